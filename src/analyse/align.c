@@ -40,7 +40,7 @@ static bool is_place(const char *name, uint32_t size)
 }
 
 /* The text that a promise is known by, or WEFT_NONE. */
-static uint32_t name_of(const struct weft__side *side, uint32_t promise)
+static uint32_t name_of(const struct analyse_side *side, uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
     uint32_t size;
@@ -58,7 +58,7 @@ static uint32_t name_of(const struct weft__side *side, uint32_t promise)
 
 /* Whether the other one has no promise for it: mirage-profile's, for what stands for the loop or for a place in the queue of a
  * condition; weft's, for a lock, a pool and the program's end. */
-static bool is_none(const struct weft__side *side, uint32_t promise)
+static bool is_none(const struct analyse_side *side, uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
     const struct weft_promise *p = &m->promise[promise];
@@ -77,7 +77,7 @@ struct texts { /* of one model, by its numbers: what they are here, or WEFT_NONE
     uint32_t *type, *shape;
 };
 
-static bool number_text(struct weft__sides *s, const struct weft_model *m, uint32_t text,
+static bool number_text(struct analyse_sides *s, const struct weft_model *m, uint32_t text,
                         uint32_t *number)
 {
     uint32_t size;
@@ -88,21 +88,21 @@ static bool number_text(struct weft__sides *s, const struct weft_model *m, uint3
     return *number != WEFT_STRINGS_NONE;
 }
 
-static bool number_label(struct weft__sides *s, struct weft__side *side, uint32_t text,
+static bool number_label(struct analyse_sides *s, struct analyse_side *side, uint32_t text,
                          uint32_t *shape)
 {
-    char out[WEFT__SHAPE_BYTES];
+    char out[ANALYSE_SHAPE_BYTES];
     uint32_t size;
     if (!number_text(s, side->h->m, text, &side->label[text]))
         return false;
     if (*shape == WEFT_NONE) {
         const char *label = weft_model_text(side->h->m, text, &size);
-        *shape = weft_strings_add(s->texts, out, weft__shape(out, label, size));
+        *shape = weft_strings_add(s->texts, out, analyse_shape(out, label, size));
     }
     return *shape != WEFT_STRINGS_NONE;
 }
 
-static bool number_type(struct weft__sides *s, const struct weft__side *side, uint32_t promise,
+static bool number_type(struct analyse_sides *s, const struct analyse_side *side, uint32_t promise,
                         uint32_t *number)
 {
     const struct weft_model *m = side->h->m;
@@ -113,7 +113,7 @@ static bool number_type(struct weft__sides *s, const struct weft__side *side, ui
     return number_text(s, m, m->promise[promise].type, number);
 }
 
-static bool number_kind(struct weft__sides *s, struct weft__side *side, struct texts *t,
+static bool number_kind(struct analyse_sides *s, struct analyse_side *side, struct texts *t,
                         uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
@@ -125,11 +125,11 @@ static bool number_kind(struct weft__sides *s, struct weft__side *side, struct t
             return false;
         shape = t->shape[name];
     }
-    side->kind[promise] = weft__pairs_add(&s->kinds, t->type[type], shape);
+    side->kind[promise] = analyse_pairs_add(&s->kinds, t->type[type], shape);
     return side->kind[promise] != WEFT_NONE;
 }
 
-static bool number_kinds(struct weft__sides *s, struct weft__side *side)
+static bool number_kinds(struct analyse_sides *s, struct analyse_side *side)
 {
     const struct weft_model *m = side->h->m;
     uint64_t texts = (uint64_t)weft_strings_count(m->strings) + 1;
@@ -161,7 +161,7 @@ struct labels {
 
 /* Where nearly every promise of a type has a label that no other one has (a name, a path, a hash), labels
  * say nothing of what is of one sort: then the type does. */
-static bool join_kinds(struct weft__sides *s)
+static bool join_kinds(struct analyse_sides *s)
 {
     enum { MANY = 64 };
     uint32_t kinds = s->kinds.count, types = weft_strings_count(s->texts) + 1;
@@ -183,11 +183,11 @@ static bool join_kinds(struct weft__sides *s)
         l->alone += s->kinds.pair[k].b != WEFT_NONE && seen[k] < s->count;
     }
     for (uint32_t k = 1; ok && k < kinds; k++) { /* what it is joined with */
-        struct weft__pair pair = s->kinds.pair[k];
+        struct analyse_pair pair = s->kinds.pair[k];
         const struct labels *l = &of[pair.a];
         bool join = pair.b != WEFT_NONE && l->kinds > MANY && l->alone > l->kinds / 2 &&
                     l->promises < 3 * (uint64_t)l->kinds;
-        seen[k] = join ? weft__pairs_add(&s->kinds, pair.a, ANY_LABEL) : k;
+        seen[k] = join ? analyse_pairs_add(&s->kinds, pair.a, ANY_LABEL) : k;
         ok = seen[k] != WEFT_NONE;
     }
     for (uint32_t i = 0; ok && i < s->count; i++)
@@ -201,17 +201,17 @@ static bool join_kinds(struct weft__sides *s)
 /* ---- Clans ---- */
 
 /* The clan of a kind below another clan. */
-static uint32_t clan_below(struct weft__pairs *clans, uint32_t above, uint32_t kind)
+static uint32_t clan_below(struct analyse_pairs *clans, uint32_t above, uint32_t kind)
 {
     enum { STEPS = 8 };
     uint32_t at = above;
     for (unsigned i = 0; i < STEPS && at != 0; i++, at = clans->pair[at].a)
         if (clans->pair[at].b == kind)
             return at;
-    return weft__pairs_add(clans, above, kind);
+    return analyse_pairs_add(clans, above, kind);
 }
 
-static bool number_clans(struct weft__sides *s, struct weft__side *side)
+static bool number_clans(struct analyse_sides *s, struct analyse_side *side)
 {
     const struct weft_history *h = side->h;
     uint32_t *queue = weft_resize(NULL, h->m->promises, sizeof *queue), end = 0;
@@ -234,12 +234,12 @@ static bool number_clans(struct weft__sides *s, struct weft__side *side)
     return ok;
 }
 
-int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h, uint32_t count)
+int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *h, uint32_t count)
 {
-    *s = (struct weft__sides){.count = count, .texts = weft_strings_new()};
+    *s = (struct analyse_sides){.count = count, .texts = weft_strings_new()};
     s->side = calloc(count, sizeof *s->side);
-    bool ok = s->texts && s->side && weft__pairs_add(&s->kinds, WEFT_NONE, WEFT_NONE) == 0 &&
-              weft__pairs_add(&s->clans, WEFT_NONE, 0) == 0;
+    bool ok = s->texts && s->side && analyse_pairs_add(&s->kinds, WEFT_NONE, WEFT_NONE) == 0 &&
+              analyse_pairs_add(&s->clans, WEFT_NONE, 0) == 0;
     bool both = false;
     for (uint32_t i = 1; i < count; i++)
         both |= h[i]->m->quirks.mirage_kinds != h[0]->m->quirks.mirage_kinds;
@@ -252,11 +252,11 @@ int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h,
     for (uint32_t i = 0; i < count && ok; i++)
         ok = number_clans(s, &s->side[i]);
     if (!ok)
-        weft__sides_fini(s);
+        analyse_sides_fini(s);
     return ok ? 0 : WEFT_E_NOMEM;
 }
 
-void weft__sides_fini(struct weft__sides *s)
+void analyse_sides_fini(struct analyse_sides *s)
 {
     for (uint32_t i = 0; s->side && i < s->count; i++) {
         free(s->side[i].kind);
@@ -265,9 +265,9 @@ void weft__sides_fini(struct weft__sides *s)
     }
     free(s->side);
     weft_strings_free(s->texts);
-    weft__pairs_fini(&s->kinds);
-    weft__pairs_fini(&s->clans);
-    *s = (struct weft__sides){0};
+    analyse_pairs_fini(&s->kinds);
+    analyse_pairs_fini(&s->clans);
+    *s = (struct analyse_sides){0};
 }
 
 /* ---- Alignment ---- */
@@ -277,8 +277,8 @@ struct child {
 };
 
 struct aligner {
-    const struct weft__pairs *kinds;
-    const struct weft__side *a, *b;
+    const struct analyse_pairs *kinds;
+    const struct analyse_side *a, *b;
     uint32_t *b_of_a, *a_of_b;
     struct child *of_a, *of_b, *spare;
 };
@@ -317,7 +317,7 @@ static int by_type(const void *x, const void *y)
     return weft_order(a->promise, b->promise);
 }
 
-static uint32_t children_of(const struct aligner *k, const struct weft__side *s, uint32_t promise,
+static uint32_t children_of(const struct aligner *k, const struct analyse_side *s, uint32_t promise,
                             unsigned depth, struct child *out)
 {
     const struct weft_history *h = s->h;
@@ -364,8 +364,8 @@ static void merge_lists(struct aligner *k, uint32_t *as, uint32_t *bs, bool labe
 }
 
 /* Counts the promises at the beginning of a list that have that type and no label yet. */
-static uint32_t count_nameless(const struct weft__side *s, const struct child *list, uint32_t count,
-                               uint32_t type)
+static uint32_t count_nameless(const struct analyse_side *s, const struct child *list,
+                               uint32_t count, uint32_t type)
 {
     uint32_t n = 0;
     while (n < count && list[n].type == type && list[n].label == WEFT_NONE &&
@@ -411,7 +411,7 @@ static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
 }
 
 /* Whether a promise ended well. */
-static bool is_well(const struct weft__side *s, uint32_t promise)
+static bool is_well(const struct analyse_side *s, uint32_t promise)
 {
     const struct weft_promise *p = &s->h->m->promise[weft_model_final(s->h->m, promise)];
     return p->outcome == WEFT_FULFILLED || p->outcome == WEFT_RESOLVED;
@@ -491,7 +491,7 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     merge_lists(k, &as, &bs, true);
 }
 
-static uint32_t most_children(const struct weft__side *s)
+static uint32_t most_children(const struct analyse_side *s)
 {
     const struct weft_history *h = s->h;
     uint32_t most = 0, of_loop = 0;
@@ -511,8 +511,8 @@ static uint32_t *new_empty_list(uint32_t count)
     return list;
 }
 
-int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
-                uint32_t **a_of_b)
+int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                  uint32_t **a_of_b)
 {
     struct aligner k = {.kinds = &s->kinds, .a = &s->side[a], .b = &s->side[b]};
     const struct weft_model *of_a = k.a->h->m, *of_b = k.b->h->m;

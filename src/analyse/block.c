@@ -19,7 +19,7 @@ static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int6
 }
 
 /* The last child of a promise that was created in a time; its start, or INT64_MIN. */
-static int64_t last_child(const struct weft__blocks *b, uint32_t promise, int64_t from_ns,
+static int64_t last_child(const struct analyse_blocks *b, uint32_t promise, int64_t from_ns,
                           int64_t to_ns)
 {
     const struct weft_history *h = b->h;
@@ -35,23 +35,23 @@ static int64_t next_idle(const struct weft_history *h, uint32_t stream, int64_t 
 {
     uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
     for (; low < end && h->idle[low].start_ns < limit_ns; low++)
-        if (h->idle[low].end_ns - h->idle[low].start_ns >= WEFT__NAP)
+        if (h->idle[low].end_ns - h->idle[low].start_ns >= ANALYSE_NAP)
             return h->idle[low].start_ns;
     return limit_ns;
 }
 
-static void add_block(struct weft__blocks *b, struct weft__block x)
+static void add_block(struct analyse_blocks *b, struct analyse_block x)
 {
     x.length_ns = x.to_ns - x.from_ns - weft_history_halted(b->h, x.stream, x.from_ns, x.to_ns);
     if (x.length_ns < b->s->o->block_ns && !x.silent)
         return;
     x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);
-    if (weft__take_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
+    if (analyse_take_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
         b->block[b->blocks++] = x;
 }
 
 /* Whether all earlier runs ended with a wait or a resolution: then a run without one is still going on. */
-static bool runs_end(const struct weft__blocks *b, uint32_t stream)
+static bool runs_end(const struct analyse_blocks *b, uint32_t stream)
 {
     enum { LOOKED_AT = 20 };
     const struct weft_history *h = b->h;
@@ -72,7 +72,7 @@ static bool runs_end(const struct weft__blocks *b, uint32_t stream)
 /* The last piece of a run, on a stream that does not say when it sleeps. It ends where the promise began to wait;
  * else with its last sign of life. If it waits again later, then what it waited for before came in between, and it ran from
  * then on. */
-static void add_unsaid(struct weft__blocks *b, struct weft__block x, int64_t sign_ns)
+static void add_unsaid(struct analyse_blocks *b, struct analyse_block x, int64_t sign_ns)
 {
     const struct weft_history *h = b->h;
     const struct weft_promise *p = &b->m->promise[x.promise];
@@ -110,7 +110,7 @@ static void add_unsaid(struct weft__blocks *b, struct weft__block x, int64_t sig
 }
 
 /* A run is cut where its promise was woken again: in between the loop had its turn, though nothing else ran. */
-static void look_at_run(struct weft__blocks *b, struct weft__block x)
+static void look_at_run(struct analyse_blocks *b, struct analyse_block x)
 {
     const struct weft_model *m = b->m;
     int64_t end = x.to_ns, sign = INT64_MIN;
@@ -146,7 +146,7 @@ static void look_at_run(struct weft__blocks *b, struct weft__block x)
 
 /* The promise was running when the program was killed, and one of the very last events had started it, so nobody
  * knows for how long it ran. It is worth reporting if the loop was idle for nearly all of the time before. */
-static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t promise,
+static bool ran_silently(const struct analyse_blocks *b, uint32_t stream, uint32_t promise,
                          int64_t from_ns)
 {
     const struct weft_model *m = b->m;
@@ -156,7 +156,7 @@ static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t
     last = last > from_ns ? last : from_ns;
     if (m->quirks.anonymous || m->losses.ended != WEFT_ENDED_KILLED ||
         m->end_ns - from_ns >= b->s->o->block_ns ||
-        m->end_ns - last >= WEFT__MS / 10) /* the trace says when the end was */
+        m->end_ns - last >= ANALYSE_MS / 10) /* the trace says when the end was */
         return false;
     if (!b->h->informed[stream])
         return (wait == WEFT_NONE || h->wait[wait].from_ns < from_ns) && runs_end(b, stream);
@@ -166,7 +166,7 @@ static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t
 }
 
 /* Whether a run consists of many short ones with nothing else in between, where the loop may have slept. */
-static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
+static bool is_many(const struct analyse_blocks *b, uint32_t stream, uint32_t run)
 {
     const struct weft_model *m = b->m;
     uint32_t low = 0, high = m->agains;
@@ -175,7 +175,7 @@ static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
            (m->run[run].end_ns - m->run[run].start_ns) / m->again[low].times < b->s->o->block_ns;
 }
 
-static void find_blocks_of_stream(struct weft__blocks *b, uint32_t stream)
+static void find_blocks_of_stream(struct analyse_blocks *b, uint32_t stream)
 {
     const struct weft_history *h = b->h;
     uint32_t first = h->stream_first[stream], end = h->stream_first[stream + 1];
@@ -187,7 +187,7 @@ static void find_blocks_of_stream(struct weft__blocks *b, uint32_t stream)
     for (uint32_t i = first; i < end && !b->s->failed; i++) {
         uint32_t run = h->stream_run[i], p = h->run_promise[run];
         const struct weft_run *r = &b->m->run[run];
-        struct weft__block x = {
+        struct analyse_block x = {
             .from_ns = r->start_ns, .to_ns = r->end_ns, .promise = p, .stream = stream, .place = i};
         x.alone = others == WEFT_NONE || (others == p && only);
         if (p != WEFT_ROOT) {
@@ -219,7 +219,8 @@ static bool is_creator_of(const struct weft_model *m, uint32_t ancestor, uint32_
 
 /* Whether what was resolved after a block is the block's own work, directly or not: then it did not delay whoever
  * waited for that. */
-static bool was_its_work(const struct weft__blocks *b, const struct weft__block *x, uint32_t source)
+static bool was_its_work(const struct analyse_blocks *b, const struct analyse_block *x,
+                         uint32_t source)
 {
     const struct weft_history *h = b->h;
     const struct weft_model *m = b->m;
@@ -251,20 +252,20 @@ static bool was_its_work(const struct weft__blocks *b, const struct weft__block 
 }
 
 /* Counts a promise once, as far as the kept ones show. */
-static void name_victim(const struct weft__blocks *b, struct weft__block *x,
+static void name_victim(const struct analyse_blocks *b, struct analyse_block *x,
                         const struct weft_wait *w, uint32_t *count)
 {
     for (uint32_t i = 0; i < x->nameds; i++)
         if (b->h->wait[x->named[i]].reader == w->reader)
             return;
     ++*count;
-    if (x->nameds < WEFT__BLOCK_NAMED)
+    if (x->nameds < ANALYSE_BLOCK_NAMED)
         x->named[x->nameds++] = (uint32_t)(w - b->h->wait);
 }
 
 /* The last block of a stream that began before a time. */
-static struct weft__block *block_before(const struct weft__blocks *b, uint32_t stream,
-                                        int64_t time_ns)
+static struct analyse_block *block_before(const struct analyse_blocks *b, uint32_t stream,
+                                          int64_t time_ns)
 {
     uint32_t first = b->first[stream], low = first, high = b->first[stream + 1];
     WEFT_SEEK(low, high, b->block[middle].from_ns < time_ns);
@@ -272,7 +273,7 @@ static struct weft__block *block_before(const struct weft__blocks *b, uint32_t s
 }
 
 /* Whether a wait that was open during all of a block may have been for the block's own work. */
-static bool may_need_block(const struct weft__blocks *b, const struct weft__block *x,
+static bool may_need_block(const struct analyse_blocks *b, const struct analyse_block *x,
                            const struct weft_wait *w)
 {
     uint32_t source = weft_model_final(b->m, w->source), self = weft_model_final(b->m, x->promise);
@@ -287,7 +288,7 @@ static bool may_need_block(const struct weft__blocks *b, const struct weft__bloc
 
 /* What was there during the block and ran only afterwards; and what this stream resolved right after the block, though
  * it had been waited for all the time: a timer that was due, a socket. */
-static void find_harm_of_wait(struct weft__blocks *b, const struct weft_wait *w)
+static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *w)
 {
     const struct weft_history *h = b->h;
     if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
@@ -297,8 +298,8 @@ static void find_harm_of_wait(struct weft__blocks *b, const struct weft_wait *w)
     if (run == WEFT_NONE)
         return;
     uint32_t stream = weft_history_stream(h, run);
-    struct weft__block *x = block_before(b, stream, w->until_ns);
-    int64_t ready = weft__surely_there_ns(h, w), least = b->s->o->block_ns / 4;
+    struct analyse_block *x = block_before(b, stream, w->until_ns);
+    int64_t ready = analyse_surely_there_ns(h, w), least = b->s->o->block_ns / 4;
     if (!x || ready == INT64_MAX || x->promise == w->reader || may_need_block(b, x, w))
         return;
     int64_t from = ready > x->from_ns ? ready : x->from_ns;
@@ -307,14 +308,14 @@ static void find_harm_of_wait(struct weft__blocks *b, const struct weft_wait *w)
             name_victim(b, x, w, &x->harmed);
         return;
     }
-    int64_t soon = b->h->informed[stream] ? x->length_ns : WEFT__MS;
+    int64_t soon = b->h->informed[stream] ? x->length_ns : ANALYSE_MS;
     if (w->from_ns <= x->from_ns && ready >= x->to_ns && ready - x->to_ns <= soon &&
         ready <= x->free_ns && !was_its_work(b, x, w->source))
         name_victim(b, x, w, &x->harmed);
 }
 
 /* Whether y ran just before a block, without the loop in between: then it is what began it, and goes on afterwards. */
-static bool began_it(const struct weft__blocks *b, const struct weft__block *x, uint32_t y)
+static bool began_it(const struct analyse_blocks *b, const struct analyse_block *x, uint32_t y)
 {
     enum { LOOKED_AT = 8 };
     const struct weft_history *h = b->h;
@@ -329,7 +330,7 @@ static bool began_it(const struct weft__blocks *b, const struct weft__block *x, 
 
 /* Whether a run that followed a block has nothing to do with it: it was not begun by anything that is known, or by what
  * is older than the block. */
-static bool is_stranger(const struct weft__blocks *b, const struct weft__block *x, uint32_t run)
+static bool is_stranger(const struct analyse_blocks *b, const struct analyse_block *x, uint32_t run)
 {
     const struct weft_history *h = b->h;
     uint32_t y = h->run_promise[run], cause = h->run_cause[run];
@@ -349,7 +350,7 @@ static bool is_stranger(const struct weft__blocks *b, const struct weft__block *
            before != h->runs_of[h->runs_of_first[y]]; /* not its second run */
 }
 
-static void look_behind(const struct weft__blocks *b, struct weft__block *x)
+static void look_behind(const struct analyse_blocks *b, struct analyse_block *x)
 {
     enum { LOOKED_AT = 8 };
     const struct weft_history *h = b->h;
@@ -357,7 +358,7 @@ static void look_behind(const struct weft__blocks *b, struct weft__block *x)
     for (uint32_t i = x->place + 1, n = 0; i < end && n < LOOKED_AT; i++, n++) {
         uint32_t run = h->stream_run[i];
         int64_t start = b->m->run[run].start_ns;
-        if (weft_history_idle(h, x->stream, x->to_ns, start, WEFT__NAP, NULL) > 0 ||
+        if (weft_history_idle(h, x->stream, x->to_ns, start, ANALYSE_NAP, NULL) > 0 ||
             start - x->to_ns > x->length_ns)
             return;
         if (is_stranger(b, x, run)) {
@@ -367,7 +368,8 @@ static void look_behind(const struct weft__blocks *b, struct weft__block *x)
     }
 }
 
-void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *told, uint32_t tolds)
+void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *const *told,
+                            uint32_t tolds)
 {
     const struct weft_history *h = b->h;
     uint32_t loops = 0;
@@ -377,7 +379,7 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
     for (uint32_t i = 0; i < h->waits && tolds; i++) {
         const struct weft_wait *w = &h->wait[i];
         for (uint32_t t = 0; t < tolds; t++) {
-            struct weft__block *x = told[t];
+            struct analyse_block *x = told[t];
             if (w->from_ns > x->from_ns || w->until_ns < x->to_ns || w->reader == WEFT_ROOT ||
                 w->reader == x->promise || b->m->promise[w->source].background ||
                 may_need_block(b, x, w))
@@ -403,7 +405,7 @@ struct news {
 };
 
 /* Whether the loop has been idle since something else ran last; looks back only a little. */
-static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
+static bool is_after_idle(const struct analyse_blocks *b, uint32_t stream, int64_t time_ns)
 {
     const struct weft_history *h = b->h;
     uint32_t place = weft_history_stream_from(h, stream, time_ns), first = h->stream_first[stream];
@@ -418,21 +420,22 @@ static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t
     for (n = 0; low > none && n < STEPS && h->idle[low - 1].end_ns > since; n++, low--) {
         const struct weft_idle *x = &h->idle[low - 1];
         int64_t from = x->start_ns > since ? x->start_ns : since;
-        if ((x->end_ns < time_ns ? x->end_ns : time_ns) - from >= WEFT__NAP)
+        if ((x->end_ns < time_ns ? x->end_ns : time_ns) - from >= ANALYSE_NAP)
             return true;
     }
     return false;
 }
 
 /* The block since which the loop has not been idle, or NULL. */
-static struct weft__block *follows(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
+static struct analyse_block *follows(const struct analyse_blocks *b, uint32_t stream,
+                                     int64_t time_ns)
 {
-    struct weft__block *x = block_before(b, stream, time_ns);
+    struct analyse_block *x = block_before(b, stream, time_ns);
     return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
 }
 
 /* The n-th piece of news about a promise: its creation, its resolution. */
-static bool get_news(const struct weft__blocks *b, uint32_t p, unsigned nth, struct news *news)
+static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, struct news *news)
 {
     const struct weft_promise *x = &b->m->promise[p];
     uint32_t by = b->h->resolution[p];
@@ -446,13 +449,13 @@ static bool get_news(const struct weft__blocks *b, uint32_t p, unsigned nth, str
 
 /* What usually comes when the loop has slept, and came as soon as a block was over, had been due before. Only where
  * there is one loop: otherwise it is not known on which one the news came. */
-static void look_for_due(struct weft__blocks *b)
+static void look_for_due(struct analyse_blocks *b)
 {
     const struct weft_history *h = b->h;
     uint32_t families = b->s->families->count, loop = WEFT_NONE, loops = 0;
     struct {
         uint32_t all, usual;
-    } *of = weft__take(b->s, families, sizeof *of);
+    } *of = analyse_take(b->s, families, sizeof *of);
     for (uint32_t i = 0; i < h->streams; i++)
         if (h->is_loop[i] && loops++ == 0)
             loop = i;
@@ -471,21 +474,21 @@ static void look_for_due(struct weft__blocks *b)
             if (of[family].usual < 5 || of[family].usual < of[family].all / 4 * 3 ||
                 !get_news(b, p, nth, &news))
                 continue;
-            struct weft__block *x = follows(b, loop, news.time_ns);
-            if (x && x->due == WEFT_ROOT && news.time_ns - x->to_ns <= 5 * WEFT__NAP &&
+            struct analyse_block *x = follows(b, loop, news.time_ns);
+            if (x && x->due == WEFT_ROOT && news.time_ns - x->to_ns <= 5 * ANALYSE_NAP &&
                 !(nth && was_its_work(b, x, p)))
                 x->due = p;
         }
 }
 
-void weft__find_long_runs(struct weft__loops *l)
+void analyse_find_long_runs(struct analyse_loops *l)
 {
-    struct weft__search *s = l->s;
+    struct analyse_search *s = l->s;
     const struct weft_history *h = s->h;
-    struct weft__blocks b = {.l = l, .s = s, .h = h, .m = h->m};
+    struct analyse_blocks b = {.l = l, .s = s, .h = h, .m = h->m};
     b.steps_left = 4 * (uint64_t)h->m->interactions + 1000;
-    b.cursor = weft__take(s, h->m->promises, sizeof *b.cursor);
-    b.first = weft__take(s, (uint64_t)h->streams + 1, sizeof *b.first);
+    b.cursor = analyse_take(s, h->m->promises, sizeof *b.cursor);
+    b.first = analyse_take(s, (uint64_t)h->streams + 1, sizeof *b.first);
     if (!s->failed)
         memset(b.cursor, 0xff, h->m->promises * sizeof *b.cursor);
     for (uint32_t i = 0; i < h->streams && !s->failed; i++) {
@@ -501,5 +504,5 @@ void weft__find_long_runs(struct weft__loops *l)
     if (b.blocks && !s->failed)
         look_for_due(&b);
     if (b.blocks && !s->failed)
-        weft__blocks_tell(&b);
+        analyse_blocks_tell(&b);
 }

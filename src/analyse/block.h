@@ -5,17 +5,17 @@
 
 #include "analyse/loop.h"
 
-#define WEFT__BLOCK_NAMED 8 /* harmed promises that are kept of a block */
+#define ANALYSE_BLOCK_NAMED 8 /* harmed promises that are kept of a block */
 
 /* Something ran for long. */
-struct weft__block {
+struct analyse_block {
     int64_t from_ns, to_ns;
     int64_t free_ns;                 /* when its stream was idle again */
     int64_t length_ns;               /* without what halts it (weft_history_halted) */
     uint32_t promise, stream, place; /* place in stream_run */
     uint32_t harmed;                 /* promises that ran late because of it */
     uint32_t nameds,
-        named[WEFT__BLOCK_NAMED]; /* waits: of those, or else of who waited meanwhile */
+        named[ANALYSE_BLOCK_NAMED]; /* waits: of those, or else of who waited meanwhile */
     uint32_t waiting, needing; /* waits for anything meanwhile; of those that are not background */
     uint32_t
         pushed; /* a promise that has nothing to do with it and ran as soon as it was over, or WEFT_ROOT */
@@ -26,12 +26,12 @@ struct weft__block {
     bool unsure; /* its end is not known: the trace does not say when nothing runs */
 };
 
-struct weft__blocks {
-    struct weft__loops *l;
-    struct weft__search *s;
+struct analyse_blocks {
+    struct analyse_loops *l;
+    struct analyse_search *s;
     const struct weft_history *h;
     const struct weft_model *m;
-    struct weft__block *block;     /* by stream and start */
+    struct analyse_block *block;   /* by stream and start */
     uint32_t blocks, room, *first; /* by stream */
     uint32_t *cursor;              /* of each promise: where in its interactions one was */
     uint32_t *family_runs;         /* by family: how often its promises ran */
@@ -40,9 +40,10 @@ struct weft__blocks {
 };
 
 /* Counts who waited during each of these, for anything. */
-void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *told, uint32_t tolds);
+void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *const *told,
+                            uint32_t tolds);
 
 /* Reports them as findings, one for each family. */
-void weft__blocks_tell(struct weft__blocks *b);
+void analyse_blocks_tell(struct analyse_blocks *b);
 
 #endif

@@ -45,9 +45,9 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* The machine may have been busy with something else: then a run takes long though it does little. */
-static uint64_t signs_of_machine(const struct weft__blocks *b, const struct group *g)
+static uint64_t signs_of_machine(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct weft__block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->worst];
     int64_t block = b->s->o->block_ns, mean = g->cost_ns / g->count;
     uint32_t runs = b->family_runs[g->family];
     if (x->still || x->length_ns >= 4 * block)
@@ -57,13 +57,13 @@ static uint64_t signs_of_machine(const struct weft__blocks *b, const struct grou
         runs >= A_FEW_RUNS && (b->family_ns[g->family] - x->length_ns) / (runs - 1) >= block / 4;
     /* Below twice the limit, only what takes the same time every time and delays others counts. */
     bool alike = g->count > 2 && x->length_ns - mean <= mean / 10;
-    return (g->count <= runs / USUAL_RUNS ? WEFT__B_RARE : 0) |
-           (g->count == 1 && x->length_ns < (often ? 3 : 2) * block ? WEFT__B_ONCE : 0) |
-           (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2) ? WEFT__B_NEAR : 0);
+    return (g->count <= runs / USUAL_RUNS ? ANALYSE_B_RARE : 0) |
+           (g->count == 1 && x->length_ns < (often ? 3 : 2) * block ? ANALYSE_B_ONCE : 0) |
+           (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2) ? ANALYSE_B_NEAR : 0);
 }
 
 /* How long the other runs of its family took on average; `otherwise` if there are fewer than `least` of them. */
-static int64_t usual_ns(const struct weft__blocks *b, const struct group *g, uint32_t least,
+static int64_t usual_ns(const struct analyse_blocks *b, const struct group *g, uint32_t least,
                         int64_t otherwise)
 {
     uint32_t runs = b->family_runs[g->family];
@@ -73,35 +73,36 @@ static int64_t usual_ns(const struct weft__blocks *b, const struct group *g, uin
 }
 
 /* Far longer than what one promise of that family usually runs. Those without a label may be different things. */
-static bool is_outlier(const struct weft__blocks *b, const struct group *g)
+static bool is_outlier(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct weft__block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->worst];
     return weft_model_name(b->m, b->s->families->first[g->family]) != WEFT_NONE &&
            x->length_ns / 4 >= b->s->o->block_ns &&
            usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
 }
 
-static uint64_t signs_of_block(const struct weft__blocks *b, const struct group *g)
+static uint64_t signs_of_block(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct weft__block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->worst];
     bool is_long = x->length_ns / 10 >= b->s->o->block_ns, told = b->h->informed[x->stream];
     bool endless = x->still && !x->silent && x->length_ns >= b->s->o->never_yield_ns;
     bool stopped = b->m->losses.ended == WEFT_ENDED_STOPPED;
     bool nobody = !x->harmed && !x->pushed && !x->due && !x->waiting;
-    return weft__signs(b->s, WEFT_ROOT) | signs_of_machine(b, g) |
-           (x->unsure || (endless && !told) ? WEFT__B_UNSURE : 0) |
-           (x->silent ? WEFT__B_SILENT : 0) | (endless ? WEFT__B_ENDLESS : 0) |
-           (endless && told && !stopped ? WEFT__B_FOREVER : 0) |
-           (endless && !x->unsure && x->needing ? WEFT__B_NEEDED : 0) |
-           (nobody ? WEFT__B_NOBODY : 0) | (nobody && x->alone ? WEFT__B_ALONE : 0) |
-           (is_outlier(b, g) ? WEFT__B_OUTLIER : 0) |
-           (x->still && !x->harmed && !(is_long && x->needing) ? WEFT__B_LAST : 0) |
-           (x->harmed && is_long ? WEFT__B_PROVEN : 0);
+    return analyse_signs(b->s, WEFT_ROOT) | signs_of_machine(b, g) |
+           (x->unsure || (endless && !told) ? ANALYSE_B_UNSURE : 0) |
+           (x->silent ? ANALYSE_B_SILENT : 0) | (endless ? ANALYSE_B_ENDLESS : 0) |
+           (endless && told && !stopped ? ANALYSE_B_FOREVER : 0) |
+           (endless && !x->unsure && x->needing ? ANALYSE_B_NEEDED : 0) |
+           (nobody ? ANALYSE_B_NOBODY : 0) | (nobody && x->alone ? ANALYSE_B_ALONE : 0) |
+           (is_outlier(b, g) ? ANALYSE_B_OUTLIER : 0) |
+           (x->still && !x->harmed && !(is_long && x->needing) ? ANALYSE_B_LAST : 0) |
+           (x->harmed && is_long ? ANALYSE_B_PROVEN : 0);
 }
 
-static void say_others(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
+static void say_others(const struct analyse_blocks *b, const struct group *g,
+                       struct weft_finding *f)
 {
-    const struct weft__block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->worst];
     const uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
     const uint32_t count = x->harmed ? x->harmed : x->waiting;
     const bool one = count == 1 && first != WEFT_ROOT;
@@ -121,9 +122,9 @@ static void say_others(const struct weft__blocks *b, const struct group *g, stru
                     LENGTH(usual, usual_ns(b, g, A_FEW_RUNS, INT64_MAX)));
 }
 
-static void say_block(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
+static void say_block(const struct analyse_blocks *b, const struct group *g, struct weft_finding *f)
 {
-    const struct weft__block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->worst];
     const int64_t lasted = x->to_ns - x->from_ns;
     /* Small differences are noise of the clock. */
     const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
@@ -140,55 +141,55 @@ static void say_block(const struct weft__blocks *b, const struct group *g, struc
         analyse_say(b->s, f, SAY_BLOCKS, AMOUNT(count, g->count), LENGTH(sum, g->cost_ns));
 }
 
-static void prove_block(const struct weft__blocks *b, const struct weft__block *x,
+static void prove_block(const struct analyse_blocks *b, const struct analyse_block *x,
                         struct weft_finding *f)
 {
     enum { SHOWN = 4 };
-    weft__finding_evidence(b->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    analyse_finding_evidence(b->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (!x->silent)
-        weft__finding_evidence(b->s, f, x->to_ns,
-                               x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
-                               x->promise, WEFT_NONE);
+        analyse_finding_evidence(b->s, f, x->to_ns,
+                                 x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
+                                 x->promise, WEFT_NONE);
     for (uint32_t i = 0; i < x->nameds && i < SHOWN; i++) {
         const struct weft_wait *w = &b->h->wait[x->named[i]];
-        weft__finding_evidence(b->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+        analyse_finding_evidence(b->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
         if (!x->harmed)
             continue;
-        weft__evidence_resolved(b->s, f, w);
-        weft__finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        analyse_evidence_resolved(b->s, f, w);
+        analyse_finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
     }
 }
 
-static void add_blocked(const struct weft__blocks *b, const struct group *g,
+static void add_blocked(const struct analyse_blocks *b, const struct group *g,
                         const struct key *order, struct weft_finding *f)
 {
     enum { LOOKED_AT = 64 };
     for (uint32_t i = 0; i < g->count && i < LOOKED_AT; i++) {
-        const struct weft__block *x = &b->block[order[g->first + i].block];
+        const struct analyse_block *x = &b->block[order[g->first + i].block];
         for (uint32_t n = 0; n < x->nameds; n++) {
             uint32_t reader = b->h->wait[x->named[n]].reader, k = 0;
             while (k < f->affecteds && f->affected[k] != reader)
                 k++;
             if (k == f->affecteds)
-                weft__finding_affects(b->s, f, reader);
+                analyse_finding_affects(b->s, f, reader);
         }
         uint32_t next = x->pushed ? x->pushed : x->due;
         if (next != WEFT_ROOT && i == 0 && x->nameds == 0)
-            weft__finding_affects(b->s, f, next);
+            analyse_finding_affects(b->s, f, next);
     }
     uint32_t harmed = b->block[g->worst].harmed;
     f->affected_total = f->affected_total > harmed ? f->affected_total : harmed;
 }
 
-static void report_blocks(const struct weft__blocks *b, const struct group *g,
+static void report_blocks(const struct analyse_blocks *b, const struct group *g,
                           const struct key *order)
 {
-    const struct weft__block *x = &b->block[g->worst];
-    struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of_block(b, g)))
+    const struct analyse_block *x = &b->block[g->worst];
+    struct analyse_verdict v;
+    if (!analyse_judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of_block(b, g)))
         return; /* otherwise it becomes a span, even if this kind of finding is ignored */
-    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, &v, x->promise,
-                                               x->from_ns, x->to_ns, g->cost_ns);
+    struct weft_finding *f = analyse_finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, &v, x->promise,
+                                                 x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
     if (f) {
         say_block(b, g, f);
@@ -198,22 +199,22 @@ static void report_blocks(const struct weft__blocks *b, const struct group *g,
     }
     int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {
-        const struct weft__block *y = &b->block[order[g->first + i].block];
-        weft__span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, usual, finding);
+        const struct analyse_block *y = &b->block[order[g->first + i].block];
+        analyse_span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, usual, finding);
     }
 }
 
 /* Sorts the blocks into groups. */
-static void sort_blocks(struct weft__blocks *b, struct key **order, struct group **group,
+static void sort_blocks(struct analyse_blocks *b, struct key **order, struct group **group,
                         uint32_t *groups)
 {
-    *order = weft__take(b->s, b->blocks, sizeof **order);
-    *group = weft__take(b->s, b->blocks, sizeof **group);
+    *order = analyse_take(b->s, b->blocks, sizeof **order);
+    *group = analyse_take(b->s, b->blocks, sizeof **group);
     *groups = 0;
     if (b->s->failed)
         return;
     for (uint32_t i = 0; i < b->blocks; i++) {
-        const struct weft__block *x = &b->block[i];
+        const struct analyse_block *x = &b->block[i];
         unsigned rank =
             4u * (x->still && !x->unsure) + 2u * (x->harmed > 0) + (x->pushed || x->due);
         (*order)[i] = (struct key){b->s->families->of[x->promise], i, rank, x->length_ns};
@@ -221,37 +222,37 @@ static void sort_blocks(struct weft__blocks *b, struct key **order, struct group
     if (b->blocks)
         qsort(*order, b->blocks, sizeof **order, by_family_and_rank);
     for (uint32_t i = 0; i < b->blocks; i++) {
-        const struct weft__block *x = &b->block[(*order)[i].block];
+        const struct analyse_block *x = &b->block[(*order)[i].block];
         if (i == 0 || (*order)[i].family != (*order)[i - 1].family)
             (*group)[(*groups)++] = (struct group){
                 .family = (*order)[i].family, .worst = (*order)[i].block, .first = i};
         struct group *g = &(*group)[*groups - 1];
         g->count++;
         g->harming += x->harmed || x->pushed || x->due;
-        g->cost_ns = weft__sum(g->cost_ns, x->length_ns);
+        g->cost_ns = analyse_sum(g->cost_ns, x->length_ns);
     }
     if (*groups)
         qsort(*group, *groups, sizeof **group, by_cost);
 }
 
-void weft__blocks_tell(struct weft__blocks *b)
+void analyse_blocks_tell(struct analyse_blocks *b)
 {
     struct key *order;
     struct group *group;
-    struct weft__block *told[TOLD];
+    struct analyse_block *told[TOLD];
     uint32_t groups, tolds = 0;
-    b->family_runs = weft__take(b->s, b->s->families->count, sizeof *b->family_runs);
-    b->family_ns = weft__take(b->s, b->s->families->count, sizeof *b->family_ns);
+    b->family_runs = analyse_take(b->s, b->s->families->count, sizeof *b->family_runs);
+    b->family_ns = analyse_take(b->s, b->s->families->count, sizeof *b->family_ns);
     for (uint32_t i = 0; !b->s->failed && i < b->m->runs; i++) {
         uint32_t family = b->s->families->of[b->h->run_promise[i]];
         b->family_runs[family]++;
         b->family_ns[family] =
-            weft__sum(b->family_ns[family], b->m->run[i].end_ns - b->m->run[i].start_ns);
+            analyse_sum(b->family_ns[family], b->m->run[i].end_ns - b->m->run[i].start_ns);
     }
     sort_blocks(b, &order, &group, &groups);
     for (; tolds < groups && tolds < TOLD; tolds++)
         told[tolds] = &b->block[group[tolds].worst];
-    weft__blocks_waiting(b, told, tolds);
-    for (uint32_t i = 0; i < groups && i < WEFT__LOOP_FAMILIES && !b->s->failed; i++)
+    analyse_blocks_waiting(b, told, tolds);
+    for (uint32_t i = 0; i < groups && i < ANALYSE_LOOP_FAMILIES && !b->s->failed; i++)
         report_blocks(b, &group[i], order);
 }

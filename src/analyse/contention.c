@@ -49,12 +49,12 @@ struct served {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct sort *sort; /* by family */
     uint32_t *touched, touches;
-    struct weft__lists waits_for; /* by lock: by promise, then, behind all promises, by family */
+    struct analyse_lists waits_for; /* by lock: by promise, then, behind all promises, by family */
     int64_t *covered; /* by promise: up to which time its waits for this lock are counted; */
     uint32_t *seen;   /* … if this is the lock */
     struct served *served;
@@ -156,7 +156,7 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
     uint32_t n = 0, queued = 0, handed = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[item[i]];
-        if (weft__is_served(w))
+        if (analyse_is_served(w))
             f->served[n++] = (struct served){w->until_ns, w->from_ns, item[i]};
     }
     if (n)
@@ -171,8 +171,8 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
         queued++;
         there = weft_history_there_ns(f->h, w, &by);
         if (by == WEFT_NONE || there < before->until_ns ||
-            weft__is_of(f->m, w->source, before->reader, DEEP) ||
-            !weft__is_of(f->m, (uint32_t)f->m->interaction[by].actor, before->reader, DEEP))
+            analyse_is_of(f->m, w->source, before->reader, DEEP) ||
+            !analyse_is_of(f->m, (uint32_t)f->m->interaction[by].actor, before->reader, DEEP))
             continue;
         handed++;
         add_holder(f, before->reader, before->until_ns, there);
@@ -227,7 +227,7 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
         uint32_t who = w->reader;
         if (w->until_ns > f->to_ns) {
             const int64_t from = w->from_ns > f->to_ns ? w->from_ns : f->to_ns;
-            f->wanted_ns = weft__sum(f->wanted_ns, w->until_ns - from);
+            f->wanted_ns = analyse_sum(f->wanted_ns, w->until_ns - from);
             f->to_ns = w->until_ns;
         }
         for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {
@@ -260,12 +260,12 @@ static uint32_t worst_sort(const struct finder *f)
 
 static void say_lock_holders(const struct finder *f, struct weft_finding *g)
 {
-    struct weft__text list = {0};
+    struct analyse_text list = {0};
     for (unsigned i = 0; i < SHOWN && f->holder[i].to_ns > f->holder[i].from_ns; i++) {
         const struct holder *x = &f->holder[i];
         analyse_list(f->s, &list, "; ", SAY_LOCK_HOLDER, PROMISE(holder, x->who),
                      LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns));
-        weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
+        analyse_finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
     }
     if (list.size)
         analyse_say(f->s, g, SAY_LOCK_HOLDERS, TEXT(holders, list.text));
@@ -282,11 +282,11 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
     const bool little =
         f->waited_ns / f->waits < SOON_NS && f->wanted_ns < (f->to_ns - f->from_ns) / FREE;
     struct weft_finding *g =
-        weft__report(f->s, WEFT_FINDING_CONTENTION,
-                     weft__signs(f->s, WEFT_ROOT) | (k->marked ? WEFT__C_MARKED : 0) |
-                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0) |
-                         (little ? WEFT__C_LITTLE : 0),
-                     lock, f->from_ns, f->to_ns, f->waited_ns);
+        analyse_report(f->s, WEFT_FINDING_CONTENTION,
+                       analyse_signs(f->s, WEFT_ROOT) | (k->marked ? ANALYSE_C_MARKED : 0) |
+                           (k->count < FEW ? ANALYSE_C_FEW : 0) | (batch ? ANALYSE_C_BATCH : 0) |
+                           (little ? ANALYSE_C_LITTLE : 0),
+                       lock, f->from_ns, f->to_ns, f->waited_ns);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_CONTENTION, SORT(sort, family),
@@ -294,8 +294,8 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
                 PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
     say_lock_holders(f, g);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
-        weft__finding_affects(f->s, g, f->h->wait[item[i]].reader);
-    weft__finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
+        analyse_finding_affects(f->s, g, f->h->wait[item[i]].reader);
+    analyse_finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
 }
 
 /* Whether what a wait is for waits for what somebody holds: then that is the lock. */
@@ -315,7 +315,7 @@ static void find_contention(struct finder *f, uint32_t place)
     const uint32_t count = f->waits_for.first[place + 1] - f->waits_for.first[place];
     int64_t waited = 0;
     for (uint32_t i = 0; i < count; i++)
-        waited = weft__sum(waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
+        waited = analyse_sum(waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
     if (count < WAITS || waited < LEAST_NS ||
         (place >= f->m->promises && is_queued(f, &f->h->wait[item[0]])))
         return;
@@ -338,18 +338,18 @@ static void find_contention(struct finder *f, uint32_t place)
     }
 }
 
-void weft__find_contention(struct weft__search *s)
+void analyse_find_contention(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->h->waits < WAITS)
         return;
-    f.sort = weft__take(s, s->families->count, sizeof *f.sort);
-    f.touched = weft__take(s, s->families->count, sizeof *f.touched);
-    f.covered = weft__take(s, s->m->promises, sizeof *f.covered);
-    f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
-    f.served = weft__take(s, s->h->waits, sizeof *f.served);
+    f.sort = analyse_take(s, s->families->count, sizeof *f.sort);
+    f.touched = analyse_take(s, s->families->count, sizeof *f.touched);
+    f.covered = analyse_take(s, s->m->promises, sizeof *f.covered);
+    f.seen = analyse_take(s, s->m->promises, sizeof *f.seen);
+    f.served = analyse_take(s, s->h->waits, sizeof *f.served);
     const uint32_t places = s->m->promises + s->families->count;
-    f.waits_for = weft__lists(s, places, s->h->waits, list_of_wait, &f);
+    f.waits_for = analyse_lists(s, places, s->h->waits, list_of_wait, &f);
     if (!s->failed)
         measure_lives(&f);
     for (uint32_t i = 1; i < places && !s->failed; i++)

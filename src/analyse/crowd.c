@@ -16,11 +16,11 @@ enum {
 struct gatherer {
     struct weft_crowd *out;
     const struct weft_history *h;
-    const struct weft__families *families;
+    const struct analyse_families *families;
     uint64_t room, merge_at;
 };
 
-int weft__crowd_by_time(const void *a, const void *b)
+int analyse_crowd_by_time(const void *a, const void *b)
 {
     const struct weft_crowd_member *x = a, *y = b;
     WEFT_ORDER(x->ns, y->ns);
@@ -59,7 +59,7 @@ static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
             c->share[++kept] = c->share[i];
             continue;
         }
-        weft__add(&into->total_ns, c->share[i].total_ns);
+        analyse_add(&into->total_ns, c->share[i].total_ns);
         into->steps += c->share[i].steps;
         into->one_label &=
             c->share[i].one_label && name_of(m, into->promise) == name_of(m, c->share[i].promise);
@@ -105,7 +105,7 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
     struct weft_share *share = weft_path_shares(path, g->h->m, &count);
     bool ok = path->count == 0 || (share && gather_members(g, share, count));
     if (path->count) {
-        weft__add(&g->out->sampled_ns, path->step[path->count - 1].to_ns - path->step[0].from_ns);
+        analyse_add(&g->out->sampled_ns, path->step[path->count - 1].to_ns - path->step[0].from_ns);
     }
     g->out->sampled++;
     free(share);
@@ -178,7 +178,8 @@ static void count_promise(struct weft_crowd *c, const struct weft_history *h, ui
 }
 
 int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
-                    const struct weft__families *families, const uint32_t *promise, uint32_t count)
+                    const struct analyse_families *families, const uint32_t *promise,
+                    uint32_t count)
 {
     struct gatherer g = {.out = out, .h = h, .families = families, .merge_at = MERGE_AT};
     *out = (struct weft_crowd){.count = count, .oldest_pending = WEFT_NONE};
@@ -187,7 +188,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++)
         count_promise(out, h, promise[i]);
-    qsort(out->member, out->members, sizeof *out->member, weft__crowd_by_time);
+    qsort(out->member, out->members, sizeof *out->member, analyse_crowd_by_time);
     if (count == 0 || sample_members(&g, promise))
         return 0;
     weft_crowd_fini(out);

@@ -40,11 +40,12 @@ struct weft_crowd {
 
 /* *out is empty. Returns 0 or WEFT_E_NOMEM. The caller releases it. */
 int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
-                    const struct weft__families *families, const uint32_t *promise, uint32_t count);
+                    const struct analyse_families *families, const uint32_t *promise,
+                    uint32_t count);
 void weft_crowd_fini(struct weft_crowd *c);
 
 /* Members for qsort: the fastest first. */
-int weft__crowd_by_time(const void *a, const void *b);
+int analyse_crowd_by_time(const void *a, const void *b);
 
 /* Nearest-rank percentile: the shortest time that `percent` of the members do not exceed. There must be members. */
 int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent);

@@ -23,17 +23,17 @@ static bool is_cancellation(const struct weft_model *m, uint32_t promise)
     return size == sizeof canceled - 1 && memcmp(text, canceled, size) == 0;
 }
 
-enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise)
+enum analyse_ending analyse_ending_of(const struct weft_model *m, uint32_t promise)
 {
-    static const enum weft__ending endings[WEFT_OUTCOME_COUNT] = {
-        [WEFT_FULFILLED] = WEFT__VALUE,  [WEFT_FAILED] = WEFT__ERROR,
-        [WEFT_CANCELLED] = WEFT__CANCEL, [WEFT_FORGOTTEN] = WEFT__DROP,
-        [WEFT_RESOLVED] = WEFT__SOMEHOW, [WEFT_PENDING] = WEFT__OPEN,
-        [WEFT_BECAME] = WEFT__OPEN,
+    static const enum analyse_ending endings[WEFT_OUTCOME_COUNT] = {
+        [WEFT_FULFILLED] = ANALYSE_VALUE,  [WEFT_FAILED] = ANALYSE_ERROR,
+        [WEFT_CANCELLED] = ANALYSE_CANCEL, [WEFT_FORGOTTEN] = ANALYSE_DROP,
+        [WEFT_RESOLVED] = ANALYSE_SOMEHOW, [WEFT_PENDING] = ANALYSE_OPEN,
+        [WEFT_BECAME] = ANALYSE_OPEN,
     };
     promise = weft_model_final(m, promise);
-    const enum weft__ending ending = endings[m->promise[promise].outcome];
-    return ending == WEFT__ERROR && is_cancellation(m, promise) ? WEFT__CANCEL : ending;
+    const enum analyse_ending ending = endings[m->promise[promise].outcome];
+    return ending == ANALYSE_ERROR && is_cancellation(m, promise) ? ANALYSE_CANCEL : ending;
 }
 
 static int64_t age_ns(const struct weft_history *h, uint32_t promise)
@@ -50,23 +50,24 @@ static bool began_here(const struct weft_model *m, uint32_t promise)
 
 /* ---- Clans ---- */
 
-static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
+static void count_clan(struct analyse_differ *d, uint32_t run, uint32_t *last)
 {
-    const struct weft__side *s = &d->sides.side[run];
+    const struct analyse_side *s = &d->sides.side[run];
     const struct weft_history *h = s->h;
     unsigned which = run == d->goods;
     memset(last, 0xff, d->sides.clans.count * sizeof *last);
     for (uint32_t p = 0; p < h->m->promises; p++) {
         if (s->clan[p] == WEFT_NONE)
             continue;
-        struct weft__clan *c = &d->clan[s->clan[p]];
+        struct analyse_clan *c = &d->clan[s->clan[p]];
         int64_t resolved = weft_history_resolved_ns(h, p);
         c->promises[which]++;
-        c->ended[which][weft__ending_of(h->m, p)]++;
+        c->ended[which][analyse_ending_of(h->m, p)]++;
         if (resolved != INT64_MAX && began_here(h->m, p)) {
             int64_t length = resolved - h->m->promise[p].start_ns;
             c->longest_ns[which] = length > c->longest_ns[which] ? length : c->longest_ns[which];
-        } else if (weft__ending_of(h->m, p) == WEFT__OPEN && age_ns(h, p) > c->oldest_ns[which]) {
+        } else if (analyse_ending_of(h->m, p) == ANALYSE_OPEN &&
+                   age_ns(h, p) > c->oldest_ns[which]) {
             c->oldest_ns[which] = age_ns(h, p);
         }
         analyse_each(i, h->children_first, p) {
@@ -77,7 +78,7 @@ static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
     }
 }
 
-static bool count_clans(struct weft__differ *d)
+static bool count_clans(struct analyse_differ *d)
 {
     uint32_t *last = weft_resize(NULL, d->sides.clans.count, sizeof *last);
     d->clan = calloc(d->sides.clans.count, sizeof *d->clan);
@@ -107,10 +108,10 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
 }
 
 /* Whether so many others of its clan ended in a run that one may well be unfinished when the run ends. */
-static bool is_one_of_many(const struct weft__clan *c, unsigned which)
+static bool is_one_of_many(const struct analyse_clan *c, unsigned which)
 {
     enum { MANY = 8 };
-    return c->promises[which] - c->ended[which][WEFT__OPEN] >= MANY;
+    return c->promises[which] - c->ended[which][ANALYSE_OPEN] >= MANY;
 }
 
 /* Whether it has been pending for longer than such promises ever took in the other run. */
@@ -123,7 +124,7 @@ static bool took_too_long(int64_t age_ns, int64_t longest_ns)
  * the program ended by itself and such promises have always ended in the other, or it should have ended and
  * everything sleeps. */
 static bool pending_for_good(const struct weft_history *h, uint32_t promise,
-                             const struct weft__clan *c, unsigned other,
+                             const struct analyse_clan *c, unsigned other,
                              const struct weft_history *other_run)
 {
     const struct weft_promise *p = &h->m->promise[promise];
@@ -132,61 +133,63 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
     if (took_too_long(age_ns(h, promise), c->longest_ns[other]))
         return true;
     if (h->m->losses.ended == WEFT_ENDED_STOPPED)
-        return p->should_resolve || c->ended[other][WEFT__OPEN] == 0;
+        return p->should_resolve || c->ended[other][ANALYSE_OPEN] == 0;
     return p->should_resolve && !is_one_of_many(c, 1 - other) && sleeps_to_the_end(h, other_run);
 }
 
 /* Whether an ending is about as frequent in the good runs. */
-static bool is_usual_ending(const struct weft__clan *c, enum weft__ending e)
+static bool is_usual_ending(const struct analyse_clan *c, enum analyse_ending e)
 {
     double share = (double)c->ended[0][e] / (c->promises[0] ? c->promises[0] : 1);
     return c->ended[0][e] && c->ended[1][e] <= 2 * share * c->promises[1] + 3;
 }
 
-static bool same_type(const struct weft__differ *d, uint32_t good, uint32_t bad)
+static bool same_type(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    const struct weft__pair *kind = d->sides.kinds.pair;
+    const struct analyse_pair *kind = d->sides.kinds.pair;
     return kind[d->sides.side[0].kind[good]].a == kind[d->sides.side[d->goods].kind[bad]].a;
 }
 
-static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32_t bad)
+static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
-    enum weft__ending g = weft__ending_of(d->good->m, good), b = weft__ending_of(d->bad->m, bad);
+    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
+    enum analyse_ending g = analyse_ending_of(d->good->m, good),
+                        b = analyse_ending_of(d->bad->m, bad);
     if (d->good->m->promise[good].becomes != WEFT_NONE &&
         d->bad->m->promise[bad].becomes != WEFT_NONE)
         return false; /* what they became is looked at */
-    if (g == b || (g == WEFT__SOMEHOW && b <= WEFT__ERROR) ||
-        (b == WEFT__SOMEHOW && g <= WEFT__ERROR))
+    if (g == b || (g == ANALYSE_SOMEHOW && b <= ANALYSE_ERROR) ||
+        (b == ANALYSE_SOMEHOW && g <= ANALYSE_ERROR))
         return false;
     if (!same_type(d, good, bad))
         return false;
-    if (b == WEFT__OPEN) {
+    if (b == ANALYSE_OPEN) {
         int64_t longest = c->longest_ns[0];
         bool stuck =
             took_too_long(age_ns(d->bad, bad), longest) && !took_too_long(c->oldest_ns[0], longest);
         return pending_for_good(d->bad, bad, c, 0, d->good) && (stuck || !is_usual_ending(c, b));
     }
-    if (g == WEFT__OPEN)
-        return b != WEFT__CANCEL && b != WEFT__DROP &&
+    if (g == ANALYSE_OPEN)
+        return b != ANALYSE_CANCEL && b != ANALYSE_DROP &&
                pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1,
                                 d->bad) &&
                !is_usual_ending(c, b);
     bool both_dropped =
-        g >= WEFT__CANCEL && g <= WEFT__DROP && b >= WEFT__CANCEL && b <= WEFT__DROP;
+        g >= ANALYSE_CANCEL && g <= ANALYSE_DROP && b >= ANALYSE_CANCEL && b <= ANALYSE_DROP;
     return !both_dropped && !is_usual_ending(c, b);
 }
 
 /* Whether a promise ended badly in the good runs, and well in the bad one, as all of its clan. */
-static bool is_better(const struct weft__differ *d, uint32_t good, uint32_t bad)
+static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
-    const struct weft__clan *of_bad = &d->clan[d->sides.side[d->goods].clan[bad]];
-    enum weft__ending g = weft__ending_of(d->good->m, good), b = weft__ending_of(d->bad->m, bad);
-    return (b == WEFT__VALUE || b == WEFT__SOMEHOW) &&
-           weft__ended_worse(d->good, good, d->bad, bad) && same_type(d, good, bad) &&
+    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
+    const struct analyse_clan *of_bad = &d->clan[d->sides.side[d->goods].clan[bad]];
+    enum analyse_ending g = analyse_ending_of(d->good->m, good),
+                        b = analyse_ending_of(d->bad->m, bad);
+    return (b == ANALYSE_VALUE || b == ANALYSE_SOMEHOW) &&
+           analyse_ended_worse(d->good, good, d->bad, bad) && same_type(d, good, bad) &&
            c->ended[0][g] >= d->goods && of_bad->ended[1][g] == 0 &&
-           (g != WEFT__OPEN || took_too_long(age_ns(d->good, good), of_bad->longest_ns[1]) ||
+           (g != ANALYSE_OPEN || took_too_long(age_ns(d->good, good), of_bad->longest_ns[1]) ||
             (!is_one_of_many(c, 0) && pending_for_good(d->good, good, of_bad, 1, d->bad)));
 }
 
@@ -200,15 +203,15 @@ struct found {
 };
 
 struct collector {
-    struct weft__differ *d;
-    struct weft__pairs sorts; /* clan, what */
+    struct analyse_differ *d;
+    struct analyse_pairs sorts; /* clan, what */
     struct found *found;
     uint32_t room;
 };
 
 static struct found *sort_of_change(struct collector *k, uint32_t clan, uint32_t what)
 {
-    uint32_t before = k->sorts.count, at = weft__pairs_add(&k->sorts, clan, what);
+    uint32_t before = k->sorts.count, at = analyse_pairs_add(&k->sorts, clan, what);
     if (at == WEFT_NONE || !weft_reserve(&k->found, at, &k->room, sizeof *k->found))
         return NULL;
     if (at == before)
@@ -218,7 +221,7 @@ static struct found *sort_of_change(struct collector *k, uint32_t clan, uint32_t
 
 static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t good, uint32_t bad)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     const struct weft_model *g = d->good->m, *b = d->bad->m;
     uint32_t clan =
         good == WEFT_NONE ? d->sides.side[d->goods].clan[bad] : d->sides.side[0].clan[good];
@@ -226,18 +229,18 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
     int64_t when;
     bool must = false;
     if (kind == WEFT_CHANGE_OUTCOME) {
-        enum weft__ending was = weft__ending_of(g, good), is = weft__ending_of(b, bad);
-        what += 8 * (1 + was * WEFT__ENDINGS + is);
-        must = is == WEFT__ERROR || is == WEFT__OPEN;
+        enum analyse_ending was = analyse_ending_of(g, good), is = analyse_ending_of(b, bad);
+        what += 8 * (1 + was * ANALYSE_ENDINGS + is);
+        must = is == ANALYSE_ERROR || is == ANALYSE_OPEN;
         const struct weft_promise *p = &g->promise[weft_model_final(g, good)];
         when = p->end_ns;
-        d->mark[good] |= WEFT__CHANGED;
+        d->mark[good] |= ANALYSE_CHANGED;
     } else {
         when = good == WEFT_NONE ? b->promise[bad].start_ns : g->promise[good].start_ns;
         if (kind == WEFT_CHANGE_MISSING)
-            d->mark[good] |= WEFT__LONELY;
+            d->mark[good] |= ANALYSE_LONELY;
         if (kind == WEFT_CHANGE_ADDED)
-            d->bad_mark[bad] |= WEFT__LONELY;
+            d->bad_mark[bad] |= ANALYSE_LONELY;
     }
     struct found *f = sort_of_change(k, clan, what);
     if (!f) {
@@ -255,21 +258,21 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
 }
 
 /* Whether a promise failed, and somebody looked at it in the good run only. */
-static bool is_unread(const struct weft__differ *d, uint32_t good, uint32_t bad)
+static bool is_unread(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    return weft__ending_of(d->bad->m, bad) == WEFT__ERROR && d->mark[good] & WEFT__USED &&
-           !(d->bad_mark[bad] & WEFT__USED);
+    return analyse_ending_of(d->bad->m, bad) == ANALYSE_ERROR && d->mark[good] & ANALYSE_USED &&
+           !(d->bad_mark[bad] & ANALYSE_USED);
 }
 
 static void find_endings(struct collector *k)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++) {
         uint32_t bad = d->bad_of_good[p];
         if (bad == WEFT_NONE)
             continue;
         if (is_better(d, p, bad))
-            d->mark[p] |= WEFT__BETTER;
+            d->mark[p] |= ANALYSE_BETTER;
         if (ends_differently(d, p, bad))
             add_change(k, WEFT_CHANGE_OUTCOME, p, bad);
         else if (is_unread(d, p, bad))
@@ -281,33 +284,34 @@ static void find_endings(struct collector *k)
 }
 
 /* Whether a promise of the bad run is pending, and ended in the good one. */
-static bool hangs_in_bad(const struct weft__differ *d, uint32_t good)
+static bool hangs_in_bad(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t bad = good == WEFT_NONE ? WEFT_NONE : d->bad_of_good[good];
-    return bad != WEFT_NONE && weft__ending_of(d->bad->m, bad) == WEFT__OPEN &&
-           weft__ending_of(d->good->m, good) != WEFT__OPEN && same_type(d, good, bad) &&
+    return bad != WEFT_NONE && analyse_ending_of(d->bad->m, bad) == ANALYSE_OPEN &&
+           analyse_ending_of(d->good->m, good) != ANALYSE_OPEN && same_type(d, good, bad) &&
            !d->bad->m->promise[weft_model_final(d->bad->m, bad)].background;
 }
 
 /* What a promise that stays pending waits for stays pending, too, however young it is. */
 static void follow_waits(struct collector *k)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     const struct weft_history *b = d->bad;
     uint32_t *queue = weft_resize(NULL, d->good->m->promises, sizeof *queue), queued = 0;
     d->failed |= !queue;
     for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++)
-        if (d->mark[p] & WEFT__CHANGED && hangs_in_bad(d, p))
+        if (d->mark[p] & ANALYSE_CHANGED && hangs_in_bad(d, p))
             queue[queued++] = p;
     for (uint32_t i = 0; i < queued && !d->failed; i++) {
         uint32_t reader = weft_model_final(b->m, d->bad_of_good[queue[i]]);
         analyse_each(n, b->waits_of_first, reader) {
             const struct weft_wait *w = &b->wait[b->waits_of[n]];
             uint32_t bad = weft_model_final(b->m, w->source), good = d->good_of_bad[bad];
-            if (w->end != WEFT_WAIT_OPEN || !hangs_in_bad(d, good) || d->mark[good] & WEFT__CHANGED)
+            if (w->end != WEFT_WAIT_OPEN || !hangs_in_bad(d, good) ||
+                d->mark[good] & ANALYSE_CHANGED)
                 continue;
             add_change(k, WEFT_CHANGE_OUTCOME, good, bad);
-            d->mark[good] |= WEFT__CHANGED; /* also where add_change has failed */
+            d->mark[good] |= ANALYSE_CHANGED; /* also where add_change has failed */
             queue[queued++] = good;
         }
     }
@@ -320,17 +324,17 @@ static void mark_used(const struct weft_model *m, uint8_t *mark)
     for (uint32_t i = 0; i < m->interactions; i++) {
         const struct weft_interaction *x = &m->interaction[i];
         if (x->kind == WEFT_READS || x->kind == WEFT_WAITS) {
-            mark[x->other] |= WEFT__USED;
-            mark[weft_model_final(m, x->other)] |= WEFT__USED;
+            mark[x->other] |= ANALYSE_USED;
+            mark[weft_model_final(m, x->other)] |= ANALYSE_USED;
         }
     }
 }
 
 /* Whether all promises of the creator's clan that have ended have created one, in the good runs. */
-static bool always_creates(const struct weft__differ *d, uint32_t clan)
+static bool always_creates(const struct analyse_differ *d, uint32_t clan)
 {
-    const struct weft__clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];
-    return c->creators[0] && c->creators[0] + above->ended[0][WEFT__OPEN] >= above->promises[0];
+    const struct analyse_clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];
+    return c->creators[0] && c->creators[0] + above->ended[0][ANALYSE_OPEN] >= above->promises[0];
 }
 
 /* Whether a run went on for long enough to see what a promise created in the other one, so long after it began. before:
@@ -351,7 +355,7 @@ static bool had_time(const struct weft_history *h, uint32_t promise,
                      start <= weft_history_resolved_ns(other, creator));
 }
 
-bool weft__dispensable(const struct weft__differ *d, uint32_t good)
+bool analyse_dispensable(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t creator = d->good->m->promise[good].creator;
     for (uint32_t r = 1; r < d->goods; r++)
@@ -364,7 +368,7 @@ bool weft__dispensable(const struct weft__differ *d, uint32_t good)
  * promise has such a child. */
 static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     const struct weft_history *g = d->good, *b = d->bad;
     const uint32_t *good_clan = d->sides.side[0].clan, *bad_clan = d->sides.side[d->goods].clan;
     uint32_t bad = d->bad_of_good[good], clan;
@@ -385,10 +389,10 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
         uint32_t child = g->children[i];
         clan = good_clan[child];
         if (seen[clan] == good || d->bad_of_good[child] != WEFT_NONE ||
-            weft__dispensable(d, child) || d->sides.clans.pair[clan].a != good_clan[good] ||
+            analyse_dispensable(d, child) || d->sides.clans.pair[clan].a != good_clan[good] ||
             !began_here(g->m, child))
             continue;
-        const struct weft__clan *c = &d->clan[clan], *above = &d->clan[good_clan[good]];
+        const struct analyse_clan *c = &d->clan[clan], *above = &d->clan[good_clan[good]];
         double wanted = (double)c->creators[0] / above->promises[0] * above->promises[1];
         if (always_creates(d, clan) ? had_time(b, bad, g, good, child)
                                     : c->promises[1] == 0 && wanted >= 5)
@@ -398,7 +402,7 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 
 static void find_children(struct collector *k)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     size_t clans = d->sides.clans.count;
     uint32_t *seen = weft_resize(NULL, clans, sizeof *seen);
     if (!seen) {
@@ -414,7 +418,7 @@ static void find_children(struct collector *k)
 
 /* ---- Telling of changes ---- */
 
-static uint32_t creator_of(const struct weft__differ *d, const struct weft_change_found *c)
+static uint32_t creator_of(const struct analyse_differ *d, const struct weft_change_found *c)
 {
     return c->kind == WEFT_CHANGE_MISSING ? d->good->m->promise[c->good].creator : WEFT_ROOT;
 }
@@ -437,7 +441,7 @@ static int by_importance(const void *a, const void *b)
     return weft_order(p, q);
 }
 
-static char *say_change(struct weft__differ *d, const struct weft_change_found *c)
+static char *say_change(struct analyse_differ *d, const struct weft_change_found *c)
 {
     static const enum analyse_sentence sentences[] = {
         [WEFT_CHANGE_OUTCOME] = SAY_CHANGED_END, [WEFT_CHANGE_UNREAD] = SAY_CHANGED_UNREAD,
@@ -447,7 +451,7 @@ static char *say_change(struct weft__differ *d, const struct weft_change_found *
     const struct weft_model *m = c->kind == WEFT_CHANGE_MISSING ? d->good->m : d->bad->m;
     const uint32_t promise = c->kind == WEFT_CHANGE_MISSING ? c->good : c->bad;
     const bool from_pending =
-        c->kind == WEFT_CHANGE_OUTCOME && weft__ending_of(d->good->m, c->good) == WEFT__OPEN;
+        c->kind == WEFT_CHANGE_OUTCOME && analyse_ending_of(d->good->m, c->good) == ANALYSE_OPEN;
     return analyse_put_new(
         &d->failed, m, NULL, SAY_CHANGES,
         PHRASE(change, from_pending ? SAY_CHANGED_FROM_PENDING : sentences[c->kind]),
@@ -457,11 +461,11 @@ static char *say_change(struct weft__differ *d, const struct weft_change_found *
 
 static void fill_changes(struct collector *k)
 {
-    struct weft__differ *d = k->d;
+    struct analyse_differ *d = k->d;
     uint32_t count = k->sorts.count;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t creator = creator_of(d, &k->found[i].change);
-        k->found[i].change.follows = d->mark[creator] & WEFT__CHANGED;
+        k->found[i].change.follows = d->mark[creator] & ANALYSE_CHANGED;
     }
     if (count)
         qsort(k->found, count, sizeof *k->found, by_importance);
@@ -476,7 +480,7 @@ static void fill_changes(struct collector *k)
     }
 }
 
-static void find_changes(struct weft__differ *d)
+static void find_changes(struct analyse_differ *d)
 {
     struct collector k = {.d = d};
     find_endings(&k);
@@ -486,13 +490,13 @@ static void find_changes(struct weft__differ *d)
         find_children(&k);
     if (!d->failed)
         fill_changes(&k);
-    weft__pairs_fini(&k.sorts);
+    analyse_pairs_fini(&k.sorts);
     free(k.found);
 }
 
 /* ---- All of it ---- */
 
-static void count_aligned(struct weft__differ *d)
+static void count_aligned(struct analyse_differ *d)
 {
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         d->out->aligned += d->bad_of_good[p] != WEFT_NONE && d->bad_of_good[p] != WEFT_ROOT;
@@ -503,14 +507,14 @@ static void count_aligned(struct weft__differ *d)
 }
 
 /* Why the comparison may be wrong. */
-static void find_doubt(struct weft__differ *d)
+static void find_doubt(struct analyse_differ *d)
 {
     struct weft_diff *o = d->out;
     const struct weft_model *m = d->bad->m;
     uint64_t least = o->good_promises < o->bad_promises ? o->good_promises : o->bad_promises;
     enum analyse_sentence lost = SAY_NOTHING;
     bool empty = false;
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     for (uint32_t i = 0; i <= d->goods; i++) {
         const struct weft_losses *l = &d->sides.side[i].h->m->losses;
         empty |= weft_model_is_empty(d->sides.side[i].h->m);
@@ -532,10 +536,10 @@ static void find_doubt(struct weft__differ *d)
     if (o->unsure)
         analyse_put(&t, m, NULL, SAY_DOUBT_UNSURE);
     d->failed |= t.failed;
-    o->doubt = weft__text_take(&t);
+    o->doubt = analyse_text_take(&t);
 }
 
-static int compare_runs(struct weft__differ *d, weft_progress_fn *progress, void *data)
+static int compare_runs(struct analyse_differ *d, weft_progress_fn *progress, void *data)
 {
 #define STEP(share)                                                                                \
     do {                                                                                           \
@@ -544,11 +548,11 @@ static int compare_runs(struct weft__differ *d, weft_progress_fn *progress, void
         if (progress && !progress(data, share))                                                    \
             return WEFT_E_CANCELED;                                                                \
     } while (0)
-    d->failed = weft__align(&d->sides, 0, d->goods, &d->bad_of_good, &d->good_of_bad) < 0;
+    d->failed = analyse_align(&d->sides, 0, d->goods, &d->bad_of_good, &d->good_of_bad) < 0;
     STEP(0.4);
     for (uint32_t i = 1; i < d->goods && !d->failed; i++) {
         uint32_t *back;
-        d->failed = weft__align(&d->sides, 0, i, &d->other[i], &back) < 0;
+        d->failed = analyse_align(&d->sides, 0, i, &d->other[i], &back) < 0;
         free(back);
     }
     STEP(0.5);
@@ -563,18 +567,18 @@ static int compare_runs(struct weft__differ *d, weft_progress_fn *progress, void
     find_changes(d);
     STEP(0.7);
     if (!d->out->strangers)
-        weft__find_latencies(d);
+        analyse_find_latencies(d);
     STEP(0.8);
     if (!d->out->strangers)
-        weft__find_running(d);
+        analyse_find_running(d);
     STEP(0.85);
-    weft__find_relevant(d);
+    analyse_find_relevant(d);
     STEP(0.9);
-    weft__find_divergence(d);
+    analyse_find_divergence(d);
     STEP(0.92);
-    weft__find_orders(d);
+    analyse_find_orders(d);
     STEP(0.95);
-    weft__find_swapped(d);
+    analyse_find_swapped(d);
     STEP(1.0);
 #undef STEP
     return 0;
@@ -591,7 +595,7 @@ static void forget_loops(uint32_t *list, const struct weft_history *h)
 int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good, uint32_t goods,
                    const struct weft_history *bad, weft_progress_fn *progress, void *data)
 {
-    struct weft__differ d = {.goods = goods, .good = good[0], .bad = bad, .out = out};
+    struct analyse_differ d = {.goods = goods, .good = good[0], .bad = bad, .out = out};
     const struct weft_history **runs = weft_resize(NULL, (uint64_t)goods + 1, sizeof *runs);
     *out = (struct weft_diff){0};
     d.other = calloc(goods, sizeof *d.other);
@@ -599,7 +603,7 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
     if (rc == 0) {
         memcpy(runs, good, goods * sizeof *runs);
         runs[goods] = bad;
-        rc = weft__sides_init(&d.sides, runs, goods + 1);
+        rc = analyse_sides_init(&d.sides, runs, goods + 1);
     }
     if (rc == 0 && progress && !progress(data, 0.3))
         rc = WEFT_E_CANCELED;
@@ -616,7 +620,7 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
     free(d.clan);
     free(d.mark);
     free(d.bad_mark);
-    weft__sides_fini(&d.sides);
+    analyse_sides_fini(&d.sides);
     if (rc < 0)
         weft_diff_fini(out);
     return rc;

@@ -26,10 +26,10 @@
 #include "base/array.h"
 
 struct search {
-    struct weft__differ *d;
+    struct analyse_differ *d;
     const struct weft_history *g, *b;
     uint64_t budget; /* steps that may go into finding which of many waits is meant */
-    struct weft__parting *found;
+    struct analyse_parting *found;
     uint32_t count, room;
     uint8_t *differs, *bad_differs;   /* by promise: enum differs */
     int64_t *cause_ns, *bad_cause_ns; /* by promise: when it first used something that differs */
@@ -40,10 +40,10 @@ enum differs {
     WAITS = 2,   /* … which says why it is pending */
 };
 
-static void add_parting(struct search *s, struct weft__parting c)
+static void add_parting(struct search *s, struct analyse_parting c)
 {
     bool waits =
-        c.what == WEFT__SWAPPED || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
+        c.what == ANALYSE_SWAPPED || c.what == ANALYSE_UNSIGNALLED || c.what == ANALYSE_EXTRA_WAIT;
     uint32_t good = waits ? c.reader_good : c.early.good, bad = waits ? c.reader_bad : c.early.bad;
     if (!weft_reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
         s->d->failed = true;
@@ -121,12 +121,12 @@ static uint32_t notifications(const struct weft_history *h, uint32_t promise)
 }
 
 /* Follows a wait back to what made it begin, as long as that came in another order, too. */
-static void follow_back(const struct search *s, struct weft__parting *c, uint32_t actor)
+static void follow_back(const struct search *s, struct analyse_parting *c, uint32_t actor)
 {
     enum { STEPS = 64 };
     int64_t at = c->early.good_ns;
     for (unsigned i = 0; i < STEPS && actor != WEFT_NONE; i++) {
-        uint32_t by = weft__woken_by(s->g, actor, at, &at);
+        uint32_t by = analyse_woken_by(s->g, actor, at, &at);
         if (by == WEFT_NONE || by == WEFT_ROOT)
             return;
         uint32_t bad = s->d->bad_of_good[by];
@@ -135,7 +135,8 @@ static void follow_back(const struct search *s, struct weft__parting *c, uint32_
         if (good_ns > at || bad_ns == INT64_MAX || good_ns >= c->late.good_ns ||
             bad_ns <= c->late.bad_ns || s->g->resolution[by] == WEFT_NONE)
             return;
-        c->early = (struct weft__moment){by, bad, good_ns, bad_ns, WEFT__RESOLVED, WEFT__RESOLVED};
+        c->early =
+            (struct analyse_moment){by, bad, good_ns, bad_ns, ANALYSE_RESOLVED, ANALYSE_RESOLVED};
         at = good_ns;
         actor = s->g->m->interaction[s->g->resolution[by]].actor;
         if (actor == by) /* a task that ended by itself: why did it run? */
@@ -144,7 +145,7 @@ static void follow_back(const struct search *s, struct weft__parting *c, uint32_
 }
 
 /* Whether the same wait began after the signal in another good run: then that order does no harm. */
-static bool is_harmless(struct search *s, const struct weft__parting *c, uint32_t rank,
+static bool is_harmless(struct search *s, const struct analyse_parting *c, uint32_t rank,
                         uint32_t signal)
 {
     for (uint32_t r = 1; r < s->d->goods; r++) {
@@ -154,7 +155,7 @@ static bool is_harmless(struct search *s, const struct weft__parting *c, uint32_
             continue;
         const struct weft_wait *w =
             ranked_wait(s, h, reader, weft_model_final(h->m, source), false, rank);
-        int64_t there = c->late.is == WEFT__RESOLVED        ? weft_history_resolved_ns(h, source)
+        int64_t there = c->late.is == ANALYSE_RESOLVED      ? weft_history_resolved_ns(h, source)
                         : signal < notifications(h, source) ? notified_ns(h, source, signal)
                                                             : INT64_MAX;
         if (w && there < w->from_ns)
@@ -170,36 +171,36 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     const struct weft_history *g = s->g, *b = s->b;
     uint32_t source = weft_model_final(g->m, good->source);
     uint32_t bad_source = weft_model_final(b->m, bad->source), n = 0;
-    struct weft__parting c = {.reader_good = good->reader, .reader_bad = bad->reader};
-    c.early = c.wait = (struct weft__moment){source,       bad_source,   good->from_ns,
-                                             bad->from_ns, WEFT__WAITED, WEFT__WAITED};
-    c.late = (struct weft__moment){.good = source, .bad = bad_source};
+    struct analyse_parting c = {.reader_good = good->reader, .reader_bad = bad->reader};
+    c.early = c.wait = (struct analyse_moment){source,       bad_source,     good->from_ns,
+                                               bad->from_ns, ANALYSE_WAITED, ANALYSE_WAITED};
+    c.late = (struct analyse_moment){.good = source, .bad = bad_source};
     c.late.good_ns = weft_history_resolved_ns(g, source);
     c.late.bad_ns = weft_history_resolved_ns(b, bad_source);
     if (c.late.good_ns > good->until_ns) { /* so it was a signal that ended it */
         n = notified_by(g, source, good->until_ns);
         if (n == 0 || notified_ns(g, source, n - 1) < good->from_ns)
             return;
-        c.late.is = WEFT__NOTIFIED;
+        c.late.is = ANALYSE_NOTIFIED;
         c.late.good_ns = notified_ns(g, source, n - 1);
     }
     if (c.late.bad_ns == INT64_MAX) { /* what cannot be resolved, but signalled, or was not */
         uint32_t had = notified_by(b, bad_source, bad->from_ns), all = notifications(b, bad_source);
         if (all < n) {
-            c.what = WEFT__UNSIGNALLED;
+            c.what = ANALYSE_UNSIGNALLED;
             c.when_ns =
-                weft__start_ns(b, bad_source) + (c.late.good_ns - weft__start_ns(g, source));
+                analyse_start_ns(b, bad_source) + (c.late.good_ns - analyse_start_ns(g, source));
             c.late.bad_ns = INT64_MIN;
             add_parting(s, c);
         }
         if (all < n || had == 0 || had < all)
             return;
-        c.late.bad_is = WEFT__NOTIFIED;
+        c.late.bad_is = ANALYSE_NOTIFIED;
         c.late.bad_ns = notified_ns(b, bad_source, had - 1);
     }
     if (c.late.bad_ns > bad->from_ns || c.late.good_ns < good->from_ns)
         return;
-    c.what = WEFT__SWAPPED;
+    c.what = ANALYSE_SWAPPED;
     c.when_ns = c.late.bad_ns;
     if (is_harmless(s, &c, rank, n - 1))
         return;
@@ -224,19 +225,19 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t reader,
                         uint32_t source, uint32_t rank)
 {
-    struct weft__parting c = {
-        .what = WEFT__EXTRA_WAIT, .when_ns = bad->from_ns, .reader_good = reader};
-    if (rank ? !(s->d->mark[reader] & WEFT__CHANGED)
+    struct analyse_parting c = {
+        .what = ANALYSE_EXTRA_WAIT, .when_ns = bad->from_ns, .reader_good = reader};
+    if (rank ? !(s->d->mark[reader] & ANALYSE_CHANGED)
              : waits_for_kind(s, reader, s->d->sides.side[s->d->goods].kind[bad->source]))
         return;
     c.rank = rank;
     c.reader_bad = bad->reader;
-    c.early = (struct weft__moment){source,       bad->source,  INT64_MIN,
-                                    bad->from_ns, WEFT__WAITED, WEFT__WAITED};
+    c.early = (struct analyse_moment){source,       bad->source,    INT64_MIN,
+                                      bad->from_ns, ANALYSE_WAITED, ANALYSE_WAITED};
     uint32_t had = notified_by(s->b, bad->source, bad->from_ns);
     if (had && had == notifications(s->b, bad->source)) {
         c.late = c.early;
-        c.late.bad_is = WEFT__NOTIFIED;
+        c.late.bad_is = ANALYSE_NOTIFIED;
         c.late.bad_ns = notified_ns(s->b, bad->source, had - 1);
     }
     add_parting(s, c);
@@ -257,36 +258,37 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
 /* Waits of the good run for what nobody waits for in the bad one, though its reader ended well, and before it. */
 static void find_left_out(struct search *s)
 {
-    const struct weft__differ *d = s->d;
+    const struct analyse_differ *d = s->d;
     for (uint32_t i = 0; i < s->g->waits && !d->failed; i++) {
         const struct weft_wait *w = &s->g->wait[i];
         uint32_t reader = d->bad_of_good[w->reader], source = d->bad_of_good[w->source];
         if (w->end != WEFT_WAIT_READ || reader == WEFT_NONE || source == WEFT_NONE ||
-            !(d->mark[w->reader] & WEFT__RELEVANT) || d->bad_mark[source] & WEFT__USED ||
-            weft__dispensable(d, w->source))
+            !(d->mark[w->reader] & ANALYSE_RELEVANT) || d->bad_mark[source] & ANALYSE_USED ||
+            analyse_dispensable(d, w->source))
             continue;
-        enum weft__ending e = weft__ending_of(s->b->m, reader);
-        if ((e != WEFT__VALUE && e != WEFT__SOMEHOW) ||
-            weft_history_ended_ns(s->b, source) <= weft__end_ns(s->b, reader))
+        enum analyse_ending e = analyse_ending_of(s->b->m, reader);
+        if ((e != ANALYSE_VALUE && e != ANALYSE_SOMEHOW) ||
+            weft_history_ended_ns(s->b, source) <= analyse_end_ns(s->b, reader))
             continue;
-        add_parting(s, (struct weft__parting){.what = WEFT__NO_WAIT,
-                                              .when_ns = weft__start_ns(s->b, source) + w->from_ns -
-                                                         weft__start_ns(s->g, w->source),
-                                              .early = {w->source, source, w->from_ns, INT64_MIN,
-                                                        WEFT__WAITED, WEFT__WAITED},
-                                              .reader_good = w->reader,
-                                              .reader_bad = reader});
+        add_parting(s, (struct analyse_parting){.what = ANALYSE_NO_WAIT,
+                                                .when_ns = analyse_start_ns(s->b, source) +
+                                                           w->from_ns -
+                                                           analyse_start_ns(s->g, w->source),
+                                                .early = {w->source, source, w->from_ns, INT64_MIN,
+                                                          ANALYSE_WAITED, ANALYSE_WAITED},
+                                                .reader_good = w->reader,
+                                                .reader_bad = reader});
     }
 }
 
 static void compare_open_waits(struct search *s)
 {
-    struct weft__differ *d = s->d;
+    struct analyse_differ *d = s->d;
     for (uint32_t i = 0; i < s->b->waits; i++) {
         const struct weft_wait *bad = &s->b->wait[i];
         uint32_t reader = d->good_of_bad[bad->reader], rank, rank_by_name;
         if (bad->end != WEFT_WAIT_OPEN || reader == WEFT_NONE ||
-            !(d->mark[reader] & WEFT__RELEVANT))
+            !(d->mark[reader] & ANALYSE_RELEVANT))
             continue;
         const struct weft_wait *good = counterpart(s, i, reader, false, &rank);
         if (!good)
@@ -301,26 +303,29 @@ static void compare_open_waits(struct search *s)
 
 /* ---- Promises that end differently, are slower, or are not there ---- */
 
-static struct weft__moment ends_at(const struct search *s, uint32_t good, uint32_t bad)
+static struct analyse_moment ends_at(const struct search *s, uint32_t good, uint32_t bad)
 {
-    return (struct weft__moment){
-        good,           bad,           weft__end_ns(s->g, good), weft__end_ns(s->b, bad),
-        WEFT__RESOLVED, WEFT__RESOLVED};
+    return (struct analyse_moment){good,
+                                   bad,
+                                   analyse_end_ns(s->g, good),
+                                   analyse_end_ns(s->b, bad),
+                                   ANALYSE_RESOLVED,
+                                   ANALYSE_RESOLVED};
 }
 
 static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
 {
-    struct weft__parting c = {.what = WEFT__ENDING, .early = ends_at(s, good, bad)};
+    struct analyse_parting c = {.what = ANALYSE_ENDING, .early = ends_at(s, good, bad)};
     c.when_ns = c.early.bad_ns;
-    if (!(s->d->mark[good] & WEFT__CHANGED)) {
-        if (!(s->d->mark[good] & WEFT__SLOW))
+    if (!(s->d->mark[good] & ANALYSE_CHANGED)) {
+        if (!(s->d->mark[good] & ANALYSE_SLOW))
             return;
-        c.what = WEFT__SLOWER;
-    } else if (weft__ending_of(s->b->m, bad) == WEFT__OPEN) {
+        c.what = ANALYSE_SLOWER;
+    } else if (analyse_ending_of(s->b->m, bad) == ANALYSE_OPEN) {
         if (s->differs[weft_model_final(s->g->m, good)] & WAITS)
             return;
-        c.what = WEFT__UNRESOLVED;
-        c.when_ns = weft__start_ns(s->b, bad) + (c.early.good_ns - weft__start_ns(s->g, good));
+        c.what = ANALYSE_UNRESOLVED;
+        c.when_ns = analyse_start_ns(s->b, bad) + (c.early.good_ns - analyse_start_ns(s->g, good));
         c.early.bad_ns = INT64_MIN;
     }
     add_parting(s, c);
@@ -333,57 +338,59 @@ static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
     const struct weft_history *h = missing ? s->g : s->b;
     uint32_t promise = missing ? good : bad, creator = h->m->promise[promise].creator;
     uint32_t other = missing ? s->d->bad_of_good[creator] : s->d->good_of_bad[creator];
-    int64_t start = weft__start_ns(h, promise);
-    struct weft__parting c = {
-        .what = missing ? WEFT__MISSING : WEFT__ADDED,
-        .when_ns =
-            missing ? weft__start_ns(s->b, other) + start - weft__start_ns(s->g, creator) : start,
+    int64_t start = analyse_start_ns(h, promise);
+    struct analyse_parting c = {
+        .what = missing ? ANALYSE_MISSING : ANALYSE_ADDED,
+        .when_ns = missing ? analyse_start_ns(s->b, other) + start - analyse_start_ns(s->g, creator)
+                           : start,
         .early = {good, bad, missing ? start : INT64_MIN, missing ? INT64_MIN : start,
-                  WEFT__RESOLVED, WEFT__RESOLVED}};
+                  ANALYSE_RESOLVED, ANALYSE_RESOLVED}};
     add_parting(s, c);
 }
 
 /* Whether a promise of the good run ended worse in the bad one. */
 static bool went_wrong(const struct search *s, uint32_t good)
 {
-    return good != WEFT_NONE && s->d->mark[good] & WEFT__CHANGED &&
-           weft__ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
+    return good != WEFT_NONE && s->d->mark[good] & ANALYSE_CHANGED &&
+           analyse_ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
 }
 
 /* A promise that only the good run has one more of, and whose creator went wrong: it gave up earlier. */
 static bool gave_up(const struct search *s, uint32_t good)
 {
-    return s->d->mark[good] & WEFT__USED && went_wrong(s, s->g->m->promise[good].creator) &&
-           !s->b->m->losses.overwritten && !weft__dispensable(s->d, good);
+    return s->d->mark[good] & ANALYSE_USED && went_wrong(s, s->g->m->promise[good].creator) &&
+           !s->b->m->losses.overwritten && !analyse_dispensable(s->d, good);
 }
 
 /* A promise that the bad run has one more of: something was done too often. */
 static bool did_more(const struct search *s, uint32_t bad)
 {
-    return s->d->bad_mark[bad] & WEFT__USED && s->d->good_of_bad[bad] == WEFT_NONE &&
+    return s->d->bad_mark[bad] & ANALYSE_USED && s->d->good_of_bad[bad] == WEFT_NONE &&
            went_wrong(s, s->d->good_of_bad[s->b->m->promise[bad].creator]) &&
            !s->g->m->losses.overwritten;
 }
 
 static void find_others(struct search *s)
 {
-    struct weft__differ *d = s->d;
+    struct analyse_differ *d = s->d;
     for (uint32_t p = 1; p < s->g->m->promises && !d->failed; p++) {
         uint32_t bad = d->bad_of_good[p];
-        if (!(d->mark[p] & WEFT__RELEVANT))
+        if (!(d->mark[p] & ANALYSE_RELEVANT))
             continue;
         if (bad != WEFT_NONE)
             compare_ending(s, p, bad);
-        else if (d->mark[p] & WEFT__LONELY || gave_up(s, p))
+        else if (d->mark[p] & ANALYSE_LONELY || gave_up(s, p))
             compare_lonely(s, p, WEFT_NONE);
     }
     for (uint32_t p = 1; p < s->b->m->promises && !d->failed; p++)
-        if (d->bad_mark[p] & WEFT__RELEVANT && (d->bad_mark[p] & WEFT__LONELY || did_more(s, p)))
+        if (d->bad_mark[p] & ANALYSE_RELEVANT &&
+            (d->bad_mark[p] & ANALYSE_LONELY || did_more(s, p)))
             compare_lonely(s, WEFT_NONE, p);
     for (uint32_t i = 0; i < d->out->changes && s->count == 0 && !d->failed; i++) {
         const struct weft_change_found *x = &d->out->change[i];
         if (x->kind == WEFT_CHANGE_UNREAD && !x->follows) {
-            struct weft__parting c = {.what = WEFT__UNREAD, .early = ends_at(s, x->good, x->bad)};
+            struct analyse_parting c = {.what = ANALYSE_UNREAD,
+                                        .early = ends_at(s, x->good, x->bad)};
             c.when_ns = c.early.bad_ns;
             add_parting(s, c);
         }
@@ -411,7 +418,7 @@ static void find_causes(const struct weft_model *m, const uint8_t *differs, int6
 /* Whether a promise was resolved in the good run by one that differs between the runs. */
 static bool by_another(const struct search *s, uint32_t good)
 {
-    uint32_t by = weft__resolver_of(s->g, good);
+    uint32_t by = analyse_resolver_of(s->g, good);
     return by != WEFT_ROOT && s->differs[weft_model_final(s->g->m, by)];
 }
 
@@ -419,15 +426,16 @@ static bool by_another(const struct search *s, uint32_t good)
  * skipped this one. */
 static bool got_past(struct search *s, uint32_t good)
 {
-    const struct weft__differ *d = s->d;
+    const struct analyse_differ *d = s->d;
     const uint32_t *clan = d->sides.side[0].clan;
     uint32_t creator = s->g->m->promise[good].creator;
     analyse_each(i, s->g->children_first, creator) {
         uint32_t child = s->g->children[i];
         if (!may_go_on(s))
             return false;
-        if (d->bad_of_good[child] != WEFT_NONE && d->mark[child] & WEFT__USED &&
-            (clan[child] == clan[good] || weft__start_ns(s->g, child) > weft__start_ns(s->g, good)))
+        if (d->bad_of_good[child] != WEFT_NONE && d->mark[child] & ANALYSE_USED &&
+            (clan[child] == clan[good] ||
+             analyse_start_ns(s->g, child) > analyse_start_ns(s->g, good)))
             return true;
     }
     return false;
@@ -438,35 +446,35 @@ static void drop_unreached(struct search *s)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct weft__parting *c = &s->found[i];
+        const struct analyse_parting *c = &s->found[i];
         uint32_t good = c->early.good;
-        if (c->what != WEFT__MISSING || got_past(s, good) ||
+        if (c->what != ANALYSE_MISSING || got_past(s, good) ||
             !(s->differs[weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS))
             s->found[kept++] = *c;
     }
     s->count = kept;
 }
 
-static bool is_consequence(const struct search *s, const struct weft__parting *c)
+static bool is_consequence(const struct search *s, const struct analyse_parting *c)
 {
     switch (c->what) {
-    case WEFT__MISSING:
-    case WEFT__ADDED:
+    case ANALYSE_MISSING:
+    case ANALYSE_ADDED:
         return false; /* what led to it comes earlier */
-    case WEFT__UNSIGNALLED:
-    case WEFT__NO_WAIT:
-    case WEFT__SWAPPED:
-    case WEFT__EXTRA_WAIT:
+    case ANALYSE_UNSIGNALLED:
+    case ANALYSE_NO_WAIT:
+    case ANALYSE_SWAPPED:
+    case ANALYSE_EXTRA_WAIT:
         return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
-               (c->what == WEFT__SWAPPED   ? c->wait.bad_ns
-                : c->what == WEFT__NO_WAIT ? c->when_ns
-                                           : c->early.bad_ns);
-    case WEFT__ENDING:
-    case WEFT__UNREAD:
-    case WEFT__UNRESOLVED:
-    case WEFT__SLOWER:
-    case WEFT__OTHER_ACTOR:
-    case WEFT__BLOCKER:
+               (c->what == ANALYSE_SWAPPED   ? c->wait.bad_ns
+                : c->what == ANALYSE_NO_WAIT ? c->when_ns
+                                             : c->early.bad_ns);
+    case ANALYSE_ENDING:
+    case ANALYSE_UNREAD:
+    case ANALYSE_UNRESOLVED:
+    case ANALYSE_SLOWER:
+    case ANALYSE_OTHER_ACTOR:
+    case ANALYSE_BLOCKER:
         break;
     }
     uint32_t good = weft_model_final(s->g->m, c->early.good),
@@ -475,12 +483,12 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
 }
 
 /* The first one that is no consequence of another; if they form a circle, the first of all. */
-static const struct weft__parting *first_of(const struct search *s)
+static const struct analyse_parting *first_of(const struct search *s)
 {
-    const struct weft__parting *best = NULL;
+    const struct analyse_parting *best = NULL;
     bool of_best = true;
     for (uint32_t i = 0; i < s->count; i++) {
-        const struct weft__parting *c = &s->found[i];
+        const struct analyse_parting *c = &s->found[i];
         bool consequence = is_consequence(s, c);
         if (!best || consequence < of_best ||
             (consequence == of_best && (c->when_ns < best->when_ns ||
@@ -500,7 +508,7 @@ static uint32_t creator_in(const struct weft_model *m, uint32_t promise)
 }
 
 /* Something with the same creator ended differently right before the promise did: a time limit. */
-static bool find_limit(const struct search *s, struct weft__parting *c)
+static bool find_limit(const struct search *s, struct analyse_parting *c)
 {
     enum { AT_ONCE_NS = 100000, MOST = 64 };
     const struct weft_model *m = s->b->m;
@@ -510,7 +518,8 @@ static bool find_limit(const struct search *s, struct weft__parting *c)
         uint32_t good = s->d->good_of_bad[x->other];
         if (c->when_ns - x->time_ns > AT_ONCE_NS)
             break;
-        if (x->kind != WEFT_RESOLVES || good == WEFT_NONE || !(s->d->mark[good] & WEFT__CHANGED) ||
+        if (x->kind != WEFT_RESOLVES || good == WEFT_NONE ||
+            !(s->d->mark[good] & ANALYSE_CHANGED) ||
             (creator_in(m, x->other) != above && creator_in(m, x->other) != c->early.bad &&
              creator_in(m, x->other) != creator_in(m, above)))
             continue;
@@ -525,7 +534,7 @@ static bool find_limit(const struct search *s, struct weft__parting *c)
 /* Whether two runs' promises are of one type, and have the same name. */
 static bool are_namesakes(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
 {
-    const struct weft__side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
+    const struct analyse_side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
     uint32_t x = weft_model_name(a->h->m, good), y = weft_model_name(b->h->m, other);
     return a->kind[good] == b->kind[other] &&
            (x == WEFT_NONE || y == WEFT_NONE ? x == y : a->label[x] == b->label[y]);
@@ -550,14 +559,14 @@ static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
     for (uint32_t r = 1; r < s->d->goods; r++) {
         const struct weft_history *h = s->d->sides.side[r].h;
         uint32_t p = s->d->other[r][good];
-        if (p != WEFT_NONE && !are_namesakes(s, by, r, weft__resolver_of(h, p)))
+        if (p != WEFT_NONE && !are_namesakes(s, by, r, analyse_resolver_of(h, p)))
             return true;
     }
     return false;
 }
 
 /* What somebody read last before had been resolved by another one. */
-static void find_other_actor(const struct search *s, struct weft__parting *c, uint32_t who,
+static void find_other_actor(const struct search *s, struct analyse_parting *c, uint32_t who,
                              int64_t until_ns)
 {
     uint32_t in_good = s->d->good_of_bad[who], last = last_read(s, s->b, who, until_ns, WEFT_NONE);
@@ -566,21 +575,21 @@ static void find_other_actor(const struct search *s, struct weft__parting *c, ui
                         : last_read(s, s->g, in_good, INT64_MAX, last);
     if (good == WEFT_NONE)
         return;
-    uint32_t by = weft__resolver_of(s->g, good), bad_by = weft__resolver_of(s->b, last);
+    uint32_t by = analyse_resolver_of(s->g, good), bad_by = analyse_resolver_of(s->b, last);
     if (by == WEFT_ROOT || bad_by == WEFT_ROOT || are_namesakes(s, by, s->d->goods, bad_by) ||
         seen_by(s, good, by))
         return;
-    *c = (struct weft__parting){
-        .what = WEFT__OTHER_ACTOR, .then = who, .early = ends_at(s, good, last)};
+    *c = (struct analyse_parting){
+        .what = ANALYSE_OTHER_ACTOR, .then = who, .early = ends_at(s, good, last)};
     c->when_ns = c->early.bad_ns;
 }
 
 /* What ran for longer than ever in the good runs, while something took longer. */
-static void find_blocker(const struct search *s, struct weft__parting *c)
+static void find_blocker(const struct search *s, struct analyse_parting *c)
 {
     const struct weft_diff *o = s->d->out;
     const uint32_t *kind = s->d->sides.side[s->d->goods].kind;
-    int64_t from = weft__start_ns(s->b, c->early.bad), longest = 0;
+    int64_t from = analyse_start_ns(s->b, c->early.bad), longest = 0;
     for (uint32_t i = 0; o->runnings && o->running[0].longer && i < s->b->m->runs; i++) {
         const struct weft_run *run = &s->b->m->run[i];
         uint32_t who = s->b->run_promise[i];
@@ -589,7 +598,7 @@ static void find_blocker(const struct search *s, struct weft__parting *c)
             run->start_ns >= c->early.bad_ns || length <= longest)
             continue;
         longest = length;
-        c->what = WEFT__BLOCKER;
+        c->what = ANALYSE_BLOCKER;
         c->then = c->early.bad;
         c->late.bad = who;
         c->late.bad_ns = run->start_ns;
@@ -602,19 +611,19 @@ static void find_blocker(const struct search *s, struct weft__parting *c)
     c->when_ns = c->early.bad_ns;
 }
 
-static void follow_unwaited(const struct search *s, struct weft__parting *c)
+static void follow_unwaited(const struct search *s, struct analyse_parting *c)
 {
-    if (c->what == WEFT__ENDING && find_limit(s, c))
+    if (c->what == ANALYSE_ENDING && find_limit(s, c))
         return;
-    if (c->what == WEFT__ADDED)
+    if (c->what == ANALYSE_ADDED)
         find_other_actor(s, c, creator_in(s->b->m, c->early.bad), c->when_ns);
-    else if (c->what == WEFT__MISSING)
+    else if (c->what == ANALYSE_MISSING)
         find_other_actor(s, c, s->d->bad_of_good[creator_in(s->g->m, c->early.good)], c->when_ns);
-    else if (c->what == WEFT__SLOWER)
+    else if (c->what == ANALYSE_SLOWER)
         find_blocker(s, c);
-    else if (c->what == WEFT__EXTRA_WAIT)
+    else if (c->what == ANALYSE_EXTRA_WAIT)
         find_other_actor(s, c, c->reader_bad, c->when_ns);
-    else if (c->what == WEFT__ENDING || c->what == WEFT__UNRESOLVED)
+    else if (c->what == ANALYSE_ENDING || c->what == ANALYSE_UNRESOLVED)
         find_other_actor(s, c, c->early.bad, INT64_MAX);
 }
 
@@ -627,10 +636,10 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
     v->good_ns = v->bad_ns = 0;
     for (uint32_t p = 1; p < s->g->m->promises; p++) {
         uint32_t bad = s->d->bad_of_good[p];
-        if (!(s->d->mark[p] & WEFT__RELEVANT) || bad == WEFT_NONE)
+        if (!(s->d->mark[p] & ANALYSE_RELEVANT) || bad == WEFT_NONE)
             continue;
         const int64_t moments[2][2] = {
-            {weft__start_ns(s->g, p), weft__start_ns(s->b, bad)},
+            {analyse_start_ns(s->g, p), analyse_start_ns(s->b, bad)},
             {weft_history_resolved_ns(s->g, p), weft_history_resolved_ns(s->b, bad)}};
         for (unsigned i = 0; i < 2; i++)
             if (moments[i][0] < good_until && moments[i][1] < bad_until &&
@@ -641,14 +650,15 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
     }
 }
 
-static void fill_divergence(struct search *s, const struct weft__parting *c)
+static void fill_divergence(struct search *s, const struct analyse_parting *c)
 {
     struct weft_divergence *v = &s->d->out->divergence;
-    bool two = c->what == WEFT__SWAPPED || c->what == WEFT__UNSIGNALLED ||
-               (c->what == WEFT__EXTRA_WAIT && c->late.bad_is == WEFT__NOTIFIED);
+    bool two = c->what == ANALYSE_SWAPPED || c->what == ANALYSE_UNSIGNALLED ||
+               (c->what == ANALYSE_EXTRA_WAIT && c->late.bad_is == ANALYSE_NOTIFIED);
     v->found = true;
-    v->causal = (c->what != WEFT__ENDING && c->what != WEFT__UNRESOLVED) || c->then != WEFT_ROOT;
-    v->text = weft__say_parting(s->d, c);
+    v->causal =
+        (c->what != ANALYSE_ENDING && c->what != ANALYSE_UNRESOLVED) || c->then != WEFT_ROOT;
+    v->text = analyse_say_parting(s->d, c);
     v->good_first = c->early.good;
     v->bad_first = c->early.bad;
     v->good_first_ns = c->early.good_ns;
@@ -662,7 +672,7 @@ static void fill_divergence(struct search *s, const struct weft__parting *c)
     find_common(s, c->early.good_ns == INT64_MIN ? INT64_MAX : c->early.good_ns, c->when_ns);
 }
 
-void weft__find_divergence(struct weft__differ *d)
+void analyse_find_divergence(struct analyse_differ *d)
 {
     struct search s = {.d = d, .g = d->good, .b = d->bad};
     uint64_t goods = d->good->m->promises, bads = d->bad->m->promises;
@@ -690,7 +700,7 @@ void weft__find_divergence(struct weft__differ *d)
     if (!d->failed && s.count) {
         find_causes(d->good->m, s.differs, s.cause_ns);
         find_causes(d->bad->m, s.bad_differs, s.bad_cause_ns);
-        struct weft__parting first = *first_of(&s);
+        struct analyse_parting first = *first_of(&s);
         follow_unwaited(&s, &first);
         fill_divergence(&s, &first);
     }

@@ -23,7 +23,7 @@ struct tick {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct tick
@@ -50,7 +50,7 @@ static int64_t work_takes(struct finder *f)
 {
     for (uint32_t i = 1; i < f->ticks; i++)
         f->length[i - 1] = f->tick[i].set_ns - f->tick[i - 1].woken_ns;
-    return weft__median(f->length, f->ticks - 1);
+    return analyse_median(f->length, f->ticks - 1);
 }
 
 /* How long the timers were set for: a tenth of them were shorter. */
@@ -58,7 +58,7 @@ static int64_t timer_takes(struct finder *f)
 {
     for (uint32_t i = 1; i < f->ticks; i++)
         f->length[i - 1] = f->tick[i].over_ns - f->tick[i].set_ns;
-    weft__median(f->length, f->ticks - 1); /* puts them in order */
+    analyse_median(f->length, f->ticks - 1); /* puts them in order */
     return f->length[(f->ticks - 1) / NEAR];
 }
 
@@ -81,22 +81,22 @@ static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t 
     const char *type = weft_model_type(f->m, last->timer);
     bool rate =
         strcmp(type, "interval") == 0 || strcmp(type, "tick") == 0 || strcmp(type, "ticker") == 0;
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_DRIFT,
-                                          weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE),
-                                          who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns,
-                                          last->woken_ns, times_ns(work, f->ticks - 1));
+    struct weft_finding *g = analyse_report(
+        f->s, WEFT_FINDING_DRIFT, analyse_signs(f->s, WEFT_ROOT) | (rate ? 0 : ANALYSE_D_PAUSE),
+        who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns, last->woken_ns,
+        times_ns(work, f->ticks - 1));
     if (!g)
         return;
     say_drift(f, who, timer, work, g);
     g->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
         if (who == WEFT_NONE)
-            weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_RUNS,
-                                   f->tick[i].timer, WEFT_NONE);
+            analyse_finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_RUNS,
+                                     f->tick[i].timer, WEFT_NONE);
         else
-            weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
-                                   f->tick[i].timer);
-        weft__evidence_created(f->s, g, f->tick[i + 1].timer);
+            analyse_finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
+                                     f->tick[i].timer);
+        analyse_evidence_created(f->s, g, f->tick[i + 1].timer);
     }
 }
 
@@ -121,8 +121,8 @@ static void report_if_late(struct finder *f, uint32_t who)
 
 static void add_tick(struct finder *f, struct tick x)
 {
-    if (weft__take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
-        weft__take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
+    if (analyse_take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
+        analyse_take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
         f->tick[f->ticks++] = x;
 }
 
@@ -132,7 +132,7 @@ static void follow_timers(struct finder *f, uint32_t last)
     const struct weft_history *h = f->h;
     f->ticks = 0;
     for (uint32_t p = last; p != WEFT_NONE && f->ticks < LINE && !f->s->failed;
-         p = weft__set_by(f->s, p)) {
+         p = analyse_set_by(f->s, p)) {
         const struct weft_run *r = &f->m->run[h->runs_of[h->runs_of_first[p]]];
         add_tick(f,
                  (struct tick){f->m->promise[p].start_ns, r->start_ns, r->start_ns, r->end_ns, p});
@@ -154,12 +154,12 @@ static void follow_handler(struct finder *f, uint32_t p)
     f->ticks = 0;
     for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1] && !f->s->failed; i++) {
         const struct weft_run *r = &f->m->run[h->runs_of[i]];
-        const uint32_t timer = weft__run_read(h, h->runs_of[i]);
+        const uint32_t timer = analyse_run_read(h, h->runs_of[i]);
         if (timer == WEFT_NONE)
             continue;
         const struct tick *last = f->ticks ? &f->tick[f->ticks - 1] : NULL;
         int64_t set = f->m->promise[timer].start_ns, over = weft_history_resolved_ns(h, timer);
-        if (!weft__is_timer(f->m, timer) || over > r->start_ns)
+        if (!analyse_is_timer(f->m, timer) || over > r->start_ns)
             continue;
         if (last && (of[timer] != of[last->timer] || set < last->woken_ns || set > last->done_ns)) {
             report_if_late(f, p);
@@ -171,15 +171,15 @@ static void follow_handler(struct finder *f, uint32_t p)
         report_if_late(f, p);
 }
 
-void weft__find_drift(struct weft__search *s)
+void analyse_find_drift(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    uint32_t *newest = weft__take(s, s->families->count, sizeof *newest); /* that went off */
+    uint32_t *newest = analyse_take(s, s->families->count, sizeof *newest); /* that went off */
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         const uint32_t runs = f.h->runs_of_first[p + 1] - f.h->runs_of_first[p];
         if (runs > TIMES)
             follow_handler(&f, p);
-        if (runs && weft__is_timer(f.m, p))
+        if (runs && analyse_is_timer(f.m, p))
             newest[s->families->of[p]] = p;
     }
     for (uint32_t i = 0; i < s->families->count && !s->failed; i++)

@@ -81,34 +81,36 @@ static int by_importance(const void *a, const void *b)
 int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
-    static void (*const searches[])(struct weft__search *) = {
-        weft__find_blocks,     weft__find_hangs,      weft__find_failures,  weft__find_leaks,
-        weft__find_serial,     weft__find_herds,      weft__find_pools,     weft__find_stopped,
-        weft__find_retries,    weft__find_contention, weft__find_pauses,    weft__find_polling,
-        weft__find_stragglers, weft__find_doubles,    weft__find_workers,   weft__find_drift,
-        weft__find_growth,     weft__find_stampedes,  weft__find_livelocks,
+    static void (*const searches[])(struct analyse_search *) = {
+        analyse_find_blocks,     analyse_find_hangs,   analyse_find_failures,
+        analyse_find_leaks,      analyse_find_serial,  analyse_find_herds,
+        analyse_find_pools,      analyse_find_stopped, analyse_find_retries,
+        analyse_find_contention, analyse_find_pauses,  analyse_find_polling,
+        analyse_find_stragglers, analyse_find_doubles, analyse_find_workers,
+        analyse_find_drift,      analyse_find_growth,  analyse_find_stampedes,
+        analyse_find_livelocks,
     };
     enum { SEARCHES = sizeof searches / sizeof *searches };
     struct weft_explain_options o = weft_explain_defaults(options);
-    struct weft__families families;
+    struct analyse_families families;
     *out = (struct weft_findings){0};
-    struct weft__search s = {.h = h,
-                             .m = h->m,
-                             .o = &o,
-                             .families = &families,
-                             .out = out,
-                             .progress = progress,
-                             .data = data};
-    s.failed = weft__families_init(&families, h->m) < 0;
+    struct analyse_search s = {.h = h,
+                               .m = h->m,
+                               .o = &o,
+                               .families = &families,
+                               .out = out,
+                               .progress = progress,
+                               .data = data};
+    s.failed = analyse_families_init(&families, h->m) < 0;
     for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
-        weft__search_run(&s, searches[i]);
+        analyse_search_run(&s, searches[i]);
         s.canceled |= progress && !progress(data, (double)(i + 1) / SEARCHES);
     }
     if (!s.failed && !s.canceled)
-        weft__search_run(&s, weft__join);
+        analyse_search_run(&s, analyse_join);
     for (uint32_t i = 0; i < out->count; i++)
-        weft__finding_sort(&out->finding[i]);
-    weft__families_fini(&families);
+        analyse_finding_sort(&out->finding[i]);
+    analyse_families_fini(&families);
     free(s.blocked);
     if (s.failed || s.canceled) {
         weft_findings_fini(out);
@@ -117,7 +119,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
     if (out->count)
         qsort(out->finding, out->count, sizeof *out->finding, by_importance);
     while (out->count > WEFT_FINDINGS_MAX) {
-        weft__finding_fini(&out->finding[--out->count]);
+        analyse_finding_fini(&out->finding[--out->count]);
         out->left_out++;
     }
     return 0;
@@ -126,7 +128,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
 void weft_findings_fini(struct weft_findings *f)
 {
     for (uint32_t i = 0; i < f->count; i++)
-        weft__finding_fini(&f->finding[i]);
+        analyse_finding_fini(&f->finding[i]);
     free(f->finding);
     *f = (struct weft_findings){0};
 }

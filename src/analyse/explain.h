@@ -91,11 +91,11 @@ struct weft_finding {
     uint64_t affected_total; /* there may be more than are listed */
 };
 
-struct weft__text; /* names.h */
+struct analyse_text; /* names.h */
 
 /* Puts the i-th piece of evidence in words: "'ARP query' creates 'ARP response'". Promises with the same name also
  * get their numbers. */
-void weft_evidence_say(struct weft__text *t, const struct weft_model *m,
+void weft_evidence_say(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_finding *f, uint32_t i);
 
 struct weft_findings {

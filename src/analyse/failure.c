@@ -24,12 +24,12 @@ enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and went on witho
 
 struct failure {
     uint32_t promise, family, reason;
-    struct weft__verdict verdict;
+    struct analyse_verdict verdict;
     uint32_t origin; /* an earlier failure that was handed on as this one, or WEFT_NONE */
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     unsigned char *read;          /* by promise: whether it was read after it had ended */
@@ -68,7 +68,7 @@ static bool is_passed_over(const struct finder *f, const struct weft_wait *wait,
         reader->outcome != WEFT_FULFILLED)
         return false;
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
-        const uint32_t run = h->runs_of[i - 1], other = weft__run_read(h, run);
+        const uint32_t run = h->runs_of[i - 1], other = analyse_run_read(h, run);
         if (f->m->run[run].end_ns < f->m->promise[p].end_ns)
             return others >= 2;
         if (other == WEFT_NONE)
@@ -94,7 +94,7 @@ static void record_reads(struct finder *f)
         uint32_t source = weft_model_final(f->m, w->source);
         if (w->end == WEFT_WAIT_READ ||
             (w->end == WEFT_WAIT_RAN &&
-             !(weft__has_failed(f->m, source) && is_passed_over(f, w, source))))
+             !(analyse_has_failed(f->m, source) && is_passed_over(f, w, source))))
             record_read(f, w->source, w->until_ns);
         f->any_read = true;
     }
@@ -128,7 +128,7 @@ static void record_stranded(struct finder *f)
             continue;
         for (unsigned k = 0; k < ANCESTORS && p != WEFT_ROOT; k++) {
             p = weft_model_final(f->m, f->m->promise[p].creator);
-            if (weft__has_failed(f->m, p) && f->stranded[p] == WEFT_NONE)
+            if (analyse_has_failed(f->m, p) && f->stranded[p] == WEFT_NONE)
                 f->stranded[p] = i;
         }
     }
@@ -188,7 +188,7 @@ static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool 
 {
     const struct weft_model *m = f->m;
     uint32_t reason = weft_model_reason(m, p);
-    bool same = later && weft__has_failed(f->m, q) && reason != WEFT_NONE &&
+    bool same = later && analyse_has_failed(f->m, q) && reason != WEFT_NONE &&
                 weft_model_reason(m, q) == reason && f->s->families->of[p] != f->s->families->of[q];
     bool above = is_made_by(f, q, p);
     if (above && m->promise[q].outcome == WEFT_FULFILLED && says_who_looks(f, p))
@@ -298,7 +298,7 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
     return creates_one(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1,
                        end) ||
            (creator == actor && creator != WEFT_ROOT &&
-            weft__is_labelled(f->m, creator, time, end, NEAR));
+            analyse_is_labelled(f->m, creator, time, end, NEAR));
 }
 
 /* Whether the creator still waits for another one of the same sort: it may come to this one later. */
@@ -324,7 +324,7 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
         const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
-        if (w->source > p && f->s->families->of[w->source] == family && weft__is_served(w) &&
+        if (w->source > p && f->s->families->of[w->source] == family && analyse_is_served(w) &&
             w->until_ns >= f->m->promise[p].end_ns)
             return true;
     }
@@ -337,8 +337,8 @@ static bool is_own_master(const struct finder *f, uint32_t p)
     uint32_t creator = f->m->promise[p].creator;
     bool top = creator == WEFT_ROOT || f->m->promise[creator].background;
     return !f->family_read[f->s->families->of[p]] &&
-           ((top && weft__type(f->m, p) & WEFT__OUTSIDE) ||
-            weft__type(f->m, creator) & WEFT__LASTING);
+           ((top && analyse_type(f->m, p) & ANALYSE_OUTSIDE) ||
+            analyse_type(f->m, creator) & ANALYSE_LASTING);
 }
 
 /* Whether it is the program itself: nobody stands above it who could look. */
@@ -374,38 +374,42 @@ static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked
     bool given_up =
         c->outcome == WEFT_FAILED || c->outcome == WEFT_CANCELLED || c->outcome == WEFT_FORGOTTEN;
     bool follows = creator_follows(f, p, actor, time) || is_answered(f, p, actor, time);
-    return weft__signs(f->s, p) | (looked == LEFT ? WEFT__F_LEFT : 0) |
-           (looked == NOT_LOOKED && reason_is(m, p, unhandled) ? WEFT__F_UNHANDLED : 0) |
-           (reason_is(m, p, cancelled) ? WEFT__F_CANCELLED : 0) |
-           (weft__text_called(f->s, weft_model_reason(m, p)) & WEFT__GIVEN_UP ? WEFT__CALLED : 0) |
-           (given_up && c->end_ns <= time ? WEFT__F_GIVEN_UP : 0) |
-           (is_program(f, p) ? WEFT__F_PROGRAM : 0) | (is_own_master(f, p) ? WEFT__F_MASTER : 0) |
-           (follows ? creator == WEFT_ROOT ? WEFT__F_NEXT : WEFT__F_KNOWN : 0) |
-           (may_come_to(f, p) ? WEFT__F_LATER : 0) | (may_have_come(f, p) ? WEFT__F_PASSED : 0) |
-           (time < m->resumed_ns ? WEFT__F_PAUSED : 0) | (had_chance(f, p) ? WEFT__F_CHANCE : 0) |
-           (weft_model_name(m, p) == WEFT_NONE ? WEFT__F_NAMELESS : 0) |
-           (f->any_read ? WEFT__F_READS : 0);
+    return analyse_signs(f->s, p) | (looked == LEFT ? ANALYSE_F_LEFT : 0) |
+           (looked == NOT_LOOKED && reason_is(m, p, unhandled) ? ANALYSE_F_UNHANDLED : 0) |
+           (reason_is(m, p, cancelled) ? ANALYSE_F_CANCELLED : 0) |
+           (analyse_text_called(f->s, weft_model_reason(m, p)) & ANALYSE_GIVEN_UP ? ANALYSE_CALLED
+                                                                                  : 0) |
+           (given_up && c->end_ns <= time ? ANALYSE_F_GIVEN_UP : 0) |
+           (is_program(f, p) ? ANALYSE_F_PROGRAM : 0) |
+           (is_own_master(f, p) ? ANALYSE_F_MASTER : 0) |
+           (follows ? creator == WEFT_ROOT ? ANALYSE_F_NEXT : ANALYSE_F_KNOWN : 0) |
+           (may_come_to(f, p) ? ANALYSE_F_LATER : 0) |
+           (may_have_come(f, p) ? ANALYSE_F_PASSED : 0) |
+           (time < m->resumed_ns ? ANALYSE_F_PAUSED : 0) |
+           (had_chance(f, p) ? ANALYSE_F_CHANCE : 0) |
+           (weft_model_name(m, p) == WEFT_NONE ? ANALYSE_F_NAMELESS : 0) |
+           (f->any_read ? ANALYSE_F_READS : 0);
 }
 
 /* ---- Findings ---- */
 
 static bool add_failure(struct finder *f, uint32_t p, enum looked looked)
 {
-    if (!weft__take_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
+    if (!analyse_take_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
         return false;
     struct failure *x = &f->failure[f->failures++];
     *x = (struct failure){.promise = p,
                           .family = f->s->families->of[p],
                           .reason = weft_model_reason(f->m, p),
                           .origin = WEFT_NONE};
-    weft__judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
+    analyse_judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
     return true;
 }
 
 static bool collect_failures(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        if (!weft__has_failed(f->m, p))
+        if (!analyse_has_failed(f->m, p))
             continue;
         enum looked looked = looked_at(f, p);
         if (looked == LOOKED)
@@ -449,18 +453,19 @@ static void prove_failure(struct finder *f, const struct failure *x, struct weft
     uint32_t p = x->promise, wait = f->stranded[p];
     const struct weft_promise *q = &m->promise[p];
     if (q->created)
-        weft__evidence_created(f->s, g, p);
+        analyse_evidence_created(f->s, g, p);
     uint32_t from = x->origin == WEFT_NONE ? WEFT_NONE : f->h->resolution[x->origin];
     if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
-        weft__finding_evidence(f->s, g, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED,
-                               x->origin, m->interaction[from].actor);
-    weft__finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p, weft__resolver(f->h, p));
+        analyse_finding_evidence(f->s, g, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED,
+                                 x->origin, m->interaction[from].actor);
+    analyse_finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p,
+                             analyse_resolver(f->h, p));
     if (wait == WEFT_NONE)
         return;
     const struct weft_wait *w = &f->h->wait[wait];
-    weft__finding_evidence(f->s, g, m->end_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
-    weft__finding_affects(f->s, g, w->reader);
-    weft__finding_affects(f->s, g, w->source);
+    analyse_finding_evidence(f->s, g, m->end_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
+    analyse_finding_affects(f->s, g, w->reader);
+    analyse_finding_affects(f->s, g, w->source);
 }
 
 static void report_failure(struct finder *f, const struct failure *x, uint32_t count)
@@ -470,8 +475,8 @@ static void report_failure(struct finder *f, const struct failure *x, uint32_t c
         end = f->m->end_ns;
         cost = end > time ? end - time : 0;
     }
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict,
-                                               x->promise, time, end, cost);
+    struct weft_finding *g = analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict,
+                                                 x->promise, time, end, cost);
     if (!g)
         return;
     say_failure(f, x, count, g);
@@ -501,14 +506,14 @@ static void report_failures(struct finder *f)
     }
 }
 
-void weft__find_failures(struct weft__search *s)
+void analyse_find_failures(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.read = weft__take(s, f.m->promises, sizeof *f.read);
-    f.family_read = weft__take(s, s->families->count, sizeof *f.family_read);
-    f.family_missed = weft__take(s, s->families->count, sizeof *f.family_missed);
-    f.origin = weft__take(s, f.m->promises, sizeof *f.origin);
-    f.stranded = weft__take(s, f.m->promises, sizeof *f.stranded);
+    f.read = analyse_take(s, f.m->promises, sizeof *f.read);
+    f.family_read = analyse_take(s, s->families->count, sizeof *f.family_read);
+    f.family_missed = analyse_take(s, s->families->count, sizeof *f.family_missed);
+    f.origin = analyse_take(s, f.m->promises, sizeof *f.origin);
+    f.stranded = analyse_take(s, f.m->promises, sizeof *f.stranded);
     if (!s->failed) {
         memset(f.origin, 0xff, f.m->promises * sizeof *f.origin);
         memset(f.stranded, 0xff, f.m->promises * sizeof *f.stranded);

@@ -7,8 +7,8 @@
 #include "analyse/judge.h"
 #include "base/array.h"
 
-bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
-                       size_t item)
+bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
+                         size_t item)
 {
     const bool ok = weft_reserve(array, count, room, item);
     s->failed |= !ok;
@@ -16,18 +16,18 @@ bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint
 }
 
 /* The place in s->taken of an array, or of a new one; NULL: no memory. */
-static void **place_of(struct weft__search *s, const void *array)
+static void **place_of(struct analyse_search *s, const void *array)
 {
     for (uint32_t i = 0; array && i < s->takens; i++)
         if (s->taken[i] == array)
             return &s->taken[i];
-    if (!weft__search_room(s, &s->taken, s->takens, &s->taken_room, sizeof *s->taken))
+    if (!analyse_search_room(s, &s->taken, s->takens, &s->taken_room, sizeof *s->taken))
         return NULL;
     s->taken[s->takens] = NULL;
     return &s->taken[s->takens++];
 }
 
-void *weft__take(struct weft__search *s, uint64_t count, size_t item)
+void *analyse_take(struct analyse_search *s, uint64_t count, size_t item)
 {
     void **place = place_of(s, NULL);
     if (place && count <= SIZE_MAX / item)
@@ -36,33 +36,33 @@ void *weft__take(struct weft__search *s, uint64_t count, size_t item)
     return place ? *place : NULL;
 }
 
-bool weft__take_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
-                     size_t item)
+bool analyse_take_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
+                       size_t item)
 {
     void *before, **place;
     if (count < *room)
         return true;
     memcpy(&before, array, sizeof before);
     place = place_of(s, before);
-    if (!place || !weft__search_room(s, array, count, room, item))
+    if (!place || !analyse_search_room(s, array, count, room, item))
         return false;
     memcpy(place, array, sizeof *place);
     return true;
 }
 
-struct weft__lists weft__lists(struct weft__search *s, uint32_t lists, uint32_t count,
-                               uint32_t (*list_of)(const void *data, uint32_t item),
-                               const void *data)
+struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uint32_t count,
+                                   uint32_t (*list_of)(const void *data, uint32_t item),
+                                   const void *data)
 {
     /* [k + 1] is where list k goes on while it is filled, and so becomes the beginning of the next one. */
-    struct weft__lists l = {.first = weft__take(s, (uint64_t)lists + 2, sizeof *l.first)};
+    struct analyse_lists l = {.first = analyse_take(s, (uint64_t)lists + 2, sizeof *l.first)};
     uint32_t list, sum = 0;
     for (uint32_t i = 0; i < count && !s->failed; i++)
         if ((list = list_of(data, i)) != WEFT_NONE) {
             l.first[list + 2]++;
             sum++;
         }
-    l.item = weft__take(s, sum, sizeof *l.item);
+    l.item = analyse_take(s, sum, sizeof *l.item);
     for (uint32_t i = 2; i < lists + 2 && !s->failed; i++)
         l.first[i] += l.first[i - 1];
     for (uint32_t i = 0; i < count && !s->failed; i++)
@@ -71,7 +71,7 @@ struct weft__lists weft__lists(struct weft__search *s, uint32_t lists, uint32_t 
     return l;
 }
 
-void weft__search_run(struct weft__search *s, void (*search)(struct weft__search *s))
+void analyse_search_run(struct analyse_search *s, void (*search)(struct analyse_search *s))
 {
     const uint32_t before = s->out->count;
     search(s);
@@ -81,19 +81,19 @@ void weft__search_run(struct weft__search *s, void (*search)(struct weft__search
     s->taken = NULL;
     s->taken_room = 0;
     for (uint32_t i = before; i < s->out->count; i++)
-        weft__finding_sort(&s->out->finding[i]);
+        analyse_finding_sort(&s->out->finding[i]);
 }
 
 /* ---- Findings ---- */
 
-struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
-                                       const struct weft__verdict *v, uint32_t promise,
-                                       int64_t start_ns, int64_t end_ns, int64_t cost_ns)
+struct weft_finding *analyse_finding_add(struct analyse_search *s, enum weft_finding_kind kind,
+                                         const struct analyse_verdict *v, uint32_t promise,
+                                         int64_t start_ns, int64_t end_ns, int64_t cost_ns)
 {
     struct weft_findings *out = s->out;
     if (s->failed || s->canceled || s->o->ignore >> kind & 1)
         return NULL;
-    if (!weft__search_room(s, &out->finding, out->count, &s->room, sizeof *out->finding))
+    if (!analyse_search_room(s, &out->finding, out->count, &s->room, sizeof *out->finding))
         return NULL;
     struct weft_finding *f = &out->finding[out->count++];
     *f = (struct weft_finding){.kind = kind,
@@ -103,42 +103,42 @@ struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding
                                .end_ns = end_ns,
                                .cost_ns = cost_ns,
                                .count = 1};
-    weft__finding_doubt(s, f, v->doubt);
+    analyse_finding_doubt(s, f, v->doubt);
     return f;
 }
 
-struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_finding_kind kind,
-                                            const struct weft__verdict *v, uint32_t promise,
-                                            int64_t start_ns, int64_t cost_ns)
+struct weft_finding *analyse_finding_add_open(struct analyse_search *s, enum weft_finding_kind kind,
+                                              const struct analyse_verdict *v, uint32_t promise,
+                                              int64_t start_ns, int64_t cost_ns)
 {
     int64_t end = s->m->end_ns;
-    return weft__finding_add(s, kind, v, promise, start_ns < end ? start_ns : end, end, cost_ns);
+    return analyse_finding_add(s, kind, v, promise, start_ns < end ? start_ns : end, end, cost_ns);
 }
 
-void analyse_say_slots(struct weft__search *s, struct weft_finding *f, enum analyse_sentence which,
-                       const struct analyse_slot *slots, size_t count)
+void analyse_say_slots(struct analyse_search *s, struct weft_finding *f,
+                       enum analyse_sentence which, const struct analyse_slot *slots, size_t count)
 {
     const size_t size = f->text ? strlen(f->text) : 0;
-    struct weft__text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
+    struct analyse_text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
     analyse_put_slots(&t, s->m, s->families, which, slots, count);
     s->failed |= t.failed;
-    f->text = weft__text_take(&t);
+    f->text = analyse_text_take(&t);
 }
 
-void analyse_list_slots(struct weft__search *s, struct weft__text *list, const char *separator,
+void analyse_list_slots(struct analyse_search *s, struct analyse_text *list, const char *separator,
                         enum analyse_sentence which, const struct analyse_slot *slots, size_t count)
 {
-    weft__put(list, "%s", list->size ? separator : "");
+    analyse_put_format(list, "%s", list->size ? separator : "");
     analyse_put_slots(list, s->m, s->families, which, slots, count);
 }
 
-void analyse_list_end(struct weft__search *s, struct weft__text *list)
+void analyse_list_end(struct analyse_search *s, struct analyse_text *list)
 {
     s->failed |= list->failed;
-    weft__text_fini(list);
+    analyse_text_fini(list);
 }
 
-void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
+void analyse_finding_doubt(struct analyse_search *s, struct weft_finding *f, const char *why)
 {
     free(f->doubt);
     size_t size = why ? strlen(why) + 1 : 0;
@@ -148,8 +148,8 @@ void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const c
         memcpy(f->doubt, why, size);
 }
 
-void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int64_t time_ns,
-                            enum weft_evidence_event event, uint32_t promise, uint32_t other)
+void analyse_finding_evidence(struct analyse_search *s, struct weft_finding *f, int64_t time_ns,
+                              enum weft_evidence_event event, uint32_t promise, uint32_t other)
 {
     if (!f->evidence)
         f->evidence = calloc(WEFT_EVIDENCE_MAX, sizeof *f->evidence);
@@ -162,7 +162,7 @@ void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int6
     f->evidence[f->evidences++] = (struct weft_evidence){time_ns, event, promise, other};
 }
 
-void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint32_t promise)
+void analyse_finding_affects(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
 {
     f->affected_total++;
     if (f->affecteds == WEFT_AFFECTED_MAX)
@@ -179,36 +179,36 @@ void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint3
     f->affected[f->affecteds++] = promise;
 }
 
-void weft__evidence_created(struct weft__search *s, struct weft_finding *f, uint32_t promise)
+void analyse_evidence_created(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_promise *p = &s->m->promise[promise];
-    weft__finding_evidence(s, f, p->start_ns, WEFT_EVIDENCE_CREATED, promise, p->creator);
+    analyse_finding_evidence(s, f, p->start_ns, WEFT_EVIDENCE_CREATED, promise, p->creator);
 }
 
-void weft__evidence_ended(struct weft__search *s, struct weft_finding *f, uint32_t promise)
+void analyse_evidence_ended(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
 {
-    weft__finding_evidence(s, f, s->m->promise[promise].end_ns, weft__ending(s->m, promise),
-                           promise, weft__resolver(s->h, promise));
+    analyse_finding_evidence(s, f, s->m->promise[promise].end_ns, analyse_ending(s->m, promise),
+                             promise, analyse_resolver(s->h, promise));
 }
 
-void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
-                           const struct weft_wait *w)
-{
-    weft__finding_evidence(s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    weft__finding_evidence(s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
-}
-
-void weft__evidence_resolved(struct weft__search *s, struct weft_finding *f,
+void analyse_evidence_waited(struct analyse_search *s, struct weft_finding *f,
                              const struct weft_wait *w)
+{
+    analyse_finding_evidence(s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    analyse_finding_evidence(s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+}
+
+void analyse_evidence_resolved(struct analyse_search *s, struct weft_finding *f,
+                               const struct weft_wait *w)
 {
     const uint32_t by = s->h->resolution[w->source];
     const struct weft_interaction *x = by == WEFT_NONE ? NULL : &s->m->interaction[by];
     if (x && x->time_ns <= w->until_ns)
-        weft__finding_evidence(s, f, x->time_ns, weft__ending(s->m, w->source), w->source,
-                               (uint32_t)x->actor);
+        analyse_finding_evidence(s, f, x->time_ns, analyse_ending(s->m, w->source), w->source,
+                                 (uint32_t)x->actor);
 }
 
-void weft__finding_sort(struct weft_finding *f)
+void analyse_finding_sort(struct weft_finding *f)
 {
     for (uint32_t i = 1; i < f->evidences; i++) {
         struct weft_evidence e = f->evidence[i];
@@ -219,7 +219,7 @@ void weft__finding_sort(struct weft_finding *f)
     }
 }
 
-void weft__finding_fini(struct weft_finding *f)
+void analyse_finding_fini(struct weft_finding *f)
 {
     free(f->text);
     free(f->doubt);
@@ -229,13 +229,13 @@ void weft__finding_fini(struct weft_finding *f)
 
 /* ---- Questions ---- */
 
-uint32_t weft__resolver(const struct weft_history *h, uint32_t promise)
+uint32_t analyse_resolver(const struct weft_history *h, uint32_t promise)
 {
     const uint32_t by = h->resolution[promise];
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
-bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators)
+bool analyse_is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators)
 {
     const uint32_t final = weft_model_final(m, whose);
     for (; creators > 0 && promise != WEFT_ROOT; creators--) {
@@ -246,7 +246,7 @@ bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, u
     return false;
 }
 
-uint32_t weft__run_read(const struct weft_history *h, uint32_t run)
+uint32_t analyse_run_read(const struct weft_history *h, uint32_t run)
 {
     const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];
     return cause == WEFT_NONE || h->m->interaction[cause].kind != WEFT_READS
@@ -259,14 +259,14 @@ static int by_value(const void *a, const void *b)
     return weft_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
-int64_t weft__median(int64_t *value, uint32_t count)
+int64_t analyse_median(int64_t *value, uint32_t count)
 {
     if (count)
         qsort(value, count, sizeof *value, by_value);
     return count ? value[count / 2] : 0;
 }
 
-enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
+enum weft_evidence_event analyse_ending(const struct weft_model *m, uint32_t promise)
 {
     static const enum weft_evidence_event events[WEFT_OUTCOME_COUNT] = {
         [WEFT_FULFILLED] = WEFT_EVIDENCE_FULFILLED, [WEFT_FAILED] = WEFT_EVIDENCE_FAILED,
@@ -277,8 +277,8 @@ enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promi
     return events[m->promise[weft_model_final(m, promise)].outcome];
 }
 
-bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,
-                       uint32_t most)
+bool analyse_is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns,
+                         int64_t to_ns, uint32_t most)
 {
     uint32_t low = 0, high = m->labels;
     WEFT_SEEK(low, high, m->label[middle].time_ns < from_ns);
@@ -314,7 +314,7 @@ static struct analyse_slot called(const struct weft_model *m, const struct weft_
 }
 #define CALLED(name, promise) called(m, f, #name, promise)
 
-void weft_evidence_say(struct weft__text *t, const struct weft_model *m,
+void weft_evidence_say(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_finding *f, uint32_t i)
 {
     static const enum analyse_sentence sentences[][2] = {

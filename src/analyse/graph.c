@@ -25,20 +25,20 @@ static bool says_who_goes_on(const struct weft_history *h)
 /* Whether somebody can still wait for it: it has no result, or was dropped. */
 static bool is_missing(const struct weft_model *m, uint32_t promise)
 {
-    return weft__is_pending(m, promise) || m->promise[promise].outcome == WEFT_FORGOTTEN;
+    return analyse_is_pending(m, promise) || m->promise[promise].outcome == WEFT_FORGOTTEN;
 }
 
 /* A time limit: who waits for it waits for the first of several. As long as the program runs, it ends the wait for
  * all else. */
-static bool is_limit(const struct weft__search *s, uint32_t p)
+static bool is_limit(const struct analyse_search *s, uint32_t p)
 {
-    return (weft__known(s, p) & WEFT__TIMER) != 0;
+    return (analyse_known(s, p) & ANALYSE_TIMER) != 0;
 }
 
 /* Of a reader's open waits, those that block it: the ones for what is missing; if there are none, or only time
  * limits, the one for what came last. */
 struct blocking {
-    const struct weft__search *s;
+    const struct analyse_search *s;
     const struct weft_history *h;
     bool told; /* waits for what is resolved count */
     uint32_t *out;
@@ -110,36 +110,36 @@ static void blocking_of(struct blocking *b, uint32_t r)
 }
 
 struct sorting {
-    const struct weft__graph *g;
+    const struct analyse_graph *g;
     const uint32_t *wait;
 };
 
 static uint32_t reader_in_list(const void *sorting, uint32_t i)
 {
     const struct sorting *x = sorting;
-    return weft__reader(x->g, x->wait[i]);
+    return analyse_reader(x->g, x->wait[i]);
 }
 
 static uint32_t source_in_list(const void *sorting, uint32_t i)
 {
     const struct sorting *x = sorting;
-    return weft__source(x->g, x->wait[i]);
+    return analyse_source(x->g, x->wait[i]);
 }
 
 /* Waits by reader or by source. */
-static void sort_waits(struct weft__graph *g, const struct blocking *b,
+static void sort_waits(struct analyse_graph *g, const struct blocking *b,
                        uint32_t (*by)(const void *sorting, uint32_t i), uint32_t **first,
                        uint32_t **item)
 {
     const struct sorting x = {g, b->out};
-    const struct weft__lists l = weft__lists(g->s, g->s->m->promises, b->count, by, &x);
+    const struct analyse_lists l = analyse_lists(g->s, g->s->m->promises, b->count, by, &x);
     for (uint32_t i = 0; i < b->count && !g->s->failed; i++)
         l.item[i] = b->out[l.item[i]];
     *first = l.first;
     *item = l.item;
 }
 
-static bool sort_both(struct weft__graph *g, const struct blocking *b)
+static bool sort_both(struct analyse_graph *g, const struct blocking *b)
 {
     sort_waits(g, b, reader_in_list, &g->out_first, &g->out);
     sort_waits(g, b, source_in_list, &g->in_first, &g->in);
@@ -152,7 +152,7 @@ enum { DEEP = 16 };
 
 /* Who cancelled what a wait of its reader was for, or what a call of the reader's was in; *by: that interaction. WEFT_NONE:
  * nobody, or the reader itself. */
-static uint32_t canceller(const struct weft__graph *g, const struct weft_wait *w, uint32_t *by)
+static uint32_t canceller(const struct analyse_graph *g, const struct weft_wait *w, uint32_t *by)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = g->s->m;
@@ -173,12 +173,13 @@ static uint32_t canceller(const struct weft__graph *g, const struct weft_wait *w
 }
 
 /* Whether somebody waits for a promise, directly or through others, and has done so only since an interaction. */
-static bool waits_since(const struct weft__graph *g, uint32_t who, uint32_t promise, uint32_t since)
+static bool waits_since(const struct analyse_graph *g, uint32_t who, uint32_t promise,
+                        uint32_t since)
 {
     uint32_t p = promise;
     for (unsigned i = 0; i < DEEP && g->in_first[p] < g->in_first[p + 1]; i++) {
         uint32_t wait = g->in[g->in_first[p]];
-        p = weft__reader(g, wait);
+        p = analyse_reader(g, wait);
         if (p == who)
             return g->s->h->wait[wait].begun_by > since;
     }
@@ -187,7 +188,7 @@ static bool waits_since(const struct weft__graph *g, uint32_t who, uint32_t prom
 
 /* Somebody cancelled what a promise waited for, and waits for the promise to end; but that waits for the same sort of thing again.
  * Returns the wait that was cancelled, or WEFT_NONE. */
-static uint32_t deaf_wait(const struct weft__graph *g, uint32_t promise, uint32_t *who)
+static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint32_t *who)
 {
     const struct weft_history *h = g->s->h;
     const uint32_t *family = g->s->families->of;
@@ -212,12 +213,12 @@ static uint32_t deaf_wait(const struct weft__graph *g, uint32_t promise, uint32_
 }
 
 /* What those wait for is not what holds up others. False: there are none. */
-static bool leave_out_deaf(struct weft__graph *g, struct blocking *b)
+static bool leave_out_deaf(struct analyse_graph *g, struct blocking *b)
 {
     uint32_t kept = 0, last = WEFT_NONE, who;
     bool deaf = false;
     for (uint32_t i = 0; i < b->count; i++) {
-        uint32_t reader = weft__reader(g, b->out[i]);
+        uint32_t reader = analyse_reader(g, b->out[i]);
         if (reader != last) /* those of one reader come together */
             deaf = deaf_wait(g, reader, &who) != WEFT_NONE;
         last = reader;
@@ -229,7 +230,7 @@ static bool leave_out_deaf(struct weft__graph *g, struct blocking *b)
     return any;
 }
 
-static bool find_blocking(struct weft__graph *g)
+static bool find_blocking(struct analyse_graph *g)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = g->s->m;
@@ -239,58 +240,58 @@ static bool find_blocking(struct weft__graph *g)
     struct blocking b = {.s = g->s,
                          .h = h,
                          .told = says_who_goes_on(h),
-                         .out = weft__take(g->s, open, sizeof *b.out)};
+                         .out = analyse_take(g->s, open, sizeof *b.out)};
     if (!b.out)
         return false;
     for (uint32_t r = 1; r < m->promises; r++)
-        if (weft__is_pending(m, r))
+        if (analyse_is_pending(m, r))
             blocking_of(&b, r);
     return sort_both(g, &b) && (!leave_out_deaf(g, &b) || sort_both(g, &b));
 }
 
 /* ---- Groups ---- */
 
-static bool is_waited_for(const struct weft__graph *g, uint32_t p)
+static bool is_waited_for(const struct analyse_graph *g, uint32_t p)
 {
     return g->in_first[p] < g->in_first[p + 1];
 }
 
-static bool is_waiting(const struct weft__graph *g, uint32_t p)
+static bool is_waiting(const struct analyse_graph *g, uint32_t p)
 {
     return g->out_first[p] < g->out_first[p + 1];
 }
 
-static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
+static struct analyse_group *add_group(struct analyse_graph *g, uint32_t node)
 {
-    if (!weft__take_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
+    if (!analyse_take_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
         return NULL;
     g->group[node] = g->count;
-    struct weft__group *added = &g->groups[g->count++];
-    *added = (struct weft__group){.node = node,
-                                  .deaf = WEFT_NONE,
-                                  .lost_wait = WEFT_NONE,
-                                  .lost_to = WEFT_NONE,
-                                  .lost_by = WEFT_NONE,
-                                  .told_by = WEFT_NONE,
-                                  .owner = WEFT_NONE,
-                                  .up = WEFT_NONE,
-                                  .first_under = WEFT_NONE,
-                                  .next_under = WEFT_NONE};
+    struct analyse_group *added = &g->groups[g->count++];
+    *added = (struct analyse_group){.node = node,
+                                    .deaf = WEFT_NONE,
+                                    .lost_wait = WEFT_NONE,
+                                    .lost_to = WEFT_NONE,
+                                    .lost_by = WEFT_NONE,
+                                    .told_by = WEFT_NONE,
+                                    .owner = WEFT_NONE,
+                                    .up = WEFT_NONE,
+                                    .first_under = WEFT_NONE,
+                                    .next_under = WEFT_NONE};
     return added;
 }
 
 /* Puts what waits for those in queue[head…] into their groups, the nearest first. Returns the new tail. */
-static uint32_t spread_group(struct weft__graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
+static uint32_t spread_group(struct analyse_graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
 {
     for (; head < tail; head++) {
         uint32_t node = queue[head];
-        unsigned behind = g->mark[node] & WEFT__BEHIND_BACKGROUND;
+        unsigned behind = g->mark[node] & ANALYSE_BEHIND_BACKGROUND;
         /* A condition is always pending; a promise that missed its signal waits for nothing else. */
-        const struct weft__group *group = &g->groups[g->group[node]];
-        if (weft__is_meant(g, node) && !(group->lost_clear && group->node == node))
-            behind = WEFT__BEHIND_BACKGROUND;
+        const struct analyse_group *group = &g->groups[g->group[node]];
+        if (analyse_is_meant(g, node) && !(group->lost_clear && group->node == node))
+            behind = ANALYSE_BEHIND_BACKGROUND;
         analyse_each(i, g->in_first, node) {
-            uint32_t reader = weft__reader(g, g->in[i]);
+            uint32_t reader = analyse_reader(g, g->in[i]);
             if (g->group[reader] != WEFT_NONE)
                 continue;
             g->group[reader] = g->group[node];
@@ -303,20 +304,21 @@ static uint32_t spread_group(struct weft__graph *g, uint32_t *queue, uint32_t he
 }
 
 /* Roots: first those on which something is wrong, then (weak) those that are meant to be pending. */
-static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_t *tail)
+static bool add_roots(struct analyse_graph *g, bool weak, uint32_t *queue, uint32_t *tail)
 {
     const struct weft_model *m = g->s->m;
     uint32_t head = *tail;
     for (uint32_t p = 1; p < m->promises; p++) {
         if (g->group[p] != WEFT_NONE || is_waiting(g, p) || !is_waited_for(g, p))
             continue;
-        struct weft__group *group = add_group(g, p);
+        struct analyse_group *group = add_group(g, p);
         if (!group)
             return false;
-        if (!(g->mark[p] & WEFT__HELD)) /* otherwise whatever waits for it really waits for those */
-            weft__find_lost(g, group);
+        if (!(g->mark[p] &
+              ANALYSE_HELD)) /* otherwise whatever waits for it really waits for those */
+            analyse_find_lost(g, group);
         group->deaf = deaf_wait(g, p, &group->deaf_to);
-        if (!weak && weft__is_meant(g, p) && !group->lost) {
+        if (!weak && analyse_is_meant(g, p) && !group->lost) {
             g->group[p] = WEFT_NONE;
             g->count--;
             continue;
@@ -329,13 +331,13 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
 
 /* Those that nobody waits for, though they should be resolved: they are marked, or others of their sort were. Or the program ended
  * by itself though they had something to do. */
-static bool add_lonely(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
+static bool add_lonely(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
 {
     const struct weft_model *m = g->s->m;
     for (uint32_t p = 1; p < m->promises; p++) {
         if (g->group[p] != WEFT_NONE || !is_missing(m, p) ||
-            !(m->promise[p].should_resolve || weft__is_expected(g, p) ||
-              (m->losses.ended == WEFT_ENDED_STOPPED && weft__has_worked(g, p))))
+            !(m->promise[p].should_resolve || analyse_is_expected(g, p) ||
+              (m->losses.ended == WEFT_ENDED_STOPPED && analyse_has_worked(g, p))))
             continue;
         if (!add_group(g, p))
             return false;
@@ -346,21 +348,21 @@ static bool add_lonely(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
 
 /* Marks what waits for something that is meant to come at some time or never, or for a time limit, whatever else it
  * waits for. */
-static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue)
+static void mark_free(struct analyse_graph *g, unsigned char mark, uint32_t *queue)
 {
     const struct weft_model *m = g->s->m;
     uint32_t tail = 0;
     for (uint32_t p = 1; p < m->promises; p++) {
         if (is_waiting(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
-            !(mark == WEFT__LIMITED ? is_limit(g->s, p)
-                                    : weft__is_meant(g, p) || (g->mark[p] & WEFT__IDLE)))
+            !(mark == ANALYSE_LIMITED ? is_limit(g->s, p)
+                                      : analyse_is_meant(g, p) || (g->mark[p] & ANALYSE_IDLE)))
             continue;
         g->mark[p] |= mark;
         queue[tail++] = p;
     }
     for (uint32_t head = 0; head < tail; head++)
         for (uint32_t i = g->in_first[queue[head]]; i < g->in_first[queue[head] + 1]; i++) {
-            uint32_t reader = weft__reader(g, g->in[i]);
+            uint32_t reader = analyse_reader(g, g->in[i]);
             if (g->mark[reader] & mark)
                 continue;
             g->mark[reader] |= mark;
@@ -369,21 +371,21 @@ static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue
 }
 
 /* Marks what should be resolved, and all that it waits for, up to what is meant to be pending. */
-static void mark_should(struct weft__graph *g, uint32_t *queue)
+static void mark_should(struct analyse_graph *g, uint32_t *queue)
 {
     const struct weft_model *m = g->s->m;
     uint32_t tail = 0;
     for (uint32_t p = 1; p < m->promises; p++)
         if (m->promise[p].should_resolve && !m->promise[p].background && is_missing(m, p)) {
-            g->mark[p] |= WEFT__SHOULD;
+            g->mark[p] |= ANALYSE_SHOULD;
             queue[tail++] = p;
         }
     for (uint32_t head = 0; head < tail; head++)
         for (uint32_t i = g->out_first[queue[head]]; i < g->out_first[queue[head] + 1]; i++) {
-            uint32_t source = weft__source(g, g->out[i]);
-            if ((g->mark[source] & WEFT__SHOULD) || weft__is_meant(g, source))
+            uint32_t source = analyse_source(g, g->out[i]);
+            if ((g->mark[source] & ANALYSE_SHOULD) || analyse_is_meant(g, source))
                 continue;
-            g->mark[source] |= WEFT__SHOULD;
+            g->mark[source] |= ANALYSE_SHOULD;
             queue[tail++] = source;
         }
 }
@@ -396,7 +398,7 @@ struct tarjan {
     uint32_t depth, counter;
 };
 
-static void tarjan_enter(struct tarjan *t, const struct weft__graph *g, uint32_t node,
+static void tarjan_enter(struct tarjan *t, const struct analyse_graph *g, uint32_t node,
                          uint32_t from)
 {
     t->index[node] = t->low[node] = ++t->counter;
@@ -406,7 +408,7 @@ static void tarjan_enter(struct tarjan *t, const struct weft__graph *g, uint32_t
 }
 
 /* The component on top of the stack, if it is a circle, becomes a group; each of it waits for another of it. */
-static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, uint32_t *queue,
+static bool add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root, uint32_t *queue,
                        uint32_t *tail)
 {
     uint32_t first = t->depth;
@@ -414,9 +416,9 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
     while (t->stack[--first] != root)
         ;
     analyse_each(i, g->out_first, root)
-        self |= weft__source(g, g->out[i]) == root;
+        self |= analyse_source(g, g->out[i]) == root;
     if (t->depth - first > 1 || self) {
-        struct weft__group *group = add_group(g, root);
+        struct analyse_group *group = add_group(g, root);
         if (!group)
             return false;
         group->members = t->depth - first;
@@ -425,16 +427,16 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
         for (uint32_t i = first; i < t->depth; i++) {
             uint32_t p = t->stack[i];
             analyse_each(e, g->out_first, p)
-                if (g->group[weft__source(g, g->out[e])] == g->count - 1)
+                if (g->group[analyse_source(g, g->out[e])] == g->count - 1)
                     g->next[p] = g->out[e];
         }
         for (uint32_t i = 0; i < group->members;
              i++) /* after this many steps the walk is in the circle itself */
-            group->node = weft__ahead(g, group->node);
+            group->node = analyse_ahead(g, group->node);
         uint32_t p = group->node;
         do {
             group->circle++;
-            p = weft__ahead(g, p);
+            p = analyse_ahead(g, p);
         } while (p != group->node);
         queue[(*tail)++] = group->node;
         for (uint32_t i = first; i < t->depth; i++)
@@ -447,13 +449,13 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
     return true;
 }
 
-static bool components(struct weft__graph *g, struct tarjan *t, uint32_t start, uint32_t *queue,
+static bool components(struct analyse_graph *g, struct tarjan *t, uint32_t start, uint32_t *queue,
                        uint32_t *tail)
 {
     tarjan_enter(t, g, start, WEFT_NONE);
     for (uint32_t node = start; node != WEFT_NONE;) {
         if (t->at[node] < g->out_first[node + 1]) {
-            uint32_t to = weft__source(g, g->out[t->at[node]++]);
+            uint32_t to = analyse_source(g, g->out[t->at[node]++]);
             if (g->group[to] != WEFT_NONE || t->low[to] == UINT32_MAX)
                 continue;
             if (t->index[to] == 0) {
@@ -473,10 +475,10 @@ static bool components(struct weft__graph *g, struct tarjan *t, uint32_t start, 
     return true;
 }
 
-static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
+static bool add_circles(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
 {
     uint32_t promises = g->s->m->promises, head = *tail;
-    uint32_t *array = weft__take(g->s, promises, 5 * sizeof *array);
+    uint32_t *array = analyse_take(g->s, promises, 5 * sizeof *array);
     if (!array)
         return false;
     struct tarjan t = {.index = array,
@@ -496,9 +498,9 @@ static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
 /* ---- All of it ---- */
 
 /* The queue, by groups. */
-static bool sort_groups(struct weft__graph *g, const uint32_t *queue, uint32_t count)
+static bool sort_groups(struct analyse_graph *g, const uint32_t *queue, uint32_t count)
 {
-    g->order = weft__take(g->s, count, sizeof *g->order);
+    g->order = analyse_take(g->s, count, sizeof *g->order);
     if (!g->order)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -509,7 +511,7 @@ static bool sort_groups(struct weft__graph *g, const uint32_t *queue, uint32_t c
         g->groups[i].count = 0;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct weft__group *group = &g->groups[g->group[queue[i]]];
+        struct analyse_group *group = &g->groups[g->group[queue[i]]];
         g->order[group->first + group->count++] = queue[i];
     }
     return true;
@@ -522,12 +524,12 @@ static int64_t end_of_sleep(const struct weft_history *h, uint32_t stream, uint3
                               : h->idle[h->idle_first[stream + 1] - 1 - from_last].end_ns;
 }
 
-int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream)
+int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream)
 {
     return end_of_sleep(h, stream, 1);
 }
 
-static void find_sleep(struct weft__graph *g)
+static void find_sleep(struct analyse_graph *g)
 {
     const struct weft_history *h = g->s->h;
     g->slept_ns = g->slept_twice_ns = INT64_MIN;
@@ -540,35 +542,35 @@ static void find_sleep(struct weft__graph *g)
     }
 }
 
-bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
+bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
 {
     uint32_t promises = s->m->promises, tail = 0, rounds = 16; /* more of them only waits longer */
-    *g = (struct weft__graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
+    *g = (struct analyse_graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
     find_sleep(g);
-    g->next = weft__take(s, promises, sizeof *g->next);
-    g->group = weft__take(s, promises, sizeof *g->group);
-    g->mark = weft__take(s, promises, sizeof *g->mark);
-    uint32_t *queue = weft__take(s, promises, sizeof *queue);
-    bool ok = !s->failed && find_blocking(g) && weft__find_habits(g);
+    g->next = analyse_take(s, promises, sizeof *g->next);
+    g->group = analyse_take(s, promises, sizeof *g->group);
+    g->mark = analyse_take(s, promises, sizeof *g->mark);
+    uint32_t *queue = analyse_take(s, promises, sizeof *queue);
+    bool ok = !s->failed && find_blocking(g) && analyse_find_habits(g);
     if (ok) {
         memset(g->next, 0xff, promises * sizeof *g->next);
         memset(g->group, 0xff, promises * sizeof *g->group);
-        weft__mark_held(g);
+        analyse_mark_held(g);
         do
-            mark_free(g, WEFT__CAN_BE_FREED, queue);
-        while (--rounds && weft__free_held(g));
+            mark_free(g, ANALYSE_CAN_BE_FREED, queue);
+        while (--rounds && analyse_free_held(g));
         if (s->m->losses.ended != WEFT_ENDED_STOPPED)
-            mark_free(g, WEFT__LIMITED, queue);
+            mark_free(g, ANALYSE_LIMITED, queue);
         mark_should(g, queue);
         ok = add_roots(g, false, queue, &tail) && add_circles(g, queue, &tail) &&
              add_roots(g, true, queue, &tail) && add_lonely(g, queue, &tail) &&
-             sort_groups(g, queue, tail) && weft__find_owners(g);
+             sort_groups(g, queue, tail) && analyse_find_owners(g);
     }
     return ok;
 }
 
-void weft__graph_fini(struct weft__graph *g)
+void analyse_graph_fini(struct analyse_graph *g)
 {
     free(g->habit);
-    *g = (struct weft__graph){0};
+    *g = (struct analyse_graph){0};
 }

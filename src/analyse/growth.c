@@ -27,10 +27,10 @@ struct growth {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct weft__lists sorts; /* promises by family, in order of creation */
+    struct analyse_lists sorts; /* promises by family, in order of creation */
     int64_t *took;
     bool *grows; /* by family */
 };
@@ -43,7 +43,7 @@ static bool is_countable(const struct weft_model *m, uint32_t promise)
 
 static int64_t ended_or_trace_end(const struct finder *f, uint32_t promise)
 {
-    return weft__is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
+    return analyse_is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
 }
 
 static uint32_t family_of_countable(const void *finder, uint32_t promise)
@@ -71,7 +71,7 @@ static void measure_growth(const struct finder *f, uint32_t family, struct growt
         g->creator = g->count++ ? g->creator : p->creator;
         g->creators |= p->creator != g->creator || p->creator == WEFT_ROOT;
         g->marked += p->should_resolve;
-        g->left += weft__is_pending(f->m, f->sorts.item[i]);
+        g->left += analyse_is_pending(f->m, f->sorts.item[i]);
         if (over - p->start_ns >= g->worst_ns) {
             g->worst = f->sorts.item[i];
             g->worst_ns = over - p->start_ns;
@@ -83,7 +83,7 @@ static void measure_growth(const struct finder *f, uint32_t family, struct growt
 static void end_part(struct finder *f, struct growth *g, unsigned part, uint32_t ended,
                      uint32_t left)
 {
-    g->took_ns[part] = weft__median(f->took, ended);
+    g->took_ns[part] = analyse_median(f->took, ended);
     if (ended > left && g->known == part)
         g->known++;
 }
@@ -97,7 +97,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         const unsigned came = part_of(g, p->start_ns),
                        over = part_of(g, ended_or_trace_end(f, f->sorts.item[i]));
-        const bool stays = weft__is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
+        const bool stays = analyse_is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
         for (unsigned k = came; k < (stays ? PARTS : over); k++)
             g->pending[k]++;
         if (came > part) {
@@ -105,7 +105,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
             n = left = 0;
             part = came;
         }
-        if (weft__is_pending(f->m, f->sorts.item[i]))
+        if (analyse_is_pending(f->m, f->sorts.item[i]))
             left++;
         else
             f->took[n++] = p->end_ns - p->start_ns;
@@ -149,10 +149,10 @@ static void report_growth(const struct finder *f, uint32_t family, const struct 
 {
     const struct weft_promise *p = &f->m->promise[g->worst];
     struct weft_finding *x =
-        weft__report(f->s, WEFT_FINDING_QUEUE_GROWTH,
-                     weft__signs(f->s, g->worst) | (g->left == 0 ? WEFT__Q_DRAINED : 0) |
-                         (g->marked ? WEFT__Q_MARKED : 0) | (g->creators ? WEFT__Q_MANY : 0),
-                     g->worst, g->first_ns, g->last_ns, g->worst_ns);
+        analyse_report(f->s, WEFT_FINDING_QUEUE_GROWTH,
+                       analyse_signs(f->s, g->worst) | (g->left == 0 ? ANALYSE_Q_DRAINED : 0) |
+                           (g->marked ? ANALYSE_Q_MARKED : 0) | (g->creators ? ANALYSE_Q_MANY : 0),
+                       g->worst, g->first_ns, g->last_ns, g->worst_ns);
     if (!x)
         return;
     analyse_say(f->s, x, SAY_QUEUE_GROWTH, SORT(sort, family), AMOUNT(pending_first, g->pending[0]),
@@ -160,24 +160,24 @@ static void report_growth(const struct finder *f, uint32_t family, const struct 
                 AMOUNT(pending_last, g->pending[PARTS - 1]), TIME(last, g->last_ns),
                 LENGTH(took_first, g->took_ns[0]), LENGTH(took_last, g->took_ns[g->known - 1]),
                 PROMISE(worst, g->worst), LENGTH(longest, g->worst_ns));
-    weft__evidence_created(f->s, x, g->worst);
-    if (weft__is_pending(f->m, g->worst))
-        weft__finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
+    analyse_evidence_created(f->s, x, g->worst);
+    if (analyse_is_pending(f->m, g->worst))
+        analyse_finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
     else
-        weft__finding_evidence(f->s, x, p->end_ns, weft__ending(f->m, g->worst), g->worst,
-                               WEFT_NONE);
+        analyse_finding_evidence(f->s, x, p->end_ns, analyse_ending(f->m, g->worst), g->worst,
+                                 WEFT_NONE);
     analyse_each(i, f->sorts.first, family)
         if (ended_or_trace_end(f, f->sorts.item[i]) >= g->last_ns)
-            weft__finding_affects(f->s, x, f->sorts.item[i]);
+            analyse_finding_affects(f->s, x, f->sorts.item[i]);
 }
 
-void weft__find_growth(struct weft__search *s)
+void analyse_find_growth(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     struct growth g;
-    f.sorts = weft__lists(s, s->families->count, s->m->promises, family_of_countable, &f);
-    f.took = weft__take(s, s->m->promises, sizeof *f.took);
-    f.grows = weft__take(s, s->families->count, sizeof *f.grows);
+    f.sorts = analyse_lists(s, s->families->count, s->m->promises, family_of_countable, &f);
+    f.took = analyse_take(s, s->m->promises, sizeof *f.took);
+    f.grows = analyse_take(s, s->families->count, sizeof *f.grows);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         f.grows[i] = does_grow(&f, i, &g);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)

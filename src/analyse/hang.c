@@ -16,9 +16,9 @@ enum {
 
 /* Goes through the groups that are told together: start, those that are a part of it, and the others of its circle
  * with theirs. WEFT_NONE: at was the last one. */
-static uint32_t group_after(const struct weft__graph *g, uint32_t start, uint32_t at)
+static uint32_t group_after(const struct analyse_graph *g, uint32_t start, uint32_t at)
 {
-    const struct weft__group *gr = g->groups;
+    const struct analyse_group *gr = g->groups;
     if (gr[at].first_under != WEFT_NONE)
         return gr[at].first_under;
     while (gr[at].followed && gr[at].next_under == WEFT_NONE)
@@ -29,24 +29,24 @@ static uint32_t group_after(const struct weft__graph *g, uint32_t start, uint32_
 }
 
 /* How long a wait has lasted when the trace ends. */
-static int64_t waited_ns(const struct weft__graph *g, uint32_t wait)
+static int64_t waited_ns(const struct analyse_graph *g, uint32_t wait)
 {
     int64_t ns = g->s->m->end_ns - g->s->h->wait[wait].from_ns;
     return ns > 0 ? ns : 0;
 }
 
 /* Walks on from start; below groups of the circle it stops at those groups. */
-static void measure_group(const struct weft__graph *g, struct weft__hang *x, uint32_t group,
+static void measure_group(const struct analyse_graph *g, struct analyse_hang *x, uint32_t group,
                           uint32_t *near_behind, bool *alive)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__group *gr = &g->groups[group];
+    const struct analyse_group *gr = &g->groups[group];
     for (uint32_t i = gr->first; i < gr->first + gr->count; i++) {
         uint32_t p = g->order[i];
-        bool behind = (g->mark[p] & WEFT__BEHIND_BACKGROUND) != 0;
+        bool behind = (g->mark[p] & ANALYSE_BEHIND_BACKGROUND) != 0;
         if (!m->promise[p].background) {
             *alive |= !behind && (gr->count == 1 || gr->members || p != gr->node);
-            x->expected = x->expected || (!behind && weft__is_expected(g, p));
+            x->expected = x->expected || (!behind && analyse_is_expected(g, p));
             uint32_t *near = behind ? near_behind : &x->near;
             if (m->promise[p].should_resolve) {
                 *near = *near == WEFT_NONE ? p : *near;
@@ -60,39 +60,39 @@ static void measure_group(const struct weft__graph *g, struct weft__hang *x, uin
     }
     x->affected += gr->count;
     for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
-        x->affected -= weft__is_place(g, g->order[i]);
+        x->affected -= analyse_is_place(g, g->order[i]);
 }
 
 /* ---- Confidence ---- */
 
-static int64_t age_of(const struct weft__graph *g, uint32_t p)
+static int64_t age_of(const struct analyse_graph *g, uint32_t p)
 {
     int64_t age = g->s->m->end_ns - g->s->m->promise[p].start_ns;
     return age > 0 ? age : 0;
 }
 
 /* Others of its sort took as long, and it was there for a short time only. */
-static bool is_young(const struct weft__graph *g, uint32_t p)
+static bool is_young(const struct analyse_graph *g, uint32_t p)
 {
-    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
     int64_t age = age_of(g, p);
     return b->resolved >= FAMILY_ENOUGH && age <= b->longest_ns &&
            age <= g->s->m->end_ns / SHORT_PART;
 }
 
 /* It is young, and the program went on: one that ends because nothing is left to do has not slept since. */
-static bool in_flight(const struct weft__graph *g, uint32_t p)
+static bool in_flight(const struct analyse_graph *g, uint32_t p)
 {
-    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
     return is_young(g, p) &&
            (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
 }
 
 /* The first promise of the trace, a task, which only waits for what it has made itself, by what it has called. */
-static bool waits_apart(const struct weft__graph *g, const struct weft__hang *x)
+static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     uint32_t first = 1;
     while (first < m->promises && !m->promise[first].created)
         first++;
@@ -110,62 +110,62 @@ static bool waits_apart(const struct weft__graph *g, const struct weft__hang *x)
 
 /* The trace itself says how all groups that are told together hang together: each that is a part of another one, or of the
  * circle, is held by somebody who hangs there. */
-static bool trace_says_all(const struct weft__graph *g, uint32_t start)
+static bool trace_says_all(const struct analyse_graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
-        if (g->groups[at].why != WEFT__HOLDS && (at != start || g->groups[at].closed))
+        if (g->groups[at].why != ANALYSE_HOLDS && (at != start || g->groups[at].closed))
             return false;
     return true;
 }
 
 /* Of one of these it is only concluded that nobody else holds it. */
-static bool is_concluded(const struct weft__graph *g, uint32_t start)
+static bool is_concluded(const struct analyse_graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
-        if (g->groups[at].why == WEFT__HOLDS && !weft__holds_known(g->s->m, g->groups[at].node))
+        if (g->groups[at].why == ANALYSE_HOLDS && !analyse_holds_known(g->s->m, g->groups[at].node))
             return true;
     return false;
 }
 
 /* Somebody who holds the root, or one of the parts, runs when the trace ends. */
-static bool holder_runs(const struct weft__graph *g, uint32_t resource)
+static bool holder_runs(const struct analyse_graph *g, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
-        if (weft__is_pending(g->s->m, weft__holder(g, hold)) &&
-            weft__runs_on(g, weft__holder(g, hold)))
+    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE)
+        if (analyse_is_pending(g->s->m, analyse_holder(g, hold)) &&
+            analyse_runs_on(g, analyse_holder(g, hold)))
             return true;
     return false;
 }
 
 /* … since when none of those who hold it has moved. */
-static int64_t holders_still_since(const struct weft__graph *g, uint32_t resource)
+static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     int64_t since = INT64_MIN;
-    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
-        const uint32_t holder = weft__holder(g, hold);
-        if (holder == WEFT_ROOT || !weft__is_pending(g->s->m, holder))
+    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE) {
+        const uint32_t holder = analyse_holder(g, hold);
+        if (holder == WEFT_ROOT || !analyse_is_pending(g->s->m, holder))
             continue;
-        const int64_t life = weft__last_life(g, holder);
+        const int64_t life = analyse_last_life(g, holder);
         since = life > since ? life : since;
     }
     return since;
 }
 
 /* A program may wait, until somebody ends it, for what nobody will ever tell it. Then others go on meanwhile. */
-static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *x)
+static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
     uint32_t ended = 0;
     int64_t from, last = 0;
     if (x->kind != WEFT_FINDING_HANG_ROOT || x->near == WEFT_NONE || x->wait == WEFT_NONE ||
-        (g->mark[g->groups[x->group].node] & WEFT__HELD) || g->habit[x->family].resolved ||
+        (g->mark[g->groups[x->group].node] & ANALYSE_HELD) || g->habit[x->family].resolved ||
         !waits_apart(g, x))
         return false;
     from = g->s->h->wait[x->wait].from_ns;
     for (uint32_t p = 1; p < m->promises; p++)
-        if (m->promise[p].created && m->promise[p].start_ns >= from && !weft__is_pending(m, p)) {
+        if (m->promise[p].created && m->promise[p].start_ns >= from && !analyse_is_pending(m, p)) {
             ended++;
             last = m->promise[p].end_ns > last ? m->promise[p].end_ns : last;
         }
@@ -179,95 +179,95 @@ static bool ends_asleep(const struct weft_model *m)
 }
 
 /* All who could give the root back hang, too, or have ended. */
-static bool is_kept_for_good(const struct weft__group *gr)
+static bool is_kept_for_good(const struct analyse_group *gr)
 {
-    return gr->members || gr->closed || (gr->why == WEFT__HOLDS && gr->of == gr->all);
+    return gr->members || gr->closed || (gr->why == ANALYSE_HOLDS && gr->of == gr->all);
 }
 
 /* Where the program had not ended by itself: whether it moved so lately that it may yet go on. */
-static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__hang *x,
+static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse_hang *x,
                              int64_t still_ns)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     uint32_t root = gr->node, waiter = x->near;
-    const struct weft__habit *b = &g->habit[g->s->families->of[root]];
+    const struct analyse_habit *b = &g->habit[g->s->families->of[root]];
     uint32_t judged = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE ? waiter : root;
     uint64_t signs = 0;
     if (is_young(g, judged))
-        signs |= in_flight(g, judged) ? WEFT__H_YOUNG | WEFT__H_IN_FLIGHT : WEFT__H_YOUNG;
+        signs |= in_flight(g, judged) ? ANALYSE_H_YOUNG | ANALYSE_H_IN_FLIGHT : ANALYSE_H_YOUNG;
     if (b->resolved == 0)
-        signs |= WEFT__H_FIRST;
+        signs |= ANALYSE_H_FIRST;
     /* What is marked, or will not come, and sleeps at the end: it is to be looked at. */
-    bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD) ||
+    bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & ANALYSE_SHOULD) ||
                                      (!m->quirks.mirage_kinds && is_kept_for_good(gr)));
     if (still_ns < g->s->o->hang_ns && !sleeps)
-        signs |= WEFT__H_MOVED;
+        signs |= ANALYSE_H_MOVED;
     else if (still_ns / 3 < b->longest_ns)
-        signs |= WEFT__H_USUAL;
+        signs |= ANALYSE_H_USUAL;
     return signs;
 }
 
 /* What happened after the result was there, so that the one who waited might have run. */
-static uint64_t signs_of_lost(const struct weft__graph *g, const struct weft__hang *x)
+static uint64_t signs_of_lost(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_history *h = g->s->h;
-    const struct weft__group *gr = &g->groups[x->group];
-    uint32_t reader = weft__reader(g, gr->lost_wait), run = weft__last_run(h, reader);
+    const struct analyse_group *gr = &g->groups[x->group];
+    uint32_t reader = analyse_reader(g, gr->lost_wait), run = analyse_last_run(h, reader);
     int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
-    uint64_t signs = (gr->lost_often ? WEFT__H_VAIN_BEFORE : 0) |
-                     (gr->lost_usual ? WEFT__H_SIGNALS : 0) | (gr->lost_acted ? WEFT__H_ACTED : 0) |
-                     (gr->lost_clear ? WEFT__H_CLEAR : 0) |
-                     (gr->lost == WEFT__LOST_OTHER ? WEFT__H_TO_OTHER : 0) |
-                     (gr->lost == WEFT__LOST_LATE ? WEFT__H_LATE : 0);
-    if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE ||
+    uint64_t signs =
+        (gr->lost_often ? ANALYSE_H_VAIN_BEFORE : 0) | (gr->lost_usual ? ANALYSE_H_SIGNALS : 0) |
+        (gr->lost_acted ? ANALYSE_H_ACTED : 0) | (gr->lost_clear ? ANALYSE_H_CLEAR : 0) |
+        (gr->lost == ANALYSE_LOST_OTHER ? ANALYSE_H_TO_OTHER : 0) |
+        (gr->lost == ANALYSE_LOST_LATE ? ANALYSE_H_LATE : 0);
+    if (gr->lost == ANALYSE_LOST_BEFORE || gr->lost == ANALYSE_LOST_LATE ||
         until - since >= g->s->o->hang_ns)
         return signs;
     if (run != WEFT_NONE)
-        twice = weft__slept_before_last(h, weft_history_stream(h, run));
-    return twice <= since ? signs | WEFT__H_SOON : signs;
+        twice = analyse_slept_before_last(h, weft_history_stream(h, run));
+    return twice <= since ? signs | ANALYSE_H_SOON : signs;
 }
 
 /* Whether it is a timer that comes by itself: others of its sort did, and it is not long overdue; or it is the only one, and
  * others go on meanwhile. */
-static bool is_set(const struct weft__graph *g, const struct weft__hang *x, uint32_t root)
+static bool is_set(const struct analyse_graph *g, const struct analyse_hang *x, uint32_t root)
 {
     enum { LATE = 10 }; /* times as long as the longest of the others, and hang_ns */
-    const struct weft__habit *b = &g->habit[g->s->families->of[root]];
-    if (!weft__is_timer(g->s->m, root))
+    const struct analyse_habit *b = &g->habit[g->s->families->of[root]];
+    if (!analyse_is_timer(g->s->m, root))
         return false;
     return b->resolved < FAMILY_ENOUGH ? is_on_purpose(g, x)
                                        : age_of(g, root) / LATE <= b->longest_ns + g->s->o->hang_ns;
 }
 
 /* What is behind it: marks, and what the trace says of who would resolve it. */
-static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__hang *x,
+static uint64_t signs_of_need(const struct analyse_graph *g, const struct analyse_hang *x,
                               uint32_t near_behind, bool alive)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     int64_t from = m->promise[gr->node].start_ns;
     const bool told = trace_says_all(g, x->group);
     if (x->wait != WEFT_NONE)
         from = g->s->h->wait[x->wait].from_ns;
-    return (is_concluded(g, x->group) ? WEFT__H_CONCLUDED : 0) | (gr->closed ? WEFT__H_CLOSED : 0) |
-           (told ? WEFT__H_TOLD : 0) |
-           ((gr->members || (gr->closed && told)) && alive ? WEFT__H_LOCKED : 0) |
-           (g->mark[gr->node] & WEFT__SHOULD ? WEFT__H_ROOT_MARKED : 0) |
-           (x->near != WEFT_NONE ? WEFT__H_MARKED : 0) |
-           (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
-           (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
+    return (is_concluded(g, x->group) ? ANALYSE_H_CONCLUDED : 0) |
+           (gr->closed ? ANALYSE_H_CLOSED : 0) | (told ? ANALYSE_H_TOLD : 0) |
+           ((gr->members || (gr->closed && told)) && alive ? ANALYSE_H_LOCKED : 0) |
+           (g->mark[gr->node] & ANALYSE_SHOULD ? ANALYSE_H_ROOT_MARKED : 0) |
+           (x->near != WEFT_NONE ? ANALYSE_H_MARKED : 0) |
+           (near_behind != WEFT_NONE ? ANALYSE_H_MARKED_LATER : 0) |
+           (analyse_is_meant(g, gr->node) ? ANALYSE_H_MEANT : 0) | (alive ? ANALYSE_H_ALIVE : 0) |
            (m->end_ns - from < g->s->o->hang_ns && !(!m->quirks.mirage_kinds && ends_asleep(m))
-                ? WEFT__H_SHORT
+                ? ANALYSE_H_SHORT
                 : 0) |
-           (x->expected ? WEFT__H_EXPECTED : 0) | (is_set(g, x, gr->node) ? WEFT__H_SET : 0) |
-           (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |
-           (gr->why == WEFT__HOLDS && gr->of == gr->all ? WEFT__H_KEPT : 0);
+           (x->expected ? ANALYSE_H_EXPECTED : 0) | (is_set(g, x, gr->node) ? ANALYSE_H_SET : 0) |
+           (analyse_has_worked(g, gr->node) ? ANALYSE_H_WORKED : 0) |
+           (gr->why == ANALYSE_HOLDS && gr->of == gr->all ? ANALYSE_H_KEPT : 0);
 }
 
 /* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
  * since when, and who waits for it. Of signals only the last one is. */
-static bool is_kept_over_losses(const struct weft__graph *g, const struct weft__hang *x,
+static bool is_kept_over_losses(const struct analyse_graph *g, const struct analyse_hang *x,
                                 uint32_t promise)
 {
     const struct weft_promise *p = &g->s->m->promise[promise];
@@ -278,33 +278,33 @@ static bool is_kept_over_losses(const struct weft__graph *g, const struct weft__
 }
 
 /* When one of those that a promise has created moved last, of the latest ones. */
-static int64_t children_still_since(const struct weft__graph *g, uint32_t p)
+static int64_t children_still_since(const struct analyse_graph *g, uint32_t p)
 {
     enum { LOOKED_AT = 64 };
     const struct weft_history *h = g->s->h;
     const uint32_t first = h->children_first[p];
     int64_t since = INT64_MIN;
     for (uint32_t i = h->children_first[p + 1], n = 0; i-- > first && n < LOOKED_AT; n++) {
-        const int64_t life = weft__last_life(g, h->children[i]);
+        const int64_t life = analyse_last_life(g, h->children[i]);
         since = life > since ? life : since;
     }
     return since;
 }
 
-static bool judge_hang(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
+static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x, uint32_t near_behind,
                        bool alive)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__group *gr = &g->groups[x->group];
-    const struct weft__habit *b = &g->habit[x->family];
+    const struct analyse_group *gr = &g->groups[x->group];
+    const struct analyse_habit *b = &g->habit[x->family];
     bool runs = false;
     uint32_t who = x->near != WEFT_NONE       ? x->near
                    : near_behind != WEFT_NONE ? near_behind
                                               : gr->node;
-    if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & WEFT__SHOULD))
-        who = weft__reader(g, x->wait);
-    int64_t since = weft__still_since(g, who, &runs);
-    if (gr->why == WEFT__HOLDS && !gr->closed) {
+    if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & ANALYSE_SHOULD))
+        who = analyse_reader(g, x->wait);
+    int64_t since = analyse_still_since(g, who, &runs);
+    if (gr->why == ANALYSE_HOLDS && !gr->closed) {
         const int64_t life = holders_still_since(g, gr->node);
         since = life > since ? life : since;
         runs |= holder_runs(g, gr->node);
@@ -316,49 +316,49 @@ static bool judge_hang(const struct weft__graph *g, struct weft__hang *x, uint32
         since = life > since ? life : since;
     }
     x->signs = signs_of_need(g, x, near_behind, alive) | signs_of_end(g, x, m->end_ns - since);
-    if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) && (g->mark[who] & WEFT__CAN_BE_FREED) &&
-        !weft__is_meant(g, gr->node))
-        x->signs |= WEFT__H_FREE;
-    if (g->mark[who] & WEFT__LIMITED)
-        x->signs |= WEFT__H_LIMITED;
+    if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) &&
+        (g->mark[who] & ANALYSE_CAN_BE_FREED) && !analyse_is_meant(g, gr->node))
+        x->signs |= ANALYSE_H_FREE;
+    if (g->mark[who] & ANALYSE_LIMITED)
+        x->signs |= ANALYSE_H_LIMITED;
     if (is_on_purpose(g, x))
-        x->signs |= WEFT__H_ON_PURPOSE;
-    if (!weft__hangs_since_pause(g, x, who))
-        x->signs |= WEFT__H_PAUSED;
+        x->signs |= ANALYSE_H_ON_PURPOSE;
+    if (!analyse_hangs_since_pause(g, x, who))
+        x->signs |= ANALYSE_H_PAUSED;
     if (x->kind == WEFT_FINDING_LOST_WAKEUP)
         x->signs |= signs_of_lost(g, x);
     else if (x->kind != WEFT_FINDING_DEADLOCK)
         x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
-    uint64_t known = weft__signs(g->s, gr->node), reader = 0;
+    uint64_t known = analyse_signs(g->s, gr->node), reader = 0;
     if (is_kept_over_losses(g, x, gr->node))
-        known &= ~(uint64_t)WEFT__INCOMPLETE;
-    if (x->wait != WEFT_NONE && !(known & WEFT__INCOMPLETE) &&
-        !is_kept_over_losses(g, x, weft__reader(g, x->wait)))
-        reader = weft__signs(g->s, weft__reader(g, x->wait));
-    if (reader & WEFT__OVERWRITTEN)
-        x->signs |= WEFT__H_READER_OVERWRITTEN;
-    if (reader & WEFT__OLDER)
-        x->signs |= WEFT__H_READER_OLDER;
+        known &= ~(uint64_t)ANALYSE_INCOMPLETE;
+    if (x->wait != WEFT_NONE && !(known & ANALYSE_INCOMPLETE) &&
+        !is_kept_over_losses(g, x, analyse_reader(g, x->wait)))
+        reader = analyse_signs(g->s, analyse_reader(g, x->wait));
+    if (reader & ANALYSE_OVERWRITTEN)
+        x->signs |= ANALYSE_H_READER_OVERWRITTEN;
+    if (reader & ANALYSE_OLDER)
+        x->signs |= ANALYSE_H_READER_OLDER;
     x->signs |= known;
-    return weft__judge(&x->verdict, x->kind, x->signs);
+    return analyse_judge(&x->verdict, x->kind, x->signs);
 }
 
 /* ---- What a blocked loop explains ---- */
 
 /* The finding of what ran for too long while this began to hang, or WEFT_NONE. */
-static uint32_t explained_by(const struct weft__graph *g, const struct weft__hang *x)
+static uint32_t explained_by(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     enum { LOOKED_AT = 1000 };
-    struct weft__search *s = g->s;
-    const struct weft__group *gr = &g->groups[x->group];
+    struct analyse_search *s = g->s;
+    const struct analyse_group *gr = &g->groups[x->group];
     int64_t end = s->m->end_ns, from = s->m->promise[gr->node].start_ns;
-    if (x->kind == WEFT_FINDING_DEADLOCK || gr->lost == WEFT__LOST_BEFORE ||
-        gr->lost == WEFT__LOST_LATE)
+    if (x->kind == WEFT_FINDING_DEADLOCK || gr->lost == ANALYSE_LOST_BEFORE ||
+        gr->lost == ANALYSE_LOST_LATE)
         return WEFT_NONE;
     if (x->wait != WEFT_NONE)
         from = gr->lost ? gr->lost_ns : s->h->wait[x->wait].from_ns;
     for (uint32_t i = s->blockeds, n = 0; i-- > 0 && n < LOOKED_AT; n++) {
-        const struct weft__blocked *b = &s->blocked[i];
+        const struct analyse_blocked *b = &s->blocked[i];
         const struct weft_finding *f = &s->out->finding[b->finding];
         if (b->to_ns < end - s->o->hang_ns)
             break;
@@ -373,17 +373,17 @@ static uint32_t explained_by(const struct weft__graph *g, const struct weft__han
     return WEFT_NONE;
 }
 
-static bool hand_over(const struct weft__graph *g, const struct weft__hang *x)
+static bool hand_over(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     uint32_t finding = explained_by(g, x);
     if (finding == WEFT_NONE)
         return false;
     struct weft_finding *f = &g->s->out->finding[finding];
     for (uint32_t at = x->group; at != WEFT_NONE; at = group_after(g, x->group, at)) {
-        const struct weft__group *gr = &g->groups[at];
+        const struct analyse_group *gr = &g->groups[at];
         for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
             if (g->order[i] != weft_model_final(g->s->m, f->promise))
-                weft__finding_affects(g->s, f, g->order[i]);
+                analyse_finding_affects(g->s, f, g->order[i]);
     }
     return true;
 }
@@ -391,44 +391,44 @@ static bool hand_over(const struct weft__graph *g, const struct weft__hang *x)
 /* ---- Findings ---- */
 
 /* The first wait for the root, or the first in the circle. */
-static uint32_t first_wait(const struct weft__graph *g, const struct weft__group *gr)
+static uint32_t first_wait(const struct analyse_graph *g, const struct analyse_group *gr)
 {
     const struct weft_wait *wait = g->s->h->wait;
     uint32_t first = WEFT_NONE, p = gr->node;
     if (gr->lost)
         return gr->lost_wait;
-    for (uint32_t i = 0; i < gr->circle; i++, p = weft__ahead(g, p))
+    for (uint32_t i = 0; i < gr->circle; i++, p = analyse_ahead(g, p))
         if (first == WEFT_NONE || wait[g->next[p]].from_ns < wait[first].from_ns)
             first = g->next[p];
     bool own =
         gr->count > 1; /* else those that wait for something else, too, and are counted there */
     for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !gr->members; i++)
-        if ((!own || g->group[weft__reader(g, g->in[i])] == g->group[p]) &&
+        if ((!own || g->group[analyse_reader(g, g->in[i])] == g->group[p]) &&
             (first == WEFT_NONE || wait[g->in[i]].from_ns < wait[first].from_ns))
             first = g->in[i];
     return first;
 }
 
-static bool measure_hang(const struct weft__graph *g, uint32_t group, struct weft__hang *x)
+static bool measure_hang(const struct analyse_graph *g, uint32_t group, struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[group];
+    const struct analyse_group *gr = &g->groups[group];
     uint32_t near_behind = WEFT_NONE;
     bool alive = false;
-    *x = (struct weft__hang){.group = group,
-                             .kind = gr->members || gr->closed ? WEFT_FINDING_DEADLOCK
-                                     : gr->lost                ? WEFT_FINDING_LOST_WAKEUP
-                                     : gr->count == 1 && gr->first_under == WEFT_NONE &&
-                                             g->in_first[gr->node] == g->in_first[gr->node + 1]
-                                         ? WEFT_FINDING_NEVER_RESOLVED
-                                         : WEFT_FINDING_HANG_ROOT,
-                             .family = g->s->families->of[gr->node],
-                             .wait = first_wait(g, gr),
-                             .near = WEFT_NONE,
-                             .top = WEFT_NONE};
+    *x = (struct analyse_hang){.group = group,
+                               .kind = gr->members || gr->closed ? WEFT_FINDING_DEADLOCK
+                                       : gr->lost                ? WEFT_FINDING_LOST_WAKEUP
+                                       : gr->count == 1 && gr->first_under == WEFT_NONE &&
+                                               g->in_first[gr->node] == g->in_first[gr->node + 1]
+                                           ? WEFT_FINDING_NEVER_RESOLVED
+                                           : WEFT_FINDING_HANG_ROOT,
+                               .family = g->s->families->of[gr->node],
+                               .wait = first_wait(g, gr),
+                               .near = WEFT_NONE,
+                               .top = WEFT_NONE};
     for (uint32_t at = group; at != WEFT_NONE; at = group_after(g, group, at))
         measure_group(g, x, at, &near_behind, &alive);
     x->affected--;
-    x->expected = x->expected && !weft__sleeps(g, gr->node);
+    x->expected = x->expected && !analyse_sleeps(g, gr->node);
     if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
         x->cost_ns = waited_ns(g, x->wait);
     if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {
@@ -439,7 +439,7 @@ static bool measure_hang(const struct weft__graph *g, uint32_t group, struct wef
     return !hand_over(g, x) && judge_hang(g, x, near_behind, alive);
 }
 
-uint32_t weft__hang_failure(const struct weft_finding *f)
+uint32_t analyse_hang_failure(const struct weft_finding *f)
 {
     for (uint32_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].event == WEFT_EVIDENCE_FAILED)
@@ -447,7 +447,7 @@ uint32_t weft__hang_failure(const struct weft_finding *f)
     return WEFT_NONE;
 }
 
-static int by_size(const struct weft__hang *x, const struct weft__hang *y)
+static int by_size(const struct analyse_hang *x, const struct analyse_hang *y)
 {
     WEFT_ORDER(y->affected, x->affected);
     WEFT_ORDER(y->cost_ns, x->cost_ns);
@@ -457,14 +457,14 @@ static int by_size(const struct weft__hang *x, const struct weft__hang *y)
 /* Those that are alike together, the worst first. */
 static int by_family(const void *a, const void *b)
 {
-    const struct weft__hang *x = a, *y = b;
+    const struct analyse_hang *x = a, *y = b;
     WEFT_ORDER(x->kind, y->kind);
     WEFT_ORDER(x->family, y->family);
     WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
     return by_size(x, y);
 }
 
-static bool are_alike(const struct weft__hang *x, const struct weft__hang *y)
+static bool are_alike(const struct analyse_hang *x, const struct analyse_hang *y)
 {
     return x->kind == y->kind && x->family == y->family &&
            x->verdict.confidence == y->verdict.confidence;
@@ -472,30 +472,30 @@ static bool are_alike(const struct weft__hang *x, const struct weft__hang *y)
 
 /* Some that are alike: a finding. */
 struct sort {
-    const struct weft__hang *first;
+    const struct analyse_hang *first;
     uint32_t count;
 };
 
 static int by_importance(const void *a, const void *b)
 {
-    const struct weft__hang *x = ((const struct sort *)a)->first,
-                            *y = ((const struct sort *)b)->first;
+    const struct analyse_hang *x = ((const struct sort *)a)->first,
+                              *y = ((const struct sort *)b)->first;
     WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
     WEFT_ORDER(x->kind, y->kind);
     return by_size(x, y);
 }
 
-static void add_finding(const struct weft__graph *g, const struct weft__hang *x, uint32_t count)
+static void add_finding(const struct analyse_graph *g, const struct analyse_hang *x, uint32_t count)
 {
-    struct weft__search *s = g->s;
-    const struct weft__group *gr = &g->groups[x->group];
+    struct analyse_search *s = g->s;
+    const struct analyse_group *gr = &g->groups[x->group];
     int64_t start = s->m->promise[gr->node].start_ns;
     if (x->wait != WEFT_NONE)
         start = s->h->wait[x->wait].from_ns;
     if (gr->lost && gr->lost_ns < start)
         start = gr->lost_ns;
     struct weft_finding *f =
-        weft__finding_add_open(s, x->kind, &x->verdict, gr->node, start, x->cost_ns);
+        analyse_finding_add_open(s, x->kind, &x->verdict, gr->node, start, x->cost_ns);
     if (!f)
         return;
     f->count = count;
@@ -503,33 +503,33 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
         uint64_t total = f->affected_total;
         for (uint32_t at = x[i].group; at != WEFT_NONE && f->affecteds < WEFT_AFFECTED_MAX;
              at = group_after(g, x[i].group, at)) {
-            const struct weft__group *part = &g->groups[at];
+            const struct analyse_group *part = &g->groups[at];
             uint32_t first = part->first + (at == x[i].group);
             for (uint32_t k = first;
                  k < part->first + part->count && f->affecteds < WEFT_AFFECTED_MAX; k++)
-                if (!weft__is_place(g, g->order[k]))
-                    weft__finding_affects(s, f, g->order[k]);
+                if (!analyse_is_place(g, g->order[k]))
+                    analyse_finding_affects(s, f, g->order[k]);
         }
         f->affected_total = total + x[i].affected;
     }
-    weft__tell_hang(g, x, f, count - 1);
+    analyse_tell_hang(g, x, f, count - 1);
 }
 
 /* A wait as long as others had before is not the fault if something else explains what hangs. */
-static void clear_ordinary(struct weft__hang *x, uint32_t count)
+static void clear_ordinary(struct analyse_hang *x, uint32_t count)
 {
     bool other = false;
     for (uint32_t i = 0; i < count; i++)
         other |= !x[i].ordinary && x[i].verdict.confidence >= WEFT_LIKELY;
     for (uint32_t i = 0; i < count && other; i++)
         if (x[i].ordinary)
-            weft__judge(&x[i].verdict, x[i].kind, x[i].signs |= WEFT__H_ORDINARY);
+            analyse_judge(&x[i].verdict, x[i].kind, x[i].signs |= ANALYSE_H_ORDINARY);
 }
 
 /* Limits them to what will be shown, since each takes memory. */
-static bool add_findings(const struct weft__graph *g, struct weft__hang *found, uint32_t count)
+static bool add_findings(const struct analyse_graph *g, struct analyse_hang *found, uint32_t count)
 {
-    struct sort *sort = weft__take(g->s, count, sizeof *sort);
+    struct sort *sort = analyse_take(g->s, count, sizeof *sort);
     uint32_t sorts = 0;
     if (!sort)
         return false;
@@ -550,11 +550,11 @@ static bool add_findings(const struct weft__graph *g, struct weft__hang *found, 
     return true;
 }
 
-void weft__find_hangs(struct weft__search *s)
+void analyse_find_hangs(struct analyse_search *s)
 {
-    struct weft__graph g;
-    bool ok = weft__graph_init(&g, s);
-    struct weft__hang *found = ok ? weft__take(s, g.count, sizeof *found) : NULL;
+    struct analyse_graph g;
+    bool ok = analyse_graph_init(&g, s);
+    struct analyse_hang *found = ok ? analyse_take(s, g.count, sizeof *found) : NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; found && i < g.count; i++)
         if (!g.groups[i].followed && (!g.groups[i].closed || g.groups[i].teller == i) &&
@@ -563,5 +563,5 @@ void weft__find_hangs(struct weft__search *s)
     if (found)
         clear_ordinary(found, count);
     s->failed |= !found || !add_findings(&g, found, count);
-    weft__graph_fini(&g);
+    analyse_graph_fini(&g);
 }

@@ -12,7 +12,7 @@ enum {
     LOCK_SEEN = 8, /* this many holders, one after the other, show that it is a lock */
 };
 
-uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint32_t *at)
+uint32_t analyse_next_holder(const struct analyse_graph *g, uint32_t resource, uint32_t *at)
 {
     const struct weft_history *h = g->s->h;
     for (; *at < h->holds_for_first[resource + 1]; (*at)++) {
@@ -23,12 +23,12 @@ uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint3
     return WEFT_NONE;
 }
 
-uint32_t weft__holder(const struct weft__graph *g, uint32_t hold)
+uint32_t analyse_holder(const struct analyse_graph *g, uint32_t hold)
 {
     return weft_model_final(g->s->m, g->s->m->hold[hold].holder);
 }
 
-bool weft__is_passed(const struct weft_history *h, uint32_t resource)
+bool analyse_is_passed(const struct weft_history *h, uint32_t resource)
 {
     const struct weft_model *m = h->m;
     analyse_each(i, h->holds_for_first, resource) {
@@ -41,18 +41,18 @@ bool weft__is_passed(const struct weft_history *h, uint32_t resource)
     return false;
 }
 
-bool weft__is_place(const struct weft__graph *g, uint32_t promise)
+bool analyse_is_place(const struct analyse_graph *g, uint32_t promise)
 {
     const struct weft_model *m = g->s->m;
     if (g->next[promise] == WEFT_NONE)
         return false;
-    const uint32_t resource = weft__ahead(g, promise), name = weft_model_name(m, resource);
-    return (g->mark[resource] & WEFT__HELD) && name != WEFT_NONE && resource != promise &&
+    const uint32_t resource = analyse_ahead(g, promise), name = weft_model_name(m, resource);
+    return (g->mark[resource] & ANALYSE_HELD) && name != WEFT_NONE && resource != promise &&
            weft_model_name(m, promise) == name &&
            m->promise[promise].type == m->promise[resource].type;
 }
 
-bool weft__holds_known(const struct weft_model *m, uint32_t resource)
+bool analyse_holds_known(const struct weft_model *m, uint32_t resource)
 {
     const struct weft_promise *p = &m->promise[resource];
     return p->created && !p->promoted && p->start_ns >= m->known_ns;
@@ -75,30 +75,30 @@ static bool is_lock(const struct weft_history *h, uint32_t resource)
     return m->hold[h->holds_for[end - 1]].from_ns >= m->known_ns;
 }
 
-void weft__mark_held(struct weft__graph *g)
+void analyse_mark_held(struct analyse_graph *g)
 {
     const struct weft_history *h = g->s->h;
     for (uint32_t p = 1; p < h->m->promises && h->m->holds; p++) {
         uint32_t at = h->holds_for_first[p];
-        if (weft__is_pending(h->m, p) && weft__next_holder(g, p, &at) != WEFT_NONE &&
-            (weft__holds_known(h->m, p) || is_lock(h, p)) && !weft__is_passed(h, p))
-            g->mark[p] |= WEFT__HELD;
+        if (analyse_is_pending(h->m, p) && analyse_next_holder(g, p, &at) != WEFT_NONE &&
+            (analyse_holds_known(h->m, p) || is_lock(h, p)) && !analyse_is_passed(h, p))
+            g->mark[p] |= ANALYSE_HELD;
     }
 }
 
-bool weft__free_held(struct weft__graph *g)
+bool analyse_free_held(struct analyse_graph *g)
 {
     const struct weft_model *m = g->s->m;
     bool any = false;
     for (uint32_t i = 0; i < m->holds; i++) {
         const struct weft_hold *x = &m->hold[i];
         const uint32_t resource = weft_model_final(m, x->resource);
-        if (x->released_by != WEFT_NONE || !(g->mark[resource] & WEFT__HELD) ||
-            (g->mark[resource] & WEFT__IDLE))
+        if (x->released_by != WEFT_NONE || !(g->mark[resource] & ANALYSE_HELD) ||
+            (g->mark[resource] & ANALYSE_IDLE))
             continue;
-        const uint32_t holder = weft__holder(g, i);
-        if (weft__is_pending(m, holder) && (g->mark[holder] & WEFT__CAN_BE_FREED)) {
-            g->mark[resource] |= WEFT__IDLE;
+        const uint32_t holder = analyse_holder(g, i);
+        if (analyse_is_pending(m, holder) && (g->mark[holder] & ANALYSE_CAN_BE_FREED)) {
+            g->mark[resource] |= ANALYSE_IDLE;
             any = true;
         }
     }
@@ -113,14 +113,14 @@ struct holders {
     uint32_t group; /* that of the oldest hold */
 };
 
-static struct holders holders_of(const struct weft__graph *g, uint32_t resource)
+static struct holders holders_of(const struct analyse_graph *g, uint32_t resource)
 {
     struct holders s = {.together = true, .group = WEFT_NONE};
     uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
-        const uint32_t holder = weft__holder(g, hold);
+    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE) {
+        const uint32_t holder = analyse_holder(g, hold);
         const bool hangs = holder != WEFT_ROOT && g->next[holder] != WEFT_NONE;
-        s.ended |= holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder);
+        s.ended |= holder != WEFT_ROOT && !analyse_is_pending(g->s->m, holder);
         s.free |= !hangs;
         if (!hangs)
             continue;
@@ -131,17 +131,17 @@ static struct holders holders_of(const struct weft__graph *g, uint32_t resource)
 }
 
 /* Whether all who hold the root hang in groups that are stuck. */
-static bool all_holders_hang(const struct weft__graph *g, const bool *stuck, uint32_t resource)
+static bool all_holders_hang(const struct analyse_graph *g, const bool *stuck, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
-        if (!stuck[g->group[weft__holder(g, hold)]])
+    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE)
+        if (!stuck[g->group[analyse_holder(g, hold)]])
             return false;
     return true;
 }
 
 /* Of the groups that may be stuck, leaves those whose holders all hang in such groups: nobody can ever go on. */
-static void keep_stuck_groups(const struct weft__graph *g, bool *stuck)
+static void keep_stuck_groups(const struct analyse_graph *g, bool *stuck)
 {
     bool changed = true;
     for (unsigned round = 0; changed; round++) {
@@ -155,20 +155,20 @@ static void keep_stuck_groups(const struct weft__graph *g, bool *stuck)
 }
 
 /* Whether the group counts on something that may come at any time. */
-static bool may_come(const struct weft__graph *g, const struct weft__group *group)
+static bool may_come(const struct analyse_graph *g, const struct analyse_group *group)
 {
-    return weft__is_meant(g, group->node) && !group->lost;
+    return analyse_is_meant(g, group->node) && !group->lost;
 }
 
-static void count_holders(const struct weft__graph *g, struct weft__group *group)
+static void count_holders(const struct analyse_graph *g, struct analyse_group *group)
 {
     uint32_t at = g->s->h->holds_for_first[group->node], hold;
-    group->why = WEFT__HOLDS;
+    group->why = ANALYSE_HOLDS;
     group->owner = WEFT_NONE;
     group->of = group->all = 0;
-    while ((hold = weft__next_holder(g, group->node, &at)) != WEFT_NONE) {
-        const uint32_t holder = weft__holder(g, hold);
-        const bool ended = holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder);
+    while ((hold = analyse_next_holder(g, group->node, &at)) != WEFT_NONE) {
+        const uint32_t holder = analyse_holder(g, hold);
+        const bool ended = holder != WEFT_ROOT && !analyse_is_pending(g->s->m, holder);
         if (group->all == 0 || (ended && group->of == 0))
             group->owner = holder;
         group->of += ended;
@@ -176,22 +176,22 @@ static void count_holders(const struct weft__graph *g, struct weft__group *group
     }
 }
 
-bool weft__find_held(struct weft__graph *g)
+bool analyse_find_held(struct analyse_graph *g)
 {
     bool *stuck = calloc((size_t)g->count + 1, sizeof *stuck);
     if (!stuck)
         return false;
     for (uint32_t i = 0; i < g->count; i++) {
-        struct weft__group *group = &g->groups[i];
-        if (!(g->mark[group->node] & WEFT__HELD) || group->members || group->lost)
+        struct analyse_group *group = &g->groups[i];
+        if (!(g->mark[group->node] & ANALYSE_HELD) || group->members || group->lost)
             continue;
         count_holders(g, group);
         stuck[i] = !holders_of(g, group->node).free;
     }
     keep_stuck_groups(g, stuck);
     for (uint32_t i = 0; i < g->count; i++) {
-        struct weft__group *group = &g->groups[i];
-        if (group->why != WEFT__HOLDS)
+        struct analyse_group *group = &g->groups[i];
+        if (group->why != ANALYSE_HOLDS)
             continue;
         const struct holders s = holders_of(g, group->node);
         if (s.free || (!stuck[i] && (!s.together || may_come(g, &g->groups[s.group]))))
@@ -202,11 +202,11 @@ bool weft__find_held(struct weft__graph *g)
     return true;
 }
 
-void weft__follow_holders(struct weft__graph *g)
+void analyse_follow_holders(struct analyse_graph *g)
 {
     for (uint32_t i = 0; i < g->count; i++) {
-        struct weft__group *group = &g->groups[i];
-        if (group->why != WEFT__HOLDS || group->up != WEFT_NONE || group->of || group->all != 1 ||
+        struct analyse_group *group = &g->groups[i];
+        if (group->why != ANALYSE_HOLDS || group->up != WEFT_NONE || group->of || group->all != 1 ||
             group->owner == WEFT_ROOT)
             continue;
         const uint32_t at = g->group[group->owner];

@@ -48,7 +48,7 @@ struct herd {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct herd *herd;     /* by family */
@@ -134,7 +134,7 @@ static struct member judge_whether_idle(const struct finder *f, uint32_t wait)
     x.ran_ns = again->from_ns - w->until_ns;
     x.silent = !does_anything(f, w, again) &&
                !creates(f->h, w->reader, w->until_ns, again->from_ns) &&
-               !weft__is_labelled(f->m, w->reader, w->until_ns, again->from_ns, NEAR);
+               !analyse_is_labelled(f->m, w->reader, w->until_ns, again->from_ns, NEAR);
     x.idle = x.silent && x.ran_ns <= VAIN_NS;
     return x;
 }
@@ -148,7 +148,7 @@ static int64_t judge_members(struct finder *f)
         if (f->member[i].idle)
             f->length[n++] = f->member[i].ran_ns;
     }
-    const int64_t median = weft__median(f->length, n);
+    const int64_t median = analyse_median(f->length, n);
     for (uint32_t i = 0; i < f->members; i++) {
         struct member *x = &f->member[i];
         x->idle = x->idle && (x->ran_ns < WORK_NS || x->ran_ns / WORK_TIMES < median);
@@ -158,8 +158,8 @@ static int64_t judge_members(struct finder *f)
 
 static bool add_member(struct finder *f, uint32_t wait)
 {
-    if (!weft__take_room(f->s, &f->length, f->members, &f->lengths, sizeof *f->length) ||
-        !weft__take_room(f->s, &f->member, f->members, &f->room, sizeof *f->member))
+    if (!analyse_take_room(f->s, &f->length, f->members, &f->lengths, sizeof *f->length) ||
+        !analyse_take_room(f->s, &f->member, f->members, &f->room, sizeof *f->member))
         return false;
     f->member[f->members++] = (struct member){.wait = wait};
     return true;
@@ -216,7 +216,7 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
     count_winners(f, k, usual);
     k->moments++;
     k->vain_total += vain;
-    k->cost_ns = weft__sum(k->cost_ns, cost);
+    k->cost_ns = analyse_sum(k->cost_ns, cost);
     if (vain > k->vain) {
         k->vain = vain;
         k->woken = n;
@@ -235,7 +235,7 @@ static void find_herds_of(struct finder *f, uint32_t source)
     f->members = 0;
     for (uint32_t i = first; i < end; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (!weft__is_served(w) || w->reader == WEFT_ROOT)
+        if (!analyse_is_served(w) || w->reader == WEFT_ROOT)
             continue;
         struct cause now = what_woke(f, source, w);
         if (!same_moment(f, cause, now, &h->wait[h->waits_for[last]], w)) {
@@ -260,7 +260,7 @@ static bool find_members_again(struct finder *f, const struct herd *k)
     f->members = 0;
     for (uint32_t i = k->first; i <= k->last; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (weft__is_served(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
+        if (analyse_is_served(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
             return false;
     }
     judge_members(f);
@@ -298,23 +298,23 @@ static void prove_herd(const struct finder *f, const struct herd *k, struct weft
                   : cause.kind == BY_END  ? f->h->resolution[k->source]
                                           : WEFT_NONE;
     if (by != WEFT_NONE)
-        weft__finding_evidence(f->s, g, m->interaction[by].time_ns,
-                               cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED
-                                                       : WEFT_EVIDENCE_RESOLVED,
-                               k->source, m->interaction[by].actor);
-    weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
+        analyse_finding_evidence(f->s, g, m->interaction[by].time_ns,
+                                 cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED
+                                                         : WEFT_EVIDENCE_RESOLVED,
+                                 k->source, m->interaction[by].actor);
+    analyse_finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
     uint32_t shown = 0;
     for (uint32_t i = 0; i < f->members; i++) {
         w = &f->h->wait[f->member[i].wait];
         if (!f->member[i].idle)
             continue;
-        weft__finding_affects(f->s, g, w->reader);
+        analyse_finding_affects(f->s, g, w->reader);
         if (shown++ >= SHOWN)
             continue;
         const struct weft_wait *again = next_wait(f->h, f->member[i].wait);
-        weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
-        weft__finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
-                               again->source);
+        analyse_finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        analyse_finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
+                                 again->source);
     }
 }
 
@@ -323,13 +323,13 @@ static uint64_t signs_of_herd(const struct finder *f, const struct herd *k)
     bool late = 2 * k->late > k->moments && (!k->winners_differ || k->winners > k->moments);
     bool weak = 2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1);
     /* That what they wait for is older than the recording changes nothing. */
-    return weft__signs(f->s, WEFT_ROOT) |
-           (weft__type(f->m, k->source) & WEFT__TIMER ? WEFT__T_TIMER : 0) |
-           (weft__called(f->s, k->source) & WEFT__FOR_ALL ? WEFT__CALLED : 0) |
-           (k->empty > k->moments ? WEFT__T_EMPTY : 0) | (late ? WEFT__T_LATE : 0) |
-           (weak ? WEFT__T_WEAK : 0) |
-           (k->winners > FEW_WINNERS * (uint64_t)k->moments ? WEFT__T_SEVERAL : 0) |
-           (weft_model_name(f->m, k->source) == WEFT_NONE ? WEFT__T_NAMELESS : 0);
+    return analyse_signs(f->s, WEFT_ROOT) |
+           (analyse_type(f->m, k->source) & ANALYSE_TIMER ? ANALYSE_T_TIMER : 0) |
+           (analyse_called(f->s, k->source) & ANALYSE_FOR_ALL ? ANALYSE_CALLED : 0) |
+           (k->empty > k->moments ? ANALYSE_T_EMPTY : 0) | (late ? ANALYSE_T_LATE : 0) |
+           (weak ? ANALYSE_T_WEAK : 0) |
+           (k->winners > FEW_WINNERS * (uint64_t)k->moments ? ANALYSE_T_SEVERAL : 0) |
+           (weft_model_name(f->m, k->source) == WEFT_NONE ? ANALYSE_T_NAMELESS : 0);
 }
 
 static void report_herd(struct finder *f, const struct herd *k)
@@ -342,8 +342,8 @@ static void report_herd(struct finder *f, const struct herd *k)
         start = woken < start ? woken : start;
         end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
     }
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source,
-                                          start, end, k->cost_ns);
+    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source,
+                                            start, end, k->cost_ns);
     if (!g)
         return;
     say_herd(f, k, start, g);
@@ -351,10 +351,10 @@ static void report_herd(struct finder *f, const struct herd *k)
     prove_herd(f, k, g);
 }
 
-void weft__find_herds(struct weft__search *s)
+void analyse_find_herds(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.herd = weft__take(s, s->families->count, sizeof *f.herd);
+    f.herd = analyse_take(s, s->families->count, sizeof *f.herd);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)

@@ -550,7 +550,7 @@ static bool is_turn(const struct weft_history *h, uint32_t notified, const struc
     uint32_t stream = weft_history_stream(h, run), end = h->idle_first[stream + 1];
     for (uint32_t i = weft_history_idle_from(h, stream, time);
          i < end && h->idle[i].start_ns < w->until_ns; i++)
-        if (h->idle[i].start_ns > time && h->idle[i].end_ns - h->idle[i].start_ns >= WEFT__NAP)
+        if (h->idle[i].start_ns > time && h->idle[i].end_ns - h->idle[i].start_ns >= ANALYSE_NAP)
             return false;
     return true;
 }

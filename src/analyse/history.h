@@ -18,7 +18,8 @@
 
 #include "model/model.h"
 
-#define WEFT__NAP INT64_C(20000) /* a shorter idle time is none: the loop only asked what is new */
+#define ANALYSE_NAP                                                                                \
+    INT64_C(20000) /* a shorter idle time is none: the loop only asked what is new */
 
 enum weft_wait_end {
     WEFT_WAIT_OPEN, /* the reader waits still when the trace ends */

@@ -8,7 +8,7 @@ static bool is_hang(const struct weft_finding *f)
            f->kind == WEFT_FINDING_DEADLOCK || f->kind == WEFT_FINDING_LOST_WAKEUP;
 }
 
-static uint32_t family(const struct weft__search *s, uint32_t promise)
+static uint32_t family(const struct analyse_search *s, uint32_t promise)
 {
     return s->families->of[weft_model_final(s->m, promise)];
 }
@@ -46,7 +46,7 @@ static uint32_t waiter_of(const struct weft_finding *hang)
 /* The evidence that the one who failed holds what is hung for, or NULL. */
 static const struct weft_evidence *evidence_of_hold(const struct weft_finding *hang)
 {
-    const uint32_t failed = weft__hang_failure(hang);
+    const uint32_t failed = analyse_hang_failure(hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_ACQUIRED &&
             hang->evidence[i].promise == failed && hang->evidence[i].other == hang->promise)
@@ -54,7 +54,7 @@ static const struct weft_evidence *evidence_of_hold(const struct weft_finding *h
     return NULL;
 }
 
-static void say_what_hangs(struct weft__search *s, struct weft_finding *f,
+static void say_what_hangs(struct analyse_search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
     const uint32_t reader = waiter_of(hang);
@@ -67,7 +67,7 @@ static void say_what_hangs(struct weft__search *s, struct weft_finding *f,
                 TIME(since, got ? got->time_ns : INT64_MIN));
 }
 
-static void take_over_hang(struct weft__search *s, struct weft_finding *f,
+static void take_over_hang(struct analyse_search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
     if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
@@ -75,22 +75,22 @@ static void take_over_hang(struct weft__search *s, struct weft_finding *f,
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
             !shows_event(f, WEFT_EVIDENCE_WAITS_STILL))
-            weft__finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
-                                   hang->evidence[i].promise, hang->evidence[i].other);
+            analyse_finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
+                                     hang->evidence[i].promise, hang->evidence[i].other);
     const struct weft_evidence *got = evidence_of_hold(hang);
     if (got)
-        weft__finding_evidence(s, f, got->time_ns, got->event, got->promise, got->other);
+        analyse_finding_evidence(s, f, got->time_ns, got->event, got->promise, got->other);
     if (!is_listed(f, hang->promise))
-        weft__finding_affects(s, f, hang->promise);
+        analyse_finding_affects(s, f, hang->promise);
     for (uint32_t i = 0; i < hang->affecteds; i++)
         if (!is_listed(f, hang->affected[i]))
-            weft__finding_affects(s, f, hang->affected[i]);
+            analyse_finding_affects(s, f, hang->affected[i]);
     f->affected_total += hang->affected_total - hang->affecteds; /* those that are not listed */
     f->cost_ns = hang->cost_ns > f->cost_ns ? hang->cost_ns : f->cost_ns;
     f->end_ns = hang->end_ns > f->end_ns ? hang->end_ns : f->end_ns;
     if (hang->confidence > f->confidence) {
         f->confidence = hang->confidence;
-        weft__finding_doubt(s, f, hang->doubt);
+        analyse_finding_doubt(s, f, hang->doubt);
     }
 }
 
@@ -100,7 +100,7 @@ struct failures {
 };
 
 /* The finding of a failure, or of others like it. */
-static struct weft_finding *find_failure(const struct weft__search *s, const struct failures *by,
+static struct weft_finding *find_failure(const struct analyse_search *s, const struct failures *by,
                                          uint32_t failed)
 {
     enum { LOOKED_AT = 1000 };
@@ -116,7 +116,7 @@ static struct weft_finding *find_failure(const struct weft__search *s, const str
     return like;
 }
 
-static void join_failures(struct weft__search *s, const struct failures *by, bool *gone)
+static void join_failures(struct analyse_search *s, const struct failures *by, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)
         if (s->out->finding[i].kind == WEFT_FINDING_SWALLOWED_FAILURE) {
@@ -126,7 +126,7 @@ static void join_failures(struct weft__search *s, const struct failures *by, boo
         }
     for (uint32_t i = 0; i < s->out->count && !s->failed; i++) {
         const struct weft_finding *hang = &s->out->finding[i];
-        uint32_t failed = is_hang(hang) ? weft__hang_failure(hang) : WEFT_NONE;
+        uint32_t failed = is_hang(hang) ? analyse_hang_failure(hang) : WEFT_NONE;
         struct weft_finding *f = failed == WEFT_NONE ? NULL : find_failure(s, by, failed);
         if (!f)
             continue;
@@ -142,7 +142,7 @@ static void join_failures(struct weft__search *s, const struct failures *by, boo
 /* ---- What hangs becomes more and more ---- */
 
 /* Drops leaks that only grow because their promises wait for a root that hangs. hung: by family. */
-static void join_leaks(const struct weft__search *s, bool *hung, bool *gone)
+static void join_leaks(const struct analyse_search *s, bool *hung, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++) {
         const struct weft_finding *f = &s->out->finding[i];
@@ -169,7 +169,7 @@ static bool mentions(const struct weft_finding *f, uint32_t promise)
 }
 
 /* What hangs says who holds it, too. */
-static void join_pools(const struct weft__search *s, bool *gone)
+static void join_pools(const struct analyse_search *s, bool *gone)
 {
     enum { POOLS = 16 };
     for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
@@ -193,7 +193,7 @@ static void join_pools(const struct weft__search *s, bool *gone)
 
 /* Whether a finding only tells what follows from another one: that those of a storm of attempts are many, one after another, and
  * that each fails; that somebody goes on late who polls. */
-static bool is_consequence_of(const struct weft__search *s, const struct weft_finding *f,
+static bool is_consequence_of(const struct analyse_search *s, const struct weft_finding *f,
                               const struct weft_finding *from)
 {
     const uint32_t other = from->affecteds ? from->affected[0] : from->promise;
@@ -210,7 +210,7 @@ static bool is_consequence_of(const struct weft__search *s, const struct weft_fi
 }
 
 /* What has stopped, and what hangs for it, is the same thing. */
-static void join_repeats(const struct weft__search *s, bool *gone)
+static void join_repeats(const struct analyse_search *s, bool *gone)
 {
     enum { MANY = 64 };
     for (uint32_t i = 0, n = 0; i < s->out->count && n < MANY; i++) {
@@ -240,7 +240,7 @@ static bool waits_in(const struct weft_finding *pool, uint32_t job)
     return false;
 }
 
-static void join_workers(const struct weft__search *s, bool *gone)
+static void join_workers(const struct analyse_search *s, bool *gone)
 {
     enum { POOLS = 16 };
     for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
@@ -274,7 +274,7 @@ static bool says_why(const struct weft_finding *f)
 }
 
 /* grows: by family, how sure it is, from 1 on. A leak is told as such only if less is sure of the queue. */
-static void join_growth(const struct weft__search *s, unsigned char *grows, bool *gone)
+static void join_growth(const struct analyse_search *s, unsigned char *grows, bool *gone)
 {
     bool any = false, why = false;
     for (uint32_t i = 0; i < s->out->count; i++) {
@@ -295,7 +295,7 @@ static void join_growth(const struct weft__search *s, unsigned char *grows, bool
 /* ---- What spins ---- */
 
 /* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
-static void join_spins(const struct weft__search *s, uint32_t *spins, bool *gone)
+static void join_spins(const struct analyse_search *s, uint32_t *spins, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)
         if (s->out->finding[i].kind == WEFT_FINDING_SPIN)
@@ -312,16 +312,16 @@ static void join_spins(const struct weft__search *s, uint32_t *spins, bool *gone
     }
 }
 
-void weft__join(struct weft__search *s)
+void analyse_join(struct analyse_search *s)
 {
     struct weft_findings *out = s->out;
     uint32_t kept = 0, families = s->families->count;
-    bool *gone = weft__take(s, out->count, sizeof *gone);
-    bool *hung = weft__take(s, families, sizeof *hung);
-    uint32_t *spins = weft__take(s, families, sizeof *spins);
-    unsigned char *grows = weft__take(s, families, sizeof *grows);
-    struct failures by = {weft__take(s, families, sizeof *by.first),
-                          weft__take(s, out->count, sizeof *by.next)};
+    bool *gone = analyse_take(s, out->count, sizeof *gone);
+    bool *hung = analyse_take(s, families, sizeof *hung);
+    uint32_t *spins = analyse_take(s, families, sizeof *spins);
+    unsigned char *grows = analyse_take(s, families, sizeof *grows);
+    struct failures by = {analyse_take(s, families, sizeof *by.first),
+                          analyse_take(s, out->count, sizeof *by.next)};
     if (s->failed)
         return;
     join_failures(s, &by, gone);
@@ -333,7 +333,7 @@ void weft__join(struct weft__search *s)
     join_growth(s, grows, gone);
     for (uint32_t i = 0; i < out->count; i++)
         if (gone[i])
-            weft__finding_fini(&out->finding[i]);
+            analyse_finding_fini(&out->finding[i]);
         else
             out->finding[kept++] = out->finding[i];
     out->count = kept;

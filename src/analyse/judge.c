@@ -6,43 +6,44 @@
 #define HANGS (K(DEADLOCK) | K(LOST_WAKEUP) | K(HANG_ROOT) | K(NEVER_RESOLVED))
 #define NO_CIRCLE (HANGS & ~K(DEADLOCK))
 
-struct weft__rule weft__rules[] = {
+struct analyse_rule analyse_rules[] = {
 #define RULE(kinds, most, when, unless, doubt, scene) {kinds, most, when, unless, doubt, scene},
 #include "analyse/judge.def"
 #undef RULE
 };
-const unsigned weft__rules_count = sizeof weft__rules / sizeof *weft__rules;
+const unsigned analyse_rules_count = sizeof analyse_rules / sizeof *analyse_rules;
 
-uint64_t weft__signs(const struct weft__search *s, uint32_t promise)
+uint64_t analyse_signs(const struct analyse_search *s, uint32_t promise)
 {
     const struct weft_losses *l = &s->m->losses;
     const struct weft_promise *p = &s->m->promise[promise];
-    uint64_t signs = s->m->quirks.mirage_kinds ? WEFT__MIRAGE : 0;
+    uint64_t signs = s->m->quirks.mirage_kinds ? ANALYSE_MIRAGE : 0;
     if (l->ended == WEFT_ENDED_STOPPED)
-        signs |= WEFT__STOPPED;
+        signs |= ANALYSE_STOPPED;
     else if (l->ended == WEFT_ENDED_KILLED)
-        signs |= WEFT__KILLED;
+        signs |= ANALYSE_KILLED;
     else if (l->ended == WEFT_ENDED_UNKNOWN)
-        signs |= WEFT__UNKNOWN_END;
+        signs |= ANALYSE_UNKNOWN_END;
     if (l->discarded)
-        signs |= WEFT__DISCARDED;
+        signs |= ANALYSE_DISCARDED;
     else if (promise != WEFT_ROOT && (!p->created || p->promoted) && l->overwritten)
-        signs |= WEFT__OVERWRITTEN;
+        signs |= ANALYSE_OVERWRITTEN;
     else if (promise != WEFT_ROOT && !p->created)
-        signs |= WEFT__OLDER;
+        signs |= ANALYSE_OLDER;
     return signs;
 }
 
-bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t signs)
+bool analyse_judge(struct analyse_verdict *v, enum weft_finding_kind kind, uint64_t signs)
 {
-    *v = (struct weft__verdict){.confidence = WEFT_CERTAIN};
-    for (const struct weft__rule *r = weft__rules; r < weft__rules + weft__rules_count; r++) {
+    *v = (struct analyse_verdict){.confidence = WEFT_CERTAIN};
+    for (const struct analyse_rule *r = analyse_rules; r < analyse_rules + analyse_rules_count;
+         r++) {
         int most = r->most;
         if (!(r->kinds & 1u << kind) || (signs & r->when) != r->when || (signs & r->unless))
             continue;
-        if (most == WEFT__DROP)
+        if (most == ANALYSE_DROP)
             return false;
-        if (most == WEFT__ONE_LESS)
+        if (most == ANALYSE_ONE_LESS)
             most = (int)v->confidence - 1;
         if (most < 0 || most >= (int)v->confidence)
             continue;
@@ -52,22 +53,22 @@ bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t 
     return true;
 }
 
-struct weft_finding *weft__report(struct weft__search *s, enum weft_finding_kind kind,
-                                  uint64_t signs, uint32_t promise, int64_t start_ns,
-                                  int64_t end_ns, int64_t cost_ns)
+struct weft_finding *analyse_report(struct analyse_search *s, enum weft_finding_kind kind,
+                                    uint64_t signs, uint32_t promise, int64_t start_ns,
+                                    int64_t end_ns, int64_t cost_ns)
 {
-    struct weft__verdict v;
-    return weft__judge(&v, kind, signs)
-               ? weft__finding_add(s, kind, &v, promise, start_ns, end_ns, cost_ns)
+    struct analyse_verdict v;
+    return analyse_judge(&v, kind, signs)
+               ? analyse_finding_add(s, kind, &v, promise, start_ns, end_ns, cost_ns)
                : NULL;
 }
 
-struct weft_finding *weft__report_open(struct weft__search *s, enum weft_finding_kind kind,
-                                       uint64_t signs, uint32_t promise, int64_t start_ns,
-                                       int64_t cost_ns)
+struct weft_finding *analyse_report_open(struct analyse_search *s, enum weft_finding_kind kind,
+                                         uint64_t signs, uint32_t promise, int64_t start_ns,
+                                         int64_t cost_ns)
 {
-    struct weft__verdict v;
-    return weft__judge(&v, kind, signs)
-               ? weft__finding_add_open(s, kind, &v, promise, start_ns, cost_ns)
+    struct analyse_verdict v;
+    return analyse_judge(&v, kind, signs)
+               ? analyse_finding_add_open(s, kind, &v, promise, start_ns, cost_ns)
                : NULL;
 }

@@ -17,7 +17,7 @@ enum {
 };
 
 struct sorter {
-    struct weft__differ *d;
+    struct analyse_differ *d;
     uint64_t *first; /* by kind and run: places in length */
     int64_t *length;
     int64_t *spare; /* as long as the longest kind */
@@ -30,9 +30,9 @@ struct sorter {
 static int64_t length_of(const struct weft_history *h, uint32_t p)
 {
     const struct weft_promise *x = &h->m->promise[p];
-    enum weft__ending e = weft__ending_of(h->m, p);
+    enum analyse_ending e = analyse_ending_of(h->m, p);
     if (p == WEFT_ROOT || !x->created || x->promoted || x->background ||
-        (e != WEFT__VALUE && e != WEFT__ERROR && e != WEFT__SOMEHOW))
+        (e != ANALYSE_VALUE && e != ANALYSE_ERROR && e != ANALYSE_SOMEHOW))
         return -1;
     int64_t end = weft_history_ended_ns(h, p);
     return end > x->start_ns ? end - x->start_ns : 0;
@@ -40,7 +40,7 @@ static int64_t length_of(const struct weft_history *h, uint32_t p)
 
 static bool sort_lengths(struct sorter *k)
 {
-    const struct weft__sides *s = &k->d->sides;
+    const struct analyse_sides *s = &k->d->sides;
     size_t places = (size_t)k->kinds * k->runs;
     uint64_t longest = 0;
     k->first = calloc(places + 2, sizeof *k->first);
@@ -191,7 +191,8 @@ static int by_weight(const void *a, const void *b)
     return weft_order(x->kind, y->kind);
 }
 
-static char *say_latency(struct sorter *k, const struct told *x, const struct weft__families *names)
+static char *say_latency(struct sorter *k, const struct told *x,
+                         const struct analyse_families *names)
 {
     const struct compared *c = &x->c;
     const bool several = c->bad.count > 1 || c->good.count > 1, runs = c->runs > 1;
@@ -209,17 +210,17 @@ static char *say_latency(struct sorter *k, const struct told *x, const struct we
                            FLAG(runs, runs), LENGTH(low, c->low_ns), LENGTH(high, c->high_ns));
 }
 
-struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
+struct analyse_families analyse_kinds_of(const struct analyse_differ *d, uint32_t run)
 {
-    const struct weft__side *s = &d->sides.side[run];
+    const struct analyse_side *s = &d->sides.side[run];
     uint32_t kinds = d->sides.kinds.count;
-    struct weft__families f = {.of = s->kind, .count = kinds}; /* of is borrowed */
+    struct analyse_families f = {.of = s->kind, .count = kinds}; /* of is borrowed */
     f.first = weft_resize(NULL, kinds, sizeof *f.first);
     f.size = calloc(kinds, sizeof *f.size);
     if (!f.first || !f.size) {
         free(f.first);
         free(f.size);
-        return (struct weft__families){0};
+        return (struct analyse_families){0};
     }
     for (uint32_t p = 0; p < s->h->m->promises; p++)
         if (f.size[s->kind[p]]++ == 0)
@@ -268,7 +269,8 @@ static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
 static bool fill_latencies(struct sorter *k, struct told *list, uint32_t count)
 {
     struct weft_diff *o = k->d->out;
-    struct weft__families good = weft__kinds_of(k->d, 0), bad = weft__kinds_of(k->d, k->d->goods);
+    struct analyse_families good = analyse_kinds_of(k->d, 0),
+                            bad = analyse_kinds_of(k->d, k->d->goods);
     uint32_t kept = count < WEFT_CHANGES_MAX ? count : WEFT_CHANGES_MAX;
     o->latency = calloc(kept ? kept : 1, sizeof *o->latency);
     bool ok = o->latency && good.first && bad.first;
@@ -286,7 +288,7 @@ static bool fill_latencies(struct sorter *k, struct told *list, uint32_t count)
     return ok;
 }
 
-void weft__find_latencies(struct weft__differ *d)
+void analyse_find_latencies(struct analyse_differ *d)
 {
     struct sorter k = {
         .d = d, .kinds = d->sides.kinds.count, .runs = d->sides.count, .seed = weft_seed()};

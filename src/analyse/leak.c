@@ -29,11 +29,11 @@ enum {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    uint32_t *pending;        /* by family: how many are pending at the end and count */
-    struct weft__lists sorts; /* promises by family, of those with enough of them */
+    uint32_t *pending;          /* by family: how many are pending at the end and count */
+    struct analyse_lists sorts; /* promises by family, of those with enough of them */
     struct {
         uint32_t family, count;
     } * creator;            /* by promise: how many pending ones of a family it has created */
@@ -115,15 +115,15 @@ static bool is_called_off(const struct finder *f, uint32_t p)
         return false;
     const uint32_t timer = h->children[i + 1];
     const uint32_t run = weft_history_run_at(h, q->creator, q->start_ns);
-    return f->m->promise[timer].outcome == WEFT_CANCELLED && weft__is_timer(f->m, timer) &&
-           !weft__is_timer(f->m, p) && run != WEFT_NONE &&
+    return f->m->promise[timer].outcome == WEFT_CANCELLED && analyse_is_timer(f->m, timer) &&
+           !analyse_is_timer(f->m, p) && run != WEFT_NONE &&
            run == weft_history_run_at(h, q->creator, f->m->promise[timer].start_ns);
 }
 
 static bool may_leak(const struct finder *f, uint32_t p)
 {
     const struct weft_promise *q = &f->m->promise[p];
-    return q->created && weft__is_pending(f->m, p) && !q->background && !q->should_resolve &&
+    return q->created && analyse_is_pending(f->m, p) && !q->background && !q->should_resolve &&
            (is_waited_for(f, p) || !is_called_off(f, p));
 }
 
@@ -160,7 +160,7 @@ static bool only_sleeps(const struct finder *f, uint32_t promise)
         uint32_t wait = only_open(f, &h->waits_of[h->waits_of_first[p]],
                                   &h->waits_of[h->waits_of_first[p + 1]], &none);
         if (none)
-            return depth > 0 && (weft__known(f->s, p) & WEFT__TIMER);
+            return depth > 0 && (analyse_known(f->s, p) & ANALYSE_TIMER);
         if (wait == WEFT_NONE)
             return false;
         uint32_t source = weft_model_final(f->m, h->wait[wait].source);
@@ -339,7 +339,7 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
             return false;
         low = least;
     }
-    return sum > GROWTH * weft__median(pending, BUCKETS / 2) &&
+    return sum > GROWTH * analyse_median(pending, BUCKETS / 2) &&
            k->last_ns - k->first_ns >= f->m->end_ns / SPREAD_ALONE;
 }
 
@@ -370,18 +370,18 @@ static uint64_t signs_of_leak(const struct finder *f, const struct sort *k)
 {
     uint32_t least = f->s->o->leak_count, p = k->oldest, sum = k->held + k->orphans + k->loose;
     uint32_t sure = sum - k->unsure;
-    const unsigned type = weft__type(f->m, p);
+    const unsigned type = analyse_type(f->m, p);
     bool orphans = k->orphans_old >= least && k->creators >= k->orphans_old / 2;
     bool old = k->spread && (k->strays >= least || k->held_old >= least);
     bool steady = k->grows && !k->ended && k->orphans + k->loose >= least;
-    return weft__signs(f->s, p) | (orphans ? WEFT__L_ORPHANS : 0) | (old ? WEFT__L_OLD : 0) |
-           (steady ? WEFT__L_STEADY : 0) | (k->grows && sum >= least ? WEFT__L_MORE : 0) |
-           (k->ended ? WEFT__L_SOME_END : 0) |
-           (k->reused || (type & WEFT__REUSED) ? WEFT__L_REUSED : 0) |
-           (type & WEFT__LASTING ? WEFT__L_LASTING : 0) |
-           (weft__called(f->s, p) & WEFT__LASTING ? WEFT__CALLED : 0) |
-           (k->full ? WEFT__L_FULL : 0) |
-           (k->unsure > sure || (k->unsure && sure < least) ? WEFT__L_PAUSED : 0);
+    return analyse_signs(f->s, p) | (orphans ? ANALYSE_L_ORPHANS : 0) | (old ? ANALYSE_L_OLD : 0) |
+           (steady ? ANALYSE_L_STEADY : 0) | (k->grows && sum >= least ? ANALYSE_L_MORE : 0) |
+           (k->ended ? ANALYSE_L_SOME_END : 0) |
+           (k->reused || (type & ANALYSE_REUSED) ? ANALYSE_L_REUSED : 0) |
+           (type & ANALYSE_LASTING ? ANALYSE_L_LASTING : 0) |
+           (analyse_called(f->s, p) & ANALYSE_LASTING ? ANALYSE_CALLED : 0) |
+           (k->full ? ANALYSE_L_FULL : 0) |
+           (k->unsure > sure || (k->unsure && sure < least) ? ANALYSE_L_PAUSED : 0);
 }
 
 /* ---- Findings ---- */
@@ -402,8 +402,8 @@ static void say_leak(const struct finder *f, const struct sort *k, struct weft_f
 static void prove_end_of(const struct finder *f, struct weft_finding *g, uint32_t promise)
 {
     const uint32_t p = weft_model_final(f->m, promise);
-    weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, weft__ending(f->m, p), promise,
-                           weft__resolver(f->h, p));
+    analyse_finding_evidence(f->s, g, f->m->promise[p].end_ns, analyse_ending(f->m, p), promise,
+                             analyse_resolver(f->h, p));
 }
 
 static void prove_leak(const struct finder *f, const struct sort *k, struct weft_finding *g)
@@ -411,30 +411,30 @@ static void prove_leak(const struct finder *f, const struct sort *k, struct weft
     const struct weft_promise *p = &f->m->promise[k->oldest];
     uint32_t end = f->sorts.first[k->family + 1], younger = WEFT_NONE;
     if (p->created)
-        weft__evidence_created(f->s, g, k->oldest);
+        analyse_evidence_created(f->s, g, k->oldest);
     if (has_ended(f->m, p->creator))
         prove_end_of(f, g, p->creator);
     for (uint32_t i = f->sorts.first[k->family]; i < end && younger == WEFT_NONE; i++)
         if (f->sorts.item[i] > k->oldest && has_ended(f->m, f->sorts.item[i]))
             younger = f->sorts.item[i];
     if (younger != WEFT_NONE) {
-        weft__evidence_created(f->s, g, younger);
+        analyse_evidence_created(f->s, g, younger);
         prove_end_of(f, g, younger);
     }
-    weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
+    analyse_finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
 }
 
 static void report_leak(const struct finder *f, const struct sort *k)
 {
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k),
-                                               k->oldest, f->m->promise[k->oldest].start_ns, 0);
+    struct weft_finding *g = analyse_report_open(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k),
+                                                 k->oldest, f->m->promise[k->oldest].start_ns, 0);
     if (!g)
         return;
     say_leak(f, k, g);
     prove_leak(f, k, g);
     analyse_each(i, f->sorts.first, k->family)
         if (f->sorts.item[i] != k->oldest && may_leak(f, f->sorts.item[i]))
-            weft__finding_affects(f->s, g, f->sorts.item[i]);
+            analyse_finding_affects(f->s, g, f->sorts.item[i]);
 }
 
 static void find_leak(struct finder *f, uint32_t family)
@@ -460,15 +460,15 @@ static uint32_t family_of_many(const void *finder, uint32_t promise)
     return promise && f->pending[family] >= f->s->o->leak_count ? family : WEFT_NONE;
 }
 
-void weft__find_leaks(struct weft__search *s)
+void analyse_find_leaks(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.pending = weft__take(s, s->families->count, sizeof *f.pending);
+    f.pending = analyse_take(s, s->families->count, sizeof *f.pending);
     for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
         f.pending[s->families->of[p]] += may_leak(&f, p);
     f.sorts =
-        weft__lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of_many, &f);
-    f.creator = weft__take(s, s->m->promises, sizeof *f.creator);
+        analyse_lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of_many, &f);
+    f.creator = analyse_take(s, s->m->promises, sizeof *f.creator);
     if (!s->failed)
         count_made(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)

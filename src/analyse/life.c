@@ -5,7 +5,7 @@
 #include "analyse/graph.h"
 #include "analyse/types.h"
 
-uint32_t weft__last_run(const struct weft_history *h, uint32_t p)
+uint32_t analyse_last_run(const struct weft_history *h, uint32_t p)
 {
     return h->runs_of_first[p] < h->runs_of_first[p + 1] ? h->runs_of[h->runs_of_first[p + 1] - 1]
                                                          : WEFT_NONE;
@@ -24,24 +24,24 @@ static int64_t runs_since(const struct weft_history *h, uint32_t run)
     return m->run[h->stream_run[at]].start_ns;
 }
 
-bool weft__runs_on(const struct weft__graph *g, uint32_t p)
+bool analyse_runs_on(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = weft__last_run(g->s->h, p);
+    uint32_t run = analyse_last_run(g->s->h, p);
     if (run == WEFT_NONE || run < m->runs_ended || m->losses.ended == WEFT_ENDED_STOPPED ||
         p == WEFT_ROOT)
         return false;
     return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < runs_since(g->s->h, run);
 }
 
-int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
+int64_t analyse_last_life(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = weft__last_run(g->s->h, p), next = g->next[p];
+    uint32_t run = analyse_last_run(g->s->h, p), next = g->next[p];
     int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
     /* One more waiter for what is held is no sign of life. */
     const bool spoken_of =
-        m->promise[p].should_resolve || m->promise[p].promoted || (g->mark[p] & WEFT__HELD);
+        m->promise[p].should_resolve || m->promise[p].promoted || (g->mark[p] & ANALYSE_HELD);
     if (!spoken_of && said < m->end_ns && said > life)
         life = said;
     if (run != WEFT_NONE && m->run[run].end_ns > life)
@@ -53,17 +53,17 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
     return life;
 }
 
-int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
+int64_t analyse_still_since(const struct analyse_graph *g, uint32_t p, bool *runs)
 {
-    const struct weft__group *gr = &g->groups[g->group[p]];
+    const struct analyse_group *gr = &g->groups[g->group[p]];
     bool deaf = gr->deaf != WEFT_NONE; /* here moving and running is itself the fault */
-    int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : weft__last_life(g, gr->node);
-    *runs |= !deaf && weft__runs_on(g, gr->node);
+    int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : analyse_last_life(g, gr->node);
+    *runs |= !deaf && analyse_runs_on(g, gr->node);
     for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
-        int64_t life = weft__last_life(g, p);
+        int64_t life = analyse_last_life(g, p);
         since = life > since ? life : since;
-        *runs |= weft__runs_on(g, p);
-        p = weft__ahead(g, p);
+        *runs |= analyse_runs_on(g, p);
+        p = analyse_ahead(g, p);
     }
     return since;
 }
@@ -71,7 +71,7 @@ int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
 /* ---- What should have ended ---- */
 
 /* It has waited for the same sort of thing before: it goes on with each that comes. */
-static bool waits_again(const struct weft__graph *g, uint32_t p)
+static bool waits_again(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
     const uint32_t *family = g->s->families->of, next = g->next[p];
@@ -86,15 +86,16 @@ static bool waits_again(const struct weft__graph *g, uint32_t p)
 
 /* Whoever made it waits for it, as for others of its sort before: for the next one that comes, a connection perhaps, or
  * the next change of what a condition tells. */
-static bool is_awaited_again(const struct weft__graph *g, uint32_t p)
+static bool is_awaited_again(const struct analyse_graph *g, uint32_t p)
 {
     const uint32_t creator = g->s->m->promise[p].creator;
-    return creator != WEFT_ROOT && (weft__known(g->s, p) & (WEFT__ORDERED | WEFT__REUSED)) &&
-           g->next[creator] != WEFT_NONE && weft__ahead(g, creator) == p && waits_again(g, creator);
+    return creator != WEFT_ROOT && (analyse_known(g->s, p) & (ANALYSE_ORDERED | ANALYSE_REUSED)) &&
+           g->next[creator] != WEFT_NONE && analyse_ahead(g, creator) == p &&
+           waits_again(g, creator);
 }
 
 /* Several like it that its creator made after it have ended since. */
-static bool is_overtaken(const struct weft__graph *g, uint32_t p)
+static bool is_overtaken(const struct analyse_graph *g, uint32_t p)
 {
     enum { SEVERAL = 3, LOOKED_AT = 64 };
     const struct weft_history *h = g->s->h;
@@ -104,38 +105,38 @@ static bool is_overtaken(const struct weft__graph *g, uint32_t p)
     WEFT_SEEK(low, high, h->children[middle] <= p); /* they are in the order of creation */
     for (uint32_t n = 0; low < h->children_first[creator + 1] && n < LOOKED_AT; low++, n++)
         ended += m->promise[h->children[low]].type == m->promise[p].type &&
-                 !weft__is_pending(m, h->children[low]);
+                 !analyse_is_pending(m, h->children[low]);
     return ended >= SEVERAL;
 }
 
-bool weft__has_worked(const struct weft__graph *g, uint32_t p)
+bool analyse_has_worked(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = weft__last_run(g->s->h, p);
+    uint32_t run = analyse_last_run(g->s->h, p);
     return run != WEFT_NONE && run < m->runs_ended &&
            (m->run[run].end_ns < m->end_ns - g->s->o->hang_ns || is_overtaken(g, p));
 }
 
-bool weft__sleeps(const struct weft__graph *g, uint32_t p)
+bool analyse_sleeps(const struct analyse_graph *g, uint32_t p)
 {
-    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
-    return weft__is_sleep(g->s, p) || b->slept > b->resolved / 2;
+    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
+    return analyse_is_sleep(g->s, p) || b->slept > b->resolved / 2;
 }
 
 /* mirage's traces do not say what is given up. Those without a label may be different things. */
-bool weft__is_expected(const struct weft__graph *g, uint32_t p)
+bool analyse_is_expected(const struct analyse_graph *g, uint32_t p)
 {
     /* FEW: one pending for so many that ended. SOME: where all are, from one on, so many times are enough. */
     enum { ENOUGH = 8, TIMES = 100, SOME = 10, FEW = 8 };
     const struct weft_model *m = g->s->m;
-    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
-    const int64_t since = weft__last_life(g, p), still_ns = m->end_ns - since;
+    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
+    const int64_t since = analyse_last_life(g, p), still_ns = m->end_ns - since;
     const bool none_since = b->pending >= ENOUGH && b->oldest_pending > b->newest_resolved;
     return !m->quirks.mirage_kinds && weft_model_name(m, p) != WEFT_NONE && b->resolved >= ENOUGH &&
            (b->pending <= b->resolved / FEW || none_since) && m->promise[p].created &&
            !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
            still_ns / (none_since ? SOME : TIMES) >= b->longest_ns &&
-           (m->asleep || g->slept_ns > since) && !weft__sleeps(g, p) && !waits_again(g, p) &&
+           (m->asleep || g->slept_ns > since) && !analyse_sleeps(g, p) && !waits_again(g, p) &&
            !is_awaited_again(g, p);
 }
 
@@ -143,11 +144,11 @@ bool weft__is_expected(const struct weft__graph *g, uint32_t p)
 
 /* Something shows that it was pending then: it began, was waited for, or ran anew. That something was told of it does not:
  * what runs as the recording goes on is not known. */
-static bool seen_since(const struct weft__graph *g, uint32_t p)
+static bool seen_since(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
     const int64_t since = h->m->resumed_ns;
-    uint32_t run = weft__last_run(h, p);
+    uint32_t run = analyse_last_run(h, p);
     bool seen = h->m->promise[p].start_ns >= since ||
                 (run != WEFT_NONE && h->m->run[run].start_ns >= since);
     for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !seen; i++)
@@ -163,30 +164,32 @@ static bool is_notified(const struct weft_history *h, uint32_t p)
 }
 
 /* The first wait for the root on which `who` depends. */
-static uint32_t wait_for_root(const struct weft__graph *g, const struct weft__hang *x, uint32_t who)
+static uint32_t wait_for_root(const struct analyse_graph *g, const struct analyse_hang *x,
+                              uint32_t who)
 {
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     uint32_t wait = x->wait;
     if (g->group[who] != x->group)
         return wait;
-    for (uint32_t i = 0, p = who; p != gr->node && i < gr->count; i++, p = weft__ahead(g, p))
+    for (uint32_t i = 0, p = who; p != gr->node && i < gr->count; i++, p = analyse_ahead(g, p))
         wait = g->next[p];
     return wait;
 }
 
-bool weft__hangs_since_pause(const struct weft__graph *g, const struct weft__hang *x, uint32_t who)
+bool analyse_hangs_since_pause(const struct analyse_graph *g, const struct analyse_hang *x,
+                               uint32_t who)
 {
     const struct weft_history *h = g->s->h;
     const int64_t since = h->m->resumed_ns;
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     bool seen = seen_since(g, gr->node);
     if (gr->lost)
         return gr->lost_ns >= since && h->wait[x->wait].from_ns >= since &&
-               seen_since(g, weft__reader(g, x->wait));
+               seen_since(g, analyse_reader(g, x->wait));
     if (x->wait != WEFT_NONE && !gr->circle && is_notified(h, gr->node))
         return h->wait[wait_for_root(g, x, who)].from_ns >= since;
     for (uint32_t i = 1, p = gr->node; i < gr->circle; i++) {
-        p = weft__ahead(g, p);
+        p = analyse_ahead(g, p);
         seen |= seen_since(g, p);
     }
     return seen; /* so whoever waits for it cannot have gone on */

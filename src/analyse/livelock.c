@@ -10,7 +10,7 @@ enum {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     uint32_t *vain; /* by promise: what it gave back, and what it let fail that it had created */
 };
@@ -54,29 +54,29 @@ static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, 
 {
     analyse_say(f->s, g, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f->vain[p]),
                 AMOUNT(other_vain, f->vain[q]));
-    weft__finding_affects(f->s, g, q);
+    analyse_finding_affects(f->s, g, q);
     g->kind = WEFT_FINDING_LIVELOCK;
 }
 
 /* Drops the finding of the other promise, which is the same. */
-static void drop_second(struct weft__search *s, uint32_t first, uint32_t q)
+static void drop_second(struct analyse_search *s, uint32_t first, uint32_t q)
 {
     uint32_t kept = first;
     for (uint32_t i = first; i < s->out->count; i++) {
         struct weft_finding *g = &s->out->finding[i];
         if ((g->kind == WEFT_FINDING_SPIN || g->kind == WEFT_FINDING_RETRY_STORM) &&
             weft_model_final(s->m, g->promise) == q)
-            weft__finding_fini(g);
+            analyse_finding_fini(g);
         else
             s->out->finding[kept++] = *g;
     }
     s->out->count = kept;
 }
 
-void weft__find_livelocks(struct weft__search *s)
+void analyse_find_livelocks(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m};
-    f.vain = weft__take(s, s->m->promises, sizeof *f.vain);
+    f.vain = analyse_take(s, s->m->promises, sizeof *f.vain);
     for (uint32_t i = 0, n = 0; i < s->out->count && n < LOOKED_AT && !s->failed; i++) {
         struct weft_finding *g = &s->out->finding[i];
         uint32_t p = weft_model_final(s->m, g->promise);

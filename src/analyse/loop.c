@@ -10,46 +10,47 @@
 
 /* ---- Times that are explained ---- */
 
-void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
-                    int64_t usual_ns, uint32_t finding)
+void analyse_span_add(struct analyse_loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
+                      int64_t usual_ns, uint32_t finding)
 {
     if (to_ns <= from_ns ||
-        !weft__search_room(l->s, &l->span, l->spans, &l->span_room, sizeof *l->span))
+        !analyse_search_room(l->s, &l->span, l->spans, &l->span_room, sizeof *l->span))
         return;
-    l->span[l->spans++] = (struct weft__span){.from_ns = from_ns,
-                                              .to_ns = to_ns,
-                                              .stream = stream,
-                                              .usual_ns = usual_ns > 0 ? usual_ns : 0,
-                                              .finding = finding};
+    l->span[l->spans++] = (struct analyse_span){.from_ns = from_ns,
+                                                .to_ns = to_ns,
+                                                .stream = stream,
+                                                .usual_ns = usual_ns > 0 ? usual_ns : 0,
+                                                .finding = finding};
 }
 
 static int by_stream(const void *a, const void *b)
 {
-    const struct weft__span *x = a, *y = b;
+    const struct analyse_span *x = a, *y = b;
     WEFT_ORDER(x->stream, y->stream);
     WEFT_ORDER(x->from_ns, y->from_ns);
     return weft_order(x->to_ns, y->to_ns);
 }
 
 /* A finding that is only possible explains nothing else. */
-static bool is_doubtful(const struct weft__loops *l, const struct weft__span *x)
+static bool is_doubtful(const struct analyse_loops *l, const struct analyse_span *x)
 {
     return x->finding == WEFT_NONE || l->s->out->finding[x->finding].confidence == WEFT_POSSIBLE;
 }
 
 /* How much of the first part of a span that is. */
-static int64_t doubtful_of(const struct weft__loops *l, const struct weft__span *x, int64_t length)
+static int64_t doubtful_of(const struct analyse_loops *l, const struct analyse_span *x,
+                           int64_t length)
 {
     return is_doubtful(l, x) && length > x->usual_ns ? length - x->usual_ns : 0;
 }
 
-static void sort_spans(struct weft__loops *l)
+static void sort_spans(struct analyse_loops *l)
 {
     uint32_t kept = 0;
     if (l->spans)
         qsort(l->span, l->spans, sizeof *l->span, by_stream);
     for (uint32_t i = 0; i < l->spans; i++) { /* what overlaps an earlier one begins behind it */
-        struct weft__span x = l->span[i], *last = kept ? &l->span[kept - 1] : NULL;
+        struct analyse_span x = l->span[i], *last = kept ? &l->span[kept - 1] : NULL;
         bool same = last && last->stream == x.stream;
         if (same && x.from_ns < last->to_ns)
             x.from_ns = last->to_ns;
@@ -69,7 +70,7 @@ static void sort_spans(struct weft__loops *l)
 }
 
 /* Of what lies in spans, or in doubtful ones, before a time. */
-static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int64_t time_ns,
+static int64_t covered_before(const struct analyse_loops *l, uint32_t stream, int64_t time_ns,
                               bool doubtful)
 {
     uint32_t first = l->span_first[stream], low = first, high = l->span_first[stream + 1];
@@ -77,12 +78,12 @@ static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int6
     WEFT_SEEK(low, high, l->span[middle].from_ns < time_ns);
     if (low == first)
         return 0;
-    const struct weft__span *x = &l->span[low - 1];
+    const struct analyse_span *x = &l->span[low - 1];
     int64_t length = (x->to_ns < time_ns ? x->to_ns : time_ns) - x->from_ns;
     return doubtful ? x->doubtful_before_ns + doubtful_of(l, x, length) : x->before_ns + length;
 }
 
-static int64_t covered_ns(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+static int64_t covered_ns(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
                           int64_t to_ns, bool doubtful)
 {
     if (to_ns <= from_ns || !l->spans)
@@ -91,42 +92,42 @@ static int64_t covered_ns(const struct weft__loops *l, uint32_t stream, int64_t 
            covered_before(l, stream, from_ns, doubtful);
 }
 
-int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
-                           int64_t to_ns)
+int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
+                             int64_t to_ns)
 {
     return covered_ns(l, stream, from_ns, to_ns, false);
 }
 
-int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
-                             int64_t to_ns)
+int64_t analyse_spans_doubtful(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
+                               int64_t to_ns)
 {
     return covered_ns(l, stream, from_ns, to_ns, true);
 }
 
 static int by_start(const void *a, const void *b)
 {
-    const struct weft__blocked *x = a, *y = b;
+    const struct analyse_blocked *x = a, *y = b;
     WEFT_ORDER(x->from_ns, y->from_ns);
     return weft_order(y->to_ns, x->to_ns);
 }
 
 /* For the searches that follow: of all streams together, without overlaps. */
-static void publish_spans(struct weft__loops *l)
+static void publish_spans(struct analyse_loops *l)
 {
-    struct weft__search *s = l->s;
+    struct analyse_search *s = l->s;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->spans; i++) {
-        const struct weft__span *x = &l->span[i];
+        const struct analyse_span *x = &l->span[i];
         if (is_doubtful(l, x))
             continue;
-        if (!weft__search_room(s, &s->blocked, s->blockeds, &s->blocked_room, sizeof *s->blocked))
+        if (!analyse_search_room(s, &s->blocked, s->blockeds, &s->blocked_room, sizeof *s->blocked))
             return;
-        s->blocked[s->blockeds++] = (struct weft__blocked){x->from_ns, x->to_ns, x->finding};
+        s->blocked[s->blockeds++] = (struct analyse_blocked){x->from_ns, x->to_ns, x->finding};
     }
     if (s->blockeds)
         qsort(s->blocked, s->blockeds, sizeof *s->blocked, by_start);
     for (uint32_t i = 0; i < s->blockeds; i++) {
-        struct weft__blocked x = s->blocked[i];
+        struct analyse_blocked x = s->blocked[i];
         if (kept && x.from_ns < s->blocked[kept - 1].to_ns)
             x.from_ns = s->blocked[kept - 1].to_ns;
         if (x.to_ns > x.from_ns)
@@ -148,7 +149,7 @@ static bool has_one_reader(const struct weft_history *h, uint32_t promise)
     return true;
 }
 
-int64_t weft__surely_there_ns(const struct weft_history *h, const struct weft_wait *w)
+int64_t analyse_surely_there_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     uint32_t by;
     const int64_t there = weft_history_there_ns(h, w, &by);
@@ -156,7 +157,7 @@ int64_t weft__surely_there_ns(const struct weft_history *h, const struct weft_wa
     return resolved || (by != WEFT_NONE && has_one_reader(h, w->source)) ? there : INT64_MAX;
 }
 
-uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
+uint32_t analyse_interaction_from(const struct weft_model *m, int64_t time_ns)
 {
     uint32_t low = 0, high = m->interactions;
     WEFT_SEEK(low, high, m->interaction[middle].time_ns < time_ns);
@@ -165,13 +166,13 @@ uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
 
 /* ---- All of it ---- */
 
-void weft__find_blocks(struct weft__search *s)
+void analyse_find_blocks(struct analyse_search *s)
 {
-    struct weft__loops l = {.s = s,
-                            .span_first = calloc((size_t)s->h->streams + 1, sizeof(uint32_t))};
+    struct analyse_loops l = {.s = s,
+                              .span_first = calloc((size_t)s->h->streams + 1, sizeof(uint32_t))};
     s->failed |= !l.span_first;
-    static void (*const searches[])(struct weft__loops *) = {weft__find_long_runs, weft__find_spins,
-                                                             weft__find_turns};
+    static void (*const searches[])(struct analyse_loops *) = {
+        analyse_find_long_runs, analyse_find_spins, analyse_find_turns};
     for (unsigned i = 0; i < 3 && !s->failed && !s->canceled; i++) {
         searches[i](&l);
         if (!s->failed)

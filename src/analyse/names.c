@@ -15,10 +15,10 @@
 
 enum {
     LABEL_BYTES = 80, /* of a label in a sentence */
-    FAMILY_BYTES = WEFT__SHAPE_BYTES,
+    FAMILY_BYTES = ANALYSE_SHAPE_BYTES,
 };
 
-static bool reserve(struct weft__text *t, size_t more)
+static bool reserve(struct analyse_text *t, size_t more)
 {
     if (!t->failed && t->room - t->size <= more) {
         size_t room = 2 * (t->room + more) + 64;
@@ -32,7 +32,7 @@ static bool reserve(struct weft__text *t, size_t more)
     return !t->failed;
 }
 
-static void put_clean(struct weft__text *t, const char *text, size_t size)
+static void put_clean(struct analyse_text *t, const char *text, size_t size)
 {
     if (!reserve(t, 3 * size)) /* a byte may take the place of three */
         return;
@@ -40,7 +40,7 @@ static void put_clean(struct weft__text *t, const char *text, size_t size)
     t->text[t->size] = '\0';
 }
 
-void weft__put(struct weft__text *t, const char *format, ...)
+void analyse_put_format(struct analyse_text *t, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -51,12 +51,12 @@ void weft__put(struct weft__text *t, const char *format, ...)
         put_clean(t, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-void analyse_text_add(struct weft__text *t, const char *text)
+void analyse_text_add(struct analyse_text *t, const char *text)
 {
     put_clean(t, text, strlen(text));
 }
 
-void analyse_text_cut(struct weft__text *t, size_t size)
+void analyse_text_cut(struct analyse_text *t, size_t size)
 {
     if (size < t->size) {
         t->size = size;
@@ -64,17 +64,17 @@ void analyse_text_cut(struct weft__text *t, size_t size)
     }
 }
 
-void weft__put_count(struct weft__text *t, uint64_t n)
+void analyse_put_count(struct analyse_text *t, uint64_t n)
 {
-    weft__put(t, "%s", weft_count(n).text);
+    analyse_put_format(t, "%s", weft_count(n).text);
 }
 
 /* ---- Promises ---- */
 
 /* 'label', cut where it is long. */
-static struct weft__phrase quoted(const char *label, size_t size)
+static struct analyse_phrase quoted(const char *label, size_t size)
 {
-    struct weft__phrase out;
+    struct analyse_phrase out;
     char clean[LABEL_BYTES + 4];
     size_t n =
         weft_text_clean(clean, LABEL_BYTES, label, size < 3 * LABEL_BYTES ? size : 3 * LABEL_BYTES);
@@ -84,48 +84,48 @@ static struct weft__phrase quoted(const char *label, size_t size)
 }
 
 /* "type 12" */
-static struct weft__phrase numbered(const struct weft_model *m, uint32_t promise)
+static struct analyse_phrase numbered(const struct weft_model *m, uint32_t promise)
 {
-    struct weft__phrase out;
+    struct analyse_phrase out;
     snprintf(out.text, sizeof out.text, "%.64s %" PRIu64, weft_model_type(m, promise),
              m->promise[promise].id);
     return out;
 }
 
-struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise)
+struct analyse_phrase analyse_as_name(const struct weft_model *m, uint32_t promise)
 {
     uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
     if (promise == WEFT_ROOT)
-        return (struct weft__phrase){"the event loop"};
+        return (struct analyse_phrase){"the event loop"};
     if (name == WEFT_NONE)
         return numbered(m, promise);
     const char *label = weft_model_text(m, name, &size);
     return quoted(label, size);
 }
 
-void weft__put_name(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+void analyse_put_name(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
-    weft__put(t, "%s", weft__as_name(m, promise).text);
+    analyse_put_format(t, "%s", analyse_as_name(m, promise).text);
 }
 
-void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
-    weft__put_name(t, m, promise);
+    analyse_put_name(t, m, promise);
     if (promise != WEFT_ROOT && weft_model_name(m, promise) != WEFT_NONE)
-        weft__put(t, " (%s)", numbered(m, promise).text);
+        analyse_put_format(t, " (%s)", numbered(m, promise).text);
 }
 
-void weft__put_time(struct weft__text *t, int64_t time_ns)
+void analyse_put_time(struct analyse_text *t, int64_t time_ns)
 {
-    weft__put(t, "%s", weft_moment(time_ns).text);
+    analyse_put_format(t, "%s", weft_moment(time_ns).text);
 }
 
-void weft__put_length(struct weft__text *t, int64_t ns)
+void analyse_put_length(struct analyse_text *t, int64_t ns)
 {
-    weft__put(t, "%s", weft_duration(ns).text);
+    analyse_put_format(t, "%s", weft_duration(ns).text);
 }
 
-void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
     enum { CREATORS = 3, ANCESTORS = 16 };
     unsigned put = 0;
@@ -134,12 +134,13 @@ void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t
         p = m->promise[p].creator;
         if (p == WEFT_ROOT || weft_model_name(m, p) == WEFT_NONE)
             continue;
-        weft__put(t, "%s %s", put == 0 ? ", created by" : " for", weft__as_name(m, p).text);
+        analyse_put_format(t, "%s %s", put == 0 ? ", created by" : " for",
+                           analyse_as_name(m, p).text);
         put++;
     }
 }
 
-const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise)
+const char *analyse_outcome_verb(const struct weft_model *m, uint32_t promise)
 {
     static const enum analyse_sentence verbs[WEFT_OUTCOME_COUNT] = {
         [WEFT_PENDING] = SAY_IS_PENDING,      [WEFT_BECAME] = SAY_IS_PENDING,
@@ -151,24 +152,24 @@ const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise)
     return analyse_sentence_text(outcome < WEFT_OUTCOME_COUNT ? verbs[outcome] : SAY_IS_PENDING);
 }
 
-char *weft__text_take(struct weft__text *t)
+char *analyse_text_take(struct analyse_text *t)
 {
     char *text = t->failed ? NULL : t->text;
     if (t->failed)
         free(t->text);
-    *t = (struct weft__text){0};
+    *t = (struct analyse_text){0};
     return text;
 }
 
-void weft__text_fini(struct weft__text *t)
+void analyse_text_fini(struct analyse_text *t)
 {
     free(t->text);
-    *t = (struct weft__text){0};
+    *t = (struct analyse_text){0};
 }
 
 /* ---- Families ---- */
 
-uint32_t weft__shape(char *out, const char *label, uint32_t size)
+uint32_t analyse_shape(char *out, const char *label, uint32_t size)
 {
     uint32_t used = 0;
     size = size < FAMILY_BYTES ? size : FAMILY_BYTES;
@@ -183,11 +184,11 @@ uint32_t weft__shape(char *out, const char *label, uint32_t size)
 /* Texts to families: shape is looked at once for each text that is a label. */
 struct maker {
     const struct weft_model *m;
-    struct weft__families *f;
+    struct analyse_families *f;
     struct weft_strings *shapes;
     uint32_t *shape_of; /* by text; WEFT_NONE: not seen yet */
     uint32_t texts;
-    struct weft__pairs sorts; /* type, shape; numbered as families are */
+    struct analyse_pairs sorts; /* type, shape; numbered as families are */
     uint32_t room;
 };
 
@@ -197,14 +198,14 @@ static uint32_t shape_of(struct maker *k, uint32_t text)
     if (k->shape_of[text] == WEFT_NONE) {
         uint32_t size;
         const char *label = weft_model_text(k->m, text, &size);
-        k->shape_of[text] = weft_strings_add(k->shapes, out, weft__shape(out, label, size));
+        k->shape_of[text] = weft_strings_add(k->shapes, out, analyse_shape(out, label, size));
     }
     return k->shape_of[text];
 }
 
 static bool add_family(struct maker *k, uint32_t promise)
 {
-    struct weft__families *f = k->f;
+    struct analyse_families *f = k->f;
     if (f->count == k->room) {
         uint32_t room = k->room ? 2 * k->room : 64;
         uint32_t *first = weft_resize(f->first, room, sizeof *first);
@@ -228,7 +229,7 @@ static bool place(struct maker *k, uint32_t promise)
     uint32_t name = weft_model_name(k->m, promise), of = WEFT_NONE;
     if (name != WEFT_NONE && (of = shape_of(k, name)) == WEFT_STRINGS_NONE)
         return false;
-    uint32_t family = weft__pairs_add(&k->sorts, k->m->promise[promise].type, of);
+    uint32_t family = analyse_pairs_add(&k->sorts, k->m->promise[promise].type, of);
     if (family == WEFT_NONE || (family == k->f->count && !add_family(k, promise)))
         return false;
     k->f->of[promise] = family;
@@ -237,14 +238,14 @@ static bool place(struct maker *k, uint32_t promise)
     return true;
 }
 
-int weft__families_init(struct weft__families *f, const struct weft_model *m)
+int analyse_families_init(struct analyse_families *f, const struct weft_model *m)
 {
     struct maker k = {.m = m, .f = f, .shapes = weft_strings_new()};
-    *f = (struct weft__families){.of = weft_resize(NULL, m->promises, sizeof *f->of)};
+    *f = (struct analyse_families){.of = weft_resize(NULL, m->promises, sizeof *f->of)};
     k.texts = weft_strings_count(m->strings);
     k.shape_of = weft_resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
     bool ok = f->of && k.shapes && k.shape_of &&
-              weft__pairs_add(&k.sorts, WEFT_NONE, WEFT_NONE) == 0 && add_family(&k, WEFT_ROOT);
+              analyse_pairs_add(&k.sorts, WEFT_NONE, WEFT_NONE) == 0 && add_family(&k, WEFT_ROOT);
     if (ok) {
         memset(k.shape_of, 0xff, k.texts * sizeof *k.shape_of);
         f->of[WEFT_ROOT] = 0;
@@ -254,34 +255,34 @@ int weft__families_init(struct weft__families *f, const struct weft_model *m)
         ok = place(&k, p);
     weft_strings_free(k.shapes);
     free(k.shape_of);
-    weft__pairs_fini(&k.sorts);
+    analyse_pairs_fini(&k.sorts);
     if (!ok)
-        weft__families_fini(f);
+        analyse_families_fini(f);
     return ok ? 0 : WEFT_E_NOMEM;
 }
 
-void weft__families_fini(struct weft__families *f)
+void analyse_families_fini(struct analyse_families *f)
 {
     free(f->of);
     free(f->first);
     free(f->size);
     free(f->differs);
-    *f = (struct weft__families){0};
+    *f = (struct analyse_families){0};
 }
 
-void weft__put_family(struct weft__text *t, const struct weft_model *m,
-                      const struct weft__families *f, uint32_t family)
+void analyse_put_family(struct analyse_text *t, const struct weft_model *m,
+                        const struct analyse_families *f, uint32_t family)
 {
     uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
     char out[FAMILY_BYTES];
     bool alike = f->differs ? !f->differs[family] : f->size[family] == 1;
     if (alike || name == WEFT_NONE) {
         if (name != WEFT_NONE || promise == WEFT_ROOT)
-            weft__put_name(t, m, promise);
+            analyse_put_name(t, m, promise);
         else
-            weft__put(t, "%.64s", weft_model_type(m, promise));
+            analyse_put_format(t, "%.64s", weft_model_type(m, promise));
         return;
     }
     const char *label = weft_model_text(m, name, &size);
-    weft__put(t, "%s", quoted(out, weft__shape(out, label, size)).text);
+    analyse_put_format(t, "%s", quoted(out, analyse_shape(out, label, size)).text);
 }

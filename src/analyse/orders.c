@@ -21,20 +21,20 @@ struct swap {
 };
 
 struct sorter {
-    const struct weft__differ *d;
+    const struct analyse_differ *d;
     struct event *event;
     uint32_t events;
     struct swap best[WEFT_ORDERS_MAX];
     uint32_t bests;
 };
 
-static bool is_event(const struct weft__differ *d, uint32_t good)
+static bool is_event(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t bad = d->bad_of_good[good];
-    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
+    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
     if (bad == WEFT_NONE || weft_model_name(d->good->m, good) == WEFT_NONE || c->promises[1] != 1 ||
         c->promises[0] != d->goods || weft_history_ended_ns(d->good, good) == INT64_MAX ||
-        weft__ending_of(d->good->m, good) != weft__ending_of(d->bad->m, bad))
+        analyse_ending_of(d->good->m, good) != analyse_ending_of(d->bad->m, bad))
         return false;
     for (uint32_t r = 1; r < d->goods; r++)
         if (d->other[r][good] == WEFT_NONE ||
@@ -44,7 +44,7 @@ static bool is_event(const struct weft__differ *d, uint32_t good)
 }
 
 /* How long after the one the other ended, in all good runs at least, and before it in the bad one; 0 or less: it is not so. */
-static int64_t swapped_by(const struct weft__differ *d, const struct event *first,
+static int64_t swapped_by(const struct analyse_differ *d, const struct event *first,
                           const struct event *second)
 {
     int64_t least = second->good_ns - first->good_ns, bad = first->bad_ns - second->bad_ns;
@@ -105,7 +105,7 @@ static void find_events(struct sorter *k)
         k->event[i].before = waited_for_before(k, i);
 }
 
-static char *say_order(struct weft__differ *d, const struct event *first,
+static char *say_order(struct analyse_differ *d, const struct event *first,
                        const struct event *second)
 {
     return analyse_put_new(&d->failed, d->good->m, NULL, SAY_ORDER, GOOD(first, first->good),
@@ -115,7 +115,7 @@ static char *say_order(struct weft__differ *d, const struct event *first,
                            TIME(bad_first, first->bad_ns), TIME(bad_second, second->bad_ns));
 }
 
-void weft__find_orders(struct weft__differ *d)
+void analyse_find_orders(struct analyse_differ *d)
 {
     struct sorter k = {.d = d};
     struct weft_diff *o = d->out;

@@ -12,7 +12,7 @@
 /* ---- Habits of families ---- */
 
 /* Who resolved a promise; WEFT_NONE: nobody, nobody knows, or it was cancelled. */
-static uint32_t resolver_of(const struct weft__graph *g, uint32_t p)
+static uint32_t resolver_of(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
     uint32_t by = g->s->h->resolution[p], outcome = m->promise[p].outcome;
@@ -21,17 +21,17 @@ static uint32_t resolver_of(const struct weft__graph *g, uint32_t p)
     return weft_model_final(m, m->interaction[by].actor);
 }
 
-bool weft__find_habits(struct weft__graph *g)
+bool analyse_find_habits(struct analyse_graph *g)
 {
     const struct weft_model *m = g->s->m;
-    const struct weft__families *f = g->s->families;
+    const struct analyse_families *f = g->s->families;
     g->habit = calloc(f->count, sizeof *g->habit);
     if (!g->habit)
         return false;
     for (uint32_t p = 1; p < m->promises; p++) {
         uint32_t by = resolver_of(g, p);
-        struct weft__habit *b = &g->habit[f->of[p]];
-        if (weft__is_pending(m, p) && b->pending++ == 0)
+        struct analyse_habit *b = &g->habit[f->of[p]];
+        if (analyse_is_pending(m, p) && b->pending++ == 0)
             b->oldest_pending = p;
         if (by == WEFT_NONE)
             continue;
@@ -40,7 +40,7 @@ bool weft__find_habits(struct weft__graph *g)
             b->longest_ns = length;
         b->resolved++;
         b->newest_resolved = p;
-        b->slept += weft__is_sleep(g->s, p);
+        b->slept += analyse_is_sleep(g->s, p);
         b->own += by != WEFT_ROOT && by == weft_model_final(m, m->promise[p].creator);
         if (b->votes == 0)
             b->major = by;
@@ -50,7 +50,7 @@ bool weft__find_habits(struct weft__graph *g)
             b->votes--;
     }
     for (uint32_t p = 1; p < m->promises; p++) { /* the one that is left may be the one of most */
-        struct weft__habit *b = &g->habit[f->of[p]];
+        struct analyse_habit *b = &g->habit[f->of[p]];
         b->by_major += resolver_of(g, p) == b->major;
     }
     return true;
@@ -74,7 +74,7 @@ static int by_name(const void *a, const void *b)
     return weft_order(x->name, y->name);
 }
 
-static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint32_t locks,
+static struct lock *lock_of(const struct analyse_graph *g, struct lock *lock, uint32_t locks,
                             uint32_t p)
 {
     struct lock key = {.type = g->s->m->promise[p].type, .name = weft_model_name(g->s->m, p)};
@@ -82,19 +82,19 @@ static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint
 }
 
 /* Nothing was passed on yet; the type says that it will be. */
-static bool is_called_lock(const struct weft__search *s, uint32_t p)
+static bool is_called_lock(const struct analyse_search *s, uint32_t p)
 {
-    return (weft__known(s, p) & WEFT__LOCK) != 0;
+    return (analyse_known(s, p) & ANALYSE_LOCK) != 0;
 }
 
 /* Whether it must be guessed who would resolve the root. */
-static bool is_plain(const struct weft__graph *g, const struct weft__group *group)
+static bool is_plain(const struct analyse_graph *g, const struct analyse_group *group)
 {
-    return group->why != WEFT__HOLDS && !group->members && !group->lost &&
-           group->deaf == WEFT_NONE && weft__is_pending(g->s->m, group->node);
+    return group->why != ANALYSE_HOLDS && !group->members && !group->lost &&
+           group->deaf == WEFT_NONE && analyse_is_pending(g->s->m, group->node);
 }
 
-static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t locks,
+static void follow_lock(const struct analyse_graph *g, struct lock *lock, uint32_t locks,
                         const struct weft_interaction *x)
 {
     uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
@@ -113,7 +113,7 @@ static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t
 }
 
 /* Nothing was passed on yet; but whoever took it failed. */
-static bool is_lost(const struct weft__graph *g, const struct lock *l, uint32_t p)
+static bool is_lost(const struct analyse_graph *g, const struct lock *l, uint32_t p)
 {
     const uint32_t *notified = g->s->h->notified_first;
     return l->taken && notified[p] == notified[p + 1] &&
@@ -121,7 +121,7 @@ static bool is_lost(const struct weft__graph *g, const struct lock *l, uint32_t 
 }
 
 /* Only of families that have a root, so that other interactions cost nothing. */
-static bool find_holders(struct weft__graph *g, const bool *has_root)
+static bool find_holders(struct analyse_graph *g, const bool *has_root)
 {
     const struct weft_model *m = g->s->m;
     uint32_t locks = 0;
@@ -147,7 +147,7 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
             follow_lock(g, lock, kept, x);
     }
     for (uint32_t i = 0; i < g->count; i++) {
-        struct weft__group *group = &g->groups[i];
+        struct analyse_group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
         /* The first one who gives it away may have got it while it was free; or it was free, and given by
          * nobody. */
@@ -156,7 +156,7 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
              (l->given > 1 || !(is_called_lock(g->s, group->node) || is_lost(g, l, group->node)))))
             continue;
         group->owner = l->holder;
-        group->why = WEFT__AS_HOLDER;
+        group->why = ANALYSE_AS_HOLDER;
         group->of = (uint32_t)l->passed;
         group->all = (uint32_t)l->given;
     }
@@ -166,37 +166,37 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
 
 /* ---- Who would resolve a root ---- */
 
-static bool waits_for(const struct weft__graph *g, uint32_t reader, uint32_t source)
+static bool waits_for(const struct analyse_graph *g, uint32_t reader, uint32_t source)
 {
     return g->group[reader] == g->group[source] && g->next[reader] != WEFT_NONE &&
-           weft__ahead(g, reader) == source;
+           analyse_ahead(g, reader) == source;
 }
 
-static void find_owner(const struct weft__graph *g, struct weft__group *group)
+static void find_owner(const struct analyse_graph *g, struct analyse_group *group)
 {
     const struct weft_model *m = g->s->m;
     uint32_t p = group->node, creator = weft_model_final(m, m->promise[p].creator);
-    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
     bool own = creator != WEFT_ROOT && creator != p && !waits_for(g, creator, p);
     if (own && b->resolved && b->own > b->resolved - b->own) {
         group->owner = creator;
-        group->why = WEFT__AS_CREATOR;
+        group->why = ANALYSE_AS_CREATOR;
         group->of = b->own;
         group->all = b->resolved;
-    } else if (group->why == WEFT__AS_HOLDER && !waits_for(g, group->owner, p)) {
+    } else if (group->why == ANALYSE_AS_HOLDER && !waits_for(g, group->owner, p)) {
         return;
     } else if (b->by_major >= 2 && b->by_major >= b->resolved - b->resolved / 4 &&
                b->major != WEFT_ROOT && b->major != p && !waits_for(g, b->major, p)) {
         group->owner = b->major;
-        group->why = WEFT__AS_BEFORE;
+        group->why = ANALYSE_AS_BEFORE;
         group->of = b->by_major;
         group->all = b->resolved;
     } else if (own && b->resolved == 0) {
         group->owner = creator;
-        group->why = WEFT__CREATED;
+        group->why = ANALYSE_CREATED;
     } else {
         group->owner = WEFT_NONE;
-        group->why = WEFT__NOBODY;
+        group->why = ANALYSE_NOBODY;
     }
 }
 
@@ -209,7 +209,7 @@ struct work {
     uint64_t in_job, between;
 };
 
-static void record_work(const struct weft__graph *g, struct work *work, const uint32_t *last,
+static void record_work(const struct analyse_graph *g, struct work *work, const uint32_t *last,
                         const struct weft_interaction *x)
 {
     const struct weft_model *m = g->s->m;
@@ -227,7 +227,7 @@ static void record_work(const struct weft__graph *g, struct work *work, const ui
         w->between++;
 }
 
-static bool find_work(struct weft__graph *g, struct work *work)
+static bool find_work(struct analyse_graph *g, struct work *work)
 {
     const struct weft_model *m = g->s->m;
     const struct weft_history *h = g->s->h;
@@ -238,12 +238,12 @@ static bool find_work(struct weft__graph *g, struct work *work)
     for (uint32_t i = 0; i < g->s->families->count; i++)
         work[i] = (struct work){WEFT_NONE, WEFT_NONE, 0, 0};
     for (uint32_t i = 0; i < g->count; i++) {
-        const struct weft__group *group = &g->groups[i];
-        if (group->why != WEFT__AS_BEFORE || g->next[group->owner] == WEFT_NONE)
+        const struct analyse_group *group = &g->groups[i];
+        if (group->why != ANALYSE_AS_BEFORE || g->next[group->owner] == WEFT_NONE)
             continue;
         struct work *w = &work[g->s->families->of[group->node]];
         w->worker = group->owner;
-        w->target = g->s->families->of[weft__ahead(g, group->owner)];
+        w->target = g->s->families->of[analyse_ahead(g, group->owner)];
         any++;
     }
     for (uint32_t i = 0; i < m->interactions && any; i++) {
@@ -258,25 +258,25 @@ static bool find_work(struct weft__graph *g, struct work *work)
 }
 
 /* Which group an owner is held up in. */
-static void find_up(struct weft__graph *g, struct weft__group *group, const struct work *work)
+static void find_up(struct analyse_graph *g, struct analyse_group *group, const struct work *work)
 {
     uint32_t owner = group->owner;
     if (owner == WEFT_NONE || owner == WEFT_ROOT || g->next[owner] == WEFT_NONE)
         return;
     uint32_t up = g->group[owner];
-    const struct weft__group *held = &g->groups[up];
+    const struct analyse_group *held = &g->groups[up];
     const struct work *w = &work[g->s->families->of[group->node]];
-    bool idle = group->why == WEFT__AS_BEFORE && w->in_job == 0 && w->between > 0;
+    bool idle = group->why == ANALYSE_AS_BEFORE && w->in_job == 0 && w->between > 0;
     /* … unless the signal that it missed was for this job. */
     if (idle && !(held->lost && held->lost_ns >= g->s->m->promise[group->node].start_ns))
         return;
-    if (weft__is_meant(g, held->node) && !held->lost)
+    if (analyse_is_meant(g, held->node) && !held->lost)
         return;
     group->up = up;
 }
 
 /* Circles of groups, each of whose owners is held up in the next one. Marks those that count. */
-static void close_circles(struct weft__graph *g, uint32_t *seen)
+static void close_circles(struct analyse_graph *g, uint32_t *seen)
 {
     for (uint32_t i = 0; i < g->count; i++) {
         uint32_t at = i, length = 0, guesses = 0;
@@ -292,7 +292,7 @@ static void close_circles(struct weft__graph *g, uint32_t *seen)
         do {
             length++;
             teller = at < teller ? at : teller;
-            guesses += g->groups[at].why == WEFT__CREATED;
+            guesses += g->groups[at].why == ANALYSE_CREATED;
             same &= g->groups[at].owner == g->groups[first].owner;
             at = g->groups[at].up;
         } while (at != first);
@@ -307,12 +307,12 @@ static void close_circles(struct weft__graph *g, uint32_t *seen)
 }
 
 /* What is a part of another group is listed there. */
-static void link_groups(struct weft__graph *g)
+static void link_groups(struct analyse_graph *g)
 {
     for (uint32_t i = g->count; i-- > 0;) {
-        struct weft__group *group = &g->groups[i];
+        struct analyse_group *group = &g->groups[i];
         if (group->closed || group->up == WEFT_NONE || group->up == i ||
-            group->why == WEFT__CREATED)
+            group->why == ANALYSE_CREATED)
             continue;
         group->followed = true;
         group->next_under = g->groups[group->up].first_under;
@@ -320,13 +320,13 @@ static void link_groups(struct weft__graph *g)
     }
 }
 
-bool weft__find_owners(struct weft__graph *g)
+bool analyse_find_owners(struct analyse_graph *g)
 {
-    const struct weft__families *f = g->s->families;
+    const struct analyse_families *f = g->s->families;
     bool *has_root = calloc(f->count, sizeof *has_root);
     uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
     struct work *work = weft_resize(NULL, f->count, sizeof *work);
-    bool ok = has_root && seen && work && weft__find_held(g);
+    bool ok = has_root && seen && work && analyse_find_held(g);
     for (uint32_t i = 0; ok && i < g->count; i++)
         if (is_plain(g, &g->groups[i]))
             has_root[f->of[g->groups[i].node]] = true;
@@ -339,7 +339,7 @@ bool weft__find_owners(struct weft__graph *g)
         if (is_plain(g, &g->groups[i]))
             find_up(g, &g->groups[i], work);
     if (ok) {
-        weft__follow_holders(g);
+        analyse_follow_holders(g);
         close_circles(g, seen);
         link_groups(g);
     }

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "base/hash.h"
 
-static uint32_t *pair_slot(const struct weft__pairs *p, uint32_t a, uint32_t b)
+static uint32_t *pair_slot(const struct analyse_pairs *p, uint32_t a, uint32_t b)
 {
     for (uint64_t at = weft_mix((uint64_t)a << 32 | b, p->seed);; at++) {
         uint32_t *slot = &p->slot[at & p->mask];
@@ -18,12 +18,12 @@ static uint32_t *pair_slot(const struct weft__pairs *p, uint32_t a, uint32_t b)
     }
 }
 
-static bool grow_pairs(struct weft__pairs *p)
+static bool grow_pairs(struct analyse_pairs *p)
 {
     uint64_t room = p->room ? 2 * (uint64_t)p->room : 32;
     if (room > UINT32_MAX / 2)
         return false;
-    struct weft__pair *pair = weft_resize(p->pair, room, sizeof *pair);
+    struct analyse_pair *pair = weft_resize(p->pair, room, sizeof *pair);
     p->pair = pair ? pair : p->pair;
     uint32_t *slot = pair ? weft_resize(NULL, 2 * room, sizeof *slot) : NULL;
     if (!slot)
@@ -39,21 +39,21 @@ static bool grow_pairs(struct weft__pairs *p)
     return true;
 }
 
-uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b)
+uint32_t analyse_pairs_add(struct analyse_pairs *p, uint32_t a, uint32_t b)
 {
     if (p->count == p->room && !grow_pairs(p))
         return WEFT_NONE;
     uint32_t *slot = pair_slot(p, a, b);
     if (*slot == WEFT_NONE) {
-        p->pair[p->count] = (struct weft__pair){a, b};
+        p->pair[p->count] = (struct analyse_pair){a, b};
         *slot = p->count++;
     }
     return *slot;
 }
 
-void weft__pairs_fini(struct weft__pairs *p)
+void analyse_pairs_fini(struct analyse_pairs *p)
 {
     free(p->pair);
     free(p->slot);
-    *p = (struct weft__pairs){0};
+    *p = (struct analyse_pairs){0};
 }

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-struct weft__pairs {
-    struct weft__pair {
+struct analyse_pairs {
+    struct analyse_pair {
         uint32_t a, b;
     } * pair;
     uint32_t count, room;
@@ -15,7 +15,7 @@ struct weft__pairs {
 };
 
 /* WEFT_NONE: no memory. */
-uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b);
-void weft__pairs_fini(struct weft__pairs *p);
+uint32_t analyse_pairs_add(struct analyse_pairs *p, uint32_t a, uint32_t b);
+void analyse_pairs_fini(struct analyse_pairs *p);
 
 #endif

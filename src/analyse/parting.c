@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/parting.h"
 
-uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
-                        int64_t *at_ns)
+uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
+                          int64_t *at_ns)
 {
     uint32_t run = weft_history_run_at(h, promise, time_ns);
     if (run == WEFT_NONE || h->run_cause[run] == WEFT_NONE)
@@ -12,11 +12,11 @@ uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t 
     return x->kind == WEFT_READS ? x->other : x->actor;
 }
 
-static const char *happened(const struct weft_model *m, enum weft__happening is, uint32_t promise)
+static const char *happened(const struct weft_model *m, enum analyse_happening is, uint32_t promise)
 {
-    return is == WEFT__NOTIFIED   ? analyse_sentence_text(SAY_WAS_SIGNALLED)
-           : is == WEFT__RESOLVED ? weft__outcome_verb(m, promise)
-                                  : "";
+    return is == ANALYSE_NOTIFIED   ? analyse_sentence_text(SAY_WAS_SIGNALLED)
+           : is == ANALYSE_RESOLVED ? analyse_outcome_verb(m, promise)
+                                    : "";
 }
 
 /* What one waits for when the trace ends, if anything. */
@@ -28,14 +28,14 @@ static uint32_t waits_for_at_end(const struct weft_history *h, uint32_t promise)
     return h->wait[h->waits_of[end - 1]].source;
 }
 
-uint32_t weft__resolver_of(const struct weft_history *h, uint32_t promise)
+uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise)
 {
     uint32_t by = h->resolution[promise];
     by = by == WEFT_NONE ? WEFT_ROOT : h->m->interaction[by].actor;
     return by == weft_model_final(h->m, promise) || by == promise ? WEFT_ROOT : by;
 }
 
-static bool have_one_name(const struct weft__side *s, uint32_t a, uint32_t b)
+static bool have_one_name(const struct analyse_side *s, uint32_t a, uint32_t b)
 {
     uint32_t of_a = weft_model_name(s->h->m, a), of_b = weft_model_name(s->h->m, b);
     return s->kind[a] == s->kind[b] && of_a != WEFT_NONE && of_b != WEFT_NONE &&
@@ -53,7 +53,7 @@ static uint32_t runs_since(const struct weft_history *h, uint32_t promise, int64
 
 /* ---- What comes after it ---- */
 
-static void say_still_waits(const struct weft__differ *d, struct weft__text *t, uint32_t bad)
+static void say_still_waits(const struct analyse_differ *d, struct analyse_text *t, uint32_t bad)
 {
     const uint32_t source =
         bad == WEFT_NONE || bad == WEFT_ROOT ? WEFT_NONE : waits_for_at_end(d->bad, bad);
@@ -64,10 +64,10 @@ static void say_still_waits(const struct weft__differ *d, struct weft__text *t, 
 
 /* Something else with the same name was resolved before, in the good run only afterwards: perhaps a lock that
  * another one got first. */
-static void say_overtaken(const struct weft__differ *d, struct weft__text *t, uint32_t good,
+static void say_overtaken(const struct analyse_differ *d, struct analyse_text *t, uint32_t good,
                           uint32_t bad, int64_t bad_ns)
 {
-    const struct weft__side *side = &d->sides.side[d->goods];
+    const struct analyse_side *side = &d->sides.side[d->goods];
     int64_t good_ns = good == WEFT_NONE ? INT64_MAX : weft_history_resolved_ns(d->good, good);
     int64_t last_ns = INT64_MIN;
     uint32_t last = WEFT_NONE;
@@ -89,17 +89,18 @@ static void say_overtaken(const struct weft__differ *d, struct weft__text *t, ui
 
 /* Whether the one that resolved the promise in the good run had the corresponding run in the bad one, and did not
  * resolve it there. */
-static void say_ran_too(const struct weft__differ *d, struct weft__text *t,
-                        const struct weft__parting *c, uint32_t by)
+static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
+                        const struct analyse_parting *c, uint32_t by)
 {
     uint32_t bad = d->bad_of_good[by];
     uint32_t good_run = weft_history_run_at(d->good, by, c->early.good_ns);
     if (bad == WEFT_NONE || good_run == WEFT_NONE)
         return;
-    uint32_t before = runs_since(d->good, by, weft__start_ns(d->good, c->early.good),
+    uint32_t before = runs_since(d->good, by, analyse_start_ns(d->good, c->early.good),
                                  d->good->m->run[good_run].start_ns);
     uint32_t at = d->bad->runs_of_first[bad] +
-                  runs_since(d->bad, bad, INT64_MIN, weft__start_ns(d->bad, c->early.bad)) + before;
+                  runs_since(d->bad, bad, INT64_MIN, analyse_start_ns(d->bad, c->early.bad)) +
+                  before;
     if (at < d->bad->runs_of_first[bad + 1])
         analyse_put(t, d->bad->m, NULL, SAY_PART_RAN_TOO, BAD(promise, bad),
                     TIME(when, d->bad->m->run[d->bad->runs_of[at]].start_ns));
@@ -107,12 +108,12 @@ static void say_ran_too(const struct weft__differ *d, struct weft__text *t,
 
 /* ---- Where they part ---- */
 
-static void say_order(const struct weft__differ *d, struct weft__text *t,
-                      const struct weft__parting *c)
+static void say_order(const struct analyse_differ *d, struct analyse_text *t,
+                      const struct analyse_parting *c)
 {
     const struct weft_model *g = d->good->m, *b = d->bad->m;
-    const struct weft__moment *early = &c->early, *late = &c->late;
-    analyse_put(t, b, NULL, early->is == WEFT__WAITED ? SAY_PART_WAITED_LATE : SAY_PART_ORDER,
+    const struct analyse_moment *early = &c->early, *late = &c->late;
+    analyse_put(t, b, NULL, early->is == ANALYSE_WAITED ? SAY_PART_WAITED_LATE : SAY_PART_ORDER,
                 GOOD(reader, c->reader_good), GOOD(early, early->good),
                 TEXT(early_did, happened(g, early->is, early->good)),
                 TIME(good_early, early->good_ns), GOOD(late, late->good),
@@ -124,11 +125,11 @@ static void say_order(const struct weft__differ *d, struct weft__text *t,
                 BAD(source, c->wait.bad), TIME(waited, c->wait.bad_ns));
 }
 
-static void say_unresolved(const struct weft__differ *d, struct weft__text *t,
-                           const struct weft__parting *c)
+static void say_unresolved(const struct analyse_differ *d, struct analyse_text *t,
+                           const struct analyse_parting *c)
 {
-    const struct weft__moment *early = &c->early;
-    const uint32_t by = weft__resolver_of(d->good, early->good);
+    const struct analyse_moment *early = &c->early;
+    const uint32_t by = analyse_resolver_of(d->good, early->good);
     const bool known = by != WEFT_ROOT;
     analyse_put(t, d->good->m, NULL, SAY_PART_UNRESOLVED, GOOD(promise, early->good),
                 TEXT(did, happened(d->good->m, early->is, early->good)), TIME(when, early->good_ns),
@@ -140,18 +141,18 @@ static void say_unresolved(const struct weft__differ *d, struct weft__text *t,
 }
 
 /* A wait that there was not. */
-static void say_extra_wait(const struct weft__differ *d, struct weft__text *t,
-                           const struct weft__parting *c)
+static void say_extra_wait(const struct analyse_differ *d, struct analyse_text *t,
+                           const struct analyse_parting *c)
 {
     analyse_put(t, d->bad->m, NULL, c->rank ? SAY_PART_ONE_WAIT_MORE : SAY_PART_EXTRA_WAIT,
                 BAD(reader, c->reader_bad), BAD(source, c->early.bad), TIME(from, c->early.bad_ns),
-                TIME(signalled, c->late.bad_is == WEFT__NOTIFIED ? c->late.bad_ns : INT64_MIN));
+                TIME(signalled, c->late.bad_is == ANALYSE_NOTIFIED ? c->late.bad_ns : INT64_MIN));
     say_overtaken(d, t, c->early.good, c->early.bad, c->early.bad_ns);
     say_still_waits(d, t, c->early.bad);
 }
 
-static void say_no_wait(const struct weft__differ *d, struct weft__text *t,
-                        const struct weft__parting *c)
+static void say_no_wait(const struct analyse_differ *d, struct analyse_text *t,
+                        const struct analyse_parting *c)
 {
     analyse_put(t, d->good->m, NULL, SAY_PART_NO_WAIT, GOOD(reader, c->reader_good),
                 GOOD(source, c->early.good), TIME(from, c->early.good_ns),
@@ -160,16 +161,16 @@ static void say_no_wait(const struct weft__differ *d, struct weft__text *t,
         analyse_put(t, d->bad->m, NULL, SAY_PART_NO_WAIT_ENDED, BAD(promise, c->early.bad));
 }
 
-static void say_ending(const struct weft__differ *d, struct weft__text *t,
-                       const struct weft__parting *c)
+static void say_ending(const struct analyse_differ *d, struct analyse_text *t,
+                       const struct analyse_parting *c)
 {
-    const bool pending = weft__ending_of(d->good->m, c->early.good) == WEFT__OPEN;
-    uint32_t by = weft__resolver_of(d->bad, c->early.bad), why = WEFT_NONE;
+    const bool pending = analyse_ending_of(d->good->m, c->early.good) == ANALYSE_OPEN;
+    uint32_t by = analyse_resolver_of(d->bad, c->early.bad), why = WEFT_NONE;
     int64_t at;
     if (by == WEFT_ROOT)
         by = WEFT_NONE;
     else
-        why = weft__woken_by(d->bad, by, c->early.bad_ns, &at);
+        why = analyse_woken_by(d->bad, by, c->early.bad_ns, &at);
     analyse_put(t, d->good->m, NULL, pending ? SAY_PART_ENDING_OF_PENDING : SAY_PART_ENDING,
                 GOOD(good, c->early.good), BAD(bad, c->early.bad), BAD(by, by),
                 BAD(why, why == WEFT_ROOT ? WEFT_NONE : why));
@@ -177,17 +178,17 @@ static void say_ending(const struct weft__differ *d, struct weft__text *t,
         analyse_put(t, d->bad->m, NULL, SAY_PART_ENDING_THEN, BAD(promise, c->then));
 }
 
-static void say_slower(const struct weft__differ *d, struct weft__text *t,
-                       const struct weft__parting *c)
+static void say_slower(const struct analyse_differ *d, struct analyse_text *t,
+                       const struct analyse_parting *c)
 {
     analyse_put(t, d->good->m, NULL, SAY_PART_SLOWER, GOOD(promise, c->early.good),
-                LENGTH(good, c->early.good_ns - weft__start_ns(d->good, c->early.good)),
-                LENGTH(bad, c->early.bad_ns - weft__start_ns(d->bad, c->early.bad)),
+                LENGTH(good, c->early.good_ns - analyse_start_ns(d->good, c->early.good)),
+                LENGTH(bad, c->early.bad_ns - analyse_start_ns(d->bad, c->early.bad)),
                 TIME(when, c->early.bad_ns));
 }
 
-static void say_blocker(const struct weft__differ *d, struct weft__text *t,
-                        const struct weft__parting *c)
+static void say_blocker(const struct analyse_differ *d, struct analyse_text *t,
+                        const struct analyse_parting *c)
 {
     const struct weft_running_change *r = &d->out->running[0];
     analyse_put(t, d->bad->m, NULL,
@@ -196,17 +197,17 @@ static void say_blocker(const struct weft__differ *d, struct weft__text *t,
                 TIME(when, c->early.bad_ns), LENGTH(good, r->good_longest_ns), BAD(then, c->then));
 }
 
-static void say_other_actor(const struct weft__differ *d, struct weft__text *t,
-                            const struct weft__parting *c)
+static void say_other_actor(const struct analyse_differ *d, struct analyse_text *t,
+                            const struct analyse_parting *c)
 {
     analyse_put(t, d->good->m, NULL, SAY_PART_OTHER_ACTOR, GOOD(promise, c->early.good),
-                GOOD(by, weft__resolver_of(d->good, c->early.good)), TIME(good, c->early.good_ns),
-                BAD(bad_by, weft__resolver_of(d->bad, c->early.bad)), TIME(bad, c->early.bad_ns),
+                GOOD(by, analyse_resolver_of(d->good, c->early.good)), TIME(good, c->early.good_ns),
+                BAD(bad_by, analyse_resolver_of(d->bad, c->early.bad)), TIME(bad, c->early.bad_ns),
                 BAD(then, c->then));
 }
 
-static void say_unsignalled(const struct weft__differ *d, struct weft__text *t,
-                            const struct weft__parting *c)
+static void say_unsignalled(const struct analyse_differ *d, struct analyse_text *t,
+                            const struct analyse_parting *c)
 {
     const uint32_t *first = &d->bad->notified_first[c->late.bad];
     analyse_put(t, d->good->m, NULL,
@@ -217,10 +218,10 @@ static void say_unsignalled(const struct weft__differ *d, struct weft__text *t,
 }
 
 /* A promise that only one of the runs has. */
-static void say_lonely(const struct weft__differ *d, struct weft__text *t,
-                       const struct weft__parting *c)
+static void say_lonely(const struct analyse_differ *d, struct analyse_text *t,
+                       const struct analyse_parting *c)
 {
-    const bool missing = c->what == WEFT__MISSING;
+    const bool missing = c->what == ANALYSE_MISSING;
     const struct weft_model *m = missing ? d->good->m : d->bad->m;
     const struct weft_promise *p = &m->promise[missing ? c->early.good : c->early.bad];
     analyse_put(t, m, NULL, missing ? SAY_PART_MISSING : SAY_PART_ADDED,
@@ -230,26 +231,26 @@ static void say_lonely(const struct weft__differ *d, struct weft__text *t,
         say_still_waits(d, t, d->bad_of_good[p->creator]);
 }
 
-static void say_unread(const struct weft__differ *d, struct weft__text *t,
-                       const struct weft__parting *c)
+static void say_unread(const struct analyse_differ *d, struct analyse_text *t,
+                       const struct analyse_parting *c)
 {
     analyse_put(t, d->bad->m, NULL, SAY_PART_UNREAD, BAD(promise, c->early.bad),
                 TIME(good, c->early.good_ns), TIME(bad, c->early.bad_ns));
 }
 
-char *weft__say_parting(struct weft__differ *d, const struct weft__parting *c)
+char *analyse_say_parting(struct analyse_differ *d, const struct analyse_parting *c)
 {
-    static void (*const say[])(const struct weft__differ *d, struct weft__text *t,
-                               const struct weft__parting *c) = {
-        [WEFT__SWAPPED] = say_order,         [WEFT__UNSIGNALLED] = say_unsignalled,
-        [WEFT__UNRESOLVED] = say_unresolved, [WEFT__ENDING] = say_ending,
-        [WEFT__EXTRA_WAIT] = say_extra_wait, [WEFT__NO_WAIT] = say_no_wait,
-        [WEFT__UNREAD] = say_unread,         [WEFT__MISSING] = say_lonely,
-        [WEFT__ADDED] = say_lonely,          [WEFT__SLOWER] = say_slower,
-        [WEFT__BLOCKER] = say_blocker,       [WEFT__OTHER_ACTOR] = say_other_actor,
+    static void (*const say[])(const struct analyse_differ *d, struct analyse_text *t,
+                               const struct analyse_parting *c) = {
+        [ANALYSE_SWAPPED] = say_order,         [ANALYSE_UNSIGNALLED] = say_unsignalled,
+        [ANALYSE_UNRESOLVED] = say_unresolved, [ANALYSE_ENDING] = say_ending,
+        [ANALYSE_EXTRA_WAIT] = say_extra_wait, [ANALYSE_NO_WAIT] = say_no_wait,
+        [ANALYSE_UNREAD] = say_unread,         [ANALYSE_MISSING] = say_lonely,
+        [ANALYSE_ADDED] = say_lonely,          [ANALYSE_SLOWER] = say_slower,
+        [ANALYSE_BLOCKER] = say_blocker,       [ANALYSE_OTHER_ACTOR] = say_other_actor,
     };
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     say[c->what](d, &t, c);
     d->failed |= t.failed;
-    return weft__text_take(&t);
+    return analyse_text_take(&t);
 }

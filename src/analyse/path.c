@@ -28,34 +28,34 @@ const char *weft_step_name(enum weft_step_kind kind)
 
 /* ---- Moves ---- */
 
-static void walk_to(struct weft__walk *k, enum weft__walk_mode mode, uint32_t promise)
+static void walk_to(struct analyse_walk *k, enum analyse_walk_mode mode, uint32_t promise)
 {
     k->mode = mode;
     k->promise = promise;
 }
 
-static void go_run(struct weft__walk *k, uint32_t run)
+static void go_run(struct analyse_walk *k, uint32_t run)
 {
-    walk_to(k, WEFT__RUNS, k->h->run_promise[run]);
+    walk_to(k, ANALYSE_RUNS, k->h->run_promise[run]);
     k->run = run;
 }
 
 /* Goes on with who resolved or signalled source. */
-static void go_there(struct weft__walk *k, uint32_t source, const struct weft__there *t)
+static void go_there(struct analyse_walk *k, uint32_t source, const struct analyse_there *t)
 {
     const struct weft_model *m = k->m;
     uint32_t p = source;
     for (uint32_t i = 0; !t->is_signalled && m->promise[p].becomes != WEFT_NONE; i++) {
         if (m->promise[p].end_ns >= k->now_ns) { /* it became one that had its result */
-            walk_to(k, WEFT__ACTS, p);
+            walk_to(k, ANALYSE_ACTS, p);
             return;
         }
-        weft__walk_push(k, p, m->promise[p].end_ns, p, k->before);
+        analyse_walk_push(k, p, m->promise[p].end_ns, p, k->before);
         p = i < CHAIN_MAX ? m->promise[p].becomes : weft_model_final(m, p);
     }
     k->awaited = p;
     if (t->by == WEFT_NONE) {
-        walk_to(k, WEFT__RESTS, p);
+        walk_to(k, ANALYSE_RESTS, p);
         return;
     }
     uint32_t actor = m->interaction[t->by].actor;
@@ -64,34 +64,34 @@ static void go_there(struct weft__walk *k, uint32_t source, const struct weft__t
         actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
                                k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]);
     if (known)
-        walk_to(k, WEFT__ACTS, actor);
+        walk_to(k, ANALYSE_ACTS, actor);
     else
-        walk_to(k, WEFT__RESTS, p); /* what was it doing before it was resolved from outside? */
+        walk_to(k, ANALYSE_RESTS, p); /* what was it doing before it was resolved from outside? */
 }
 
 /* It did something now: in a run, if one is known. */
-static void step_back_acting(struct weft__walk *k)
+static void step_back_acting(struct analyse_walk *k)
 {
     if (k->promise == WEFT_ROOT) {
-        walk_to(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        walk_to(k, ANALYSE_OUTSIDE, analyse_walk_top(k)->source);
         return;
     }
-    uint32_t run = weft__walk_run_now(k, k->promise);
+    uint32_t run = analyse_walk_run_now(k, k->promise);
     if (run != WEFT_NONE)
         go_run(k, run);
     else
-        walk_to(k, WEFT__RESTS, k->promise);
+        walk_to(k, ANALYSE_RESTS, k->promise);
 }
 
 /* It did not run now. It was waiting, or had waited; or ran before; or was created. */
-static void step_back_resting(struct weft__walk *k)
+static void step_back_resting(struct analyse_walk *k)
 {
     const struct weft_history *h = k->h;
     const struct weft_promise *p = &k->m->promise[k->promise];
     uint32_t x = k->promise, run = WEFT_NONE;
-    struct weft__there t = {0};
+    struct analyse_there t = {0};
     if (x == WEFT_ROOT) {
-        walk_to(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        walk_to(k, ANALYSE_OUTSIDE, analyse_walk_top(k)->source);
         return;
     }
     if (k->now_ns > INT64_MIN)
@@ -101,29 +101,30 @@ static void step_back_resting(struct weft__walk *k)
         return;
     }
     int64_t ran = run == WEFT_NONE ? INT64_MIN : k->m->run[run].end_ns;
-    uint32_t wait = weft__walk_last_served(k, x, NULL, ran, &t), stream = weft__walk_stream(h, run);
+    uint32_t wait = analyse_walk_last_served(k, x, NULL, ran, &t),
+             stream = analyse_walk_stream(h, run);
     if (wait != WEFT_NONE && t.time_ns >= ran) {
         const struct weft_wait *w = &h->wait[wait];
-        if (weft__walk_slept(k, stream, t.time_ns))
-            weft__walk_outside(k, t.time_ns, k->awaited);
+        if (analyse_walk_slept(k, stream, t.time_ns))
+            analyse_walk_outside(k, t.time_ns, k->awaited);
         else
-            weft__walk_ready(k, stream, t.time_ns, x);
+            analyse_walk_ready(k, stream, t.time_ns, x);
         k->before = k->before < w->begun_by ? k->before : w->begun_by;
         if (t.time_ns > w->from_ns) {
-            weft__walk_push(k, x, w->from_ns, w->source, w->begun_by);
+            analyse_walk_push(k, x, w->from_ns, w->source, w->begun_by);
             go_there(k, w->source, &t);
         } /* else it was there before: it goes on with x, earlier */
     } else if (run != WEFT_NONE) {
-        weft__walk_outside(k, ran, k->awaited);
+        analyse_walk_outside(k, ran, k->awaited);
         go_run(k, run);
     } else {
-        weft__walk_outside(k, p->start_ns, k->awaited);
-        walk_to(k, WEFT__CREATED, x);
+        analyse_walk_outside(k, p->start_ns, k->awaited);
+        walk_to(k, ANALYSE_CREATED, x);
     }
 }
 
 /* Since when the reader of a run needed source: since it began to wait for it, or made it. */
-static int64_t needed_since(const struct weft__walk *k, uint32_t wait, uint32_t source,
+static int64_t needed_since(const struct analyse_walk *k, uint32_t wait, uint32_t source,
                             uint32_t previous)
 {
     const struct weft_promise *p = &k->m->promise[source];
@@ -138,7 +139,7 @@ static int64_t needed_since(const struct weft__walk *k, uint32_t wait, uint32_t 
 
 /* Since when that counts. Runs since then do not: they took note of something else, as where several are waited for at once,
  * and source was not there yet. */
-static int64_t kept_since(const struct weft__walk *k, uint32_t wait, uint32_t source,
+static int64_t kept_since(const struct analyse_walk *k, uint32_t wait, uint32_t source,
                           uint32_t previous, int64_t there_ns)
 {
     int64_t from = needed_since(k, wait, source, previous);
@@ -149,17 +150,17 @@ static int64_t kept_since(const struct weft__walk *k, uint32_t wait, uint32_t so
 }
 
 /* The time before a run is explained: goes on with the run before it. */
-static void go_previous(struct weft__walk *k, uint32_t previous)
+static void go_previous(struct analyse_walk *k, uint32_t previous)
 {
     if (previous != WEFT_NONE)
         go_run(k, previous);
     else
-        walk_to(k, WEFT__RESTS, k->promise);
+        walk_to(k, ANALYSE_RESTS, k->promise);
 }
 
 /* Whether a run took note of something else, that was there before a time; its reader ran late, and what it needed was there
  * by then. */
-static bool notes_earlier(const struct weft__walk *k, uint32_t run, int64_t there_ns)
+static bool notes_earlier(const struct analyse_walk *k, uint32_t run, int64_t there_ns)
 {
     uint32_t cause = k->h->run_cause[run];
     return cause != WEFT_NONE && k->m->interaction[cause].kind == WEFT_READS &&
@@ -168,80 +169,80 @@ static bool notes_earlier(const struct weft__walk *k, uint32_t run, int64_t ther
 }
 
 /* A run that began because of source, which was there. */
-static void walk_to_served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
-                           const struct weft__there *t)
+static void walk_to_served(struct analyse_walk *k, uint32_t wait, uint32_t source,
+                           uint32_t previous, const struct analyse_there *t)
 {
     uint32_t x = k->promise;
-    for (; previous != WEFT_NONE && k->looks < WEFT__LOOKS_MAX &&
+    for (; previous != WEFT_NONE && k->looks < ANALYSE_LOOKS_MAX &&
            needed_since(k, wait, source, previous) < k->m->run[previous].start_ns &&
            notes_earlier(k, previous, t->time_ns);
          k->looks++) { /* several came while it could not run: each has a run */
         const struct weft_run *r = &k->m->run[previous];
         uint32_t stream = weft_history_stream(k->h, previous);
-        weft__walk_ready(k, stream, r->end_ns, x);
-        weft__walk_busy(k, WEFT_STEP_RUNNING, stream, r->start_ns, x, WEFT_NONE);
+        analyse_walk_ready(k, stream, r->end_ns, x);
+        analyse_walk_busy(k, WEFT_STEP_RUNNING, stream, r->start_ns, x, WEFT_NONE);
         k->run = previous;
-        previous = weft__run_before_this(k->h, previous);
+        previous = analyse_run_before_this(k->h, previous);
     }
     int64_t from = kept_since(k, wait, source, previous, t->time_ns);
     uint32_t before = wait != WEFT_NONE ? k->h->wait[wait].begun_by : k->before;
-    weft__walk_ready(k, weft_history_stream(k->h, k->run), weft__later(t->time_ns, from), x);
+    analyse_walk_ready(k, weft_history_stream(k->h, k->run), analyse_later(t->time_ns, from), x);
     if (t->time_ns > from) {
-        weft__walk_push(k, x, from, source, before);
+        analyse_walk_push(k, x, from, source, before);
         go_there(k, source, t);
     } else
         go_previous(k, previous);
 }
 
 /* A run that an event has begun: its reader read something, or was signalled. */
-static void begun_by(struct weft__walk *k, uint32_t cause, uint32_t previous)
+static void begun_by(struct analyse_walk *k, uint32_t cause, uint32_t previous)
 {
     const struct weft_history *h = k->h;
     const struct weft_interaction *x = &k->m->interaction[cause];
     uint32_t reader = k->promise, source = x->kind == WEFT_READS ? x->other : x->actor;
-    uint32_t wait = weft__walk_ended_wait(k, source, cause), run = WEFT_NONE;
-    struct weft__there t;
-    bool found = source != WEFT_ROOT && weft__walk_there(k, source, wait, cause, &t);
+    uint32_t wait = analyse_walk_ended_wait(k, source, cause), run = WEFT_NONE;
+    struct analyse_there t;
+    bool found = source != WEFT_ROOT && analyse_walk_there(k, source, wait, cause, &t);
     if (found && x->kind == WEFT_READS)
-        wait = weft__walk_last_read(k, wait, &t);
+        wait = analyse_walk_last_read(k, wait, &t);
     source = wait == WEFT_NONE ? source : h->wait[wait].source;
     k->before = cause;
     if (source != WEFT_ROOT && source != reader &&
         (!found || (x->kind == WEFT_SIGNALS && !t.is_signalled)))
-        run = weft__walk_run_now(k, source); /* it signalled, itself */
+        run = analyse_walk_run_now(k, source); /* it signalled, itself */
     if (run != WEFT_NONE) {
-        weft__walk_push(k, reader, kept_since(k, wait, source, previous, k->now_ns), source,
-                        wait != WEFT_NONE ? h->wait[wait].begun_by : cause);
+        analyse_walk_push(k, reader, kept_since(k, wait, source, previous, k->now_ns), source,
+                          wait != WEFT_NONE ? h->wait[wait].begun_by : cause);
         go_run(k, run);
     } else if (found)
         walk_to_served(k, wait, source, previous, &t);
     else {
-        weft__walk_outside(k, kept_since(k, wait, source, previous, k->now_ns),
-                           source == WEFT_ROOT ? reader : source);
+        analyse_walk_outside(k, kept_since(k, wait, source, previous, k->now_ns),
+                             source == WEFT_ROOT ? reader : source);
         go_previous(k, previous);
     }
 }
 
 /* Whether it acts for many, as a driver does: it is older than the wait that is looked at. What let it go on was the
  * event loop, because of something outside; what it did before has nothing to do with it. */
-static bool is_driver(const struct weft__walk *k, uint32_t promise)
+static bool is_driver(const struct analyse_walk *k, uint32_t promise)
 {
     const struct weft_model *m = k->m;
     return weft_model_final(m, k->awaited) != weft_model_final(m, promise) &&
-           m->promise[promise].start_ns < weft__walk_top(k)->from_ns &&
+           m->promise[promise].start_ns < analyse_walk_top(k)->from_ns &&
            m->promise[k->awaited].start_ns < k->now_ns;
 }
 
 /* A run of which no event says why it began. */
-static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
+static void begun_by_nobody(struct analyse_walk *k, uint32_t previous)
 {
     const struct weft_history *h = k->h;
     uint32_t x = k->promise, stream = weft_history_stream(h, k->run);
     int64_t start = k->m->run[k->run].start_ns;
     int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
-    struct weft__there t = {.time_ns = INT64_MIN};
-    uint32_t wait = weft__walk_last_served(k, x, &start, since, &t);
-    wait = weft__walk_last_read(k, wait, &t);
+    struct analyse_there t = {.time_ns = INT64_MIN};
+    uint32_t wait = analyse_walk_last_served(k, x, &start, since, &t);
+    wait = analyse_walk_last_read(k, wait, &t);
     if (wait != WEFT_NONE) {
         walk_to_served(k, wait, h->wait[wait].source, previous, &t);
         return;
@@ -249,81 +250,82 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
     if (previous == WEFT_NONE) {
         int64_t created = k->m->promise[x].start_ns;
         if (!k->m->promise[x].created)
-            weft__walk_step(k, WEFT_STEP_UNKNOWN, created, x, WEFT_NONE);
-        else if (weft__walk_slept(k, stream, created))
-            weft__walk_outside(k, created, k->awaited);
+            analyse_walk_step(k, WEFT_STEP_UNKNOWN, created, x, WEFT_NONE);
+        else if (analyse_walk_slept(k, stream, created))
+            analyse_walk_outside(k, created, k->awaited);
         else
-            weft__walk_ready(k, stream, created, x);
-        walk_to(k, WEFT__CREATED, x);
+            analyse_walk_ready(k, stream, created, x);
+        walk_to(k, ANALYSE_CREATED, x);
         return;
     }
-    uint32_t called = weft__walk_calls_between(k, previous);
+    uint32_t called = analyse_walk_calls_between(k, previous);
     int64_t ran = k->m->run[previous].end_ns;
     if (called != WEFT_NONE) {
-        weft__walk_push(k, x, ran, x, k->before);
+        analyse_walk_push(k, x, ran, x, k->before);
         go_run(k, called);
     } else if (is_driver(k, x)) {
-        walk_to(k, WEFT__RESTS, k->awaited);
+        walk_to(k, ANALYSE_RESTS, k->awaited);
     } else {
-        if (weft__walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
-            weft__walk_ready(k, stream, ran, x);
+        if (analyse_walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
+            analyse_walk_ready(k, stream, ran, x);
         else
-            weft__walk_outside(k, ran, k->awaited);
+            analyse_walk_outside(k, ran, k->awaited);
         go_run(k, previous);
     }
 }
 
-static void step_back_to_cause(struct weft__walk *k)
+static void step_back_to_cause(struct analyse_walk *k)
 {
-    uint32_t cause = k->h->run_cause[k->run], previous = weft__run_before_this(k->h, k->run);
+    uint32_t cause = k->h->run_cause[k->run], previous = analyse_run_before_this(k->h, k->run);
     if (cause != WEFT_NONE && cause < k->before)
         begun_by(k, cause, previous);
     else
         begun_by_nobody(k, previous);
 }
 
-static void step_back(struct weft__walk *k)
+static void step_back(struct analyse_walk *k)
 {
     const struct weft_promise *p = &k->m->promise[k->promise];
     switch (k->mode) {
-    case WEFT__ACTS:
+    case ANALYSE_ACTS:
         step_back_acting(k);
         break;
-    case WEFT__RESTS:
+    case ANALYSE_RESTS:
         step_back_resting(k);
         break;
-    case WEFT__RUNS:
-        weft__walk_busy(k, WEFT_STEP_RUNNING, weft_history_stream(k->h, k->run),
-                        k->m->run[k->run].start_ns, k->promise, WEFT_NONE);
-        k->mode = WEFT__BEGINS;
+    case ANALYSE_RUNS:
+        analyse_walk_busy(k, WEFT_STEP_RUNNING, weft_history_stream(k->h, k->run),
+                          k->m->run[k->run].start_ns, k->promise, WEFT_NONE);
+        k->mode = ANALYSE_BEGINS;
         break;
-    case WEFT__BEGINS:
+    case ANALYSE_BEGINS:
         step_back_to_cause(k);
         break;
-    case WEFT__CREATED:
+    case ANALYSE_CREATED:
         walk_to(k,
-                !p->created               ? WEFT__SILENT
-                : p->creator == WEFT_ROOT ? WEFT__OUTSIDE
-                                          : WEFT__ACTS,
-                p->created && p->creator != WEFT_ROOT ? p->creator : weft__walk_top(k)->source);
+                !p->created               ? ANALYSE_SILENT
+                : p->creator == WEFT_ROOT ? ANALYSE_OUTSIDE
+                                          : ANALYSE_ACTS,
+                p->created && p->creator != WEFT_ROOT ? p->creator : analyse_walk_top(k)->source);
         break;
-    case WEFT__OUTSIDE:
-        weft__walk_outside(k, weft__walk_top(k)->from_ns, k->promise);
+    case ANALYSE_OUTSIDE:
+        analyse_walk_outside(k, analyse_walk_top(k)->from_ns, k->promise);
         break;
-    case WEFT__SILENT:
-        weft__walk_step(k, WEFT_STEP_UNKNOWN, weft__walk_top(k)->from_ns, k->promise, WEFT_NONE);
+    case ANALYSE_SILENT:
+        analyse_walk_step(k, WEFT_STEP_UNKNOWN, analyse_walk_top(k)->from_ns, k->promise,
+                          WEFT_NONE);
         break;
     }
 }
 
 /* Whether the walk is where it was before, without having come further: where events have one time, or times run
  * backwards, what comes first is not always to be seen. */
-static bool has_not_moved(struct weft__walk *k)
+static bool has_not_moved(struct analyse_walk *k)
 {
     const uint64_t at[] = {(uint64_t)k->now_ns, (uint64_t)k->mode << 32 | k->promise,
                            (uint64_t)k->run << 32 | k->before,
                            (uint64_t)k->frames << 32 | k->awaited,
-                           (uint64_t)weft__walk_top(k)->from_ns};
+                           (uint64_t)analyse_walk_top(k)->from_ns};
     k->moves++;
     if (memcmp(at, k->mark, sizeof at) == 0)
         return true;
@@ -333,40 +335,41 @@ static bool has_not_moved(struct weft__walk *k)
 }
 
 /* Until the promise's creation. Where a wait began, it goes on with the waiter. */
-static void walk_back(struct weft__walk *k)
+static void walk_back(struct analyse_walk *k)
 {
     while (k->now_ns > k->low_ns && !k->failed) {
         if (k->moves > MOVES_MAX) {
             k->frames = 1;
             k->out->cut = true;
-            weft__walk_step(k, WEFT_STEP_UNKNOWN, k->low_ns, weft__walk_top(k)->source, WEFT_NONE);
+            analyse_walk_step(k, WEFT_STEP_UNKNOWN, k->low_ns, analyse_walk_top(k)->source,
+                              WEFT_NONE);
             break;
         }
         if (has_not_moved(k))
-            walk_to(k, WEFT__SILENT, weft__walk_top(k)->source);
-        if (k->now_ns > weft__walk_top(k)->from_ns) {
+            walk_to(k, ANALYSE_SILENT, analyse_walk_top(k)->source);
+        if (k->now_ns > analyse_walk_top(k)->from_ns) {
             step_back(k);
             continue;
         }
-        struct weft__frame f = k->frame[--k->frames];
+        struct analyse_frame f = k->frame[--k->frames];
         k->before = f.before;
-        k->awaited = weft__walk_top(k)->source;
-        walk_to(k, WEFT__ACTS, f.reader);
+        k->awaited = analyse_walk_top(k)->source;
+        walk_to(k, ANALYSE_ACTS, f.reader);
     }
 }
 
 /* ---- The whole ---- */
 
 /* A pending promise: along what is waited for now, to what waits for nobody. */
-static void begin_pending(struct weft__walk *k, uint32_t promise)
+static void begin_pending(struct analyse_walk *k, uint32_t promise)
 {
     uint32_t mark = WEFT_NONE, next_mark = 1;
     for (uint32_t hops = 0; hops < WEFT_PATH_MAX && !k->failed; hops++) {
-        uint32_t final = weft_model_final(k->m, promise), wait = weft__walk_open_wait(k, final);
+        uint32_t final = weft_model_final(k->m, promise), wait = analyse_walk_open_wait(k, final);
         if (final != promise)
-            weft__walk_push(k, promise, k->m->promise[promise].end_ns, promise, k->before);
+            analyse_walk_push(k, promise, k->m->promise[promise].end_ns, promise, k->before);
         if (final == mark) { /* a circle */
-            walk_to(k, WEFT__SILENT, final);
+            walk_to(k, ANALYSE_SILENT, final);
             return;
         }
         if (hops == next_mark) {
@@ -375,31 +378,31 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
         }
         if (wait == WEFT_NONE) {
             walk_to(k,
-                    weft_history_run_at(k->h, final, k->now_ns) != WEFT_NONE ? WEFT__ACTS
-                                                                             : WEFT__RESTS,
+                    weft_history_run_at(k->h, final, k->now_ns) != WEFT_NONE ? ANALYSE_ACTS
+                                                                             : ANALYSE_RESTS,
                     final);
             return;
         }
         const struct weft_wait *w = &k->h->wait[wait];
-        struct weft__there t;
+        struct analyse_there t;
         bool resolved = weft_history_resolved_ns(k->h, w->source) != INT64_MAX;
-        if (resolved && weft__walk_there(k, w->source, wait, k->before, &t)) {
+        if (resolved && analyse_walk_there(k, w->source, wait, k->before, &t)) {
             k->promise = final;
-            t.time_ns = weft__later(t.time_ns, w->from_ns);
-            weft__walk_ready(
-                k, weft__walk_stream(k->h, weft_history_run_before(k->h, final, k->now_ns)),
+            t.time_ns = analyse_later(t.time_ns, w->from_ns);
+            analyse_walk_ready(
+                k, analyse_walk_stream(k->h, weft_history_run_before(k->h, final, k->now_ns)),
                 t.time_ns, final);
             if (t.time_ns > w->from_ns) {
-                weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
+                analyse_walk_push(k, final, w->from_ns, w->source, w->begun_by);
                 go_there(k, w->source, &t);
             } else
-                walk_to(k, WEFT__RESTS, final);
+                walk_to(k, ANALYSE_RESTS, final);
             return;
         }
-        weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
+        analyse_walk_push(k, final, w->from_ns, w->source, w->begun_by);
         promise = w->source;
     }
-    walk_to(k, WEFT__SILENT, promise);
+    walk_to(k, ANALYSE_SILENT, promise);
     k->out->cut = true;
 }
 
@@ -407,7 +410,7 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
 {
     const struct weft_model *m = h->m;
     int64_t end = weft_history_ended_ns(h, promise);
-    struct weft__walk k = {.h = h, .m = m, .out = out, .low_ns = m->promise[promise].start_ns};
+    struct analyse_walk k = {.h = h, .m = m, .out = out, .low_ns = m->promise[promise].start_ns};
     weft_path_fini(out);
     out->pending = end == INT64_MAX;
     k.now_ns = out->pending ? m->end_ns : end;
@@ -417,14 +420,14 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
     k.frame = weft_resize(NULL, k.frame_room, sizeof *k.frame);
     if (!k.frame)
         return WEFT_E_NOMEM;
-    k.frame[k.frames++] = (struct weft__frame){k.low_ns, WEFT_ROOT, promise, 0};
+    k.frame[k.frames++] = (struct analyse_frame){k.low_ns, WEFT_ROOT, promise, 0};
     k.before = m->interactions;
     k.awaited = promise;
     if (out->pending)
         begin_pending(&k, promise);
     else
         go_there(&k, promise,
-                 &(struct weft__there){.time_ns = k.now_ns, .by = h->resolution[promise]});
+                 &(struct analyse_there){.time_ns = k.now_ns, .by = h->resolution[promise]});
     walk_back(&k);
     free(k.frame);
     if (k.failed) {

@@ -19,7 +19,7 @@ struct held {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct held *held;            /* by collection */
@@ -128,30 +128,31 @@ static void report_pauses(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
-    uint64_t signs = weft__signs(f->s, WEFT_ROOT);
-    signs |= f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
-    signs |= (f->much == 0 ? WEFT__G_LITTLE : 0) | (others_had_the_cores(f) ? WEFT__G_BUSY : 0);
+    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
+    signs |=
+        f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns ? ANALYSE_G_NEAR : 0;
+    signs |= (f->much == 0 ? ANALYSE_G_LITTLE : 0) | (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
-        weft__report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
-                     c->start_ns, c->end_ns, f->cost_ns);
+        analyse_report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
+                       c->start_ns, c->end_ns, f->cost_ns);
     if (!g)
         return;
     say_pause(f, c, who, g);
     g->count = f->pauses;
-    weft__evidence_waited(f->s, g, w);
+    analyse_evidence_waited(f->s, g, w);
     for (uint32_t i = 0; i < f->h->waits; i++)
         if (collection_of(f, &f->h->wait[i]) == f->worst && f->h->wait[i].reader != g->promise)
-            weft__finding_affects(f->s, g, f->h->wait[i].reader);
+            analyse_finding_affects(f->s, g, f->h->wait[i].reader);
 }
 
-void weft__find_pauses(struct weft__search *s)
+void analyse_find_pauses(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->h->collections == 0)
         return;
-    f.held = weft__take(s, s->h->collections, sizeof *f.held);
-    f.length_ns = weft__take(s, s->h->collections, sizeof *f.length_ns);
+    f.held = analyse_take(s, s->h->collections, sizeof *f.held);
+    f.length_ns = analyse_take(s, s->h->collections, sizeof *f.length_ns);
     if (!s->failed)
         measure_pauses(&f);
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)

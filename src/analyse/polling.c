@@ -22,7 +22,7 @@ struct poller {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct poller *poller; /* by family of readers */
@@ -34,8 +34,8 @@ struct finder {
 static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_ns)
 {
     uint32_t run = weft_history_run_at(f->h, reader, time_ns);
-    const uint32_t timer = weft__run_read(f->h, run);
-    return timer != WEFT_NONE && weft__is_sleep(f->s, timer) ? timer : WEFT_NONE;
+    const uint32_t timer = analyse_run_read(f->h, run);
+    return timer != WEFT_NONE && analyse_is_sleep(f->s, timer) ? timer : WEFT_NONE;
 }
 
 /* Whether a timer of its own woke a reader between two times, in vain. */
@@ -57,7 +57,7 @@ static void add_late_look(struct finder *f, struct late x, bool waited)
 {
     int64_t late = x.until_ns - x.there_ns;
     uint32_t source = weft_model_final(f->m, x.source);
-    if (late < f->s->o->slow_wake_ns || weft__is_sleep(f->s, source) || f->counted[source] ||
+    if (late < f->s->o->slow_wake_ns || analyse_is_sleep(f->s, source) || f->counted[source] ||
         x.reader == WEFT_ROOT || source == WEFT_ROOT)
         return;
     x.timer = timer_of(f, x.reader, x.until_ns);
@@ -70,17 +70,17 @@ static void add_late_look(struct finder *f, struct late x, bool waited)
     p->own += waited || weft_model_final(f->m, f->m->promise[source].creator) ==
                             weft_model_final(f->m, x.reader);
     p->vain += looked_before(f, x.reader, x.since_ns, x.there_ns);
-    p->sum_ns = weft__sum(p->sum_ns, late);
+    p->sum_ns = analyse_sum(p->sum_ns, late);
 }
 
 static void report_polling(struct finder *f, const struct poller *p)
 {
     const struct late *x = &p->worst;
-    uint64_t signs = weft__signs(f->s, WEFT_ROOT);
-    signs |= 2 * p->own > p->count ? WEFT__Q_OWN : 0;
-    signs |= 2 * p->vain > p->count ? WEFT__Q_VAIN : 0;
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POLLING, signs, x->reader, x->there_ns,
-                                          x->until_ns, p->sum_ns);
+    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
+    signs |= 2 * p->own > p->count ? ANALYSE_Q_OWN : 0;
+    signs |= 2 * p->vain > p->count ? ANALYSE_Q_VAIN : 0;
+    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_POLLING, signs, x->reader,
+                                            x->there_ns, x->until_ns, p->sum_ns);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_POLLING, PROMISE(source, x->source), TIME(there, x->there_ns),
@@ -88,11 +88,11 @@ static void report_polling(struct finder *f, const struct poller *p)
                 LENGTH(late, x->until_ns - x->there_ns), AMOUNT(count, p->count),
                 LENGTH(sum, p->sum_ns));
     g->count = p->count;
-    weft__finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
-                           weft__resolver(f->h, x->source));
-    weft__evidence_created(f->s, g, x->timer);
-    weft__finding_evidence(f->s, g, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
-    weft__finding_affects(f->s, g, x->source);
+    analyse_finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
+                             analyse_resolver(f->h, x->source));
+    analyse_evidence_created(f->s, g, x->timer);
+    analyse_finding_evidence(f->s, g, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
+    analyse_finding_affects(f->s, g, x->source);
 }
 
 /* The creator of something whose result nobody uses, which sleeps until it looks: it had slept before, and does not
@@ -114,7 +114,7 @@ static void add_unread(struct finder *f, uint32_t source)
     bool again =
         i < h->waits_of_first[reader + 1] && of[h->wait[h->waits_of[i]].source] == of[w->source];
     if (before->from_ns >= p->start_ns && of[before->source] == of[w->source] && !again &&
-        weft__is_served(w))
+        analyse_is_served(w))
         add_late_look(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
 }
 
@@ -124,7 +124,7 @@ static void find_late_looks(struct finder *f)
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
         int64_t there = weft_history_resolved_ns(f->h, w->source);
-        if (weft__is_served(w) && there != INT64_MAX && there > w->from_ns)
+        if (analyse_is_served(w) && there != INT64_MAX && there > w->from_ns)
             add_late_look(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns},
                           true);
     }
@@ -147,12 +147,12 @@ static void find_late_looks(struct finder *f)
         add_unread(f, p);
 }
 
-void weft__find_polling(struct weft__search *s)
+void analyse_find_polling(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.poller = weft__take(s, s->families->count, sizeof *f.poller);
-    f.counted = weft__take(s, s->m->promises, sizeof *f.counted);
-    f.used = weft__take(s, s->m->promises, sizeof *f.used);
+    f.poller = analyse_take(s, s->families->count, sizeof *f.poller);
+    f.counted = analyse_take(s, s->m->promises, sizeof *f.counted);
+    f.used = analyse_take(s, s->m->promises, sizeof *f.used);
     if (!s->failed)
         find_late_looks(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)

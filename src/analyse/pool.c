@@ -18,7 +18,7 @@ struct stall {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     uint32_t resource, capacity;
@@ -59,10 +59,10 @@ static void gather_holds_and_waits(struct finder *f)
         f->wait_from[f->waits] = w->from_ns;
         f->wait_until[f->waits++] = w->until_ns;
     }
-    weft__median(f->begin, f->begins);
-    weft__median(f->end, f->ends);
-    weft__median(f->wait_from, f->waits);
-    weft__median(f->wait_until, f->waits);
+    analyse_median(f->begin, f->begins);
+    analyse_median(f->end, f->ends);
+    analyse_median(f->wait_from, f->waits);
+    analyse_median(f->wait_until, f->waits);
 }
 
 /* How many times of a list lie before a moment, and how much time has gone by since each of them in all. *at and *sum are kept
@@ -135,7 +135,7 @@ static int64_t usual_hold_ns(struct finder *f, bool before)
             (before ? x->to_ns <= f->worst.from_ns : x->from_ns >= f->worst.to_ns))
             f->begin[n++] = x->to_ns - x->from_ns;
     }
-    const int64_t median = weft__median(f->begin, n);
+    const int64_t median = analyse_median(f->begin, n);
     return n && median <= 0 ? 1 : median;
 }
 
@@ -178,7 +178,7 @@ static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x
 }
 
 static void list_permit_holder(const struct finder *f, const struct weft_hold *x,
-                               struct weft__text *list)
+                               struct analyse_text *list)
 {
     const bool gone = is_gone(f, x);
     analyse_list(f->s, list, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
@@ -189,7 +189,7 @@ static void list_permit_holder(const struct finder *f, const struct weft_hold *x
 static void say_permit_holders(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
-    struct weft__text list = {0};
+    struct analyse_text list = {0};
     uint32_t shown = 0;
     for (unsigned r = 0; r < 3; r++)
         for (uint32_t i = h->holds_for_first[f->resource];
@@ -199,11 +199,11 @@ static void say_permit_holders(const struct finder *f, struct weft_finding *g)
                 continue;
             shown++;
             list_permit_holder(f, x, &list);
-            weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
-                                   f->resource);
+            analyse_finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
+                                     f->resource);
             if (r == 0)
-                weft__finding_evidence(f->s, g, weft_history_ended_ns(h, x->holder),
-                                       weft__ending(f->m, x->holder), x->holder, WEFT_NONE);
+                analyse_finding_evidence(f->s, g, weft_history_ended_ns(h, x->holder),
+                                         analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
     if (shown)
         analyse_say(f->s, g, SAY_POOL_HOLDERS, TEXT(holders, list.text),
@@ -231,10 +231,10 @@ static void add_pool_waiters(const struct finder *f, struct weft_finding *g)
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
             continue;
-        weft__finding_affects(f->s, g, w->reader);
+        analyse_finding_affects(f->s, g, w->reader);
         if (!any)
-            weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader,
-                                   f->resource);
+            analyse_finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader,
+                                     f->resource);
         any = true;
     }
 }
@@ -251,17 +251,17 @@ static uint64_t signs_of_pool(const struct finder *f)
                    weft_model_final(f->m, k->released_by) != weft_model_final(f->m, k->holder));
         gone |= holds_it(f, k) && is_gone(f, k);
     }
-    return weft__signs(f->s, f->resource) | (gone && !passed ? WEFT__P_GONE : 0) |
-           (passed ? WEFT__P_PASSED : 0) | (f->first ? WEFT__P_FIRST : 0) |
-           (f->capacity == 1 ? WEFT__P_LOCK : 0) | (x->waiters < 2 ? WEFT__P_ALONE : 0) |
-           (x->to_ns - x->from_ns < STALL_TIMES * f->usual_ns ? WEFT__P_USUAL : 0);
+    return analyse_signs(f->s, f->resource) | (gone && !passed ? ANALYSE_P_GONE : 0) |
+           (passed ? ANALYSE_P_PASSED : 0) | (f->first ? ANALYSE_P_FIRST : 0) |
+           (f->capacity == 1 ? ANALYSE_P_LOCK : 0) | (x->waiters < 2 ? ANALYSE_P_ALONE : 0) |
+           (x->to_ns - x->from_ns < STALL_TIMES * f->usual_ns ? ANALYSE_P_USUAL : 0);
 }
 
 static void report_pool(struct finder *f)
 {
     const struct stall *x = &f->worst;
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of_pool(f),
-                                          f->resource, x->from_ns, x->to_ns, x->waited_ns);
+    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of_pool(f),
+                                            f->resource, x->from_ns, x->to_ns, x->waited_ns);
     if (!g)
         return;
     g->count = f->stalls;
@@ -278,13 +278,13 @@ static void make_pool_room(struct finder *f)
         holds = k > holds ? k : holds;
         waits = k && w > waits ? w : waits;
     }
-    f->begin = weft__take(f->s, holds, sizeof *f->begin);
-    f->end = weft__take(f->s, holds, sizeof *f->end);
-    f->wait_from = weft__take(f->s, waits, sizeof *f->wait_from);
-    f->wait_until = weft__take(f->s, waits, sizeof *f->wait_until);
+    f->begin = analyse_take(f->s, holds, sizeof *f->begin);
+    f->end = analyse_take(f->s, holds, sizeof *f->end);
+    f->wait_from = analyse_take(f->s, waits, sizeof *f->wait_from);
+    f->wait_until = analyse_take(f->s, waits, sizeof *f->wait_until);
 }
 
-void weft__find_pools(struct weft__search *s)
+void analyse_find_pools(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->m->holds == 0)

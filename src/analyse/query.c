@@ -175,7 +175,7 @@ static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time
     for (uint32_t n = 0; i > first && n < LOOK_BACK && knew == INT64_MIN; n++) {
         const struct weft_idle *x = &h->idle[--i];
         int64_t end = x->end_ns < time_ns ? x->end_ns : time_ns;
-        bool slept = end - x->start_ns >= (says ? WEFT__NAP : LONG_NS);
+        bool slept = end - x->start_ns >= (says ? ANALYSE_NAP : LONG_NS);
         if (slept || (says && looks++) || n + 1 == LOOK_BACK)
             knew = end;
     }
@@ -216,7 +216,7 @@ int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int6
         return time_ns;
     int64_t since = busy_since(h, loop, time_ns, knew_ns(h, loop, time_ns));
     uint32_t low = weft_history_collection_from(h->collection, 0, h->collections, since);
-    if (low > 0 && h->collection[low - 1].end_ns >= since - WEFT__NAP)
+    if (low > 0 && h->collection[low - 1].end_ns >= since - ANALYSE_NAP)
         since = h->collection[low - 1].start_ns;
     since = since > from_ns ? since : from_ns;
     return time_ns - since >= LONG_NS ? since : time_ns;

@@ -109,7 +109,7 @@ static void walk_on(struct walk *w)
 
 /* ---- What went wrong ---- */
 
-unsigned weft__weight_in(const struct weft_history *h, uint32_t promise)
+unsigned analyse_weight_in(const struct weft_history *h, uint32_t promise)
 {
     uint32_t final = weft_model_final(h->m, promise);
     if (h->m->promise[promise].should_resolve || h->m->promise[final].should_resolve)
@@ -122,25 +122,25 @@ unsigned weft__weight_in(const struct weft_history *h, uint32_t promise)
     return 1;
 }
 
-unsigned weft__weight_of(const struct weft__differ *d, uint32_t good)
+unsigned analyse_weight_of(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t bad = d->bad_of_good[good];
-    unsigned of_good = weft__weight_in(d->good, good), of_bad = weft__weight_in(d->bad, bad);
+    unsigned of_good = analyse_weight_in(d->good, good), of_bad = analyse_weight_in(d->bad, bad);
     unsigned most = of_good > of_bad ? of_good : of_bad;
-    return most == 1 && (d->mark[good] | d->bad_mark[bad]) & WEFT__USED ? 2 : most;
+    return most == 1 && (d->mark[good] | d->bad_mark[bad]) & ANALYSE_USED ? 2 : most;
 }
 
 /* Whether a promise that ended otherwise ended worse in one run than in the other. */
-bool weft__ended_worse(const struct weft_history *h, uint32_t promise,
-                       const struct weft_history *than, uint32_t other)
+bool analyse_ended_worse(const struct weft_history *h, uint32_t promise,
+                         const struct weft_history *than, uint32_t other)
 {
-    static const unsigned char how_bad[WEFT__ENDINGS] = {
-        [WEFT__CANCEL] = 1, [WEFT__DROP] = 1, [WEFT__ERROR] = 2, [WEFT__OPEN] = 3};
-    return how_bad[weft__ending_of(h->m, promise)] > how_bad[weft__ending_of(than->m, other)];
+    static const unsigned char how_bad[ANALYSE_ENDINGS] = {
+        [ANALYSE_CANCEL] = 1, [ANALYSE_DROP] = 1, [ANALYSE_ERROR] = 2, [ANALYSE_OPEN] = 3};
+    return how_bad[analyse_ending_of(h->m, promise)] > how_bad[analyse_ending_of(than->m, other)];
 }
 
 struct goals {
-    struct weft__differ *d;
+    struct analyse_differ *d;
     struct walk good, bad;
     bool any, marked; /* marked: something should resolve */
 };
@@ -158,7 +158,7 @@ static void add_goal(struct goals *k, uint32_t good, uint32_t bad)
 static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t *mark)
 {
     struct walk w;
-    if (!walk_init(&w, h, mark, WEFT__SERVES))
+    if (!walk_init(&w, h, mark, ANALYSE_SERVES))
         k->d->failed = true;
     for (uint32_t p = 1; p < h->m->promises && !k->d->failed; p++)
         if (h->m->promise[p].should_resolve) {
@@ -172,23 +172,23 @@ static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t 
 /* Whether something may be where they part though nothing ended worse. */
 static bool is_goal(const struct goals *k, uint8_t mark)
 {
-    return mark & WEFT__USED && (mark & WEFT__SERVES || !k->marked);
+    return mark & ANALYSE_USED && (mark & ANALYSE_SERVES || !k->marked);
 }
 
 /* What ended otherwise, and matters most. */
 static void add_changed(struct goals *k, bool worse)
 {
-    const struct weft__differ *d = k->d;
+    const struct analyse_differ *d = k->d;
     unsigned most = 1;
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t p = 1; p < d->good->m->promises; p++) {
-            if (!(d->mark[p] & WEFT__CHANGED) ||
-                (worse && !weft__ended_worse(d->bad, d->bad_of_good[p], d->good, p)))
+            if (!(d->mark[p] & ANALYSE_CHANGED) ||
+                (worse && !analyse_ended_worse(d->bad, d->bad_of_good[p], d->good, p)))
                 continue;
-            unsigned weight = weft__weight_of(d, p);
+            unsigned weight = analyse_weight_of(d, p);
             bool alone = weight == 1 && d->good->m->promise[p].creator == WEFT_ROOT;
-            if (alone || (weight < 3 && d->mark[p] & WEFT__COMES_AND_GOES) ||
-                (!worse && k->marked && !(d->mark[p] & WEFT__SERVES)))
+            if (alone || (weight < 3 && d->mark[p] & ANALYSE_COMES_AND_GOES) ||
+                (!worse && k->marked && !(d->mark[p] & ANALYSE_SERVES)))
                 continue;
             if (pass && weight == most)
                 add_goal(k, p, d->bad_of_good[p]);
@@ -209,11 +209,11 @@ struct lengths {
     int64_t longest_ns, limit_ns; /* limit: from there on it is longer than they vary */
 };
 
-static void find_limits(const struct weft__differ *d, struct lengths *of)
+static void find_limits(const struct analyse_differ *d, struct lengths *of)
 {
     enum { FEW = 10 };
     for (uint32_t r = 0; r < d->goods; r++) {
-        const struct weft__side *s = &d->sides.side[r];
+        const struct analyse_side *s = &d->sides.side[r];
         for (uint32_t p = 1; p < s->h->m->promises; p++) {
             struct lengths *k = &of[s->kind[p]];
             int64_t length = length_ns(s->h, p);
@@ -236,7 +236,7 @@ static void find_limits(const struct weft__differ *d, struct lengths *of)
 /* Of what takes longer than the good runs vary, that for which somebody waited longest. */
 static void add_slowest(struct goals *k)
 {
-    const struct weft__differ *d = k->d;
+    const struct analyse_differ *d = k->d;
     const uint32_t *kind = d->sides.side[0].kind;
     uint32_t slowest = WEFT_NONE;
     int64_t most = 0;
@@ -249,13 +249,14 @@ static void add_slowest(struct goals *k)
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         uint32_t bad = d->bad_of_good[p];
         if (bad == WEFT_NONE || weft_history_ended_ns(d->good, p) == INT64_MAX ||
-            weft_history_ended_ns(d->bad, bad) == INT64_MAX || weft__weight_of(d, p) < 2 ||
-            (k->marked && !(d->bad_mark[bad] & WEFT__SERVES)) || d->mark[p] & WEFT__COMES_AND_GOES)
+            weft_history_ended_ns(d->bad, bad) == INT64_MAX || analyse_weight_of(d, p) < 2 ||
+            (k->marked && !(d->bad_mark[bad] & ANALYSE_SERVES)) ||
+            d->mark[p] & ANALYSE_COMES_AND_GOES)
             continue;
         int64_t good_ns = length_ns(d->good, p), longer = length_ns(d->bad, bad) - good_ns;
         if (longer < MS || longer < good_ns / 2 || good_ns + longer < of[kind[p]].limit_ns)
             continue;
-        d->mark[p] |= WEFT__SLOW;
+        d->mark[p] |= ANALYSE_SLOW;
         if (longer > most) {
             most = longer;
             slowest = p;
@@ -268,50 +269,50 @@ static void add_slowest(struct goals *k)
 
 static void add_lonely(struct goals *k)
 {
-    const struct weft__differ *d = k->d;
+    const struct analyse_differ *d = k->d;
     for (uint32_t p = 1; p < d->good->m->promises; p++)
-        if (d->mark[p] & WEFT__LONELY && is_goal(k, d->mark[p]) &&
-            !(d->mark[p] & WEFT__COMES_AND_GOES))
+        if (d->mark[p] & ANALYSE_LONELY && is_goal(k, d->mark[p]) &&
+            !(d->mark[p] & ANALYSE_COMES_AND_GOES))
             add_goal(k, p, WEFT_NONE);
     for (uint32_t p = 1; p < d->bad->m->promises; p++)
-        if (d->bad_mark[p] & WEFT__LONELY && is_goal(k, d->bad_mark[p]) &&
-            !(d->mark[d->good_of_bad[d->bad->m->promise[p].creator]] & WEFT__COMES_AND_GOES))
+        if (d->bad_mark[p] & ANALYSE_LONELY && is_goal(k, d->bad_mark[p]) &&
+            !(d->mark[d->good_of_bad[d->bad->m->promise[p].creator]] & ANALYSE_COMES_AND_GOES))
             add_goal(k, WEFT_NONE, p);
 }
 
 /* What some good run does without, with all below it. */
 static void mark_coming_and_going(struct goals *k)
 {
-    const struct weft__differ *d = k->d;
+    const struct analyse_differ *d = k->d;
     const struct weft_history *g = d->good;
     uint32_t *queue = k->good.queue, count = 1; /* not used yet */
     queue[0] = WEFT_ROOT;
     for (uint32_t at = 0; at < count; at++)
         for (uint32_t i = g->children_first[queue[at]]; i < g->children_first[queue[at] + 1]; i++) {
             uint32_t child = g->children[i];
-            if (d->mark[queue[at]] & WEFT__COMES_AND_GOES || weft__dispensable(d, child))
-                d->mark[child] |= WEFT__COMES_AND_GOES;
+            if (d->mark[queue[at]] & ANALYSE_COMES_AND_GOES || analyse_dispensable(d, child))
+                d->mark[child] |= ANALYSE_COMES_AND_GOES;
             queue[count++] = child;
         }
 }
 
 /* What is relevant in one run is so in the other. */
-static void share_marks(const struct weft__differ *d, struct walk *good, struct walk *bad)
+static void share_marks(const struct analyse_differ *d, struct walk *good, struct walk *bad)
 {
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         uint32_t other = d->bad_of_good[p];
-        if (other != WEFT_NONE && d->mark[p] & WEFT__RELEVANT)
-            reach_promise(bad, other, weft__end_ns(d->bad, other));
-        else if (other != WEFT_NONE && d->bad_mark[other] & WEFT__RELEVANT)
-            reach_promise(good, p, weft__end_ns(d->good, p));
+        if (other != WEFT_NONE && d->mark[p] & ANALYSE_RELEVANT)
+            reach_promise(bad, other, analyse_end_ns(d->bad, other));
+        else if (other != WEFT_NONE && d->bad_mark[other] & ANALYSE_RELEVANT)
+            reach_promise(good, p, analyse_end_ns(d->good, p));
     }
 }
 
-void weft__find_relevant(struct weft__differ *d)
+void analyse_find_relevant(struct analyse_differ *d)
 {
     struct goals k = {.d = d};
-    d->failed |= !walk_init(&k.good, d->good, d->mark, WEFT__RELEVANT);
-    d->failed |= !walk_init(&k.bad, d->bad, d->bad_mark, WEFT__RELEVANT);
+    d->failed |= !walk_init(&k.good, d->good, d->mark, ANALYSE_RELEVANT);
+    d->failed |= !walk_init(&k.bad, d->bad, d->bad_mark, ANALYSE_RELEVANT);
     if (!d->failed) {
         mark_coming_and_going(&k);
         add_changed(&k, true);

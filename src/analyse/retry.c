@@ -5,8 +5,8 @@
 #include "analyse/loop.h"
 #include "analyse/types.h"
 
-#define PAUSE_NS WEFT__MS       /* a longer one is a pause */
-#define LONG_NS (50 * WEFT__MS) /* attempts that take longer than this are no storm */
+#define PAUSE_NS ANALYSE_MS       /* a longer one is a pause */
+#define LONG_NS (50 * ANALYSE_MS) /* attempts that take longer than this are no storm */
 enum {
     BESIDE = 8, /* attempts side by side */
     LOOKED_AT = 16,
@@ -20,12 +20,12 @@ struct series {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct series *open, *worst; /* by family */
     uint64_t *total;             /* … attempts in all series that are long enough */
-    struct weft__lists made;     /* by the final promise of the creator */
+    struct analyse_lists made;   /* by the final promise of the creator */
 };
 
 /* The last failure of a series up to a time, or INT64_MIN. */
@@ -51,7 +51,7 @@ static enum between waited_before_retry(const struct finder *f, uint32_t creator
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if (w->from_ns > to)
             break;
-        if (weft__is_timer(f->m, w->source))
+        if (analyse_is_timer(f->m, w->source))
             return TIME;
         others |= f->s->families->of[w->source] != family && w->until_ns <= to;
     }
@@ -88,7 +88,7 @@ static void add_attempt(struct finder *f, uint32_t creator, uint32_t p)
             end_series(f, family);
         x->others += did == OTHERS;
     }
-    if (!weft__has_failed(f->m, p)) {
+    if (!analyse_has_failed(f->m, p)) {
         if (q->outcome != WEFT_PENDING)
             end_series(f, family);
         return;
@@ -97,7 +97,7 @@ static void add_attempt(struct finder *f, uint32_t creator, uint32_t p)
         *x = (struct series){.creator = creator, .first = p};
     x->last = p;
     x->failed_ns[x->count++ % BESIDE] = q->end_ns;
-    x->sum_ns = weft__sum(x->sum_ns, q->end_ns - q->start_ns);
+    x->sum_ns = analyse_sum(x->sum_ns, q->end_ns - q->start_ns);
 }
 
 static void report_retries(struct finder *f, uint32_t family)
@@ -105,14 +105,14 @@ static void report_retries(struct finder *f, uint32_t family)
     enum { SHOWN = 3 };
     const struct series *x = &f->worst[family];
     const struct weft_promise *promise = f->m->promise;
-    uint64_t signs = weft__signs(f->s, WEFT_ROOT);
-    signs |= x->creator == WEFT_ROOT ? WEFT__R_LOOP : 0;
-    signs |= 2 * x->others > x->count ? WEFT__R_OTHER : 0;
-    signs |= x->sum_ns / x->count > LONG_NS ? WEFT__R_SLOW : 0;
+    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
+    signs |= x->creator == WEFT_ROOT ? ANALYSE_R_LOOP : 0;
+    signs |= 2 * x->others > x->count ? ANALYSE_R_OTHER : 0;
+    signs |= x->sum_ns / x->count > LONG_NS ? ANALYSE_R_SLOW : 0;
     int64_t from = promise[x->first].start_ns, to = promise[x->last].end_ns;
     struct weft_finding *g =
-        weft__report(f->s, WEFT_FINDING_RETRY_STORM, signs,
-                     x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
+        analyse_report(f->s, WEFT_FINDING_RETRY_STORM, signs,
+                       x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_RETRIES, PROMISE(creator, x->creator), AMOUNT(count, x->count),
@@ -123,13 +123,13 @@ static void report_retries(struct finder *f, uint32_t family)
     for (uint32_t i = f->made.first[x->creator]; i < f->made.first[x->creator + 1]; i++) {
         const uint32_t p = f->made.item[i];
         if (p < x->first || p > x->last || f->s->families->of[p] != family ||
-            !weft__has_failed(f->m, p))
+            !analyse_has_failed(f->m, p))
             continue;
-        weft__finding_affects(f->s, g, p);
+        analyse_finding_affects(f->s, g, p);
         if (shown++ >= SHOWN && p != x->last)
             continue;
-        weft__evidence_created(f->s, g, p);
-        weft__evidence_ended(f->s, g, p);
+        analyse_evidence_created(f->s, g, p);
+        analyse_evidence_ended(f->s, g, p);
     }
 }
 
@@ -140,14 +140,14 @@ static uint32_t maker_of(const void *data, uint32_t promise)
     return promise == WEFT_ROOT ? WEFT_NONE : weft_model_final(m, m->promise[promise].creator);
 }
 
-void weft__find_retries(struct weft__search *s)
+void analyse_find_retries(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.made = weft__lists(s, s->m->promises, s->m->promises, maker_of, s->m);
+    f.made = analyse_lists(s, s->m->promises, s->m->promises, maker_of, s->m);
     uint32_t families = s->families->count;
-    f.open = weft__take(s, families, sizeof *f.open);
-    f.worst = weft__take(s, families, sizeof *f.worst);
-    f.total = weft__take(s, families, sizeof *f.total);
+    f.open = analyse_take(s, families, sizeof *f.open);
+    f.worst = analyse_take(s, families, sizeof *f.worst);
+    f.total = analyse_take(s, families, sizeof *f.total);
     for (uint32_t i = 0; i < families && !s->failed; i++)
         f.open[i].creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)

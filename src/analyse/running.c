@@ -17,7 +17,7 @@ struct activity {
     int64_t longest_ns[2]; /* of these, without what halted them */
 };
 
-static void count_runs(struct activity *of, const struct weft__side *s, unsigned which)
+static void count_runs(struct activity *of, const struct analyse_side *s, unsigned which)
 {
     const struct weft_history *h = s->h;
     for (uint32_t p = 1; p < h->m->promises; p++) {
@@ -61,8 +61,8 @@ static bool runs_longer(const struct activity *a)
 /* ---- Telling ---- */
 
 struct teller {
-    struct weft__differ *d;
-    struct weft__families good, bad;
+    struct analyse_differ *d;
+    struct analyse_families good, bad;
     uint32_t room;
 };
 
@@ -123,11 +123,12 @@ static int by_importance(const void *a, const void *b)
     return weft_order(x->bad, y->bad);
 }
 
-void weft__find_running(struct weft__differ *d)
+void analyse_find_running(struct analyse_differ *d)
 {
     uint32_t kinds = d->sides.kinds.count;
     struct activity *of = calloc(kinds, sizeof *of);
-    struct teller k = {.d = d, .good = weft__kinds_of(d, 0), .bad = weft__kinds_of(d, d->goods)};
+    struct teller k = {
+        .d = d, .good = analyse_kinds_of(d, 0), .bad = analyse_kinds_of(d, d->goods)};
     d->failed |= !of || !k.good.first || !k.bad.first;
     for (uint32_t r = 0; r <= d->goods && !d->failed; r++)
         count_runs(of, &d->sides.side[r], r == d->goods);

@@ -13,9 +13,9 @@ static const char *const texts[] = {
 };
 
 struct filler {
-    struct weft__text *t;
+    struct analyse_text *t;
     const struct weft_model *m;
-    const struct weft__families *families;
+    const struct analyse_families *families;
     const struct analyse_slot *slots;
     size_t count;
 };
@@ -42,7 +42,7 @@ static const struct analyse_slot *slot_of(const struct filler *f, struct word na
 }
 
 /* Why a promise failed, cut where it is long, between whole characters; nothing if that is not known. */
-static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+static void put_reason(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
     enum { REASON_BYTES = 120 };
     uint32_t size, reason = weft_model_reason(m, promise);
@@ -52,7 +52,7 @@ static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_
     uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
     while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
         n--;
-    weft__put(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
+    analyse_put_format(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
 }
 
 /* "failed at 12 ms (timeout)", as ENDED has it. */
@@ -72,19 +72,19 @@ static void put_promise(const struct filler *f, const struct analyse_slot *slot,
         return;
     const uint32_t final = weft_model_final(m, promise);
     if (is_word(form, "name") || (form.size == 0 && slot->is == ANALYSE_NAME))
-        weft__put_name(f->t, m, promise);
+        analyse_put_name(f->t, m, promise);
     else if (form.size == 0)
-        weft__put_full(f->t, m, promise);
+        analyse_put_full(f->t, m, promise);
     else if (is_word(form, "origin"))
-        weft__put_origin(f->t, m, promise);
+        analyse_put_origin(f->t, m, promise);
     else if (is_word(form, "type"))
-        weft__put(f->t, "%.64s", weft_model_type(m, promise));
+        analyse_put_format(f->t, "%.64s", weft_model_type(m, promise));
     else if (is_word(form, "number"))
-        weft__put(f->t, "%" PRIu64, m->promise[promise].id);
+        analyse_put_format(f->t, "%" PRIu64, m->promise[promise].id);
     else if (is_word(form, "verb"))
-        weft__put(f->t, "%s", weft__outcome_verb(m, promise));
+        analyse_put_format(f->t, "%s", analyse_outcome_verb(m, promise));
     else if (is_word(form, "end"))
-        weft__put_time(f->t, m->promise[final].end_ns);
+        analyse_put_time(f->t, m->promise[final].end_ns);
     else if (is_word(form, "reason"))
         put_reason(f->t, m, final);
     else {
@@ -103,22 +103,22 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
         break;
     case ANALYSE_FAMILY:
         if (value != WEFT_NONE)
-            weft__put_family(f->t, f->m, f->families, (uint32_t)value);
+            analyse_put_family(f->t, f->m, f->families, (uint32_t)value);
         break;
     case ANALYSE_TIME:
         if (is_word(form, "ago"))
-            weft__put_length(f->t, f->m->end_ns > value ? f->m->end_ns - value : 0);
+            analyse_put_length(f->t, f->m->end_ns > value ? f->m->end_ns - value : 0);
         else if (value != INT64_MIN)
-            weft__put_time(f->t, value);
+            analyse_put_time(f->t, value);
         break;
     case ANALYSE_LENGTH:
-        weft__put_length(f->t, value);
+        analyse_put_length(f->t, value);
         break;
     case ANALYSE_COUNT:
-        weft__put_count(f->t, (uint64_t)value);
+        analyse_put_count(f->t, (uint64_t)value);
         break;
     case ANALYSE_NUMBER:
-        weft__put(f->t, "%" PRId64, value);
+        analyse_put_format(f->t, "%" PRId64, value);
         break;
     case ANALYSE_FLAG:
         break;
@@ -150,8 +150,8 @@ static bool put_braces(const struct filler *f, const char *text, size_t size)
     if (*rest == '|') {
         const char *one = rest + 1, *several = strchr(one, '|') + 1;
         const bool is_one = slot->value == 1;
-        weft__put(f->t, "%.*s", (int)(is_one ? several - 1 - one : text + size - several),
-                  is_one ? one : several);
+        analyse_put_format(f->t, "%.*s", (int)(is_one ? several - 1 - one : text + size - several),
+                           is_one ? one : several);
         return true;
     }
     put_slot(f, slot, (struct word){rest + 1, *rest == '.' ? size - name.size - 1 : 0});
@@ -164,7 +164,7 @@ static void put_template(const struct filler *f, const char *text)
     bool stands = false; /* … and whether it is not left out */
     while (*text) {
         const size_t plain = strcspn(text, "{[]"), braces = strcspn(text + plain, "}");
-        weft__put(f->t, "%.*s", (int)plain, text);
+        analyse_put_format(f->t, "%.*s", (int)plain, text);
         text += plain;
         if (*text == '{') {
             stands &= put_braces(f, text + 1, braces - 1);
@@ -180,31 +180,31 @@ static void put_template(const struct filler *f, const char *text)
     }
 }
 
-void analyse_fill(struct weft__text *t, const struct weft_model *m,
-                  const struct weft__families *families, const char *text,
+void analyse_fill(struct analyse_text *t, const struct weft_model *m,
+                  const struct analyse_families *families, const char *text,
                   const struct analyse_slot *slots, size_t count)
 {
     const struct filler f = {t, m, families, slots, count};
     if (t->size && t->text[t->size - 1] != ' ' && !strchr(" ,;:.)", *text))
-        weft__put(t, " ");
+        analyse_put_format(t, " ");
     put_template(&f, text);
 }
 
-void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
-                       const struct weft__families *families, enum analyse_sentence which,
+void analyse_put_slots(struct analyse_text *t, const struct weft_model *m,
+                       const struct analyse_families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count)
 {
     analyse_fill(t, m, families, texts[which], slots, count);
 }
 
 char *analyse_put_slots_new(bool *failed, const struct weft_model *m,
-                            const struct weft__families *families, enum analyse_sentence which,
+                            const struct analyse_families *families, enum analyse_sentence which,
                             const struct analyse_slot *slots, size_t count)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     analyse_put_slots(&t, m, families, which, slots, count);
     *failed |= t.failed;
-    return weft__text_take(&t);
+    return analyse_text_take(&t);
 }
 
 const char *analyse_sentence_text(enum analyse_sentence which)

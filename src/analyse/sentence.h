@@ -86,22 +86,22 @@ struct analyse_slot {
 
 /* Puts what a template says; behind a space if there is text before it that does not end with one, unless it begins with a
  * punctuation mark. m: NULL if all promises have a model of their own. families: of m, or NULL if no slot is a family. */
-void analyse_fill(struct weft__text *t, const struct weft_model *m,
-                  const struct weft__families *families, const char *text,
+void analyse_fill(struct analyse_text *t, const struct weft_model *m,
+                  const struct analyse_families *families, const char *text,
                   const struct analyse_slot *slots, size_t count);
 
 /* The same of a sentence. */
 #define analyse_put(t, m, families, which, ...)                                                    \
     analyse_put_slots(t, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
-void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
-                       const struct weft__families *families, enum analyse_sentence which,
+void analyse_put_slots(struct analyse_text *t, const struct weft_model *m,
+                       const struct analyse_families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count);
 
 /* The same as a text of its own, which the caller frees; NULL if there is no memory: then *failed is true. */
 #define analyse_put_new(failed, m, families, which, ...)                                           \
     analyse_put_slots_new(failed, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
 char *analyse_put_slots_new(bool *failed, const struct weft_model *m,
-                            const struct weft__families *families, enum analyse_sentence which,
+                            const struct analyse_families *families, enum analyse_sentence which,
                             const struct analyse_slot *slots, size_t count);
 
 /* A sentence without slots. */

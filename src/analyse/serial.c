@@ -36,13 +36,13 @@ struct found {
     uint32_t reader;
     int64_t saving_ns;
     uint64_t count; /* chains of the same family, by readers of the same family */
-    struct weft__verdict verdict;
+    struct analyse_verdict verdict;
     uint32_t reader_family;
     bool again; /* of the same reader as the one before */
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct found *found;
@@ -280,7 +280,7 @@ static bool is_alike(const struct finder *f, const struct chain *c)
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
         const uint32_t p = w->source, by = resolver_of(f, w, &run);
-        if (weft__is_served(w) &&
+        if (analyse_is_served(w) &&
             (weft_model_name(f->m, p) != name || h->children_first[p + 1] > h->children_first[p] ||
              h->waits_of_first[p + 1] > h->waits_of_first[p] ||
              h->runs_of_first[p + 1] > h->runs_of_first[p] || by == w->reader ||
@@ -295,7 +295,7 @@ static bool find_those_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
     uint32_t *last = calloc(families, sizeof *last);
-    f->together = weft__take(f->s, families, sizeof *f->together);
+    f->together = analyse_take(f->s, families, sizeof *f->together);
     for (uint32_t p = 1; last && f->together && p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p], *before = &f->m->promise[last[of[p]]];
         f->together[of[p]] |= last[of[p]] && before->creator == q->creator &&
@@ -309,7 +309,7 @@ static bool find_those_together(struct finder *f)
 /* False: no memory. */
 static bool find_first_starts(struct finder *f)
 {
-    f->first = weft__take(f->s, f->m->promises, sizeof *f->first);
+    f->first = analyse_take(f->s, f->m->promises, sizeof *f->first);
     for (uint32_t p = 1; f->first && p < f->m->promises; p++) {
         uint32_t *first = &f->first[weft_model_final(f->m, p)];
         *first = *first ? *first : p;
@@ -333,7 +333,7 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
         if (inner == WEFT_NONE)
             return false;
         const struct weft_promise *q = &f->m->promise[inner];
-        if (weft__sum(q->start_ns, half_ns) < w->from_ns ||
+        if (analyse_sum(q->start_ns, half_ns) < w->from_ns ||
             (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT &&
              !creates_them_itself(f, w->reader, inner) && !is_below(f->m, w->reader, q->creator)))
             return true;
@@ -366,8 +366,8 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
         return true;
     if (run == WEFT_NONE || resolver == w->reader || is_below(f->m, resolver, w->source))
         return false;
-    const uint32_t timer = weft__run_read(f->h, run);
-    if (timer == WEFT_NONE || timer == WEFT_ROOT || !(weft__known(f->s, timer) & WEFT__TIMER))
+    const uint32_t timer = analyse_run_read(f->h, run);
+    if (timer == WEFT_NONE || timer == WEFT_ROOT || !(analyse_known(f->s, timer) & ANALYSE_TIMER))
         return false;
     const uint32_t final = weft_model_final(f->m, resolver);
     const int64_t asked_ns = f->m->promise[w->source].start_ns;
@@ -382,7 +382,7 @@ static bool sleeps_again(const struct finder *f, uint32_t p)
     const uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
     bool only = end - first > 1;
     for (uint32_t i = first; i < end && i - first < RUNS && only; i++)
-        only = weft__is_sleep(f->s, wait_at(f, i)->source);
+        only = analyse_is_sleep(f->s, wait_at(f, i)->source);
     return only;
 }
 
@@ -392,7 +392,7 @@ static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
     for (unsigned i = 0; i < ANCESTORS; i++) {
         const uint32_t first = f->h->waits_of_first[p], waits = f->h->waits_of_first[p + 1] - first;
         if (waits != 1)
-            return waits == 0 && i > 0 && weft__is_sleep(f->s, p);
+            return waits == 0 && i > 0 && analyse_is_sleep(f->s, p);
         p = weft_model_final(f->m, f->h->wait[f->h->waits_of[first]].source);
     }
     return false;
@@ -407,10 +407,10 @@ static bool are_sleeps(const struct finder *f, const struct chain *c)
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
         const uint32_t p = weft_model_final(f->m, w->source);
-        if (!weft__is_served(w))
+        if (!analyse_is_served(w))
             continue;
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
-        asleep += itself && weft__is_sleep(f->s, p);
+        asleep += itself && analyse_is_sleep(f->s, p);
         within += !itself && waits_only_for_sleeps(f, p);
         again += sleeps_again(f, p);
         moment |= weft_history_ended_ns(f->h, p) - f->m->promise[p].start_ns < MOMENT_NS;
@@ -421,37 +421,38 @@ static bool are_sleeps(const struct finder *f, const struct chain *c)
 static uint64_t signs_of_chain(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const uint32_t source = wait_at(f, c->first)->source;
-    const unsigned type = weft__type(f->m, source), called = weft__called(f->s, source);
-    const unsigned by_reader = weft__type(f->m, weft_model_final(f->m, reader));
+    const unsigned type = analyse_type(f->m, source), called = analyse_called(f->s, source);
+    const unsigned by_reader = analyse_type(f->m, weft_model_final(f->m, reader));
     /* That the reader was created long ago changes nothing, if one knows what it is. */
     const bool created = f->m->promise[reader].created;
-    return weft__signs(f->s, created ? WEFT_ROOT : reader) |
-           ((type | called) & WEFT__TIMER ? WEFT__E_TIMER : 0) |
-           ((type | by_reader) & WEFT__ORDERED ? WEFT__E_ORDERED : 0) |
-           (called & WEFT__ORDERED ? WEFT__CALLED : 0) |
+    return analyse_signs(f->s, created ? WEFT_ROOT : reader) |
+           ((type | called) & ANALYSE_TIMER ? ANALYSE_E_TIMER : 0) |
+           ((type | by_reader) & ANALYSE_ORDERED ? ANALYSE_E_ORDERED : 0) |
+           (called & ANALYSE_ORDERED ? ANALYSE_CALLED : 0) |
            (reader != WEFT_ROOT && f->m->promise[weft_model_final(f->m, reader)].background
-                ? WEFT__E_BACKGROUND
+                ? ANALYSE_E_BACKGROUND
                 : 0) |
-           (weft_model_name(f->m, source) == WEFT_NONE ? WEFT__E_NAMELESS : 0) |
-           (2 * c->failed >= c->count ? WEFT__E_FAILED : 0) |
-           (c->count >= ASKED ? WEFT__E_ASKED : 0) |
-           (2 * c->paced >= c->count ? WEFT__E_PACED : 0) |
-           (2 * c->feeding >= c->count ? WEFT__E_FEEDS : 0) |
-           (does_more_after(f, reader, c) ? WEFT__E_GOES_ON : 0) |
-           (makes_load(f, reader, c) ? WEFT__E_LOAD : 0) | (are_sleeps(f, c) ? WEFT__E_SLEEPS : 0) |
-           (!f->together[c->family] && is_alike(f, c) ? WEFT__E_ALIKE : 0);
+           (weft_model_name(f->m, source) == WEFT_NONE ? ANALYSE_E_NAMELESS : 0) |
+           (2 * c->failed >= c->count ? ANALYSE_E_FAILED : 0) |
+           (c->count >= ASKED ? ANALYSE_E_ASKED : 0) |
+           (2 * c->paced >= c->count ? ANALYSE_E_PACED : 0) |
+           (2 * c->feeding >= c->count ? ANALYSE_E_FEEDS : 0) |
+           (does_more_after(f, reader, c) ? ANALYSE_E_GOES_ON : 0) |
+           (makes_load(f, reader, c) ? ANALYSE_E_LOAD : 0) |
+           (are_sleeps(f, c) ? ANALYSE_E_SLEEPS : 0) |
+           (!f->together[c->family] && is_alike(f, c) ? ANALYSE_E_ALIKE : 0);
 }
 
 /* Whether a loop that was blocked, or spun, explains most of a chain. */
 static bool is_explained(const struct finder *f, const struct chain *c)
 {
-    const struct weft__search *s = f->s;
+    const struct analyse_search *s = f->s;
     int64_t from = wait_at(f, c->first)->from_ns, to = wait_at(f, c->last)->until_ns, sum = 0;
     uint32_t low = 0, high = s->blockeds;
     WEFT_SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first one that ends later */
     for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
          low++, n++) {
-        const struct weft__blocked *b = &s->blocked[low];
+        const struct analyse_blocked *b = &s->blocked[low];
         sum += (b->to_ns < to ? b->to_ns : to) - (b->from_ns > from ? b->from_ns : from);
     }
     return sum > (to - from) / 2;
@@ -464,9 +465,9 @@ static bool add_chain(struct finder *f, uint32_t reader, const struct chain *c, 
                       .saving_ns = saving,
                       .count = 1,
                       .reader_family = f->s->families->of[reader]};
-    if (!weft__judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
+    if (!analyse_judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
         return true;
-    if (!weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+    if (!analyse_take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         return false;
     x.again = f->founds && f->found[f->founds - 1].reader == reader;
     f->found[f->founds++] = x;
@@ -484,7 +485,7 @@ static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
     if (c->count < shortest_chain(f))
         return true;
     for (uint32_t i = c->first; i <= c->last; i++) {
-        if (!weft__is_served(wait_at(f, i)))
+        if (!analyse_is_served(wait_at(f, i)))
             continue;
         int64_t beside = parallel_ns(f, wait_at(f, i));
         c->beside_ns =
@@ -508,7 +509,7 @@ static bool find_of(struct finder *f, uint32_t reader)
         const struct weft_wait *w = wait_at(f, i);
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
             continue;
-        bool fits = weft__is_served(w) && creates_them_itself(f, reader, w->source);
+        bool fits = analyse_is_served(w) && creates_them_itself(f, reader, w->source);
         if (c.count && fits && continues_chain(f, &c, w)) {
             add_link(f, &c, i);
             continue;
@@ -542,8 +543,8 @@ static bool same_label(const struct finder *f, const struct chain *c)
     const uint32_t name = weft_model_name(f->m, wait_at(f, c->first)->source);
     bool same = name != WEFT_NONE;
     for (uint32_t i = c->first; i <= c->last && same; i++)
-        same =
-            !weft__is_served(wait_at(f, i)) || weft_model_name(f->m, wait_at(f, i)->source) == name;
+        same = !analyse_is_served(wait_at(f, i)) ||
+               weft_model_name(f->m, wait_at(f, i)->source) == name;
     return same;
 }
 
@@ -569,26 +570,26 @@ static void prove_chain(const struct finder *f, const struct found *x, struct we
     uint32_t n = 0;
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
-        if (!weft__is_served(w) || (n++ >= LINKS && i != c->last))
+        if (!analyse_is_served(w) || (n++ >= LINKS && i != c->last))
             continue;
-        weft__evidence_waited(f->s, g, w);
+        analyse_evidence_waited(f->s, g, w);
     }
 }
 
 static void report_serial(struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict,
-                                               x->reader, wait_at(f, c->first)->from_ns,
-                                               wait_at(f, c->last)->until_ns, x->saving_ns);
+    struct weft_finding *g = analyse_finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict,
+                                                 x->reader, wait_at(f, c->first)->from_ns,
+                                                 wait_at(f, c->last)->until_ns, x->saving_ns);
     if (!g)
         return;
     say_chain(f, x, g);
     g->count = x->count;
     prove_chain(f, x, g);
     for (uint32_t i = c->first; i <= c->last; i++)
-        if (weft__is_served(wait_at(f, i)))
-            weft__finding_affects(f->s, g, wait_at(f, i)->source);
+        if (analyse_is_served(wait_at(f, i)))
+            analyse_finding_affects(f->s, g, wait_at(f, i)->source);
 }
 
 static void report_chains(struct finder *f)
@@ -612,7 +613,7 @@ static void report_chains(struct finder *f)
     }
 }
 
-void weft__find_serial(struct weft__search *s)
+void analyse_find_serial(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     s->failed |= !find_those_together(&f) || !find_first_starts(&f);

@@ -43,7 +43,7 @@ struct sum {
 struct finder {
     const struct weft_history *h;
     const struct weft_model *m;
-    struct weft__families families;
+    struct analyse_families families;
     struct sort candidate[CANDIDATES];
     uint32_t candidates;
     struct weft_crowd_member *member; /* those of a sort that ended, the fastest first */
@@ -139,7 +139,7 @@ static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
     for (uint32_t p = f->families.first[out->family]; p < f->m->promises; p++)
         if (f->families.of[p] == out->family && length_of(f, p) >= 0)
             f->member[n++] = (struct weft_crowd_member){length_of(f, p), p};
-    qsort(f->member, n, sizeof *f->member, weft__crowd_by_time);
+    qsort(f->member, n, sizeof *f->member, analyse_crowd_by_time);
     out->median_ns = f->member[(n - 1) / 2].ns;
     wanted = wanted < SLOWEST ? SLOWEST : wanted < WEFT_SLOW_LOOKED ? wanted : WEFT_SLOW_LOOKED;
     while (slow < wanted && slow < n && f->member[n - 1 - slow].ns >= LEAST_NS &&
@@ -357,14 +357,14 @@ static bool find_cause(struct finder *f, struct weft_slow_sort *out)
 
 static char *name_of(struct finder *f, uint32_t promise, bool one_label)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (promise == WEFT_NONE)
         return NULL;
     if (one_label)
-        weft__put_name(&t, f->m, promise);
+        analyse_put_name(&t, f->m, promise);
     else
-        weft__put_family(&t, f->m, &f->families, f->families.of[promise]);
-    char *name = weft__text_take(&t);
+        analyse_put_family(&t, f->m, &f->families, f->families.of[promise]);
+    char *name = analyse_text_take(&t);
     f->failed |= !name;
     return name;
 }
@@ -416,7 +416,7 @@ int weft_slow_find(struct weft_slow *out, const struct weft_history *h)
 {
     struct finder f = {.h = h, .m = h->m};
     *out = (struct weft_slow){0};
-    if (weft__families_init(&f.families, h->m) < 0)
+    if (analyse_families_init(&f.families, h->m) < 0)
         return WEFT_E_NOMEM;
     find_candidates(&f);
     for (uint32_t i = 0; i < f.candidates && out->count < WEFT_SLOW_SORTS && !f.failed; i++) {
@@ -430,7 +430,7 @@ int weft_slow_find(struct weft_slow *out, const struct weft_history *h)
         out->count++;
         say_slow(&f, s);
     }
-    weft__families_fini(&f.families);
+    analyse_families_fini(&f.families);
     free(f.member);
     free(f.span);
     if (f.failed)

@@ -187,7 +187,7 @@ static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_
         if (s->kind < least || s->to_ns <= until)
             continue;
         int64_t from = s->from_ns > until ? s->from_ns : until;
-        weft__add(sum, s->to_ns - from);
+        analyse_add(sum, s->to_ns - from);
         if (collections && k->h->m->pauses)
             *sum -= weft_history_collecting(k->h, from, s->to_ns);
         if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))

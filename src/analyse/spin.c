@@ -10,17 +10,18 @@
 /* ---- Along the interactions of a promise ---- */
 
 /* The series is over; the longest one counts. */
-static void close_series(struct weft__spins *k, struct weft__series *x, enum weft__spin_end ending)
+static void close_series(struct analyse_spins *k, struct analyse_series *x,
+                         enum analyse_spin_end ending)
 {
     x->ending = ending;
-    if (weft__spin_runs(x) > weft__spin_runs(&k->best))
+    if (analyse_spin_runs(x) > analyse_spin_runs(&k->best))
         k->best = *x;
-    *x = (struct weft__series){.promise = x->promise};
+    *x = (struct analyse_series){.promise = x->promise};
 }
 
-static void count_wake(struct weft__series *x, int64_t time_ns)
+static void count_wake(struct analyse_series *x, int64_t time_ns)
 {
-    if (weft__spin_runs(x) == 0)
+    if (analyse_spin_runs(x) == 0)
         x->from_ns = x->last_ns = time_ns;
     x->before_ns = x->last_ns;
     x->last_ns = time_ns;
@@ -28,7 +29,7 @@ static void count_wake(struct weft__series *x, int64_t time_ns)
 
 /* Whether it began to wait for q, or made it, only after its last wake: else it collects what it had waited for
  * together. */
-static bool is_new(const struct weft__spins *k, const struct weft__series *x, uint32_t q,
+static bool is_new(const struct analyse_spins *k, const struct analyse_series *x, uint32_t q,
                    int64_t time_ns)
 {
     const struct weft_history *h = k->h;
@@ -41,7 +42,8 @@ static bool is_new(const struct weft__spins *k, const struct weft__series *x, ui
 
 /* How long it did not run before a time, since its last wake. A loop that says when it sleeps, and did not, was kept from
  * running if nothing else ran. */
-static int64_t paused_ns(const struct weft__spins *k, const struct weft__series *x, int64_t time_ns)
+static int64_t paused_ns(const struct analyse_spins *k, const struct analyse_series *x,
+                         int64_t time_ns)
 {
     enum { LOOKED_AT = 4 };
     const struct weft_history *h = k->h;
@@ -62,29 +64,29 @@ static int64_t paused_ns(const struct weft__spins *k, const struct weft__series 
 }
 
 /* One interaction of a promise. */
-static void follow_interaction(struct weft__spins *k, struct weft__series *x,
+static void follow_interaction(struct analyse_spins *k, struct analyse_series *x,
                                const struct weft_interaction *e)
 {
     uint32_t self = x->promise, q = weft_model_final(k->m, (uint32_t)e->other), by;
-    int64_t gap = weft__spin_wakes(x, WEFT__BY_LOOP) ? WEFT__SPIN_GAP : WEFT__SPIN_LONG_GAP;
-    if (weft__spin_runs(x) && (e->time_ns < x->last_ns || (e->time_ns - x->last_ns > gap &&
-                                                           paused_ns(k, x, e->time_ns) > gap)))
-        close_series(k, x, WEFT__SPIN_ENDED);
+    int64_t gap = analyse_spin_wakes(x, ANALYSE_BY_LOOP) ? ANALYSE_SPIN_GAP : ANALYSE_SPIN_LONG_GAP;
+    if (analyse_spin_runs(x) && (e->time_ns < x->last_ns || (e->time_ns - x->last_ns > gap &&
+                                                             paused_ns(k, x, e->time_ns) > gap)))
+        close_series(k, x, ANALYSE_SPIN_ENDED);
     switch ((enum weft_interaction_kind)e->kind) {
     case WEFT_READS:
-        by = weft__spin_waker(k->h, q, e->time_ns);
+        by = analyse_spin_waker(k->h, q, e->time_ns);
         if (by == self || by == WEFT_ROOT || by == WEFT_NONE) {
-            if (weft__spin_runs(x) && !is_new(k, x, q, e->time_ns))
+            if (analyse_spin_runs(x) && !is_new(k, x, q, e->time_ns))
                 break;
             count_wake(x, e->time_ns);
-            x->wakes[by == self ? WEFT__BY_ITSELF : WEFT__BY_LOOP]++;
+            x->wakes[by == self ? ANALYSE_BY_ITSELF : ANALYSE_BY_LOOP]++;
         } else
-            close_series(k, x, WEFT__SPIN_ENDED_BY_OTHER);
+            close_series(k, x, ANALYSE_SPIN_ENDED_BY_OTHER);
         break;
     case WEFT_WAITS: /* where wakes are not recorded, it was woken before it waits again */
-        by = weft__spin_waker(k->h, q, INT64_MAX);
+        by = analyse_spin_waker(k->h, q, INT64_MAX);
         if (q != self && (by == self || by == WEFT_ROOT)) {
-            enum weft__waker sort = by == self ? WEFT__BY_ITSELF : WEFT__BY_LOOP;
+            enum analyse_waker sort = by == self ? ANALYSE_BY_ITSELF : ANALYSE_BY_LOOP;
             bool more = x->waited && x->waited != q &&
                         weft_history_resolved_ns(k->h, x->waited) > e->time_ns;
             x->waited = q;
@@ -98,13 +100,13 @@ static void follow_interaction(struct weft__spins *k, struct weft__series *x,
     case WEFT_RESOLVES:
     case WEFT_NOTIFIES:
         if (q == self)
-            close_series(k, x, WEFT__SPIN_ENDED);
-        else if (weft__spin_serves(k, q, self))
-            *x = (struct weft__series){.promise = self};
+            close_series(k, x, ANALYSE_SPIN_ENDED);
+        else if (analyse_spin_serves(k, q, self))
+            *x = (struct analyse_series){.promise = self};
         break;
     case WEFT_SIGNALS:
         if (q != self)
-            *x = (struct weft__series){.promise = self};
+            *x = (struct analyse_series){.promise = self};
         break;
     case WEFT_RESOLVES_AGAIN: /* nobody has anything of these */
     case WEFT_CANCELS_LATE:
@@ -112,61 +114,62 @@ static void follow_interaction(struct weft__spins *k, struct weft__series *x,
     }
 }
 
-static void look_at_promise(struct weft__spins *k, uint32_t p)
+static void look_at_promise(struct analyse_spins *k, uint32_t p)
 {
     const struct weft_model *m = k->m;
-    struct weft__series x = {.promise = p};
+    struct analyse_series x = {.promise = p};
     k->best = x;
     for (uint32_t i = m->promise[p].first_interaction; i != WEFT_NONE; i = m->interaction[i].next)
         follow_interaction(k, &x, &m->interaction[i]);
-    close_series(k, &x, WEFT__SPIN_ENDED);
-    if (weft__spin_runs(&k->best) < k->s->o->self_wakes)
+    close_series(k, &x, ANALYSE_SPIN_ENDED);
+    if (analyse_spin_runs(&k->best) < k->s->o->self_wakes)
         return;
     uint32_t run = weft_history_run_before(k->h, p, k->best.last_ns);
     k->best.stream = run == WEFT_NONE ? 0 : weft_history_stream(k->h, run);
     if (k->h->is_loop[k->best.stream])
-        weft__spin_keep(k, k->best);
+        analyse_spin_keep(k, k->best);
 }
 
 /* ---- Findings ---- */
 
-static void say_spin(const struct weft__spins *k, const struct weft__spin *found,
+static void say_spin(const struct analyse_spins *k, const struct analyse_spin *found,
                      struct weft_finding *f)
 {
-    const struct weft__series *x = &found->worst;
-    const uint64_t runs = weft__spin_runs(x);
+    const struct analyse_series *x = &found->worst;
+    const uint64_t runs = analyse_spin_runs(x);
     const bool alone = x->partner == WEFT_ROOT;
     analyse_say(k->s, f,
-                x->ending == WEFT__SPIN_ENDLESS          ? SAY_SPIN_STILL
-                : x->ending == WEFT__SPIN_ENDED_BY_OTHER ? SAY_SPIN_UNTIL
-                                                         : SAY_SPIN,
+                x->ending == ANALYSE_SPIN_ENDLESS          ? SAY_SPIN_STILL
+                : x->ending == ANALYSE_SPIN_ENDED_BY_OTHER ? SAY_SPIN_UNTIL
+                                                           : SAY_SPIN,
                 PHRASE(who, SAY_SPIN_BY), PROMISE(promise, x->promise),
                 PROMISE(partner, alone ? WEFT_NONE : x->partner),
                 NUMBER(more, alone || x->partners == 0 ? 0 : x->partners - 1), AMOUNT(runs, runs),
                 LENGTH(length, x->last_ns - x->from_ns), TIME(from, x->from_ns),
-                PHRASE(how, x->idle_ns / (int64_t)runs > WEFT__NAP            ? SAY_SPIN_NAPS
-                            : !alone                                          ? SAY_SPIN_EACH_OTHER
-                            : weft__spin_wakes(x, WEFT__BY_ITSELF) > runs / 2 ? SAY_SPIN_ITSELF
-                                                                              : SAY_SPIN_NO_PAUSE));
+                PHRASE(how, x->idle_ns / (int64_t)runs > ANALYSE_NAP ? SAY_SPIN_NAPS
+                            : !alone                                 ? SAY_SPIN_EACH_OTHER
+                            : analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > runs / 2
+                                ? SAY_SPIN_ITSELF
+                                : SAY_SPIN_NO_PAUSE));
     if (found->count > 1)
         analyse_say(k->s, f, SAY_SPINS, AMOUNT(others, found->count - 1),
                     LENGTH(sum, found->cost_ns));
 }
 
-static void report_spin(const struct weft__spins *k, const struct weft__spin *found)
+static void report_spin(const struct analyse_spins *k, const struct analyse_spin *found)
 {
-    const struct weft__series *x = &found->worst;
-    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
-                                               x->from_ns, x->last_ns, found->cost_ns);
-    bool sleeps = x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP;
+    const struct analyse_series *x = &found->worst;
+    struct weft_finding *f = analyse_finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
+                                                 x->from_ns, x->last_ns, found->cost_ns);
+    bool sleeps = x->idle_ns / (int64_t)analyse_spin_runs(x) > ANALYSE_NAP;
     if (!sleeps)
-        weft__span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
-                       f ? k->s->out->count - 1 : WEFT_NONE);
+        analyse_span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
+                         f ? k->s->out->count - 1 : WEFT_NONE);
     if (!f)
         return;
     f->count = found->count;
     say_spin(k, found, f);
-    weft__finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    analyse_finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {
         uint32_t run = k->h->stream_run[place];
@@ -174,24 +177,24 @@ static void report_spin(const struct weft__spins *k, const struct weft__spin *fo
             break;
         if (k->h->run_promise[run] != x->promise)
             continue;
-        weft__finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise,
-                               WEFT_NONE);
+        analyse_finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise,
+                                 WEFT_NONE);
         n++;
     }
-    weft__finding_evidence(k->s, f, x->last_ns,
-                           x->ending == WEFT__SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
-                                                           : WEFT_EVIDENCE_RUNS,
-                           x->promise, WEFT_NONE);
+    analyse_finding_evidence(k->s, f, x->last_ns,
+                             x->ending == ANALYSE_SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
+                                                               : WEFT_EVIDENCE_RUNS,
+                             x->promise, WEFT_NONE);
 }
 
-void weft__find_spins(struct weft__loops *l)
+void analyse_find_spins(struct analyse_loops *l)
 {
-    struct weft__search *s = l->s;
-    struct weft__spins k = {.l = l, .s = s, .h = s->h, .m = s->m};
+    struct analyse_search *s = l->s;
+    struct analyse_spins k = {.l = l, .s = s, .h = s->h, .m = s->m};
     k.steps_left = 4 * ((uint64_t)k.m->interactions + k.m->labels) + 1000;
     k.idles_left = 64 * (uint64_t)k.h->idle_first[k.h->streams] + 1000000;
-    k.found_of = weft__take(s, s->families->count, sizeof *k.found_of);
-    weft__spins_share(&k);
+    k.found_of = analyse_take(s, s->families->count, sizeof *k.found_of);
+    analyse_spins_share(&k);
     if (s->failed)
         return;
     memset(k.found_of, 0xff, s->families->count * sizeof *k.found_of);
@@ -199,11 +202,11 @@ void weft__find_spins(struct weft__loops *l)
         look_at_promise(&k, p);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++)
         if (l->s->h->informed[i]) {
-            weft__spins_of_stream(&k, i);
-            weft__spins_exchanged(&k, i);
+            analyse_spins_of_stream(&k, i);
+            analyse_spins_exchanged(&k, i);
         }
     if (!s->failed)
-        weft__spins_repeated(&k);
-    for (uint32_t i = 0; i < k.founds && i < WEFT__LOOP_FAMILIES && !s->failed; i++)
+        analyse_spins_repeated(&k);
+    for (uint32_t i = 0; i < k.founds && i < ANALYSE_LOOP_FAMILIES && !s->failed; i++)
         report_spin(&k, &k.found[i]);
 }

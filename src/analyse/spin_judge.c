@@ -12,7 +12,7 @@ enum {
 
 /* ---- For whom it works ---- */
 
-static void mark_shared(struct weft__spins *k, uint32_t user, uint32_t q)
+static void mark_shared(struct analyse_spins *k, uint32_t user, uint32_t q)
 {
     if (k->m->promise[q].creator != user && q != WEFT_ROOT && user != WEFT_ROOT) {
         uint32_t final = weft_model_final(k->m, q);
@@ -21,9 +21,9 @@ static void mark_shared(struct weft__spins *k, uint32_t user, uint32_t q)
     }
 }
 
-void weft__spins_share(struct weft__spins *k)
+void analyse_spins_share(struct analyse_spins *k)
 {
-    k->shared = weft__take(k->s, k->m->promises / 8 + 1, sizeof *k->shared);
+    k->shared = analyse_take(k->s, k->m->promises / 8 + 1, sizeof *k->shared);
     for (uint32_t i = 0; k->shared && i < k->m->interactions; i++) {
         const struct weft_interaction *e = &k->m->interaction[i];
         if (e->kind == WEFT_READS || e->kind == WEFT_WAITS)
@@ -33,7 +33,7 @@ void weft__spins_share(struct weft__spins *k)
     }
 }
 
-bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
+bool analyse_spin_serves(const struct analyse_spins *k, uint32_t q, uint32_t self)
 {
     const struct weft_history *h = k->h;
     uint32_t creator = k->m->promise[q].creator;
@@ -51,7 +51,7 @@ bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
     return false;
 }
 
-uint32_t weft__spin_wake(const struct weft_history *h, uint32_t q, int64_t time_ns)
+uint32_t analyse_spin_wake(const struct weft_history *h, uint32_t q, int64_t time_ns)
 {
     uint32_t by = h->resolution[q], first = h->notified_first[q];
     if (by != WEFT_NONE)
@@ -61,14 +61,14 @@ uint32_t weft__spin_wake(const struct weft_history *h, uint32_t q, int64_t time_
     return low > first ? h->notified[low - 1] : WEFT_NONE;
 }
 
-uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
+uint32_t analyse_spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
 {
-    uint32_t by = weft__spin_wake(h, q, time_ns);
+    uint32_t by = analyse_spin_wake(h, q, time_ns);
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
 /* What it made that others ran, resolved or waited for. */
-static uint64_t useful_children(const struct weft__spins *k, const struct weft__series *x)
+static uint64_t useful_children(const struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_history *h = k->h;
     const struct weft_model *m = k->m;
@@ -79,21 +79,21 @@ static uint64_t useful_children(const struct weft__spins *k, const struct weft__
         uint32_t c = h->children[low];
         if (m->promise[c].start_ns > x->last_ns)
             break;
-        uint32_t by = weft__spin_waker(h, c, x->last_ns);
+        uint32_t by = analyse_spin_waker(h, c, x->last_ns);
         useful += h->runs_of_first[c] < h->runs_of_first[c + 1] ||
-                  weft__spin_serves(k, c, x->promise) ||
+                  analyse_spin_serves(k, c, x->promise) ||
                   (by != WEFT_NONE && by != WEFT_ROOT && by != x->promise);
     }
     return useful;
 }
 
-uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x)
+uint64_t analyse_spin_marks(struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_model *m = k->m;
     uint32_t low = 0, high = m->changes, last = WEFT_NONE;
     uint64_t n = 0;
     WEFT_SEEK(low, high, m->change[middle].time_ns < x->from_ns);
-    for (; low < m->changes && m->change[low].time_ns <= x->last_ns && n <= weft__spin_runs(x);
+    for (; low < m->changes && m->change[low].time_ns <= x->last_ns && n <= analyse_spin_runs(x);
          low++)
         n++;
     for (uint32_t i = m->promise[x->promise].first_label; i != WEFT_NONE && k->steps_left;
@@ -108,25 +108,25 @@ uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x)
 
 /* ---- What a series was like ---- */
 
-void weft__length_add(struct weft__lengths *l, int64_t length_ns)
+void analyse_length_add(struct analyse_lengths *l, int64_t length_ns)
 {
-    bool is_long = length_ns >= WEFT__SPIN_LONG;
+    bool is_long = length_ns >= ANALYSE_SPIN_LONG;
     int64_t *sum = is_long ? &l->long_ns : &l->short_ns;
-    *sum = weft__sum(*sum, length_ns);
+    *sum = analyse_sum(*sum, length_ns);
     l->longs += is_long;
     l->shorts += !is_long;
 }
 
 /* Their sum. If others may have had the core in the long ones, these count as the others do on average. */
-static int64_t sum_of(const struct weft__lengths *l, bool by_others)
+static int64_t sum_of(const struct analyse_lengths *l, bool by_others)
 {
     int64_t usual_ns = l->shorts ? l->short_ns / (int64_t)l->shorts : 0;
-    return weft__sum(l->short_ns, by_others ? (int64_t)l->longs * usual_ns : l->long_ns);
+    return analyse_sum(l->short_ns, by_others ? (int64_t)l->longs * usual_ns : l->long_ns);
 }
 
 /* The runs of its promise, and what was in between. */
-static void look_at_runs(const struct weft__spins *k, struct weft__series *x,
-                         struct weft__lengths *between)
+static void look_at_runs(const struct analyse_spins *k, struct analyse_series *x,
+                         struct analyse_lengths *between)
 {
     const struct weft_history *h = k->h;
     uint32_t low = h->runs_of_first[x->promise], end = h->runs_of_first[x->promise + 1], high = end;
@@ -141,51 +141,52 @@ static void look_at_runs(const struct weft__spins *k, struct weft__series *x,
         int64_t a = r->start_ns > x->from_ns ? r->start_ns : x->from_ns;
         int64_t b = r->end_ns < x->last_ns ? r->end_ns : x->last_ns;
         const uint32_t stream = weft_history_stream(h, h->runs_of[low]);
-        weft__length_add(between, a - until - weft_history_preempted_ns(h, stream, until, a));
-        weft__length_add(&x->ran, b - a - weft_history_preempted_ns(h, stream, a, b));
+        analyse_length_add(between, a - until - weft_history_preempted_ns(h, stream, until, a));
+        analyse_length_add(&x->ran, b - a - weft_history_preempted_ns(h, stream, a, b));
         until = b;
     }
-    weft__length_add(between, x->last_ns - until -
-                                  weft_history_preempted_ns(h, x->stream, until, x->last_ns));
+    analyse_length_add(between, x->last_ns - until -
+                                    weft_history_preempted_ns(h, x->stream, until, x->last_ns));
 }
 
 /* When its stream was idle in it; where very many overlap, all count as short. */
-static struct weft__lengths look_at_idle(struct weft__spins *k, const struct weft__series *x)
+static struct analyse_lengths look_at_idle(struct analyse_spins *k, const struct analyse_series *x)
 {
     uint32_t times, longs = 0;
     int64_t sum = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, 0, &times), most = 0;
     if (times <= k->idles_left) {
         k->idles_left -= times;
-        most = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, WEFT__SPIN_LONG, &longs);
+        most =
+            weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, ANALYSE_SPIN_LONG, &longs);
     }
-    return (struct weft__lengths){sum - most, most, times - longs, longs};
+    return (struct analyse_lengths){sum - most, most, times - longs, longs};
 }
 
 /* How long it ran and was idle. On a busy machine others have the core now and then, which makes something long that
  * is none. Where it is not recorded when that was, what is long is left out if there is no more of it than that can be. */
-static void measure_series(struct weft__spins *k, struct weft__series *x)
+static void measure_series(struct analyse_spins *k, struct analyse_series *x)
 {
-    struct weft__lengths between = {0}, idle;
+    struct analyse_lengths between = {0}, idle;
     bool sleeps = k->h->suspends[x->stream]; /* it says when; so these are not due to others */
     if (x->partner == WEFT_ROOT)
         look_at_runs(k, x, &between);
     idle = k->h->informed[x->stream] ? look_at_idle(k, x) : between;
     int64_t awake_ns = sleeps ? between.short_ns - idle.short_ns : idle.short_ns;
     uint64_t longs = x->ran.longs + (sleeps ? 0 : idle.longs);
-    int64_t had_ns = weft__sum(x->ran.short_ns, awake_ns);
-    bool by_others = !k->h->preemption_first && longs <= (uint64_t)(had_ns / WEFT__SPIN_CORE);
+    int64_t had_ns = analyse_sum(x->ran.short_ns, awake_ns);
+    bool by_others = !k->h->preemption_first && longs <= (uint64_t)(had_ns / ANALYSE_SPIN_CORE);
     x->ran_ns = sum_of(&x->ran, by_others);
     x->idle_ns = sum_of(&idle, by_others && !sleeps);
 }
 
 /* Whether anybody else did anything between two times. */
-static bool others_acted(const struct weft__spins *k, uint32_t promise, int64_t from_ns,
+static bool others_acted(const struct analyse_spins *k, uint32_t promise, int64_t from_ns,
                          int64_t to_ns)
 {
     enum { EVENTS = 1000, STREAMS = 64 };
     const struct weft_model *m = k->m;
     const struct weft_history *h = k->h;
-    uint32_t i = weft__interaction_from(m, from_ns);
+    uint32_t i = analyse_interaction_from(m, from_ns);
     for (uint32_t n = 0; i < m->interactions && m->interaction[i].time_ns <= to_ns && n < EVENTS;
          i++, n++)
         if (m->interaction[i].actor != promise &&
@@ -206,122 +207,125 @@ static bool others_acted(const struct weft__spins *k, uint32_t promise, int64_t 
 
 /* Whether something else ended it: another promise did something just before the last wake, which is rare
  * otherwise. Or nothing did: it still goes on when the trace ends. */
-static enum weft__spin_end how_it_ended(const struct weft__spins *k, const struct weft__series *x)
+static enum analyse_spin_end how_it_ended(const struct analyse_spins *k,
+                                          const struct analyse_series *x)
 {
     enum { SAMPLES = 8 };
     const struct weft_model *m = k->m;
     int64_t period = x->last_ns - x->before_ns, step = (x->last_ns - x->from_ns) / (SAMPLES + 1);
     unsigned others = 0;
-    if (m->promise[x->promise].outcome == WEFT_PENDING && m->end_ns - x->last_ns <= WEFT__MS)
-        return WEFT__SPIN_ENDLESS;
-    if (x->ending != WEFT__SPIN_ENDED)
+    if (m->promise[x->promise].outcome == WEFT_PENDING && m->end_ns - x->last_ns <= ANALYSE_MS)
+        return ANALYSE_SPIN_ENDLESS;
+    if (x->ending != ANALYSE_SPIN_ENDED)
         return x->ending;
     for (int i = 1; i <= SAMPLES; i++)
         others += others_acted(k, x->promise, x->from_ns + i * step,
-                               weft__sum(x->from_ns + i * step, weft__sum(period, period)));
+                               analyse_sum(x->from_ns + i * step, analyse_sum(period, period)));
     return others <= SAMPLES / 4 &&
-                   others_acted(k, x->promise, x->before_ns, weft__sum(x->last_ns, period))
-               ? WEFT__SPIN_ENDED_BY_OTHER
-               : WEFT__SPIN_ENDED;
+                   others_acted(k, x->promise, x->before_ns, analyse_sum(x->last_ns, period))
+               ? ANALYSE_SPIN_ENDED_BY_OTHER
+               : ANALYSE_SPIN_ENDED;
 }
 
 /* A self-wake needs no external event: it could as well not wait at all. */
-static bool is_self_spin(const struct weft__spins *k, const struct weft__series *x, int64_t each)
+static bool is_self_spin(const struct analyse_spins *k, const struct analyse_series *x,
+                         int64_t each)
 {
-    uint64_t n = weft__spin_runs(x);
-    return (n >= MANY_SELF && each <= WEFT__SPIN_SHORT) ||
-           (n >= k->s->o->spin_runs / 4 && each < WEFT__SPIN_SLICE);
+    uint64_t n = analyse_spin_runs(x);
+    return (n >= MANY_SELF && each <= ANALYSE_SPIN_SHORT) ||
+           (n >= k->s->o->spin_runs / 4 && each < ANALYSE_SPIN_SLICE);
 }
 
 /* Each wake may be for something from outside, such as a socket that is always ready. But reading one takes some
  * time. */
-static bool is_idle_asking(const struct weft__spins *k, const struct weft__series *x, int64_t each,
-                           int64_t idle)
+static bool is_idle_asking(const struct analyse_spins *k, const struct analyse_series *x,
+                           int64_t each, int64_t idle)
 {
-    uint64_t n = weft__spin_runs(x), many = k->s->o->spin_runs;
-    bool looks = each <= WEFT__SPIN_FEW && idle <= WEFT__SPIN_FEW &&
-                 x->last_ns - x->from_ns >= WEFT__MS && x->ending != WEFT__SPIN_ENDED;
-    return n >= many && (looks || each + idle <= WEFT__SPIN_NOTHING ||
-                         (n / 10 >= many && each + idle <= WEFT__SPIN_NO_TIME));
+    uint64_t n = analyse_spin_runs(x), many = k->s->o->spin_runs;
+    bool looks = each <= ANALYSE_SPIN_FEW && idle <= ANALYSE_SPIN_FEW &&
+                 x->last_ns - x->from_ns >= ANALYSE_MS && x->ending != ANALYSE_SPIN_ENDED;
+    return n >= many && (looks || each + idle <= ANALYSE_SPIN_NOTHING ||
+                         (n / 10 >= many && each + idle <= ANALYSE_SPIN_NO_TIME));
 }
 
-static uint64_t signs_of_spin(const struct weft__spins *k, const struct weft__series *x)
+static uint64_t signs_of_spin(const struct analyse_spins *k, const struct analyse_series *x)
 {
-    uint64_t n = weft__spin_runs(x), half = n / 2, sort = 0;
+    uint64_t n = analyse_spin_runs(x), half = n / 2, sort = 0;
     int64_t length = x->last_ns - x->from_ns, each = x->ran_ns / (int64_t)n,
             idle = x->idle_ns / (int64_t)n;
     bool many = n >= k->s->o->spin_runs, proven = false;
     if (x->partner != WEFT_ROOT)
         ;
-    else if (idle > WEFT__NAP) /* it asks again and again, with a timer in between */
-        sort = WEFT__S_NAPS;
-    else if (weft__spin_wakes(x, WEFT__BY_LOOP) > half ||
-             (weft__spin_wakes(x, WEFT__BY_NOBODY) > half && x->polls))
-        sort = WEFT__S_OUTSIDE;
-    else if (x->ending != WEFT__SPIN_ENDED && each <= WEFT__SPIN_SLICE && length >= WEFT__MS) {
-        sort = WEFT__S_VAIN;
-        proven = many && x->ending == WEFT__SPIN_ENDLESS && length >= 100 * WEFT__MS;
-    } else if (weft__spin_wakes(x, WEFT__BY_ITSELF) > half)
-        sort = WEFT__S_SELF;
-    return weft__signs(k->s, WEFT_ROOT) | sort | (proven ? WEFT__S_PROVEN : 0) |
-           (x->progress > n / 20 ? WEFT__S_PROGRESS : 0) |
-           (many && each <= WEFT__SPIN_FEW ? WEFT__S_QUICK : 0) |
-           (many && x->ran_ns > length / 2 ? WEFT__S_BUSY : 0) |
-           (is_idle_asking(k, x, each, idle) ? WEFT__S_ASKS : 0) |
-           (is_self_spin(k, x, each) ? WEFT__S_NO_WORK : 0);
+    else if (idle > ANALYSE_NAP) /* it asks again and again, with a timer in between */
+        sort = ANALYSE_S_NAPS;
+    else if (analyse_spin_wakes(x, ANALYSE_BY_LOOP) > half ||
+             (analyse_spin_wakes(x, ANALYSE_BY_NOBODY) > half && x->polls))
+        sort = ANALYSE_S_OUTSIDE;
+    else if (x->ending != ANALYSE_SPIN_ENDED && each <= ANALYSE_SPIN_SLICE &&
+             length >= ANALYSE_MS) {
+        sort = ANALYSE_S_VAIN;
+        proven = many && x->ending == ANALYSE_SPIN_ENDLESS && length >= 100 * ANALYSE_MS;
+    } else if (analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > half)
+        sort = ANALYSE_S_SELF;
+    return analyse_signs(k->s, WEFT_ROOT) | sort | (proven ? ANALYSE_S_PROVEN : 0) |
+           (x->progress > n / 20 ? ANALYSE_S_PROGRESS : 0) |
+           (many && each <= ANALYSE_SPIN_FEW ? ANALYSE_S_QUICK : 0) |
+           (many && x->ran_ns > length / 2 ? ANALYSE_S_BUSY : 0) |
+           (is_idle_asking(k, x, each, idle) ? ANALYSE_S_ASKS : 0) |
+           (is_self_spin(k, x, each) ? ANALYSE_S_NO_WORK : 0);
 }
 
 /* Whether it is worth reporting. */
-static bool is_spin(const struct weft__spins *k, const struct weft__series *x)
+static bool is_spin(const struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_explain_options *o = k->s->o;
-    uint64_t n = weft__spin_runs(x), self = weft__spin_wakes(x, WEFT__BY_ITSELF);
+    uint64_t n = analyse_spin_runs(x), self = analyse_spin_wakes(x, ANALYSE_BY_ITSELF);
     int64_t length = x->last_ns - x->from_ns;
     if (n < o->self_wakes || length <= 0)
         return false;
-    if (n < o->spin_runs && n < MANY_SELF && length < WEFT__MS)
+    if (n < o->spin_runs && n < MANY_SELF && length < ANALYSE_MS)
         return false;
     if (!k->h->is_loop[x->stream] && n / 10 < o->spin_runs) /* a worker may be busy */
         return false;
-    if (x->ran_ns / (int64_t)n > WEFT__SPIN_SLICE || x->progress > n / 2)
-        return x->partner != WEFT_ROOT && x->ran_ns / (int64_t)n <= WEFT__SPIN_SHORT;
-    if (x->idle_ns / (int64_t)n > WEFT__NAP)
-        return n >= o->spin_runs && x->idle_ns / (int64_t)n <= 2 * WEFT__MS;
+    if (x->ran_ns / (int64_t)n > ANALYSE_SPIN_SLICE || x->progress > n / 2)
+        return x->partner != WEFT_ROOT && x->ran_ns / (int64_t)n <= ANALYSE_SPIN_SHORT;
+    if (x->idle_ns / (int64_t)n > ANALYSE_NAP)
+        return n >= o->spin_runs && x->idle_ns / (int64_t)n <= 2 * ANALYSE_MS;
     return self > n / 2 || n >= o->spin_runs;
 }
 
 /* How long its stream slept in it; roughly, where very many overlap. */
-static int64_t slept_in_series(struct weft__spins *k, const struct weft__series *x)
+static int64_t slept_in_series(struct analyse_spins *k, const struct analyse_series *x)
 {
     uint32_t times;
     int64_t idle = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, 0, &times);
     if (times > k->idles_left)
         return idle;
     k->idles_left -= times;
-    return weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, WEFT__NAP, NULL);
+    return weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, ANALYSE_NAP, NULL);
 }
 
-void weft__spin_keep(struct weft__spins *k, struct weft__series x)
+void analyse_spin_keep(struct analyse_spins *k, struct analyse_series x)
 {
     uint32_t family = k->s->families->of[x.promise];
     measure_series(k, &x);
     if (x.partner == WEFT_ROOT)
-        x.progress = useful_children(k, &x) + weft__spin_marks(k, &x);
+        x.progress = useful_children(k, &x) + analyse_spin_marks(k, &x);
     if (!is_spin(k, &x))
         return;
     x.ending = how_it_ended(k, &x);
-    weft__judge(&x.verdict, WEFT_FINDING_SPIN, signs_of_spin(k, &x));
+    analyse_judge(&x.verdict, WEFT_FINDING_SPIN, signs_of_spin(k, &x));
     if (k->found_of[family] == WEFT_NONE) {
-        if (!weft__take_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
+        if (!analyse_take_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
             return;
         k->found_of[family] = k->founds;
-        k->found[k->founds++] = (struct weft__spin){.worst = x, .family = family};
+        k->found[k->founds++] = (struct analyse_spin){.worst = x, .family = family};
     }
-    struct weft__spin *f = &k->found[k->found_of[family]];
+    struct analyse_spin *f = &k->found[k->found_of[family]];
     bool known = f->count && f->worst.promise == x.promise; /* found in another way, too */
     int64_t naps = slept_in_series(k, &x);
     f->count += !known;
-    f->cost_ns = weft__sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
+    f->cost_ns = analyse_sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
     if (x.verdict.confidence > f->worst.verdict.confidence ||
         (x.verdict.confidence == f->worst.verdict.confidence && x.ran_ns > f->worst.ran_ns &&
          !known))

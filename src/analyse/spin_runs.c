@@ -21,7 +21,7 @@ struct chunk {
 };
 
 /* The next runs, and behind which one they end: most are one promise's, without a cause and short. */
-static uint32_t take_chunk(const struct weft__spins *k, uint32_t stream, uint32_t from,
+static uint32_t take_chunk(const struct analyse_spins *k, uint32_t stream, uint32_t from,
                            struct chunk *c)
 {
     const struct weft_history *h = k->h;
@@ -51,37 +51,38 @@ static uint32_t take_chunk(const struct weft__spins *k, uint32_t stream, uint32_
     }
     int64_t idle = weft_history_idle(h, stream, c->from_ns, c->to_ns, 0, NULL);
     if (c->runs < size / 10 * 9 || seen < size || caused > c->runs / 10 ||
-        idle / c->runs > WEFT__NAP ||
-        c->to_ns - c->from_ns > (int64_t)c->runs * (WEFT__SPIN_SLICE + WEFT__NAP))
+        idle / c->runs > ANALYSE_NAP ||
+        c->to_ns - c->from_ns > (int64_t)c->runs * (ANALYSE_SPIN_SLICE + ANALYSE_NAP))
         c->promise = WEFT_NONE;
     return i;
 }
 
-static void end_runs(struct weft__spins *k, struct weft__series *x, bool asks)
+static void end_runs(struct analyse_spins *k, struct analyse_series *x, bool asks)
 {
     x->polls = asks;
-    if (x->promise != WEFT_NONE && weft__spin_runs(x) >= k->s->o->spin_runs / 4 * 3)
-        weft__spin_keep(k, *x);
-    *x = (struct weft__series){.promise = WEFT_NONE};
+    if (x->promise != WEFT_NONE && analyse_spin_runs(x) >= k->s->o->spin_runs / 4 * 3)
+        analyse_spin_keep(k, *x);
+    *x = (struct analyse_series){.promise = WEFT_NONE};
 }
 
-void weft__spins_of_stream(struct weft__spins *k, uint32_t stream)
+void analyse_spins_of_stream(struct analyse_spins *k, uint32_t stream)
 {
     uint32_t i = k->h->stream_first[stream], end = k->h->stream_first[stream + 1], asked;
-    struct weft__series x = {.promise = WEFT_NONE};
+    struct analyse_series x = {.promise = WEFT_NONE};
     bool asks = false;
     while (i < end && !k->s->failed) {
         struct chunk c;
         i = take_chunk(k, stream, i, &c);
-        if (x.promise != c.promise || c.from_ns - x.last_ns > WEFT__SPIN_GAP)
+        if (x.promise != c.promise || c.from_ns - x.last_ns > ANALYSE_SPIN_GAP)
             end_runs(k, &x, asks);
         if (c.promise == WEFT_NONE)
             continue;
         if (x.promise == WEFT_NONE)
-            x = (struct weft__series){.promise = c.promise, .stream = stream, .from_ns = c.from_ns};
+            x = (struct analyse_series){
+                .promise = c.promise, .stream = stream, .from_ns = c.from_ns};
         weft_history_idle(k->h, stream, c.from_ns, c.to_ns, 0, &asked);
         asks = asked > c.runs / 10;
-        x.wakes[WEFT__BY_NOBODY] += c.runs;
+        x.wakes[ANALYSE_BY_NOBODY] += c.runs;
         x.before_ns = c.last_ns[0];
         x.last_ns = c.last_ns[1];
     }
@@ -91,36 +92,36 @@ void weft__spins_of_stream(struct weft__spins *k, uint32_t stream)
 /* ---- Runs with nothing in between ---- */
 
 /* The model makes one run of them, and counts. Those with a wake are found along the interactions already. */
-static void end_repeats(struct weft__spins *k, struct weft__series *x)
+static void end_repeats(struct analyse_spins *k, struct analyse_series *x)
 {
     const struct weft_model *m = k->m;
     uint32_t i = x->promise == WEFT_NONE ? WEFT_NONE : m->promise[x->promise].first_interaction;
     uint64_t woken = 0;
-    if (weft__spin_runs(x) < k->s->o->spin_runs / 4 * 3)
+    if (analyse_spin_runs(x) < k->s->o->spin_runs / 4 * 3)
         i = WEFT_NONE;
     for (; i != WEFT_NONE && m->interaction[i].time_ns <= x->last_ns && k->steps_left;
          i = m->interaction[i].next, k->steps_left--)
         woken += m->interaction[i].kind == WEFT_READS && m->interaction[i].time_ns >= x->from_ns;
-    x->wakes[WEFT__BY_NOBODY] -=
-        woken < x->wakes[WEFT__BY_NOBODY] ? woken : x->wakes[WEFT__BY_NOBODY];
+    x->wakes[ANALYSE_BY_NOBODY] -=
+        woken < x->wakes[ANALYSE_BY_NOBODY] ? woken : x->wakes[ANALYSE_BY_NOBODY];
     end_runs(k, x, !k->h->informed[x->stream]);
 }
 
-void weft__spins_repeated(struct weft__spins *k)
+void analyse_spins_repeated(struct analyse_spins *k)
 {
     const struct weft_model *m = k->m;
-    struct weft__series x = {.promise = WEFT_NONE};
+    struct analyse_series x = {.promise = WEFT_NONE};
     for (uint32_t i = 0; i < m->agains && !k->s->failed && k->steps_left; i++) {
         const struct weft_run *r = &m->run[m->again[i].run];
         uint32_t p = k->h->run_promise[m->again[i].run], times = m->again[i].times;
         uint32_t stream = weft_history_stream(k->h, m->again[i].run);
         if (p == WEFT_ROOT || !k->h->is_loop[stream] || r->end_ns <= r->start_ns)
             continue;
-        if (p != x.promise || stream != x.stream || r->start_ns - x.last_ns > WEFT__SPIN_GAP) {
+        if (p != x.promise || stream != x.stream || r->start_ns - x.last_ns > ANALYSE_SPIN_GAP) {
             end_repeats(k, &x);
-            x = (struct weft__series){.promise = p, .stream = stream, .from_ns = r->start_ns};
+            x = (struct analyse_series){.promise = p, .stream = stream, .from_ns = r->start_ns};
         }
-        x.wakes[WEFT__BY_NOBODY] += times;
+        x.wakes[ANALYSE_BY_NOBODY] += times;
         x.last_ns = r->end_ns;
         x.before_ns = x.last_ns - (r->end_ns - r->start_ns) / times;
     }
@@ -134,7 +135,7 @@ void weft__spins_repeated(struct weft__spins *k)
 struct circle {
     uint32_t of[PARTNERS], runs[PARTNERS], size;
     uint32_t stream, first, end; /* places in stream_run */
-    struct weft__lengths ran;
+    struct analyse_lengths ran;
 };
 
 static uint32_t place_in_circle(const struct circle *c, uint32_t p)
@@ -159,14 +160,14 @@ static bool join_circle(struct circle *c, uint32_t p)
 }
 
 /* Who made a run begin by a wake, and when; WEFT_ROOT: the loop or nobody. */
-static uint32_t woken_by(const struct weft__spins *k, uint32_t run, int64_t *time_ns)
+static uint32_t woken_by(const struct analyse_spins *k, uint32_t run, int64_t *time_ns)
 {
     uint32_t cause = k->h->run_cause[run];
     if (cause == WEFT_NONE)
         return WEFT_ROOT;
     const struct weft_interaction *e = &k->m->interaction[cause];
     uint32_t about = e->kind == WEFT_SIGNALS ? (uint32_t)e->actor : (uint32_t)e->other;
-    uint32_t wake = weft__spin_wake(k->h, about, e->time_ns);
+    uint32_t wake = analyse_spin_wake(k->h, about, e->time_ns);
     if (wake == WEFT_NONE || k->m->interaction[wake].actor == k->h->run_promise[run])
         return WEFT_ROOT;
     *time_ns = k->m->interaction[wake].time_ns;
@@ -174,13 +175,13 @@ static uint32_t woken_by(const struct weft__spins *k, uint32_t run, int64_t *tim
 }
 
 /* What they did that is not only between them. */
-static uint64_t count_progress(struct weft__spins *k, const struct circle *c, int64_t from,
+static uint64_t count_progress(struct analyse_spins *k, const struct circle *c, int64_t from,
                                int64_t to)
 {
     const struct weft_history *h = k->h;
     const struct weft_model *m = k->m;
     uint64_t n = 0;
-    for (uint32_t i = weft__interaction_from(m, from);
+    for (uint32_t i = analyse_interaction_from(m, from);
          i < m->interactions && m->interaction[i].time_ns <= to && k->steps_left;
          i++, k->steps_left--) {
         const struct weft_interaction *e = &m->interaction[i];
@@ -197,7 +198,7 @@ static uint64_t count_progress(struct weft__spins *k, const struct circle *c, in
     return n;
 }
 
-static void end_circle(struct weft__spins *k, struct circle *c)
+static void end_circle(struct analyse_spins *k, struct circle *c)
 {
     const struct weft_history *h = k->h;
     uint32_t one = PARTNERS, other = PARTNERS, all = 0, size = 0; /* one: the oldest */
@@ -212,28 +213,28 @@ static void end_circle(struct weft__spins *k, struct circle *c)
     }
     if (all >= k->s->o->spin_runs && size > 1) {
         const struct weft_run *last = &k->m->run[h->stream_run[c->end - 1]];
-        struct weft__series x = {.promise = c->of[one],
-                                 .stream = c->stream,
-                                 .partner = c->of[other],
-                                 .partners = size - 1,
-                                 .from_ns = k->m->run[h->stream_run[c->first]].start_ns,
-                                 .last_ns = last->end_ns,
-                                 .before_ns = last->start_ns,
-                                 .ran = c->ran};
-        x.wakes[WEFT__BY_PARTNERS] = all;
+        struct analyse_series x = {.promise = c->of[one],
+                                   .stream = c->stream,
+                                   .partner = c->of[other],
+                                   .partners = size - 1,
+                                   .from_ns = k->m->run[h->stream_run[c->first]].start_ns,
+                                   .last_ns = last->end_ns,
+                                   .before_ns = last->start_ns,
+                                   .ran = c->ran};
+        x.wakes[ANALYSE_BY_PARTNERS] = all;
         x.progress = count_progress(k, c, x.from_ns, x.last_ns);
         for (uint32_t i = 0; i < c->size; i++) {
-            struct weft__series member = x;
+            struct analyse_series member = x;
             member.promise = c->of[i];
-            x.progress += weft__spin_marks(k, &member);
+            x.progress += analyse_spin_marks(k, &member);
         }
-        weft__spin_keep(k, x);
+        analyse_spin_keep(k, x);
     }
     c->size = 0;
-    c->ran = (struct weft__lengths){0};
+    c->ran = (struct analyse_lengths){0};
 }
 
-void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
+void analyse_spins_exchanged(struct analyse_spins *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
     struct circle c = {.stream = stream};
@@ -245,7 +246,7 @@ void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
             continue;
         by = woken_by(k, run, &woken);
         /* What was woken before the run in front of it ended cannot have slept: the machine was busy. */
-        int64_t gap = woken <= until ? WEFT__SPIN_LONG_GAP : WEFT__NAP;
+        int64_t gap = woken <= until ? ANALYSE_SPIN_LONG_GAP : ANALYSE_NAP;
         if (c.size && (by == WEFT_ROOT || r->start_ns - until > gap || !join_circle(&c, p) ||
                        !join_circle(&c, by)))
             end_circle(k, &c);
@@ -259,8 +260,9 @@ void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
         }
         c.runs[place_in_circle(&c, p)]++;
         c.end = i + 1;
-        weft__length_add(&c.ran, r->end_ns - r->start_ns -
-                                     weft_history_preempted_ns(h, stream, r->start_ns, r->end_ns));
+        analyse_length_add(&c.ran,
+                           r->end_ns - r->start_ns -
+                               weft_history_preempted_ns(h, stream, r->start_ns, r->end_ns));
     }
     end_circle(k, &c);
 }

@@ -43,7 +43,7 @@ struct stampede {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct item *item;
@@ -77,7 +77,7 @@ static uint32_t first_not_before(const struct finder *f, const struct item *x)
 
 static void gather_labelled(struct finder *f)
 {
-    f->item = weft__take(f->s, f->m->promises, sizeof *f->item);
+    f->item = analyse_take(f->s, f->m->promises, sizeof *f->item);
     for (uint32_t p = 1; p < f->m->promises && !f->s->failed; p++) {
         const struct weft_promise *q = &f->m->promise[p];
         const uint32_t name = weft_model_name(f->m, p);
@@ -99,15 +99,15 @@ static bool has_result(const struct finder *f, uint32_t p)
 /* Whether it is something that others could share, and none of it comes from others. */
 static bool is_shareable(const struct finder *f, uint32_t p)
 {
-    const unsigned no_result = WEFT__TIMER | WEFT__LOCK | WEFT__REUSED | WEFT__LASTING |
-                               WEFT__ORDERED | WEFT__OUTSIDE | WEFT__FOR_ALL;
+    const unsigned no_result = ANALYSE_TIMER | ANALYSE_LOCK | ANALYSE_REUSED | ANALYSE_LASTING |
+                               ANALYSE_ORDERED | ANALYSE_OUTSIDE | ANALYSE_FOR_ALL;
     const struct weft_promise *q = &f->m->promise[p];
     const struct weft_history *h = f->h;
     if (!has_result(f, p) || q->creator == WEFT_ROOT || q->should_resolve || q->background ||
-        (weft__known(f->s, p) & no_result))
+        (analyse_known(f->s, p) & no_result))
         return false;
     for (uint32_t i = h->waits_of_first[p], n = 0; i < h->waits_of_first[p + 1]; i++, n++)
-        if (n == LOOKED_AT || !weft__is_of(f->m, h->wait[h->waits_of[i]].source, p, DEEP))
+        if (n == LOOKED_AT || !analyse_is_of(f->m, h->wait[h->waits_of[i]].source, p, DEEP))
             return false;
     return h->holds_of_first[p] == h->holds_of_first[p + 1];
 }
@@ -127,7 +127,7 @@ static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
         return true;
     const struct weft_interaction *x = &f->m->interaction[a], *y = &f->m->interaction[b];
     const uint32_t by = (uint32_t)y->actor;
-    return by != WEFT_ROOT && x->actor == y->actor && !weft__is_of(f->m, by, p, DEEP) &&
+    return by != WEFT_ROOT && x->actor == y->actor && !analyse_is_of(f->m, by, p, DEEP) &&
            weft_history_run_at(f->h, by, x->time_ns) == weft_history_run_at(f->h, by, y->time_ns);
 }
 
@@ -159,7 +159,7 @@ static struct burst burst_at(struct finder *f, uint32_t first)
         ended = end < ended ? end : ended;
         x.to_ns = end > x.to_ns ? end : x.to_ns;
         x.least_ns = end - start < x.least_ns ? end - start : x.least_ns;
-        x.sum_ns = weft__sum(x.sum_ns, end - start);
+        x.sum_ns = analyse_sum(x.sum_ns, end - start);
         x.work = x.work && does_work(f, p);
         x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];
     }
@@ -171,7 +171,7 @@ static struct burst burst_at(struct finder *f, uint32_t first)
 
 static bool differs(const struct finder *f, uint32_t promise)
 {
-    const struct weft__families *k = f->s->families;
+    const struct analyse_families *k = f->s->families;
     return k->differs && k->differs[k->of[promise]];
 }
 
@@ -216,7 +216,7 @@ static void add_overlap(struct finder *f, struct burst *x)
     struct stampede *k = &f->found[f->s->families->of[x->chief]];
     x->cached = is_result_kept(f, x);
     k->bursts++;
-    k->cost_ns = weft__sum(k->cost_ns, x->sum_ns - x->sum_ns / x->count);
+    k->cost_ns = analyse_sum(k->cost_ns, x->sum_ns - x->sum_ns / x->count);
     if (k->bursts == 1 || x->cached > k->worst.cached ||
         (x->cached == k->worst.cached && x->count > k->worst.count))
         k->worst = *x;
@@ -233,23 +233,23 @@ static void prove_stampede(struct finder *f, const struct burst *x, struct weft_
         if (!is_shareable(f, p) || f->seen[q->creator] == f->bursts)
             continue;
         f->seen[q->creator] = f->bursts;
-        weft__finding_affects(f->s, g, q->creator);
+        analyse_finding_affects(f->s, g, q->creator);
         if (shown++ >= SHOWN)
             continue;
-        weft__evidence_created(f->s, g, p);
-        weft__finding_evidence(f->s, g, weft_history_ended_ns(f->h, p), weft__ending(f->m, p), p,
-                               weft__resolver(f->h, p));
+        analyse_evidence_created(f->s, g, p);
+        analyse_finding_evidence(f->s, g, weft_history_ended_ns(f->h, p), analyse_ending(f->m, p),
+                                 p, analyse_resolver(f->h, p));
     }
 }
 
 static void report_stampede(struct finder *f, const struct stampede *k)
 {
     const struct burst *x = &k->worst;
-    const uint64_t signs = weft__signs(f->s, WEFT_ROOT) | (x->cached ? WEFT__M_KEPT : 0) |
-                           (differs(f, x->chief) ? WEFT__M_SPECIFIC : 0) |
-                           (x->work ? WEFT__M_WORK : 0) | (x->sort ? WEFT__M_SORT : 0);
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_STAMPEDE, signs, x->chief, x->from_ns,
-                                          x->to_ns, k->cost_ns);
+    const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (x->cached ? ANALYSE_M_KEPT : 0) |
+                           (differs(f, x->chief) ? ANALYSE_M_SPECIFIC : 0) |
+                           (x->work ? ANALYSE_M_WORK : 0) | (x->sort ? ANALYSE_M_SORT : 0);
+    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_STAMPEDE, signs, x->chief,
+                                            x->from_ns, x->to_ns, k->cost_ns);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_STAMPEDE, PROMISE(promise, x->chief), AMOUNT(count, x->count),
@@ -275,11 +275,11 @@ static void drop_inner_or_outer(struct finder *f, uint32_t family)
         k->inner = true;
 }
 
-void weft__find_stampedes(struct weft__search *s)
+void analyse_find_stampedes(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.found = weft__take(s, s->families->count, sizeof *f.found);
-    f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
+    f.found = analyse_take(s, s->families->count, sizeof *f.found);
+    f.seen = analyse_take(s, s->m->promises, sizeof *f.seen);
     gather_labelled(&f);
     for (uint32_t i = 0; i < f.items && !s->failed;) {
         struct burst x = burst_at(&f, i);

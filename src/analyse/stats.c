@@ -104,8 +104,8 @@ static bool rows_by_label(struct maker *k, enum weft_stats_by by)
 
 static bool rows_by_family(struct maker *k)
 {
-    struct weft__families f;
-    if (weft__families_init(&f, k->m) < 0)
+    struct analyse_families f;
+    if (analyse_families_init(&f, k->m) < 0)
         return false;
     bool ok = true;
     k->out->rows = 0;
@@ -113,7 +113,7 @@ static bool rows_by_family(struct maker *k)
         ok = add_row(k, f.first[i]);
     for (uint32_t p = 1; ok && p < k->m->promises; p++)
         k->row_of[p] = f.of[p] - 1;
-    weft__families_fini(&f);
+    analyse_families_fini(&f);
     k->out->by = WEFT_BY_FAMILY;
     return ok;
 }
@@ -195,7 +195,7 @@ static void count_promises(struct maker *k)
         r->rate += promise->created && !promise->promoted;
         if (latency_of(k, p, &ns)) {
             r->latencies++;
-            weft__add(&r->total_ns, ns);
+            analyse_add(&r->total_ns, ns);
             if (r->slowest == WEFT_NONE || ns > r->max_ns) {
                 r->max_ns = ns;
                 r->slowest = p;
@@ -228,7 +228,7 @@ static bool sort_latencies(struct maker *k)
     }
     for (uint32_t i = 0; i < s->rows; i++) {
         struct weft_stats_row *r = &s->row[i];
-        weft__sort_times(s->latency + r->first_latency, r->latencies, k->spare);
+        analyse_sort_times(s->latency + r->first_latency, r->latencies, k->spare);
         r->p50_ns = weft_stats_percentile(s, r, 50);
         r->p90_ns = weft_stats_percentile(s, r, 90);
         r->p99_ns = weft_stats_percentile(s, r, 99);
@@ -264,10 +264,10 @@ static bool measure_promise(struct maker *k, uint32_t promise)
     struct weft_spent spent;
     if (weft_spent_find(&spent, &k->meter, promise) < 0)
         return false;
-    weft__add(&r->running_ns, spent.running_ns);
-    weft__add(&r->ready_ns, spent.ready_ns);
-    weft__add(&r->waiting_ns, spent.waiting_ns);
-    weft__add(&r->blocked_ns, spent.blocked_ns);
+    analyse_add(&r->running_ns, spent.running_ns);
+    analyse_add(&r->ready_ns, spent.ready_ns);
+    analyse_add(&r->waiting_ns, spent.waiting_ns);
+    analyse_add(&r->blocked_ns, spent.blocked_ns);
     return true;
 }
 
@@ -282,8 +282,8 @@ static bool find_depth(struct maker *k)
     for (size_t i = 0; i < k->meter.readies; i++)
         s->ready_mean += (double)(k->meter.end[i] - k->meter.begin[i]);
     s->ready_mean = s->span_ns > 0 ? s->ready_mean / (double)s->span_ns : 0;
-    weft__sort_times(k->meter.begin, k->meter.readies, k->spare);
-    weft__sort_times(k->meter.end, k->meter.readies, k->spare);
+    analyse_sort_times(k->meter.begin, k->meter.readies, k->spare);
+    analyse_sort_times(k->meter.end, k->meter.readies, k->spare);
     for (size_t i = 0, gone = 0; i < k->meter.readies; i++) {
         while (k->meter.end[gone] <= k->meter.begin[i])
             gone++;
@@ -322,7 +322,7 @@ static int make_stats(struct maker *k, enum weft_stats_by by)
         if (!measure_promise(k, p))
             return WEFT_E_NOMEM;
     }
-    if (!find_depth(k) || !weft__stats_streams(s, k->h))
+    if (!find_depth(k) || !analyse_stats_streams(s, k->h))
         return WEFT_E_NOMEM;
     if (s->rows)
         qsort(s->row, s->rows, sizeof *s->row, by_total);
@@ -362,15 +362,15 @@ int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_m
                      const struct weft_stats_row *r)
 {
     uint32_t size, name = s->by == WEFT_BY_TYPE ? WEFT_NONE : weft_model_name(m, r->promise);
-    char family[WEFT__SHAPE_BYTES];
+    char family[ANALYSE_SHAPE_BYTES];
     *out = NULL;
     if (name == WEFT_NONE)
         return 0;
     const char *label = weft_model_text(m, name, &size);
     bool cut = false;
     if (s->by == WEFT_BY_FAMILY && !r->one_label) {
-        cut = size > WEFT__SHAPE_BYTES;
-        size = weft__shape(family, label, size);
+        cut = size > ANALYSE_SHAPE_BYTES;
+        size = analyse_shape(family, label, size);
         label = family;
     }
     size_t room = 3 * (size_t)size; /* a byte may take the place of three */

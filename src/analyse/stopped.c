@@ -20,7 +20,7 @@ struct round {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct round *round; /* of the one that is looked at */
@@ -60,8 +60,8 @@ static bool add_round(struct finder *f, struct round x)
         last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
         return true;
     }
-    if (!weft__take_room(f->s, &f->gap, f->rounds, &f->gap_room, sizeof *f->gap) ||
-        !weft__take_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
+    if (!analyse_take_room(f->s, &f->gap, f->rounds, &f->gap_room, sizeof *f->gap) ||
+        !analyse_take_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
         return false;
     f->round[f->rounds++] = x;
     return true;
@@ -74,13 +74,14 @@ static bool find_rounds(struct finder *f, uint32_t p)
     f->rounds = 0;
     analyse_each(i, h->waits_of_first, p) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (weft__is_served(w) && !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
+        if (analyse_is_served(w) &&
+            !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
             return false;
     }
     if (h->waits_of_first[p + 1] > h->waits_of_first[p])
         return true;
     analyse_each(i, h->runs_of_first, p) {
-        const uint32_t source = weft__run_read(h, h->runs_of[i]);
+        const uint32_t source = analyse_run_read(h, h->runs_of[i]);
         if (source != WEFT_NONE && source != WEFT_ROOT &&
             !add_round(f, (struct round){f->m->promise[source].start_ns,
                                          f->m->run[h->runs_of[i]].start_ns, source}))
@@ -109,7 +110,7 @@ static bool has_stopped(struct finder *f, struct stop *x)
         f->gap[i] = f->round[i + 1].to_ns - f->round[i].to_ns;
         longest = f->gap[i] > longest ? f->gap[i] : longest;
     }
-    x->usual_ns = weft__median(f->gap, n);
+    x->usual_ns = analyse_median(f->gap, n);
     for (uint32_t i = 0; i < n; i++) {
         int64_t gap = f->round[i + 1].from_ns - f->round[i].to_ns;
         away = gap > away ? gap : away;
@@ -126,7 +127,7 @@ static bool is_clocked(const struct finder *f)
 {
     uint32_t timers = 0;
     for (uint32_t i = 0; i < f->rounds; i++)
-        timers += weft__is_timer(f->m, f->round[i].source);
+        timers += analyse_is_timer(f->m, f->round[i].source);
     return timers == f->rounds;
 }
 
@@ -146,7 +147,7 @@ static bool is_armed(const struct finder *f, const struct stop *x)
     const struct weft_history *h = f->h;
     for (uint32_t i = weft_history_child_from(h, x->promise, f->round[f->rounds - 1].to_ns);
          i < h->children_first[x->promise + 1]; i++)
-        if (weft__is_pending(f->m, weft_model_final(f->m, h->children[i])))
+        if (analyse_is_pending(f->m, weft_model_final(f->m, h->children[i])))
             return true;
     return false;
 }
@@ -185,14 +186,14 @@ static uint64_t signs_of_stop(const struct finder *f, const struct stop *x)
     uint32_t p = x->promise, family = f->s->families->of[p];
     uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
     enum weft_outcome outcome = f->m->promise[source].outcome;
-    uint64_t signs = weft__signs(f->s, p);
-    signs |= is_clocked(f) ? WEFT__A_TIMER : 0;
-    signs |= f->m->promise[p].background ? WEFT__A_BACKGROUND : 0;
-    signs |= comes_later(f, x) ? WEFT__A_LATER : 0;
-    signs |= is_needed(f, p) ? WEFT__A_NEEDED : 0;
-    signs |= f->waiting[family] >= LIKE && f->still[family] == 1 ? WEFT__A_ALONE : 0;
-    signs |= f->ended[family] >= LIKE ? WEFT__A_ENDS : 0;
-    signs |= outcome == WEFT_FAILED || outcome == WEFT_CANCELLED ? WEFT__A_FAILED : 0;
+    uint64_t signs = analyse_signs(f->s, p);
+    signs |= is_clocked(f) ? ANALYSE_A_TIMER : 0;
+    signs |= f->m->promise[p].background ? ANALYSE_A_BACKGROUND : 0;
+    signs |= comes_later(f, x) ? ANALYSE_A_LATER : 0;
+    signs |= is_needed(f, p) ? ANALYSE_A_NEEDED : 0;
+    signs |= f->waiting[family] >= LIKE && f->still[family] == 1 ? ANALYSE_A_ALONE : 0;
+    signs |= f->ended[family] >= LIKE ? ANALYSE_A_ENDS : 0;
+    signs |= outcome == WEFT_FAILED || outcome == WEFT_CANCELLED ? ANALYSE_A_FAILED : 0;
     return signs;
 }
 
@@ -202,21 +203,22 @@ static void report_stop(struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
     const struct round *last = &f->round[f->rounds - 1];
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x),
-                                               x->promise, last->to_ns, f->m->end_ns - x->last_ns);
+    struct weft_finding *g =
+        analyse_report_open(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x), x->promise,
+                            last->to_ns, f->m->end_ns - x->last_ns);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_STOPPED, PROMISE(promise, x->promise), AMOUNT(rounds, f->rounds),
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(source, last->source),
                 LENGTH(idle, f->m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
-        weft__finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
-        weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
+        analyse_finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
+        analyse_finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
     }
-    weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
+    analyse_finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
     analyse_each(i, h->waits_for_first, x->promise)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
-            weft__finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
+            analyse_finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
 }
 
 static bool runs_still(const struct finder *f, uint32_t p)
@@ -243,7 +245,7 @@ static bool follow_line(struct finder *f, uint32_t last)
 {
     uint32_t line[LINE], n = 0;
     f->rounds = 0;
-    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = weft__set_by(f->s, p))
+    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = analyse_set_by(f->s, p))
         line[n++] = p;
     if (n < TIMES)
         return true;
@@ -261,10 +263,11 @@ static void report_stopped_timers(struct finder *f, const struct stop *x)
     const struct weft_model *m = f->m;
     const struct round *last = &f->round[f->rounds - 1];
     const bool failed = m->promise[x->promise].outcome == WEFT_FAILED;
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED,
-                                               weft__signs(f->s, x->promise) | WEFT__A_TIMER |
-                                                   WEFT__A_LINE | (failed ? WEFT__A_FAILED : 0),
-                                               x->promise, last->to_ns, m->end_ns - x->last_ns);
+    struct weft_finding *g =
+        analyse_report_open(f->s, WEFT_FINDING_STOPPED,
+                            analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER | ANALYSE_A_LINE |
+                                (failed ? ANALYSE_A_FAILED : 0),
+                            x->promise, last->to_ns, m->end_ns - x->last_ns);
     if (!g)
         return;
     analyse_say(f->s, g, failed ? SAY_TIMER_FAILED : SAY_TIMER_STOPPED,
@@ -272,8 +275,8 @@ static void report_stopped_timers(struct finder *f, const struct stop *x)
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
                 LENGTH(idle, m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
-        weft__evidence_created(f->s, g, r->source);
-        weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
+        analyse_evidence_created(f->s, g, r->source);
+        analyse_finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
     }
 }
 
@@ -305,7 +308,7 @@ static void count_sorts(struct finder *f)
         const uint32_t newest = f->newest[of[p]];
         if (f->m->promise[p].start_ns >= f->m->promise[newest].start_ns)
             f->newest[of[p]] = p;
-        if (!weft__is_pending(f->m, p))
+        if (!analyse_is_pending(f->m, p))
             f->ended[of[p]]++;
         else if (is_waiting(f, p))
             f->waiting[of[p]]++;
@@ -314,20 +317,20 @@ static void count_sorts(struct finder *f)
     }
 }
 
-void weft__find_stopped(struct weft__search *s)
+void analyse_find_stopped(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     uint32_t families = s->families->count;
-    f.awaited = weft__take(s, families, sizeof *f.awaited);
-    f.waiting = weft__take(s, families, sizeof *f.waiting);
-    f.still = weft__take(s, families, sizeof *f.still);
-    f.ended = weft__take(s, families, sizeof *f.ended);
-    f.newest = weft__take(s, families, sizeof *f.newest);
+    f.awaited = analyse_take(s, families, sizeof *f.awaited);
+    f.waiting = analyse_take(s, families, sizeof *f.waiting);
+    f.still = analyse_take(s, families, sizeof *f.still);
+    f.ended = analyse_take(s, families, sizeof *f.ended);
+    f.newest = analyse_take(s, families, sizeof *f.newest);
     if (!s->failed)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
-        if (f.newest[s->families->of[p]] == p && weft__is_timer(f.m, p))
+        if (f.newest[s->families->of[p]] == p && analyse_is_timer(f.m, p))
             find_stopped_timers(&f, p);
-        else if (weft__is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
+        else if (analyse_is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
             find_stop(&f, p);
 }

@@ -27,7 +27,7 @@ struct fan_in {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct child {
@@ -107,9 +107,9 @@ static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
         length[n++] = weft_history_resolved_ns(f->h, p[i]) - m->promise[p[i]].start_ns;
     }
     x.took_ns = weft_history_resolved_ns(f->h, p[last]) - m->promise[p[last]].start_ns;
-    x.usual_ns = weft__median(length, n);
+    x.usual_ns = analyse_median(length, n);
     x.slow = equal && x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
-    if (weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+    if (analyse_take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         f->found[f->founds++] = x;
 }
 
@@ -128,7 +128,7 @@ static void find_groups(struct finder *f, uint32_t creator)
     uint32_t group[GROUP_MOST], count = 0;
     int64_t ended = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        if (!weft__take_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
+        if (!analyse_take_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
             return;
         f->child[i] = (struct child){f->m->promise[h->children[first + i]].type, first + i};
     }
@@ -166,17 +166,17 @@ static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t 
 {
     enum { SHOWN = 3 };
     const struct fan_in *worst = x;
-    uint64_t signs = weft__signs(f->s, WEFT_ROOT), alike = 0;
+    uint64_t signs = analyse_signs(f->s, WEFT_ROOT), alike = 0;
     int64_t cost = 0;
     for (uint32_t i = 0; i < count; i++) {
         worst = x[i].took_ns - x[i].usual_ns > worst->took_ns - worst->usual_ns ? &x[i] : worst;
-        cost = weft__sum(cost, x[i].took_ns - x[i].usual_ns);
+        cost = analyse_sum(cost, x[i].took_ns - x[i].usual_ns);
         alike += x[i].alike;
     }
-    signs |= 2 * alike < count ? WEFT__T_DIFFERENT : 0;
+    signs |= 2 * alike < count ? ANALYSE_T_DIFFERENT : 0;
     const struct weft_promise *p = &f->m->promise[worst->last];
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last,
-                                          p->start_ns, p->start_ns + worst->took_ns, cost);
+    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last,
+                                            p->start_ns, p->start_ns + worst->took_ns, cost);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_STRAGGLER, PROMISE(last, worst->last), AMOUNT(place, worst->place),
@@ -184,13 +184,13 @@ static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t 
                 LENGTH(worst, worst->took_ns), LENGTH(usual, worst->usual_ns));
     g->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        weft__finding_affects(f->s, g, f->reader[x[i].last]);
+        analyse_finding_affects(f->s, g, f->reader[x[i].last]);
         if (i >= SHOWN)
             continue;
         p = &f->m->promise[x[i].last];
-        weft__evidence_created(f->s, g, x[i].last);
-        weft__finding_evidence(f->s, g, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED,
-                               x[i].last, weft__resolver(f->h, x[i].last));
+        analyse_evidence_created(f->s, g, x[i].last);
+        analyse_finding_evidence(f->s, g, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED,
+                                 x[i].last, analyse_resolver(f->h, x[i].last));
     }
 }
 
@@ -206,10 +206,10 @@ static void find_stragglers_of_type(struct finder *f, const struct fan_in *x, ui
     }
 }
 
-void weft__find_stragglers(struct weft__search *s)
+void analyse_find_stragglers(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.reader = weft__take(s, s->m->promises, sizeof *f.reader);
+    f.reader = analyse_take(s, s->m->promises, sizeof *f.reader);
     if (!s->failed)
         find_readers(&f);
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)

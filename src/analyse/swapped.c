@@ -5,7 +5,7 @@
 
 /* Bits of the kinds of finding that are likely in a run, and of promises that matter. first: the most important of those in
  * wanted: its kind and promise; may be NULL. */
-static uint32_t kinds_in(struct weft__differ *d, uint32_t run, uint32_t wanted,
+static uint32_t kinds_in(struct analyse_differ *d, uint32_t run, uint32_t wanted,
                          struct weft_finding *first)
 {
     const struct weft_history *h = d->sides.side[run].h;
@@ -15,7 +15,7 @@ static uint32_t kinds_in(struct weft__differ *d, uint32_t run, uint32_t wanted,
     d->failed |= rc < 0;
     for (uint32_t i = 0; rc == 0 && i < found.count; i++) {
         const struct weft_finding *f = &found.finding[i];
-        if (f->confidence < WEFT_LIKELY || weft__weight_in(h, f->promise) < 2)
+        if (f->confidence < WEFT_LIKELY || analyse_weight_in(h, f->promise) < 2)
             continue;
         if (first && first->promise == WEFT_NONE && wanted >> f->kind & 1)
             *first = (struct weft_finding){.kind = f->kind, .promise = f->promise};
@@ -27,18 +27,18 @@ static uint32_t kinds_in(struct weft__differ *d, uint32_t run, uint32_t wanted,
 
 /* The promise that matters most of those that ended worse in the good run, if none that matters as much ended worse in the
  * bad one; or WEFT_NONE. *worse: whether any that matters did. */
-static uint32_t only_better(const struct weft__differ *d, bool *worse)
+static uint32_t only_better(const struct analyse_differ *d, bool *worse)
 {
     uint32_t better = WEFT_NONE;
     unsigned in_good = 1, in_bad = 1;
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         uint32_t bad = d->bad_of_good[p];
-        if (!(d->mark[p] & (WEFT__CHANGED | WEFT__BETTER)))
+        if (!(d->mark[p] & (ANALYSE_CHANGED | ANALYSE_BETTER)))
             continue;
-        unsigned weight = weft__weight_of(d, p);
-        if (weft__ended_worse(d->bad, bad, d->good, p)) {
+        unsigned weight = analyse_weight_of(d, p);
+        if (analyse_ended_worse(d->bad, bad, d->good, p)) {
             in_bad = weight > in_bad ? weight : in_bad;
-        } else if (weight > in_good && d->mark[p] & WEFT__BETTER) {
+        } else if (weight > in_good && d->mark[p] & ANALYSE_BETTER) {
             in_good = weight;
             better = p;
         }
@@ -47,7 +47,7 @@ static uint32_t only_better(const struct weft__differ *d, bool *worse)
     return in_good > in_bad ? better : WEFT_NONE;
 }
 
-void weft__find_swapped(struct weft__differ *d)
+void analyse_find_swapped(struct analyse_differ *d)
 {
     struct weft_finding first = {.promise = WEFT_NONE};
     bool worse;

@@ -14,7 +14,7 @@ enum {
 /* ---- Evidence ---- */
 
 /* Adds evidence, if there is room and it is not there yet. */
-static void prove_once(const struct weft__graph *g, struct weft_finding *f, int64_t time_ns,
+static void prove_once(const struct analyse_graph *g, struct weft_finding *f, int64_t time_ns,
                        enum weft_evidence_event event, uint32_t promise, uint32_t other)
 {
     if (f->evidences == WEFT_EVIDENCE_MAX)
@@ -24,33 +24,33 @@ static void prove_once(const struct weft__graph *g, struct weft_finding *f, int6
         if (x->event == event && x->promise == promise && x->other == other)
             return;
     }
-    weft__finding_evidence(g->s, f, time_ns, event, promise, other);
+    analyse_finding_evidence(g->s, f, time_ns, event, promise, other);
 }
 
-static void prove_wait(const struct weft__graph *g, struct weft_finding *f, uint32_t wait)
+static void prove_wait(const struct analyse_graph *g, struct weft_finding *f, uint32_t wait)
 {
-    prove_once(g, f, g->s->h->wait[wait].from_ns, WEFT_EVIDENCE_WAITS, weft__reader(g, wait),
-               weft__source(g, wait));
+    prove_once(g, f, g->s->h->wait[wait].from_ns, WEFT_EVIDENCE_WAITS, analyse_reader(g, wait),
+               analyse_source(g, wait));
 }
 
-static void prove_creation(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
+static void prove_creation(const struct analyse_graph *g, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_promise *x = &g->s->m->promise[promise];
     if (x->created)
         prove_once(g, f, x->start_ns, WEFT_EVIDENCE_CREATED, promise, x->creator);
 }
 
-static void prove_end(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
+static void prove_end(const struct analyse_graph *g, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_promise *p = &g->s->m->promise[promise];
     const bool pending = p->outcome == WEFT_PENDING;
     prove_once(g, f, pending ? g->s->m->end_ns : p->end_ns,
-               pending ? WEFT_EVIDENCE_PENDING : weft__ending(g->s->m, promise), promise,
-               weft__resolver(g->s->h, promise));
+               pending ? WEFT_EVIDENCE_PENDING : analyse_ending(g->s->m, promise), promise,
+               analyse_resolver(g->s->h, promise));
 }
 
 /* The last sign of life: why it ran for the last time, and until when. */
-static void prove_last_run(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
+static void prove_last_run(const struct analyse_graph *g, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = h->m;
@@ -70,21 +70,21 @@ static void prove_last_run(const struct weft__graph *g, struct weft_finding *f, 
 }
 
 /* The wait, or where its reader is only a place in a queue, one for that. */
-static uint32_t behind_place(const struct weft__graph *g, uint32_t wait)
+static uint32_t behind_place(const struct analyse_graph *g, uint32_t wait)
 {
-    const uint32_t reader = weft__reader(g, wait);
-    return weft__is_place(g, reader) && g->in_first[reader] < g->in_first[reader + 1]
+    const uint32_t reader = analyse_reader(g, wait);
+    return analyse_is_place(g, reader) && g->in_first[reader] < g->in_first[reader + 1]
                ? g->in[g->in_first[reader]]
                : wait;
 }
 
 /* When the owner of a group got its root. */
-static void prove_hold(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__group *gr)
+static void prove_hold(const struct analyse_graph *g, struct weft_finding *f,
+                       const struct analyse_group *gr)
 {
     uint32_t at = g->s->h->holds_for_first[gr->node], hold;
-    while ((hold = weft__next_holder(g, gr->node, &at)) != WEFT_NONE)
-        if (weft__holder(g, hold) == gr->owner) {
+    while ((hold = analyse_next_holder(g, gr->node, &at)) != WEFT_NONE)
+        if (analyse_holder(g, hold) == gr->owner) {
             prove_once(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, gr->owner,
                        gr->node);
             return;
@@ -92,15 +92,15 @@ static void prove_hold(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* The waits from a blocked promise to its root: its own, and the last few. */
-static void prove_path(const struct weft__graph *g, struct weft_finding *f, uint32_t from)
+static void prove_path(const struct analyse_graph *g, struct weft_finding *f, uint32_t from)
 {
-    const struct weft__group *gr = &g->groups[g->group[from]];
+    const struct analyse_group *gr = &g->groups[g->group[from]];
     uint32_t last[PATH_SHOWN], n = 0;
     if (from == gr->node)
         return;
     prove_wait(g, f, g->next[from]);
     /* Where circles touch, it may lead round in another one. */
-    for (uint32_t at = from; at != gr->node && n < gr->count; at = weft__ahead(g, at))
+    for (uint32_t at = from; at != gr->node && n < gr->count; at = analyse_ahead(g, at))
         last[n++ % PATH_SHOWN] = g->next[at];
     for (uint32_t i = 0; i < n && i < PATH_SHOWN; i++)
         prove_wait(g, f, last[i]);
@@ -109,29 +109,29 @@ static void prove_path(const struct weft__graph *g, struct weft_finding *f, uint
 /* ---- Sentences ---- */
 
 /* The last one that should be resolved, where it is not among the few that are listed under the text. */
-static void say_last_waiter(const struct weft__graph *g, struct weft_finding *f,
-                            const struct weft__hang *x)
+static void say_last_waiter(const struct analyse_graph *g, struct weft_finding *f,
+                            const struct analyse_hang *x)
 {
     if (x->top != WEFT_NONE && x->top != g->groups[x->group].node && x->affected > LISTED)
         analyse_say(g->s, f, SAY_LAST_WAITER, PROMISE(last, x->top));
 }
 
 /* It has a result, or was dropped: nothing more comes from it. */
-static bool is_over(const struct weft__graph *g, uint32_t promise)
+static bool is_over(const struct analyse_graph *g, uint32_t promise)
 {
-    return promise != WEFT_ROOT && !weft__is_pending(g->s->m, promise);
+    return promise != WEFT_ROOT && !analyse_is_pending(g->s->m, promise);
 }
 
 /* What a holder waits for, or WEFT_NONE. */
-static uint32_t holder_waits_for(const struct weft__graph *g, uint32_t holder)
+static uint32_t holder_waits_for(const struct analyse_graph *g, uint32_t holder)
 {
     const bool waits = holder != WEFT_ROOT && !is_over(g, holder) && g->next[holder] != WEFT_NONE;
-    return waits ? weft__ahead(g, holder) : WEFT_NONE;
+    return waits ? analyse_ahead(g, holder) : WEFT_NONE;
 }
 
-static void prove_holder(const struct weft__graph *g, struct weft_finding *f, uint32_t hold)
+static void prove_holder(const struct analyse_graph *g, struct weft_finding *f, uint32_t hold)
 {
-    const uint32_t holder = weft__holder(g, hold);
+    const uint32_t holder = analyse_holder(g, hold);
     prove_once(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, holder,
                weft_model_final(g->s->m, g->s->m->hold[hold].resource));
     if (is_over(g, holder))
@@ -141,11 +141,11 @@ static void prove_holder(const struct weft__graph *g, struct weft_finding *f, ui
 }
 
 /* One of those who hold a resource, since when, and what has become of it. */
-static void list_holder(const struct weft__graph *g, struct weft_finding *f,
-                        struct weft__text *list, uint32_t hold)
+static void list_holder(const struct analyse_graph *g, struct weft_finding *f,
+                        struct analyse_text *list, uint32_t hold)
 {
     const struct weft_hold *x = &g->s->m->hold[hold];
-    const uint32_t holder = weft__holder(g, hold), ahead = holder_waits_for(g, holder);
+    const uint32_t holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
     analyse_list(g->s, list, "; ",
                  is_over(g, holder)                                ? SAY_BY_HOLDER_ENDED
                  : ahead == weft_model_final(g->s->m, x->resource) ? SAY_BY_HOLDER_WANTS_MORE
@@ -155,12 +155,13 @@ static void list_holder(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* Lists some of those who hold the resource: who has ended, or who has not. Returns how many. */
-static uint32_t list_holders(const struct weft__graph *g, struct weft_finding *f,
-                             struct weft__text *list, uint32_t resource, bool ended, uint32_t named)
+static uint32_t list_holders(const struct analyse_graph *g, struct weft_finding *f,
+                             struct analyse_text *list, uint32_t resource, bool ended,
+                             uint32_t named)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while (named < HOLDERS && (hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
-        if (is_over(g, weft__holder(g, hold)) != ended)
+    while (named < HOLDERS && (hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE) {
+        if (is_over(g, analyse_holder(g, hold)) != ended)
             continue;
         list_holder(g, f, list, hold);
         named++;
@@ -169,13 +170,13 @@ static uint32_t list_holders(const struct weft__graph *g, struct weft_finding *f
 }
 
 /* All who hold what a group waits for. */
-static void say_holders(const struct weft__graph *g, struct weft_finding *f,
-                        const struct weft__group *gr)
+static void say_holders(const struct analyse_graph *g, struct weft_finding *f,
+                        const struct analyse_group *gr)
 {
     uint32_t at = g->s->h->holds_for_first[gr->node];
     if (gr->all == 1) {
-        const uint32_t hold = weft__next_holder(g, gr->node, &at), holder = weft__holder(g, hold),
-                       ahead = holder_waits_for(g, holder);
+        const uint32_t hold = analyse_next_holder(g, gr->node, &at),
+                       holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
         analyse_say(g->s, f,
                     is_over(g, holder)  ? SAY_HOLDER_ENDED
                     : ahead == gr->node ? SAY_HOLDER_WANTS_IT
@@ -185,7 +186,7 @@ static void say_holders(const struct weft__graph *g, struct weft_finding *f,
         prove_holder(g, f, hold);
         return;
     }
-    struct weft__text list = {0};
+    struct analyse_text list = {0};
     uint32_t named = list_holders(g, f, &list, gr->node, true, 0);
     named = list_holders(g, f, &list, gr->node, false, named);
     analyse_say(g->s, f, SAY_HOLDERS, AMOUNT(all, gr->all),
@@ -195,46 +196,46 @@ static void say_holders(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* Of a resource of which the trace does not tell all: who holds it for sure. */
-static void say_known_holders(const struct weft__graph *g, struct weft_finding *f,
+static void say_known_holders(const struct analyse_graph *g, struct weft_finding *f,
                               uint32_t resource)
 {
     const struct weft_history *h = g->s->h;
     uint32_t at = h->holds_for_first[resource], hold, count = 0, first = WEFT_NONE;
-    if (weft__is_passed(h, resource))
+    if (analyse_is_passed(h, resource))
         return;
-    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
+    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE)
         if (h->m->hold[hold].from_ns >= h->m->known_ns)
             first = count++ ? first : hold;
     if (count) {
-        struct weft__text list = {0};
+        struct analyse_text list = {0};
         list_holder(g, f, &list, first);
         analyse_say(g->s, f, SAY_KNOWN_HOLDERS, TEXT(holders, list.text), AMOUNT(more, count - 1));
         analyse_list_end(g->s, &list);
-    } else if (!weft__holds_known(h->m, resource) &&
+    } else if (!analyse_holds_known(h->m, resource) &&
                h->holds_for_first[resource] < h->holds_for_first[resource + 1])
         analyse_say(g->s, f, SAY_HOLDERS_NOT_KNOWN);
 }
 
 /* The one from whom a result was expected, and what became of it. */
-static void say_owner(const struct weft__graph *g, struct weft_finding *f,
-                      const struct weft__group *gr, bool creator_named)
+static void say_owner(const struct analyse_graph *g, struct weft_finding *f,
+                      const struct analyse_group *gr, bool creator_named)
 {
     static const enum analyse_sentence sentences[] = {
-        [WEFT__CREATED] = SAY_OWNER,
-        [WEFT__AS_CREATOR] = SAY_OWNER_LIKE_CREATORS,
-        [WEFT__AS_HOLDER] = SAY_OWNER_GOT_IT,
-        [WEFT__AS_BEFORE] = SAY_OWNER_BEFORE,
+        [ANALYSE_CREATED] = SAY_OWNER,
+        [ANALYSE_AS_CREATOR] = SAY_OWNER_LIKE_CREATORS,
+        [ANALYSE_AS_HOLDER] = SAY_OWNER_GOT_IT,
+        [ANALYSE_AS_BEFORE] = SAY_OWNER_BEFORE,
     };
     const struct weft_model *m = g->s->m;
     const uint32_t owner = gr->owner;
     if (owner == WEFT_NONE)
         return;
-    if (gr->why == WEFT__HOLDS) {
+    if (gr->why == ANALYSE_HOLDS) {
         say_holders(g, f, gr);
         return;
     }
     const bool over = is_over(g, owner);
-    if (gr->why == WEFT__CREATED && !gr->closed &&
+    if (gr->why == ANALYSE_CREATED && !gr->closed &&
         (!over || m->promise[owner].end_ns < m->promise[gr->node].start_ns))
         return;
     const bool waits = !over && g->next[owner] != WEFT_NONE;
@@ -245,7 +246,7 @@ static void say_owner(const struct weft__graph *g, struct weft_finding *f,
                 PHRASE(deed, over    ? SAY_DEED_ENDED
                              : waits ? SAY_DEED_WAITS
                                      : SAY_DEED_NONE),
-                PROMISE(ahead, waits ? weft__ahead(g, owner) : WEFT_NONE));
+                PROMISE(ahead, waits ? analyse_ahead(g, owner) : WEFT_NONE));
     if (over)
         prove_end(g, f, owner);
     else if (waits)
@@ -253,24 +254,24 @@ static void say_owner(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* What did not arrive: a signal, a failure, an end or a result. */
-static enum analyse_sentence what_was_lost(const struct weft__graph *g,
-                                           const struct weft__group *gr)
+static enum analyse_sentence what_was_lost(const struct analyse_graph *g,
+                                           const struct analyse_group *gr)
 {
     const uint32_t outcome = g->s->m->promise[gr->node].outcome;
-    return gr->lost != WEFT__LOST_RESULT ? SAY_THE_SIGNAL
-           : outcome == WEFT_FAILED      ? SAY_THE_FAILURE
-           : outcome == WEFT_CANCELLED   ? SAY_THE_END
-                                         : SAY_THE_RESULT;
+    return gr->lost != ANALYSE_LOST_RESULT ? SAY_THE_SIGNAL
+           : outcome == WEFT_FAILED        ? SAY_THE_FAILURE
+           : outcome == WEFT_CANCELLED     ? SAY_THE_END
+                                           : SAY_THE_RESULT;
 }
 
-static void say_lost(const struct weft__graph *g, struct weft_finding *f,
-                     const struct weft__hang *x)
+static void say_lost(const struct analyse_graph *g, struct weft_finding *f,
+                     const struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[x->group];
-    const uint32_t reader = weft__reader(g, x->wait);
+    const struct analyse_group *gr = &g->groups[x->group];
+    const uint32_t reader = analyse_reader(g, x->wait);
     const int64_t from = g->s->h->wait[x->wait].from_ns;
-    if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE) {
-        const bool late = gr->lost == WEFT__LOST_LATE;
+    if (gr->lost == ANALYSE_LOST_BEFORE || gr->lost == ANALYSE_LOST_LATE) {
+        const bool late = gr->lost == ANALYSE_LOST_LATE;
         analyse_say(g->s, f,
                     late             ? SAY_LOST_LATE
                     : gr->lost_usual ? SAY_LOST_BEFORE_AS_USUAL
@@ -280,8 +281,8 @@ static void say_lost(const struct weft__graph *g, struct weft_finding *f,
         prove_once(g, f, gr->lost_ns,
                    late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY, gr->node,
                    gr->lost_by);
-    } else if (gr->lost == WEFT__LOST_OTHER) {
-        const uint32_t woken = weft__reader(g, gr->lost_to);
+    } else if (gr->lost == ANALYSE_LOST_OTHER) {
+        const uint32_t woken = analyse_reader(g, gr->lost_to);
         analyse_say(g->s, f, SAY_LOST_TO_OTHER, PROMISE(condition, gr->node),
                     TIME(came, gr->lost_ns), PROMISE(woken, woken), PROMISE(waiter, reader),
                     TIME(began, from));
@@ -291,7 +292,7 @@ static void say_lost(const struct weft__graph *g, struct weft_finding *f,
         analyse_say(g->s, f, from <= gr->lost_ns ? SAY_NOT_WOKEN : SAY_NOT_WOKEN_LATER,
                     PHRASE(what, what_was_lost(g, gr)), PROMISE(condition, gr->node),
                     TIME(came, gr->lost_ns), PROMISE(waiter, reader), TIME(began, from));
-        if (gr->lost == WEFT__LOST_SIGNAL)
+        if (gr->lost == ANALYSE_LOST_SIGNAL)
             prove_once(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         else
             prove_end(g, f, gr->node);
@@ -300,26 +301,26 @@ static void say_lost(const struct weft__graph *g, struct weft_finding *f,
         say_last_waiter(g, f, x);
 }
 
-static int64_t waits_since(const struct weft__graph *g, uint32_t promise)
+static int64_t waits_since(const struct analyse_graph *g, uint32_t promise)
 {
     return g->s->h->wait[g->next[promise]].from_ns;
 }
 
-static void say_circle(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__hang *x)
+static void say_circle(const struct analyse_graph *g, struct weft_finding *f,
+                       const struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[x->group];
-    struct weft__text list = {0};
+    const struct analyse_group *gr = &g->groups[x->group];
+    struct analyse_text list = {0};
     uint32_t p = gr->node;
     bool has_last = false;
-    for (uint32_t i = 0; i < gr->circle; i++, p = weft__ahead(g, p)) {
+    for (uint32_t i = 0; i < gr->circle; i++, p = analyse_ahead(g, p)) {
         has_last |= gr->circle > 1 && p == x->top;
         if (i < CIRCLE_NAMES)
             analyse_list(g->s, &list, "",
                          i == 0                ? SAY_CIRCLE_FIRST
                          : i + 1 == gr->circle ? SAY_CIRCLE_LAST
                                                : SAY_CIRCLE_NEXT,
-                         PROMISE(waiter, p), PROMISE(ahead, weft__ahead(g, p)),
+                         PROMISE(waiter, p), PROMISE(ahead, analyse_ahead(g, p)),
                          TIME(since, waits_since(g, p)));
         if (i < WEFT_EVIDENCE_MAX / 2)
             prove_wait(g, f, g->next[p]);
@@ -336,16 +337,16 @@ static void say_circle(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* The holders of the resource wait for more of it. */
-static void say_held_by_waiters(const struct weft__graph *g, struct weft_finding *f,
-                                const struct weft__hang *x)
+static void say_held_by_waiters(const struct analyse_graph *g, struct weft_finding *f,
+                                const struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     if (gr->all == 1) {
         uint32_t at = g->s->h->holds_for_first[gr->node];
-        const uint32_t ahead = weft__ahead(g, gr->owner);
+        const uint32_t ahead = analyse_ahead(g, gr->owner);
         analyse_say(g->s, f, ahead == gr->node ? SAY_HELD_BY_WAITER : SAY_HELD_BEHIND_WAITER,
                     PROMISE(resource, gr->node), PROMISE(owner, gr->owner),
-                    TIME(held, g->s->m->hold[weft__next_holder(g, gr->node, &at)].from_ns),
+                    TIME(held, g->s->m->hold[analyse_next_holder(g, gr->node, &at)].from_ns),
                     PROMISE(ahead, ahead), TIME(since, waits_since(g, gr->owner)));
         prove_hold(g, f, gr);
         prove_path(g, f, gr->owner);
@@ -357,32 +358,32 @@ static void say_held_by_waiters(const struct weft__graph *g, struct weft_finding
 }
 
 /* The owner of one group of a circle, and what it waits for. */
-static void list_owner(const struct weft__graph *g, struct weft_finding *f, struct weft__text *list,
-                       const struct weft__group *gr)
+static void list_owner(const struct analyse_graph *g, struct weft_finding *f,
+                       struct analyse_text *list, const struct analyse_group *gr)
 {
-    const uint32_t ahead = weft__ahead(g, gr->owner);
+    const uint32_t ahead = analyse_ahead(g, gr->owner);
     analyse_list(g->s, list, "; ",
-                 gr->why == WEFT__HOLDS       ? SAY_OWNER_HOLDS
-                 : gr->why == WEFT__AS_HOLDER ? SAY_OWNER_PASSES_ON
-                 : gr->why == WEFT__AS_BEFORE ? SAY_OWNER_RESOLVES
-                                              : SAY_OWNER_CREATED,
+                 gr->why == ANALYSE_HOLDS       ? SAY_OWNER_HOLDS
+                 : gr->why == ANALYSE_AS_HOLDER ? SAY_OWNER_PASSES_ON
+                 : gr->why == ANALYSE_AS_BEFORE ? SAY_OWNER_RESOLVES
+                                                : SAY_OWNER_CREATED,
                  PROMISE(owner, gr->owner), PROMISE(owned, gr->node),
-                 PROMISE(ahead, weft__is_place(g, ahead) ? weft__ahead(g, ahead) : ahead),
+                 PROMISE(ahead, analyse_is_place(g, ahead) ? analyse_ahead(g, ahead) : ahead),
                  TIME(since, waits_since(g, gr->owner)));
     prove_creation(g, f, gr->node);
-    if (gr->why == WEFT__HOLDS)
+    if (gr->why == ANALYSE_HOLDS)
         prove_hold(g, f, gr);
     prove_path(g, f, gr->owner);
 }
 
 /* A circle of owners: each waits for what the next one owns. */
-static void say_owners(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__hang *x)
+static void say_owners(const struct analyse_graph *g, struct weft_finding *f,
+                       const struct analyse_hang *x)
 {
-    struct weft__text list = {0};
+    struct analyse_text list = {0};
     uint32_t at = x->group, owners = 0;
     bool has_last = false;
-    if (g->groups[at].up == at && g->groups[at].why == WEFT__HOLDS) {
+    if (g->groups[at].up == at && g->groups[at].why == ANALYSE_HOLDS) {
         say_held_by_waiters(g, f, x);
         return;
     }
@@ -400,58 +401,58 @@ static void say_owners(const struct weft__graph *g, struct weft_finding *f,
 }
 
 /* What the root did when somebody cancelled what it waited for. */
-static void say_deaf(const struct weft__graph *g, struct weft_finding *f,
-                     const struct weft__group *gr)
+static void say_deaf(const struct analyse_graph *g, struct weft_finding *f,
+                     const struct analyse_group *gr)
 {
     const struct weft_history *h = g->s->h;
-    const uint32_t source = weft__source(g, gr->deaf);
+    const uint32_t source = analyse_source(g, gr->deaf);
     const uint32_t last = h->waits_of[h->waits_of_first[gr->node + 1] - 1];
     analyse_say(g->s, f, SAY_DEAF, PROMISE(by, gr->deaf_to), PROMISE(source, source),
                 TIME(cancelled, h->wait[gr->deaf].until_ns), TIME(since, h->wait[last].from_ns),
-                PROMISE(now, weft__source(g, last)));
+                PROMISE(now, analyse_source(g, last)));
     prove_end(g, f, source);
     prove_wait(g, f, last);
 }
 
 /* Why one that is not marked should have ended: those like it have. */
-static void say_others_ended(const struct weft__graph *g, struct weft_finding *f,
-                             const struct weft__hang *x)
+static void say_others_ended(const struct analyse_graph *g, struct weft_finding *f,
+                             const struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     uint32_t i = gr->first, end = gr->first + gr->count;
-    while (i < end && !weft__is_expected(g, g->order[i]))
+    while (i < end && !analyse_is_expected(g, g->order[i]))
         i++;
     if (i == end)
         return;
-    const struct weft__habit *b = &g->habit[g->s->families->of[g->order[i]]];
+    const struct analyse_habit *b = &g->habit[g->s->families->of[g->order[i]]];
     analyse_say(g->s, f, SAY_LIKE_IT_ENDED, PROMISE(promise, g->order[i]),
                 AMOUNT(count, b->resolved), LENGTH(longest, b->longest_ns));
 }
 
 /* What became of the root, or did not. */
-static enum analyse_sentence fate_of(const struct weft__graph *g, const struct weft__group *gr)
+static enum analyse_sentence fate_of(const struct analyse_graph *g, const struct analyse_group *gr)
 {
     const struct weft_model *m = g->s->m;
     return m->promise[gr->node].outcome == WEFT_FORGOTTEN          ? SAY_FATE_DROPPED
            : gr->told_by != WEFT_NONE                              ? SAY_FATE_SIGNALLED
-           : gr->why == WEFT__HOLDS && gr->of                      ? SAY_FATE_NOT_GIVEN_BACK
-           : gr->why == WEFT__HOLDS                                ? SAY_FATE_HELD
+           : gr->why == ANALYSE_HOLDS && gr->of                    ? SAY_FATE_NOT_GIVEN_BACK
+           : gr->why == ANALYSE_HOLDS                              ? SAY_FATE_HELD
            : strncmp(weft_model_type(m, gr->node), "cond", 4) == 0 ? SAY_FATE_NOT_SIGNALLED
                                                                    : SAY_FATE_NOT_RESOLVED;
 }
 
-static void say_root(const struct weft__graph *g, struct weft_finding *f,
-                     const struct weft__hang *x)
+static void say_root(const struct analyse_graph *g, struct weft_finding *f,
+                     const struct analyse_hang *x)
 {
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     const struct weft_promise *p = &g->s->m->promise[gr->node];
-    const uint32_t reader = x->wait == WEFT_NONE ? WEFT_NONE : weft__reader(g, x->wait);
+    const uint32_t reader = x->wait == WEFT_NONE ? WEFT_NONE : analyse_reader(g, x->wait);
     const enum analyse_sentence fate = fate_of(g, gr);
     const bool waited = reader != WEFT_NONE;
     analyse_say(g->s, f, !waited && p->created ? SAY_ROOT_UNWAITED : SAY_ROOT,
                 PROMISE(root, gr->node), PHRASE(fate, fate), TIME(dropped, p->end_ns),
                 TIME(signalled, gr->told_ns), FLAG(in_vain, gr->vain),
-                PROMISE(waiter, waited ? weft__reader(g, behind_place(g, x->wait)) : WEFT_NONE),
+                PROMISE(waiter, waited ? analyse_reader(g, behind_place(g, x->wait)) : WEFT_NONE),
                 TIME(began, waited ? g->s->h->wait[x->wait].from_ns : INT64_MIN),
                 FLAG(should, p->should_resolve), TIME(made, p->start_ns));
     if (fate == SAY_FATE_SIGNALLED)
@@ -466,37 +467,37 @@ static void say_root(const struct weft__graph *g, struct weft_finding *f,
         say_owner(g, f, gr, true);
     else
         say_deaf(g, f, gr);
-    if (gr->why != WEFT__HOLDS)
+    if (gr->why != ANALYSE_HOLDS)
         say_known_holders(g, f, gr->node);
 }
 
 /* Those that are expected from somebody who hangs here. */
-static void say_parts(const struct weft__graph *g, struct weft_finding *f,
-                      const struct weft__hang *x)
+static void say_parts(const struct analyse_graph *g, struct weft_finding *f,
+                      const struct analyse_hang *x)
 {
     uint32_t part = g->groups[x->group].first_under;
-    while (part != WEFT_NONE && !(g->mark[g->groups[part].node] & WEFT__SHOULD))
+    while (part != WEFT_NONE && !(g->mark[g->groups[part].node] & ANALYSE_SHOULD))
         part = g->groups[part].next_under;
     if (part == WEFT_NONE)
         return;
-    const struct weft__group *gr = &g->groups[part];
-    analyse_say(g->s, f, gr->why == WEFT__HOLDS ? SAY_PART_NOT_GIVEN_BACK : SAY_PART_NOT_RESOLVED,
+    const struct analyse_group *gr = &g->groups[part];
+    analyse_say(g->s, f, gr->why == ANALYSE_HOLDS ? SAY_PART_NOT_GIVEN_BACK : SAY_PART_NOT_RESOLVED,
                 PROMISE(promise, gr->node));
     say_owner(g, f, gr, false);
     if (gr->count > 1)
         prove_wait(g, f, g->next[g->order[gr->first + 1]]);
 }
 
-void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
-                     struct weft_finding *f, uint64_t same)
+void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang *x,
+                       struct weft_finding *f, uint64_t same)
 {
-    const struct weft__group *gr = &g->groups[x->group];
+    const struct analyse_group *gr = &g->groups[x->group];
     prove_creation(g, f, gr->node);
     if (x->wait != WEFT_NONE) {
         const uint32_t wait = behind_place(g, x->wait);
         prove_wait(g, f, wait);
-        prove_once(g, f, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, weft__reader(g, wait),
-                   weft__source(g, x->wait));
+        prove_once(g, f, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, analyse_reader(g, wait),
+                   analyse_source(g, x->wait));
     }
     if (!gr->lost) {
         prove_last_run(g, f, gr->node);

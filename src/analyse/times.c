@@ -32,7 +32,7 @@ static void sort_digit(int64_t *to, const int64_t *from, size_t count, int64_t l
         to[place[(uint64_t)(from[i] - least) >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-void weft__sort_times(int64_t *time, size_t count, int64_t *spare)
+void analyse_sort_times(int64_t *time, size_t count, int64_t *spare)
 {
     int64_t least = count ? time[0] : 0, most = least;
     bool sorted = true;
@@ -96,11 +96,11 @@ static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, 
         s->runs += !loop;
         if (length <= 0)
             continue;
-        weft__add(&s->busy_ns, length);
+        analyse_add(&s->busy_ns, length);
         if (loop)
-            weft__add(&s->loop_ns, length);
+            analyse_add(&s->loop_ns, length);
         if (h->m->pauses)
-            weft__add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
+            analyse_add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
         add_longest_run(h, s, run);
     }
 }
@@ -123,7 +123,7 @@ static void add_idle_times(struct weft_stats_stream *s, const struct weft_histor
     for (uint32_t i = begin; i < end; i++) {
         *first = h->idle[i].start_ns < *first ? h->idle[i].start_ns : *first;
         *last = h->idle[i].end_ns > *last ? h->idle[i].end_ns : *last;
-        weft__add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
+        analyse_add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
     }
     int64_t from = *first;
     for (uint32_t i = begin; i < end; i++) {
@@ -149,7 +149,7 @@ static void measure_stream(struct weft_stats_stream *s, const struct weft_histor
     }
 }
 
-bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h)
+bool analyse_stats_streams(struct weft_stats *out, const struct weft_history *h)
 {
     out->stream = calloc(h->streams, sizeof *out->stream);
     for (uint32_t i = 0; i < h->streams && out->stream; i++) {

@@ -6,16 +6,16 @@
 #include "analyse/stats.h"
 
 /* Sorts count times, ascending. spare has as much room. Linear where there are many. */
-void weft__sort_times(int64_t *time, size_t count, int64_t *spare);
+void analyse_sort_times(int64_t *time, size_t count, int64_t *spare);
 
 /* A sum stops at INT64_MAX. */
-static inline void weft__add(int64_t *sum, int64_t n)
+static inline void analyse_add(int64_t *sum, int64_t n)
 {
     if (__builtin_add_overflow(*sum, n, sum))
         *sum = INT64_MAX;
 }
 
 /* Fills in out->stream. False: no memory. */
-bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h);
+bool analyse_stats_streams(struct weft_stats *out, const struct weft_history *h);
 
 #endif

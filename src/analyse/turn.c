@@ -15,25 +15,25 @@ enum {
 
 /* ---- Who ran most ---- */
 
-static void begin_count(struct weft__turns *k)
+static void begin_count(struct analyse_turns *k)
 {
     k->now++;
 }
 
-static int64_t count_run(struct weft__turns *k, uint32_t promise, int64_t length)
+static int64_t count_run(struct analyse_turns *k, uint32_t promise, int64_t length)
 {
     uint32_t family = k->s->families->of[promise];
     if (k->family_at[family] != k->now) {
         k->family_at[family] = k->now;
         k->family_ns[family] = 0;
     }
-    k->family_ns[family] = weft__sum(k->family_ns[family], length);
+    k->family_ns[family] = analyse_sum(k->family_ns[family], length);
     return k->family_ns[family];
 }
 
 /* ---- Turns ---- */
 
-static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, int64_t to,
+static void look_at_turn(struct analyse_turns *k, uint32_t stream, int64_t from, int64_t to,
                          uint32_t *at)
 {
     const struct weft_history *h = k->h;
@@ -41,9 +41,9 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
     const uint32_t *of = k->s->families->of;
     uint32_t begin = *at;
     int64_t turn_ns = k->s->o->turn_ns, busy = 0;
-    struct weft__turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
+    struct analyse_turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
     bool is_long = to - from - weft_history_halted(h, stream, from, to) >= turn_ns &&
-                   weft__spans_within(k->l, stream, from, to) < (to - from) / 2;
+                   analyse_spans_within(k->l, stream, from, to) < (to - from) / 2;
     begin_count(k);
     for (; *at < end && k->m->run[h->stream_run[*at]].start_ns < to; ++*at) {
         const struct weft_run *r = &k->m->run[h->stream_run[*at]];
@@ -52,7 +52,7 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
             continue;
         int64_t length = r->end_ns - r->start_ns, sum = count_run(k, p, length);
         x.runs++;
-        busy = weft__sum(busy, length);
+        busy = analyse_sum(busy, length);
         if (sum > x.share_ns) {
             x.share_ns = sum;
             x.promise = p;
@@ -71,12 +71,12 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
         x.first_ns = k->m->run[run].start_ns;
         break;
     }
-    if (weft__take_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
+    if (analyse_take_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
         k->turn[k->turns++] = x;
 }
 
 /* Between the idle times of a stream; what comes before the first one is its start. */
-static void find_turns_of_stream(struct weft__turns *k, uint32_t stream)
+static void find_turns_of_stream(struct analyse_turns *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
     uint32_t i = h->idle_first[stream], end = h->idle_first[stream + 1];
@@ -84,7 +84,7 @@ static void find_turns_of_stream(struct weft__turns *k, uint32_t stream)
     int64_t from = 0;
     bool started = false;
     for (; i < end && !k->s->failed; i++) {
-        if (h->idle[i].end_ns - h->idle[i].start_ns < WEFT__NAP)
+        if (h->idle[i].end_ns - h->idle[i].start_ns < ANALYSE_NAP)
             continue;
         if (started || h->idle[i].start_ns - from >= k->s->o->turn_ns)
             look_at_turn(k, stream, from, h->idle[i].start_ns, &at);
@@ -95,7 +95,8 @@ static void find_turns_of_stream(struct weft__turns *k, uint32_t stream)
         look_at_turn(k, stream, from, k->m->end_ns, &at);
 }
 
-struct weft__turn *weft__turn_at(const struct weft__turns *k, uint32_t stream, int64_t time_ns)
+struct analyse_turn *analyse_turn_at(const struct analyse_turns *k, uint32_t stream,
+                                     int64_t time_ns)
 {
     uint32_t first = k->first[stream], low = first, high = k->first[stream + 1];
     WEFT_SEEK(low, high, k->turn[middle].from_ns <= time_ns);
@@ -118,7 +119,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
         bool ended = v->end == WEFT_WAIT_READ || v->end == WEFT_WAIT_RAN;
         if (h->waits_of[i] == wait || !ended || v->from_ns > w->until_ns || v->until_ns < ready)
             continue;
-        int64_t there = weft__surely_there_ns(h, v);
+        int64_t there = analyse_surely_there_ns(h, v);
         if (there != INT64_MAX && there > ready && there <= w->until_ns)
             return true;
     }
@@ -127,7 +128,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
 
 /* Since when the wait could have ended, although it ended only later; INT64_MAX: it did at once, or must not. *late_ns: how
  * late that is at least. */
-static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t *stream,
+static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_t *stream,
                            int64_t *late_ns)
 {
     const struct weft_history *h = k->h;
@@ -136,7 +137,7 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
         w->until_ns - w->from_ns < least)
         return INT64_MAX;
-    int64_t ready = weft__surely_there_ns(h, w);
+    int64_t ready = analyse_surely_there_ns(h, w);
     if (ready == INT64_MAX || w->until_ns - ready < least)
         return INT64_MAX;
     /* Read and run may be two calls, in either order. */
@@ -155,10 +156,10 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
             ready = k->m->run[before].end_ns;
     }
     int64_t delay = w->until_ns - ready - weft_history_halted(h, *stream, ready, w->until_ns);
-    int64_t blocked = weft__spans_within(k->l, *stream, ready, w->until_ns);
+    int64_t blocked = analyse_spans_within(k->l, *stream, ready, w->until_ns);
     *late_ns = w->until_ns - ready;
     if (blocked > delay / 2) { /* where the machine may be to blame, what is left may be enough */
-        int64_t doubtful = weft__spans_doubtful(k->l, *stream, ready, w->until_ns);
+        int64_t doubtful = analyse_spans_doubtful(k->l, *stream, ready, w->until_ns);
         if (blocked - doubtful > delay / 2)
             return INT64_MAX;
         *late_ns = delay -= doubtful;
@@ -168,20 +169,20 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     return ready;
 }
 
-static void find_delay_of_wait(struct weft__turns *k, uint32_t wait)
+static void find_delay_of_wait(struct analyse_turns *k, uint32_t wait)
 {
     uint32_t stream;
-    struct weft__slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
+    struct analyse_slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
     enum weft_wait_end how = k->h->wait[wait].end;
     x->ended += how == WEFT_WAIT_READ || how == WEFT_WAIT_RAN;
     int64_t delay, ready = ready_since(k, wait, &stream, &delay);
     if (ready == INT64_MAX)
         return;
-    struct weft__turn *turn = weft__turn_at(k, stream, ready);
+    struct analyse_turn *turn = analyse_turn_at(k, stream, ready);
     if (turn)
         turn->victims++;
     x->count++;
-    x->sum_ns = weft__sum(x->sum_ns, delay);
+    x->sum_ns = analyse_sum(x->sum_ns, delay);
     if (delay > x->longest_ns) {
         x->longest_ns = delay;
         x->worst = wait;
@@ -191,10 +192,11 @@ static void find_delay_of_wait(struct weft__turns *k, uint32_t wait)
 /* ---- What the loop did not look at ---- */
 
 /* From here to there the loop itself has resolved nothing, and q came then: who has waited for it all the time? */
-static void look_at_late(struct weft__turns *k, uint32_t loop, int64_t from, int64_t to, uint32_t q)
+static void look_at_late(struct analyse_turns *k, uint32_t loop, int64_t from, int64_t to,
+                         uint32_t q)
 {
     const struct weft_history *h = k->h;
-    struct weft__turn *turn = weft__turn_at(k, loop, to);
+    struct analyse_turn *turn = analyse_turn_at(k, loop, to);
     uint32_t i = h->waits_for_first[q], end = h->waits_for_first[q + 1];
     for (uint32_t n = 0; turn && i < end && n < LOOKED_AT; i++, n++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
@@ -207,7 +209,7 @@ static void look_at_late(struct weft__turns *k, uint32_t loop, int64_t from, int
 
 /* In a turn, the loop should look from time to time whether there is anything new. Only where there is one loop: it is
  * not known on which one something new came. */
-static void look_at_news(struct weft__turns *k)
+static void look_at_news(struct analyse_turns *k)
 {
     const struct weft_history *h = k->h;
     uint32_t loop = WEFT_NONE, loops = 0;
@@ -220,11 +222,11 @@ static void look_at_news(struct weft__turns *k)
         if (e->kind != WEFT_RESOLVES || e->actor != WEFT_ROOT)
             continue;
         if (last >= to && e->time_ns > last && e->time_ns - last >= k->s->o->turn_ns &&
-            weft_history_idle(h, loop, last, e->time_ns, WEFT__NAP, NULL) == 0) {
+            weft_history_idle(h, loop, last, e->time_ns, ANALYSE_NAP, NULL) == 0) {
             from = last;
             to = e->time_ns;
         }
-        if (to != INT64_MIN && e->time_ns >= to && e->time_ns - to <= WEFT__MS)
+        if (to != INT64_MIN && e->time_ns >= to && e->time_ns - to <= ANALYSE_MS)
             look_at_late(k, loop, from, to, e->other);
         last = e->time_ns;
     }
@@ -233,7 +235,7 @@ static void look_at_news(struct weft__turns *k)
 /* ---- Why ---- */
 
 /* When what a run was begun by was there; INT64_MIN: that is not known. */
-static int64_t cause_ready_ns(const struct weft__turns *k, uint32_t run)
+static int64_t cause_ready_ns(const struct analyse_turns *k, uint32_t run)
 {
     uint32_t cause = k->h->run_cause[run];
     if (cause == WEFT_NONE)
@@ -245,12 +247,12 @@ static int64_t cause_ready_ns(const struct weft__turns *k, uint32_t run)
     return there == INT64_MAX ? INT64_MIN : there;
 }
 
-struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
+struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wait)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[wait];
-    struct weft__delay d = {
-        .wait = wait, .to_ns = w->until_ns, .why = WEFT__QUEUED, .most = WEFT_ROOT};
+    struct analyse_delay d = {
+        .wait = wait, .to_ns = w->until_ns, .why = ANALYSE_QUEUED, .most = WEFT_ROOT};
     int64_t overtook = 0, late;
     d.from_ns = ready_since(k, wait, &d.stream, &late);
     uint32_t by = h->resolution[w->source], run = WEFT_NONE;
@@ -259,7 +261,7 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
                                   k->m->interaction[by].time_ns);
     d.other_stream = run != WEFT_NONE && weft_history_stream(h, run) != d.stream;
     d.idle_ns = k->h->informed[d.stream]
-                    ? weft_history_idle(h, d.stream, d.from_ns, d.to_ns, WEFT__NAP, NULL)
+                    ? weft_history_idle(h, d.stream, d.from_ns, d.to_ns, ANALYSE_NAP, NULL)
                     : 0;
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     d.was_there = resolved < w->from_ns;
@@ -279,7 +281,7 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
         bool made_later = k->m->promise[p].start_ns > d.from_ns;
         k->promise_at[p] = k->now;
         if (there > d.from_ns || (there == INT64_MIN && (again || made_later))) {
-            overtook = weft__sum(overtook, length);
+            overtook = analyse_sum(overtook, length);
             d.first++;
         }
         if (count_run(k, p, length) > d.most_ns) {
@@ -288,30 +290,30 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
         }
     }
     bool quiet = !k->h->informed[d.stream] && d.other_stream &&
-                 (int64_t)d.runs * WEFT__MS < (d.to_ns - d.from_ns) / 2;
+                 (int64_t)d.runs * ANALYSE_MS < (d.to_ns - d.from_ns) / 2;
     if (d.idle_ns > (d.to_ns - d.from_ns) / 2 || quiet)
-        d.why = WEFT__SLEPT;
+        d.why = ANALYSE_SLEPT;
     else if (overtook > (d.to_ns - d.from_ns) / 2 && d.first >= 3)
-        d.why = WEFT__OVERTAKEN;
+        d.why = ANALYSE_OVERTAKEN;
     return d;
 }
 
-static void make_turn_room(struct weft__turns *k)
+static void make_turn_room(struct analyse_turns *k)
 {
     uint32_t families = k->s->families->count;
-    k->first = weft__take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
-    k->slow = weft__take(k->s, families, sizeof *k->slow);
-    k->family_ns = weft__take(k->s, families, sizeof *k->family_ns);
-    k->family_at = weft__take(k->s, families, sizeof *k->family_at);
-    k->promise_at = weft__take(k->s, k->m->promises, sizeof *k->promise_at);
+    k->first = analyse_take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
+    k->slow = analyse_take(k->s, families, sizeof *k->slow);
+    k->family_ns = analyse_take(k->s, families, sizeof *k->family_ns);
+    k->family_at = analyse_take(k->s, families, sizeof *k->family_at);
+    k->promise_at = analyse_take(k->s, k->m->promises, sizeof *k->promise_at);
     for (uint32_t i = 0; k->slow && i < families; i++)
         k->slow[i].worst = WEFT_NONE;
 }
 
-void weft__find_turns(struct weft__loops *l)
+void analyse_find_turns(struct analyse_loops *l)
 {
-    struct weft__search *s = l->s;
-    struct weft__turns k = {.l = l, .s = s, .h = s->h, .m = s->m};
+    struct analyse_search *s = l->s;
+    struct analyse_turns k = {.l = l, .s = s, .h = s->h, .m = s->m};
     make_turn_room(&k);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
         k.first[i] = k.turns;
@@ -324,5 +326,5 @@ void weft__find_turns(struct weft__loops *l)
     if (!s->failed)
         look_at_news(&k);
     if (!s->failed)
-        weft__turns_tell(&k);
+        analyse_turns_tell(&k);
 }

@@ -5,11 +5,11 @@
 
 #include "analyse/loop.h"
 
-#define WEFT__MERGED 256 /* findings with which others are compared */
-#define WEFT__VICTIMS 3  /* of a turn; fewer are told one by one */
+#define ANALYSE_MERGED 256 /* findings with which others are compared */
+#define ANALYSE_VICTIMS 3  /* of a turn; fewer are told one by one */
 
 /* A turn of the loop that took long. */
-struct weft__turn {
+struct analyse_turn {
     int64_t from_ns, to_ns;
     uint32_t stream, runs;
     uint32_t promise; /* the first one of the family that ran most of it; WEFT_ROOT: nobody did */
@@ -21,13 +21,13 @@ struct weft__turn {
     uint32_t late;    /* waits for what the loop saw only late in it */
 };
 
-enum weft__delay_why { WEFT__SLEPT, WEFT__OVERTAKEN, WEFT__QUEUED };
+enum analyse_delay_why { ANALYSE_SLEPT, ANALYSE_OVERTAKEN, ANALYSE_QUEUED };
 
 /* What happened while something was ready. */
-struct weft__delay {
+struct analyse_delay {
     uint32_t wait, stream;
     int64_t from_ns, to_ns;
-    enum weft__delay_why why;
+    enum analyse_delay_why why;
     uint32_t runs, first; /* that came before it; those that overtook it */
     uint32_t most;        /* the promise whose family ran most of that time */
     int64_t most_ns, idle_ns;
@@ -35,14 +35,14 @@ struct weft__delay {
     bool was_there;    /* it was resolved before the reader began to wait */
 };
 
-struct weft__turns {
-    struct weft__loops *l;
-    struct weft__search *s;
+struct analyse_turns {
+    struct analyse_loops *l;
+    struct analyse_search *s;
     const struct weft_history *h;
     const struct weft_model *m;
-    struct weft__turn *turn; /* by stream and start */
+    struct analyse_turn *turn; /* by stream and start */
     uint32_t turns, room, *first;
-    struct weft__slow {        /* by family of the reader */
+    struct analyse_slow {      /* by family of the reader */
         uint32_t worst, count; /* wait, or WEFT_NONE; how many were slow */
         uint32_t ended;        /* waits that ended in all */
         int64_t longest_ns, sum_ns;
@@ -50,19 +50,20 @@ struct weft__turns {
     int64_t *family_ns; /* what each family ran, where family_at is now */
     uint32_t *family_at, *promise_at, now;
     struct told { /* to join what has one cause */
-        enum weft__delay_why why;
+        enum analyse_delay_why why;
         uint32_t family, finding;
-    } told[WEFT__MERGED];
+    } told[ANALYSE_MERGED];
     uint32_t tolds;
 };
 
 /* The turn in which a time lies, or NULL. */
-struct weft__turn *weft__turn_at(const struct weft__turns *k, uint32_t stream, int64_t time_ns);
+struct analyse_turn *analyse_turn_at(const struct analyse_turns *k, uint32_t stream,
+                                     int64_t time_ns);
 
 /* Why a wait ended late. */
-struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait);
+struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wait);
 
 /* What came too late, and then the turns that are not explained by that, as findings. */
-void weft__turns_tell(struct weft__turns *k);
+void analyse_turns_tell(struct analyse_turns *k);
 
 #endif

@@ -10,41 +10,41 @@ enum {
     SERVED = 20, /* times: one that starves others */
 };
 
-static void say_delay(const struct weft__turns *k, const struct weft__delay *d,
-                      const struct weft__slow *x, struct weft_finding *f)
+static void say_delay(const struct analyse_turns *k, const struct analyse_delay *d,
+                      const struct analyse_slow *x, struct weft_finding *f)
 {
     const struct weft_wait *w = &k->h->wait[d->wait];
     const bool mostly = d->most_ns > (d->to_ns - d->from_ns) / 2;
     const uint32_t sort = d->most == WEFT_ROOT ? WEFT_NONE : k->s->families->of[d->most];
     analyse_say(k->s, f,
-                d->why == WEFT__OVERTAKEN ? SAY_LATE_OVERTAKEN
-                : d->why == WEFT__QUEUED  ? SAY_LATE_QUEUED
-                : d->idle_ns              ? SAY_LATE_SLEPT
-                                          : SAY_LATE_NOTHING_RAN,
+                d->why == ANALYSE_OVERTAKEN ? SAY_LATE_OVERTAKEN
+                : d->why == ANALYSE_QUEUED  ? SAY_LATE_QUEUED
+                : d->idle_ns                ? SAY_LATE_SLEPT
+                                            : SAY_LATE_NOTHING_RAN,
                 PHRASE(late, d->was_there ? SAY_LATE_FOR_WHAT_WAS_THERE
-                             : weft__is_pending(k->m, weft_model_final(k->m, w->source))
+                             : analyse_is_pending(k->m, weft_model_final(k->m, w->source))
                                  ? SAY_LATE_FOR_SIGNAL
                                  : SAY_LATE_FOR_RESULT),
                 PROMISE(waiter, w->reader), PROMISE(source, w->source),
                 LENGTH(delay, d->to_ns - d->from_ns), TIME(ready, d->from_ns),
                 FLAG(other, d->other_stream), LENGTH(idle, d->idle_ns),
-                AMOUNT(runs, d->why == WEFT__OVERTAKEN ? d->first : d->runs),
+                AMOUNT(runs, d->why == ANALYSE_OVERTAKEN ? d->first : d->runs),
                 SORT(mostly, mostly ? sort : WEFT_NONE), SORT(partly, mostly ? WEFT_NONE : sort));
     if (x->count > 1)
         analyse_say(k->s, f, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
 }
 
-static void prove_delay(const struct weft__turns *k, const struct weft__delay *d,
+static void prove_delay(const struct analyse_turns *k, const struct analyse_delay *d,
                         struct weft_finding *f)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
     if (!d->was_there)
-        weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    weft__evidence_resolved(k->s, f, w);
+        analyse_finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    analyse_evidence_resolved(k->s, f, w);
     if (d->was_there)
-        weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    if (d->why == WEFT__SLEPT) {
+        analyse_finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    if (d->why == ANALYSE_SLEPT) {
         uint32_t i = h->idle_first[d->stream], end = h->idle_first[d->stream + 1];
         int64_t longest = 0, at = d->from_ns;
         for (; i < end && h->idle[i].start_ns < d->to_ns; i++)
@@ -54,7 +54,7 @@ static void prove_delay(const struct weft__turns *k, const struct weft__delay *d
                 at = h->idle[i].start_ns;
             }
         if (at >= d->from_ns)
-            weft__finding_evidence(k->s, f, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+            analyse_finding_evidence(k->s, f, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     } else {
         uint32_t i = weft_history_stream_from(h, d->stream, d->from_ns),
                  end = h->stream_first[d->stream + 1];
@@ -64,29 +64,29 @@ static void prove_delay(const struct weft__turns *k, const struct weft__delay *d
                 break;
             if (p == WEFT_ROOT)
                 continue;
-            weft__finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p,
-                                   WEFT_NONE);
+            analyse_finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p,
+                                     WEFT_NONE);
             n++;
         }
     }
-    weft__finding_evidence(k->s, f, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+    analyse_finding_evidence(k->s, f, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
 }
 
 /* Joins it with what has the same cause; false: there is none. */
-static bool join_delay(struct weft__turns *k, const struct weft__delay *d, uint32_t family)
+static bool join_delay(struct analyse_turns *k, const struct analyse_delay *d, uint32_t family)
 {
     for (uint32_t i = 0; i < k->tolds; i++)
         if (k->told[i].why == d->why && k->told[i].family == family) {
             struct weft_finding *f = &k->s->out->finding[k->told[i].finding];
-            weft__finding_affects(k->s, f, k->h->wait[d->wait].reader);
+            analyse_finding_affects(k->s, f, k->h->wait[d->wait].reader);
             return true;
         }
     return false;
 }
 
 /* A sleep may have been that long because the machine had something else to do, and so may a short delay. */
-static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__delay *d,
-                               const struct weft__slow *x)
+static uint64_t signs_of_delay(const struct analyse_turns *k, const struct analyse_delay *d,
+                               const struct analyse_slow *x)
 {
     int64_t least = k->s->o->slow_wake_ns, limit = (x->ended >= USUAL ? 5 : 3) * least;
     bool rare = x->count == 1 || x->count <= x->ended / USUAL;
@@ -95,34 +95,34 @@ static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__d
         rare = x->count <= x->ended / 2;
         limit = 5 * least;
     }
-    return weft__signs(k->s, WEFT_ROOT) |
-           (d->why == WEFT__QUEUED && x->longest_ns < 2 * least ? WEFT__W_NEAR : 0) |
-           (d->why == WEFT__SLEPT && d->was_there ? WEFT__W_THERE : 0) |
-           (d->why == WEFT__SLEPT && rare && x->longest_ns < limit ? WEFT__W_RARE : 0);
+    return analyse_signs(k->s, WEFT_ROOT) |
+           (d->why == ANALYSE_QUEUED && x->longest_ns < 2 * least ? ANALYSE_W_NEAR : 0) |
+           (d->why == ANALYSE_SLEPT && d->was_there ? ANALYSE_W_THERE : 0) |
+           (d->why == ANALYSE_SLEPT && rare && x->longest_ns < limit ? ANALYSE_W_RARE : 0);
 }
 
 /* How often the one that ran most was served meanwhile: what it waited for was there, and it went on. */
-static uint32_t times_served(const struct weft__turns *k, const struct weft__delay *d)
+static uint32_t times_served(const struct analyse_turns *k, const struct analyse_delay *d)
 {
     const struct weft_history *h = k->h;
     uint32_t n = 0;
-    if (d->why != WEFT__OVERTAKEN || d->most == WEFT_ROOT)
+    if (d->why != ANALYSE_OVERTAKEN || d->most == WEFT_ROOT)
         return 0;
     for (uint32_t i = weft_history_wait_from(h, d->most, d->from_ns);
          i < h->waits_of_first[d->most + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        n += weft__is_served(w) && w->until_ns <= d->to_ns;
+        n += analyse_is_served(w) && w->until_ns <= d->to_ns;
     }
     return n;
 }
 
-static void report_delay(struct weft__turns *k, const struct weft__delay *d,
-                         const struct weft__slow *x)
+static void report_delay(struct analyse_turns *k, const struct analyse_delay *d,
+                         const struct analyse_slow *x)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
-    const uint32_t by = weft__resolver(h, w->source);
-    const uint32_t cause = d->why != WEFT__SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
+    const uint32_t by = analyse_resolver(h, w->source);
+    const uint32_t cause = d->why != ANALYSE_SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
     uint32_t family = k->s->families->of[cause];
     if (join_delay(k, d, family))
         return;
@@ -130,21 +130,21 @@ static void report_delay(struct weft__turns *k, const struct weft__delay *d,
     bool starved = times >= SERVED;
     enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
     struct weft_finding *f =
-        weft__report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader, d->from_ns,
-                     d->to_ns, x->sum_ns);
+        analyse_report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader,
+                       d->from_ns, d->to_ns, x->sum_ns);
     if (!f)
         return;
-    if (k->tolds < WEFT__MERGED)
+    if (k->tolds < ANALYSE_MERGED)
         k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
     f->count = x->count;
     say_delay(k, d, x, f);
     if (starved)
         analyse_say(k->s, f, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
     prove_delay(k, d, f);
-    weft__finding_affects(k->s, f, w->reader);
+    analyse_finding_affects(k->s, f, w->reader);
 }
 
-static void say_turn(const struct weft__turns *k, const struct weft__turn *x, uint32_t count,
+static void say_turn(const struct analyse_turns *k, const struct analyse_turn *x, uint32_t count,
                      int64_t cost, struct weft_finding *f)
 {
     const bool known = x->promise != WEFT_ROOT;
@@ -178,48 +178,48 @@ static int by_family_and_delay(const void *a, const void *b)
     return weft_order(x->turn, y->turn);
 }
 
-static void report_turns(struct weft__turns *k, const struct key *key, uint32_t count)
+static void report_turns(struct analyse_turns *k, const struct key *key, uint32_t count)
 {
-    const struct weft__turn *x = &k->turn[key->turn];
-    bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS;
+    const struct analyse_turn *x = &k->turn[key->turn];
+    bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= ANALYSE_VICTIMS;
     int64_t cost = 0;
-    const uint64_t signs = weft__signs(k->s, WEFT_ROOT) |
-                           (x->wait == WEFT_NONE ? WEFT__B_NOBODY : 0) |
-                           (hurt && x->promise != WEFT_ROOT ? 0 : WEFT__B_MUCH);
+    const uint64_t signs = analyse_signs(k->s, WEFT_ROOT) |
+                           (x->wait == WEFT_NONE ? ANALYSE_B_NOBODY : 0) |
+                           (hurt && x->promise != WEFT_ROOT ? 0 : ANALYSE_B_MUCH);
     for (uint32_t i = 0; i < count; i++)
-        cost = weft__sum(cost, key[i].length_ns);
-    struct weft_finding *f = weft__report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise,
-                                          x->from_ns, x->to_ns, cost);
+        cost = analyse_sum(cost, key[i].length_ns);
+    struct weft_finding *f = analyse_report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise,
+                                            x->from_ns, x->to_ns, cost);
     if (!f)
         return;
     uint32_t finding = k->s->out->count - 1;
     f->count = count;
     say_turn(k, x, count, cost, f);
-    weft__finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    analyse_finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (x->wait != WEFT_NONE) {
         const struct weft_wait *w = &k->h->wait[x->wait];
-        weft__finding_evidence(k->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
-        weft__finding_affects(k->s, f, w->reader);
+        analyse_finding_evidence(k->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        analyse_finding_affects(k->s, f, w->reader);
     }
-    weft__finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    analyse_finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     for (uint32_t i = 0; i < count; i++)
-        weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
-                       k->turn[key[i].turn].to_ns, 0, finding);
+        analyse_span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
+                         k->turn[key[i].turn].to_ns, 0, finding);
 }
 
-static void report_all_turns(struct weft__turns *k)
+static void report_all_turns(struct analyse_turns *k)
 {
-    struct key *key = weft__take(k->s, k->turns, sizeof *key);
+    struct key *key = analyse_take(k->s, k->turns, sizeof *key);
     if (!key)
         return;
     for (uint32_t i = 0; i < k->turns; i++) {
-        const struct weft__turn *x = &k->turn[i];
+        const struct analyse_turn *x = &k->turn[i];
         key[i] =
             (struct key){k->s->families->of[x->promise], i, x->ready_ns, x->to_ns - x->from_ns};
     }
     if (k->turns)
         qsort(key, k->turns, sizeof *key, by_family_and_delay);
-    for (uint32_t i = 0, n, told = 0; i < k->turns && told < WEFT__LOOP_FAMILIES && !k->s->failed;
+    for (uint32_t i = 0, n, told = 0; i < k->turns && told < ANALYSE_LOOP_FAMILIES && !k->s->failed;
          i += n, told++) {
         for (n = 1; i + n < k->turns && key[i + n].family == key[i].family;)
             n++;
@@ -241,17 +241,17 @@ static int by_longest_delay(const void *a, const void *b)
 }
 
 /* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */
-static bool is_behind_other_sort(const struct weft__turns *k, const struct weft__delay *d)
+static bool is_behind_other_sort(const struct analyse_turns *k, const struct analyse_delay *d)
 {
     const uint32_t *of = k->s->families->of;
     return d->runs >= 3 && d->most != WEFT_ROOT && d->most_ns > (d->to_ns - d->from_ns) / 2 &&
            of[d->most] != of[k->h->wait[d->wait].reader];
 }
 
-static void report_delays(struct weft__turns *k)
+static void report_delays(struct analyse_turns *k)
 {
     uint32_t count = 0, families = k->s->families->count;
-    struct order *order = weft__take(k->s, families, sizeof *order);
+    struct order *order = analyse_take(k->s, families, sizeof *order);
     if (!order)
         return;
     for (uint32_t i = 0; i < families; i++)
@@ -259,14 +259,14 @@ static void report_delays(struct weft__turns *k)
             order[count++] = (struct order){i, k->slow[i].longest_ns};
     if (count)
         qsort(order, count, sizeof *order, by_longest_delay);
-    for (uint32_t i = 0; i < count && i < WEFT__LOOP_FAMILIES && !k->s->failed; i++) {
-        const struct weft__slow *x = &k->slow[order[i].family];
-        struct weft__delay d = weft__delay_explain(k, x->worst);
-        struct weft__turn *turn = weft__turn_at(k, d.stream, d.from_ns);
-        bool is_turn = d.why == WEFT__QUEUED && turn && turn->victims >= WEFT__VICTIMS;
-        if (d.why != WEFT__QUEUED || (!is_turn && is_behind_other_sort(k, &d))) {
+    for (uint32_t i = 0; i < count && i < ANALYSE_LOOP_FAMILIES && !k->s->failed; i++) {
+        const struct analyse_slow *x = &k->slow[order[i].family];
+        struct analyse_delay d = analyse_delay_explain(k, x->worst);
+        struct analyse_turn *turn = analyse_turn_at(k, d.stream, d.from_ns);
+        bool is_turn = d.why == ANALYSE_QUEUED && turn && turn->victims >= ANALYSE_VICTIMS;
+        if (d.why != ANALYSE_QUEUED || (!is_turn && is_behind_other_sort(k, &d))) {
             report_delay(k, &d, x);
-            if (d.why != WEFT__SLEPT && turn)
+            if (d.why != ANALYSE_SLEPT && turn)
                 turn->share_ns = -1; /* explained */
         } else if (turn && d.to_ns - d.from_ns > turn->ready_ns) {
             turn->wait = d.wait;
@@ -280,7 +280,7 @@ static void report_delays(struct weft__turns *k)
     k->turns = kept;
 }
 
-void weft__turns_tell(struct weft__turns *k)
+void analyse_turns_tell(struct analyse_turns *k)
 {
     report_delays(k);
     if (!k->s->failed)

@@ -44,19 +44,19 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
     const struct weft_model *m = h->m;
     const uint32_t run =
         actor == WEFT_ROOT ? WEFT_NONE : weft_history_run_before(h, actor, time_ns + 1);
-    const uint32_t read = weft__run_read(h, run);
-    return weft__is_timer(m, actor) || (read != WEFT_NONE && weft__is_timer(m, read));
+    const uint32_t read = analyse_run_read(h, run);
+    return analyse_is_timer(m, actor) || (read != WEFT_NONE && analyse_is_timer(m, read));
 }
 
 /* Who ended it first; WEFT_ROOT: the event loop, or nobody knows. */
-static uint32_t first_actor(const struct weft__search *s, uint32_t at)
+static uint32_t first_actor(const struct analyse_search *s, uint32_t at)
 {
-    const uint32_t by = weft__resolver(s->h, s->m->interaction[at].other);
+    const uint32_t by = analyse_resolver(s->h, s->m->interaction[at].other);
     return by == WEFT_NONE ? WEFT_ROOT : by;
 }
 
 /* Whether the same two have ended another one of these twice, too: they take their work from one place. */
-static bool is_pair(const struct weft__search *s, const struct second *x, uint32_t count,
+static bool is_pair(const struct analyse_search *s, const struct second *x, uint32_t count,
                     uint32_t at)
 {
     enum { LOOKED_AT = 64 };
@@ -69,29 +69,29 @@ static bool is_pair(const struct weft__search *s, const struct second *x, uint32
     return false;
 }
 
-static uint64_t signs_of_double(const struct weft__search *s, uint32_t at)
+static uint64_t signs_of_double(const struct analyse_search *s, uint32_t at)
 {
     const struct weft_interaction *x = &s->m->interaction[at];
     const uint32_t first = first_actor(s, at);
-    uint64_t signs = weft__signs(s, x->other);
+    uint64_t signs = analyse_signs(s, x->other);
     if (first == WEFT_ROOT || x->actor == WEFT_ROOT || first == x->other || x->actor == x->other)
-        signs |= WEFT__AGAIN_LOOP;
+        signs |= ANALYSE_AGAIN_LOOP;
     else if (weft_model_final(s->m, first) == weft_model_final(s->m, x->actor))
-        signs |= WEFT__AGAIN_SELF;
+        signs |= ANALYSE_AGAIN_SELF;
     if (is_timed(s->h, first, s->m->promise[x->other].end_ns) ||
         is_timed(s->h, x->actor, x->time_ns))
-        signs |= WEFT__AGAIN_TIMED;
+        signs |= ANALYSE_AGAIN_TIMED;
     return signs;
 }
 
-static void report_double(struct weft__search *s, const struct second *x,
-                          const struct weft__verdict *v, uint32_t count)
+static void report_double(struct analyse_search *s, const struct second *x,
+                          const struct analyse_verdict *v, uint32_t count)
 {
     const struct weft_model *m = s->m;
     const struct weft_interaction *i = &m->interaction[x->at];
-    const uint32_t p = i->other, by = weft__resolver(s->h, p);
-    struct weft_finding *f = weft__finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p,
-                                               m->promise[p].end_ns, i->time_ns, 0);
+    const uint32_t p = i->other, by = analyse_resolver(s->h, p);
+    struct weft_finding *f = analyse_finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p,
+                                                 m->promise[p].end_ns, i->time_ns, 0);
     if (!f)
         return;
     f->count = count;
@@ -100,19 +100,19 @@ static void report_double(struct weft__search *s, const struct second *x,
                 PROMISE(second, i->actor), TIME(second_end, i->time_ns));
     if (count > 1)
         analyse_say(s, f, SAY_ENDED_TWICE_OFTEN, AMOUNT(count, count));
-    weft__evidence_created(s, f, p);
-    weft__evidence_ended(s, f, p);
-    weft__finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
+    analyse_evidence_created(s, f, p);
+    analyse_evidence_ended(s, f, p);
+    analyse_finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
 }
 
-void weft__find_doubles(struct weft__search *s)
+void analyse_find_doubles(struct analyse_search *s)
 {
     enum { SOME = 4 };
     const uint64_t all = weft_ended_again(s->m, WEFT_ROOT, NULL, 0);
     if (!all)
         return;
-    uint32_t *at = weft__take(s, all, sizeof *at), count = 0;
-    struct second *x = weft__take(s, all, sizeof *x);
+    uint32_t *at = analyse_take(s, all, sizeof *at), count = 0;
+    struct second *x = analyse_take(s, all, sizeof *x);
     if (!s->failed)
         count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)all);
     for (uint32_t i = 0; i < count; i++)
@@ -121,16 +121,16 @@ void weft__find_doubles(struct weft__search *s)
     if (count)
         qsort(x, count, sizeof *x, by_family);
     for (uint32_t i = 0, k; i < count && !s->failed; i = k) {
-        struct weft__verdict v, best = {.confidence = WEFT_POSSIBLE};
+        struct analyse_verdict v, best = {.confidence = WEFT_POSSIBLE};
         const struct second *worst = NULL;
         for (k = i; k < count && x[k].family == x[i].family; k++)
             ;
         const bool usual = k - i >= SOME && k - i >= s->families->size[x[i].family] / 2;
         for (uint32_t n = i; n < k; n++)
-            if (weft__judge(
+            if (analyse_judge(
                     &v, WEFT_FINDING_DOUBLE_RESOLVE,
                     x[n].signs |
-                        (usual && !is_pair(s, &x[i], k - i, x[n].at) ? WEFT__AGAIN_USUAL : 0)) &&
+                        (usual && !is_pair(s, &x[i], k - i, x[n].at) ? ANALYSE_AGAIN_USUAL : 0)) &&
                 (!worst || v.confidence > best.confidence)) {
                 worst = &x[n];
                 best = v;

@@ -32,7 +32,7 @@ static void pass_waits(struct sweep *p, uint32_t before)
 
 /* Whether another one like the reader went on meanwhile without waiting for c: such promises look for themselves
  * before they wait, and it took what the signal announced. */
-static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft_wait *w,
+static bool taken_meanwhile(struct analyse_graph *g, uint32_t c, const struct weft_wait *w,
                             int64_t since)
 {
     enum { NEAR = 1000 };
@@ -59,7 +59,7 @@ static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft
 
 /* Whether the reader did something between a signal and its wait by which it may have dealt with the signal: waited
  * for something else, resolved or signalled something. */
-static bool acted_between(struct weft__graph *g, uint32_t after, const struct weft_wait *w)
+static bool acted_between(struct analyse_graph *g, uint32_t after, const struct weft_wait *w)
 {
     const struct weft_model *m = g->s->m;
     uint32_t reader = weft_model_final(m, w->reader);
@@ -76,7 +76,7 @@ static bool acted_between(struct weft__graph *g, uint32_t after, const struct we
 }
 
 /* Whether the reader ran for some time meanwhile: it may have worked on what the signal told of. */
-static bool worked_between(const struct weft__graph *g, int64_t since, const struct weft_wait *w)
+static bool worked_between(const struct analyse_graph *g, int64_t since, const struct weft_wait *w)
 {
     enum { WORK_NS = 1000000 };
     const struct weft_history *h = g->s->h;
@@ -88,12 +88,12 @@ static bool worked_between(const struct weft__graph *g, int64_t since, const str
 }
 
 /* How often c was notified in vain before the wait, and whether that did no harm. */
-static void judge_vain_signal(struct weft__graph *g, struct weft__group *group, uint32_t last,
+static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *group, uint32_t last,
                               uint32_t vain, bool waited)
 {
     const struct weft_wait *w = &g->s->h->wait[group->lost_wait];
     if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
-        group->lost = WEFT__NOT_LOST;
+        group->lost = ANALYSE_NOT_LOST;
         group->lost_often = false;
         return;
     }
@@ -123,7 +123,7 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
 
 /* The promise itself, and those that are in it as in a call: who created it and waits for it. */
 enum { CALLS_MAX = 8 };
-static uint32_t callers_of(struct weft__graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
+static uint32_t callers_of(struct analyse_graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
 {
     const struct weft_history *h = g->s->h;
     uint32_t n = 0, p = promise;
@@ -142,8 +142,8 @@ static uint32_t callers_of(struct weft__graph *g, uint32_t promise, uint32_t who
 }
 
 /* Whether one of them notified something between two interactions, or resolved something but a lock. */
-static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t count, uint32_t after,
-                         uint32_t before)
+static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t count,
+                         uint32_t after, uint32_t before)
 {
     const struct weft_model *m = g->s->m;
     for (uint32_t i = after + 1; i < before; i++) {
@@ -155,7 +155,7 @@ static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t co
             continue;
         for (uint32_t k = 0; k < count; k++)
             if (weft_model_final(m, x->actor) == who[k] &&
-                (x->kind == WEFT_NOTIFIES || !(weft__known(g->s, x->other) & WEFT__LOCK)))
+                (x->kind == WEFT_NOTIFIES || !(analyse_known(g->s, x->other) & ANALYSE_LOCK)))
                 return true;
     }
     return false;
@@ -163,7 +163,7 @@ static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t co
 
 /* The open wait of the promise that the last signal woke, if it has done nothing since but wait again; or
  * WEFT_NONE. *woken: the wait that the signal ended. */
-static uint32_t wait_after_wake(struct weft__graph *g, uint32_t c, uint32_t last, uint32_t *woken)
+static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t last, uint32_t *woken)
 {
     const struct weft_history *h = g->s->h;
     uint32_t who[CALLS_MAX], again = WEFT_NONE;
@@ -186,7 +186,7 @@ static uint32_t wait_after_wake(struct weft__graph *g, uint32_t c, uint32_t last
 
 /* Whether the last signal woke only one that had no use for it, while one of another sort has waited since before it: at one
  * condition they wait for different things. */
-static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_t last)
+static bool woke_other(struct analyse_graph *g, struct analyse_group *group, uint32_t last)
 {
     const struct weft_history *h = g->s->h;
     uint32_t c = group->node, woken, again = wait_after_wake(g, c, last, &woken);
@@ -198,7 +198,7 @@ static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_
         if (w->end != WEFT_WAIT_OPEN || w->begun_by > last ||
             g->s->families->of[w->reader] == family)
             continue;
-        group->lost = WEFT__LOST_OTHER;
+        group->lost = ANALYSE_LOST_OTHER;
         group->lost_to = woken;
         group->lost_ns = group->told_ns;
         group->lost_by = group->told_by;
@@ -209,7 +209,7 @@ static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_
 }
 
 /* Notified when nobody waited, or when nobody ran because of it. */
-static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32_t wait)
+static void lost_signal(struct analyse_graph *g, struct analyse_group *group, uint32_t wait)
 {
     const struct weft_history *h = g->s->h;
     uint32_t c = group->node, last = WEFT_NONE, begun_by = h->wait[wait].begun_by, in_vain = 0;
@@ -245,20 +245,20 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
         return;
     if (!vain && (before || !came_late(h, c, last)))
         return;
-    group->lost = before ? WEFT__LOST_SIGNAL : vain ? WEFT__LOST_BEFORE : WEFT__LOST_LATE;
+    group->lost = before ? ANALYSE_LOST_SIGNAL : vain ? ANALYSE_LOST_BEFORE : ANALYSE_LOST_LATE;
     group->lost_clear = before;
     group->lost_ns = group->told_ns;
     group->lost_by = group->told_by;
     group->lost_wait = wait;
     uint32_t first = h->waits_for_first[c];
-    if (group->lost == WEFT__LOST_BEFORE)
+    if (group->lost == ANALYSE_LOST_BEFORE)
         judge_vain_signal(g, group, last, in_vain,
                           h->wait[h->waits_for[first]].begun_by < begun_by);
 }
 
 /* In mirage-profile's traces a condition runs when it is signalled: to make a promise for somebody who begins to wait, or to
  * fulfil those of all who wait. If it did neither, it was signalled when nobody waited. */
-static bool was_in_vain(struct weft__graph *g, uint32_t signal)
+static bool was_in_vain(struct analyse_graph *g, uint32_t signal)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = h->m;
@@ -285,7 +285,7 @@ static bool was_in_vain(struct weft__graph *g, uint32_t signal)
 }
 
 /* What the waiter waits for was made by such a condition when its wait began. */
-static void lost_on_condition(struct weft__graph *g, struct weft__group *group, uint32_t wait)
+static void lost_on_condition(struct analyse_graph *g, struct analyse_group *group, uint32_t wait)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = h->m;
@@ -304,7 +304,7 @@ static void lost_on_condition(struct weft__graph *g, struct weft__group *group, 
     }
     if (last == WEFT_NONE || m->interaction[last].actor == WEFT_ROOT)
         return;
-    group->lost = WEFT__LOST_BEFORE;
+    group->lost = ANALYSE_LOST_BEFORE;
     group->lost_ns = m->interaction[last].time_ns;
     group->lost_by = m->interaction[last].actor;
     group->lost_wait = wait;
@@ -312,7 +312,7 @@ static void lost_on_condition(struct weft__graph *g, struct weft__group *group, 
     group->lost_clear = vain == 1;
 }
 
-void weft__find_lost(struct weft__graph *g, struct weft__group *group)
+void analyse_find_lost(struct analyse_graph *g, struct analyse_group *group)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = g->s->m;
@@ -322,15 +322,15 @@ void weft__find_lost(struct weft__graph *g, struct weft__group *group)
             first = g->in[i];
     if (first == WEFT_NONE || m->promise[c].outcome == WEFT_FORGOTTEN)
         return;
-    if (weft__is_pending(m, c)) {
+    if (analyse_is_pending(m, c)) {
         lost_signal(g, group, first);
         if (!group->lost)
             lost_on_condition(g, group, first);
         return;
     }
-    group->lost = WEFT__LOST_RESULT;
+    group->lost = ANALYSE_LOST_RESULT;
     group->lost_clear = true;
     group->lost_ns = m->promise[c].end_ns;
     group->lost_wait = first;
-    group->lost_by = weft__resolver(h, c);
+    group->lost_by = analyse_resolver(h, c);
 }

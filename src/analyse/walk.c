@@ -12,11 +12,11 @@ enum {
 
 /* ---- Steps ---- */
 
-void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
-                     uint32_t behind)
+void analyse_walk_step(struct analyse_walk *k, enum weft_step_kind kind, int64_t from,
+                       uint32_t promise, uint32_t behind)
 {
     struct weft_path *out = k->out;
-    from = weft__later(from, weft__walk_top(k)->from_ns);
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
     if (from >= k->now_ns || k->failed)
         return;
     struct weft_step *last = out->count ? &out->step[out->count - 1] : NULL;
@@ -48,12 +48,12 @@ static const struct weft_collection *last_halt(const struct weft_collection *lis
     return &list[low - 1];
 }
 
-void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, uint32_t stream, int64_t from,
-                     uint32_t promise, uint32_t behind)
+void analyse_walk_busy(struct analyse_walk *k, enum weft_step_kind kind, uint32_t stream,
+                       int64_t from, uint32_t promise, uint32_t behind)
 {
     const struct weft_history *h = k->h;
-    from = weft__later(from, weft__walk_top(k)->from_ns);
-    while (k->now_ns > from && k->looks < WEFT__LOOKS_MAX && !k->failed) {
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
+    while (k->now_ns > from && k->looks < ANALYSE_LOOKS_MAX && !k->failed) {
         int64_t end = from;
         const struct weft_collection *halt =
             last_halt(h->collection, 0, h->collections, k->now_ns, &end);
@@ -64,12 +64,12 @@ void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, uint32_t st
         k->looks++;
         if (!halt && !preempted)
             break;
-        weft__walk_step(k, kind, end, promise, behind);
-        weft__walk_step(k, preempted ? WEFT_STEP_PREEMPTED : WEFT_STEP_COLLECTING,
-                        weft__later((preempted ? preempted : halt)->start_ns, from), promise,
-                        WEFT_NONE);
+        analyse_walk_step(k, kind, end, promise, behind);
+        analyse_walk_step(k, preempted ? WEFT_STEP_PREEMPTED : WEFT_STEP_COLLECTING,
+                          analyse_later((preempted ? preempted : halt)->start_ns, from), promise,
+                          WEFT_NONE);
     }
-    weft__walk_step(k, kind, from, promise, behind);
+    analyse_walk_step(k, kind, from, promise, behind);
 }
 
 /* ---- Runs and streams ---- */
@@ -87,21 +87,21 @@ static uint32_t place_of(const uint32_t *list, uint32_t first, uint32_t end, uin
     return first;
 }
 
-uint32_t weft__run_before_this(const struct weft_history *h, uint32_t run)
+uint32_t analyse_run_before_this(const struct weft_history *h, uint32_t run)
 {
     uint32_t p = h->run_promise[run], first = h->runs_of_first[p];
     uint32_t at = place_of(h->runs_of, first, h->runs_of_first[p + 1], run);
     return at > first ? h->runs_of[at - 1] : WEFT_NONE;
 }
 
-uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise)
+uint32_t analyse_walk_run_now(struct analyse_walk *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
     uint32_t run = weft_history_run_at(h, promise, k->now_ns);
-    while (run != WEFT_NONE && k->looks < WEFT__LOOKS_MAX && h->run_cause[run] != WEFT_NONE &&
+    while (run != WEFT_NONE && k->looks < ANALYSE_LOOKS_MAX && h->run_cause[run] != WEFT_NONE &&
            h->run_cause[run] >= k->before && k->m->run[run].start_ns == k->now_ns) {
         k->looks++;
-        run = weft__run_before_this(h, run);
+        run = analyse_run_before_this(h, run);
         if (run != WEFT_NONE && k->m->run[run].end_ns < k->now_ns)
             return WEFT_NONE;
     }
@@ -109,20 +109,20 @@ uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise)
 }
 
 /* What ran longest on a stream from then until now; WEFT_NONE if nothing did for most of the time. */
-static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t except)
+static uint32_t busiest(struct analyse_walk *k, uint32_t stream, int64_t from, uint32_t except)
 {
     const struct weft_history *h = k->h;
     uint32_t first = h->stream_first[stream], found = WEFT_NONE;
     uint32_t low = weft_history_stream_from(h, stream, k->now_ns);
     int64_t longest = 0, sum = 0;
-    from = weft__later(from, weft__walk_top(k)->from_ns);
-    for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
+    for (; low > first && k->looks < ANALYSE_LOOKS_MAX; k->looks++) {
         uint32_t run = h->stream_run[--low];
         const struct weft_run *r = &k->m->run[run];
         if (r->end_ns <= from)
             break;
         int64_t length =
-            (r->end_ns < k->now_ns ? r->end_ns : k->now_ns) - weft__later(r->start_ns, from);
+            (r->end_ns < k->now_ns ? r->end_ns : k->now_ns) - analyse_later(r->start_ns, from);
         if (h->run_promise[run] == except ||
             (h->run_promise[run] == WEFT_ROOT && k->m->quirks.loop_is_sleep))
             continue;
@@ -135,39 +135,40 @@ static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uin
     return sum > (k->now_ns - from) / 2 ? found : WEFT_NONE;
 }
 
-void weft__walk_ready(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t promise)
+void analyse_walk_ready(struct analyse_walk *k, uint32_t stream, int64_t from, uint32_t promise)
 {
     if (from < k->now_ns)
-        weft__walk_busy(k, WEFT_STEP_READY, stream, from, promise,
-                        busiest(k, stream, from, promise));
+        analyse_walk_busy(k, WEFT_STEP_READY, stream, from, promise,
+                          busiest(k, stream, from, promise));
 }
 
-void weft__walk_outside(struct weft__walk *k, int64_t from, uint32_t promise)
+void analyse_walk_outside(struct analyse_walk *k, int64_t from, uint32_t promise)
 {
-    uint32_t reader = weft__walk_top(k)->reader == WEFT_ROOT ? promise : weft__walk_top(k)->reader;
+    uint32_t reader =
+        analyse_walk_top(k)->reader == WEFT_ROOT ? promise : analyse_walk_top(k)->reader;
     uint32_t loop = weft_history_loop_of(k->h, reader, k->now_ns);
-    from = weft__later(from, weft__walk_top(k)->from_ns);
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
     int64_t since = weft_history_unseen_ns(k->h, loop, from, k->now_ns);
     if (since < k->now_ns)
-        weft__walk_busy(k, WEFT_STEP_BLOCKED, loop, since, promise,
-                        busiest(k, loop, since, WEFT_NONE));
-    weft__walk_step(k, WEFT_STEP_OUTSIDE, from, promise, WEFT_NONE);
+        analyse_walk_busy(k, WEFT_STEP_BLOCKED, loop, since, promise,
+                          busiest(k, loop, since, WEFT_NONE));
+    analyse_walk_step(k, WEFT_STEP_OUTSIDE, from, promise, WEFT_NONE);
 }
 
-bool weft__walk_slept(const struct weft__walk *k, uint32_t stream, int64_t from)
+bool analyse_walk_slept(const struct analyse_walk *k, uint32_t stream, int64_t from)
 {
-    from = weft__later(from, weft__walk_top(k)->from_ns);
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
     return k->h->is_loop[stream] && from < k->now_ns &&
            weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) > (k->now_ns - from) / 2;
 }
 
-bool weft__walk_never_slept(const struct weft__walk *k, uint32_t stream, int64_t from)
+bool analyse_walk_never_slept(const struct analyse_walk *k, uint32_t stream, int64_t from)
 {
-    from = weft__later(from, weft__walk_top(k)->from_ns);
+    from = analyse_later(from, analyse_walk_top(k)->from_ns);
     return k->h->is_loop[stream] && weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) == 0;
 }
 
-uint32_t weft__walk_stream(const struct weft_history *h, uint32_t run)
+uint32_t analyse_walk_stream(const struct weft_history *h, uint32_t run)
 {
     uint32_t stream = 0;
     if (run != WEFT_NONE)
@@ -177,7 +178,7 @@ uint32_t weft__walk_stream(const struct weft_history *h, uint32_t run)
     return stream;
 }
 
-uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous)
+uint32_t analyse_walk_calls_between(struct analyse_walk *k, uint32_t previous)
 {
     enum { CALLS_MAX = 256 };
     const struct weft_run *all = k->m->run;
@@ -185,7 +186,7 @@ uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous)
     uint32_t at = place_of(k->h->stream_run, first, k->h->stream_first[stream + 1], k->run);
     uint32_t last = at > first ? k->h->stream_run[at - 1] : WEFT_NONE;
     int64_t until = k->m->run[k->run].start_ns;
-    for (uint32_t i = 0; i < CALLS_MAX && at > first && k->looks < WEFT__LOOKS_MAX;
+    for (uint32_t i = 0; i < CALLS_MAX && at > first && k->looks < ANALYSE_LOOKS_MAX;
          i++, k->looks++) {
         uint32_t run = k->h->stream_run[--at];
         const struct weft_promise *p = &k->m->promise[k->h->run_promise[run]];
@@ -203,26 +204,26 @@ uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous)
 
 /* ---- Waits ---- */
 
-void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32_t source,
-                     uint32_t before)
+void analyse_walk_push(struct analyse_walk *k, uint32_t reader, int64_t from, uint32_t source,
+                       uint32_t before)
 {
     k->awaited = source;
-    if (from <= weft__walk_top(k)->from_ns || from >= k->now_ns || k->frames == WEFT_PATH_MAX)
+    if (from <= analyse_walk_top(k)->from_ns || from >= k->now_ns || k->frames == WEFT_PATH_MAX)
         return;
     if (k->frames == k->frame_room) {
         uint32_t room = 2 * k->frame_room;
-        struct weft__frame *grown = weft_resize(k->frame, room, sizeof *grown);
+        struct analyse_frame *grown = weft_resize(k->frame, room, sizeof *grown);
         k->failed |= !grown;
         if (!grown)
             return;
         k->frame = grown;
         k->frame_room = room;
     }
-    k->frame[k->frames++] = (struct weft__frame){from, reader, source, before};
+    k->frame[k->frames++] = (struct analyse_frame){from, reader, source, before};
 }
 
-bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait, uint32_t before,
-                      struct weft__there *out)
+bool analyse_walk_there(const struct analyse_walk *k, uint32_t source, uint32_t wait,
+                        uint32_t before, struct analyse_there *out)
 {
     const struct weft_history *h = k->h;
     uint32_t first = h->notified_first[source], end = h->notified_first[source + 1];
@@ -231,36 +232,36 @@ bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait
     bool found = weft_history_resolved_ns(h, source) != INT64_MAX && result <= k->now_ns &&
                  (by == WEFT_NONE || by < before);
     if (found)
-        *out = (struct weft__there){.time_ns = result, .by = by};
+        *out = (struct analyse_there){.time_ns = result, .by = by};
     if (at == first)
         return found;
     uint32_t turn = wait == WEFT_NONE ? WEFT_NONE : h->wait[wait].notified_by;
     turn = turn < before ? turn : h->notified[at - 1];
     int64_t notified = k->m->interaction[turn].time_ns;
     if (notified <= k->now_ns && (!found || notified > result)) {
-        *out = (struct weft__there){notified, turn, true};
+        *out = (struct analyse_there){notified, turn, true};
         found = true;
     }
     return found;
 }
 
-uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const int64_t *at_ns,
-                                int64_t since_ns, struct weft__there *out)
+uint32_t analyse_walk_last_served(struct analyse_walk *k, uint32_t promise, const int64_t *at_ns,
+                                  int64_t since_ns, struct analyse_there *out)
 {
     const struct weft_history *h = k->h;
     uint32_t first = h->waits_of_first[promise], found = WEFT_NONE, further = 0;
     uint32_t low = weft_history_wait_from(h, promise, k->now_ns);
-    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+    while (low > first && k->looks < ANALYSE_LOOKS_MAX && further < LOOK_FURTHER) {
         uint32_t i = h->waits_of[--low];
         const struct weft_wait *w = &h->wait[i];
-        struct weft__there t;
+        struct analyse_there t;
         k->looks++;
         further += w->from_ns < since_ns;
         if (at_ns && (w->end != WEFT_WAIT_RAN || w->until_ns != *at_ns))
             continue;
-        if (!weft__walk_there(k, w->source, i, k->before, &t) || w->begun_by >= k->before)
+        if (!analyse_walk_there(k, w->source, i, k->before, &t) || w->begun_by >= k->before)
             continue;
-        t.time_ns = weft__later(t.time_ns, w->from_ns);
+        t.time_ns = analyse_later(t.time_ns, w->from_ns);
         if (found == WEFT_NONE || t.time_ns > out->time_ns) {
             *out = t;
             found = i;
@@ -269,14 +270,14 @@ uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const in
     return found;
 }
 
-uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t cause)
+uint32_t analyse_walk_ended_wait(struct analyse_walk *k, uint32_t source, uint32_t cause)
 {
     const struct weft_history *h = k->h;
     uint32_t final = weft_model_final(k->m, source), found = WEFT_NONE, further = 0;
     uint32_t first = h->waits_for_first[final], low = first, high = h->waits_for_first[final + 1];
     WEFT_SEEK(low, high,
               h->wait[h->waits_for[middle]].begun_by < cause); /* the first that begins later */
-    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+    while (low > first && k->looks < ANALYSE_LOOKS_MAX && further < LOOK_FURTHER) {
         const struct weft_wait *w = &h->wait[h->waits_for[--low]];
         k->looks++;
         further += found != WEFT_NONE;
@@ -288,21 +289,21 @@ uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t c
     return found;
 }
 
-uint32_t weft__walk_last_read(struct weft__walk *k, uint32_t wait, struct weft__there *there)
+uint32_t analyse_walk_last_read(struct analyse_walk *k, uint32_t wait, struct analyse_there *there)
 {
     const struct weft_history *h = k->h;
     const struct weft_run *run = &k->m->run[k->run];
     uint32_t first = h->waits_of_first[k->promise], further = 0;
     uint32_t low = weft_history_wait_from(h, k->promise, run->start_ns);
     int64_t since = wait == WEFT_NONE ? run->start_ns : h->wait[wait].from_ns;
-    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+    while (low > first && k->looks < ANALYSE_LOOKS_MAX && further < LOOK_FURTHER) {
         uint32_t i = h->waits_of[--low];
         const struct weft_wait *w = &h->wait[i];
-        struct weft__there t;
+        struct analyse_there t;
         k->looks++;
         further += w->from_ns < since;
         if (w->ended_by == WEFT_NONE || w->until_ns < run->start_ns || w->until_ns > run->end_ns ||
-            !weft__walk_there(k, w->source, i, w->ended_by, &t) || t.time_ns <= there->time_ns)
+            !analyse_walk_there(k, w->source, i, w->ended_by, &t) || t.time_ns <= there->time_ns)
             continue;
         *there = t;
         wait = i;
@@ -310,12 +311,12 @@ uint32_t weft__walk_last_read(struct weft__walk *k, uint32_t wait, struct weft__
     return wait;
 }
 
-uint32_t weft__walk_open_wait(struct weft__walk *k, uint32_t promise)
+uint32_t analyse_walk_open_wait(struct analyse_walk *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
     uint32_t first = h->waits_of_first[promise], i = h->waits_of_first[promise + 1];
     uint32_t run = weft_history_run_at(h, promise, k->now_ns);
-    for (; i > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
+    for (; i > first && k->looks < ANALYSE_LOOKS_MAX; k->looks++) {
         const struct weft_wait *w = &h->wait[h->waits_of[--i]];
         if (run != WEFT_NONE && w->from_ns < k->m->run[run].start_ns)
             break;

@@ -17,8 +17,9 @@ static const struct {
     const char *name;
     unsigned is;
 } sets[] = {
-    {"timer", WEFT__TIMER},      {"lock", WEFT__LOCK},       {"may-last", WEFT__LASTING},
-    {"in-order", WEFT__ORDERED}, {"for-all", WEFT__FOR_ALL}, {"meant-to-fail", WEFT__GIVEN_UP},
+    {"timer", ANALYSE_TIMER},      {"lock", ANALYSE_LOCK},
+    {"may-last", ANALYSE_LASTING}, {"in-order", ANALYSE_ORDERED},
+    {"for-all", ANALYSE_FOR_ALL},  {"meant-to-fail", ANALYSE_GIVEN_UP},
 };
 enum { SETS = sizeof sets / sizeof *sets };
 
@@ -68,7 +69,7 @@ static bool matches(char *word, size_t size, const char *words)
     return false;
 }
 
-unsigned weft__words_in(const struct weft_words *words, const char *text, uint32_t size)
+unsigned analyse_words_in(const struct weft_words *words, const char *text, uint32_t size)
 {
     char word[WORD_BYTES + 1];
     size_t used = 0;

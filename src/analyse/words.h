@@ -22,6 +22,6 @@ void weft_words_free(struct weft_words *words);
 /* Which of them a text has, as bits of types.h; inside of analyse. A word of a text is letters only, whatever their
  * case; with or without an ending (timer, timers; wait, waits, waiter, waiting, waited); "idleTimer" and
  * "idle_timer" are two words each. */
-unsigned weft__words_in(const struct weft_words *words, const char *text, uint32_t size);
+unsigned analyse_words_in(const struct weft_words *words, const char *text, uint32_t size);
 
 #endif

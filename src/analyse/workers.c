@@ -29,7 +29,7 @@ struct sort {
 };
 
 struct finder {
-    struct weft__search *s;
+    struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
     struct sort *sort; /* by family */
@@ -37,8 +37,8 @@ struct finder {
     bool *is_worker;   /* by promise: others run inside of it */
     int64_t *sum;      /* beside stream_run: for how long the stream was busy until then */
     int64_t *taken;    /* beside stream_run: by this run, and until the same goes on */
-    struct weft__lists jobs; /* by family */
-    int64_t *length;         /* for a median; by family: time that one took of the workers */
+    struct analyse_lists jobs; /* by family */
+    int64_t *length;           /* for a median; by family: time that one took of the workers */
     uint32_t *touched;
     uint32_t type;      /* the last one that was asked for: */
     uint64_t type_pool; /* where its jobs run; 0: they are not all jobs */
@@ -171,7 +171,7 @@ static int64_t usual_length(struct finder *f, uint32_t sort)
         if (!is_pending(f, f->jobs.item[i]))
             f->length[n++] =
                 ended_by_trace_end(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
-    return n ? weft__median(f->length, n) : INT64_MAX / LATE_TIMES;
+    return n ? analyse_median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
 /* What the workers were busy with while the worst one waited. */
@@ -241,7 +241,7 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
 {
     const struct weft_promise *p = &f->m->promise[x->worst];
     const int64_t began = p->start_ns + x->worst_ns;
-    weft__evidence_created(f->s, g, x->worst);
+    analyse_evidence_created(f->s, g, x->worst);
     for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
         uint32_t at = weft_history_stream_from(f->h, stream, p->start_ns + x->worst_ns / 2);
@@ -249,24 +249,24 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
             ;
         const uint32_t run = f->h->stream_run[at];
         if (f->taken[at])
-            weft__finding_evidence(f->s, g, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS,
-                                   f->h->run_promise[run], WEFT_NONE);
+            analyse_finding_evidence(f->s, g, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS,
+                                     f->h->run_promise[run], WEFT_NONE);
     }
-    weft__finding_evidence(f->s, g, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
+    analyse_finding_evidence(f->s, g, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
 }
 
 static void report_late(struct finder *f, uint32_t sort, struct late *x)
 {
     find_busy(f, x, f->sort[sort].pool);
     const bool same = x->busy_with == sort || x->percent < OTHERS;
-    const uint64_t signs = (x->count < LATE_ONES ? WEFT__WB_FEW : 0) |
-                           (x->last_ns - x->first_ns < BURST_NS ? WEFT__WB_BURST : 0) |
-                           (same ? WEFT__WB_SAME : 0) |
-                           (x->count < f->sort[sort].jobs / LATE_SHARE ? WEFT__WB_RARE : 0);
+    const uint64_t signs = (x->count < LATE_ONES ? ANALYSE_WB_FEW : 0) |
+                           (x->last_ns - x->first_ns < BURST_NS ? ANALYSE_WB_BURST : 0) |
+                           (same ? ANALYSE_WB_SAME : 0) |
+                           (x->count < f->sort[sort].jobs / LATE_SHARE ? ANALYSE_WB_RARE : 0);
     const int64_t from = f->m->promise[x->worst].start_ns;
     struct weft_finding *g =
-        weft__report(f->s, WEFT_FINDING_WORKERS_BUSY, weft__signs(f->s, x->worst) | signs, x->worst,
-                     from, from + x->worst_ns, x->waited_ns);
+        analyse_report(f->s, WEFT_FINDING_WORKERS_BUSY, analyse_signs(f->s, x->worst) | signs,
+                       x->worst, from, from + x->worst_ns, x->waited_ns);
     if (!g)
         return;
     analyse_say(f->s, g, SAY_WORKERS_BUSY, SORT(sort, sort), AMOUNT(count, x->count),
@@ -330,7 +330,7 @@ static bool waits_to_run(struct finder *f, uint32_t promise, uint64_t pool, uint
     const uint64_t of_type = pool_of_type(f, p->type); /* none of its sort ever ran */
     if (!of_type || of_type & ~pool)
         return false;
-    *signs |= WEFT__WD_TYPE;
+    *signs |= ANALYSE_WD_TYPE;
     return true;
 }
 
@@ -355,14 +355,14 @@ static bool worker_is_stuck(struct finder *f, uint32_t stream, uint64_t pool, st
         if (!waits_to_run(f, at, pool, &x->signs))
             continue;
         x->job = at;
-        x->signs |= several ? WEFT__WD_FREE : 0;
+        x->signs |= several ? ANALYSE_WD_FREE : 0;
         return true;
     }
     const uint32_t last = h->children_first[job + 1];
     for (uint32_t i = h->children_first[job], n = 0; at != job && i < last && n < DEEP; i++, n++)
         if (waits_to_run(f, h->children[i], pool, &x->signs)) {
             x->job = h->children[i];
-            x->signs |= WEFT__WD_CONCLUDED | (several ? WEFT__WD_FREE : 0);
+            x->signs |= ANALYSE_WD_CONCLUDED | (several ? ANALYSE_WD_FREE : 0);
             return true;
         }
     return false;
@@ -370,7 +370,7 @@ static bool worker_is_stuck(struct finder *f, uint32_t stream, uint64_t pool, st
 
 static void report_stuck(struct finder *f, const struct stuck *x, unsigned count)
 {
-    uint64_t signs = weft__signs(f->s, x[0].job);
+    uint64_t signs = analyse_signs(f->s, x[0].job);
     int64_t last = INT64_MIN, cost = 0;
     for (unsigned i = 0; i < count; i++) {
         const int64_t from = f->h->wait[x[i].wait].from_ns;
@@ -378,22 +378,22 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
         last = from > last ? from : last;
         cost += f->m->end_ns - from;
     }
-    signs |= f->m->end_ns - last < f->s->o->hang_ns ? WEFT__WD_SHORT : 0;
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_POOL_DEADLOCK, signs, x[0].job,
-                                               f->m->promise[x[0].job].start_ns, cost);
+    signs |= f->m->end_ns - last < f->s->o->hang_ns ? ANALYSE_WD_SHORT : 0;
+    struct weft_finding *g = analyse_report_open(f->s, WEFT_FINDING_POOL_DEADLOCK, signs, x[0].job,
+                                                 f->m->promise[x[0].job].start_ns, cost);
     if (!g)
         return;
-    struct weft__text list = {0};
+    struct analyse_text list = {0};
     for (unsigned i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[x[i].wait];
-        weft__finding_affects(f->s, g, w->reader);
+        analyse_finding_affects(f->s, g, w->reader);
         if (i >= SHOWN)
             continue;
         analyse_list(f->s, &list, "; ", SAY_WORKER_WAITS, PROMISE(worker, w->reader),
                      PROMISE(source, weft_model_final(f->m, w->source)), TIME(since, w->from_ns));
-        weft__evidence_created(f->s, g, x[i].job);
-        weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
-                               w->source);
+        analyse_evidence_created(f->s, g, x[i].job);
+        analyse_finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
+                                 w->source);
     }
     analyse_say(f->s, g, count == 1 ? SAY_WORKER_STUCK : SAY_WORKERS_STUCK, NUMBER(count, count),
                 TEXT(workers, list.text));
@@ -461,20 +461,20 @@ static void look_at_sorts(struct finder *f)
         find_stuck_pool(f, pool[k]);
 }
 
-void weft__find_workers(struct weft__search *s)
+void analyse_find_workers(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h, .type = WEFT_NONE};
     if (s->h->streams < 2)
         return;
     const uint64_t most = s->m->promises > s->families->count ? s->m->promises : s->families->count;
-    f.sort = weft__take(s, s->families->count, sizeof *f.sort);
-    f.last = weft__take(s, s->families->count, sizeof *f.last);
-    f.touched = weft__take(s, s->families->count, sizeof *f.touched);
-    f.is_worker = weft__take(s, s->m->promises, sizeof *f.is_worker);
-    f.sum = weft__take(s, (size_t)s->m->runs + 1, sizeof *f.sum);
-    f.taken = weft__take(s, (size_t)s->m->runs + 1, sizeof *f.taken);
-    f.length = weft__take(s, most, sizeof *f.length);
-    f.jobs = weft__lists(s, s->families->count, s->m->promises, sort_of_job, &f);
+    f.sort = analyse_take(s, s->families->count, sizeof *f.sort);
+    f.last = analyse_take(s, s->families->count, sizeof *f.last);
+    f.touched = analyse_take(s, s->families->count, sizeof *f.touched);
+    f.is_worker = analyse_take(s, s->m->promises, sizeof *f.is_worker);
+    f.sum = analyse_take(s, (size_t)s->m->runs + 1, sizeof *f.sum);
+    f.taken = analyse_take(s, (size_t)s->m->runs + 1, sizeof *f.taken);
+    f.length = analyse_take(s, most, sizeof *f.length);
+    f.jobs = analyse_lists(s, s->families->count, s->m->promises, sort_of_job, &f);
     for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
         f.sort[family(&f, p)].unrun += !first_run(&f, p) && !is_pending(&f, p);
     for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)

@@ -52,7 +52,7 @@ static void catch_signals(void)
 }
 
 /* Becomes the program, or says why not. */
-_Noreturn static void become(char **argv, weft__child_fn *prepare, void *data, const sigset_t *mask,
+_Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, const sigset_t *mask,
                              int say, int wait)
 {
     int error = 0;
@@ -64,7 +64,7 @@ _Noreturn static void become(char **argv, weft__child_fn *prepare, void *data, c
     /* Nobody lets it go if the parent is gone. */
     if (write(say, &error, sizeof error) < 0 || read(wait, &byte, 1) != 1)
         _exit(126);
-    signal(SIGPIPE, weft__sigpipe);
+    signal(SIGPIPE, cli_sigpipe);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     error = errno;
@@ -88,7 +88,7 @@ static void close_pipes(void)
     said = go = -1;
 }
 
-int weft__child_start(pid_t *pid, char **argv, weft__child_fn *prepare, void *data)
+int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data)
 {
     int say[2], wait[2], error = 0;
     sigset_t all, before;
@@ -120,11 +120,11 @@ int weft__child_start(pid_t *pid, char **argv, weft__child_fn *prepare, void *da
     if (error)
         close_pipes();
     else
-        listen_to(); /* it is ready; or gone, which weft__child_go notices */
+        listen_to(); /* it is ready; or gone, which cli_child_go notices */
     return error;
 }
 
-int weft__child_go(void)
+int cli_child_go(void)
 {
     int status;
     const bool there = write(go, "", 1) == 1;
@@ -132,18 +132,18 @@ int weft__child_go(void)
     close_pipes();
     if (error <= 0)
         return 0; /* a child that was killed meanwhile has ended as one expects */
-    weft__child_ended(true, &status);
+    cli_child_ended(true, &status);
     return error;
 }
 
-void weft__child_cancel(void)
+void cli_child_cancel(void)
 {
     int status;
     close_pipes();
-    weft__child_ended(true, &status);
+    cli_child_ended(true, &status);
 }
 
-bool weft__child_ended(bool wait, int *status)
+bool cli_child_ended(bool wait, int *status)
 {
     pid_t ended;
     while ((ended = waitpid(child, status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
@@ -154,7 +154,7 @@ bool weft__child_ended(bool wait, int *status)
     return true;
 }
 
-_Noreturn void weft__end_as(int status)
+_Noreturn void cli_end_as(int status)
 {
     if (WIFSIGNALED(status)) {
         int number = WTERMSIG(status);
@@ -170,7 +170,7 @@ _Noreturn void weft__end_as(int status)
     exit(WEXITSTATUS(status));
 }
 
-void weft__tell_ending(int status)
+void cli_tell_ending(int status)
 {
     if (WIFSIGNALED(status))
         fprintf(stderr, "; killed by signal %d (%s)", WTERMSIG(status),

@@ -7,24 +7,24 @@
 #include <sys/types.h>
 
 /* Called in the child, before it becomes the program. */
-typedef void weft__child_fn(void *data);
+typedef void cli_child_fn(void *data);
 
 /* Forks; the child calls prepare, which may be NULL, and waits. Returns 0 and its process id, or an errno. */
-int weft__child_start(pid_t *pid, char **argv, weft__child_fn *prepare, void *data);
+int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data);
 
 /* Lets it become the program. Returns 0 as soon as it has, or the errno with which it could not; then it is gone. */
-int weft__child_go(void);
+int cli_child_go(void);
 
 /* It does not become the program, and is gone. */
-void weft__child_cancel(void);
+void cli_child_cancel(void);
 
 /* Whether it has ended, or with wait: waits until it has. */
-bool weft__child_ended(bool wait, int *status);
+bool cli_child_ended(bool wait, int *status);
 
 /* Ends as the program did. A core file is its own, not ours. */
-_Noreturn void weft__end_as(int status);
+_Noreturn void cli_end_as(int status);
 
 /* "; exit status 3" or how else it has failed, to standard error. */
-void weft__tell_ending(int status);
+void cli_tell_ending(int status);
 
 #endif

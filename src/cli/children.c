@@ -16,7 +16,7 @@
 
 enum { TOLD_MAX = 64 }; /* as many as record/follow.c begins */
 
-bool weft__children_pattern(char *pattern, size_t size, const char *path, const char *given)
+bool cli_children_pattern(char *pattern, size_t size, const char *path, const char *given)
 {
     char folder[PATH_MAX] = "";
     if (strstr(given, "%p")) {
@@ -31,7 +31,7 @@ bool weft__children_pattern(char *pattern, size_t size, const char *path, const 
     return (size_t)snprintf(pattern, size, "%.*s-%%p%s", (int)(ending - path), path, ending) < size;
 }
 
-bool weft__children_there(const char *path)
+bool cli_children_there(const char *path)
 {
     static const char forked[] = "forked=yes"; /* with its NUL, and one before it */
     char facts[4096];
@@ -39,7 +39,7 @@ bool weft__children_there(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    const ssize_t n = weft__facts_read(fd, &header) ? pread(fd, facts, sizeof facts, 0) : 0;
+    const ssize_t n = cli_facts_read(fd, &header) ? pread(fd, facts, sizeof facts, 0) : 0;
     close(fd);
     const size_t used = (size_t)(header.packet.content_bits / 8);
     const size_t size = n > 0 && used < (size_t)n ? used : n > 0 ? (size_t)n : 0;
@@ -49,7 +49,7 @@ bool weft__children_there(const char *path)
     return at && (at == facts + sizeof header || at[-1] == 0);
 }
 
-const char *weft__children_shown(const char *path)
+const char *cli_children_shown(const char *path)
 {
     char folder[PATH_MAX];
     size_t n = getcwd(folder, sizeof folder) ? strlen(folder) : 0;
@@ -58,7 +58,7 @@ const char *weft__children_shown(const char *path)
 
 static bool expand(char *path, size_t size, const char *pattern, uint64_t pid)
 {
-    return weft__expand_pid(path, size, pattern, (pid_t)pid) < size;
+    return cli_expand_pid(path, size, pattern, (pid_t)pid) < size;
 }
 
 /* The process id in a file's name; 0: it is not one of these. */
@@ -88,11 +88,11 @@ static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
 {
     struct weft_facts_header facts;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool is = fd >= 0 && weft__facts_read(fd, &facts) && facts.pid == c->pid &&
+    bool is = fd >= 0 && cli_facts_read(fd, &facts) && facts.pid == c->pid &&
               facts.start_mono_ns >= since_ns;
     if (is) {
         c->begun_ns = facts.start_mono_ns;
-        c->live = weft__facts_live(&facts);
+        c->live = cli_facts_live(&facts);
     }
     if (fd >= 0)
         close(fd);
@@ -101,16 +101,16 @@ static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
 
 static void tell(const char *path, uint64_t pid, bool live)
 {
-    struct weft__summary s;
-    const char *shown = weft__children_shown(path);
-    if (!weft__summary_open(&s, path) || !weft__summary_count(&s))
+    struct cli_summary s;
+    const char *shown = cli_children_shown(path);
+    if (!cli_summary_open(&s, path) || !cli_summary_count(&s))
         return;
     fprintf(stderr,
             "weft: %s: %s event%s, %s promise%s, of process %" PRIu64 ", which it has forked%s\n",
-            weft__shown(shown).text, weft_count(s.events_total).text, weft_plural(s.events_total),
+            cli_shown(shown).text, weft_count(s.events_total).text, weft_plural(s.events_total),
             weft_count(s.promises).text, weft_plural(s.promises), pid,
             live ? "; it still records" : "");
-    weft__summary_close(&s);
+    cli_summary_close(&s);
 }
 
 static int by_pid(const void *a, const void *b)
@@ -142,7 +142,7 @@ static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, stru
     return count;
 }
 
-unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns)
+unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns)
 {
     char path[PATH_MAX];
     struct child found[TOLD_MAX];
@@ -153,7 +153,7 @@ unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_
     return count;
 }
 
-void weft__children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t))
+void cli_children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t))
 {
     struct child found[TOLD_MAX];
     const unsigned count = find(pattern, program, since_ns, found);
@@ -161,7 +161,7 @@ void weft__children_each(const char *pattern, pid_t program, uint64_t since_ns, 
         call((pid_t)found[i].pid);
 }
 
-pid_t weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path)
+pid_t cli_children_adopt(const char *pattern, uint64_t since_ns, const char *path)
 {
     char name[PATH_MAX];
     struct child found[TOLD_MAX];

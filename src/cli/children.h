@@ -10,24 +10,23 @@
 
 /* The pattern of their names, with %p for the process id, for a program that records into path: the name that was given
  * has %p itself, or "-%p" comes before the ending. False: it is too long. */
-bool weft__children_pattern(char *pattern, size_t size, const char *path, const char *given);
+bool cli_children_pattern(char *pattern, size_t size, const char *path, const char *given);
 
 /* Whether the program whose trace this is has forked while it was recorded. */
-bool weft__children_there(const char *path);
+bool cli_children_there(const char *path);
 
 /* Tells on standard error which traces there are that were begun since then (CLOCK_MONOTONIC), but for that of the
  * program itself. Returns how many. */
-unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns);
+unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns);
 
 /* Calls the function for each of their processes. */
-void weft__children_each(const char *pattern, pid_t program, uint64_t since_ns,
-                         void (*call)(pid_t));
+void cli_children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t));
 
 /* The trace of the first of them that began since then becomes path. Returns its process; 0: there is none, or it cannot
  * be renamed. */
-pid_t weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path);
+pid_t cli_children_adopt(const char *pattern, uint64_t since_ns, const char *path);
 
 /* A name as it is told: without the folder, if that is the present one. */
-const char *weft__children_shown(const char *path);
+const char *cli_children_shown(const char *path);
 
 #endif

@@ -17,9 +17,9 @@
 
 /* ---- Messages ---- */
 
-struct weft__shown weft__shown(const char *name)
+struct cli_shown cli_shown(const char *name)
 {
-    struct weft__shown s;
+    struct cli_shown s;
     if (strcmp(name, "-") == 0)
         name = "standard input";
     size_t size = weft_text_clean(s.text, sizeof s.text - 1, name, strlen(name));
@@ -36,13 +36,13 @@ static void say(const char *name, const char *format, va_list args)
         clean = malloc(3 * (size_t)size + 1);
     if (clean)
         clean[weft_text_clean(clean, 3 * (size_t)size, text, (size_t)size)] = '\0';
-    fprintf(stderr, "weft: %s: %s\n", weft__shown(name).text, clean ? clean : "out of memory");
+    fprintf(stderr, "weft: %s: %s\n", cli_shown(name).text, clean ? clean : "out of memory");
     free(clean);
     if (size >= 0)
         free(text);
 }
 
-void weft__say(const char *name, const char *format, ...)
+void cli_say(const char *name, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -55,21 +55,20 @@ static void say_error(const char *path, const char *prefix, const struct weft_er
 {
     const char *text = *err->text ? err->text : weft_error_name(err->code);
     if (err->offset == WEFT_NO_OFFSET) {
-        weft__say(path, "%s%s", prefix, text);
+        cli_say(path, "%s%s", prefix, text);
         return;
     }
     const char *advice = strstr(text, "; ");
     int what = advice ? (int)(advice - text) : (int)strlen(text);
-    weft__say(path, "%s%.*s, at offset %" PRIu64 "%s", prefix, what, text, err->offset,
-              text + what);
+    cli_say(path, "%s%.*s, at offset %" PRIu64 "%s", prefix, what, text, err->offset, text + what);
 }
 
-void weft__complain(const char *path, const struct weft_error *err)
+void cli_complain(const char *path, const struct weft_error *err)
 {
     say_error(path, "", err);
 }
 
-_Noreturn void weft__misuse(const char *command, const char *format, ...)
+_Noreturn void cli_misuse(const char *command, const char *format, ...)
 {
     char text[1024];
     va_list args;
@@ -77,14 +76,14 @@ _Noreturn void weft__misuse(const char *command, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     const char *space = *command ? " " : "";
-    fprintf(stderr, "weft%s%s: %s; see weft%s%s --help\n", space, command, weft__shown(text).text,
+    fprintf(stderr, "weft%s%s: %s; see weft%s%s --help\n", space, command, cli_shown(text).text,
             space, command);
-    exit(WEFT__MISUSED);
+    exit(CLI_MISUSED);
 }
 
 /* ---- Values of options ---- */
 
-size_t weft__expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
+size_t cli_expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
 {
     size_t n = 0;
     for (const char *c = pattern; *c && n < size; c++)
@@ -99,7 +98,7 @@ size_t weft__expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
     return n;
 }
 
-bool weft__own_folder(char *folder, size_t size)
+bool cli_own_folder(char *folder, size_t size)
 {
     const ssize_t n = readlink("/proc/self/exe", folder, size - 1);
     folder[n > 0 ? n : 0] = 0;
@@ -109,7 +108,7 @@ bool weft__own_folder(char *folder, size_t size)
     return slash;
 }
 
-bool weft__parse_pixels(const char *text, int32_t *width, int32_t *height)
+bool cli_parse_pixels(const char *text, int32_t *width, int32_t *height)
 {
     uint64_t w, h = 0;
     const size_t digits = strcspn(text, "x");
@@ -126,61 +125,61 @@ bool weft__parse_pixels(const char *text, int32_t *width, int32_t *height)
 #define PROGRESS_AFTER_NS 1000000000
 #define PROGRESS_EVERY_NS 100000000
 
-struct weft__progress weft__progress_begin(const char *path)
+struct cli_progress cli_progress_begin(const char *path)
 {
     bool wanted = path && isatty(STDERR_FILENO) && !cli_paged;
-    return (struct weft__progress){.path = path,
-                                   .next_ns = wanted ? weft_monotonic_ns() + PROGRESS_AFTER_NS : 0};
+    return (struct cli_progress){.path = path,
+                                 .next_ns = wanted ? weft_monotonic_ns() + PROGRESS_AFTER_NS : 0};
 }
 
-bool weft__progress_show(void *progress, double share)
+bool cli_progress_show(void *progress, double share)
 {
-    struct weft__progress *p = progress;
+    struct cli_progress *p = progress;
     if (!p->next_ns || weft_monotonic_ns() < p->next_ns)
         return true;
     p->shown = true;
     p->next_ns = weft_monotonic_ns() + PROGRESS_EVERY_NS;
-    fprintf(stderr, "\rweft: %s: %d %% read ", weft__shown(p->path).text, (int)(share * 100));
+    fprintf(stderr, "\rweft: %s: %d %% read ", cli_shown(p->path).text, (int)(share * 100));
     fflush(stderr);
     return true;
 }
 
-void weft__progress_end(struct weft__progress *p)
+void cli_progress_end(struct cli_progress *p)
 {
     if (p->shown)
         fputs("\r\x1b[K", stderr);
-    *p = (struct weft__progress){.next_ns = 0};
+    *p = (struct cli_progress){.next_ns = 0};
 }
 
-struct weft_reader *weft__open(const char *path)
+struct weft_reader *cli_open(const char *path)
 {
     struct weft_reader *reader = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    const char *file = weft__trace_path(path, &err);
+    const char *file = cli_trace_path(path, &err);
     if (!file || weft_reader_open(&reader, file, &err) < 0)
-        weft__complain(path, &err);
+        cli_complain(path, &err);
     return reader;
 }
 
 #define PLACES_SHOWN 5
 
-void weft__warn(const char *path, const struct weft_damage *d)
+void cli_warn(const char *path, const struct weft_damage *d)
 {
     uint64_t kept = d->problems < WEFT_DAMAGE_KEPT ? d->problems : WEFT_DAMAGE_KEPT;
     uint64_t shown = kept < PLACES_SHOWN ? kept : PLACES_SHOWN;
     for (uint64_t i = 0; i < shown; i++)
         say_error(path, "warning: ", &d->first[i]);
     if (d->problems > shown)
-        weft__say(path, "warning: … and %" PRIu64 " more such places", d->problems - shown);
+        cli_say(path, "warning: … and %" PRIu64 " more such places", d->problems - shown);
     if (d->skipped_bytes)
-        weft__say(path, "warning: skipped what could not be read: %" PRIu64 " byte%s",
-                  d->skipped_bytes, weft_plural(d->skipped_bytes));
+        cli_say(path, "warning: skipped what could not be read: %" PRIu64 " byte%s",
+                d->skipped_bytes, weft_plural(d->skipped_bytes));
     if (d->backward_times)
-        weft__say(path, "warning: time runs backwards at %" PRIu64 " event%s", d->backward_times,
-                  weft_plural(d->backward_times));
+        cli_say(path, "warning: time runs backwards at %" PRIu64 " event%s", d->backward_times,
+                weft_plural(d->backward_times));
     if (d->unknown_types)
-        weft__say(path, "warning: %" PRIu64 " promise%s of a type that weft does not know",
-                  d->unknown_types, weft_plural(d->unknown_types));
+        cli_say(path, "warning: %" PRIu64 " promise%s of a type that weft does not know",
+                d->unknown_types, weft_plural(d->unknown_types));
 }
 
 static void warn_contradictions(const char *path, const struct weft_model *m)
@@ -200,31 +199,31 @@ static void warn_contradictions(const char *path, const struct weft_model *m)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            weft__say(path, "warning: %" PRIu64 " %s", list[i].count, list[i].what);
+            cli_say(path, "warning: %" PRIu64 " %s", list[i].count, list[i].what);
 }
 
-int weft__status(const char *path, const struct weft_damage *damage, uint64_t events)
+int cli_status(const char *path, const struct weft_damage *damage, uint64_t events)
 {
     if (events > 0 || damage->problems == 0)
-        return WEFT__DONE;
-    weft__say(path, "not a single event can be read");
-    return WEFT__FAILED;
+        return CLI_DONE;
+    cli_say(path, "not a single event can be read");
+    return CLI_FAILED;
 }
 
-struct weft_model *weft__model_of(struct weft_reader *reader, const char *path)
+struct weft_model *cli_model_of(struct weft_reader *reader, const char *path)
 {
     struct weft_model *model = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    struct weft__progress progress = weft__progress_begin(path);
-    int rc = weft_model_build(&model, reader, weft__progress_show, &progress, &err);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(path);
+    int rc = weft_model_build(&model, reader, cli_progress_show, &progress, &err);
+    cli_progress_end(&progress);
     const struct weft_damage *damage = weft_reader_damage(reader);
     if (rc < 0) {
-        weft__complain(path, &err);
+        cli_complain(path, &err);
     } else {
-        weft__warn(path, damage);
+        cli_warn(path, damage);
         warn_contradictions(path, model);
-        if (weft__status(path, damage, model->events_total) != WEFT__DONE) {
+        if (cli_status(path, damage, model->events_total) != CLI_DONE) {
             weft_model_free(model);
             model = NULL;
         }
@@ -232,12 +231,12 @@ struct weft_model *weft__model_of(struct weft_reader *reader, const char *path)
     return model;
 }
 
-struct weft_model *weft__model(const char *path)
+struct weft_model *cli_model(const char *path)
 {
-    struct weft_reader *reader = weft__open(path);
+    struct weft_reader *reader = cli_open(path);
     if (!reader)
         return NULL;
-    struct weft_model *model = weft__model_of(reader, path);
+    struct weft_model *model = cli_model_of(reader, path);
     weft_reader_close(reader);
     return model;
 }
@@ -247,36 +246,36 @@ struct weft_model *weft__model(const char *path)
 static bool say_unless(int rc, const char *path, const struct weft_error *err)
 {
     if (rc < 0)
-        weft__complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
+        cli_complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
     return rc == 0;
 }
 
-bool weft__output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
-                       const char *const *source, unsigned sources)
+bool cli_output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
+                     const char *const *source, unsigned sources)
 {
     const struct weft_output_options o = {kind, source, sources};
     struct weft_error err;
     return say_unless(weft_output_open(out, path, &o, &err), path, &err);
 }
 
-bool weft__output_close(struct weft_output *out, const char *path, bool keep)
+bool cli_output_close(struct weft_output *out, const char *path, bool keep)
 {
     struct weft_error err;
     return say_unless(weft_output_close(out, keep, &err), path, &err);
 }
 
-bool weft__stdout_left(void)
+bool cli_stdout_left(void)
 {
     struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
     return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
 }
 
-int weft__finish(int status)
+int cli_finish(int status)
 {
     errno = 0;
-    if ((fflush(stdout) == 0 && !ferror(stdout)) || weft__stdout_left())
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || cli_stdout_left())
         return status;
-    weft__say("standard output", "cannot be written%s%s", errno ? ": " : "",
-              errno ? strerror(errno) : "");
-    return WEFT__FAILED;
+    cli_say("standard output", "cannot be written%s%s", errno ? ": " : "",
+            errno ? strerror(errno) : "");
+    return CLI_FAILED;
 }

@@ -53,7 +53,7 @@ static const struct cli_option options[] = {
 
 /* One recorder of the process. */
 struct state {
-    struct weft__control c;
+    struct weft_record_control c;
     bool recording, paused, asked;
     struct weft_facts_header facts; /* if it records or is paused */
     char path[PATH_MAX + 64];       /* of the trace, or "" */
@@ -68,15 +68,15 @@ static void close_state(struct state *s)
 }
 
 /* Looks at it. False: the process is gone. */
-static bool look(const struct weft__target *t, unsigned recorder, struct state *s)
+static bool look(const struct cli_target *t, unsigned recorder, struct state *s)
 {
     bool found = false;
     *s = (struct state){.fd = -1};
     for (unsigned i = 0; i < t->copies; i++) {
-        struct weft__control c;
+        struct weft_record_control c;
         if (t->copy[i].recorder != recorder)
             continue;
-        if (!weft__target_control(t, &t->copy[i], &c))
+        if (!cli_target_control(t, &t->copy[i], &c))
             return false;
         /* Of copies that share a word, one does the work. */
         if (!found || c.facts || (!s->c.facts && c.answer.number))
@@ -86,10 +86,10 @@ static bool look(const struct weft__target *t, unsigned recorder, struct state *
     uint64_t facts = (uintptr_t)s->c.facts;
     s->asked = s->c.request.number && s->c.request.number != s->c.answer.number &&
                s->c.request.pid == (uint32_t)t->inner_pid;
-    if (facts && weft__target_read(t, facts, &s->facts, sizeof s->facts)) {
+    if (facts && cli_target_read(t, facts, &s->facts, sizeof s->facts)) {
         s->recording = s->c.on;
         s->paused = !s->c.on;
-        s->fd = weft__live_find(t->pid, facts, s->path, sizeof s->path);
+        s->fd = cli_live_find(t->pid, facts, s->path, sizeof s->path);
     }
     return true;
 }
@@ -109,27 +109,27 @@ static void print_time(uint64_t real_ns)
 static void print_events(int fd)
 {
     char name[64];
-    struct weft__summary s = {.reader = NULL};
+    struct cli_summary s = {.reader = NULL};
     struct stat st;
     struct weft_error err;
     const struct weft_input in = {.fd = fd, .size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0};
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (weft__live_check_size(&in, 0, &err) == 0 && weft__summary_open(&s, name) &&
-        weft__summary_count(&s)) {
+    if (cli_live_check_size(&in, 0, &err) == 0 && cli_summary_open(&s, name) &&
+        cli_summary_count(&s)) {
         const struct weft_reader_facts *f = weft_reader_facts(s.reader);
         printf("  events   %s kept", weft_count(s.events_total).text);
         printf(", %s overwritten", weft_count(f->overwritten_events).text);
         printf(", %s discarded\n", weft_count(f->discarded_events).text);
     }
-    weft__summary_close(&s);
+    cli_summary_close(&s);
 }
 
-static void print_process(const struct weft__target *t)
+static void print_process(const struct cli_target *t)
 {
     const struct passwd *user = getpwuid(t->user);
-    printf("%s: %s, user ", t->name, weft__shown(t->program).text);
+    printf("%s: %s, user ", t->name, cli_shown(t->program).text);
     if (user)
-        printf("%s\n", weft__shown(user->pw_name).text);
+        printf("%s\n", cli_shown(user->pw_name).text);
     else
         printf("%u\n", (unsigned)t->user);
 }
@@ -143,7 +143,7 @@ static void print_state(const struct state *s)
            s->asked ? "; asked to change with its next call" : "");
     if (s->recording || s->paused) {
         print_time(s->facts.start_real_ns);
-        printf("  into     %s\n", *s->path ? weft__shown(s->path).text : "memory of its own");
+        printf("  into     %s\n", *s->path ? cli_shown(s->path).text : "memory of its own");
     }
     if (s->fd >= 0)
         print_events(s->fd);
@@ -156,19 +156,19 @@ static bool is_meant(const struct order *o, const struct state *s)
                             memcmp(s->facts.packet.uuid, o->uuid, sizeof o->uuid) == 0);
 }
 
-static int tell_gone(const struct weft__target *t)
+static int tell_gone(const struct cli_target *t)
 {
-    weft__target_gone(t);
-    return WEFT__FAILED;
+    cli_target_gone(t);
+    return CLI_FAILED;
 }
 
-static int tell_other(const struct order *o, const struct weft__target *t)
+static int tell_other(const struct order *o, const struct cli_target *t)
 {
-    weft__say(o->who, "is not recorded into any more: %s has become another program", t->name);
-    return WEFT__FAILED;
+    cli_say(o->who, "is not recorded into any more: %s has become another program", t->name);
+    return CLI_FAILED;
 }
 
-static int show_status(const struct order *o, const struct weft__target *t)
+static int show_status(const struct order *o, const struct cli_target *t)
 {
     struct state s;
     unsigned shown = 0;
@@ -184,25 +184,25 @@ static int show_status(const struct order *o, const struct weft__target *t)
         }
         close_state(&s);
     }
-    return shown ? WEFT__DONE : tell_other(o, t);
+    return shown ? CLI_DONE : tell_other(o, t);
 }
 
 /* Without a look into its memory. */
-static int show_file(const struct weft__target *t)
+static int show_file(const struct cli_target *t)
 {
     struct state s = {.recording = true};
-    s.fd = weft__live_find(t->pid, 0, s.path, sizeof s.path);
+    s.fd = cli_live_find(t->pid, 0, s.path, sizeof s.path);
     if (s.fd < 0)
-        return WEFT__FAILED;
-    if (weft__facts_read(s.fd, &s.facts)) {
+        return CLI_FAILED;
+    if (cli_facts_read(s.fd, &s.facts)) {
         print_process(t);
         puts("  state    recording, or paused: that cannot be seen without the right to switch it");
         print_time(s.facts.start_real_ns);
-        printf("  into     %s\n", weft__shown(s.path).text);
+        printf("  into     %s\n", cli_shown(s.path).text);
         print_events(s.fd);
     }
     close_state(&s);
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
 /* ---- Asking ---- */
@@ -210,19 +210,19 @@ static int show_file(const struct weft__target *t)
 enum outcome { ANSWERED, SILENT, GONE };
 
 /* Waits until some copy has answered the request. */
-static enum outcome wait_for(const struct weft__target *t, uint64_t number, int64_t wait_ns,
-                             struct weft__answer *answer)
+static enum outcome wait_for(const struct cli_target *t, uint64_t number, int64_t wait_ns,
+                             struct weft_record_answer *answer)
 {
     const int64_t until = now_ns() + wait_ns;
     int64_t pause_ns = 50000;
     for (;; pause_ns = pause_ns < 10000000 ? pause_ns * 5 / 4 : pause_ns) {
         for (unsigned i = 0; i < t->copies; i++) {
-            uint64_t at = t->copy[i].at + offsetof(struct weft__control, answer);
-            if (!weft__target_read(t, at, answer, sizeof *answer))
+            uint64_t at = t->copy[i].at + offsetof(struct weft_record_control, answer);
+            if (!cli_target_read(t, at, answer, sizeof *answer))
                 return GONE;
             /* Its number is stored last: what was read with it may be older. */
             if (answer->number == number)
-                return weft__target_read(t, at, answer, sizeof *answer) ? ANSWERED : GONE;
+                return cli_target_read(t, at, answer, sizeof *answer) ? ANSWERED : GONE;
         }
         if (now_ns() > until)
             return SILENT;
@@ -230,15 +230,15 @@ static enum outcome wait_for(const struct weft__target *t, uint64_t number, int6
     }
 }
 
-static int tell_silent(const struct weft__target *t, const char *what, int64_t wait_ns)
+static int tell_silent(const struct cli_target *t, const char *what, int64_t wait_ns)
 {
     printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name, what,
            weft_duration(wait_ns).text);
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
 /* How long it took: for those who wonder what they have missed. */
-static void tell_times(const struct order *o, const struct weft__answer *a)
+static void tell_times(const struct order *o, const struct weft_record_answer *a)
 {
     const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
     const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
@@ -249,7 +249,7 @@ static void tell_times(const struct order *o, const struct weft__answer *a)
     }
 }
 
-static int tell_failed(const struct weft__target *t, const struct weft__request *r, int error)
+static int tell_failed(const struct cli_target *t, const struct weft_record_request *r, int error)
 {
     static const struct {
         int error;
@@ -270,16 +270,16 @@ static int tell_failed(const struct weft__target *t, const struct weft__request 
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].error == error) {
-            weft__say(r->path, "%s", list[i].text);
-            return WEFT__FAILED;
+            cli_say(r->path, "%s", list[i].text);
+            return CLI_FAILED;
         }
-    weft__say(r->path, "%s could not begin: %s", t->name, strerror(error));
-    return WEFT__FAILED;
+    cli_say(r->path, "%s could not begin: %s", t->name, strerror(error));
+    return CLI_FAILED;
 }
 
 /* ---- The trace's place ---- */
 
-static bool stands_there(const struct weft__target *t, bool elsewhere, const char *path)
+static bool stands_there(const struct cli_target *t, bool elsewhere, const char *path)
 {
     char name[PATH_MAX + 64];
     struct stat st;
@@ -299,21 +299,22 @@ static bool join(char *path, size_t size, const char *name, pid_t pid)
             return false;
         n = (size_t)snprintf(path, size, "%s/", strcmp(folder, "/") == 0 ? "" : folder);
     }
-    return n < size && weft__expand_pid(path + n, size - n, name, pid) < size - n;
+    return n < size && cli_expand_pid(path + n, size - n, name, pid) < size - n;
 }
 
-static bool find_place(const struct order *o, const struct weft__target *t, struct weft__request *r)
+static bool find_place(const struct order *o, const struct cli_target *t,
+                       struct weft_record_request *r)
 {
     /* Room for what the library puts behind the name while it makes the file. */
     const size_t room = sizeof r->path - 16;
-    bool elsewhere = weft__target_elsewhere(t);
+    bool elsewhere = cli_target_elsewhere(t);
     char name[64];
     if (o->output && !join(r->path, room, o->output, t->pid)) {
-        weft__say(o->output, "the name is too long");
+        cli_say(o->output, "the name is too long");
         return false;
     }
     if (o->output && stands_there(t, elsewhere, r->path)) {
-        weft__say(r->path, "is there already; give another name");
+        cli_say(r->path, "is there already; give another name");
         return false;
     }
     for (int i = 1; !o->output && i <= NAMES_TRIED; i++) {
@@ -322,39 +323,38 @@ static bool find_place(const struct order *o, const struct weft__target *t, stru
             snprintf(count, sizeof count, ".%d", i);
         snprintf(name, sizeof name, "weft-%d%s.trace", (int)t->pid, count);
         if (!join(r->path, room, name, t->pid)) {
-            weft__say(name, "the name of the present folder is too long; give one with -o");
+            cli_say(name, "the name of the present folder is too long; give one with -o");
             return false;
         }
         if (!stands_there(t, elsewhere, r->path))
             break;
     }
     if (elsewhere)
-        weft__say(t->name,
-                  "sees other folders than we do; what it calls %s is /proc/%d/root%s here",
-                  weft__shown(r->path).text, (int)t->pid, weft__shown(r->path).text);
+        cli_say(t->name, "sees other folders than we do; what it calls %s is /proc/%d/root%s here",
+                cli_shown(r->path).text, (int)t->pid, cli_shown(r->path).text);
     return true;
 }
 
 /* ---- The commands ---- */
 
-static int switch_on(const struct order *o, const struct weft__target *t, const struct state *s)
+static int switch_on(const struct order *o, const struct cli_target *t, const struct state *s)
 {
-    static struct weft__request r;
-    struct weft__answer answer;
-    r.command = WEFT__CTL_ON;
+    static struct weft_record_request r;
+    struct weft_record_answer answer;
+    r.command = WEFT_RECORD_CTL_ON;
     r.bytes = o->bytes;
     if ((s->recording || s->paused) && (o->output || o->bytes)) {
-        weft__say(t->name, "has a recording open, into %s; stop that first",
-                  *s->path ? weft__shown(s->path).text : "memory of its own");
-        return WEFT__FAILED;
+        cli_say(t->name, "has a recording open, into %s; stop that first",
+                *s->path ? cli_shown(s->path).text : "memory of its own");
+        return CLI_FAILED;
     }
     if (s->recording && !s->asked) {
-        printf("%s: records already, into %s\n", t->name, weft__shown(s->path).text);
-        return WEFT__DONE;
+        printf("%s: records already, into %s\n", t->name, cli_shown(s->path).text);
+        return CLI_DONE;
     }
     if (!s->recording && !s->paused && !find_place(o, t, &r))
-        return WEFT__FAILED;
-    if (!weft__target_ask(t, &r))
+        return CLI_FAILED;
+    if (!cli_target_ask(t, &r))
         return tell_gone(t);
     switch (wait_for(t, r.number, o->wait_ns, &answer)) {
     case GONE:
@@ -366,24 +366,24 @@ static int switch_on(const struct order *o, const struct weft__target *t, const 
     }
     if (answer.error < 0)
         return tell_failed(t, &r, -answer.error);
-    printf("%s: records into %s", t->name, weft__shown(s->paused ? s->path : r.path).text);
+    printf("%s: records into %s", t->name, cli_shown(s->paused ? s->path : r.path).text);
     tell_times(o, &answer);
     putchar('\n');
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
-static int switch_off(const struct order *o, const struct weft__target *t, const struct state *s,
+static int switch_off(const struct order *o, const struct cli_target *t, const struct state *s,
                       bool stop)
 {
-    static struct weft__request r;
-    struct weft__answer answer;
+    static struct weft_record_request r;
+    struct weft_record_answer answer;
     const char *path = *s->path ? s->path : "memory of its own";
-    r.command = stop ? WEFT__CTL_STOP : WEFT__CTL_OFF;
+    r.command = stop ? WEFT_RECORD_CTL_STOP : WEFT_RECORD_CTL_OFF;
     if (!s->asked && !s->recording && !(stop && s->paused)) {
         printf("%s: %s\n", t->name, s->paused ? "is paused already" : "does not record");
-        return WEFT__DONE;
+        return CLI_DONE;
     }
-    if (!weft__target_ask(t, &r))
+    if (!cli_target_ask(t, &r))
         return tell_gone(t);
     switch (wait_for(t, r.number, o->wait_ns, &answer)) {
     case GONE:
@@ -396,14 +396,14 @@ static int switch_off(const struct order *o, const struct weft__target *t, const
     if (!s->recording && !s->paused)
         printf("%s: does not record\n", t->name);
     else if (stop)
-        printf("%s: has ended the recording into %s\n", t->name, weft__shown(path).text);
+        printf("%s: has ended the recording into %s\n", t->name, cli_shown(path).text);
     else
-        printf("%s: is paused; the trace, %s, stays open\n", t->name, weft__shown(path).text);
-    return WEFT__DONE;
+        printf("%s: is paused; the trace, %s, stays open\n", t->name, cli_shown(path).text);
+    return CLI_DONE;
 }
 
 /* The recorder that has a recording open, or else the last. */
-static bool choose(const struct order *o, const struct weft__target *t, struct state *s)
+static bool choose(const struct order *o, const struct cli_target *t, struct state *s)
 {
     for (unsigned i = 0; i < t->recorders; i++) {
         if (!look(t, i, s))
@@ -415,11 +415,11 @@ static bool choose(const struct order *o, const struct weft__target *t, struct s
     return false;
 }
 
-static int obey(const struct order *o, struct weft__target *t)
+static int obey(const struct order *o, struct cli_target *t)
 {
     struct state s = {.fd = -1};
-    if (!weft__target_lock(t))
-        return WEFT__FAILED;
+    if (!cli_target_lock(t))
+        return CLI_FAILED;
     if (!choose(o, t, &s))
         return tell_gone(t);
     if (!is_meant(o, &s)) {
@@ -440,22 +440,22 @@ static pid_t writer_of(const char *path, struct order *o)
     struct weft_facts_header facts = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0) {
-        weft__say(path, "%s", strerror(errno));
+        cli_say(path, "%s", strerror(errno));
         return 0;
     }
-    bool is_trace = weft__facts_read(fd, &facts), live = is_trace && weft__facts_live(&facts);
+    bool is_trace = cli_facts_read(fd, &facts), live = is_trace && cli_facts_live(&facts);
     close(fd);
     o->by_trace = true;
     memcpy(o->uuid, facts.packet.uuid, sizeof o->uuid);
     if (!is_trace)
-        weft__say(path, "is no trace of weft's, and no process id");
+        cli_say(path, "is no trace of weft's, and no process id");
     else if (facts.state != WEFT_TRACE_RECORDING)
-        weft__say(path, "is finished: nobody records into it");
+        cli_say(path, "is finished: nobody records into it");
     else if (!live)
-        weft__say(path,
-                  "is not recorded into: its process, %" PRIu32 ", has ended, or is in another pid "
-                  "namespace (then give its id here)",
-                  facts.pid);
+        cli_say(path,
+                "is not recorded into: its process, %" PRIu32 ", has ended, or is in another pid "
+                "namespace (then give its id here)",
+                facts.pid);
     return live ? (pid_t)facts.pid : 0;
 }
 
@@ -472,24 +472,24 @@ static int run(int operands, char **operand)
     while (words[word] && strcmp(o->what, words[word]) != 0)
         word++;
     if (!words[word])
-        weft__misuse("ctl", "\"%s\" is none of status, on, off, stop", o->what);
+        cli_misuse("ctl", "\"%s\" is none of status, on, off, stop", o->what);
     bool status = word == 0;
     if ((o->output || o->bytes) && word != 1)
-        weft__misuse("ctl", "-o and --size are for \"on\"");
+        cli_misuse("ctl", "-o and --size are for \"on\"");
     if (o->output && !*o->output)
-        weft__misuse("ctl", "-o: the name of the trace is empty");
+        cli_misuse("ctl", "-o: the name of the trace is empty");
     bool is_id = weft_parse_count(o->who, INT_MAX, &number) && number > 0;
     pid_t pid = is_id ? (pid_t)number : writer_of(o->who, o);
     if (pid == 0)
-        return WEFT__FAILED;
-    struct weft__target t;
-    enum weft__found found = weft__target_open(&t, pid);
-    int rc = WEFT__FAILED;
-    if (found == WEFT__FOUND)
+        return CLI_FAILED;
+    struct cli_target t;
+    enum cli_found found = cli_target_open(&t, pid);
+    int rc = CLI_FAILED;
+    if (found == CLI_FOUND)
         rc = status ? show_status(o, &t) : obey(o, &t);
-    else if (found == WEFT__FOUND_CLOSED && status)
+    else if (found == CLI_FOUND_CLOSED && status)
         rc = show_file(&t);
-    weft__target_close(&t);
+    cli_target_close(&t);
     return rc;
 }
 

@@ -153,7 +153,7 @@ static json_t *promise_json(const struct weft_model *m, uint32_t promise)
     if (promise == WEFT_NONE)
         return json_null();
     const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
-    return CLI_OBJECT("promise", weft__json_id(m, promise), "label", weft__json_label(m, promise),
+    return CLI_OBJECT("promise", cli_json_id(m, promise), "label", cli_json_label(m, promise),
                       "type", type);
 }
 
@@ -253,9 +253,9 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
     const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
     json_t *goods = json_array();
     for (uint32_t i = 0; i + 1 < r->runs; i++)
-        cli_json_append(goods, json_string(weft__shown(r->paths[i]).text));
+        cli_json_append(goods, json_string(cli_shown(r->paths[i]).text));
     json_t *all = CLI_OBJECT(
-        "good", goods, "bad", weft__shown(r->paths[r->runs - 1]).text, "divergence",
+        "good", goods, "bad", cli_shown(r->paths[r->runs - 1]).text, "divergence",
         divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
         "changes_left_out", d->changes_left_out, "latencies", latencies_json(d, good, bad),
         "running", running_json(d, good, bad), "aligned",
@@ -271,14 +271,14 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
 /* Says what is wrong and returns false. */
 static bool take(struct run *run, const char *path)
 {
-    run->model = weft__model(path);
+    run->model = cli_model(path);
     if (!run->model)
         return false;
-    struct weft__progress progress = weft__progress_begin(path);
-    int rc = weft_history_new(&run->history, run->model, weft__progress_show, &progress);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(path);
+    int rc = weft_history_new(&run->history, run->model, cli_progress_show, &progress);
+    cli_progress_end(&progress);
     if (rc < 0)
-        weft__say(path, "%s", weft_error_name(rc));
+        cli_say(path, "%s", weft_error_name(rc));
     return rc == 0;
 }
 
@@ -288,19 +288,19 @@ static int compare(const struct request *r, const struct run *run)
     const struct weft_history **goods = calloc(r->runs, sizeof *goods);
     const char *path = r->paths[r->runs - 1];
     if (!goods) {
-        weft__say(path, "%s", weft_error_name(WEFT_E_NOMEM));
-        return WEFT__FAILED;
+        cli_say(path, "%s", weft_error_name(WEFT_E_NOMEM));
+        return CLI_FAILED;
     }
     for (uint32_t i = 0; i + 1 < r->runs; i++)
         goods[i] = run[i].history;
-    struct weft__progress progress = weft__progress_begin(path);
-    int rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, weft__progress_show,
+    struct cli_progress progress = cli_progress_begin(path);
+    int rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, cli_progress_show,
                             &progress);
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     free(goods);
     if (rc < 0) {
-        weft__say(path, "%s", weft_error_name(rc));
-        return WEFT__FAILED;
+        cli_say(path, "%s", weft_error_name(rc));
+        return CLI_FAILED;
     }
     const bool any = weft_diff_any(&d), unsure = d.unsure;
     if (r->json)
@@ -308,13 +308,13 @@ static int compare(const struct request *r, const struct run *run)
     else
         print_diff(r, &d);
     weft_diff_fini(&d);
-    return r->check && (any || unsure) ? WEFT__CHECK_FAILED : WEFT__DONE;
+    return r->check && (any || unsure) ? CLI_CHECK_FAILED : CLI_DONE;
 }
 
 static int run(int files, char **file)
 {
     struct request *r = &request;
-    int status = WEFT__FAILED;
+    int status = CLI_FAILED;
     r->paths = file;
     r->runs = (uint32_t)files;
     struct run *runs = calloc(r->runs, sizeof *runs);

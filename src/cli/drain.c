@@ -51,8 +51,8 @@ struct ring {
     unsigned char *named; /* a bit for each name that the packet has */
 };
 
-struct weft__drain {
-    struct weft__drain_options o;
+struct sample_drain {
+    struct cli_drain_options o;
     char *events, *path;
     int ring_fd, fd, process; /* process: a pidfd */
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
@@ -76,9 +76,9 @@ static uint64_t clock_ns(clockid_t clock)
 
 /* ---- Opening ---- */
 
-struct weft__drain *weft__drain_new(const struct weft__drain_options *o)
+struct sample_drain *cli_drain_new(const struct cli_drain_options *o)
 {
-    struct weft__drain *d = calloc(1, sizeof *d);
+    struct sample_drain *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
     d->o = *o;
@@ -87,30 +87,30 @@ struct weft__drain *weft__drain_new(const struct weft__drain_options *o)
     d->path = strdup(o->path);
     d->words = malloc((size_t)CHUNK_WORDS * 8);
     if (!d->events || !d->path || !d->words) {
-        weft__drain_close(d, false);
+        cli_drain_close(d, false);
         return NULL;
     }
     d->process = (int)syscall(SYS_pidfd_open, o->pid, 0);
     return d;
 }
 
-bool weft__drain_ended(const struct weft__drain *d)
+bool cli_drain_ended(const struct sample_drain *d)
 {
     struct pollfd process = {.fd = d->process, .events = POLLIN};
     return d->process < 0 ? weft_process_start((uint32_t)d->o.pid) == 0 : poll(&process, 1, 0) != 0;
 }
 
-static bool read_at(const struct weft__drain *d, void *buffer, size_t size, uint64_t at)
+static bool read_at(const struct sample_drain *d, void *buffer, size_t size, uint64_t at)
 {
     return at <= INT64_MAX && pread(d->ring_fd, buffer, size, (off_t)at) == (ssize_t)size;
 }
 
 /* Whether the process records by itself, into the same place. */
-static bool records_itself(const struct weft__drain *d)
+static bool records_itself(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
     int fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const bool does = fd >= 0 && weft__facts_read(fd, &facts) && facts.pid == (uint32_t)d->o.pid &&
+    const bool does = fd >= 0 && cli_facts_read(fd, &facts) && facts.pid == (uint32_t)d->o.pid &&
                       facts.start_mono_ns >= d->o.since_ns;
     if (fd >= 0)
         close(fd);
@@ -118,7 +118,7 @@ static bool records_itself(const struct weft__drain *d)
 }
 
 /* Whether the trace may stand there: in place of nothing, or of a trace that nobody writes. */
-static bool is_free(const struct weft__drain *d)
+static bool is_free(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
     struct stat st;
@@ -128,7 +128,7 @@ static bool is_free(const struct weft__drain *d)
     if (!S_ISREG(st.st_mode) || st.st_size == 0)
         return S_ISREG(st.st_mode);
     int fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const bool fits = fd >= 0 && weft__facts_read(fd, &facts) && !weft_output_is_recorded(fd, &pid);
+    const bool fits = fd >= 0 && cli_facts_read(fd, &facts) && !weft_output_is_recorded(fd, &pid);
     if (fd >= 0)
         close(fd);
     return fits;
@@ -143,7 +143,7 @@ static void put_fact(char *bytes, size_t *used, const char *key, const char *val
 }
 
 /* Its command line, from the process if it is still there. */
-static void put_arguments(const struct weft__drain *d, char *bytes, size_t *used)
+static void put_arguments(const struct sample_drain *d, char *bytes, size_t *used)
 {
     char name[64], text[PATH_MAX + 1];
     snprintf(name, sizeof name, "/proc/%d/exe", (int)d->o.pid);
@@ -163,7 +163,7 @@ static void put_arguments(const struct weft__drain *d, char *bytes, size_t *used
         put_fact(bytes, used, "arg", *arg);
 }
 
-static bool write_facts(struct weft__drain *d)
+static bool write_facts(struct sample_drain *d)
 {
     struct utsname host;
     struct weft_facts_header *h = &d->facts;
@@ -198,7 +198,7 @@ static bool write_facts(struct weft__drain *d)
 }
 
 /* A trace that the process itself has begun meanwhile stays. */
-static bool publish(const struct weft__drain *d, const char *temporary)
+static bool publish(const struct sample_drain *d, const char *temporary)
 {
     enum { NO_REPLACE = 1 };
     return syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, d->path, NO_REPLACE) == 0 ||
@@ -206,7 +206,7 @@ static bool publish(const struct weft__drain *d, const char *temporary)
 }
 
 /* Makes the trace, under another name at first. */
-static bool make_trace(struct weft__drain *d)
+static bool make_trace(struct sample_drain *d)
 {
     char temporary[PATH_MAX + 16];
     if (records_itself(d) || !is_free(d))
@@ -225,7 +225,7 @@ static bool make_trace(struct weft__drain *d)
     return false;
 }
 
-static bool open_rings(struct weft__drain *d)
+static bool open_rings(struct sample_drain *d)
 {
     struct stat st;
     unsigned char head[WEFT_OCAML_HEAD_BYTES];
@@ -251,12 +251,12 @@ static struct weft_ocaml_header *header_of(const struct ring *g)
     return (struct weft_ocaml_header *)(void *)g->packet;
 }
 
-static off_t place_of(const struct weft__drain *d, uint64_t slot)
+static off_t place_of(const struct sample_drain *d, uint64_t slot)
 {
     return (off_t)(FACTS_BYTES + slot * d->packet_bytes);
 }
 
-static bool write_at(struct weft__drain *d, const void *bytes, size_t size, off_t at)
+static bool write_at(struct sample_drain *d, const void *bytes, size_t size, off_t at)
 {
     if (d->error)
         return false;
@@ -266,7 +266,7 @@ static bool write_at(struct weft__drain *d, const void *bytes, size_t size, off_
 }
 
 /* What is new in the ring's packet, and then the header that says so. */
-static void flush(struct weft__drain *d, struct ring *g)
+static void flush(struct sample_drain *d, struct ring *g)
 {
     if (!g->open || !g->dirty)
         return;
@@ -281,7 +281,7 @@ static void flush(struct weft__drain *d, struct ring *g)
     g->dirty = false;
 }
 
-static void close_packet(struct weft__drain *d, struct ring *g)
+static void close_packet(struct sample_drain *d, struct ring *g)
 {
     if (!g->open)
         return;
@@ -291,7 +291,7 @@ static void close_packet(struct weft__drain *d, struct ring *g)
 }
 
 /* Begins a packet for the ring, in place of the oldest one. from: words of the ring that were before it. */
-static bool begin_packet(struct weft__drain *d, struct ring *g, uint64_t from)
+static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
 {
     close_packet(d, g);
     if (!g->packet)
@@ -344,7 +344,7 @@ static bool begin_packet(struct weft__drain *d, struct ring *g, uint64_t from)
 /* ---- Items ---- */
 
 /* Whether it says anything to weft. */
-static bool is_kept(struct weft__drain *d, struct ring *g, const struct weft_ocaml_item *i,
+static bool is_kept(struct sample_drain *d, struct ring *g, const struct weft_ocaml_item *i,
                     uint64_t time_ns)
 {
     if (i->user)
@@ -368,7 +368,7 @@ static bool is_kept(struct weft__drain *d, struct ring *g, const struct weft_oca
 }
 
 /* The name of an event of the program, as an item. Returns how many words. */
-static unsigned read_name(const struct weft__drain *d, unsigned id,
+static unsigned read_name(const struct sample_drain *d, unsigned id,
                           unsigned char item[8 + WEFT_OCAML_NAME_BYTES])
 {
     memset(item, 0, 8 + WEFT_OCAML_NAME_BYTES);
@@ -391,7 +391,7 @@ static void put(struct ring *g, const void *bytes, unsigned words)
 }
 
 /* Puts the item into the ring's packet, or a new one. from: words before it. False: it is lost. */
-static bool keep(struct weft__drain *d, struct ring *g, const unsigned char *item,
+static bool keep(struct sample_drain *d, struct ring *g, const unsigned char *item,
                  const struct weft_ocaml_item *i, uint64_t from)
 {
     unsigned char name[8 + WEFT_OCAML_NAME_BYTES];
@@ -411,7 +411,7 @@ static bool keep(struct weft__drain *d, struct ring *g, const unsigned char *ite
 
 /* ---- Rings of the file ---- */
 
-static void lose(struct weft__drain *d, struct ring *g, uint64_t words)
+static void lose(struct sample_drain *d, struct ring *g, uint64_t words)
 {
     close_packet(d, g); /* its end is before them */
     g->lost += words;
@@ -420,7 +420,7 @@ static void lose(struct weft__drain *d, struct ring *g, uint64_t words)
 }
 
 /* Takes items out of the words, which are the next of the ring. more: others follow. Returns how many words were taken. */
-static uint64_t take_items(struct weft__drain *d, struct ring *g, const unsigned char *bytes,
+static uint64_t take_items(struct sample_drain *d, struct ring *g, const unsigned char *bytes,
                            uint64_t words, bool more)
 {
     uint64_t at = 0;
@@ -448,13 +448,13 @@ static uint64_t take_items(struct weft__drain *d, struct ring *g, const unsigned
     return at;
 }
 
-static bool read_counts(const struct weft__drain *d, const struct ring *g, uint64_t counts[2])
+static bool read_counts(const struct sample_drain *d, const struct ring *g, uint64_t counts[2])
 {
     return read_at(d, counts, 16,
                    WEFT_OCAML_HEAD_BYTES + (uint64_t)(g - d->ring) * WEFT_OCAML_RING_HEAD_BYTES);
 }
 
-static bool read_words(const struct weft__drain *d, const struct ring *g, uint64_t from,
+static bool read_words(const struct sample_drain *d, const struct ring *g, uint64_t from,
                        uint64_t words)
 {
     const uint64_t room = d->w[WEFT_OCAML_HEAD_RING_WORDS], first = from & (room - 1),
@@ -466,7 +466,7 @@ static bool read_words(const struct weft__drain *d, const struct ring *g, uint64
             read_at(d, d->words + 8 * straight, 8 * (size_t)(words - straight), at));
 }
 
-static void begin_anew(struct weft__drain *d, struct ring *g)
+static void begin_anew(struct sample_drain *d, struct ring *g)
 {
     close_packet(d, g);
     g->before += g->seen;
@@ -475,7 +475,7 @@ static void begin_anew(struct weft__drain *d, struct ring *g)
 }
 
 /* Takes what is there up to tail. Returns how full the ring was. */
-static unsigned drain_ring(struct weft__drain *d, struct ring *g, uint64_t head, uint64_t tail)
+static unsigned drain_ring(struct sample_drain *d, struct ring *g, uint64_t head, uint64_t tail)
 {
     const uint64_t room = d->w[WEFT_OCAML_HEAD_RING_WORDS];
     if (tail < head || tail - head > room)
@@ -510,14 +510,14 @@ static unsigned drain_ring(struct weft__drain *d, struct ring *g, uint64_t head,
 }
 
 /* The recorder of the process itself has put its trace in the place of this one. */
-static bool is_replaced(const struct weft__drain *d)
+static bool is_replaced(const struct sample_drain *d)
 {
     struct stat st;
     return fstat(d->fd, &st) == 0 && st.st_nlink == 0;
 }
 
 /* The process may have begun all rings anew, as after exec, and be ahead of where it was: then its first item is another one. */
-static void notice_restart(struct weft__drain *d, size_t domains)
+static void notice_restart(struct sample_drain *d, size_t domains)
 {
     uint64_t first[2];
     if (weft_read_u64(d->heads) ||
@@ -530,7 +530,7 @@ static void notice_restart(struct weft__drain *d, size_t domains)
 }
 
 /* Whether the file is as it was, but for its rings. */
-static bool is_same(const struct weft__drain *d)
+static bool is_same(const struct sample_drain *d)
 {
     unsigned char head[WEFT_OCAML_HEAD_BYTES];
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
@@ -538,7 +538,7 @@ static bool is_same(const struct weft__drain *d)
            memcmp(w, d->w, sizeof w) == 0;
 }
 
-unsigned weft__drain_round(struct weft__drain *d)
+unsigned cli_drain_round(struct sample_drain *d)
 {
     unsigned fullest = 0;
     if (!d->ready && !d->dropped && !open_rings(d))
@@ -565,29 +565,29 @@ unsigned weft__drain_round(struct weft__drain *d)
 
 /* ---- The end ---- */
 
-pid_t weft__drain_pid(const struct weft__drain *d)
+pid_t cli_drain_pid(const struct sample_drain *d)
 {
     return d->o.pid;
 }
 
-bool weft__drain_is_there(const struct weft__drain *d)
+bool cli_drain_is_there(const struct sample_drain *d)
 {
     return d->ready && !d->dropped;
 }
 
-bool weft__drain_says(const struct weft__drain *d)
+bool cli_drain_says(const struct sample_drain *d)
 {
     return d->says;
 }
 
-int weft__drain_error(const struct weft__drain *d)
+int cli_drain_error(const struct sample_drain *d)
 {
     return d->error;
 }
 
-static void write_state(struct weft__drain *d)
+static void write_state(struct sample_drain *d)
 {
-    if (weft__drain_ended(d))
+    if (cli_drain_ended(d))
         d->facts.state = d->stopped ? WEFT_TRACE_STOPPED : WEFT_TRACE_RECORDING;
     if (d->facts.state == WEFT_TRACE_STOPPED && d->stopped_ns >= d->facts.start_mono_ns &&
         d->stopped_ns < d->facts.stop_mono_ns)
@@ -596,7 +596,7 @@ static void write_state(struct weft__drain *d)
     write_at(d, &d->facts, sizeof d->facts, 0);
 }
 
-void weft__drain_close(struct weft__drain *d, bool keep)
+void cli_drain_close(struct sample_drain *d, bool keep)
 {
     const bool there = d->fd >= 0 && !d->dropped && !is_replaced(d);
     if (there && keep)

@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct weft__drain;
+struct sample_drain;
 
-struct weft__drain_options {
+struct cli_drain_options {
     const char *events; /* the ring file */
     const char *path;   /* of the trace */
     char *const
@@ -21,24 +21,24 @@ struct weft__drain_options {
 };
 
 /* NULL: no memory. */
-struct weft__drain *weft__drain_new(const struct weft__drain_options *o);
+struct sample_drain *cli_drain_new(const struct cli_drain_options *o);
 
 /* Takes out what is there. Returns how full the fullest ring was, in thousandths; 1000: it ran over. */
-unsigned weft__drain_round(struct weft__drain *d);
+unsigned cli_drain_round(struct sample_drain *d);
 
 /* Whether the process has ended. */
-bool weft__drain_ended(const struct weft__drain *d);
+bool cli_drain_ended(const struct sample_drain *d);
 
-pid_t weft__drain_pid(const struct weft__drain *d);
+pid_t cli_drain_pid(const struct sample_drain *d);
 
 /* Whether there is a trace, and it is worth keeping beside others: the program has said something itself. */
-bool weft__drain_is_there(const struct weft__drain *d);
-bool weft__drain_says(const struct weft__drain *d);
+bool cli_drain_is_there(const struct sample_drain *d);
+bool cli_drain_says(const struct sample_drain *d);
 
 /* 0, or the errno with which the trace could not be written. */
-int weft__drain_error(const struct weft__drain *d);
+int cli_drain_error(const struct sample_drain *d);
 
 /* Says in the trace how the process stands. keep: false removes the trace. Frees. */
-void weft__drain_close(struct weft__drain *d, bool keep);
+void cli_drain_close(struct sample_drain *d, bool keep);
 
 #endif

@@ -20,7 +20,7 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-void weft__put_quoted(struct sink *s, const char *text, size_t size)
+void cli_put_quoted(struct sink *s, const char *text, size_t size)
 {
     put_byte(s, '"');
     put_escaped(s, text, size, true);
@@ -42,7 +42,7 @@ static void put_type(struct sink *s, const char *type)
     while (*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\')
         c++;
     if (*c || c == type)
-        weft__put_quoted(s, type, strlen(type));
+        cli_put_quoted(s, type, strlen(type));
     else
         put_text(s, type);
 }
@@ -53,7 +53,7 @@ static void put_more(struct sink *s, const struct weft_event *ev)
 {
     if (ev->kind == WEFT_EVENT_CREATES && ev->text) {
         put_text(s, " label=");
-        weft__put_quoted(s, ev->text, ev->text_size);
+        cli_put_quoted(s, ev->text, ev->text_size);
     }
     if (ev->origin && ev->origin->file) {
         char line[16];
@@ -91,7 +91,7 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
         put_unsigned(s, (uint64_t)ev->value);
         break;
     case WEFT_FIELD_TEXT:
-        weft__put_quoted(s, ev->text, ev->text_size);
+        cli_put_quoted(s, ev->text, ev->text_size);
         break;
     }
 }
@@ -101,8 +101,8 @@ static bool is_number(uint8_t field)
     return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
 }
 
-void weft__put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
-                     int64_t time)
+void cli_put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
+                   int64_t time)
 {
     const struct weft_event_desc *d = &weft_event_kinds[ev->kind];
     const struct weft_stream_facts *stream = weft_reader_facts(reader)->stream;
@@ -141,7 +141,7 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
     uint64_t total = 0;
     ptrdiff_t n;
     sink_open(&sink, full);
-    struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : path);
+    struct cli_progress progress = cli_progress_begin(sink.terminal ? NULL : path);
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
         total += (uint64_t)n;
         const struct weft_reader_facts *facts = weft_reader_facts(reader);
@@ -149,43 +149,43 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
             const struct weft_event *ev = &events[i];
             int64_t time = (int64_t)(ev->time_ns - facts->first_ns);
             if (time >= from && time <= to)
-                weft__put_event(&sink, reader, ev, time);
+                cli_put_event(&sink, reader, ev, time);
         }
         if (++batch % 256 == 0)
-            weft__progress_show(&progress, weft_reader_progress(reader));
+            cli_progress_show(&progress, weft_reader_progress(reader));
     }
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     int status = sink_close(&sink);
     const struct weft_damage *damage = weft_reader_damage(reader);
-    weft__warn(path, damage);
+    cli_warn(path, damage);
     if (n < 0) {
-        weft__complain(path, &err);
-        status = WEFT__FAILED;
+        cli_complain(path, &err);
+        status = CLI_FAILED;
     }
-    return status != WEFT__DONE ? status : weft__status(path, damage, total);
+    return status != CLI_DONE ? status : cli_status(path, damage, total);
 }
 
 static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
 {
     unsigned inputs = 0;
-    if (paths > WEFT__DUMP_MAX)
-        weft__misuse("dump", "%u files, but no more than %u can be merged", paths, WEFT__DUMP_MAX);
+    if (paths > CLI_DUMP_MAX)
+        cli_misuse("dump", "%u files, but no more than %u can be merged", paths, CLI_DUMP_MAX);
     for (unsigned i = 0; i < paths; i++)
         inputs += strcmp(path[i], "-") == 0;
     if (inputs > 1)
-        weft__misuse("dump", "standard input (-) can be read only once");
-    return weft__dump_merged(path, paths, from, to, full);
+        cli_misuse("dump", "standard input (-) can be read only once");
+    return cli_dump_merged(path, paths, from, to, full);
 }
 
 static int run(int files, char **file)
 {
     if (request.from_ns > request.to_ns)
-        weft__misuse("dump", "--from is later than --to");
+        cli_misuse("dump", "--from is later than --to");
     if (files > 1)
         return dump_several(file, (unsigned)files, request.from_ns, request.to_ns, request.full);
-    struct weft_reader *reader = weft__open(*file);
+    struct weft_reader *reader = cli_open(*file);
     if (!reader)
-        return WEFT__FAILED;
+        return CLI_FAILED;
     int status = dump(*file, reader, request.from_ns, request.to_ns, request.full);
     weft_reader_close(reader);
     return status;

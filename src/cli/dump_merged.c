@@ -77,7 +77,7 @@ static bool look(struct trace *t)
         t->at = 0;
         t->events = weft_reader_next(t->reader, &t->event, &err);
         if (t->events < 0) {
-            weft__complain(t->path, &err);
+            cli_complain(t->path, &err);
             t->failed = true;
             t->events = 0;
         }
@@ -96,16 +96,16 @@ static bool say_no_wall(const struct trace *t)
     char why[96] = "the program that recorded it had none";
     if (f->quirks.anonymous)
         snprintf(why, sizeof why, "traces of %s do not say when they were recorded", f->format);
-    weft__say(t->path,
-              "cannot be put in order with other traces: it has no wall clock, since %s; "
-              "dump it alone",
-              why);
+    cli_say(t->path,
+            "cannot be put in order with other traces: it has no wall clock, since %s; "
+            "dump it alone",
+            why);
     return false;
 }
 
 static bool open_trace(struct trace *t)
 {
-    t->reader = weft__open(t->path);
+    t->reader = cli_open(t->path);
     if (!t->reader)
         return false;
     const struct weft_reader_facts *facts = weft_reader_facts(t->reader);
@@ -114,10 +114,10 @@ static bool open_trace(struct trace *t)
     if (facts->wall_measured)
         return true;
     if (facts->wall_set_ns >= SET_LEAST_NS || facts->wall_set_ns <= -SET_LEAST_NS)
-        weft__say(t->path,
-                  "warning: the wall clock was set by %s while it was recorded; all of its times "
-                  "are by what it was at the end",
-                  weft_duration(facts->wall_set_ns).text);
+        cli_say(t->path,
+                "warning: the wall clock was set by %s while it was recorded; all of its times "
+                "are by what it was at the end",
+                weft_duration(facts->wall_set_ns).text);
     return true;
 }
 
@@ -155,7 +155,7 @@ static void put_name(struct sink *s, const char *name)
             return;
         }
     }
-    weft__put_quoted(s, name, strlen(name));
+    cli_put_quoted(s, name, strlen(name));
 }
 
 /* Prints the next event of t and goes on. False: it was the last one. */
@@ -165,7 +165,7 @@ static bool put_next(struct sink *s, struct trace *t, int64_t from, int64_t to)
     if (t->next_ns >= from && t->next_ns <= to) {
         put_name(s, t->name);
         put_byte(s, ' ');
-        weft__put_event(s, t->reader, ev, t->next_ns);
+        cli_put_event(s, t->reader, ev, t->next_ns);
     }
     if (!ev->promoted) {
         t->least_ns = t->next_ns < t->least_ns ? t->next_ns : t->least_ns;
@@ -174,13 +174,12 @@ static bool put_next(struct sink *s, struct trace *t, int64_t from, int64_t to)
     return look(t);
 }
 
-static void show_progress(struct weft__progress *progress, const struct trace *trace,
-                          unsigned traces)
+static void show_progress(struct cli_progress *progress, const struct trace *trace, unsigned traces)
 {
     double share = 0;
     for (unsigned i = 0; i < traces; i++)
         share += weft_reader_progress(trace[i].reader) / traces;
-    weft__progress_show(progress, share);
+    cli_progress_show(progress, share);
 }
 
 /* The one whose next event is the earliest, of several the first; but not the one at except. NULL: there is none. */
@@ -197,7 +196,7 @@ static int print(struct trace *trace, unsigned traces, int64_t from, int64_t to,
 {
     static struct sink sink;
     sink_open(&sink, full);
-    struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : "all traces");
+    struct cli_progress progress = cli_progress_begin(sink.terminal ? NULL : "all traces");
     unsigned printed = 0;
     for (struct trace *t; (t = earliest(trace, traces, NULL)) && !sink.error;) {
         const struct trace *other = earliest(trace, traces, t);
@@ -210,7 +209,7 @@ static int print(struct trace *trace, unsigned traces, int64_t from, int64_t to,
                 show_progress(&progress, trace, traces);
         }
     }
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     return sink_close(&sink);
 }
 
@@ -231,40 +230,40 @@ static void warn_apart(const struct trace *trace, unsigned traces)
         with_events += trace[i].total > 0;
     for (const struct trace *t = trace; t < trace + traces; t++)
         if (t->total && with_events > 1 && !overlaps_another(trace, traces, t))
-            weft__say(t->path, "warning: no other trace was recorded at the same time, by the wall "
-                               "clocks of their machines");
+            cli_say(t->path, "warning: no other trace was recorded at the same time, by the wall "
+                             "clocks of their machines");
 }
 
 static int finish(const struct trace *trace, unsigned traces, int status)
 {
     for (const struct trace *t = trace; t < trace + traces; t++) {
         const struct weft_damage *damage = weft_reader_damage(t->reader);
-        weft__warn(t->path, damage);
-        if (t->failed || weft__status(t->path, damage, t->total) != WEFT__DONE)
-            status = WEFT__FAILED;
+        cli_warn(t->path, damage);
+        if (t->failed || cli_status(t->path, damage, t->total) != CLI_DONE)
+            status = CLI_FAILED;
     }
     return status;
 }
 
-int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
+int cli_dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
 {
-    struct trace trace[WEFT__DUMP_MAX];
+    struct trace trace[CLI_DUMP_MAX];
     memset(trace, 0, sizeof trace);
-    int status = WEFT__DONE;
+    int status = CLI_DONE;
     for (unsigned i = 0; i < paths; i++) {
         trace[i].path = path[i];
         trace[i].name = name_of(path, i, paths);
         if (!trace[i].name) {
-            weft__say(path[i], "out of memory");
-            status = WEFT__FAILED;
+            cli_say(path[i], "out of memory");
+            status = CLI_FAILED;
         } else if (!open_trace(&trace[i])) {
-            status = WEFT__FAILED; /* the others are looked at, so that all is said at once */
+            status = CLI_FAILED; /* the others are looked at, so that all is said at once */
         }
     }
-    if (status == WEFT__DONE) {
+    if (status == CLI_DONE) {
         find_axis(trace, paths);
         status = finish(trace, paths, print(trace, paths, from, to, full));
-        if (from == INT64_MIN && to == INT64_MAX && !weft__stdout_left())
+        if (from == INT64_MIN && to == INT64_MAX && !cli_stdout_left())
             warn_apart(trace, paths);
     }
     for (unsigned i = 0; i < paths; i++) {

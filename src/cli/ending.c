@@ -58,23 +58,23 @@ static void wait_for(pid_t pid)
     close(process.fd);
 }
 
-void weft__ending_note(const char *path, const char *name, pid_t pid, int status)
+void cli_ending_note(const char *path, const char *name, pid_t pid, int status)
 {
     struct weft_facts_header facts;
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    const bool read = weft__facts_read(fd, &facts);
-    if (read && facts.pid != (uint32_t)pid && weft__facts_live(&facts))
+    const bool read = cli_facts_read(fd, &facts);
+    if (read && facts.pid != (uint32_t)pid && cli_facts_live(&facts))
         wait_for((pid_t)facts.pid);
-    if (read && !weft__facts_live(&facts) && !note(fd, &facts, pid, status))
-        weft__say(name, "cannot be written: %s", strerror(errno));
+    if (read && !cli_facts_live(&facts) && !note(fd, &facts, pid, status))
+        cli_say(name, "cannot be written: %s", strerror(errno));
     close(fd);
 }
 
-struct weft__exit_text weft__exit_text(const struct weft_exit *e)
+struct cli_exit_text cli_exit_text(const struct weft_exit *e)
 {
-    struct weft__exit_text out = {""};
+    struct cli_exit_text out = {""};
     if (e->known && e->by_signal)
         snprintf(out.text, sizeof out.text, "signal %" PRIu32 " (%s)", e->number,
                  strsignal((int)e->number));

@@ -11,12 +11,12 @@
  * and its last event may be long ago: just what one wants to know of one that hangs. So its trace, at path, gets the time;
  * and how it ended, which it never knows. That of a process which it has started gets the time only, at which both were gone.
  * Nothing is done to a trace that is being recorded. */
-void weft__ending_note(const char *path, const char *name, pid_t pid, int status);
+void cli_ending_note(const char *path, const char *name, pid_t pid, int status);
 
 /* "exit status 3", "signal 9 (Killed)", or "". */
-struct weft__exit_text {
+struct cli_exit_text {
     char text[64];
 };
-struct weft__exit_text weft__exit_text(const struct weft_exit *e);
+struct cli_exit_text cli_exit_text(const struct weft_exit *e);
 
 #endif

@@ -66,10 +66,10 @@ static bool accept_line(struct request *r, const char *path, unsigned number, ch
     char *pattern = line + size + strspn(line + size, " \t");
     enum weft_finding_kind kind = kind_named(line, size);
     if (kind == WEFT_FINDING_KINDS || !*pattern) {
-        weft__say(path,
-                  "line %u: expected the name of a finding, a space and a label or pattern, "
-                  "as in: loop-blocked render *",
-                  number);
+        cli_say(path,
+                "line %u: expected the name of a finding, a space and a label or pattern, "
+                "as in: loop-blocked render *",
+                number);
         return false;
     }
     struct accepted *grown = realloc(r->accepted, (r->accepteds + 1) * sizeof *grown);
@@ -88,13 +88,13 @@ static char *read_list(const char *path)
     size_t size = file && text ? fread(text, 1, LIST_BYTES + 1, file) : 0;
     bool ok = false;
     if (!file)
-        weft__say(path, "cannot be opened: %s", strerror(errno));
+        cli_say(path, "cannot be opened: %s", strerror(errno));
     else if (!text)
-        weft__say(path, "out of memory");
+        cli_say(path, "out of memory");
     else if (ferror(file))
-        weft__say(path, "cannot be read: %s", strerror(errno));
+        cli_say(path, "cannot be read: %s", strerror(errno));
     else if (size > LIST_BYTES || memchr(text, 0, size))
-        weft__say(path, "is no list: it has NULs, or more than %d bytes", LIST_BYTES);
+        cli_say(path, "is no list: it has NULs, or more than %d bytes", LIST_BYTES);
     else
         ok = true;
     if (ok)
@@ -111,7 +111,7 @@ static bool words_line(struct request *r, const char *path, unsigned number, cha
     line[strcspn(line, "\r\n")] = '\0';
     const char *wrong = weft_words_add(&r->words, line);
     if (wrong)
-        weft__say(path, "line %u: %s", number, wrong);
+        cli_say(path, "line %u: %s", number, wrong);
     return !wrong;
 }
 
@@ -124,7 +124,7 @@ static void read_lines(struct request *r, const char *path,
         ok = take(r, path, n, strsep(&rest, "\n"));
     free(text);
     if (!ok)
-        exit(WEFT__MISUSED);
+        exit(CLI_MISUSED);
 }
 
 static void take_accepted(const struct cli_command *c, const struct cli_option *o, const char *path)
@@ -196,7 +196,7 @@ static const struct cli_option options[] = {
 static void check(struct request *r, int files)
 {
     if (r->promise && files > 1)
-        weft__misuse("explain", "--promise takes one FILE, not %d", files);
+        cli_misuse("explain", "--promise takes one FILE, not %d", files);
     r->thresholds.words = r->words;
     r->thresholds.ignore = r->ignore;
     if (r->only)
@@ -209,7 +209,7 @@ static void check(struct request *r, int files)
 
 /* ---- Finding ---- */
 
-char *weft__explained_label(const struct weft_model *m, uint32_t promise)
+char *cli_explained_label(const struct weft_model *m, uint32_t promise)
 {
     uint32_t size = 0, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
     if (name == WEFT_NONE)
@@ -256,7 +256,7 @@ static bool matches(const char *pattern, const char *text)
 static bool is_accepted(const struct request *r, const struct weft_model *m,
                         const struct weft_finding *f)
 {
-    char *label = weft__explained_label(m, f->promise);
+    char *label = cli_explained_label(m, f->promise);
     const char *called = label ? label : weft_model_type(m, f->promise);
     bool is = false;
     for (size_t i = 0; i < r->accepteds && !is; i++)
@@ -267,7 +267,7 @@ static bool is_accepted(const struct request *r, const struct weft_model *m,
 
 /* Which findings are to be told: if there are no better ones, the first of those that are only possible. Returns whether one
  * of them lets --check fail. */
-static bool choose(struct weft__explained *x, const struct request *r)
+static bool choose(struct cli_explained *x, const struct request *r)
 {
     enum { POSSIBLE_SHOWN = 3 };
     bool fails = false, any = false;
@@ -292,30 +292,30 @@ static bool choose(struct weft__explained *x, const struct request *r)
 }
 
 /* Where the time went, if nothing better is known. Says what is wrong and returns false. */
-static bool look_at_slow(struct weft__explained *x, const struct request *r)
+static bool look_at_slow(struct cli_explained *x, const struct request *r)
 {
     bool wanted = r->json || r->all || !r->only;
     for (uint32_t i = 0; i < x->found.count && !r->json && !r->all; i++)
         wanted &= !x->shown[i] || x->found.finding[i].confidence < WEFT_LIKELY;
     int rc = wanted ? weft_slow_find(&x->slow, x->history) : 0;
     if (rc < 0)
-        weft__say(x->path, "%s", weft_error_name(rc));
+        cli_say(x->path, "%s", weft_error_name(rc));
     return rc == 0;
 }
 
 /* If it was recorded beside the events when threads left their cores: finds when others had them. */
-static int add_preempted(struct weft__explained *x)
+static int add_preempted(struct cli_explained *x)
 {
-    const struct weft__profiles_options o = {.command = "explain",
-                                             .model = x->model,
-                                             .no_symbols = true,
-                                             .may_be_empty = true,
-                                             .quiet = true};
-    struct weft__profiles p;
+    const struct cli_profiles_options o = {.command = "explain",
+                                           .model = x->model,
+                                           .no_symbols = true,
+                                           .may_be_empty = true,
+                                           .quiet = true};
+    struct cli_profiles p;
     struct weft_preemption *list = NULL;
     uint32_t count = 0;
     int rc = 0;
-    const bool loaded = weft__profiles_open(&p, &x->path, 1, &o);
+    const bool loaded = cli_profiles_open(&p, &x->path, 1, &o);
     const struct weft_profile *f = loaded ? p.profile : NULL;
     if (f && f->model && f->absences && !f->switches_until_ns) {
         list = calloc(f->absences, sizeof *list);
@@ -329,36 +329,36 @@ static int add_preempted(struct weft__explained *x)
         rc = list ? weft_history_preempted(x->history, list, count) : WEFT_E_NOMEM;
     }
     free(list);
-    weft__profiles_close(&p);
+    cli_profiles_close(&p);
     return rc;
 }
 
 /* Says what is wrong and returns false. */
-static bool look(struct weft__explained *x, const struct request *r, const char *path)
+static bool look(struct cli_explained *x, const struct request *r, const char *path)
 {
-    *x = (struct weft__explained){.path = path, .ignored = r->thresholds.ignore};
-    struct weft_reader *reader = weft__open(path);
-    x->model = reader ? weft__model_of(reader, path) : NULL;
+    *x = (struct cli_explained){.path = path, .ignored = r->thresholds.ignore};
+    struct weft_reader *reader = cli_open(path);
+    x->model = reader ? cli_model_of(reader, path) : NULL;
     const bool sampled = x->model && weft_reader_facts(reader)->sample_packets;
     weft_reader_close(reader);
     if (!x->model)
         return false;
-    struct weft__progress progress = weft__progress_begin(path);
-    int rc = weft_history_new(&x->history, x->model, weft__progress_show, &progress);
+    struct cli_progress progress = cli_progress_begin(path);
+    int rc = weft_history_new(&x->history, x->model, cli_progress_show, &progress);
     if (rc == 0 && !r->promise && sampled)
         rc = add_preempted(x);
     if (rc == 0 && !r->promise)
-        rc = weft_explain(&x->found, x->history, &r->thresholds, weft__progress_show, &progress);
-    weft__progress_end(&progress);
+        rc = weft_explain(&x->found, x->history, &r->thresholds, cli_progress_show, &progress);
+    cli_progress_end(&progress);
     x->shown = calloc((size_t)x->found.count + 1, sizeof *x->shown);
     if (rc == 0 && !x->shown)
         rc = WEFT_E_NOMEM;
     if (rc < 0)
-        weft__say(path, "%s", weft_error_name(rc));
+        cli_say(path, "%s", weft_error_name(rc));
     return rc == 0;
 }
 
-static void explained_fini(struct weft__explained *x)
+static void explained_fini(struct cli_explained *x)
 {
     free(x->shown);
     weft_slow_fini(&x->slow);
@@ -369,25 +369,25 @@ static void explained_fini(struct weft__explained *x)
 
 static int explain_all(const struct request *r, int files, char **path)
 {
-    int status = WEFT__DONE;
+    int status = CLI_DONE;
     bool fails = false;
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
-        struct weft__explained x;
+        struct cli_explained x;
         if (!look(&x, r, path[i])) {
-            status = WEFT__FAILED;
+            status = CLI_FAILED;
         } else if (r->promise) {
-            status = weft__story_print(x.history, r->promise, r->json);
+            status = cli_story_print(x.history, r->promise, r->json);
         } else {
             fails |= choose(&x, r);
             const struct weft_losses *lost = &x.model->losses;
             if (!look_at_slow(&x, r))
-                status = WEFT__FAILED;
+                status = CLI_FAILED;
             fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
             if (r->json)
-                cli_json_append(traces, weft__explained_json(&x));
+                cli_json_append(traces, cli_explained_json(&x));
             else
-                weft__explained_print(&x);
+                cli_explained_print(&x);
             if (!r->json && i + 1 < files)
                 putchar('\n');
         }
@@ -398,7 +398,7 @@ static int explain_all(const struct request *r, int files, char **path)
     else if (r->json && !r->promise && json_array_size(traces))
         cli_json_print(json_incref(json_array_get(traces, 0)));
     json_decref(traces);
-    return status == WEFT__DONE && fails ? WEFT__CHECK_FAILED : status;
+    return status == CLI_DONE && fails ? CLI_CHECK_FAILED : status;
 }
 
 static int run(int files, char **file)

@@ -8,7 +8,7 @@
 #include "analyse/explain.h"
 #include "analyse/slow.h"
 
-struct weft__explained {
+struct cli_explained {
     const char *path;
     uint32_t ignored; /* as in the options */
     struct weft_model *model;
@@ -22,12 +22,12 @@ struct weft__explained {
 
 /* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees
  * it. */
-char *weft__explained_label(const struct weft_model *m, uint32_t promise);
+char *cli_explained_label(const struct weft_model *m, uint32_t promise);
 
 /* To standard output. */
-void weft__explained_print(const struct weft__explained *x);
+void cli_explained_print(const struct cli_explained *x);
 
 /* The caller owns it. */
-json_t *weft__explained_json(const struct weft__explained *x);
+json_t *cli_explained_json(const struct cli_explained *x);
 
 #endif

@@ -5,14 +5,14 @@
 
 static json_t *type_json(const struct weft_model *m, uint32_t promise)
 {
-    return weft__json_string(promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise));
+    return cli_json_string(promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise));
 }
 
 static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)
 {
     return CLI_OBJECT("time_ns", e->time_ns, "event", weft_evidence_name(e->event), "promise",
-                      weft__json_id(m, e->promise), "other", weft__json_id(m, e->other), "label",
-                      weft__json_label(m, e->promise));
+                      cli_json_id(m, e->promise), "other", cli_json_id(m, e->other), "label",
+                      cli_json_label(m, e->promise));
 }
 
 static json_t *finding_json(const struct weft_model *m, const struct weft_finding *f)
@@ -21,12 +21,12 @@ static json_t *finding_json(const struct weft_model *m, const struct weft_findin
     for (uint32_t i = 0; i < f->evidences; i++)
         cli_json_append(evidence, evidence_json(m, &f->evidence[i]));
     for (uint32_t i = 0; i < f->affecteds; i++)
-        cli_json_append(affected, CLI_OBJECT("promise", weft__json_id(m, f->affected[i]), "label",
-                                             weft__json_label(m, f->affected[i]), "type",
+        cli_json_append(affected, CLI_OBJECT("promise", cli_json_id(m, f->affected[i]), "label",
+                                             cli_json_label(m, f->affected[i]), "type",
                                              type_json(m, f->affected[i])));
     json_t *o = CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
                            weft_confidence_name(f->confidence), "promise",
-                           weft__json_id(m, f->promise), "label", weft__json_label(m, f->promise),
+                           cli_json_id(m, f->promise), "label", cli_json_label(m, f->promise),
                            "type", type_json(m, f->promise), "text", f->text ? f->text : "");
     CLI_SET(o, "start_ns", f->start_ns, "end_ns", f->end_ns, "cost_ns", f->cost_ns, "count",
             f->count, "evidence", evidence, "affected", affected, "affected_total",
@@ -39,7 +39,7 @@ static json_t *cause_json(const struct weft_model *m, const struct weft_slow_cau
 {
     json_t *o = CLI_OBJECT("kind", weft_slow_cause_name(c), "total_ns", c->share.total_ns);
     bool named = c->share.promise != WEFT_NONE;
-    CLI_SET(o, "promise", weft__json_id(m, c->share.promise), "type",
+    CLI_SET(o, "promise", cli_json_id(m, c->share.promise), "type",
             named ? type_json(m, c->share.promise) : json_null(), "name",
             c->name ? json_string(c->name) : json_null(), "held_by",
             c->holder_name ? json_string(c->holder_name) : json_null());
@@ -51,8 +51,8 @@ static json_t *slow_json(const struct weft_model *m, const struct weft_slow *slo
     json_t *list = json_array();
     for (uint32_t i = 0; i < slow->count; i++) {
         const struct weft_slow_sort *s = &slow->sort[i];
-        json_t *o = CLI_OBJECT("name", s->name, "promise", weft__json_id(m, s->slowest), "label",
-                               weft__json_label(m, s->slowest), "type", type_json(m, s->slowest),
+        json_t *o = CLI_OBJECT("name", s->name, "promise", cli_json_id(m, s->slowest), "label",
+                               cli_json_label(m, s->slowest), "type", type_json(m, s->slowest),
                                "text", s->text);
         CLI_SET(o, "count", s->count, "looked_at", s->looked, "all_alike", s->all, "slow_ns",
                 s->slow_ns, "median_ns", s->median_ns, "total_ns", s->total_ns, "cause",
@@ -71,7 +71,7 @@ static json_t *pause_json(const struct weft_model *m)
                       m->resumed_ns == WEFT_TIME_MAX ? json_null() : json_integer(m->resumed_ns));
 }
 
-json_t *weft__explained_json(const struct weft__explained *x)
+json_t *cli_explained_json(const struct cli_explained *x)
 {
     const struct weft_model *m = x->model;
     json_t *findings = json_array(), *kinds = json_array();
@@ -82,7 +82,7 @@ json_t *weft__explained_json(const struct weft__explained *x)
         if (!(x->ignored >> k & 1))
             cli_json_append(kinds, json_string(weft_finding_name(k)));
     json_t *o =
-        CLI_OBJECT("file", weft__shown(x->path).text, "findings", findings, "looked_for", kinds);
+        CLI_OBJECT("file", cli_shown(x->path).text, "findings", findings, "looked_for", kinds);
     CLI_SET(o, "not_shown",
             CLI_OBJECT("less_confident", x->below, "accepted", x->accepted, "left_out",
                        x->found.left_out),
@@ -90,7 +90,7 @@ json_t *weft__explained_json(const struct weft__explained *x)
             x->history->preemption_first ? "core" : "clock", "nothing_recorded",
             (bool)(weft_model_is_empty(m)), "events_total", m->events_total, "promises",
             m->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));
-    weft__json_exit(o, &m->exit);
+    cli_json_exit(o, &m->exit);
     CLI_SET(o, "overwritten", m->losses.overwritten, "pending_known", (bool)(!m->losses.pending),
             "paused", pause_json(m), "missing", m->losses.discarded);
     return o;

@@ -18,7 +18,7 @@ static void print_evidence(const struct weft_model *m, const struct weft_finding
     }
     for (uint32_t i = 0; i < f->evidences; i++) {
         const struct weft_evidence *e = &f->evidence[i];
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         char first[64], rest[64];
         const struct weft_figure time = weft_moment(e->time_ns);
         weft_evidence_say(&t, m, f, i);
@@ -31,21 +31,21 @@ static void print_evidence(const struct weft_model *m, const struct weft_finding
 static void print_affected(const struct weft_model *m, const struct weft_finding *f)
 {
     enum { NAMED = 5 };
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (f->affected_total == 0)
         return;
     uint32_t named = f->affecteds < NAMED ? f->affecteds : NAMED;
     bool others = f->kind == WEFT_FINDING_LEAK || f->kind == WEFT_FINDING_HERD ||
                   f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_RETRY_STORM ||
                   f->kind == WEFT_FINDING_SWALLOWED_FAILURE;
-    weft__put(&t, others ? "Affected: " : "Held up by it: ");
+    analyse_put_format(&t, others ? "Affected: " : "Held up by it: ");
     for (uint32_t i = 0; i < named; i++) {
-        weft__put(&t, i == 0 ? "" : i + 1 == f->affected_total ? " and " : ", ");
-        weft__put_full(&t, m, f->affected[i]);
+        analyse_put_format(&t, i == 0 ? "" : i + 1 == f->affected_total ? " and " : ", ");
+        analyse_put_full(&t, m, f->affected[i]);
     }
     if (f->affected_total > named)
-        weft__put(&t, " and %s more", weft_count(f->affected_total - named).text);
-    weft__put(&t, ".");
+        analyse_put_format(&t, " and %s more", weft_count(f->affected_total - named).text);
+    analyse_put_format(&t, ".");
     cli_wrap_text("   ", "   ", &t);
 }
 
@@ -60,35 +60,37 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
     if (f->evidences)
         print_evidence(m, f);
     if (f->doubt) {
-        struct weft__text t = {0};
-        weft__put(&t, "Not sure, because %s.", f->doubt);
+        struct analyse_text t = {0};
+        analyse_put_format(&t, "Not sure, because %s.", f->doubt);
         cli_wrap_text("   ", "   ", &t);
     }
-    struct weft__text t = {0};
-    weft__put(&t, "What helps: %s", weft_finding_hint(f->kind));
+    struct analyse_text t = {0};
+    analyse_put_format(&t, "What helps: %s", weft_finding_hint(f->kind));
     cli_wrap_text("   ", "   ", &t);
 }
 
 /* What the judgement rests on, where something is told that took too long. */
-static void print_clock(const struct weft__explained *x)
+static void print_clock(const struct cli_explained *x)
 {
     const uint32_t timed = 1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_STARVATION |
                            1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_SPIN;
     uint32_t kinds = 0;
     for (uint32_t i = 0; i < x->found.count; i++)
         kinds |= x->shown[i] ? 1u << x->found.finding[i].kind : 0;
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (!(kinds & timed))
         return;
     if (x->history->preemption_first)
-        weft__put(&t, "How long something ran is without the time in which others had its core.");
+        analyse_put_format(
+            &t, "How long something ran is without the time in which others had its core.");
     else
-        weft__put(&t,
-                  "How long something ran is by the clock: if others had its core meanwhile, that "
-                  "counts, too%s. weft record --sample tells it apart.",
-                  kinds & 1u << WEFT_FINDING_SPIN
-                      ? "; but for what spins, a few long runs among many short ones do not count"
-                      : "");
+        analyse_put_format(
+            &t,
+            "How long something ran is by the clock: if others had its core meanwhile, that "
+            "counts, too%s. weft record --sample tells it apart.",
+            kinds & 1u << WEFT_FINDING_SPIN
+                ? "; but for what spins, a few long runs among many short ones do not count"
+                : "");
     cli_wrap_text("", "", &t);
 }
 
@@ -101,11 +103,11 @@ static bool is_plain(const char *text)
 }
 
 /* How to look at the slowest one: by its label, if that can be typed, else by its number. */
-static void print_further(const struct weft__explained *x, const struct weft_slow_sort *s)
+static void print_further(const struct cli_explained *x, const struct weft_slow_sort *s)
 {
     enum { LONG = 60 };
-    char *label = weft__explained_label(x->model, s->slowest);
-    const struct weft__shown shown = weft__shown(x->path);
+    char *label = cli_explained_label(x->model, s->slowest);
+    const struct cli_shown shown = cli_shown(x->path);
     const char *file = shown.text;
     const char *quote = file[strcspn(file, " &;|<>()$`\\\"*?[#~")] ? "'" : "";
     if (label && strlen(label) <= LONG && is_plain(label))
@@ -116,7 +118,7 @@ static void print_further(const struct weft__explained *x, const struct weft_slo
     free(label);
 }
 
-static void print_slow(const struct weft__explained *x)
+static void print_slow(const struct cli_explained *x)
 {
     if (x->slow.count == 0)
         return;
@@ -129,7 +131,7 @@ static void print_slow(const struct weft__explained *x)
 }
 
 /* "2 findings are not shown …" */
-static void print_rest(const struct weft__explained *x)
+static void print_rest(const struct cli_explained *x)
 {
     if (x->below)
         printf("%" PRIu64 " more %s possible only, and may be as %s should be: --all shows %s.\n",
@@ -142,34 +144,34 @@ static void print_rest(const struct weft__explained *x)
         printf("%s more are not shown; mend these first.\n", weft_count(x->found.left_out).text);
 }
 
-static void print_nothing(const struct weft__explained *x)
+static void print_nothing(const struct cli_explained *x)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (weft_model_is_empty(x->model)) {
-        weft__put(
+        analyse_put_format(
             &t,
             "%s: nothing was recorded of promises: there is not a single event, so nothing can "
             "be concluded. Was the recording on when the program ran, and is the program "
             "linked with weft?",
-            weft__shown(x->path).text);
+            cli_shown(x->path).text);
         cli_wrap_text("", "  ", &t);
         return;
     }
-    weft__put(&t, "%s: nothing found in %s event%s over %s; looked for", weft__shown(x->path).text,
-              weft_count(x->model->events_total).text, weft_plural(x->model->events_total),
-              weft_duration(x->model->end_ns).text);
+    analyse_put_format(&t, "%s: nothing found in %s event%s over %s; looked for",
+                       cli_shown(x->path).text, weft_count(x->model->events_total).text,
+                       weft_plural(x->model->events_total), weft_duration(x->model->end_ns).text);
     const char *before = " ";
     for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
         if (!(x->ignored >> k & 1)) {
-            weft__put(&t, "%s%s", before, weft_finding_name(k));
+            analyse_put_format(&t, "%s%s", before, weft_finding_name(k));
             before = ", ";
         }
-    weft__put(&t, ".");
+    analyse_put_format(&t, ".");
     cli_wrap_text("", "  ", &t);
 }
 
 /* " 3 'task' (file.c:12), …", of sorts of promises and one of their counts each. */
-static void put_sorts(struct weft__text *t, const struct weft_model *m, size_t count)
+static void put_sorts(struct analyse_text *t, const struct weft_model *m, size_t count)
 {
     enum { SHOWN = 3 };
     unsigned shown = 0;
@@ -180,22 +182,23 @@ static void put_sorts(struct weft__text *t, const struct weft_model *m, size_t c
         if (!n)
             continue;
         if (shown++ == SHOWN) {
-            weft__put(t, " and others");
+            analyse_put_format(t, " and others");
             break;
         }
-        weft__put(t, shown > 1 ? ", " : " ");
-        weft__put(t, "%s '%s'", weft_count(n).text, weft_model_text(m, s->type, NULL));
+        analyse_put_format(t, shown > 1 ? ", " : " ");
+        analyse_put_format(t, "%s '%s'", weft_count(n).text, weft_model_text(m, s->type, NULL));
         if (s->place != WEFT_NONE)
-            weft__put(t, " (%s:%" PRIu32 ")", weft_model_text(m, m->origin[s->place].file, NULL),
-                      m->origin[s->place].line);
+            analyse_put_format(t, " (%s:%" PRIu32 ")",
+                               weft_model_text(m, m->origin[s->place].file, NULL),
+                               m->origin[s->place].line);
     }
-    weft__put(t, ".");
+    analyse_put_format(t, ".");
 }
 
 /* What of pending promises is not known: "More promises were pending than there was room for: …" */
 static void print_pending(const struct weft_model *m)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     uint64_t pending = 0, unlisted = 0, left_out = 0;
     for (uint32_t i = 0; i < m->given_ups; i++) {
         pending += m->given_up[i].pending;
@@ -203,48 +206,51 @@ static void print_pending(const struct weft_model *m)
         left_out += m->given_up[i].left_out;
     }
     if (pending || unlisted)
-        weft__put(&t,
-                  "More promises were pending than there was room for (weft record --pending).");
+        analyse_put_format(
+            &t, "More promises were pending than there was room for (weft record --pending).");
     if (pending) {
-        weft__put(&t, " Of %s only type and place are known, and they are not looked at:",
-                  weft_count(pending).text);
+        analyse_put_format(&t, " Of %s only type and place are known, and they are not looked at:",
+                           weft_count(pending).text);
         put_sorts(&t, m, offsetof(struct weft_model_given_up, pending));
     }
     if (unlisted) {
-        weft__put(&t, " Of others it is not known whether they have ended since:");
+        analyse_put_format(&t, " Of others it is not known whether they have ended since:");
         put_sorts(&t, m, offsetof(struct weft_model_given_up, unlisted));
     }
     if (left_out) {
-        weft__put(&t,
-                  "%sThere was no room for all that was said of pending promises, as who waits "
-                  "for them:",
-                  t.size ? " " : "");
+        analyse_put_format(
+            &t,
+            "%sThere was no room for all that was said of pending promises, as who waits "
+            "for them:",
+            t.size ? " " : "");
         put_sorts(&t, m, offsetof(struct weft_model_given_up, left_out));
     }
     if (m->losses.pending)
-        weft__put(&t,
-                  "%sNot all that is pending, or who waits for it, is known: something may hang of "
-                  "which nothing is said here.",
-                  t.size ? " " : "");
+        analyse_put_format(
+            &t,
+            "%sNot all that is pending, or who waits for it, is known: something may hang of "
+            "which nothing is said here.",
+            t.size ? " " : "");
     if (t.size)
         cli_wrap("", "", t.text);
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
 }
 
 /* When nothing was recorded, the last time. */
 static void print_pause(const struct weft_model *m)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (m->resumed_ns == WEFT_TIME_MIN)
         return;
-    weft__put(&t, "The recording was off, the last time from %s", weft_moment(m->paused_ns).text);
-    weft__put(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
+    analyse_put_format(&t, "The recording was off, the last time from %s",
+                       weft_moment(m->paused_ns).text);
+    analyse_put_format(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
     if (m->resumed_ns != WEFT_TIME_MAX)
-        weft__put_time(&t, m->resumed_ns);
-    weft__put(&t, ": what ended meanwhile is pending here.");
+        analyse_put_time(&t, m->resumed_ns);
+    analyse_put_format(&t, ": what ended meanwhile is pending here.");
     if (t.text)
         cli_wrap("", "", t.text);
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
 }
 
 static void print_losses(const struct weft_model *m)
@@ -260,7 +266,7 @@ static void print_losses(const struct weft_model *m)
         cli_wrap("", "",
                  "Some events in between are missing (weft info says which): a cause may be "
                  "among them, and what went wrong meanwhile is not found.");
-    const struct weft__exit_text ending = weft__exit_text(&m->exit);
+    const struct cli_exit_text ending = cli_exit_text(&m->exit);
     char text[160];
     if (l->ended == WEFT_ENDED_KILLED) {
         snprintf(text, sizeof text,
@@ -282,15 +288,14 @@ static void print_losses(const struct weft_model *m)
                  "then is pending.");
 }
 
-void weft__explained_print(const struct weft__explained *x)
+void cli_explained_print(const struct cli_explained *x)
 {
     unsigned count = 0;
     for (uint32_t i = 0; i < x->found.count; i++) {
         if (!x->shown[i])
             continue;
         if (count++ == 0)
-            printf("%s%s%s%s\n", cli_style(CLI_BOLD), weft__shown(x->path).text,
-                   cli_style(CLI_PLAIN),
+            printf("%s%s%s%s\n", cli_style(CLI_BOLD), cli_shown(x->path).text, cli_style(CLI_PLAIN),
                    x->only_possible
                        ? ": nothing certain or likely; this is possible, and may be as it should be"
                        : "");

@@ -25,7 +25,7 @@ int cli_export_events(struct weft_reader *reader, const char *path, cli_append_f
                       void *writer, uint64_t *total, struct cli_export_failure *f)
 {
     const struct weft_event *events;
-    struct weft__progress progress = weft__progress_begin(path);
+    struct cli_progress progress = cli_progress_begin(path);
     uint64_t last_ns = 0;
     ptrdiff_t n;
     int rc = 0;
@@ -40,9 +40,9 @@ int cli_export_events(struct weft_reader *reader, const char *path, cli_append_f
         }
         *total += (uint64_t)n;
         if (++batch % 256 == 0)
-            weft__progress_show(&progress, weft_reader_progress(reader));
+            cli_progress_show(&progress, weft_reader_progress(reader));
     }
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     f->reading = n < 0;
     return n < 0 ? (int)n : rc;
 }
@@ -51,15 +51,15 @@ void cli_export_warn_losses(const char *path, const struct weft_reader_facts *f)
 {
     uint64_t overwritten = f->overwritten_events + f->missing_events;
     if (overwritten + f->discarded_events)
-        weft__say(path,
-                  "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
-                  " discarded",
-                  overwritten, f->discarded_events);
+        cli_say(path,
+                "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
+                " discarded",
+                overwritten, f->discarded_events);
     if (f->promotion.events)
-        weft__say(path,
-                  "warning: %" PRIu64 " events on promises that have been pending since before the "
-                  "first event are written with its time",
-                  f->promotion.events);
+        cli_say(path,
+                "warning: %" PRIu64 " events on promises that have been pending since before the "
+                "first event are written with its time",
+                f->promotion.events);
 }
 
 static const struct {
@@ -74,28 +74,27 @@ static const struct {
 /* These formats have a text in each event that uses it, weft's own has it once. */
 static int export_to(size_t format, const char *path, const char *target, bool full)
 {
-    struct weft_reader *reader = weft__open(path);
+    struct weft_reader *reader = cli_open(path);
     if (!reader)
-        return WEFT__FAILED;
+        return CLI_FAILED;
     if (!full)
         weft_reader_limit_texts(reader, SINK_TEXT);
     uint64_t total = 0;
     struct cli_export_failure f = {.err = {.offset = WEFT_NO_OFFSET}};
     int rc = formats[format].exporter->run(reader, path, target, &total, &f);
-    weft__warn(path, weft_reader_damage(reader));
+    cli_warn(path, weft_reader_damage(reader));
     const uint64_t cut = full ? 0 : weft_reader_cut_texts(reader);
     if (cut)
-        weft__say(path,
-                  "warning: %" PRIu64 " text%s longer than %u bytes, and cut; --full keeps all",
-                  cut, cut == 1 ? " is" : "s are", SINK_TEXT);
+        cli_say(path, "warning: %" PRIu64 " text%s longer than %u bytes, and cut; --full keeps all",
+                cut, cut == 1 ? " is" : "s are", SINK_TEXT);
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
-    int status = WEFT__FAILED;
+    int status = CLI_FAILED;
     if (rc == 0)
-        status = weft__status(path, weft_reader_damage(reader), total);
+        status = cli_status(path, weft_reader_damage(reader), total);
     else if (f.err.code)
-        weft__complain(f.reading ? path : shown, &f.err);
+        cli_complain(f.reading ? path : shown, &f.err);
     if (rc == 0 && isatty(STDERR_FILENO))
-        weft__say(shown, "%" PRIu64 " event%s written", total, weft_plural(total));
+        cli_say(shown, "%" PRIu64 " event%s written", total, weft_plural(total));
     weft_reader_close(reader);
     return status;
 }
@@ -104,7 +103,7 @@ static int export_to(size_t format, const char *path, const char *target, bool f
 
 static struct {
     const char *format, *target;
-    struct weft__export_profile profile;
+    struct cli_export_profile profile;
     bool of_samples; /* an option was given that says something of them */
     bool full;
 } request;
@@ -123,8 +122,8 @@ static void take_kind(const struct cli_command *c, const struct cli_option *o, c
     while (i < sizeof kinds / sizeof *kinds && strcmp(text, kinds[i].name) != 0)
         i++;
     if (i == sizeof kinds / sizeof *kinds)
-        weft__misuse(c->name, "--%s: there is no \"%s\"; there are akaros, kpdata and perf",
-                     o->name, text);
+        cli_misuse(c->name, "--%s: there is no \"%s\"; there are akaros, kpdata and perf", o->name,
+                   text);
     request.profile.profiles.from = kinds[i].kind;
     request.of_samples = true;
 }
@@ -160,20 +159,20 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static bool is_of_samples(const struct weft__export_profile *e)
+static bool is_of_samples(const struct cli_export_profile *e)
 {
     return request.of_samples || e->pprof.only || e->pprof.async != WEFT_ASYNC_NONE ||
            e->profiles.sysroot || e->profiles.kallsyms || e->profiles.no_symbols;
 }
 
-static int export_profile(struct weft__export_profile *e, int files, char **file)
+static int export_profile(struct cli_export_profile *e, int files, char **file)
 {
     e->legacy = strcmp(request.format, "pprof-legacy") == 0;
     if (e->legacy && (e->pprof.off_cpu || e->pprof.async != WEFT_ASYNC_NONE))
-        weft__misuse("export",
-                     "pprof-legacy has only addresses and how often they were met; --off-cpu "
-                     "and --async-stacks need --to pprof");
-    return weft__export_profile(e, request.target, (const char *const *)file, (unsigned)files);
+        cli_misuse("export",
+                   "pprof-legacy has only addresses and how often they were met; --off-cpu "
+                   "and --async-stacks need --to pprof");
+    return cli_export_profile(e, request.target, (const char *const *)file, (unsigned)files);
 }
 
 static int run(int files, char **file)
@@ -184,17 +183,16 @@ static int run(int files, char **file)
     while (!is_profile && strcmp(request.format, formats[format].name) != 0)
         format++;
     if (to_stdout && !is_profile && formats[format].exporter->no_stdout)
-        weft__misuse("export", "%s", formats[format].exporter->no_stdout);
+        cli_misuse("export", "%s", formats[format].exporter->no_stdout);
     if (to_stdout && isatty(STDOUT_FILENO))
-        weft__misuse("export", "will not write a %s to a terminal",
-                     is_profile ? "profile" : "trace");
+        cli_misuse("export", "will not write a %s to a terminal", is_profile ? "profile" : "trace");
     if (is_profile)
         return export_profile(&request.profile, files, file);
     if (is_of_samples(&request.profile))
-        weft__misuse("export", "an option says something of samples; --to %s writes events",
-                     request.format);
+        cli_misuse("export", "an option says something of samples; --to %s writes events",
+                   request.format);
     if (files > 1)
-        weft__misuse("export", "one FILE is wanted, but there is also %s", file[1]);
+        cli_misuse("export", "one FILE is wanted, but there is also %s", file[1]);
     return export_to(format, *file, request.target, request.full);
 }
 

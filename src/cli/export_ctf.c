@@ -60,10 +60,10 @@ static int export_ctf(struct weft_reader *reader, const char *path, const char *
     else
         weft_output_close(&out, false, NULL);
     if (rc == 0 && moved)
-        weft__say(path,
-                  "warning: %" PRIu64 " events, at which time runs backwards or beyond what CTF "
-                  "readers know, got the time of the event before",
-                  moved);
+        cli_say(path,
+                "warning: %" PRIu64 " events, at which time runs backwards or beyond what CTF "
+                "readers know, got the time of the event before",
+                moved);
     if (rc == 0)
         cli_export_warn_losses(path, weft_reader_facts(reader));
     return rc;

@@ -44,8 +44,8 @@ static void tell_downgrade(const char *path, const struct weft_downgrade *d,
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            weft__say(path, "mirage's format cannot say all: %" PRIu64 " %s", list[i].count,
-                      list[i].what);
+            cli_say(path, "mirage's format cannot say all: %" PRIu64 " %s", list[i].count,
+                    list[i].what);
     cli_export_warn_losses(path, f);
 }
 
@@ -56,7 +56,7 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
     struct weft_output out;
     struct weft_mirage_writer *writer;
     f->err.code = 0;
-    if (!weft__output_open(&out, file, WEFT_OUTPUT_MIRAGE, &path, 1))
+    if (!cli_output_open(&out, file, WEFT_OUTPUT_MIRAGE, &path, 1))
         return WEFT_E_IO;
     int rc = weft_mirage_writer_open(&writer, out.file, NULL, &f->err);
     down.writer = writer;
@@ -67,11 +67,11 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
         writer = NULL;
     }
     weft_mirage_writer_abandon(writer);
-    if (out.file == stdout && weft__stdout_left())
+    if (out.file == stdout && cli_stdout_left())
         rc = 0;
     else if (rc == 0)
         tell_downgrade(path, &down.lost, weft_reader_facts(reader));
-    bool kept = weft__output_close(&out, file, rc == 0);
+    bool kept = cli_output_close(&out, file, rc == 0);
     return rc < 0 || kept ? rc : WEFT_E_IO;
 }
 

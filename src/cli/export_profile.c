@@ -10,7 +10,7 @@
 
 /* Each file is a profile of its own: numbers of processes and addresses of one mean nothing in another. */
 struct loaded {
-    struct weft__profiles *profiles;
+    struct cli_profiles *profiles;
     struct weft_pprof_part *part;
     unsigned count;
 };
@@ -23,31 +23,30 @@ static const char *shown_path(const char *path)
 /* ---- What the reader of the result should know ---- */
 
 static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
-                         const struct weft__export_profile *e)
+                         const struct cli_export_profile *e)
 {
     if (e->legacy || e->profiles.no_symbols)
         return;
     if (s->missing)
-        weft__say(path,
-                  "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
-                  "names; --sysroot DIR says where the system is that ran it",
-                  s->missing, weft_plural(s->missing), s->missing == 1 ? "is" : "are");
+        cli_say(path,
+                "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
+                "names; --sysroot DIR says where the system is that ran it",
+                s->missing, weft_plural(s->missing), s->missing == 1 ? "is" : "are");
     if (s->other_build)
-        weft__say(path,
-                  "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
-                  "it have no names",
-                  s->other_build, weft_plural(s->other_build),
-                  s->other_build == 1 ? "has" : "have");
+        cli_say(path,
+                "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
+                "it have no names",
+                s->other_build, weft_plural(s->other_build), s->other_build == 1 ? "has" : "have");
     if (s->damaged)
-        weft__say(path,
-                  "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
-                  "addresses in it have no names",
-                  s->damaged, weft_plural(s->damaged));
+        cli_say(path,
+                "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
+                "addresses in it have no names",
+                s->damaged, weft_plural(s->damaged));
 }
 
 /* The kernel's names are looked up only where they are those of the kernel that ran. */
-static void warn_kernel(const char *path, const struct weft__profiles *p,
-                        const struct weft__export_profile *e)
+static void warn_kernel(const char *path, const struct cli_profiles *p,
+                        const struct cli_export_profile *e)
 {
     const struct weft_profile *profile = p->profile;
     bool any = false, named = false;
@@ -56,23 +55,23 @@ static void warn_kernel(const char *path, const struct weft__profiles *p,
         named |= profile->location[i].kernel && profile->location[i].frames;
     }
     if (any && !named && !e->legacy && !e->profiles.no_symbols && !e->profiles.kallsyms)
-        weft__say(path,
-                  "warning: addresses of the kernel have no names: %s; --kallsyms FILE has them",
-                  p->this_boot ? "only root may read them, unless kernel.kptr_restrict allows it"
-                               : "it is not known which kernel ran");
+        cli_say(path,
+                "warning: addresses of the kernel have no names: %s; --kallsyms FILE has them",
+                p->this_boot ? "only root may read them, unless kernel.kptr_restrict allows it"
+                             : "it is not known which kernel ran");
 }
 
-static void warn_missing(const char *path, const struct weft__profiles *p,
-                         const struct weft__export_profile *e)
+static void warn_missing(const char *path, const struct cli_profiles *p,
+                         const struct cli_export_profile *e)
 {
     if (e->pprof.async != WEFT_ASYNC_NONE && !p->profile->model)
-        weft__say(path, "warning: there are no promises in it, so stacks are as they are; weft "
-                        "record --sample records both");
+        cli_say(path, "warning: there are no promises in it, so stacks are as they are; weft "
+                      "record --sample records both");
     if (e->pprof.off_cpu && p->profile->absences == 0)
-        weft__say(path, "warning: it does not say when threads were away from their cores");
+        cli_say(path, "warning: it does not say when threads were away from their cores");
     if (p->profile->lost)
-        weft__say(path, "warning: %" PRIu64 " samples were lost as it was recorded",
-                  p->profile->lost);
+        cli_say(path, "warning: %" PRIu64 " samples were lost as it was recorded",
+                p->profile->lost);
 }
 
 /* ---- ---- */
@@ -89,22 +88,22 @@ static bool has_process(const struct weft_profile *p, uint32_t process)
 }
 
 /* Fills the next of l. */
-static bool load(struct loaded *l, const struct weft__export_profile *e, const char *path)
+static bool load(struct loaded *l, const struct cli_export_profile *e, const char *path)
 {
-    struct weft__profiles *p = &l->profiles[l->count];
-    struct weft__profiles_options o = e->profiles;
+    struct cli_profiles *p = &l->profiles[l->count];
+    struct cli_profiles_options o = e->profiles;
     o.command = "export";
     o.no_model = e->legacy;
     o.no_symbols |= e->legacy; /* there is no place for them */
-    if (!weft__profiles_open(p, &path, 1, &o))
+    if (!cli_profiles_open(p, &path, 1, &o))
         return false;
-    const struct weft__profiles_file *f = &p->file[0];
+    const struct cli_profiles_file *f = &p->file[0];
     struct weft_pprof_part *part = &l->part[l->count];
     *part = (struct weft_pprof_part){.profile = p->profile, .comment = f->program};
     if (e->pprof.async != WEFT_ASYNC_NONE && p->profile->model) {
-        part->family = weft__profile_families(p->profile);
+        part->family = cli_profile_families(p->profile);
         if (!part->family)
-            return weft__say(shown_path(path), "%s", weft_error_name(WEFT_E_NOMEM)), false;
+            return cli_say(shown_path(path), "%s", weft_error_name(WEFT_E_NOMEM)), false;
     }
     if (f->real_ns)
         part->real_ns = (int64_t)((uint64_t)f->real_ns + p->profile->first_ns - f->clock_ns);
@@ -114,14 +113,14 @@ static bool load(struct loaded *l, const struct weft__export_profile *e, const c
     return true;
 }
 
-static bool load_all(struct loaded *l, const struct weft__export_profile *e,
-                     const char *const *path, unsigned paths)
+static bool load_all(struct loaded *l, const struct cli_export_profile *e, const char *const *path,
+                     unsigned paths)
 {
     const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
     l->profiles = calloc(paths, sizeof *l->profiles);
     l->part = calloc(paths, sizeof *l->part);
     if (!l->profiles || !l->part) {
-        weft__complain("export", &no_memory);
+        cli_complain("export", &no_memory);
         return false;
     }
     bool found = !e->pprof.only;
@@ -133,8 +132,8 @@ static bool load_all(struct loaded *l, const struct weft__export_profile *e,
         found |= has_process(l->part[l->count - 1].profile, e->pprof.process);
     }
     if (!found)
-        weft__say(shown_path(path[0]), "there are no samples of process %" PRIu32 "%s",
-                  e->pprof.process, paths > 1 ? " in any of these files" : " in it");
+        cli_say(shown_path(path[0]), "there are no samples of process %" PRIu32 "%s",
+                e->pprof.process, paths > 1 ? " in any of these files" : " in it");
     return found;
 }
 
@@ -146,46 +145,46 @@ static uint64_t samples_in(const struct loaded *l)
     return samples;
 }
 
-static int write_profile(const struct loaded *l, const struct weft__export_profile *e,
+static int write_profile(const struct loaded *l, const struct cli_export_profile *e,
                          const char *target, const char *const *path)
 {
     struct weft_output out;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    if (!weft__output_open(&out, target, WEFT_OUTPUT_OTHER, path, l->count))
-        return WEFT__FAILED;
+    if (!cli_output_open(&out, target, WEFT_OUTPUT_OTHER, path, l->count))
+        return CLI_FAILED;
     uint64_t cut;
     int rc = (e->legacy ? weft_pprof_write_legacy : weft_pprof_write)(out.file, l->part, l->count,
                                                                       &e->pprof, &cut, &err);
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
-    if (out.file == stdout && weft__stdout_left())
+    if (out.file == stdout && cli_stdout_left())
         rc = 0;
     else if (rc < 0)
-        weft__complain(shown, &err);
-    bool kept = weft__output_close(&out, target, rc == 0);
+        cli_complain(shown, &err);
+    bool kept = cli_output_close(&out, target, rc == 0);
     if (rc < 0 || !kept)
-        return WEFT__FAILED;
+        return CLI_FAILED;
     if (cut)
-        weft__say(shown,
-                  "warning: the stacks of %" PRIu64 " sample%s are too deep to be written whole; "
-                  "of each there are the innermost addresses, at most %d",
-                  cut, weft_plural(cut), WEFT_FRAMES_MAX);
+        cli_say(shown,
+                "warning: the stacks of %" PRIu64 " sample%s are too deep to be written whole; "
+                "of each there are the innermost addresses, at most %d",
+                cut, weft_plural(cut), WEFT_FRAMES_MAX);
     uint64_t samples = samples_in(l);
     if (isatty(STDERR_FILENO))
-        weft__say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them",
-                  samples, weft_plural(samples), weft__shown(shown).text);
-    return WEFT__DONE;
+        cli_say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them", samples,
+                weft_plural(samples), cli_shown(shown).text);
+    return CLI_DONE;
 }
 
-int weft__export_profile(const struct weft__export_profile *e, const char *target,
-                         const char *const *path, unsigned paths)
+int cli_export_profile(const struct cli_export_profile *e, const char *target,
+                       const char *const *path, unsigned paths)
 {
     struct loaded l = {.count = 0};
-    int status = load_all(&l, e, path, paths) ? write_profile(&l, e, target, path) : WEFT__FAILED;
+    int status = load_all(&l, e, path, paths) ? write_profile(&l, e, target, path) : CLI_FAILED;
     for (unsigned i = 0; i < l.count; i++) {
         for (unsigned f = 0; f < l.profiles[i].files; f++)
             if (l.profiles[i].file[f].damaged)
-                status = WEFT__FAILED; /* what was there of it has been written */
-        weft__profiles_close(&l.profiles[i]);
+                status = CLI_FAILED; /* what was there of it has been written */
+        cli_profiles_close(&l.profiles[i]);
         free(l.part[i].family);
     }
     free(l.profiles);

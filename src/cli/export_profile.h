@@ -6,14 +6,14 @@
 #include "cli/profiles.h"
 #include "pprof/pprof.h"
 
-struct weft__export_profile {
+struct cli_export_profile {
     bool legacy;
     struct weft_pprof_options pprof;
-    struct weft__profiles_options profiles;
+    struct cli_profiles_options profiles;
 };
 
 /* Writes the profiles of the files as one. Returns the exit status, and has said what is wrong. */
-int weft__export_profile(const struct weft__export_profile *e, const char *target,
-                         const char *const *path, unsigned paths);
+int cli_export_profile(const struct cli_export_profile *e, const char *target,
+                       const char *const *path, unsigned paths);
 
 #endif

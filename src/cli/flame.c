@@ -34,15 +34,15 @@ static void take_out(const struct cli_command *c, const struct cli_option *o, co
 {
     (void)o;
     if (cli_flame_request.picture.out)
-        weft__misuse(c->name, "--flame says where to; -o, or another --flame, is one too many");
+        cli_misuse(c->name, "--flame says where to; -o, or another --flame, is one too many");
     cli_flame_request.picture.out = value;
 }
 
 static void take_size(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
     (void)o;
-    weft__picture_size(c->name, value, &cli_flame_request.flame.width_px,
-                       &cli_flame_request.flame.height_px);
+    cli_picture_size(c->name, value, &cli_flame_request.flame.width_px,
+                     &cli_flame_request.flame.height_px);
 }
 
 const char cli_flame_about[] =
@@ -104,12 +104,11 @@ bool cli_flame_asked(void)
 static void check(struct cli_flame_request *r)
 {
     r->tree.by = key_by[r->key];
-    r->picture.format = weft__picture_format("render", r->picture.out, r->format);
+    r->picture.format = cli_picture_format("render", r->picture.out, r->format);
     if (r->other && (r->has_promise || r->has_from || r->has_to))
-        weft__misuse("render",
-                     "--diff compares whole profiles, without --promise, --from and --to");
+        cli_misuse("render", "--diff compares whole profiles, without --promise, --from and --to");
     if (r->has_from && r->has_to && r->from >= r->to)
-        weft__misuse("render", "--from must be earlier than --to");
+        cli_misuse("render", "--from must be earlier than --to");
 }
 
 /* What is asked for, of this profile. Says what is wrong. */
@@ -120,8 +119,7 @@ static bool choose(struct cli_flame_request *r, const struct weft_profile *p)
     if (r->has_promise) {
         uint32_t promise = m ? weft_model_find(m, r->promise) : WEFT_NONE;
         if (promise == WEFT_NONE || promise == WEFT_ROOT) {
-            weft__say(r->path[0], "has no promise %" PRIu64 "; weft promises lists them",
-                      r->promise);
+            cli_say(r->path[0], "has no promise %" PRIu64 "; weft promises lists them", r->promise);
             return false;
         }
         r->tree.promise = promise;
@@ -171,7 +169,7 @@ static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *
                                        struct weft_profile *p)
 {
     struct weft_calltree *t = NULL;
-    uint32_t *family = p->model ? weft__profile_families(p) : NULL;
+    uint32_t *family = p->model ? cli_profile_families(p) : NULL;
     r->tree.source = most_samples(p);
     r->tree.family = family;
     r->tree.by_family = family != NULL; /* hundreds of requests are no picture */
@@ -179,17 +177,16 @@ static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *
     r->tree.family = NULL;
     free(family);
     if (rc == WEFT_E_INVALID)
-        weft__say(path, "has no promises, which that asks for");
+        cli_say(path, "has no promises, which that asks for");
     else if (rc < 0)
-        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+        cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
     else if (t->total == 0)
-        weft__say(path,
-                  r->tree.off_cpu
-                      ? "says of no time that a thread was away; weft record --sample notes it"
-                  : p->samples ? "has no such samples"
-                               : "has no samples; weft record --sample -- PROGRAM takes some");
+        cli_say(path, r->tree.off_cpu
+                          ? "says of no time that a thread was away; weft record --sample notes it"
+                      : p->samples ? "has no such samples"
+                                   : "has no samples; weft record --sample -- PROGRAM takes some");
     if (rc == 0 && t->total) {
-        weft__tell_cut(t);
+        cli_tell_cut(t);
         return t;
     }
     weft_calltree_free(t);
@@ -198,14 +195,14 @@ static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *
 
 static void make_title(char *out, size_t room, const struct cli_flame_request *r)
 {
-    int n = snprintf(out, room, "%s", weft__picture_title(r->path[0]));
+    int n = snprintf(out, room, "%s", cli_picture_title(r->path[0]));
     if (r->has_promise && n > 0 && (size_t)n < room)
         n += snprintf(out + n, room - (size_t)n, ": #%" PRIu64 " and all that it created",
                       r->promise);
     else if (r->tree.label && n > 0 && (size_t)n < room)
         n += snprintf(out + n, room - (size_t)n, ": %s", r->tree.label);
     if (r->other && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, ", compared with %s", weft__picture_title(r->other));
+        snprintf(out + n, room - (size_t)n, ", compared with %s", cli_picture_title(r->other));
 }
 
 /* What was found, behind the note; and for somebody who looks at a terminal, or if there is nothing. */
@@ -217,9 +214,9 @@ static void tell_found(const struct cli_flame_request *r, const struct weft_call
     weft_flame_found_text(text, sizeof text, t, found);
     snprintf(note + n, room - n, "; found: %s", text);
     if (!found->frames)
-        weft__say(r->path[0], "\"%s\" is in the name of no frame", weft__shown(r->search).text);
+        cli_say(r->path[0], "\"%s\" is in the name of no frame", cli_shown(r->search).text);
     else if (isatty(STDERR_FILENO))
-        weft__say(r->path[0], "\"%s\" marks %s", weft__shown(r->search).text, text);
+        cli_say(r->path[0], "\"%s\" marks %s", cli_shown(r->search).text, text);
 }
 
 static int paint(struct cli_flame_request *r, const struct weft_profile *p,
@@ -229,7 +226,7 @@ static int paint(struct cli_flame_request *r, const struct weft_profile *p,
     struct weft_flame flame = {0};
     struct weft_flame_found found = {0};
     char title[300], note[300], what[64];
-    int status = WEFT__FAILED, rc = 0;
+    int status = CLI_FAILED, rc = 0;
     make_title(title, sizeof title, r);
     describe(note, sizeof note, r, p, t);
     if (r->search)
@@ -243,10 +240,10 @@ static int paint(struct cli_flame_request *r, const struct weft_profile *p,
     if (rc == 0)
         rc = weft_flame_draw(&list, &flame, p, t, &r->flame);
     if (rc < 0) {
-        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(rc));
+        cli_say(r->path[0], "cannot be drawn: %s", weft_error_name(rc));
     } else {
         snprintf(what, sizeof what, "%" PRIu32 " frames", flame.boxes);
-        status = weft__picture_write(&r->picture, &list, what);
+        status = cli_picture_write(&r->picture, &list, what);
     }
     weft_flame_found_fini(&found);
     weft_flame_fini(&flame);
@@ -255,17 +252,17 @@ static int paint(struct cli_flame_request *r, const struct weft_profile *p,
 }
 
 /* The same of another profile, and what has changed since. */
-static int compare(struct cli_flame_request *r, const struct weft__profiles_options *o,
+static int compare(struct cli_flame_request *r, const struct cli_profiles_options *o,
                    const struct weft_profile *p, const struct weft_calltree *t)
 {
-    struct weft__profiles other;
+    struct cli_profiles other;
     struct weft_calltree *was = NULL;
     struct weft_call_before *before = NULL;
-    int status = WEFT__FAILED;
-    if (weft__profiles_open(&other, &r->other, 1, o))
+    int status = CLI_FAILED;
+    if (cli_profiles_open(&other, &r->other, 1, o))
         was = make_tree(r, r->other, other.profile);
     if (was && weft_calltree_compare(&before, other.profile, was, p, t) < 0)
-        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        cli_say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
     if (before) {
         r->flame.before = before;
         r->flame.before_total = was->total;
@@ -273,36 +270,36 @@ static int compare(struct cli_flame_request *r, const struct weft__profiles_opti
     }
     free(before);
     weft_calltree_free(was);
-    weft__profiles_close(&other);
+    cli_profiles_close(&other);
     return status;
 }
 
 int cli_flame_run(int files, char **file)
 {
     struct cli_flame_request *r = &cli_flame_request;
-    struct weft__profiles profiles;
+    struct cli_profiles profiles;
     r->path = file;
     r->paths = (unsigned)files;
     check(r);
     const char **source = calloc(r->paths + (size_t)1, sizeof *source);
     if (!source) {
-        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
-        return WEFT__FAILED;
+        cli_say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        return CLI_FAILED;
     }
     memcpy(source, r->path, r->paths * sizeof *source);
     source[r->paths] = r->other;
     r->picture.source = source;
     r->picture.sources = r->paths + (r->other != NULL);
-    struct weft__profiles_options o = {.command = "render", .no_symbols = r->no_symbols};
+    struct cli_profiles_options o = {.command = "render", .no_symbols = r->no_symbols};
     struct weft_calltree *t = NULL;
-    int status = WEFT__FAILED;
-    if (weft__profiles_open(&profiles, (const char *const *)r->path, r->paths, &o) &&
+    int status = CLI_FAILED;
+    if (cli_profiles_open(&profiles, (const char *const *)r->path, r->paths, &o) &&
         choose(r, profiles.profile))
         t = make_tree(r, r->path[0], profiles.profile);
     if (t)
         status = r->other ? compare(r, &o, profiles.profile, t) : paint(r, profiles.profile, t);
     weft_calltree_free(t);
-    weft__profiles_close(&profiles);
+    cli_profiles_close(&profiles);
     free(source);
     return status;
 }

@@ -49,18 +49,18 @@ static void check(struct request *r)
     if (r->at && *r->at == '#')
         r->at++;
     if (r->empty && r->files)
-        weft__misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
+        cli_misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
     if (r->empty && (r->at || r->finding))
-        weft__misuse("html", "--empty is without a trace, in which there is no %s",
-                     r->at ? "place to go to (--at)" : "finding (--finding)");
+        cli_misuse("html", "--empty is without a trace, in which there is no %s",
+                   r->at ? "place to go to (--at)" : "finding (--finding)");
     if (!r->empty && !r->files)
-        weft__misuse("html", "no FILE is given: a trace, - for standard input, or --empty");
+        cli_misuse("html", "no FILE is given: a trace, - for standard input, or --empty");
     if (r->diff && r->files != 2)
-        weft__misuse("html", "--diff compares two FILEs, a good run and a bad one");
+        cli_misuse("html", "--diff compares two FILEs, a good run and a bad one");
     if (r->files > WEFT_PANES_MAX)
-        weft__misuse("html", "a page shows %d traces at most", WEFT_PANES_MAX);
+        cli_misuse("html", "a page shows %d traces at most", WEFT_PANES_MAX);
     if (strcmp(r->out, "-") == 0 && isatty(STDOUT_FILENO))
-        weft__misuse("html", "will not write a page to a terminal");
+        cli_misuse("html", "will not write a page to a terminal");
 }
 
 /* ---- What a page is made of ---- */
@@ -111,7 +111,7 @@ static void put_head(FILE *out, const struct request *r)
     fputs("<title>", out);
     for (int i = 0; i < r->files && !r->title; i++) {
         fputs(i ? ", " : "", out);
-        put_text(out, weft__picture_title(r->file[i]));
+        put_text(out, cli_picture_title(r->file[i]));
     }
     put_text(out, r->title ? r->title : r->empty ? "weft" : "");
     fputs("</title>\n", out);
@@ -170,17 +170,17 @@ static void pack(struct packer *p, size_t size, bool last)
 static int pack_all(struct packer *p, const struct weft_input *in, const char *path,
                     struct weft_error *err)
 {
-    struct weft__progress progress = weft__progress_begin(path);
+    struct cli_progress progress = cli_progress_begin(path);
     uint64_t done = 0;
     ptrdiff_t n;
     while ((n = weft_input_read(in, p->in, BLOCK, done, err)) > 0) {
         pack(p, (size_t)n, false);
         done += (uint64_t)n;
-        weft__progress_show(&progress, (double)done / (double)in->size);
+        cli_progress_show(&progress, (double)done / (double)in->size);
     }
     if (n == 0)
         pack(p, 0, true);
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     if (n == 0 && ferror(p->out)) /* whoever closes it says why */
         errno = 0;
     return (int)n;
@@ -207,7 +207,7 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
     p->z.next_out = p->packed;
     p->z.avail_out = BLOCK;
     fputs("<script type=\"application/gzip\" data-trace=\"", out);
-    put_text(out, weft__picture_title(path));
+    put_text(out, cli_picture_title(path));
     fprintf(out, "\" data-bytes=\"%" PRIu64 "\">", in->size);
     int rc = pack_all(p, in, path, err);
     if (rc == 0 && p->z.total_out > PACKED_BYTES)
@@ -228,7 +228,7 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
     struct weft_snapshot *snapshot = NULL;
     struct weft_input copy = {.fd = -1};
     char name[64];
-    path = weft__trace_path(path, err);
+    path = cli_trace_path(path, err);
     if (!path)
         return err->code;
     int rc = weft_input_open(in, path, err);
@@ -262,7 +262,7 @@ static bool put_traces(FILE *out, const struct request *r)
             weft_input_close(&in);
         }
         if (rc < 0) {
-            weft__complain(r->file[i], &err);
+            cli_complain(r->file[i], &err);
             return false;
         }
     }
@@ -276,22 +276,21 @@ static int run(int files, char **file)
     r->file = file;
     r->files = files;
     check(r);
-    const char *page = (const char *)weft__page, *end = page + weft__page_bytes;
-    const char *head = memmem(page, weft__page_bytes, WEFT__PAGE_HEAD, strlen(WEFT__PAGE_HEAD));
-    const char *traces =
-        memmem(page, weft__page_bytes, WEFT__PAGE_TRACES, strlen(WEFT__PAGE_TRACES));
-    if (!weft__output_open(&out, r->out, WEFT_OUTPUT_OTHER, (const char *const *)r->file,
-                           (unsigned)r->files))
-        return WEFT__FAILED;
+    const char *page = (const char *)cli_html_page, *end = page + cli_page_bytes;
+    const char *head = memmem(page, cli_page_bytes, CLI_PAGE_HEAD, strlen(CLI_PAGE_HEAD));
+    const char *traces = memmem(page, cli_page_bytes, CLI_PAGE_TRACES, strlen(CLI_PAGE_TRACES));
+    if (!cli_output_open(&out, r->out, WEFT_OUTPUT_OTHER, (const char *const *)r->file,
+                         (unsigned)r->files))
+        return CLI_FAILED;
     fwrite(page, 1, (size_t)(head - page), out.file);
     put_head(out.file, r);
-    head += strlen(WEFT__PAGE_HEAD);
+    head += strlen(CLI_PAGE_HEAD);
     fwrite(head, 1, (size_t)(traces - head), out.file);
     bool good = put_traces(out.file, r);
-    traces += strlen(WEFT__PAGE_TRACES);
+    traces += strlen(CLI_PAGE_TRACES);
     fwrite(traces, 1, (size_t)(end - traces), out.file);
-    bool kept = weft__output_close(&out, r->out, good);
-    return good && kept ? WEFT__DONE : WEFT__FAILED;
+    bool kept = cli_output_close(&out, r->out, good);
+    return good && kept ? CLI_DONE : CLI_FAILED;
 }
 
 const struct cli_command cli_html = {

@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
 };
 
 struct report {
-    struct weft__summary sum;
+    struct cli_summary sum;
     bool has_model; /* the rest is known */
     struct weft_contradictions contradictions;
     json_t *by_type;              /* {type: {outcome: count}} */
@@ -38,10 +38,10 @@ static void add_to(json_t *by_type, const char *type, const char *outcome)
 {
     json_t *counts = json_object_get(by_type, type);
     if (!counts) {
-        struct weft__shown shown; /* of a type that is not UTF-8 */
+        struct cli_shown shown; /* of a type that is not UTF-8 */
         json_t *empty = json_object();
         if (json_object_set(by_type, type, empty) < 0) {
-            shown = weft__shown(type);
+            shown = cli_shown(type);
             counts = json_object_get(by_type, shown.text);
             if (!counts)
                 json_object_set(by_type, shown.text, empty);
@@ -59,13 +59,13 @@ static void add_to(json_t *by_type, const char *type, const char *outcome)
 static bool count_promises(struct report *r)
 {
     struct weft_model *m;
-    struct weft__summary *s = &r->sum;
+    struct cli_summary *s = &r->sum;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    struct weft__progress progress = weft__progress_begin(s->path);
-    int rc = weft_model_build(&m, s->reader, weft__progress_show, &progress, &err);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(s->path);
+    int rc = weft_model_build(&m, s->reader, cli_progress_show, &progress, &err);
+    cli_progress_end(&progress);
     if (rc < 0) {
-        weft__complain(s->path, &err);
+        cli_complain(s->path, &err);
         return false;
     }
     memcpy(s->events, m->events, sizeof s->events);
@@ -88,7 +88,7 @@ static json_t *damage_json(const struct weft_damage *d)
     json_t *places = json_array();
     for (uint64_t i = 0; i < d->problems && i < WEFT_DAMAGE_KEPT; i++) {
         const struct weft_error *e = &d->first[i];
-        json_t *offset = e->offset == WEFT_NO_OFFSET ? json_null() : weft__json_number(e->offset);
+        json_t *offset = e->offset == WEFT_NO_OFFSET ? json_null() : cli_json_number(e->offset);
         cli_json_append(places, CLI_OBJECT("offset", offset, "text", e->text));
     }
     return CLI_OBJECT("problems", d->problems, "skipped_bytes", d->skipped_bytes, "unknown_types",
@@ -119,10 +119,10 @@ static json_t *given_up_json(const struct weft_promotion *p)
         const struct weft_origin *o = p->sort[i].origin;
         cli_json_append(
             sorts,
-            CLI_OBJECT("type", o ? weft__json_text(o->type, strlen(o->type)) : json_null(), "file",
-                       o && o->file ? weft__json_text(o->file, strlen(o->file)) : json_null(),
-                       "line", (uint64_t)(o ? o->line : 0), "pending", p->sort[i].pending,
-                       "unlisted", p->sort[i].unlisted, "left_out", p->sort[i].left_out));
+            CLI_OBJECT("type", o ? cli_json_text(o->type, strlen(o->type)) : json_null(), "file",
+                       o && o->file ? cli_json_text(o->file, strlen(o->file)) : json_null(), "line",
+                       (uint64_t)(o ? o->line : 0), "pending", p->sort[i].pending, "unlisted",
+                       p->sort[i].unlisted, "left_out", p->sort[i].left_out));
     }
     return sorts;
 }
@@ -158,16 +158,16 @@ static json_t *provenance_json(const struct weft_process_facts *p)
     char boot_id[33];
     json_t *args = json_array();
     for (uint32_t i = 0; i < p->args; i++)
-        cli_json_append(args, weft__json_string(p->arg[i]));
+        cli_json_append(args, cli_json_string(p->arg[i]));
     for (unsigned i = 0; i < sizeof p->boot_id; i++)
         snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
-    json_t *paused = p->was_paused ? weft__json_number(real_ns(p, p->paused_ns)) : json_null();
+    json_t *paused = p->was_paused ? cli_json_number(real_ns(p, p->paused_ns)) : json_null();
     json_t *resumed =
-        p->was_paused && !p->is_paused ? weft__json_number(real_ns(p, p->resumed_ns)) : json_null();
+        p->was_paused && !p->is_paused ? cli_json_number(real_ns(p, p->resumed_ns)) : json_null();
     return CLI_OBJECT("program", p->program, "args", args, "pid", p->pid, "host", p->host,
                       "boot_id", boot_id, "version", p->version, "start_real_ns", p->start_real_ns,
                       "stop_real_ns",
-                      p->stop_real_ns ? weft__json_number(p->stop_real_ns) : json_null(),
+                      p->stop_real_ns ? cli_json_number(p->stop_real_ns) : json_null(),
                       "paused_real_ns", paused, "resumed_real_ns", resumed);
 }
 
@@ -177,7 +177,7 @@ static json_t *wall_json(const struct weft_reader_facts *f)
         return json_null();
     return CLI_OBJECT("ns", f->wall_ns, "own_ns", f->wall_own_ns, "set_ns", f->wall_set_ns,
                       "measured", f->wall_measured, "error_ns",
-                      f->wall_measured ? weft__json_number(f->wall_error_ns) : json_null());
+                      f->wall_measured ? cli_json_number(f->wall_error_ns) : json_null());
 }
 
 /* What only weft's own traces have. */
@@ -194,13 +194,12 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
         {"changed_packets", f->changed_packets},   {"clock_hz", f->clock_hz},
     };
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
-        json_object_set_new(o, counts[i].key, weft__json_number(counts[i].value));
+        json_object_set_new(o, counts[i].key, cli_json_number(counts[i].value));
     uint64_t kept = 0;
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
     CLI_SET(o, "refused", f->refused, "wall", wall_json(f), "first_real_ns",
-            f->has_wall && kept ? weft__json_number(f->first_ns + (uint64_t)f->wall_ns)
-                                : json_null(),
+            f->has_wall && kept ? cli_json_number(f->first_ns + (uint64_t)f->wall_ns) : json_null(),
             "streams_by", streams_json(f), "streams_gone",
             CLI_OBJECT("streams", (uint64_t)(f->streams_recorded - f->streams), "overwritten",
                        f->overwritten_elsewhere, "discarded", f->discarded_elsewhere),
@@ -208,18 +207,18 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     if (f->of_ocaml)
         CLI_SET(o, "lost_words", f->lost_words);
     CLI_SET(o, "ended", weft_ended_name(f->ended));
-    weft__json_exit(o, &f->process.exit);
+    cli_json_exit(o, &f->process.exit);
     CLI_SET(o, "provenance", provenance_json(&f->process));
 }
 
 static json_t *report_json(const struct report *r)
 {
-    const struct weft__summary *s = &r->sum;
+    const struct cli_summary *s = &r->sum;
     const struct weft_reader_facts *f = weft_reader_facts(s->reader);
     json_t *events = json_object();
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (!f->quirks.mirage_kinds || weft_event_kinds[k].in_mirage || s->events[k])
-            json_object_set_new(events, weft_event_kinds[k].name, weft__json_number(s->events[k]));
+            json_object_set_new(events, weft_event_kinds[k].name, cli_json_number(s->events[k]));
     json_t *o = CLI_OBJECT("file", s->path, "format", f->format, "bytes", f->file_bytes,
                            "events_total", s->events_total, "events", events, "promises",
                            s->promises, "span_ns", s->span_ns);
@@ -266,7 +265,7 @@ static void print_by_type(const json_t *by_type)
     putchar('\n');
     json_object_foreach((json_t *)by_type, type, counts)
     {
-        printf("    %-14s", weft__shown(type).text);
+        printf("    %-14s", cli_shown(type).text);
         for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
             const json_t *n = json_object_get(counts, weft_outcome_name(o));
             if (occurs[o])
@@ -364,8 +363,7 @@ static void print_streams(const struct weft_reader_facts *f)
     for (uint32_t i = 0; i < f->streams && i < STREAMS_SHOWN; i++) {
         const struct weft_stream_facts *t = &f->stream[i];
         printf("    %7" PRIu32 " %8" PRIu32 "  %-16s %12s %12s", t->number, t->thread,
-               weft__shown(t->name).text, weft_count(t->kept).text,
-               weft_count(t->overwritten).text);
+               cli_shown(t->name).text, weft_count(t->kept).text, weft_count(t->overwritten).text);
         if (f->missing_events)
             printf(" %12s", weft_count(t->missing).text);
         printf(" %12s\n", weft_count(t->discarded).text);
@@ -416,9 +414,9 @@ static void print_given_up(const struct weft_promotion *p)
     for (uint32_t i = 0; i < p->sorts && i < SORTS_SHOWN; i++) {
         const struct weft_origin *o = p->sort[i].origin;
         printf("    %13s  %s", weft_count(p->sort[i].pending).text,
-               o ? weft__shown(o->type).text : "?");
+               o ? cli_shown(o->type).text : "?");
         if (o && o->file)
-            printf("  %s:%" PRIu32, weft__shown(o->file).text, o->line);
+            printf("  %s:%" PRIu32, cli_shown(o->file).text, o->line);
         if (p->sort[i].unlisted)
             printf("; there was no room even to count %s more, which may have ended since",
                    weft_count(p->sort[i].unlisted).text);
@@ -457,17 +455,17 @@ static void print_provenance(const struct weft_reader_facts *f)
 {
     const struct weft_process_facts *p = &f->process;
     if (p->program)
-        printf("  program       %s\n", weft__shown(p->program).text);
+        printf("  program       %s\n", cli_shown(p->program).text);
     if (p->args) {
         printf("  arguments    ");
         for (uint32_t i = 0; i < p->args; i++)
-            printf(" %s", weft__shown(p->arg[i]).text);
+            printf(" %s", cli_shown(p->arg[i]).text);
         putchar('\n');
     }
     if (p->pid)
         printf("  process       %" PRIu32 "%s%s%s%s\n", p->pid, p->host ? " on " : "",
-               p->host ? weft__shown(p->host).text : "", p->version ? ", recorded by weft " : "",
-               p->version ? weft__shown(p->version).text : "");
+               p->host ? cli_shown(p->host).text : "", p->version ? ", recorded by weft " : "",
+               p->version ? cli_shown(p->version).text : "");
     print_time("started", p->start_real_ns);
     if (p->was_paused) {
         print_time("paused", real_ns(p, p->paused_ns));
@@ -477,7 +475,7 @@ static void print_provenance(const struct weft_reader_facts *f)
             print_time("resumed", real_ns(p, p->resumed_ns));
     }
     print_time("stopped", p->stop_real_ns);
-    const struct weft__exit_text ending = weft__exit_text(&p->exit);
+    const struct cli_exit_text ending = cli_exit_text(&p->exit);
     if (f->ended == WEFT_ENDED_EXITED)
         printf("  ended         without stopping the recording (_exit(%" PRIu32 "))\n",
                p->exit.number);
@@ -540,9 +538,9 @@ static void print_damage(const struct report *r)
 
 static void print_report(const struct report *r)
 {
-    const struct weft__summary *s = &r->sum;
+    const struct cli_summary *s = &r->sum;
     const struct weft_reader_facts *f = weft_reader_facts(s->reader);
-    printf("%s\n", weft__shown(s->path).text);
+    printf("%s\n", cli_shown(s->path).text);
     printf("  format        %s, %s bytes, %s packet%s", f->format, weft_count(f->file_bytes).text,
            weft_count(f->packets).text, weft_plural(f->packets));
     if (f->unused_packets)
@@ -579,8 +577,8 @@ static void print_report(const struct report *r)
 static bool report(struct report *r, const char *path, bool promises)
 {
     *r = (struct report){.has_model = false};
-    if (!weft__summary_open(&r->sum, path) ||
-        !(promises ? count_promises(r) : weft__summary_count(&r->sum)))
+    if (!cli_summary_open(&r->sum, path) ||
+        !(promises ? count_promises(r) : cli_summary_count(&r->sum)))
         return false;
     r->samples = info_samples_load(path, r->sum.reader);
     return true;
@@ -588,7 +586,7 @@ static bool report(struct report *r, const char *path, bool promises)
 
 static void report_fini(struct report *r)
 {
-    weft__summary_close(&r->sum);
+    cli_summary_close(&r->sum);
     weft_profile_free(r->samples);
     json_decref(r->by_type);
 }
@@ -596,15 +594,15 @@ static void report_fini(struct report *r)
 static int run(int files, char **file)
 {
     const bool json = request.json;
-    int status = WEFT__DONE;
+    int status = CLI_DONE;
     uint64_t total = 0;
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
         struct report r;
         bool known = report(&r, file[i], request.promises);
-        if (!known || weft__status(file[i], weft_reader_damage(r.sum.reader), r.sum.events_total) !=
-                          WEFT__DONE)
-            status = WEFT__FAILED;
+        if (!known ||
+            cli_status(file[i], weft_reader_damage(r.sum.reader), r.sum.events_total) != CLI_DONE)
+            status = CLI_FAILED;
         total += known ? r.sum.events_total : 0;
         if (known && json)
             cli_json_append(traces, report_json(&r));

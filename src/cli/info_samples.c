@@ -27,7 +27,7 @@ struct weft_profile *info_samples_load(const char *path, struct weft_reader *rea
         return p;
     if (err.code == 0)
         err.code = rc;
-    weft__complain(path, &err);
+    cli_complain(path, &err);
     weft_profile_free(p);
     return NULL;
 }
@@ -85,7 +85,7 @@ static void print_threads(const struct weft_profile *p)
         if (t->thread != UINT32_MAX)
             snprintf(thread, sizeof thread, "%" PRIu32, t->thread);
         printf("    %8s %8s  %-16s %12s %12s\n", process, thread,
-               weft__shown(weft_profile_text(p, t->name)).text, weft_count(count[i].samples).text,
+               cli_shown(weft_profile_text(p, t->name)).text, weft_count(count[i].samples).text,
                weft_count(count[i].absences).text);
     }
     if (threads > THREADS_SHOWN)
@@ -104,7 +104,7 @@ void info_samples_print(const struct weft_profile *p)
         printf("%s", s ? ", " : " of ");
         if (p->sources > 1)
             printf("%s of ", weft_count(count[s]).text);
-        printf("%s", weft__shown(weft_profile_text(p, source->name)).text);
+        printf("%s", cli_shown(weft_profile_text(p, source->name)).text);
         if (source->frequency)
             printf(" (%s a second)", weft_count(source->frequency).text);
     }
@@ -143,7 +143,7 @@ static json_t *sources_json(const struct weft_profile *p)
     for (uint32_t i = 0; count && i < p->sources; i++) {
         const struct weft_source *s = &p->source[i];
         cli_json_append(list,
-                        CLI_OBJECT("name", weft__json_string(weft_profile_text(p, s->name)), "unit",
+                        CLI_OBJECT("name", cli_json_string(weft_profile_text(p, s->name)), "unit",
                                    s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
                                    s->period, "frequency", s->frequency, "count", count[i]));
     }
@@ -159,7 +159,7 @@ static json_t *threads_json(const struct weft_profile *p)
     for (uint32_t i = 0; count && i < threads; i++) {
         const struct weft_thread *t = &p->thread[count[i].thread];
         cli_json_append(list, CLI_OBJECT("process", known(t->process), "thread", known(t->thread),
-                                         "name", weft__json_string(weft_profile_text(p, t->name)),
+                                         "name", cli_json_string(weft_profile_text(p, t->name)),
                                          "count", count[i].samples, "away", count[i].absences));
     }
     free(count);
@@ -172,7 +172,7 @@ json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader
         return json_null();
     return CLI_OBJECT(
         "count", p->samples, "lost", p->lost, "lost_other", p->lost_other, "switches_until_ns",
-        p->switches_until_ns ? weft__json_number(p->switches_until_ns) : json_null(), "skipped",
+        p->switches_until_ns ? cli_json_number(p->switches_until_ns) : json_null(), "skipped",
         p->skipped, "away", p->absences, "interrupts", p->interrupts, "first_ns", p->first_ns,
         "last_ns", p->last_ns, "packets", f->sample_packets, "bytes", f->sample_bytes, "events",
         sources_json(p), "threads", threads_json(p));

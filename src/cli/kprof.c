@@ -29,7 +29,7 @@ static void set_owner(const struct cli_command *c, const struct cli_option *o, c
         return;
     }
     if (!p)
-        weft__misuse(c->name, "--%s: there is no user \"%s\"", o->name, user);
+        cli_misuse(c->name, "--%s: there is no user \"%s\"", o->name, user);
     request.uid = p->pw_uid;
     request.gid = p->pw_gid;
 }
@@ -44,7 +44,7 @@ static const struct cli_option options[] = {
              .words = kpdata_words, .shown = "auto"),
     CLI_NUMBER("user-stacks", request.device.user_frames, "N",
                "at most N addresses of a sample outside the kernel, up to 127", .least = 1,
-               .most = WEFT__STREAM_FRAMES, .shown = "1"),
+               .most = KPROF_STREAM_FRAMES, .shown = "1"),
     CLI_SIZE("queue", request.device.queue_bytes, "SIZE",
              "of each queue: what comes when it is full is dropped and counted", .least = QUEUE_MIN,
              .shown = "64M"),
@@ -62,14 +62,14 @@ static const struct cli_option options[] = {
 static bool refuse_dir(const char *dir)
 {
     if (errno == ENOENT)
-        weft__say(dir, "is not there; make an empty folder first");
+        cli_say(dir, "is not there; make an empty folder first");
     else if (errno == ENOTDIR)
-        weft__say(dir, "is not a folder");
+        cli_say(dir, "is not a folder");
     else if (errno == ENOTCONN)
-        weft__say(dir, "is still mounted, but its program has died; unmount it: fusermount3 -u %s",
-                  weft__shown(dir).text);
+        cli_say(dir, "is still mounted, but its program has died; unmount it: fusermount3 -u %s",
+                cli_shown(dir).text);
     else
-        weft__say(dir, "cannot be mounted on: %s", strerror(errno));
+        cli_say(dir, "cannot be mounted on: %s", strerror(errno));
     return false;
 }
 
@@ -85,7 +85,7 @@ static bool check_empty(const char *dir)
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     closedir(d);
     if (!empty)
-        weft__say(dir, "is not empty; weft kprof mounts only on empty folders");
+        cli_say(dir, "is not empty; weft kprof mounts only on empty folders");
     return empty;
 }
 
@@ -97,10 +97,10 @@ static bool check_fuse(void)
         return true;
     }
     if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-        weft__say("/dev/fuse", "is not there: this kernel has no FUSE (modprobe fuse), or this "
-                               "container was not given it");
+        cli_say("/dev/fuse", "is not there: this kernel has no FUSE (modprobe fuse), or this "
+                             "container was not given it");
     else
-        weft__say("/dev/fuse", "cannot be opened: %s", strerror(errno));
+        cli_say("/dev/fuse", "cannot be opened: %s", strerror(errno));
     return false;
 }
 
@@ -126,7 +126,7 @@ static int begin_background(void)
     do
         n = read(fds[0], &ready, 1);
     while (n < 0 && errno == EINTR);
-    _exit(n == 1 ? WEFT__DONE : WEFT__FAILED);
+    _exit(n == 1 ? CLI_DONE : CLI_FAILED);
 }
 
 static bool become_ready(int fd)
@@ -147,13 +147,13 @@ static int serve(struct kprof_request *r, bool foreground)
 {
     int ready = -1;
     if (!foreground && (ready = begin_background()) < 0) {
-        weft__say("kprof", "cannot go into the background: %s", strerror(errno));
-        return WEFT__FAILED;
+        cli_say("kprof", "cannot go into the background: %s", strerror(errno));
+        return CLI_FAILED;
     }
     r->print = foreground;
     struct kprof_served *s = kprof_mount(r);
     if (!s)
-        return WEFT__FAILED;
+        return CLI_FAILED;
     if (!foreground)
         become_ready(ready); /* else the one who waits has gone; the folder is there all the same */
     return kprof_serve(s);
@@ -164,9 +164,9 @@ static int mount(struct kprof_request *r, const char *dir, bool foreground)
     r->dir = realpath(dir, NULL);
     if (!r->dir) {
         refuse_dir(dir);
-        return WEFT__FAILED;
+        return CLI_FAILED;
     }
-    int status = check_empty(r->dir) && check_fuse() ? serve(r, foreground) : WEFT__FAILED;
+    int status = check_empty(r->dir) && check_fuse() ? serve(r, foreground) : CLI_FAILED;
     free(r->dir);
     return status;
 }
@@ -176,9 +176,9 @@ static int mount(struct kprof_request *r, const char *dir, bool foreground)
 static int mount(struct kprof_request *r, const char *dir, bool foreground)
 {
     (void)r, (void)dir, (void)foreground;
-    weft__say("kprof", "is not in this weft, which was built without libfuse3; install "
-                       "libfuse3-dev, and build with -Dkprof=enabled");
-    return WEFT__FAILED;
+    cli_say("kprof", "is not in this weft, which was built without libfuse3; install "
+                     "libfuse3-dev, and build with -Dkprof=enabled");
+    return CLI_FAILED;
 }
 
 #endif

@@ -447,8 +447,8 @@ static bool complain(const struct kprof_served *s)
     for (const char *const *p = (const char *const[]){"fuse: ", "fusermount3: ", NULL}; *p; p++)
         if (strncmp(text, *p, strlen(*p)) == 0)
             text += strlen(*p);
-    weft__say(s->r.dir, "cannot be mounted on: %s",
-              *text ? weft__shown(text).text : "libfuse does not say why");
+    cli_say(s->r.dir, "cannot be mounted on: %s",
+            *text ? cli_shown(text).text : "libfuse does not say why");
     return false;
 }
 
@@ -486,17 +486,17 @@ static bool open_device(struct kprof_served *s)
 {
     struct weft_error err;
     if (weft_kprof_linux_open(&s->machine, s->r.device.user_frames, &err) < 0) {
-        weft__say("kprof", "%s", err.text);
+        cli_say("kprof", "%s", err.text);
         return false;
     }
     const char *note;
     for (uint32_t i = 0; (note = weft_kprof_linux_note(s->machine, i)) != NULL; i++)
-        weft__say("kprof", "%s", note);
+        cli_say("kprof", "%s", note);
     struct weft_kprof_host host = weft_kprof_linux_host(s->machine);
     host.print = s->r.print ? print_line : NULL;
     s->bytes = malloc(READ_BYTES);
     if (!s->bytes || weft_kprof_new(&s->k, &s->r.device, &host) < 0) {
-        weft__say("kprof", "out of memory");
+        cli_say("kprof", "out of memory");
         return false;
     }
     weft_kprof_linux_give(s->machine, s->k);
@@ -513,7 +513,7 @@ static bool watch_signals(struct kprof_served *s)
     sigprocmask(SIG_BLOCK, &set, NULL);
     s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (s->signals < 0)
-        weft__say("kprof", "signals cannot be waited for: %s", strerror(errno));
+        cli_say("kprof", "signals cannot be waited for: %s", strerror(errno));
     return s->signals >= 0;
 }
 
@@ -546,7 +546,7 @@ struct kprof_served *kprof_mount(const struct kprof_request *r)
 {
     struct kprof_served *s = calloc(1, sizeof *s);
     if (!s) {
-        weft__say("kprof", "out of memory");
+        cli_say("kprof", "out of memory");
         return NULL;
     }
     s->r = *r;
@@ -578,7 +578,7 @@ static void answer_requests(struct kprof_served *s)
 
 int kprof_serve(struct kprof_served *s)
 {
-    int status = WEFT__DONE;
+    int status = CLI_DONE;
     bool asked_to_end = false;
     struct pollfd p[] = {{.fd = fuse_session_fd(s->session), .events = POLLIN},
                          {.fd = s->signals, .events = POLLIN},
@@ -587,7 +587,7 @@ int kprof_serve(struct kprof_served *s)
         const bool runs = weft_kprof_linux_runs(s->machine);
         int n = poll(p, runs ? 3 : 2, runs ? TAKE_MS : -1);
         if (n < 0 && errno != EINTR) {
-            status = WEFT__FAILED;
+            status = CLI_FAILED;
             break;
         }
         answer_requests(s);

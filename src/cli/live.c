@@ -23,19 +23,19 @@
 #include "symbols/regular.h"
 #include "symbols/worker.h"
 
-bool weft__facts_valid(const struct weft_facts_header *facts)
+bool cli_facts_valid(const struct weft_facts_header *facts)
 {
     const struct weft_packet_header *p = &facts->packet;
     return p->magic == WEFT_PACKET_MAGIC && p->signature == WEFT_PACKET_SIGNATURE &&
            p->class == WEFT_PACKET_FACTS && p->header_bytes >= sizeof *facts;
 }
 
-bool weft__facts_read(int fd, struct weft_facts_header *facts)
+bool cli_facts_read(int fd, struct weft_facts_header *facts)
 {
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && weft__facts_valid(facts);
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && cli_facts_valid(facts);
 }
 
-bool weft__facts_live(const struct weft_facts_header *facts)
+bool cli_facts_live(const struct weft_facts_header *facts)
 {
     return weft_facts_alive(facts);
 }
@@ -55,10 +55,10 @@ enum {
 
 struct search {
     pid_t pid;
-    uint32_t inner;             /* as it calls itself, and so do its facts */
-    uint64_t start;             /* weft_process_start */
-    struct weft__rights rights; /* with which files are opened */
-    char *path;                 /* of what is tried, to be shown */
+    uint32_t inner;           /* as it calls itself, and so do its facts */
+    uint64_t start;           /* weft_process_start */
+    struct cli_rights rights; /* with which files are opened */
+    char *path;               /* of what is tried, to be shown */
     size_t path_size;
     int fd; /* the trace, or -1 */
     bool forbidden;
@@ -89,7 +89,7 @@ static bool try_file(struct search *s, int fd)
         return false;
     if (s->rights.fewer && (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC))
         s->kept = true;
-    else if (weft__facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
+    else if (cli_facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
         if (is_own(s, &facts)) {
             s->fd = fd;
             return true;
@@ -108,9 +108,9 @@ static int open_link(struct search *s, const char *name)
     if (place < 0)
         return -1;
     snprintf(own, sizeof own, "/proc/self/fd/%d", place);
-    weft__rights_take(&s->rights);
-    const int fd = weft__regular_open_trusted(own), error = errno;
-    weft__rights_back(&s->rights);
+    cli_rights_take(&s->rights);
+    const int fd = symbols_regular_open_trusted(own), error = errno;
+    cli_rights_back(&s->rights);
     close(place);
     errno = error;
     return fd;
@@ -120,7 +120,7 @@ static int open_link(struct search *s, const char *name)
 static int open_mapped(struct search *s, const char *name)
 {
     int fd = open_link(s, name);
-    return fd < 0 && errno == EACCES ? weft__regular_open_trusted(name) : fd;
+    return fd < 0 && errno == EACCES ? symbols_regular_open_trusted(name) : fd;
 }
 
 /* What has that name in the process. By now that may be something else, which its user may not read, but root may. */
@@ -129,9 +129,9 @@ static int open_by_name(struct search *s, uint64_t inode)
     char root[64];
     struct stat st;
     snprintf(root, sizeof root, "/proc/%d/root", (int)s->pid);
-    weft__rights_take(&s->rights);
-    int fd = weft__regular_open(root, s->path);
-    weft__rights_back(&s->rights);
+    cli_rights_take(&s->rights);
+    int fd = symbols_regular_open(root, s->path);
+    cli_rights_back(&s->rights);
     if (fd >= 0 && geteuid() == 0 && (fstat(fd, &st) < 0 || st.st_ino != inode)) {
         close(fd);
         errno = ENOENT;
@@ -213,20 +213,20 @@ static bool try_parent(struct search *s)
     if (!at || n < (size_t)(at - text) + 4)
         return false;
     const pid_t parent = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
-    s->rights = weft__rights_of(parent);
+    s->rights = cli_rights_of(parent);
     const bool found = try_descriptors(s, parent, MEMORY_NAME);
-    s->rights = weft__rights_of(s->pid);
+    s->rights = cli_rights_of(s->pid);
     return found;
 }
 
 /* Sets s->fd. */
 static void look(struct search *s)
 {
-    s->inner = (uint32_t)weft__inner_pid(s->pid);
+    s->inner = (uint32_t)cli_inner_pid(s->pid);
     s->start = weft_process_start((uint32_t)s->pid);
     s->fd = -1;
     *s->path = 0;
-    s->rights = weft__rights_of(s->pid);
+    s->rights = cli_rights_of(s->pid);
     bool found = try_mappings(s) || try_parent(s) || (!s->at && try_descriptors(s, s->pid, ""));
     if (!found && !s->at)
         *s->path = 0;
@@ -248,31 +248,31 @@ static void look_aside(int fd, void *data)
     f.forbidden = s->forbidden;
     f.kept = s->kept;
     snprintf(f.path, sizeof f.path, "%s", s->path);
-    if (weft__worker_put(fd, &f, sizeof f))
-        weft__file_send(fd, s->fd, s->fd < 0);
+    if (symbols_worker_put(fd, &f, sizeof f))
+        symbols_file_send(fd, s->fd, s->fd < 0);
 }
 
 /* As look. */
 static void find(struct search *s)
 {
     static struct found f;
-    struct weft__aside aside;
+    struct sample_aside aside;
     int none;
     s->fd = -1;
     *s->path = 0;
     s->late =
-        !weft__aside_start(&aside, look_aside, s, NULL) || !weft__aside_get(&aside, &f, sizeof f);
+        !sample_aside_start(&aside, look_aside, s, NULL) || !sample_aside_get(&aside, &f, sizeof f);
     if (!s->late) {
-        s->fd = weft__file_receive(aside.fd, &none);
+        s->fd = symbols_file_receive(aside.fd, &none);
         s->other = f.other;
         s->forbidden = f.forbidden;
         s->kept = f.kept;
         snprintf(s->path, s->path_size, "%s", f.path);
     }
-    weft__aside_stop(&aside);
+    sample_aside_stop(&aside);
 }
 
-int weft__live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
+int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
 {
     struct search s = {.pid = pid, .path = path, .path_size = path_size, .at = at};
     find(&s);
@@ -292,7 +292,7 @@ static int say_none(const struct search *s, struct weft_error *err)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "process %d does not let itself be looked at: its files have not answered "
                        "for %d s, as with a file system that hangs",
-                       pid, WEFT__ASIDE_SECONDS);
+                       pid, SAMPLE_ASIDE_SECONDS);
     else if (s->kept)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "the trace of process %d is in a file system that a program of its user may "
@@ -316,8 +316,8 @@ static int say_none(const struct search *s, struct weft_error *err)
     return WEFT_E_IO;
 }
 
-int weft__live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,
-                    struct weft_error *err)
+int cli_live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,
+                  struct weft_error *err)
 {
     struct search s = {.pid = pid, .path = path, .path_size = path_size};
     struct stat st;
@@ -329,11 +329,11 @@ int weft__live_open(struct weft_input *in, pid_t pid, char *path, size_t path_si
     return 0;
 }
 
-int weft__live_check_size(const struct weft_input *in, uint64_t limit, struct weft_error *err)
+int cli_live_check_size(const struct weft_input *in, uint64_t limit, struct weft_error *err)
 {
     struct stat st;
     const uint64_t there = fstat(in->fd, &st) == 0 ? DISK_BLOCK * (uint64_t)st.st_blocks : 0;
-    if (in->size <= (limit ? limit : WEFT__LIMIT_BYTES) || (!limit && in->size <= there))
+    if (in->size <= (limit ? limit : CLI_LIMIT_BYTES) || (!limit && in->size <= there))
         return 0;
     if (limit)
         return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -344,7 +344,7 @@ int weft__live_check_size(const struct weft_input *in, uint64_t limit, struct we
                           weft_size(in->size).text, weft_size(there).text);
 }
 
-bool weft__live_process(const char *name, pid_t *pid)
+bool cli_live_process(const char *name, pid_t *pid)
 {
     struct stat st;
     uint64_t number;

@@ -17,7 +17,7 @@ static const struct cli_command *const commands[] = {
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
-void (*weft__sigpipe)(int) = SIG_DFL;
+void (*cli_sigpipe)(int) = SIG_DFL;
 bool cli_no_pager;
 char *cli_arguments_end;
 
@@ -50,8 +50,8 @@ _Noreturn static void unknown_command(const char *name)
 {
     const char *nearest = cli_nearest(name, command_name, NULL);
     if (nearest)
-        weft__misuse("", "there is no command \"%s\" (did you mean \"%s\"?)", name, nearest);
-    weft__misuse("", "there is no command \"%s\"", name);
+        cli_misuse("", "there is no command \"%s\" (did you mean \"%s\"?)", name, nearest);
+    cli_misuse("", "there is no command \"%s\"", name);
 }
 
 /* A command may be shortened as an option may: as long as only one begins so. NULL: none, or several, which list then
@@ -79,7 +79,7 @@ static const struct cli_command *find_command(const char *name)
     char list[256];
     const struct cli_command *found = match_command(name, list, sizeof list);
     if (!found && *list)
-        weft__misuse("", "command \"%s\" is ambiguous: it may be one of %s", name, list);
+        cli_misuse("", "command \"%s\" is ambiguous: it may be one of %s", name, list);
     if (!found)
         unknown_command(name);
     return found;
@@ -93,7 +93,7 @@ static int help(const char *name)
         cli_narrow_output();
         print_overview(stdout);
     }
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
 /* What may come next; the last word is not typed to its end. */
@@ -111,12 +111,12 @@ static int complete(int words, char **word)
     } else if (words > 1 && (c = match_command(word[0], list, sizeof list))) {
         cli_complete(c, words - 1, word + 1);
     }
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
 int main(int argc, char **argv)
 {
-    weft__sigpipe = signal(SIGPIPE, SIG_IGN); /* weft__finish looks after a reader that goes away */
+    cli_sigpipe = signal(SIGPIPE, SIG_IGN); /* cli_finish looks after a reader that goes away */
     cli_arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
     cli_narrow_messages();
     if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {
@@ -126,24 +126,24 @@ int main(int argc, char **argv)
     }
     if (argc < 2) {
         print_overview(stderr);
-        return WEFT__MISUSED;
+        return CLI_MISUSED;
     }
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0) {
         puts("weft " WEFT_VERSION);
-        return weft__finish(WEFT__DONE);
+        return cli_finish(CLI_DONE);
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
-        return weft__finish(help(argv[2]));
+        return cli_finish(help(argv[2]));
     /* For shells, and for the manual. */
     if (strcmp(name, "--complete") == 0)
-        return weft__finish(complete(argc - 2, argv + 2));
+        return cli_finish(complete(argc - 2, argv + 2));
     if (strcmp(name, "--manual") == 0 && argc == 3) {
         cli_manual(find_command(argv[2]));
-        return weft__finish(WEFT__DONE);
+        return cli_finish(CLI_DONE);
     }
     if (*name == '-')
-        weft__misuse("", "there is no option %s", name);
+        cli_misuse("", "there is no option %s", name);
     const struct cli_command *command = find_command(name);
     int operands;
     char **operand = cli_parse(command, argc - 1, argv + 1, &operands);
@@ -151,5 +151,5 @@ int main(int argc, char **argv)
         cli_narrow_output();
     if (command->paged)
         cli_page();
-    return weft__finish(command->run(operands, operand));
+    return cli_finish(command->run(operands, operand));
 }

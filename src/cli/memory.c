@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t weft__memory_line(const char *path, const char *key)
+uint64_t cli_memory_line(const char *path, const char *key)
 {
     char line[256];
     uint64_t bytes = UINT64_MAX, kilobytes;
@@ -20,17 +20,17 @@ uint64_t weft__memory_line(const char *path, const char *key)
     return bytes;
 }
 
-uint64_t weft__memory_available(void)
+uint64_t cli_memory_available(void)
 {
-    return weft__memory_line("/proc/meminfo", "MemAvailable");
+    return cli_memory_line("/proc/meminfo", "MemAvailable");
 }
 
 /* RLIMIT_DATA counts what is private and writable, as the heap is; not pages of a guest, which are shared, nor memfds. What
  * is there already counts: under a sanitizer that is terabytes. */
-struct rlimit weft__memory_confine(uint64_t bytes)
+struct rlimit cli_memory_confine(uint64_t bytes)
 {
     struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY}, now;
-    uint64_t limit, used = weft__memory_line("/proc/self/status", "VmData");
+    uint64_t limit, used = cli_memory_line("/proc/self/status", "VmData");
     if (getrlimit(RLIMIT_DATA, &before) < 0 || __builtin_add_overflow(used, bytes, &limit))
         return before;
     now = before;
@@ -41,7 +41,7 @@ struct rlimit weft__memory_confine(uint64_t bytes)
     return before;
 }
 
-void weft__memory_release(const struct rlimit *before)
+void cli_memory_release(const struct rlimit *before)
 {
     setrlimit(RLIMIT_DATA, before);
 }

@@ -74,12 +74,11 @@ _Noreturn static void refuse_word(const struct cli_command *c, const struct cli_
     snprintf(given, sizeof given, "%.*s", (int)size, text);
     const char *nearest = cli_nearest(given, word_name, o);
     if (nearest)
-        weft__misuse(c->name, "--%s: there is no \"%s\" (did you mean \"%s\"?)", o->name, given,
-                     nearest);
+        cli_misuse(c->name, "--%s: there is no \"%s\" (did you mean \"%s\"?)", o->name, given,
+                   nearest);
     for (unsigned i = 0; (word = cli_word(o, i)) && used < sizeof list; i++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", word);
-    weft__misuse(c->name, "--%s: there is no \"%.*s\"; there are %s", o->name, (int)size, text,
-                 list);
+    cli_misuse(c->name, "--%s: there is no \"%.*s\"; there are %s", o->name, (int)size, text, list);
 }
 
 static unsigned find_word(const struct cli_command *c, const struct cli_option *o, const char *text,
@@ -124,7 +123,7 @@ static void take_number(const struct cli_command *c, const struct cli_option *o,
         snprintf(range, sizeof range, " from %" PRIu64 " to %" PRIu64, o->least, o->most);
     else if (o->least)
         snprintf(range, sizeof range, " from %" PRIu64 " on", o->least);
-    weft__misuse(c->name, "--%s: \"%s\" is not a number%s", o->name, text, range);
+    cli_misuse(c->name, "--%s: \"%s\" is not a number%s", o->name, text, range);
 }
 
 /* "64K": exactly, as it is given on the command line. */
@@ -143,27 +142,26 @@ static void take_size(const struct cli_command *c, const struct cli_option *o, c
     char least[32], most[32];
     uint64_t bytes, limit = o->most ? o->most : UINT64_MAX;
     if (!weft_parse_size(text, &bytes))
-        weft__misuse(c->name, "--%s: \"%s\" is not a size; expected for instance 64M", o->name,
-                     text);
+        cli_misuse(c->name, "--%s: \"%s\" is not a size; expected for instance 64M", o->name, text);
     if (bytes >= o->least && bytes <= limit) {
         store(o, bytes);
         return;
     }
-    weft__misuse(c->name, "--%s: %s is too %s; possible is %s%s%s", o->name, text,
-                 bytes < o->least ? "small" : "large", exact_bytes(least, o->least),
-                 o->most ? " to " : " and more", o->most ? exact_bytes(most, o->most) : "");
+    cli_misuse(c->name, "--%s: %s is too %s; possible is %s%s%s", o->name, text,
+               bytes < o->least ? "small" : "large", exact_bytes(least, o->least),
+               o->most ? " to " : " and more", o->most ? exact_bytes(most, o->most) : "");
 }
 
 static void take_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     int64_t ns;
     if (!weft_parse_duration(text, strlen(text), &ns))
-        weft__misuse(c->name,
-                     "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
-                     "(nanoseconds)",
-                     o->name, text);
+        cli_misuse(c->name,
+                   "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
+                   "(nanoseconds)",
+                   o->name, text);
     if (o->least && ns < (int64_t)o->least)
-        weft__misuse(c->name, "--%s: \"%s\" is too short; expected a time above 0", o->name, text);
+        cli_misuse(c->name, "--%s: \"%s\" is too short; expected a time above 0", o->name, text);
     *(int64_t *)o->to = ns;
 }
 
@@ -175,7 +173,7 @@ static void take(const struct cli_command *c, const struct cli_option *o, const 
     if (o->kind == CLI_IS_FLAG)
         *(bool *)o->to = true;
     else if (o->kind == CLI_IS_REFUSED)
-        weft__misuse(c->name, "--%s%s", o->name, o->help);
+        cli_misuse(c->name, "--%s%s", o->name, o->help);
     else if (o->kind == CLI_IS_CALL)
         o->call(c, o, value);
     else if (o->kind == CLI_IS_TEXT)
@@ -257,13 +255,13 @@ _Noreturn static void refuse_option(const struct cli_command *c, const char *giv
     const int size = (int)strcspn(given, "=");
     if (strncmp(given, "--", 2) == 0 && given[2] &&
         candidates(list, sizeof list, given + 2, options) > 1)
-        weft__misuse(c->name, "option %.*s is ambiguous: it may be %s", size, given, list);
+        cli_misuse(c->name, "option %.*s is ambiguous: it may be %s", size, given, list);
     snprintf(list, sizeof list, "%.*s", size, given);
     const char *nearest =
         cli_nearest(list + (strncmp(list, "--", 2) == 0 ? 2 : 0), option_name, options);
     if (nearest)
-        weft__misuse(c->name, "there is no option %s (did you mean --%s?)", given, nearest);
-    weft__misuse(c->name, "there is no option %s", given);
+        cli_misuse(c->name, "there is no option %s (did you mean --%s?)", given, nearest);
+    cli_misuse(c->name, "there is no option %s", given);
 }
 
 /* What getopt_long found wrong. */
@@ -272,13 +270,13 @@ _Noreturn static void refuse(const struct cli_command *c, int found, char **argv
 {
     bool letter = optopt > ' ' && optopt < FIRST;
     if (found == ':' && letter)
-        weft__misuse(c->name, "option -%c needs a value", optopt);
+        cli_misuse(c->name, "option -%c needs a value", optopt);
     if (found == ':')
-        weft__misuse(c->name, "option %s needs a value", argv[optind - 1]);
+        cli_misuse(c->name, "option %s needs a value", argv[optind - 1]);
     if (letter)
-        weft__misuse(c->name, "there is no option -%c", optopt);
+        cli_misuse(c->name, "there is no option -%c", optopt);
     if (optopt)
-        weft__misuse(c->name, "option %s takes no value", argv[optind - 1]);
+        cli_misuse(c->name, "option %s takes no value", argv[optind - 1]);
     refuse_option(c, argv[optind - 1], options);
 }
 
@@ -294,20 +292,19 @@ static void check_required(const struct cli_command *c, const struct cli_option 
     for (const struct cli_option *o = table; o->kind != CLI_IS_END; o++) {
         char letter[4] = {'-', o->letter};
         if (o->required && !*(const char **)o->to)
-            weft__misuse(c->name, "%s%s %s is missing", o->letter ? letter : "--",
-                         o->letter ? "" : o->name, o->value);
+            cli_misuse(c->name, "%s%s %s is missing", o->letter ? letter : "--",
+                       o->letter ? "" : o->name, o->value);
     }
 }
 
 static void check_operands(const struct cli_command *c, int count, char **operand)
 {
     if (count < c->least)
-        weft__misuse(c->name, "%s", c->missing ? c->missing : "no FILE is given");
+        cli_misuse(c->name, "%s", c->missing ? c->missing : "no FILE is given");
     if (c->most && count > c->most)
-        weft__misuse(c->name,
-                     c->most == 1 ? "one FILE is wanted, but there is also %s"
-                                  : "%s is one too many",
-                     operand[c->most]);
+        cli_misuse(c->name,
+                   c->most == 1 ? "one FILE is wanted, but there is also %s" : "%s is one too many",
+                   operand[c->most]);
 }
 
 char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operands)
@@ -321,7 +318,7 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
     while ((found = getopt_long(argc, argv, known.letters, known.list, NULL)) != -1) {
         if (found == HELP || (found == '?' && optopt == 'h')) {
             cli_help(c);
-            exit(weft__finish(WEFT__DONE));
+            exit(cli_finish(CLI_DONE));
         }
         if (found == '?' || found == ':')
             refuse(c, found, argv, known.list);

@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-extern const unsigned char weft__page[];
-extern const size_t weft__page_bytes;
+extern const unsigned char cli_html_page[];
+extern const size_t cli_page_bytes;
 
 /* The places of what weft html adds: in the head, and where the traces go. */
-#define WEFT__PAGE_HEAD "<!--@HEAD@-->"
-#define WEFT__PAGE_TRACES "<!--@TRACES@-->"
+#define CLI_PAGE_HEAD "<!--@HEAD@-->"
+#define CLI_PAGE_TRACES "<!--@TRACES@-->"
 
 #endif

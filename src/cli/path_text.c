@@ -10,7 +10,7 @@
 #include "base/array.h"
 
 enum {
-    BAR = WEFT__TEXT_BAR,
+    BAR = CLI_TEXT_BAR,
     WORD = 7,       /* columns of what a step is */
     SUMMED = 4,     /* shares in a sentence */
     STEPS = 30,     /* lines of a path … */
@@ -19,45 +19,45 @@ enum {
 
 /* ---- Pieces ---- */
 
-void weft__text_moment(int64_t time_ns)
+void cli_text_moment(int64_t time_ns)
 {
-    cli_put_right(weft_moment(time_ns).text, WEFT__TEXT_TIME);
+    cli_put_right(weft_moment(time_ns).text, CLI_TEXT_TIME);
 }
 
-void weft__text_length(int64_t ns)
+void cli_text_length(int64_t ns)
 {
-    cli_put_right(weft_duration(ns).text, WEFT__TEXT_LENGTH);
+    cli_put_right(weft_duration(ns).text, CLI_TEXT_LENGTH);
 }
 
-double weft__text_percent(int64_t part, int64_t whole)
+double cli_text_percent(int64_t part, int64_t whole)
 {
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void weft__text_bar(int64_t part, int64_t whole, bool padded)
+void cli_text_bar(int64_t part, int64_t whole, bool padded)
 {
     const int used = cli_bar((double)part, (double)whole, BAR);
     if (padded)
         printf("%*s", BAR - used, "");
 }
 
-void weft__text_heading(const char *text)
+void cli_text_heading(const char *text)
 {
     putchar('\n');
     cli_heading(text);
 }
 
-int weft__text_behind(struct weft__text *t, int columns)
+int cli_text_behind(struct analyse_text *t, int columns)
 {
     bool failed = t->failed;
     cli_wrap_behind(columns, t->text ? t->text : "");
-    weft__text_fini(t);
+    analyse_text_fini(t);
     return failed ? WEFT_E_NOMEM : 0;
 }
 
-int weft__text_print(struct weft__text *t)
+int cli_text_print(struct analyse_text *t)
 {
-    return weft__text_behind(t, 0);
+    return cli_text_behind(t, 0);
 }
 
 /* Whether two promises are called the same. */
@@ -87,21 +87,21 @@ static bool is_circle(const struct weft_path *p, const struct weft_step *s)
 }
 
 /* What a share is called: 'x', in a table with its type; several without a label by their type. */
-static void put_called(struct weft__text *t, const struct weft_model *m, const struct weft_share *s,
-                       bool table)
+static void put_called(struct analyse_text *t, const struct weft_model *m,
+                       const struct weft_share *s, bool table)
 {
     bool labelled = s->promise != WEFT_ROOT && weft_model_name(m, s->promise) != WEFT_NONE;
     if (s->several && !labelled) {
-        weft__put(t, "%.64s promises", weft_model_type(m, s->promise));
+        analyse_put_format(t, "%.64s promises", weft_model_type(m, s->promise));
         return;
     }
-    weft__put_name(t, m, s->promise);
+    analyse_put_name(t, m, s->promise);
     if (table && labelled)
-        weft__put(t, " (%.64s)", weft_model_type(m, s->promise));
+        analyse_put_format(t, " (%.64s)", weft_model_type(m, s->promise));
 }
 
 /* "running", "ready behind 'x'", "'x' (outside)"; in a table "'x' (timer), outside". about: whose path it is. */
-static void put_share(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
+static void put_share(struct analyse_text *t, const struct weft_model *m, const struct weft_path *p,
                       const struct weft_share *s, uint32_t about, bool table)
 {
     const struct weft_step *last = &p->step[p->count - 1];
@@ -111,33 +111,33 @@ static void put_share(struct weft__text *t, const struct weft_model *m, const st
         if (!alike(m, s->promise, about) ||
             (s->several && weft_model_name(m, about) == WEFT_NONE)) {
             put_called(t, m, s, table);
-            weft__put(t, table ? ", " : " ");
+            analyse_put_format(t, table ? ", " : " ");
         }
-        weft__put(t, "running");
+        analyse_put_format(t, "running");
         break;
     case WEFT_STEP_READY:
-        weft__put(t, one ? "ready behind " : "ready, but not running");
+        analyse_put_format(t, one ? "ready behind " : "ready, but not running");
         if (one)
             put_called(t, m, s, table);
         break;
     case WEFT_STEP_BLOCKED:
-        weft__put(t, one ? "the loop was blocked by " : "the loop was blocked");
+        analyse_put_format(t, one ? "the loop was blocked by " : "the loop was blocked");
         if (one)
             put_called(t, m, s, table);
         break;
     case WEFT_STEP_COLLECTING:
-        weft__put(t, "garbage collection");
+        analyse_put_format(t, "garbage collection");
         break;
     case WEFT_STEP_PREEMPTED:
-        weft__put(t, "no core: others had it");
+        analyse_put_format(t, "no core: others had it");
         break;
     case WEFT_STEP_OUTSIDE:
         put_called(t, m, s, table);
         pending = is_pending(m, p, s->promise);
-        weft__put(t, table ? ", %s" : " (%s)", pending ? "pending" : "outside");
+        analyse_put_format(t, table ? ", %s" : " (%s)", pending ? "pending" : "outside");
         break;
     case WEFT_STEP_UNKNOWN:
-        weft__put(t, is_circle(p, last) ? "waiting in a circle" : "not known");
+        analyse_put_format(t, is_circle(p, last) ? "waiting in a circle" : "not known");
         break;
     case WEFT_STEP_KINDS:
         break;
@@ -145,29 +145,30 @@ static void put_share(struct weft__text *t, const struct weft_model *m, const st
 }
 
 /* "41 ms: 35 ms 'db query' (outside), 4 ms ready behind 'render', 2 ms running" */
-static void put_summary(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
-                        const struct weft_share *share, uint32_t count, uint32_t about)
+static void put_summary(struct analyse_text *t, const struct weft_model *m,
+                        const struct weft_path *p, const struct weft_share *share, uint32_t count,
+                        uint32_t about)
 {
     int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = whole;
-    weft__put(t, "%s: ", weft_duration(whole).text);
+    analyse_put_format(t, "%s: ", weft_duration(whole).text);
     uint32_t i = 0;
-    for (; i < count && i < SUMMED && (i == 0 || weft__text_percent(share[i].total_ns, whole) >= 1);
+    for (; i < count && i < SUMMED && (i == 0 || cli_text_percent(share[i].total_ns, whole) >= 1);
          i++) {
-        weft__put(t, i ? ", " : "");
-        weft__put(t, "%s ", weft_duration(share[i].total_ns).text);
+        analyse_put_format(t, i ? ", " : "");
+        analyse_put_format(t, "%s ", weft_duration(share[i].total_ns).text);
         put_share(t, m, p, &share[i], about, false);
         rest -= share[i].total_ns;
     }
     if (i < count)
-        weft__put(t, ", %s other", weft_duration(rest).text);
+        analyse_put_format(t, ", %s other", weft_duration(rest).text);
 }
 
-void weft__text_share(int64_t ns, int64_t whole)
+void cli_text_share(int64_t ns, int64_t whole)
 {
     printf("  ");
-    weft__text_length(ns);
-    printf("  %5.1f %%  ", weft__text_percent(ns, whole));
-    weft__text_bar(ns, whole, true);
+    cli_text_length(ns);
+    printf("  %5.1f %%  ", cli_text_percent(ns, whole));
+    cli_text_bar(ns, whole, true);
     printf("  ");
 }
 
@@ -175,23 +176,23 @@ static int print_shares(const struct weft_model *m, const struct weft_path *p,
                         const struct weft_share *share, uint32_t count, uint32_t about)
 {
     int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = 0;
-    uint32_t listed = count <= WEFT__TEXT_FEW_SHARES ? count : WEFT__TEXT_FEW_SHARES;
+    uint32_t listed = count <= CLI_TEXT_FEW_SHARES ? count : CLI_TEXT_FEW_SHARES;
     int rc = 0;
-    while (listed < count && listed < WEFT__TEXT_SHARES - 1 &&
-           weft__text_percent(share[listed].total_ns, whole) >= 0.1)
+    while (listed < count && listed < CLI_TEXT_SHARES - 1 &&
+           cli_text_percent(share[listed].total_ns, whole) >= 0.1)
         listed++;
     for (uint32_t i = 0; i < listed; i++) {
-        struct weft__text t = {0};
-        weft__text_share(share[i].total_ns, whole);
+        struct analyse_text t = {0};
+        cli_text_share(share[i].total_ns, whole);
         put_share(&t, m, p, &share[i], about, true);
         if (share[i].steps > 1)
-            weft__put(&t, ", in %s parts", weft_count(share[i].steps).text);
-        rc |= weft__text_behind(&t, WEFT__TEXT_BEFORE_SHARE);
+            analyse_put_format(&t, ", in %s parts", weft_count(share[i].steps).text);
+        rc |= cli_text_behind(&t, CLI_TEXT_BEFORE_SHARE);
     }
     for (uint32_t i = listed; i < count; i++)
         rest += share[i].total_ns;
     if (listed < count) {
-        weft__text_share(rest, whole);
+        cli_text_share(rest, whole);
         printf("%" PRIu32 " more, each less\n", count - listed);
     }
     return rc;
@@ -199,21 +200,21 @@ static int print_shares(const struct weft_model *m, const struct weft_path *p,
 
 /* ---- The steps of a path ---- */
 
-static void put_step(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
+static void put_step(struct analyse_text *t, const struct weft_model *m, const struct weft_path *p,
                      const struct weft_step *s)
 {
     if (s->kind == WEFT_STEP_UNKNOWN && !is_circle(p, s)) {
-        weft__put(t, p->cut ? "what was here is too long to be told"
-                            : "the trace does not say what was here");
+        analyse_put_format(t, p->cut ? "what was here is too long to be told"
+                                     : "the trace does not say what was here");
         return;
     }
-    weft__put_full(t, m, s->promise);
+    analyse_put_full(t, m, s->promise);
     if (is_circle(p, s))
-        weft__put(t, " waits for itself, through what it waits for");
+        analyse_put_format(t, " waits for itself, through what it waits for");
     if (s->behind != WEFT_NONE) {
-        weft__put(t, ", while ");
-        weft__put_full(t, m, s->behind);
-        weft__put(t, " runs");
+        analyse_put_format(t, ", while ");
+        analyse_put_full(t, m, s->behind);
+        analyse_put_format(t, " runs");
     }
 }
 
@@ -244,20 +245,20 @@ static void print_legend(const struct weft_model *m, const struct weft_path *p)
         {WEFT_STEP_PREEMPTED, "no core: others had it"},
         {WEFT_STEP_OUTSIDE, "outside: the network, a disk, a timer or the like"},
     };
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     bool seen[WEFT_STEP_KINDS] = {0};
     for (uint32_t i = 0; i < p->count; i++)
         seen[p->step[i].kind] |=
             p->step[i].kind != WEFT_STEP_OUTSIDE || !is_pending(m, p, p->step[i].promise);
     for (unsigned i = 0; i < sizeof legend / sizeof *legend; i++)
         if (seen[legend[i].kind])
-            weft__put(&t, "%s%s", t.size ? "; " : "", legend[i].text);
+            analyse_put_format(&t, "%s%s", t.size ? "; " : "", legend[i].text);
     if (!t.size)
         return;
     fputs(cli_style(CLI_FAINT), stdout);
     cli_wrap("  ", "  ", t.text);
     printf("%s\n", cli_style(CLI_PLAIN));
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
 }
 
 static int by_length(const void *a, const void *b)
@@ -303,14 +304,14 @@ static int64_t least_shown(const struct weft_path *p, uint32_t most)
 static int print_step(const struct weft_model *m, const struct weft_path *p,
                       const struct weft_step *s)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     printf("  ");
-    weft__text_moment(s->from_ns);
+    cli_text_moment(s->from_ns);
     printf("  ");
-    weft__text_length(step_ns(s));
+    cli_text_length(step_ns(s));
     printf("  %-*s  ", WORD, kind_word(m, p, s));
     put_step(&t, m, p, s);
-    return weft__text_behind(&t, 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 + WORD + 2);
+    return cli_text_behind(&t, 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2 + WORD + 2);
 }
 
 static int print_steps(const struct weft_model *m, const struct weft_path *p, uint32_t most)
@@ -325,19 +326,19 @@ static int print_steps(const struct weft_model *m, const struct weft_path *p, ui
             next = i + 1;
             continue;
         }
-        printf("  %*s  ", WEFT__TEXT_TIME, "");
-        weft__text_length(folded_ns);
+        printf("  %*s  ", CLI_TEXT_TIME, "");
+        cli_text_length(folded_ns);
         printf("  %s… %s shorter steps%s\n", cli_style(CLI_FAINT), weft_count(next - i).text,
                cli_style(CLI_PLAIN));
     }
     return rc;
 }
 
-int weft__path_text(const struct weft_history *h, uint32_t promise, bool whole)
+int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
 {
     const struct weft_model *m = h->m;
     struct weft_path path = {0};
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     uint32_t count = 0;
     int rc = weft_path_find(&path, h, promise);
     struct weft_share *share = rc == 0 ? weft_path_shares(&path, m, &count) : NULL;
@@ -347,18 +348,18 @@ int weft__path_text(const struct weft_history *h, uint32_t promise, bool whole)
         printf("It took no time.\n");
     } else if (rc == 0) {
         put_summary(&t, m, &path, share, count, promise);
-        rc = weft__text_print(&t);
+        rc = cli_text_print(&t);
         putchar('\n');
         if (rc == 0 && whole)
             rc = print_shares(m, &path, share, count, promise);
         if (rc == 0 && whole) {
-            weft__text_heading("Step by step: since when, how long");
+            cli_text_heading("Step by step: since when, how long");
             print_legend(m, &path);
         }
         if (rc == 0)
             rc = print_steps(m, &path, whole ? STEPS : FEW_STEPS);
     }
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
     free(share);
     weft_path_fini(&path);
     return rc;

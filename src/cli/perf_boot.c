@@ -21,7 +21,7 @@ static bool kernel_is_at(uint64_t address)
     return found;
 }
 
-bool weft__perf_is_of_this_boot(const struct weft_foreign_facts *facts)
+bool cli_perf_is_of_this_boot(const struct weft_foreign_facts *facts)
 {
     struct utsname here;
     return facts->kernel_start && uname(&here) == 0 &&

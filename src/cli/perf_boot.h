@@ -6,6 +6,6 @@
 
 #include "profile/foreign.h"
 
-bool weft__perf_is_of_this_boot(const struct weft_foreign_facts *facts);
+bool cli_perf_is_of_this_boot(const struct weft_foreign_facts *facts);
 
 #endif

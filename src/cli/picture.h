@@ -8,11 +8,11 @@
 #include "paint/paint.h"
 #include "view/flame.h"
 
-enum weft__picture_form { WEFT__SVG, WEFT__PNG, WEFT__PDF, WEFT__PICTURE_FORMS };
+enum cli_picture_form { CLI_SVG, CLI_PNG, CLI_PDF, CLI_PICTURE_FORMS };
 
-struct weft__picture {
+struct cli_picture {
     const char *out; /* "-": standard output */
-    enum weft__picture_form format;
+    enum cli_picture_form format;
     enum weft_theme theme;
     const char *const *source; /* names of the traces that it shows */
     unsigned sources;
@@ -37,24 +37,22 @@ extern const char *const cli_picture_formats[], *const cli_picture_themes[];
 #define CLI_PICTURE_NO_LEGEND(to_) CLI_FLAG("no-legend", to_, "without the legend")
 
 /* By the option --format, or NULL, and by what out ends in; exits if neither says it. */
-enum weft__picture_form weft__picture_format(const char *command, const char *out,
-                                             const char *format);
+enum cli_picture_form cli_picture_format(const char *command, const char *out, const char *format);
 
 /* "1600x900", or a width alone: height 0; exits if it is none, or too small or large. */
-void weft__picture_size(const char *command, const char *text, int32_t *width_px,
-                        int32_t *height_px);
+void cli_picture_size(const char *command, const char *text, int32_t *width_px, int32_t *height_px);
 
 /* What a picture of that file is or a page of that file is called: without its folder. Borrowed. */
-const char *weft__picture_title(const char *path);
+const char *cli_picture_title(const char *path);
 
 /* Writes it; tells somebody at a terminal how large it is, and what. Returns the exit status. */
-int weft__picture_write(const struct weft__picture *p, const struct weft_drawlist *list,
-                        const char *what);
+int cli_picture_write(const struct cli_picture *p, const struct weft_drawlist *list,
+                      const char *what);
 
 /* ---- flame.c: weft render --flame ---- */
 
 struct cli_flame_request {
-    struct weft__picture picture;
+    struct cli_picture picture;
     struct weft_calltree_options tree;
     struct weft_flame_options flame;
     bool has_from, has_to, has_promise, no_symbols;

@@ -14,7 +14,8 @@ enum { ROWS = 20, LABEL_ROWS = 10 };
 
 /* ---- The command line ---- */
 
-static struct profile_request request = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = ROWS};
+static struct cli_profile_request request = {
+    .from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = ROWS};
 
 static void choose_report(const struct cli_command *c, const struct cli_option *o,
                           const char *value)
@@ -25,8 +26,8 @@ static void choose_report(const struct cli_command *c, const struct cli_option *
     while (strcmp(names[report], o->name) != 0)
         report++;
     if (request.report != PROFILE_OVERVIEW && request.report != report)
-        weft__misuse(c->name, "--%s and --%s are two reports; choose one", names[request.report],
-                     o->name);
+        cli_misuse(c->name, "--%s and --%s are two reports; choose one", names[request.report],
+                   o->name);
     request.report = report;
 }
 
@@ -45,7 +46,7 @@ static void take_percent(const struct cli_command *c, const struct cli_option *o
     double percent = strtod(value, &end);
     end += *end == '%';
     if (end == value || *end || !(percent >= 0 && percent <= 100))
-        weft__misuse(c->name, "--%s: \"%s\" is no percentage from 0 to 100", o->name, value);
+        cli_misuse(c->name, "--%s: \"%s\" is no percentage from 0 to 100", o->name, value);
     request.least = percent;
 }
 
@@ -88,25 +89,25 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static void check(struct profile_request *r)
+static void check(struct cli_profile_request *r)
 {
     r->by = key_by[r->key];
     if (r->key == KEY_FAMILY && r->fold == PROFILE_FOLD_AUTO)
         r->fold = PROFILE_FOLD;
     r->limit = r->limit ? r->limit : PROFILE_NO_LIMIT;
     if (r->from_ns >= r->to_ns)
-        weft__misuse("profile", "--from must be before --to");
+        cli_misuse("profile", "--from must be before --to");
     if (r->promise && r->label)
-        weft__misuse("profile", "--promise and --label exclude each other");
+        cli_misuse("profile", "--promise and --label exclude each other");
     if (r->report == PROFILE_LINES && r->by_given && r->by != WEFT_PROFILE_BY_FUNCTION)
-        weft__misuse("profile",
-                     "--lines cannot be --by %s; choose with --promise, --label or "
-                     "--thread what is counted",
-                     profile_by_name(r->by));
+        cli_misuse("profile",
+                   "--lines cannot be --by %s; choose with --promise, --label or "
+                   "--thread what is counted",
+                   cli_profile_by_name(r->by));
     if (r->report == PROFILE_LINES && r->off_cpu)
-        weft__misuse("profile", "--lines is about CPU time; --off-cpu goes with --top and --tree");
+        cli_misuse("profile", "--lines is about CPU time; --off-cpu goes with --top and --tree");
     if (r->report == PROFILE_TREE && r->diff)
-        weft__misuse("profile", "--diff compares lists; it goes with --top, --lines and --by");
+        cli_misuse("profile", "--diff compares lists; it goes with --top, --lines and --by");
     if (r->report == PROFILE_LINES)
         r->by = WEFT_PROFILE_BY_LINE;
     if (r->report == PROFILE_OVERVIEW && (r->by_given || r->diff))
@@ -120,7 +121,7 @@ static void check(struct profile_request *r)
 /* ---- What is counted. All of these say what is wrong and return false. ---- */
 
 /* The source that was asked for; else the first one that has samples. */
-static bool find_source(struct profile_view *v)
+static bool find_source(struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     const char *path = v->files->file[0].path, *wanted = v->r->event;
@@ -133,10 +134,9 @@ static bool find_source(struct profile_view *v)
     v->o.source = found == WEFT_NONE ? 0 : found;
     if (found != WEFT_NONE || !wanted)
         return true;
-    weft__say(path,
-              "there are no samples of \"%s\"; there are those of:", weft__shown(wanted).text);
+    cli_say(path, "there are no samples of \"%s\"; there are those of:", cli_shown(wanted).text);
     for (uint32_t s = 0; s < p->sources; s++)
-        fprintf(stderr, "  %s\n", weft__shown(weft_profile_text(p, p->source[s].name)).text);
+        fprintf(stderr, "  %s\n", cli_shown(weft_profile_text(p, p->source[s].name)).text);
     return false;
 }
 
@@ -149,9 +149,9 @@ static uint64_t moment(const struct weft_profile *p, int64_t time_ns)
     return __builtin_add_overflow(base, (uint64_t)time_ns, &at) ? UINT64_MAX : at;
 }
 
-static void find_range(struct profile_view *v)
+static void find_range(struct cli_profile_view *v)
 {
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     if (r->from_ns == INT64_MIN && r->to_ns == INT64_MAX)
         return;
     v->o.from_ns = r->from_ns == INT64_MIN ? 0 : moment(v->p, r->from_ns);
@@ -160,7 +160,7 @@ static void find_range(struct profile_view *v)
 
 static bool no_memory(void)
 {
-    weft__say("profile", "%s", weft_error_name(WEFT_E_NOMEM));
+    cli_say("profile", "%s", weft_error_name(WEFT_E_NOMEM));
     return false;
 }
 
@@ -171,35 +171,34 @@ static bool named(const struct weft_model *m, uint32_t promise, const char *labe
                   label) == 0;
 }
 
-static bool needs_model(const struct profile_view *v, const char *what)
+static bool needs_model(const struct cli_profile_view *v, const char *what)
 {
     if (v->p->model)
         return true;
-    weft__say(v->files->file[0].path,
-              "%s needs to know which promise ran, but there are no events of promises; record "
-              "both: weft record --sample -- PROGRAM",
-              what);
+    cli_say(v->files->file[0].path,
+            "%s needs to know which promise ran, but there are no events of promises; record "
+            "both: weft record --sample -- PROGRAM",
+            what);
     return false;
 }
 
 /* All that have the label; or that are of the family which is called so. */
-static bool take_label(struct profile_view *v, const char *option, const char *label)
+static bool take_label(struct cli_profile_view *v, const char *option, const char *label)
 {
     const struct weft_model *m = v->p->model;
     bool found = false;
     v->o.label = label;
     for (uint32_t p = WEFT_ROOT + 1; p < m->promises && !found; p++)
         found = named(m, p, label);
-    if (!found && !profile_family_named(v, label, &found))
+    if (!found && !cli_profile_family_named(v, label, &found))
         return no_memory();
     if (!found)
-        weft__say(v->files->file[0].path,
-                  "no promise has the %slabel \"%s\"; --by label lists them", option,
-                  weft__shown(label).text);
+        cli_say(v->files->file[0].path, "no promise has the %slabel \"%s\"; --by label lists them",
+                option, cli_shown(label).text);
     return found;
 }
 
-static bool find_promise(struct profile_view *v)
+static bool find_promise(struct cli_profile_view *v)
 {
     const char *which = v->r->promise;
     uint64_t id;
@@ -213,12 +212,12 @@ static bool find_promise(struct profile_view *v)
     return v->o.promise != WEFT_NONE || take_label(v, "number or the ", which);
 }
 
-static bool find_label(struct profile_view *v)
+static bool find_label(struct cli_profile_view *v)
 {
     return !v->r->label || (needs_model(v, "--label") && take_label(v, "", v->r->label));
 }
 
-static bool find_thread(struct profile_view *v)
+static bool find_thread(struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     const char *path = v->files->file[0].path, *which = v->r->thread;
@@ -237,12 +236,11 @@ static bool find_thread(struct profile_view *v)
     if (count == 1)
         return true;
     if (count == 0) {
-        weft__say(path, "there is no thread \"%s\"; --by thread lists them",
-                  weft__shown(which).text);
+        cli_say(path, "there is no thread \"%s\"; --by thread lists them", cli_shown(which).text);
         return false;
     }
-    weft__say(path, "%" PRIu32 " threads are called \"%s\"; give one of their numbers:", count,
-              weft__shown(which).text);
+    cli_say(path, "%" PRIu32 " threads are called \"%s\"; give one of their numbers:", count,
+            cli_shown(which).text);
     for (uint32_t t = 0, said = 0; t < p->threads && said < 10; t++)
         if (strcmp(weft_profile_text(p, p->thread[t].name), which) == 0 && ++said)
             fprintf(stderr, "  %" PRIu32 " of process %" PRIu32 "\n", p->thread[t].thread,
@@ -251,29 +249,29 @@ static bool find_thread(struct profile_view *v)
 }
 
 /* Whether what was asked for can be told of this profile. */
-static bool check_view(const struct profile_view *v)
+static bool check_view(const struct cli_profile_view *v)
 {
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     const char *path = v->files->file[0].path;
     bool promises = r->by == WEFT_PROFILE_BY_PROMISE || r->by == WEFT_PROFILE_BY_LABEL ||
                     r->by == WEFT_PROFILE_BY_ROOT;
     if (promises) {
         char what[32];
-        snprintf(what, sizeof what, "--by %s", profile_by_name(r->by));
+        snprintf(what, sizeof what, "--by %s", cli_profile_by_name(r->by));
         if (!needs_model(v, what))
             return false;
     }
     if (r->async != WEFT_ASYNC_NONE && !needs_model(v, "--async-stacks"))
         return false;
     if (r->off_cpu && v->p->absences == 0) {
-        weft__say(path, "it does not say when threads waited: switches between threads were not "
-                        "recorded; weft sample and weft record --sample do that unless "
-                        "--no-switches is given, perf record with --switch-events");
+        cli_say(path, "it does not say when threads waited: switches between threads were not "
+                      "recorded; weft sample and weft record --sample do that unless "
+                      "--no-switches is given, perf record with --switch-events");
         return false;
     }
     if (!r->off_cpu && v->p->samples == 0) {
-        weft__say(path, "there are no samples of where the CPU went, but of where threads waited; "
-                        "--off-cpu shows that");
+        cli_say(path, "there are no samples of where the CPU went, but of where threads waited; "
+                      "--off-cpu shows that");
         return false;
     }
     return true;
@@ -281,7 +279,7 @@ static bool check_view(const struct profile_view *v)
 
 /* Akaros's streams say of each sample on which core it was taken, and when; not how often the timer ticked, nor whether
  * the core was busy. So samples are counted. */
-static bool count_ticks(struct profile_view *v)
+static bool count_ticks(struct cli_profile_view *v)
 {
     struct weft_profile *p = v->p;
     for (unsigned i = 0; i < v->files->files; i++)
@@ -298,10 +296,11 @@ static bool count_ticks(struct profile_view *v)
     return true;
 }
 
-static bool find_view(struct profile_view *v, const struct profile_request *r,
-                      struct weft__profiles *files)
+static bool find_view(struct cli_profile_view *v, const struct cli_profile_request *r,
+                      struct cli_profiles *files)
 {
-    *v = (struct profile_view){.r = r, .files = files, .p = files->profile, .o = WEFT_CALLTREE_ALL};
+    *v = (struct cli_profile_view){
+        .r = r, .files = files, .p = files->profile, .o = WEFT_CALLTREE_ALL};
     v->o.by = r->by;
     v->o.async = r->async;
     v->o.off_cpu = r->off_cpu;
@@ -311,8 +310,9 @@ static bool find_view(struct profile_view *v, const struct profile_request *r,
     find_range(v);
     v->filtered = v->o.promise != WEFT_NONE || v->o.label || v->o.thread != WEFT_NONE ||
                   v->o.from_ns || v->o.to_ns;
-    v->object = profile_objects(v->p);
-    if (!v->object || !profile_facts_find(&v->facts, v->p, v->o.source) || !profile_family_find(v))
+    v->object = cli_profile_objects(v->p);
+    if (!v->object || !cli_profile_facts_find(&v->facts, v->p, v->o.source) ||
+        !cli_profile_family_find(v))
         return no_memory();
     v->facts.rate = v->ticks ? 0 : v->facts.rate;
     return true;
@@ -320,69 +320,69 @@ static bool find_view(struct profile_view *v, const struct profile_request *r,
 
 /* ---- */
 
-static bool print(const struct profile_view *v)
+static bool print(const struct cli_profile_view *v)
 {
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     if (r->json)
-        return profile_print_json(v);
-    if (!profile_print_head(v))
+        return cli_profile_print_json(v);
+    if (!cli_profile_print_head(v))
         return false;
     if (r->report == PROFILE_TREE)
-        return profile_print_tree(v) && (r->off_cpu || profile_print_blanks(v));
+        return cli_profile_print_tree(v) && (r->off_cpu || cli_profile_print_blanks(v));
     if (r->report == PROFILE_LINES)
-        return profile_print_lines(v) && profile_print_blanks(v);
+        return cli_profile_print_lines(v) && cli_profile_print_blanks(v);
     if (r->off_cpu && r->by == WEFT_PROFILE_BY_FUNCTION)
-        return profile_print_off_cpu(v);
-    if (!profile_print_top(v, r->by, r->limit))
+        return cli_profile_print_off_cpu(v);
+    if (!cli_profile_print_top(v, r->by, r->limit))
         return false;
     if (r->report == PROFILE_OVERVIEW && v->p->model && v->p->model->promises > 1) {
         uint64_t limit = r->limit_given ? r->limit : LABEL_ROWS;
-        if (!profile_print_top(v, WEFT_PROFILE_BY_LABEL, limit))
+        if (!cli_profile_print_top(v, WEFT_PROFILE_BY_LABEL, limit))
             return false;
     }
-    return r->by != WEFT_PROFILE_BY_FUNCTION || profile_print_blanks(v);
+    return r->by != WEFT_PROFILE_BY_FUNCTION || cli_profile_print_blanks(v);
 }
 
-static bool open_files(struct weft__profiles *files, const struct profile_request *r,
+static bool open_files(struct cli_profiles *files, const struct cli_profile_request *r,
                        const char *const *path, unsigned paths)
 {
-    const struct weft__profiles_options o = {.command = "profile",
-                                             .sysroot = r->sysroot,
-                                             .kallsyms = r->kallsyms,
-                                             .no_symbols = r->no_symbols};
-    return weft__profiles_open(files, path, paths, &o);
+    const struct cli_profiles_options o = {.command = "profile",
+                                           .sysroot = r->sysroot,
+                                           .kallsyms = r->kallsyms,
+                                           .no_symbols = r->no_symbols};
+    return cli_profiles_open(files, path, paths, &o);
 }
 
-static int show(const struct profile_request *r, struct weft__profiles *files,
-                struct weft__profiles *other)
+static int show(const struct cli_profile_request *r, struct cli_profiles *files,
+                struct cli_profiles *other)
 {
-    struct profile_view v = {0}, before = {0};
+    struct cli_profile_view v = {0}, before = {0};
     bool found = find_view(&v, r, files) && (!r->diff || find_view(&before, r, other));
     bool ok = found;
     if (found && r->diff && r->json)
-        ok = profile_print_diff_json(&before, &v);
+        ok = cli_profile_print_diff_json(&before, &v);
     else if (found)
-        ok = r->diff ? profile_print_diff(&before, &v) : print(&v);
+        ok = r->diff ? cli_profile_print_diff(&before, &v) : print(&v);
     if (found && !ok)
         no_memory();
     free(v.object);
     free(v.family);
     free(before.object);
     free(before.family);
-    return ok ? WEFT__DONE : WEFT__FAILED;
+    return ok ? CLI_DONE : CLI_FAILED;
 }
 
 static int run(int count, char **file)
 {
-    struct profile_request *r = &request;
-    struct weft__profiles files = {0}, other = {0};
-    int status = WEFT__FAILED;
+    struct cli_profile_request *r = &request;
+    struct cli_profiles files = {0}, other = {0};
+    int status = CLI_FAILED;
     check(r);
     if (open_files(&files, r, (const char *const *)file, (unsigned)count) &&
         (!r->diff || open_files(&other, r, &r->diff, 1)))
         status = show(r, &files, &other);
-    weft__profiles_close(&other);
-    weft__profiles_close(&files);
+    cli_profiles_close(&other);
+    cli_profiles_close(&files);
     return status;
 }
 

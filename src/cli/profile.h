@@ -25,7 +25,7 @@ enum profile_report {
 
 #define PROFILE_NO_LIMIT UINT64_MAX
 
-struct profile_request {
+struct cli_profile_request {
     enum profile_report report;
     unsigned key; /* as on the command line */
     enum weft_profile_by by;
@@ -41,7 +41,7 @@ struct profile_request {
 };
 
 /* What was measured; of one source, without what was asked for. */
-struct profile_facts {
+struct cli_profile_facts {
     uint64_t samples, total; /* total: in units of the source */
     uint64_t threads, processes;
     uint64_t first_ns, last_ns; /* from the first sample or absence to the last */
@@ -50,12 +50,12 @@ struct profile_facts {
     uint64_t preempted_ns, preempted;
 };
 
-struct profile_view {
-    const struct profile_request *r;
-    struct weft__profiles *files;
+struct cli_profile_view {
+    const struct cli_profile_request *r;
+    struct cli_profiles *files;
     struct weft_profile *p; /* the files' */
     struct weft_calltree_options o;
-    struct profile_facts facts;
+    struct cli_profile_facts facts;
     uint32_t
         *object; /* beside the functions: path of the file that it is in; 0: none, or several */
     uint32_t *family; /* o.family, owned; NULL: nobody asks for it */
@@ -65,13 +65,14 @@ struct profile_view {
 };
 
 /* profile_family.c: sets family and o.by_family, if they are asked for. False: no memory. */
-bool profile_family_find(struct profile_view *v);
+bool cli_profile_family_find(struct cli_profile_view *v);
 /* Makes family, if it is not there; whether one is called so. */
-bool profile_family_named(struct profile_view *v, const char *label, bool *named);
+bool cli_profile_family_named(struct cli_profile_view *v, const char *label, bool *named);
 
-/* profile_facts.c. False, NULL: no memory. */
-uint32_t *profile_objects(const struct weft_profile *p);
-bool profile_facts_find(struct profile_facts *f, const struct weft_profile *p, uint32_t source);
+/* cli_profile_facts.c. False, NULL: no memory. */
+uint32_t *cli_profile_objects(const struct weft_profile *p);
+bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
+                            uint32_t source);
 
 /* Why innermost addresses have no name: one for each file, those with most samples first. */
 enum profile_nameless {
@@ -84,100 +85,107 @@ enum profile_nameless {
     PROFILE_NOT_ASKED,  /* --no-symbols */
 };
 
-struct profile_blank {
+struct cli_profile_blank {
     enum profile_nameless why;
     uint32_t path; /* text */
     uint64_t samples, value;
 };
 
-struct profile_blanks {
-    struct profile_blank *blank;
+struct cli_profile_blanks {
+    struct cli_profile_blank *blank;
     uint32_t blanks;
     uint64_t samples, value;
     uint64_t all; /* with those that have one */
 };
 
 /* Of what is asked for. */
-bool profile_blanks_find(struct profile_blanks *b, const struct profile_view *v);
-const char *profile_nameless_name(enum profile_nameless why);   /* "stripped" */
-const char *profile_nameless_advice(enum profile_nameless why); /* what helps */
+bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v);
+const char *cli_profile_nameless_name(enum profile_nameless why);   /* "stripped" */
+const char *cli_profile_nameless_advice(enum profile_nameless why); /* what helps */
 
 /* ---- The reports. False: no memory, or (said) not possible. ---- */
 
-bool profile_print_head(const struct profile_view *v);   /* profile_head.c */
-bool profile_print_blanks(const struct profile_view *v); /* profile_head.c */
-bool profile_print_top(const struct profile_view *v, enum weft_profile_by by, uint64_t limit);
-bool profile_print_tree(const struct profile_view *v);    /* profile_tree.c */
-bool profile_print_lines(const struct profile_view *v);   /* profile_lines.c */
-bool profile_print_off_cpu(const struct profile_view *v); /* profile_off_cpu.c */
-bool profile_print_diff(const struct profile_view *before, const struct profile_view *after);
-bool profile_print_json(const struct profile_view *v); /* profile_json.c */
-bool profile_print_diff_json(const struct profile_view *before, const struct profile_view *after);
+bool cli_profile_print_head(const struct cli_profile_view *v);   /* profile_head.c */
+bool cli_profile_print_blanks(const struct cli_profile_view *v); /* profile_head.c */
+bool cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
+                           uint64_t limit);
+bool cli_profile_print_tree(const struct cli_profile_view *v);    /* profile_tree.c */
+bool cli_profile_print_lines(const struct cli_profile_view *v);   /* profile_lines.c */
+bool cli_profile_print_off_cpu(const struct cli_profile_view *v); /* profile_off_cpu.c */
+bool cli_profile_print_diff(const struct cli_profile_view *before,
+                            const struct cli_profile_view *after);
+bool cli_profile_print_json(const struct cli_profile_view *v); /* profile_json.c */
+bool cli_profile_print_diff_json(const struct cli_profile_view *before,
+                                 const struct cli_profile_view *after);
 
 /* ---- Shared by those: profile_text.c ---- */
 
 /* A time, in the unit that suits total: "7.490 s". */
-struct weft_figure profile_time(uint64_t ns, uint64_t total);
+struct weft_figure cli_profile_time(uint64_t ns, uint64_t total);
 /* A sum of samples, with no more digits than one sample's weight allows: "47 ms" of samples of 1 ms; "2.41 G". */
-struct weft_figure profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total);
+struct weft_figure cli_profile_cpu(const struct cli_profile_view *v, uint64_t value,
+                                   uint64_t total);
 /* What rows have: a sum of samples, or time away. */
-struct weft_figure profile_amount(const struct profile_view *v, uint64_t value, uint64_t total);
+struct weft_figure cli_profile_amount(const struct cli_profile_view *v, uint64_t value,
+                                      uint64_t total);
 /* "74.9 %" */
-struct weft_figure profile_share(uint64_t value, uint64_t total);
-double profile_percent(uint64_t value, uint64_t total);
+struct weft_figure cli_profile_share(uint64_t value, uint64_t total);
+double cli_profile_percent(uint64_t value, uint64_t total);
 
 /* A frame's text as it may go to a terminal: "PUT /x #413" for a promise. The caller frees it; NULL: no memory. */
-char *profile_name(const struct weft_profile *p, const struct weft_named_frame *f);
+char *cli_profile_name(const struct weft_profile *p, const struct weft_named_frame *f);
 /* Where it is: "burn.c:12", "[libfoo.so.1]", "[kernel]"; or empty. */
-struct weft__shown profile_place(const struct profile_view *v, const struct weft_named_frame *f);
+struct cli_shown cli_profile_place(const struct cli_profile_view *v,
+                                   const struct weft_named_frame *f);
 /* The path of the file that a frame is in, or NULL. */
-const char *profile_object(const struct profile_view *v, const struct weft_named_frame *f);
+const char *cli_profile_object(const struct cli_profile_view *v, const struct weft_named_frame *f);
 /* The last part of a path. */
-const char *profile_base(const char *path);
+const char *cli_profile_base(const char *path);
 /* "function", "label" … */
-const char *profile_by_name(enum weft_profile_by by);
+const char *cli_profile_by_name(enum weft_profile_by by);
 /* Its name as a cell of a table. False: no memory. */
-bool profile_cell_name(struct cli_table *t, const struct weft_profile *p,
-                       const struct weft_named_frame *f);
+bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+                           const struct weft_named_frame *f);
 
 /* Says what # stands for, if it does. */
-void profile_put_folded(const struct profile_view *v);
+void cli_profile_put_folded(const struct cli_profile_view *v);
 
 /* The rows of a list that are shown: at most limit, and those with at least so many percent of the total. */
-uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least);
+uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least);
 
 /* profile_off_cpu.c: a place where threads waited. */
-struct profile_wait {
+struct cli_profile_wait {
     uint32_t call; /* of the tree: the innermost frame outside the kernel */
     bool preempted;
     uint64_t ns, times;
 };
-struct profile_waits {
+struct cli_profile_waits {
     struct weft_calltree *tree;
-    struct profile_wait *wait; /* most time first */
+    struct cli_profile_wait *wait; /* most time first */
     uint32_t waits;
 };
-int profile_waits_find(struct profile_waits *w, const struct profile_view *v);
-void profile_waits_fini(struct profile_waits *w);
+int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v);
+void cli_profile_waits_fini(struct cli_profile_waits *w);
 
 /* profile_lines.c: lines of source files, read once and bounded. */
 struct profile_sources;
-struct profile_sources *profile_sources_new(const struct profile_view *v); /* NULL: no memory */
+struct profile_sources *cli_profile_sources_new(
+    const struct cli_profile_view *v); /* NULL: no memory */
 /* The text of a line without the space around it, or NULL. *changed: the file was written after the recording. */
-const char *profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
-                                bool *changed);
-void profile_sources_free(struct profile_sources *s);
+const char *cli_profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
+                                    bool *changed);
+void cli_profile_sources_free(struct profile_sources *s);
 
 /* profile_diff.c */
-struct profile_changes {
+struct cli_profile_changes {
     struct weft_profile_list *before, *after;
     struct weft_profile_deltas *deltas;
 };
 /* What a row of both is called. */
-struct weft_named_frame profile_changed(const struct profile_changes *c,
-                                        const struct weft_profile_delta *d);
-int profile_changes_find(struct profile_changes *c, const struct profile_view *before,
-                         const struct profile_view *after);
-void profile_changes_fini(struct profile_changes *c);
+struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
+                                            const struct weft_profile_delta *d);
+int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
+                             const struct cli_profile_view *after);
+void cli_profile_changes_fini(struct cli_profile_changes *c);
 
 #endif

@@ -8,25 +8,25 @@
 #include "cli/profile.h"
 #include "cli/report.h"
 
-int profile_changes_find(struct profile_changes *c, const struct profile_view *before,
-                         const struct profile_view *after)
+int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
+                             const struct cli_profile_view *after)
 {
-    *c = (struct profile_changes){0};
+    *c = (struct cli_profile_changes){0};
     int rc = weft_profile_list_make(&c->before, before->p, &before->o);
     rc = rc < 0 ? rc : weft_profile_list_make(&c->after, after->p, &after->o);
     return rc < 0 ? rc : weft_profile_compare(&c->deltas, before->p, c->before, after->p, c->after);
 }
 
-void profile_changes_fini(struct profile_changes *c)
+void cli_profile_changes_fini(struct cli_profile_changes *c)
 {
     weft_profile_list_free(c->before);
     weft_profile_list_free(c->after);
     weft_profile_deltas_free(c->deltas);
-    *c = (struct profile_changes){0};
+    *c = (struct cli_profile_changes){0};
 }
 
-struct weft_named_frame profile_changed(const struct profile_changes *c,
-                                        const struct weft_profile_delta *d)
+struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
+                                            const struct weft_profile_delta *d)
 {
     struct weft_named_frame f = d->after_row != WEFT_NONE ? c->after->row[d->after_row].frame
                                                           : c->before->row[d->before_row].frame;
@@ -39,15 +39,15 @@ struct weft_named_frame profile_changed(const struct profile_changes *c,
 static void put_side(struct cli_table *t, bool there, uint64_t self,
                      const struct weft_profile_list *l)
 {
-    cli_cell(t, "", "%s", there ? profile_share(self, l->total).text : "-");
+    cli_cell(t, "", "%s", there ? cli_profile_share(self, l->total).text : "-");
 }
 
-static bool put_change(struct cli_table *t, const struct profile_changes *c,
-                       const struct weft_profile_delta *d, const struct profile_view *before,
-                       const struct profile_view *after)
+static bool put_change(struct cli_table *t, const struct cli_profile_changes *c,
+                       const struct weft_profile_delta *d, const struct cli_profile_view *before,
+                       const struct cli_profile_view *after)
 {
-    const struct profile_view *v = d->after_row != WEFT_NONE ? after : before;
-    const struct weft_named_frame f = profile_changed(c, d);
+    const struct cli_profile_view *v = d->after_row != WEFT_NONE ? after : before;
+    const struct weft_named_frame f = cli_profile_changed(c, d);
     const double change = 100 * d->self_share;
     char points[32];
     snprintf(points, sizeof points, "%+.1f", change);
@@ -55,25 +55,25 @@ static bool put_change(struct cli_table *t, const struct profile_changes *c,
     put_side(t, d->after_row != WEFT_NONE, d->after_self, c->after);
     cli_cell(t, cli_style_if(fabs(change) > 0.05, change > 0 ? CLI_BAD : CLI_GOOD), "%s",
              strcmp(points + 1, "0.0") == 0 ? "0.0" : points);
-    const bool ok = profile_cell_name(t, v->p, &f);
-    cli_cell_aside(t, profile_place(v, &f).text);
+    const bool ok = cli_profile_cell_name(t, v->p, &f);
+    cli_cell_aside(t, cli_profile_place(v, &f).text);
     return ok;
 }
 
-static void put_side_head(const char *what, const struct profile_view *v,
+static void put_side_head(const char *what, const struct cli_profile_view *v,
                           const struct weft_profile_list *l)
 {
     printf("  %-8s", what);
     for (unsigned i = 0; i < v->files->files; i++)
-        printf("%s%s", i ? ", " : "", weft__shown(v->files->file[i].path).text);
+        printf("%s%s", i ? ", " : "", cli_shown(v->files->file[i].path).text);
     printf(": %s%s", v->o.off_cpu ? "" : weft_count(l->samples).text,
            v->o.off_cpu      ? ""
            : l->samples == 1 ? " sample, "
                              : " samples, ");
-    printf("%s%s\n", profile_amount(v, l->total, l->total).text, v->o.off_cpu ? " away" : "");
+    printf("%s%s\n", cli_profile_amount(v, l->total, l->total).text, v->o.off_cpu ? " away" : "");
 }
 
-static void warn_units(const struct profile_view *before, const struct profile_view *after)
+static void warn_units(const struct cli_profile_view *before, const struct cli_profile_view *after)
 {
     if (before->o.off_cpu || before->o.source >= before->p->sources ||
         after->o.source >= after->p->sources)
@@ -81,16 +81,17 @@ static void warn_units(const struct profile_view *before, const struct profile_v
     const char *b = weft_profile_text(before->p, before->p->source[before->o.source].name);
     const char *a = weft_profile_text(after->p, after->p->source[after->o.source].name);
     if (strcmp(a, b) != 0)
-        printf("  note    before: samples of %s; after: of %s\n", weft__shown(b).text,
-               weft__shown(a).text);
+        printf("  note    before: samples of %s; after: of %s\n", cli_shown(b).text,
+               cli_shown(a).text);
 }
 
-bool profile_print_diff(const struct profile_view *before, const struct profile_view *after)
+bool cli_profile_print_diff(const struct cli_profile_view *before,
+                            const struct cli_profile_view *after)
 {
-    struct profile_changes c;
-    const struct profile_request *r = after->r;
-    if (profile_changes_find(&c, before, after) < 0) {
-        profile_changes_fini(&c);
+    struct cli_profile_changes c;
+    const struct cli_profile_request *r = after->r;
+    if (cli_profile_changes_find(&c, before, after) < 0) {
+        cli_profile_changes_fini(&c);
         return false;
     }
     put_side_head("before", before, c.before);
@@ -100,7 +101,7 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
         {.head = "before", .least = 9},
         {.head = "after", .least = 8},
         {.head = "points", .gap = 2, .least = 8},
-        {.head = profile_by_name(after->o.by), .gap = 2, .left = true}};
+        {.head = cli_profile_by_name(after->o.by), .gap = 2, .left = true}};
     struct cli_table t = CLI_TABLE(columns);
     putchar('\n');
     bool ok = true;
@@ -122,6 +123,6 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
         cli_cell(&t, "", "%s more that changed no more than this; --limit 0 shows all",
                  weft_count(rows - shown).text);
     }
-    profile_changes_fini(&c);
+    cli_profile_changes_fini(&c);
     return cli_table_print(&t) && ok;
 }

@@ -31,7 +31,7 @@ static void note(struct seen *s, uint64_t from_ns, uint64_t to_ns)
 }
 
 /* Where absences are known: samples for the time that threads were not away. */
-static double rate_by_absences(const struct profile_facts *f, const struct seen *seen,
+static double rate_by_absences(const struct cli_profile_facts *f, const struct seen *seen,
                                uint32_t threads)
 {
     uint64_t running_ns = 0;
@@ -48,7 +48,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /* Else by the usual distance of two samples of a thread. */
-static bool rate_by_distance(struct profile_facts *f, const struct weft_profile *p, uint32_t source)
+static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_profile *p,
+                             uint32_t source)
 {
     enum { ENOUGH = 1 << 20 };
     uint64_t most = f->samples < ENOUGH ? f->samples : ENOUGH, n = 0;
@@ -72,7 +73,8 @@ static bool rate_by_distance(struct profile_facts *f, const struct weft_profile 
     return ok;
 }
 
-static void count_absences(struct profile_facts *f, const struct weft_profile *p, struct seen *seen)
+static void count_absences(struct cli_profile_facts *f, const struct weft_profile *p,
+                           struct seen *seen)
 {
     for (uint32_t i = 0; i < p->absences; i++) {
         const struct weft_absence *a = &p->absence[i];
@@ -104,10 +106,11 @@ static uint32_t processes(const struct weft_profile *p, const struct seen *seen)
     return count;
 }
 
-bool profile_facts_find(struct profile_facts *f, const struct weft_profile *p, uint32_t source)
+bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
+                            uint32_t source)
 {
     struct seen *seen = calloc((size_t)p->threads + 1, sizeof *seen);
-    *f = (struct profile_facts){.first_ns = UINT64_MAX};
+    *f = (struct cli_profile_facts){.first_ns = UINT64_MAX};
     if (!seen)
         return false;
     for (uint32_t i = 0; i < p->samples; i++) {
@@ -140,7 +143,7 @@ bool profile_facts_find(struct profile_facts *f, const struct weft_profile *p, u
 
 /* ---- Where functions are ---- */
 
-uint32_t *profile_objects(const struct weft_profile *p)
+uint32_t *cli_profile_objects(const struct weft_profile *p)
 {
     uint32_t *object = calloc((size_t)p->functions + 1, sizeof *object);
     bool *several = calloc((size_t)p->functions + 1, sizeof *several);
@@ -163,7 +166,7 @@ uint32_t *profile_objects(const struct weft_profile *p)
 
 /* ---- What has no name ---- */
 
-const char *profile_nameless_name(enum profile_nameless why)
+const char *cli_profile_nameless_name(enum profile_nameless why)
 {
     static const char *const names[] = {
         [PROFILE_NO_MAPPING] = "unknown",  [PROFILE_GENERATED] = "generated",
@@ -174,7 +177,7 @@ const char *profile_nameless_name(enum profile_nameless why)
     return names[why];
 }
 
-const char *profile_nameless_advice(enum profile_nameless why)
+const char *cli_profile_nameless_advice(enum profile_nameless why)
 {
     static const char *const advice[] = {
         [PROFILE_NO_MAPPING] = "it is not known what was mapped there",
@@ -194,7 +197,7 @@ const char *profile_nameless_advice(enum profile_nameless why)
 }
 
 /* Judged when it is asked for, by what stands at its path now. */
-static enum profile_nameless judge(const struct profile_view *v, uint32_t mapping)
+static enum profile_nameless judge(const struct cli_profile_view *v, uint32_t mapping)
 {
     const struct weft_mapping *m = &v->p->mapping[mapping];
     const char *path = weft_profile_text(v->p, m->path);
@@ -219,7 +222,7 @@ static enum profile_nameless judge(const struct profile_view *v, uint32_t mappin
 
 static int by_path(const void *a, const void *b)
 {
-    const struct profile_blank *x = a, *y = b;
+    const struct cli_profile_blank *x = a, *y = b;
     if (x->path != y->path)
         return x->path < y->path ? -1 : 1;
     return x->why < y->why ? -1 : x->why > y->why;
@@ -227,16 +230,16 @@ static int by_path(const void *a, const void *b)
 
 static int by_value(const void *a, const void *b)
 {
-    const struct profile_blank *x = a, *y = b;
+    const struct cli_profile_blank *x = a, *y = b;
     return x->value != y->value ? (x->value > y->value ? -1 : 1) : by_path(a, b);
 }
 
 /* By mapping, then those of the same file together: a file has several. */
-static void gather(struct profile_blanks *b, const struct profile_view *v)
+static void gather(struct cli_profile_blanks *b, const struct cli_profile_view *v)
 {
     uint32_t mappings = v->p->mappings, n = 0;
     for (uint32_t m = 0; m <= mappings; m++) {
-        struct profile_blank *blank = &b->blank[m];
+        struct cli_profile_blank *blank = &b->blank[m];
         if (blank->samples == 0)
             continue;
         blank->path = m < mappings ? v->p->mapping[m].path : 0;
@@ -245,7 +248,7 @@ static void gather(struct profile_blanks *b, const struct profile_view *v)
     }
     qsort(b->blank, n, sizeof *b->blank, by_path);
     for (uint32_t i = 0; i < n; i++) {
-        struct profile_blank *last = b->blanks ? &b->blank[b->blanks - 1] : NULL;
+        struct cli_profile_blank *last = b->blanks ? &b->blank[b->blanks - 1] : NULL;
         if (last && by_path(last, &b->blank[i]) == 0) {
             last->samples += b->blank[i].samples;
             last->value += b->blank[i].value;
@@ -258,10 +261,10 @@ static void gather(struct profile_blanks *b, const struct profile_view *v)
 
 struct counting {
     const struct weft_profile *p;
-    struct profile_blanks *b;
+    struct cli_profile_blanks *b;
 };
 
-static bool count_blank(void *data, const struct weft__item *item)
+static bool count_blank(void *data, const struct profile_item *item)
 {
     const struct counting *c = data;
     const struct weft_profile *p = c->p;
@@ -271,7 +274,7 @@ static bool count_blank(void *data, const struct weft__item *item)
     const struct weft_location *at = &p->location[p->stack[item->stack].location];
     if (at->frames)
         return true;
-    struct profile_blank *blank =
+    struct cli_profile_blank *blank =
         &c->b->blank[at->mapping < p->mappings ? at->mapping : p->mappings];
     blank->samples += item->samples;
     blank->value += item->value;
@@ -280,19 +283,19 @@ static bool count_blank(void *data, const struct weft__item *item)
     return true;
 }
 
-bool profile_blanks_find(struct profile_blanks *b, const struct profile_view *v)
+bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v)
 {
     struct weft_calltree_options o = v->o;
-    struct weft__gather g;
+    struct profile_gather g;
     struct counting c = {v->p, b};
-    *b = (struct profile_blanks){.blank = calloc((size_t)v->p->mappings + 1, sizeof *b->blank)};
+    *b = (struct cli_profile_blanks){.blank = calloc((size_t)v->p->mappings + 1, sizeof *b->blank)};
     if (!b->blank)
         return false;
     o.by = WEFT_PROFILE_BY_FUNCTION;
     o.async = WEFT_ASYNC_NONE;
     o.off_cpu = false;
-    bool ok = weft__gather_run(&g, v->p, &o, true, count_blank, &c) == 0;
-    weft__gather_fini(&g);
+    bool ok = profile_gather_run(&g, v->p, &o, true, count_blank, &c) == 0;
+    profile_gather_fini(&g);
     if (ok)
         gather(b, v);
     return ok;

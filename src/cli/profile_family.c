@@ -11,25 +11,25 @@
 enum { LABELS_MAX = 20 }; /* that are not too many to look through: a list's usual rows */
 
 /* What the promises of a family are called: a text of p. WEFT_NONE: no memory. */
-static uint32_t text_of(struct weft_profile *p, const struct weft__families *f, uint32_t family)
+static uint32_t text_of(struct weft_profile *p, const struct analyse_families *f, uint32_t family)
 {
     const struct weft_model *m = p->model;
     uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
     const char *text =
         weft_model_text(m, name == WEFT_NONE ? m->promise[promise].type : name, &size);
-    char shape[WEFT__SHAPE_BYTES];
+    char shape[ANALYSE_SHAPE_BYTES];
     if (name != WEFT_NONE && f->differs && f->differs[family]) {
-        size = weft__shape(shape, text, size);
+        size = analyse_shape(shape, text, size);
         text = shape;
     }
     return weft_profile_add_text(p, text, size);
 }
 
-uint32_t *weft__profile_families(struct weft_profile *p)
+uint32_t *cli_profile_families(struct weft_profile *p)
 {
     const struct weft_model *m = p->model;
-    struct weft__families f;
-    if (weft__families_init(&f, m) < 0)
+    struct analyse_families f;
+    if (analyse_families_init(&f, m) < 0)
         return NULL;
     uint32_t *text = weft_resize(NULL, f.count, sizeof *text);
     bool ok = text != NULL;
@@ -39,18 +39,18 @@ uint32_t *weft__profile_families(struct weft_profile *p)
     for (uint32_t i = 0; family && i < m->promises; i++)
         family[i] = text[f.of[i]];
     free(text);
-    weft__families_fini(&f);
+    analyse_families_fini(&f);
     return family;
 }
 
-static bool make(struct profile_view *v)
+static bool make(struct cli_profile_view *v)
 {
     if (!v->family)
-        v->o.family = v->family = weft__profile_families(v->p);
+        v->o.family = v->family = cli_profile_families(v->p);
     return v->family != NULL;
 }
 
-bool profile_family_named(struct profile_view *v, const char *label, bool *named)
+bool cli_profile_family_named(struct cli_profile_view *v, const char *label, bool *named)
 {
     *named = false;
     if (!make(v))
@@ -61,7 +61,7 @@ bool profile_family_named(struct profile_view *v, const char *label, bool *named
 }
 
 /* How many rows the promises make that something is shown of. False: no memory. */
-static bool count_rows(struct profile_view *v, uint32_t *rows)
+static bool count_rows(struct cli_profile_view *v, uint32_t *rows)
 {
     struct weft_calltree_options o = v->o;
     struct weft_profile_list *l;
@@ -74,9 +74,9 @@ static bool count_rows(struct profile_view *v, uint32_t *rows)
     return true;
 }
 
-bool profile_family_find(struct profile_view *v)
+bool cli_profile_family_find(struct cli_profile_view *v)
 {
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     uint32_t labels, families;
     bool named = r->by == WEFT_PROFILE_BY_LABEL || r->by == WEFT_PROFILE_BY_ROOT ||
                  r->async != WEFT_ASYNC_NONE || r->report == PROFILE_OVERVIEW;

@@ -34,7 +34,7 @@ static void say(const char *key, const struct line *l)
     cli_wrap(first, "            ", l->text);
 }
 
-static const struct weft_source *source_of(const struct profile_view *v)
+static const struct weft_source *source_of(const struct cli_profile_view *v)
 {
     return v->o.source < v->p->sources ? &v->p->source[v->o.source] : NULL;
 }
@@ -42,7 +42,7 @@ static const struct weft_source *source_of(const struct profile_view *v)
 enum { CORES_SHOWN = 8 };
 
 /* Of Akaros's streams: which core how many samples are of is all that they say. list: by core. */
-static void say_ticks(const struct profile_view *v, const struct weft_profile_list *list)
+static void say_ticks(const struct cli_profile_view *v, const struct weft_profile_list *list)
 {
     struct line l = {.used = 0};
     bool cores = v->files->file[0].kind != WEFT_FOREIGN_TICKS;
@@ -63,29 +63,28 @@ static void say_ticks(const struct profile_view *v, const struct weft_profile_li
     }
 }
 
-static void say_samples(const struct profile_view *v)
+static void say_samples(const struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     const struct weft_source *s = source_of(v);
-    const struct profile_facts *f = &v->facts;
+    const struct cli_profile_facts *f = &v->facts;
     struct line l = {.used = 0};
     if (!s)
         return;
-    put(&l, "%s of %s", weft_count(f->samples).text,
-        weft__shown(weft_profile_text(p, s->name)).text);
+    put(&l, "%s of %s", weft_count(f->samples).text, cli_shown(weft_profile_text(p, s->name)).text);
     if (s->period && s->unit == WEFT_UNIT_NS)
         put(&l, ", one for each %s of CPU time", weft_duration((int64_t)s->period).text);
     else if (s->period > 1)
         put(&l, ", one for each %s", weft_count(s->period).text);
     if (p->lost)
         put(&l, "; %s more (%s) were lost, for want of room", weft_count(p->lost).text,
-            profile_share(p->lost, p->lost + f->samples).text);
+            cli_profile_share(p->lost, p->lost + f->samples).text);
     else
         put(&l, "; none lost");
     say("samples", &l);
 }
 
-static void say_rate(const struct profile_view *v)
+static void say_rate(const struct cli_profile_view *v)
 {
     const struct weft_source *s = source_of(v);
     struct line l = {.used = 0};
@@ -101,9 +100,9 @@ static void say_rate(const struct profile_view *v)
     say("rate", &l);
 }
 
-static void say_span(const struct profile_view *v)
+static void say_span(const struct cli_profile_view *v)
 {
-    const struct profile_facts *f = &v->facts;
+    const struct cli_profile_facts *f = &v->facts;
     const struct weft_source *s = source_of(v);
     uint64_t span = f->last_ns - f->first_ns;
     struct line l = {.used = 0};
@@ -113,20 +112,20 @@ static void say_span(const struct profile_view *v)
     if (f->threads && f->processes)
         put(&l, " of %s process%s", weft_count(f->processes).text, f->processes == 1 ? "" : "es");
     if (s && s->unit == WEFT_UNIT_NS) {
-        put(&l, ", %s of CPU time", profile_cpu(v, f->total, f->total).text);
+        put(&l, ", %s of CPU time", cli_profile_cpu(v, f->total, f->total).text);
         if (span)
             put(&l, ": %.2f core%s busy", (double)f->total / (double)span,
                 (double)f->total / (double)span == 1 ? "" : "s");
     } else if (s) {
-        put(&l, ", %s %s in all", profile_cpu(v, f->total, f->total).text,
-            weft__shown(weft_profile_text(v->p, s->name)).text);
+        put(&l, ", %s %s in all", cli_profile_cpu(v, f->total, f->total).text,
+            cli_shown(weft_profile_text(v->p, s->name)).text);
     }
     say("over", &l);
 }
 
-static void say_away(const struct profile_view *v)
+static void say_away(const struct cli_profile_view *v)
 {
-    const struct profile_facts *f = &v->facts;
+    const struct cli_profile_facts *f = &v->facts;
     struct line l = {.used = 0};
     if (!v->o.off_cpu)
         return;
@@ -142,7 +141,7 @@ static void say_away(const struct profile_view *v)
 }
 
 /* What is missing of what threads did apart from samples. */
-static void say_lost(const struct profile_view *v)
+static void say_lost(const struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     struct line l = {.used = 0};
@@ -159,15 +158,15 @@ static void say_lost(const struct profile_view *v)
 }
 
 /* "10 ms (90.9 %) for promises" */
-static void put_part(struct line *text, const struct profile_view *v,
+static void put_part(struct line *text, const struct cli_profile_view *v,
                      const struct weft_profile_list *l, uint64_t part, const char *what)
 {
-    put(text, "%s%s (%s) %s", text->used ? ", " : "", profile_amount(v, part, l->total).text,
-        profile_share(part, l->total).text, what);
+    put(text, "%s%s (%s) %s", text->used ? ", " : "", cli_profile_amount(v, part, l->total).text,
+        cli_profile_share(part, l->total).text, what);
 }
 
 /* How much belongs to promises, of all or of what was asked for. */
-static void say_promises(const struct profile_view *v, const struct weft_profile_list *l)
+static void say_promises(const struct cli_profile_view *v, const struct weft_profile_list *l)
 {
     struct line text = {.used = 0};
     if (!v->p->model || v->p->model->promises <= 1)
@@ -187,19 +186,19 @@ static void say_promises(const struct profile_view *v, const struct weft_profile
     say("promises", &text);
 }
 
-static void put_promise(struct line *l, const struct profile_view *v)
+static void put_promise(struct line *l, const struct cli_profile_view *v)
 {
     const struct weft_model *m = v->p->model;
     uint32_t name = weft_model_name(m, v->o.promise);
     put(l, "promise #%" PRIu64 " '%s' and those that it created", m->promise[v->o.promise].id,
-        weft__shown(name == WEFT_NONE ? weft_model_type(m, v->o.promise)
-                                      : weft_model_text(m, name, NULL))
+        cli_shown(name == WEFT_NONE ? weft_model_type(m, v->o.promise)
+                                    : weft_model_text(m, name, NULL))
             .text);
 }
 
-static void say_filter(const struct profile_view *v, const struct weft_profile_list *list)
+static void say_filter(const struct cli_profile_view *v, const struct weft_profile_list *list)
 {
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     struct line l = {.used = 0};
     const char *comma = "";
     if (!v->filtered)
@@ -210,14 +209,14 @@ static void say_filter(const struct profile_view *v, const struct weft_profile_l
         comma = ", ";
     }
     if (v->o.label) {
-        put(&l, "promises with the label '%s'%s", weft__shown(v->o.label).text,
+        put(&l, "promises with the label '%s'%s", cli_shown(v->o.label).text,
             v->o.with_children ? " and those that they created" : "");
         comma = ", ";
     }
     if (v->o.thread != WEFT_NONE) {
         const struct weft_thread *t = &v->p->thread[v->o.thread];
         put(&l, "%sthread %" PRIu32 " '%s'", comma, t->thread,
-            weft__shown(weft_profile_text(v->p, t->name)).text);
+            cli_shown(weft_profile_text(v->p, t->name)).text);
         comma = ", ";
     }
     if (r->from_ns != INT64_MIN)
@@ -226,12 +225,12 @@ static void say_filter(const struct profile_view *v, const struct weft_profile_l
     if (r->to_ns != INT64_MAX)
         put(&l, "%suntil %s", comma, weft_moment(r->to_ns).text);
     uint64_t all = v->o.off_cpu ? v->facts.away_ns : v->facts.total;
-    put(&l, ": %s, which is %s of all", profile_amount(v, list->total, list->total).text,
-        profile_share(list->total, all).text);
+    put(&l, ": %s, which is %s of all", cli_profile_amount(v, list->total, list->total).text,
+        cli_profile_share(list->total, all).text);
     say("shown", &l);
 }
 
-static void say_others(const struct profile_view *v)
+static void say_others(const struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     struct line l = {.used = 0};
@@ -240,14 +239,14 @@ static void say_others(const struct profile_view *v)
     for (uint32_t s = 0; s < p->sources; s++)
         if (p->source[s].name != p->source[v->o.source].name)
             put(&l, "%s%s", l.used ? ", " : "there are also samples of ",
-                weft__shown(weft_profile_text(p, p->source[s].name)).text);
+                cli_shown(weft_profile_text(p, p->source[s].name)).text);
     if (l.used)
         put(&l, "; --event NAME shows those");
     if (l.used)
         say("others", &l);
 }
 
-bool profile_print_head(const struct profile_view *v)
+bool cli_profile_print_head(const struct cli_profile_view *v)
 {
     struct weft_calltree_options o = v->o;
     struct weft_profile_list *l;
@@ -255,10 +254,10 @@ bool profile_print_head(const struct profile_view *v)
     if (weft_profile_list_make(&l, v->p, &o) < 0)
         return false;
     for (unsigned i = 0; i < v->files->files; i++) {
-        const struct weft__profiles_file *f = &v->files->file[i];
-        printf("%s%s%s", cli_style(CLI_BOLD), weft__shown(f->path).text, cli_style(CLI_PLAIN));
+        const struct cli_profiles_file *f = &v->files->file[i];
+        printf("%s%s%s", cli_style(CLI_BOLD), cli_shown(f->path).text, cli_style(CLI_PLAIN));
         if (f->program)
-            printf(": %s", weft__shown(f->program).text);
+            printf(": %s", cli_shown(f->program).text);
         putchar('\n');
     }
     if (v->ticks) {
@@ -282,25 +281,25 @@ bool profile_print_head(const struct profile_view *v)
 
 enum { BLANKS_SHOWN = 5 };
 
-bool profile_print_blanks(const struct profile_view *v)
+bool cli_profile_print_blanks(const struct cli_profile_view *v)
 {
-    struct profile_blanks b;
+    struct cli_profile_blanks b;
     const struct weft_source *s = source_of(v);
-    if (!profile_blanks_find(&b, v))
+    if (!cli_profile_blanks_find(&b, v))
         return false;
     uint64_t total = b.all;
-    if (b.samples && s && profile_percent(b.value, total) >= 0.05) {
+    if (b.samples && s && cli_profile_percent(b.value, total) >= 0.05) {
         printf("\n%sWithout a name: %s of %s%s\n", cli_style(CLI_WARNING),
-               profile_share(b.value, total).text, v->filtered ? "what is shown" : "all samples",
-               cli_style(CLI_PLAIN));
+               cli_profile_share(b.value, total).text,
+               v->filtered ? "what is shown" : "all samples", cli_style(CLI_PLAIN));
         for (uint32_t i = 0; i < b.blanks && i < BLANKS_SHOWN; i++) {
-            const struct profile_blank *blank = &b.blank[i];
+            const struct cli_profile_blank *blank = &b.blank[i];
             const char *path = weft_profile_text(v->p, blank->path);
             struct line l = {.used = 0};
-            put(&l, "%s%s%s", weft__shown(path).text, *path ? ": " : "",
-                profile_nameless_advice(blank->why));
+            put(&l, "%s%s%s", cli_shown(path).text, *path ? ": " : "",
+                cli_profile_nameless_advice(blank->why));
             char first[64];
-            snprintf(first, sizeof first, "  %8s  ", profile_share(blank->value, total).text);
+            snprintf(first, sizeof first, "  %8s  ", cli_profile_share(blank->value, total).text);
             cli_wrap(first, "            ", l.text);
         }
         if (b.blanks > BLANKS_SHOWN)

@@ -14,25 +14,25 @@ static const char *const units[] = {
 
 static json_t *profile_text(const struct weft_profile *p, uint32_t number)
 {
-    return number ? weft__json_string(weft_profile_text(p, number)) : json_null();
+    return number ? cli_json_string(weft_profile_text(p, number)) : json_null();
 }
 
 /* ---- What was measured ---- */
 
-static json_t *files_json(const struct weft__profiles *files)
+static json_t *files_json(const struct cli_profiles *files)
 {
     json_t *list = json_array();
     for (unsigned i = 0; i < files->files; i++) {
-        const struct weft__profiles_file *f = &files->file[i];
-        cli_json_append(list, CLI_OBJECT("file", f->path, "kind", weft__profiles_kind(f->kind),
+        const struct cli_profiles_file *f = &files->file[i];
+        cli_json_append(list, CLI_OBJECT("file", f->path, "kind", cli_profiles_kind(f->kind),
                                          "samples", f->samples, "absences", f->absences, "events",
                                          f->events, "program",
-                                         f->program ? weft__json_string(f->program) : json_null()));
+                                         f->program ? cli_json_string(f->program) : json_null()));
     }
     return list;
 }
 
-static json_t *event_json(const struct profile_view *v)
+static json_t *event_json(const struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
     if (v->o.source >= p->sources)
@@ -40,14 +40,14 @@ static json_t *event_json(const struct profile_view *v)
     const struct weft_source *s = &p->source[v->o.source];
     return CLI_OBJECT("name", weft_profile_text(p, s->name), "unit",
                       s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
-                      s->period ? weft__json_number(s->period) : json_null(), "frequency_asked",
-                      s->frequency ? weft__json_number(s->frequency) : json_null(), "rate",
+                      s->period ? cli_json_number(s->period) : json_null(), "frequency_asked",
+                      s->frequency ? cli_json_number(s->frequency) : json_null(), "rate",
                       v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
 }
 
-static json_t *measured_json(const struct profile_view *v)
+static json_t *measured_json(const struct cli_profile_view *v)
 {
-    const struct profile_facts *f = &v->facts;
+    const struct cli_profile_facts *f = &v->facts;
     uint64_t until = v->p->switches_until_ns;
     return CLI_OBJECT("event", event_json(v), "samples", f->samples, "total", f->total, "lost",
                       v->p->lost, "lost_other", v->p->lost_other, "switches_until_ns",
@@ -88,7 +88,7 @@ static const char *kind_name(enum weft_frame_kind kind)
 }
 
 /* What is known of a frame; null for what is not. */
-static json_t *frame_json(const struct profile_view *v, const struct weft_named_frame *f)
+static json_t *frame_json(const struct cli_profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;
     json_t *o = CLI_OBJECT("name", profile_text(p, f->text), "kind", kind_name(f->kind));
@@ -99,15 +99,15 @@ static json_t *frame_json(const struct profile_view *v, const struct weft_named_
                 function->start_line ? json_integer(function->start_line) : json_null(), "line",
                 f->line ? json_integer(f->line) : json_null());
     }
-    const char *object = profile_object(v, f);
+    const char *object = cli_profile_object(v, f);
     if (o && object)
         CLI_SET(o, "object", object);
     if (o && f->promise != WEFT_NONE && p->model)
-        CLI_SET(o, "promise", weft__json_id(p->model, f->promise));
+        CLI_SET(o, "promise", cli_json_id(p->model, f->promise));
     return o;
 }
 
-static json_t *row_json(const struct profile_view *v, const struct weft_profile_row *r)
+static json_t *row_json(const struct cli_profile_view *v, const struct weft_profile_row *r)
 {
     json_t *o = frame_json(v, &r->frame);
     if (!o)
@@ -116,10 +116,10 @@ static json_t *row_json(const struct profile_view *v, const struct weft_profile_
     return o;
 }
 
-static bool print_rows(const struct profile_view *v, const struct weft_profile_list *l,
+static bool print_rows(const struct cli_profile_view *v, const struct weft_profile_list *l,
                        const char *before)
 {
-    uint32_t shown = profile_rows_shown(l, v->r->limit, v->r->least);
+    uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
     bool ok = true;
     fputs(before, stdout);
     for (uint32_t i = 0; ok && i < shown; i++)
@@ -128,7 +128,7 @@ static bool print_rows(const struct profile_view *v, const struct weft_profile_l
     return ok;
 }
 
-static bool print_list(const struct profile_view *v, enum weft_profile_by by, const char *shown,
+static bool print_list(const struct cli_profile_view *v, enum weft_profile_by by, const char *shown,
                        const char *rows)
 {
     struct weft_calltree_options o = v->o;
@@ -141,12 +141,12 @@ static bool print_list(const struct profile_view *v, enum weft_profile_by by, co
     return ok;
 }
 
-static bool print_calls(const struct profile_view *v)
+static bool print_calls(const struct cli_profile_view *v)
 {
     struct weft_calltree *t;
     if (weft_calltree_make(&t, v->p, &v->o) < 0)
         return false;
-    weft__tell_cut(t);
+    cli_tell_cut(t);
     bool ok = cli_json_dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
                             ",\n \"shown\": ");
     fputs(",\n \"calls\": [", stdout);
@@ -166,8 +166,8 @@ static bool print_calls(const struct profile_view *v)
     return ok;
 }
 
-static json_t *wait_json(const struct profile_view *v, const struct profile_waits *w,
-                         const struct profile_wait *wait)
+static json_t *wait_json(const struct cli_profile_view *v, const struct cli_profile_waits *w,
+                         const struct cli_profile_wait *wait)
 {
     json_t *stack = json_array();
     for (uint32_t c = wait->call; c && c != WEFT_NONE; c = w->tree->call[c].parent)
@@ -177,28 +177,28 @@ static json_t *wait_json(const struct profile_view *v, const struct profile_wait
                       wait->times, "stack", stack);
 }
 
-static bool print_waits(const struct profile_view *v)
+static bool print_waits(const struct cli_profile_view *v)
 {
-    struct profile_waits w;
-    bool ok = profile_waits_find(&w, v) == 0;
+    struct cli_profile_waits w;
+    bool ok = cli_profile_waits_find(&w, v) == 0;
     fputs(",\n \"places\": [", stdout);
     for (uint32_t i = 0; ok && i < w.waits && i < v->r->limit; i++)
         ok = cli_json_dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
     putchar(']');
-    profile_waits_fini(&w);
+    cli_profile_waits_fini(&w);
     return ok;
 }
 
-static bool print_blanks(const struct profile_view *v)
+static bool print_blanks(const struct cli_profile_view *v)
 {
-    struct profile_blanks b;
-    bool ok = profile_blanks_find(&b, v);
+    struct cli_profile_blanks b;
+    bool ok = cli_profile_blanks_find(&b, v);
     fputs(",\n \"without_name\": [", stdout);
     for (uint32_t i = 0; ok && i < b.blanks; i++) {
-        const struct profile_blank *blank = &b.blank[i];
+        const struct cli_profile_blank *blank = &b.blank[i];
         ok = cli_json_dump(CLI_OBJECT("object", profile_text(v->p, blank->path), "why",
-                                      profile_nameless_name(blank->why), "samples", blank->samples,
-                                      "total", blank->value),
+                                      cli_profile_nameless_name(blank->why), "samples",
+                                      blank->samples, "total", blank->value),
                            i ? ",\n  " : "\n  ");
     }
     putchar(']');
@@ -206,16 +206,16 @@ static bool print_blanks(const struct profile_view *v)
     return ok;
 }
 
-bool profile_print_json(const struct profile_view *v)
+bool cli_profile_print_json(const struct cli_profile_view *v)
 {
     static const char *const reports[] = {"top", "top", "tree", "lines"};
-    const struct profile_request *r = v->r;
+    const struct cli_profile_request *r = v->r;
     bool waits = r->off_cpu && r->report != PROFILE_TREE && r->by == WEFT_PROFILE_BY_FUNCTION;
     const char *report = waits ? "off_cpu" : reports[r->report];
     bool ok = cli_json_dump(files_json(v->files), "{\"files\": ") &&
               cli_json_dump(measured_json(v), ",\n \"measured\": ") &&
               cli_json_dump(json_string(report), ",\n \"report\": ") &&
-              cli_json_dump(json_string(profile_by_name(r->by)), ",\n \"by\": ") &&
+              cli_json_dump(json_string(cli_profile_by_name(r->by)), ",\n \"by\": ") &&
               cli_json_dump(json_boolean(v->o.by_family), ",\n \"folded\": ") &&
               cli_json_dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
     if (r->report == PROFILE_TREE)
@@ -234,38 +234,40 @@ bool profile_print_json(const struct profile_view *v)
 
 /* ---- Two ---- */
 
-static json_t *side_json(const struct profile_view *v, const struct weft_profile_list *l)
+static json_t *side_json(const struct cli_profile_view *v, const struct weft_profile_list *l)
 {
     return CLI_OBJECT("files", files_json(v->files), "measured", measured_json(v), "shown",
                       list_json(l));
 }
 
-static json_t *change_json(const struct profile_changes *c, const struct weft_profile_delta *d,
-                           const struct profile_view *before, const struct profile_view *after)
+static json_t *change_json(const struct cli_profile_changes *c, const struct weft_profile_delta *d,
+                           const struct cli_profile_view *before,
+                           const struct cli_profile_view *after)
 {
-    const struct weft_named_frame f = profile_changed(c, d);
+    const struct weft_named_frame f = cli_profile_changed(c, d);
     json_t *o = frame_json(d->after_row != WEFT_NONE ? after : before, &f);
     if (!o)
         return NULL;
     CLI_SET(o, "before_self", d->before_self, "after_self", d->after_self, "before_total",
             d->before_total, "after_total", d->after_total, "before_percent",
-            profile_percent(d->before_self, c->before->total), "after_percent",
-            profile_percent(d->after_self, c->after->total), "points", 100 * d->self_share);
+            cli_profile_percent(d->before_self, c->before->total), "after_percent",
+            cli_profile_percent(d->after_self, c->after->total), "points", 100 * d->self_share);
     return o;
 }
 
-bool profile_print_diff_json(const struct profile_view *before, const struct profile_view *after)
+bool cli_profile_print_diff_json(const struct cli_profile_view *before,
+                                 const struct cli_profile_view *after)
 {
-    struct profile_changes c;
-    bool ok = profile_changes_find(&c, before, after) == 0;
+    struct cli_profile_changes c;
+    bool ok = cli_profile_changes_find(&c, before, after) == 0;
     ok = ok && cli_json_dump(json_string("diff"), "{\"report\": ") &&
-         cli_json_dump(json_string(profile_by_name(after->o.by)), ",\n \"by\": ") &&
+         cli_json_dump(json_string(cli_profile_by_name(after->o.by)), ",\n \"by\": ") &&
          cli_json_dump(side_json(before, c.before), ",\n \"before\": ") &&
          cli_json_dump(side_json(after, c.after), ",\n \"after\": ");
     fputs(ok ? ",\n \"rows\": [" : "", stdout);
     for (uint32_t i = 0; ok && i < c.deltas->rows && i < after->r->limit; i++)
         ok = cli_json_dump(change_json(&c, &c.deltas->row[i], before, after), i ? ",\n  " : "\n  ");
     fputs(ok ? "]}\n" : "", stdout);
-    profile_changes_fini(&c);
+    cli_profile_changes_fini(&c);
     return ok;
 }

@@ -24,14 +24,14 @@ struct source {
 };
 
 struct profile_sources {
-    const struct profile_view *v;
+    const struct cli_profile_view *v;
     time_t recorded; /* when the recording ended; 0: not known */
     struct source file[FILES];
     unsigned files;
     char line[LINE_BYTES];
 };
 
-struct profile_sources *profile_sources_new(const struct profile_view *v)
+struct profile_sources *cli_profile_sources_new(const struct cli_profile_view *v)
 {
     struct profile_sources *s = calloc(1, sizeof *s);
     struct timespec now, clock;
@@ -44,7 +44,7 @@ struct profile_sources *profile_sources_new(const struct profile_view *v)
     return s;
 }
 
-void profile_sources_free(struct profile_sources *s)
+void cli_profile_sources_free(struct profile_sources *s)
 {
     for (unsigned i = 0; s && i < s->files; i++) {
         free(s->file[i].path);
@@ -60,7 +60,7 @@ static bool looks_like_source(const char *path)
         "tcc", "S",   "s",  "rs", "go",  "d",   "m",    "mm",  "zig", "nim", "swift",
         "py",  "js",  "ts", "ml", "mli", "hs",  "java", "kt",  "f",   "f90", "pas",
         "adb", "ads", "cu", "l",  "y",   "re",  "vala", "cr",  "v"};
-    const char *dot = strrchr(profile_base(path), '.');
+    const char *dot = strrchr(cli_profile_base(path), '.');
     for (unsigned i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcmp(dot + 1, suffixes[i]) == 0)
             return true;
@@ -94,7 +94,7 @@ static void load(struct profile_sources *s, struct source *f, const char *path)
     /* No link: its name would only pretend to be that of a source file. */
     if (lstat(full, &named) != 0 || !S_ISREG(named.st_mode))
         return;
-    int fd = weft__regular_open(NULL, full);
+    int fd = symbols_regular_open(NULL, full);
     if (fd < 0)
         return;
     if (fstat(fd, &st) == 0 && st.st_dev == named.st_dev && st.st_ino == named.st_ino &&
@@ -122,8 +122,8 @@ static struct source *find(struct profile_sources *s, const char *path)
     return f;
 }
 
-const char *profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
-                                bool *changed)
+const char *cli_profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
+                                    bool *changed)
 {
     const struct source *f = line ? find(s, path) : NULL;
     if (!f || !f->text)
@@ -151,7 +151,7 @@ const char *profile_source_line(struct profile_sources *s, const char *path, uin
 /* ---- ---- */
 
 struct table {
-    const struct profile_view *v;
+    const struct cli_profile_view *v;
     const struct weft_profile_list *l;
     struct profile_sources *sources;
     uint32_t shown;
@@ -159,26 +159,25 @@ struct table {
 };
 
 /* "burn.c:17"; where no line is known, "[kernel]" … */
-static struct weft__shown where_of(const struct profile_view *v, const struct weft_named_frame *f)
+static struct cli_shown where_of(const struct cli_profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;
     char text[500];
     const char *file =
         f->function == WEFT_NONE ? "" : weft_profile_text(p, p->function[f->function].file);
     if (f->function == WEFT_NONE && f->kind == WEFT_FRAME_FUNCTION) /* several, on one line */
-        return weft__shown(profile_base(weft_profile_text(p, f->text)));
+        return cli_shown(cli_profile_base(weft_profile_text(p, f->text)));
     if (!*file || !f->line) {
-        struct weft__shown place = profile_place(v, f);
-        return *place.text ? place : (struct weft__shown){"-"};
+        struct cli_shown place = cli_profile_place(v, f);
+        return *place.text ? place : (struct cli_shown){"-"};
     }
-    snprintf(text, sizeof text, "%.450s:%" PRIu32, profile_base(file), f->line);
-    return weft__shown(text);
+    snprintf(text, sizeof text, "%.450s:%" PRIu32, cli_profile_base(file), f->line);
+    return cli_shown(text);
 }
 
-static struct weft__shown function_of(const struct weft_profile *p,
-                                      const struct weft_named_frame *f)
+static struct cli_shown function_of(const struct weft_profile *p, const struct weft_named_frame *f)
 {
-    return weft__shown(
+    return cli_shown(
         weft_profile_text(p, f->function == WEFT_NONE ? f->text : p->function[f->function].name));
 }
 
@@ -189,24 +188,23 @@ static void put_row(struct table *t, struct cli_table *out, const struct weft_pr
     const uint64_t total = t->l->total;
     const char *line = NULL;
     bool changed = false;
-    cli_cell(out, "", "%s", profile_amount(t->v, r->self, total).text);
-    cli_cell(out, "", "%s", profile_share(r->self, total).text);
-    cli_cell(out, "", "%s", profile_share(sum, total).text);
-    cli_cell(out, "", "%s", profile_share(r->total, total).text);
+    cli_cell(out, "", "%s", cli_profile_amount(t->v, r->self, total).text);
+    cli_cell(out, "", "%s", cli_profile_share(r->self, total).text);
+    cli_cell(out, "", "%s", cli_profile_share(sum, total).text);
+    cli_cell(out, "", "%s", cli_profile_share(r->total, total).text);
     cli_cell(out, "", "%s", where_of(t->v, &r->frame).text);
     cli_cell(out, "", "%s", function_of(p, &r->frame).text);
     if (r->frame.function != WEFT_NONE)
-        line = profile_source_line(t->sources,
-                                   weft_profile_text(p, p->function[r->frame.function].file),
-                                   r->frame.line, &changed);
+        line = cli_profile_source_line(t->sources,
+                                       weft_profile_text(p, p->function[r->frame.function].file),
+                                       r->frame.line, &changed);
     t->changed |= changed;
     char text[700];
-    snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "",
-             line ? weft__shown(line).text : "");
+    snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "", line ? cli_shown(line).text : "");
     cli_cell_aside(out, line ? text : "");
 }
 
-bool profile_print_lines(const struct profile_view *v)
+bool cli_profile_print_lines(const struct cli_profile_view *v)
 {
     static const struct cli_column columns[] = {
         {.head = "self", .least = 10},
@@ -222,8 +220,8 @@ bool profile_print_lines(const struct profile_view *v)
     if (weft_profile_list_make(&l, v->p, &v->o) < 0)
         return false;
     t.l = l;
-    t.sources = profile_sources_new(v);
-    t.shown = profile_rows_shown(l, v->r->limit, v->r->least);
+    t.sources = cli_profile_sources_new(v);
+    t.shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
     for (uint32_t i = 0; t.sources && i < t.shown; i++) {
         sum += l->row[i].self;
         put_row(&t, &out, &l->row[i], sum);
@@ -238,7 +236,7 @@ bool profile_print_lines(const struct profile_view *v)
         printf("~: the file has been written since the recording, so something else may stand "
                "there\n");
     bool ok = t.sources != NULL;
-    profile_sources_free(t.sources);
+    cli_profile_sources_free(t.sources);
     weft_profile_list_free(l);
     return ok;
 }

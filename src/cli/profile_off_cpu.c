@@ -54,7 +54,7 @@ static bool within(const struct weft_profile *p, const struct weft_named_frame *
 
 static int by_time(const void *a, const void *b)
 {
-    const struct profile_wait *x = a, *y = b;
+    const struct cli_profile_wait *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns > y->ns ? -1 : 1;
     if (x->times != y->times)
@@ -91,17 +91,17 @@ static void find_places(struct places *s, const struct weft_profile *p,
 }
 
 /* Two sums for each place: waiting, and preempted. */
-static int add_up(struct profile_waits *w, const struct places *s)
+static int add_up(struct cli_profile_waits *w, const struct places *s)
 {
     const struct weft_calltree *t = w->tree;
-    struct profile_wait *sum = weft_resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
+    struct cli_profile_wait *sum = weft_resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
     if (!sum)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < t->calls; i++)
         for (unsigned k = 0; k < 2; k++)
-            sum[2 * (size_t)i + k] = (struct profile_wait){.call = i, .preempted = k};
+            sum[2 * (size_t)i + k] = (struct cli_profile_wait){.call = i, .preempted = k};
     for (uint32_t i = 0; i < t->calls; i++) {
-        struct profile_wait *place = &sum[2 * (size_t)s->call[i] + s->preempted[i]];
+        struct cli_profile_wait *place = &sum[2 * (size_t)s->call[i] + s->preempted[i]];
         place->ns += t->call[i].self;
         place->times += s->times[i];
     }
@@ -113,12 +113,12 @@ static int add_up(struct profile_waits *w, const struct places *s)
     return 0;
 }
 
-int profile_waits_find(struct profile_waits *w, const struct profile_view *v)
+int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v)
 {
     struct weft_calltree_options o = v->o;
     o.by = WEFT_PROFILE_BY_FUNCTION;
     o.off_cpu = true;
-    *w = (struct profile_waits){0};
+    *w = (struct cli_profile_waits){0};
     int rc = weft_calltree_make(&w->tree, v->p, &o);
     if (rc < 0)
         return rc;
@@ -141,11 +141,11 @@ int profile_waits_find(struct profile_waits *w, const struct profile_view *v)
     return rc;
 }
 
-void profile_waits_fini(struct profile_waits *w)
+void cli_profile_waits_fini(struct cli_profile_waits *w)
 {
     weft_calltree_free(w->tree);
     free(w->wait);
-    *w = (struct profile_waits){0};
+    *w = (struct cli_profile_waits){0};
 }
 
 /* ---- ---- */
@@ -153,20 +153,21 @@ void profile_waits_fini(struct profile_waits *w)
 enum { BEFORE = 55, CALLERS_WIDTH = 400 };
 
 /* "read  ← serve ← main" */
-static bool put_place(const struct profile_view *v, const struct profile_waits *w, uint32_t call)
+static bool put_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
+                      uint32_t call)
 {
     char callers[CALLERS_WIDTH + 16] = "";
     size_t used = 0;
     const struct weft_named_frame *frame = &w->tree->call[call].frame;
-    char *name =
-        frame->kind == WEFT_FRAME_STATE ? strdup("(stack not known)") : profile_name(v->p, frame);
+    char *name = frame->kind == WEFT_FRAME_STATE ? strdup("(stack not known)")
+                                                 : cli_profile_name(v->p, frame);
     if (!name)
         return false;
     for (uint32_t c = call ? w->tree->call[call].parent : 0; c && used < CALLERS_WIDTH;
          c = w->tree->call[c].parent) {
         if (w->tree->call[c].frame.kind == WEFT_FRAME_STATE)
             continue;
-        char *caller = profile_name(v->p, &w->tree->call[c].frame);
+        char *caller = cli_profile_name(v->p, &w->tree->call[c].frame);
         if (!caller) {
             free(name);
             return false;
@@ -194,19 +195,19 @@ static bool put_place(const struct profile_view *v, const struct profile_waits *
     return true;
 }
 
-static bool print_place(const struct profile_view *v, const struct profile_waits *w,
-                        const struct profile_wait *wait)
+static bool print_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
+                        const struct cli_profile_wait *wait)
 {
     uint64_t total = w->tree->total, mean = wait->times ? wait->ns / wait->times : wait->ns;
-    cli_put_right(profile_time(wait->ns, total).text, 10);
-    printf(" %8s %10s ", profile_share(wait->ns, total).text, weft_count(wait->times).text);
+    cli_put_right(cli_profile_time(wait->ns, total).text, 10);
+    printf(" %8s %10s ", cli_profile_share(wait->ns, total).text, weft_count(wait->times).text);
     cli_put_right(weft_duration((int64_t)mean).text, 11);
     printf("  %s%-9s%s  ", cli_style(wait->preempted ? CLI_WARNING : CLI_PLAIN),
            wait->preempted ? "preempted" : "waits", cli_style(CLI_PLAIN));
     return put_place(v, w, wait->call);
 }
 
-static void put_more(const struct profile_waits *w, uint32_t shown)
+static void put_more(const struct cli_profile_waits *w, uint32_t shown)
 {
     uint64_t ns = 0, times = 0;
     for (uint32_t i = shown; i < w->waits; i++) {
@@ -215,13 +216,13 @@ static void put_more(const struct profile_waits *w, uint32_t shown)
     }
     if (shown == w->waits)
         return;
-    cli_put_right(profile_time(ns, w->tree->total).text, 10);
+    cli_put_right(cli_profile_time(ns, w->tree->total).text, 10);
     printf(" %8s %10s %24s%s more places; --limit 0 shows all\n",
-           profile_share(ns, w->tree->total).text, weft_count(times).text, "",
+           cli_profile_share(ns, w->tree->total).text, weft_count(times).text, "",
            weft_count(w->waits - shown).text);
 }
 
-static bool print_places(const struct profile_view *v, const struct profile_waits *w)
+static bool print_places(const struct cli_profile_view *v, const struct cli_profile_waits *w)
 {
     uint32_t shown = 0;
     bool ok = true;
@@ -232,21 +233,21 @@ static bool print_places(const struct profile_view *v, const struct profile_wait
     printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", cli_style(CLI_BOLD), "away", "share", "times",
            "each", "why", "where, and who called it", cli_style(CLI_PLAIN));
     while (ok && shown < w->waits && shown < v->r->limit &&
-           profile_percent(w->wait[shown].ns, w->tree->total) >= v->r->least)
+           cli_profile_percent(w->wait[shown].ns, w->tree->total) >= v->r->least)
         ok = print_place(v, w, &w->wait[shown++]);
     put_more(w, shown);
     return ok;
 }
 
-bool profile_print_off_cpu(const struct profile_view *v)
+bool cli_profile_print_off_cpu(const struct cli_profile_view *v)
 {
-    struct profile_waits w;
-    bool ok = profile_waits_find(&w, v) == 0 && print_places(v, &w);
+    struct cli_profile_waits w;
+    bool ok = cli_profile_waits_find(&w, v) == 0 && print_places(v, &w);
     bool any = ok && w.waits;
-    profile_waits_fini(&w);
+    cli_profile_waits_fini(&w);
     if (any && v->o.thread == WEFT_NONE) {
         putchar('\n');
-        ok = profile_print_top(v, WEFT_PROFILE_BY_THREAD, v->r->limit);
+        ok = cli_profile_print_top(v, WEFT_PROFILE_BY_THREAD, v->r->limit);
     }
     return ok;
 }

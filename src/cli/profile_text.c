@@ -24,40 +24,41 @@ static struct weft_figure time_cell(uint64_t ns, uint64_t total, uint64_t weight
     return weft_axis_time((int64_t)ns, (int64_t)step, (int64_t)total);
 }
 
-struct weft_figure profile_time(uint64_t ns, uint64_t total)
+struct weft_figure cli_profile_time(uint64_t ns, uint64_t total)
 {
     return time_cell(ns, total, 0);
 }
 
-struct weft_figure profile_amount(const struct profile_view *v, uint64_t value, uint64_t total)
+struct weft_figure cli_profile_amount(const struct cli_profile_view *v, uint64_t value,
+                                      uint64_t total)
 {
-    return v->o.off_cpu ? profile_time(value, total) : profile_cpu(v, value, total);
+    return v->o.off_cpu ? cli_profile_time(value, total) : cli_profile_cpu(v, value, total);
 }
 
-struct weft_figure profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total)
+struct weft_figure cli_profile_cpu(const struct cli_profile_view *v, uint64_t value, uint64_t total)
 {
     const struct weft_profile *p = v->p;
-    const struct profile_facts *f = &v->facts;
+    const struct cli_profile_facts *f = &v->facts;
     if (v->o.source >= p->sources || p->source[v->o.source].unit != WEFT_UNIT_NS)
         return weft_count_short(value);
     return time_cell(value, total, f->samples ? f->total / f->samples : 0);
 }
 
-double profile_percent(uint64_t value, uint64_t total)
+double cli_profile_percent(uint64_t value, uint64_t total)
 {
     return total ? 100 * ((double)value / (double)total) : 0;
 }
 
-struct weft_figure profile_share(uint64_t value, uint64_t total)
+struct weft_figure cli_profile_share(uint64_t value, uint64_t total)
 {
     struct weft_figure c;
-    snprintf(c.text, sizeof c.text, "%.1f %%", profile_percent(value, total));
+    snprintf(c.text, sizeof c.text, "%.1f %%", cli_profile_percent(value, total));
     return c;
 }
 
 /* ---- Names ---- */
 
-const char *profile_by_name(enum weft_profile_by by)
+const char *cli_profile_by_name(enum weft_profile_by by)
 {
     static const char *const names[] = {
         [WEFT_PROFILE_BY_FUNCTION] = "function", [WEFT_PROFILE_BY_LINE] = "line",
@@ -68,13 +69,13 @@ const char *profile_by_name(enum weft_profile_by by)
     return names[by];
 }
 
-const char *profile_base(const char *path)
+const char *cli_profile_base(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
 }
 
-char *profile_name(const struct weft_profile *p, const struct weft_named_frame *f)
+char *cli_profile_name(const struct weft_profile *p, const struct weft_named_frame *f)
 {
     const char *text = weft_profile_text(p, f->text);
     size_t size = strlen(text), room = 3 * size + 32; /* a byte may take the place of three */
@@ -89,7 +90,7 @@ char *profile_name(const struct weft_profile *p, const struct weft_named_frame *
     return name;
 }
 
-const char *profile_object(const struct profile_view *v, const struct weft_named_frame *f)
+const char *cli_profile_object(const struct cli_profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;
     uint32_t path = f->function != WEFT_NONE ? v->object[f->function] : 0;
@@ -98,45 +99,48 @@ const char *profile_object(const struct profile_view *v, const struct weft_named
     return path ? weft_profile_text(p, path) : NULL;
 }
 
-struct weft__shown profile_place(const struct profile_view *v, const struct weft_named_frame *f)
+struct cli_shown cli_profile_place(const struct cli_profile_view *v,
+                                   const struct weft_named_frame *f)
 {
     char text[600] = "";
     const struct weft_function *function =
         f->function != WEFT_NONE ? &v->p->function[f->function] : NULL;
     const char *file = function ? weft_profile_text(v->p, function->file) : "",
-               *object = function ? profile_object(v, f) : NULL;
+               *object = function ? cli_profile_object(v, f) : NULL;
     if (*file && function->start_line)
-        snprintf(text, sizeof text, "%.500s:%" PRIu32, profile_base(file), function->start_line);
+        snprintf(text, sizeof text, "%.500s:%" PRIu32, cli_profile_base(file),
+                 function->start_line);
     else if (*file)
-        snprintf(text, sizeof text, "%.500s", profile_base(file));
+        snprintf(text, sizeof text, "%.500s", cli_profile_base(file));
     else if (object && strncmp(object, "[kernel", 7) == 0)
         snprintf(text, sizeof text, "[kernel]");
     else if (object)
-        snprintf(text, sizeof text, *object == '[' ? "%.500s" : "[%.500s]", profile_base(object));
-    return weft__shown(text);
+        snprintf(text, sizeof text, *object == '[' ? "%.500s" : "[%.500s]",
+                 cli_profile_base(object));
+    return cli_shown(text);
 }
 
 /* ---- The list ---- */
 
-uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least)
+uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least)
 {
     uint32_t n = 0;
-    while (n < l->rows && n < limit && profile_percent(l->row[n].total, l->total) >= least)
+    while (n < l->rows && n < limit && cli_profile_percent(l->row[n].total, l->total) >= least)
         n++;
     return n;
 }
 
-bool profile_cell_name(struct cli_table *t, const struct weft_profile *p,
-                       const struct weft_named_frame *f)
+bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+                           const struct weft_named_frame *f)
 {
-    char *name = profile_name(p, f);
+    char *name = cli_profile_name(p, f);
     cli_cell(t, cli_style_if(f->kind == WEFT_FRAME_ADDRESS, CLI_FAINT), "%s", name ? name : "");
     free(name);
     return name;
 }
 
 /* What a function took itself, and what it took with all that it called. */
-static bool print_calls(const struct profile_view *v, const struct weft_profile_list *l,
+static bool print_calls(const struct cli_profile_view *v, const struct weft_profile_list *l,
                         uint32_t shown)
 {
     static const struct cli_column columns[] = {
@@ -149,18 +153,18 @@ static bool print_calls(const struct profile_view *v, const struct weft_profile_
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
         sum += r->self;
-        cli_cell(&t, "", "%s", profile_amount(v, r->self, l->total).text);
-        cli_cell(&t, "", "%s", profile_share(r->self, l->total).text);
-        cli_cell(&t, "", "%s", profile_share(sum, l->total).text);
-        cli_cell(&t, "", "%s", profile_amount(v, r->total, l->total).text);
-        cli_cell(&t, "", "%s", profile_share(r->total, l->total).text);
-        ok &= profile_cell_name(&t, v->p, &r->frame);
-        cli_cell_aside(&t, profile_place(v, &r->frame).text);
+        cli_cell(&t, "", "%s", cli_profile_amount(v, r->self, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_share(r->self, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_share(sum, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_amount(v, r->total, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_share(r->total, l->total).text);
+        ok &= cli_profile_cell_name(&t, v->p, &r->frame);
+        cli_cell_aside(&t, cli_profile_place(v, &r->frame).text);
     }
     if (shown < l->rows) {
-        cli_cell(&t, "", "%s", profile_amount(v, l->total - sum, l->total).text);
-        cli_cell(&t, "", "%s", profile_share(l->total - sum, l->total).text);
-        cli_cell(&t, "", "%s", profile_share(l->total, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_amount(v, l->total - sum, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_share(l->total - sum, l->total).text);
+        cli_cell(&t, "", "%s", cli_profile_share(l->total, l->total).text);
         cli_cell(&t, "", "%s", "");
         cli_cell(&t, "", "%s", "");
         cli_cell(&t, "", "%s more; --limit 0 shows all", weft_count(l->rows - shown).text);
@@ -168,25 +172,25 @@ static bool print_calls(const struct profile_view *v, const struct weft_profile_
     return cli_table_print(&t) && ok;
 }
 
-void profile_put_folded(const struct profile_view *v)
+void cli_profile_put_folded(const struct cli_profile_view *v)
 {
     if (v->o.by_family)
         printf("%s#: any number; --fold=no keeps such labels apart%s\n", cli_style(CLI_FAINT),
                cli_style(CLI_PLAIN));
 }
 
-static void put_group(struct cli_table *t, const struct profile_view *v,
+static void put_group(struct cli_table *t, const struct cli_profile_view *v,
                       const struct weft_profile_list *l, const char *style, uint64_t samples,
                       uint64_t value, uint64_t sum)
 {
-    cli_cell(t, style, "%s", profile_amount(v, value, l->total).text);
-    cli_cell(t, style, "%s", profile_share(value, l->total).text);
-    cli_cell(t, style, "%s", profile_share(sum, l->total).text);
+    cli_cell(t, style, "%s", cli_profile_amount(v, value, l->total).text);
+    cli_cell(t, style, "%s", cli_profile_share(value, l->total).text);
+    cli_cell(t, style, "%s", cli_profile_share(sum, l->total).text);
     cli_cell(t, style, "%s", weft_count(samples).text);
 }
 
 /* Groups: each sample is in one, so they add up to the total. */
-static bool print_groups(const struct profile_view *v, const struct weft_profile_list *l,
+static bool print_groups(const struct cli_profile_view *v, const struct weft_profile_list *l,
                          enum weft_profile_by by, uint32_t shown)
 {
     const struct cli_column columns[] = {
@@ -194,7 +198,7 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
         {.head = "share", .least = 8},
         {.head = "sum %", .least = 8},
         {.head = v->o.off_cpu ? "times" : "samples", .gap = 2, .least = 10},
-        {.head = by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by),
+        {.head = by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : cli_profile_by_name(by),
          .gap = 2,
          .left = true}};
     struct cli_table t = CLI_TABLE(columns);
@@ -205,7 +209,7 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
         sum += r->self;
         samples += r->samples;
         put_group(&t, v, l, "", r->samples, r->self, sum);
-        ok &= profile_cell_name(&t, v->p, &r->frame);
+        ok &= cli_profile_cell_name(&t, v->p, &r->frame);
     }
     if (shown < l->rows) {
         put_group(&t, v, l, "", l->samples - samples, l->total - sum, l->total);
@@ -215,18 +219,19 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
     cli_cell(&t, cli_style(CLI_FAINT), "total");
     ok &= cli_table_print(&t);
     if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
-        profile_put_folded(v);
+        cli_profile_put_folded(v);
     return ok;
 }
 
-bool profile_print_top(const struct profile_view *v, enum weft_profile_by by, uint64_t limit)
+bool cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
+                           uint64_t limit)
 {
     struct weft_calltree_options o = v->o;
     struct weft_profile_list *l;
     o.by = by;
     if (weft_profile_list_make(&l, v->p, &o) < 0)
         return false;
-    uint32_t shown = profile_rows_shown(l, limit, v->r->least);
+    uint32_t shown = cli_profile_rows_shown(l, limit, v->r->least);
     bool ok = true;
     bool second = by == WEFT_PROFILE_BY_LABEL && v->r->report == PROFILE_OVERVIEW;
     if (second && l->samples)

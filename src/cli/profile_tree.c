@@ -20,7 +20,7 @@ enum {
 };
 
 struct tree {
-    const struct profile_view *v;
+    const struct cli_profile_view *v;
     const struct weft_calltree *t;
     uint64_t least; /* what has less is not shown */
     uint64_t weak;  /* … or counts for nothing within a chain */
@@ -98,7 +98,7 @@ static uint32_t tail_of(const struct tree *t, uint32_t head)
 static char *name_of(const struct tree *t, uint32_t call)
 {
     const struct weft_named_frame *f = &t->t->call[call].frame;
-    return profile_name(t->v->p, f);
+    return cli_profile_name(t->v->p, f);
 }
 
 /* How many columns it takes in a chain. */
@@ -190,9 +190,9 @@ static bool put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_
 {
     const struct weft_call *c = &t->t->call[head];
     uint64_t total = t->t->total, self = t->t->call[tail].self;
-    cli_put_right(profile_amount(t->v, c->total, total).text, 10);
-    printf(" %8s", profile_share(c->total, total).text);
-    printf(" %8s   ", self ? profile_share(self, total).text : "");
+    cli_put_right(cli_profile_amount(t->v, c->total, total).text, 10);
+    printf(" %8s", cli_profile_share(c->total, total).text);
+    printf(" %8s   ", self ? cli_profile_share(self, total).text : "");
     int used = NUMBERS + put_lines(t, level);
     int room = t->width - used;
     bool ok = put_chain(t, head, tail, room < room_least(t) ? room_least(t) : room);
@@ -230,11 +230,11 @@ static void say_left_out(const struct tree *t)
     printf(
         "%s%s call%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
         cli_style(CLI_FAINT), weft_count(left_out).text, weft_plural(left_out),
-        profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
+        cli_profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
         cli_style(CLI_PLAIN));
 }
 
-bool profile_print_tree(const struct profile_view *v)
+bool cli_profile_print_tree(const struct cli_profile_view *v)
 {
     struct weft_calltree *calls;
     if (weft_calltree_make(&calls, v->p, &v->o) < 0)
@@ -255,9 +255,9 @@ bool profile_print_tree(const struct profile_view *v)
                v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",
                cli_style(CLI_PLAIN));
         ok = print_calls(&t);
-        weft__tell_cut(calls);
+        cli_tell_cut(calls);
         say_left_out(&t);
-        profile_put_folded(v);
+        cli_profile_put_folded(v);
     }
     free(t.next);
     weft_calltree_free(calls);

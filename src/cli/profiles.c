@@ -19,8 +19,8 @@
 
 /* What the functions here share while files are read. All of these return false after saying what is wrong. */
 struct loading {
-    struct weft__profiles *out;
-    const struct weft__profiles_options *o;
+    struct cli_profiles *out;
+    const struct cli_profiles_options *o;
     const char *command;
     const char *model_path; /* whose events the model is of */
 };
@@ -30,7 +30,7 @@ static bool fail(const struct loading *l, const char *path, int rc, const struct
     struct weft_error e = *err;
     if (!*e.text && e.code == 0)
         e.code = rc;
-    weft__complain(path ? path : l->command, &e);
+    cli_complain(path ? path : l->command, &e);
     return false;
 }
 
@@ -77,19 +77,19 @@ static void warn_foreign(const struct loading *l, const char *path,
     if (l->o->quiet)
         return;
     if (f->cut)
-        weft__say(path, "warning: it was not finished: what records it was killed, or still runs");
+        cli_say(path, "warning: it was not finished: what records it was killed, or still runs");
     if (f->without_callers)
-        weft__say(path,
-                  "warning: of %" PRIu64 " samples it is not known who called: their stacks "
-                  "could not be unwound",
-                  f->without_callers);
+        cli_say(path,
+                "warning: of %" PRIu64 " samples it is not known who called: their stacks "
+                "could not be unwound",
+                f->without_callers);
     if (f->other_machines)
-        weft__say(path, "warning: %" PRIu64 " samples are of guests, whose addresses have no names",
-                  f->other_machines);
+        cli_say(path, "warning: %" PRIu64 " samples are of guests, whose addresses have no names",
+                f->other_machines);
 }
 
 static bool load_foreign(struct loading *l, const struct weft_input *in,
-                         struct weft__profiles_file *file)
+                         struct cli_profiles_file *file)
 {
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     struct weft_foreign_facts facts;
@@ -102,17 +102,17 @@ static bool load_foreign(struct loading *l, const struct weft_input *in,
     weft_unwinder_free(unwinder.data);
     file->real_ns = facts.real_ns;
     file->clock_ns = (uint64_t)facts.clock_ns;
-    file->this_boot = facts.kind == WEFT_FOREIGN_PERF && weft__perf_is_of_this_boot(&facts);
+    file->this_boot = facts.kind == WEFT_FOREIGN_PERF && cli_perf_is_of_this_boot(&facts);
     /* A file that was cut off is good up to there. */
     file->damaged = rc < 0;
     bool usable = (rc == WEFT_E_FORMAT || rc == WEFT_E_LIMIT) && facts.samples;
     if (usable && !l->o->quiet) {
         char text[sizeof err.text];
         snprintf(text, sizeof text, "%s", err.text);
-        weft__say(file->path,
-                  "warning: it is damaged at offset %" PRIu64 ": %s; what stands "
-                  "before that is used",
-                  err.offset, text);
+        cli_say(file->path,
+                "warning: it is damaged at offset %" PRIu64 ": %s; what stands "
+                "before that is used",
+                err.offset, text);
     }
     if (rc < 0 && !usable)
         return fail(l, file->path, rc, &err);
@@ -140,17 +140,17 @@ static char *program_of(const struct weft_process_facts *f)
 
 /* The events, if no other file had some: they say which promise ran. */
 static bool load_events(struct loading *l, struct weft_reader *reader,
-                        struct weft__profiles_file *file)
+                        struct cli_profiles_file *file)
 {
-    struct weft__profiles *out = l->out;
+    struct cli_profiles *out = l->out;
     struct weft_model *m;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     bool wanted = !l->o->no_model && !l->o->model;
     if (weft_reader_facts(reader)->packets == 0 || !wanted)
         return true;
-    struct weft__progress progress = weft__progress_begin(l->o->quiet ? NULL : file->path);
-    int rc = weft_model_build(&m, reader, weft__progress_show, &progress, &err);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(l->o->quiet ? NULL : file->path);
+    int rc = weft_model_build(&m, reader, cli_progress_show, &progress, &err);
+    cli_progress_end(&progress);
     if (rc < 0)
         return fail(l, file->path, rc, &err);
     file->events = m->events_total > 0;
@@ -160,13 +160,13 @@ static bool load_events(struct loading *l, struct weft_reader *reader,
         return true;
     }
     if (file->events && !l->o->quiet)
-        weft__say(file->path, "warning: its events are left out: those of %s say which promise ran",
-                  weft__shown(l->model_path).text);
+        cli_say(file->path, "warning: its events are left out: those of %s say which promise ran",
+                cli_shown(l->model_path).text);
     weft_model_free(m);
     return true;
 }
 
-static bool load_trace(struct loading *l, const char *path, struct weft__profiles_file *file)
+static bool load_trace(struct loading *l, const char *path, struct cli_profiles_file *file)
 {
     struct weft_reader *reader;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
@@ -183,7 +183,7 @@ static bool load_trace(struct loading *l, const char *path, struct weft__profile
         if (known(f->boot_id))
             memcpy(file->boot_id, f->boot_id, sizeof file->boot_id);
         if (!l->o->quiet)
-            weft__warn(file->path, weft_reader_damage(reader));
+            cli_warn(file->path, weft_reader_damage(reader));
     }
     weft_reader_close(reader);
     return ok;
@@ -201,7 +201,7 @@ static void path_of(char *path, size_t room, const struct weft_input *in, const 
         snprintf(path, room, "/proc/self/fd/%d", in->fd);
 }
 
-static bool load_file(struct loading *l, struct weft__profiles_file *file)
+static bool load_file(struct loading *l, struct cli_profiles_file *file)
 {
     struct weft_profile *p = l->out->profile;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
@@ -209,7 +209,7 @@ static bool load_file(struct loading *l, struct weft__profiles_file *file)
     char path[4096];
     uint64_t samples = p->samples, absences = p->absences;
     uint8_t boot_id[16];
-    const char *given = weft__trace_path(file->path, &err);
+    const char *given = cli_trace_path(file->path, &err);
     int rc = given ? weft_input_open(&in, given, &err) : err.code;
     if (rc < 0)
         return fail(l, file->path, rc, &err);
@@ -232,10 +232,10 @@ static bool load_file(struct loading *l, struct weft__profiles_file *file)
 /* Times of different boots have nothing to do with each other. */
 static bool same_boot(const struct loading *l)
 {
-    const struct weft__profiles *p = l->out;
+    const struct cli_profiles *p = l->out;
     const uint8_t *first = NULL;
     for (unsigned i = 0; i < p->files; i++) {
-        const struct weft__profiles_file *f = &p->file[i];
+        const struct cli_profiles_file *f = &p->file[i];
         if (!known(f->boot_id) || (f->samples == 0 && f->absences == 0 && !f->events))
             continue;
         if (first && memcmp(first, f->boot_id, 16) != 0)
@@ -254,29 +254,28 @@ static bool overlap(const struct weft_profile *p, const struct weft_model *m)
 
 static bool join(struct loading *l)
 {
-    struct weft__profiles *out = l->out;
+    struct cli_profiles *out = l->out;
     const struct weft_model *m = l->o->model ? l->o->model : out->model;
     const char *path = l->model_path ? l->model_path : out->file[0].path;
     bool any = out->profile->samples || out->profile->absences, same = same_boot(l);
     if (!same && !l->o->quiet)
-        weft__say(l->command,
-                  "warning: the files are of different boots of a machine, or of different "
-                  "machines: times of the one mean nothing in the other, only sums are right%s",
-                  m ? "; which promise ran is left out: give the files one by one for that" : "");
+        cli_say(l->command,
+                "warning: the files are of different boots of a machine, or of different "
+                "machines: times of the one mean nothing in the other, only sums are right%s",
+                m ? "; which promise ran is left out: give the files one by one for that" : "");
     if (!m || !any || !same)
         return true;
     if (!overlap(out->profile, m) && !l->o->quiet)
-        weft__say(path, "warning: its events and the samples have no time in common: the clocks "
-                        "differ, or they are of different runs; no sample belongs to a promise");
+        cli_say(path, "warning: its events and the samples have no time in common: the clocks "
+                      "differ, or they are of different runs; no sample belongs to a promise");
     int rc = weft_profile_join(out->profile, m);
     if (rc > 0 && !l->o->quiet)
-        weft__say(path,
-                  "warning: the samples are of another boot than the events, so which promise "
-                  "ran is not known");
+        cli_say(path, "warning: the samples are of another boot than the events, so which promise "
+                      "ran is not known");
     return rc >= 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
 }
 
-static bool of_this_boot(const struct weft__profiles *p)
+static bool of_this_boot(const struct cli_profiles *p)
 {
     char text[64] = "", wanted[64];
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
@@ -299,35 +298,34 @@ static bool of_this_boot(const struct weft__profiles *p)
 
 static bool resolve(struct loading *l)
 {
-    struct weft__profiles *out = l->out;
+    struct cli_profiles *out = l->out;
     const struct weft_symbols_options o = {.kallsyms = l->o->kallsyms,
                                            .sysroot = l->o->sysroot,
                                            .debug_path = l->o->debug_path,
                                            .this_machine = out->this_boot};
     if (l->o->no_symbols)
         return true;
-    struct weft__progress progress =
-        weft__progress_begin(l->o->quiet ? NULL : "names of functions");
-    int rc = weft_symbols_resolve(out->profile, &o, &out->symbols, weft__progress_show, &progress);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(l->o->quiet ? NULL : "names of functions");
+    int rc = weft_symbols_resolve(out->profile, &o, &out->symbols, cli_progress_show, &progress);
+    cli_progress_end(&progress);
     return rc == 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
 }
 
 static bool say_empty(const struct loading *l)
 {
-    const struct weft__profiles *p = l->out;
+    const struct cli_profiles *p = l->out;
     const char *path = p->file[0].path;
     if (l->o->may_be_empty)
         return true;
     if (p->profile->lost)
-        weft__say(path, "there are no samples in it: all %" PRIu64 " were lost", p->profile->lost);
+        cli_say(path, "there are no samples in it: all %" PRIu64 " were lost", p->profile->lost);
     else if (p->file[0].kind != WEFT_FOREIGN_NONE)
-        weft__say(path, "there are no samples in this %s", weft__profiles_kind(p->file[0].kind));
+        cli_say(path, "there are no samples in this %s", cli_profiles_kind(p->file[0].kind));
     else
-        weft__say(path,
-                  "there are no samples in %s; record some: weft record --sample -- PROGRAM (with "
-                  "its promises), or weft sample -- PROGRAM",
-                  p->files > 1 ? "any of these files" : "it");
+        cli_say(path,
+                "there are no samples in %s; record some: weft record --sample -- PROGRAM (with "
+                "its promises), or weft sample -- PROGRAM",
+                p->files > 1 ? "any of these files" : "it");
     return false;
 }
 
@@ -356,13 +354,13 @@ static bool unite_sources(struct weft_profile *p)
     return ok;
 }
 
-bool weft__profiles_open(struct weft__profiles *p, const char *const *path, unsigned paths,
-                         const struct weft__profiles_options *o)
+bool cli_profiles_open(struct cli_profiles *p, const char *const *path, unsigned paths,
+                       const struct cli_profiles_options *o)
 {
     struct loading l = {.out = p, .o = o, .command = o->command ? o->command : "profile"};
     const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
-    *p = (struct weft__profiles){.profile = weft_profile_new(),
-                                 .file = calloc(paths, sizeof *p->file)};
+    *p = (struct cli_profiles){.profile = weft_profile_new(),
+                               .file = calloc(paths, sizeof *p->file)};
     if (!p->profile || !p->file)
         return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
     for (; p->files < paths; p->files++) {
@@ -375,31 +373,31 @@ bool weft__profiles_open(struct weft__profiles *p, const char *const *path, unsi
     if (weft_profile_finish(p->profile) < 0 || !unite_sources(p->profile))
         return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
     if (p->profile->skipped && !o->quiet)
-        weft__say(path[0], "warning: %" PRIu64 " records of samples could not be understood",
-                  p->profile->skipped);
+        cli_say(path[0], "warning: %" PRIu64 " records of samples could not be understood",
+                p->profile->skipped);
     p->this_boot = of_this_boot(p);
     if (p->profile->samples == 0 && p->profile->absences == 0)
         return say_empty(&l);
     return join(&l) && resolve(&l);
 }
 
-void weft__profiles_close(struct weft__profiles *p)
+void cli_profiles_close(struct cli_profiles *p)
 {
     weft_profile_free(p->profile);
     weft_model_free(p->model);
     for (unsigned i = 0; i < p->files; i++)
         free(p->file[i].program);
     free(p->file);
-    *p = (struct weft__profiles){0};
+    *p = (struct cli_profiles){0};
 }
 
-void weft__tell_cut(const struct weft_calltree *t)
+void cli_tell_cut(const struct weft_calltree *t)
 {
     if (t->cut)
-        weft__say("profile",
-                  "warning: more than %u calls are different: %" PRIu64
-                  " samples count to the innermost caller that has a place",
-                  WEFT_CALLS_MAX, t->cut);
+        cli_say("profile",
+                "warning: more than %u calls are different: %" PRIu64
+                " samples count to the innermost caller that has a place",
+                WEFT_CALLS_MAX, t->cut);
 }
 
 const char *const cli_async_words[] = {"creators", "waits", NULL};
@@ -407,11 +405,11 @@ const char *const cli_async_words[] = {"creators", "waits", NULL};
 void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
     if (access(path, R_OK) < 0)
-        weft__misuse(c->name, "--%s: %s cannot be read", o->name, path);
+        cli_misuse(c->name, "--%s: %s cannot be read", o->name, path);
     *(const char **)o->to = path;
 }
 
-const char *weft__profiles_kind(enum weft_foreign kind)
+const char *cli_profiles_kind(enum weft_foreign kind)
 {
     switch (kind) {
     case WEFT_FOREIGN_NONE:

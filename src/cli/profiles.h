@@ -2,12 +2,12 @@
 /* A profile from the files of a command line: weft traces with samples, Akaros's streams, perf.data, told apart by
  * what is in them. Several files add up to one profile; the events of one of them say which promise ran.
  *
- *     struct weft__profiles p;
- *     if (weft__profiles_open(&p, paths, count, &(struct weft__profiles_options){.command = "profile"}))
+ *     struct cli_profiles p;
+ *     if (cli_profiles_open(&p, paths, count, &(struct cli_profiles_options){.command = "profile"}))
  *         use(p.profile, p.profile->model);
- *     weft__profiles_close(&p);
+ *     cli_profiles_close(&p);
  *
- * Says what is wrong on standard error, like weft__model. One thread. */
+ * Says what is wrong on standard error, like cli_model. One thread. */
 #ifndef WEFT_CLI_PROFILES_H
 #define WEFT_CLI_PROFILES_H
 
@@ -17,7 +17,7 @@
 #include "profile/frames.h"
 #include "symbols/symbols.h"
 
-struct weft__profiles_options {
+struct cli_profiles_options {
     const char *command;            /* in messages; NULL: "profile" */
     const struct weft_model *model; /* join this one (borrowed) instead of that of a file */
     bool no_model;                  /* do not ask which promise ran: faster */
@@ -29,7 +29,7 @@ struct weft__profiles_options {
     bool quiet;                                  /* no warnings: only why it failed */
 };
 
-struct weft__profiles_file {
+struct cli_profiles_file {
     const char *path;           /* borrowed */
     enum weft_foreign kind;     /* WEFT_FOREIGN_NONE: a trace */
     uint64_t samples, absences; /* that came from it */
@@ -42,29 +42,29 @@ struct weft__profiles_file {
     uint64_t clock_ns; /* … and on the clock of the samples; both 0: not known */
 };
 
-struct weft__profiles {
+struct cli_profiles {
     struct weft_profile *profile; /* finished, joined, resolved */
     struct weft_model
         *model; /* that it was joined with, if that came from a file: owned; else NULL */
     struct weft_symbols_stats symbols;
     bool this_boot; /* all of it was recorded on this machine since it was booted */
-    struct weft__profiles_file *file;
+    struct cli_profiles_file *file;
     unsigned files;
 };
 
 /* Fills *p, which can be closed also after a failure. False: said on standard error. Files without any samples are
  * one, unless may_be_empty, and the message says how to record some. Files of different boots are not joined, and
  * that is said. */
-bool weft__profiles_open(struct weft__profiles *p, const char *const *path, unsigned paths,
-                         const struct weft__profiles_options *o);
-void weft__profiles_close(struct weft__profiles *p);
+bool cli_profiles_open(struct cli_profiles *p, const char *const *path, unsigned paths,
+                       const struct cli_profiles_options *o);
+void cli_profiles_close(struct cli_profiles *p);
 
 /* What each promise of the joined model is called together with those that differ from it in numbers only: texts of p
  * ("GET /key-#"), for weft_calltree_options and weft_frames_options. The caller frees it. NULL: no memory. */
-uint32_t *weft__profile_families(struct weft_profile *p);
+uint32_t *cli_profile_families(struct weft_profile *p);
 
 /* Says if a tree of calls had to be cut. */
-void weft__tell_cut(const struct weft_calltree *t);
+void cli_tell_cut(const struct weft_calltree *t);
 
 /* Options that several commands have. */
 extern const char *const cli_async_words[];
@@ -86,6 +86,6 @@ void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, 
 #define CLI_NO_SYMBOLS(to_) CLI_FLAG("no-symbols", to_, "take only names that stand in the files")
 
 /* "weft trace", "perf.data" … */
-const char *weft__profiles_kind(enum weft_foreign kind);
+const char *cli_profiles_kind(enum weft_foreign kind);
 
 #endif

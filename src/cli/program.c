@@ -94,16 +94,16 @@ static const char *secure(int fd)
     return NULL;
 }
 
-static void look(int fd, struct weft__why *why)
+static void look(int fd, struct cli_why *why)
 {
     char head[128];
     ssize_t n = pread(fd, head, sizeof head - 1, 0);
     head[n > 0 ? n : 0] = 0;
     if (strncmp(head, "#!", 2) == 0) {
         const char *interpreter = head + 2 + strspn(head + 2, " \t");
-        struct weft__shown shown = weft__shown("");
+        struct cli_shown shown = cli_shown("");
         head[strcspn(head, "\r\n")] = 0;
-        shown = weft__shown(interpreter);
+        shown = cli_shown(interpreter);
         snprintf(why->text, sizeof why->text,
                  "is a script for %.200s; give the program that it runs, or let the script exec it",
                  shown.text);
@@ -129,9 +129,9 @@ static void look(int fd, struct weft__why *why)
     }
 }
 
-struct weft__why weft__program_why(const char *name)
+struct cli_why cli_program_why(const char *name)
 {
-    struct weft__why why = {.text = "cannot be read, so weft cannot say why"};
+    struct cli_why why = {.text = "cannot be read, so weft cannot say why"};
     char path[PATH_MAX];
     int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0) {
@@ -141,7 +141,7 @@ struct weft__why weft__program_why(const char *name)
     return why;
 }
 
-bool weft__program_script(const char *name, char *line, size_t size)
+bool cli_program_script(const char *name, char *line, size_t size)
 {
     char path[PATH_MAX];
     int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;

@@ -78,8 +78,8 @@ static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
     static struct sink sink;
     uint32_t *sorted = weft_model_by_id(m);
     if (!sorted) {
-        weft__say("promises", "out of memory");
-        return WEFT__FAILED;
+        cli_say("promises", "out of memory");
+        return CLI_FAILED;
     }
     sink_open(&sink, full);
     put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
@@ -92,9 +92,9 @@ static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
 static int run(int files, char **file)
 {
     (void)files;
-    struct weft_model *model = weft__model(*file);
+    struct weft_model *model = cli_model(*file);
     if (!model)
-        return WEFT__FAILED;
+        return CLI_FAILED;
     int status = print(model, request.raw, request.full, !model->quirks.any_bytes);
     weft_model_free(model);
     return status;

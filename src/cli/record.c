@@ -39,7 +39,7 @@ struct request {
     uint64_t bytes, pending; /* 0: the library's default */
     bool force, memory, off_cpu, xen, sized;
     uint32_t hz;       /* 0: no samples */
-    unsigned runtimes; /* as weft__runtimes_parse says */
+    unsigned runtimes; /* as cli_runtimes_parse says */
     char **argv;       /* of the program */
 };
 
@@ -59,23 +59,23 @@ struct place {
 
 /* ---- The command line ---- */
 
-static struct request request = {.output = DEFAULT_PATH, .runtimes = WEFT__RUNTIMES_ALL};
+static struct request request = {.output = DEFAULT_PATH, .runtimes = CLI_RUNTIMES_ALL};
 
 static void take_runtimes(const struct cli_command *c, const struct cli_option *o,
                           const char *value)
 {
-    if (!weft__runtimes_parse(value, &request.runtimes))
-        weft__misuse(c->name,
-                     "--%s: \"%s\" is neither none nor a list of what --list-runtimes prints",
-                     o->name, value);
+    if (!cli_runtimes_parse(value, &request.runtimes))
+        cli_misuse(c->name,
+                   "--%s: \"%s\" is neither none nor a list of what --list-runtimes prints",
+                   o->name, value);
 }
 
 static void list_runtimes(const struct cli_command *c, const struct cli_option *o,
                           const char *value)
 {
     (void)c, (void)o, (void)value;
-    weft__runtimes_list();
-    exit(WEFT__DONE);
+    cli_runtimes_list();
+    exit(CLI_DONE);
 }
 
 static const char *const runtimes[] = {"python", "node", "ocaml", "none", NULL};
@@ -119,11 +119,11 @@ static const struct cli_option options[] = {
 
 static void check_size(const struct request *r)
 {
-    const uint64_t min = r->xen ? WEFT__XEN_MIN_BYTES : MIN_BYTES;
-    const uint64_t max = r->xen ? WEFT__XEN_MAX_BYTES : MAX_BYTES;
+    const uint64_t min = r->xen ? CLI_XEN_MIN_BYTES : MIN_BYTES;
+    const uint64_t max = r->xen ? CLI_XEN_MAX_BYTES : MAX_BYTES;
     if (r->bytes < min || r->bytes > max)
-        weft__misuse("record", "--size: %s is too %s; possible is %s", weft_size(r->bytes).text,
-                     r->bytes < min ? "small" : "large", r->xen ? "72K to 3900M" : "64K to 1T");
+        cli_misuse("record", "--size: %s is too %s; possible is %s", weft_size(r->bytes).text,
+                   r->bytes < min ? "small" : "large", r->xen ? "72K to 3900M" : "64K to 1T");
 }
 
 static void check(struct request *r)
@@ -134,17 +134,17 @@ static void check(struct request *r)
     else
         r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
     if (r->off_cpu && !r->hz)
-        weft__misuse("record", "--off-cpu is for --sample");
+        cli_misuse("record", "--off-cpu is for --sample");
     if (r->xen && (output || r->force || r->memory || r->hz || r->pending))
-        weft__misuse("record", "--xen records into no file: -o, --pending, --force, --memory and "
-                               "--sample are not for it");
+        cli_misuse("record", "--xen records into no file: -o, --pending, --force, --memory and "
+                             "--sample are not for it");
     if (r->pending > r->bytes / 2)
-        weft__misuse("record", "--pending: at most half of the trace (--size) can be for it, %s",
-                     weft_size(r->bytes / 2).text);
+        cli_misuse("record", "--pending: at most half of the trace (--size) can be for it, %s",
+                   weft_size(r->bytes / 2).text);
     if (!*r->output)
-        weft__misuse("record", "-o: the name of the trace is empty");
+        cli_misuse("record", "-o: the name of the trace is empty");
     if (strcmp(r->output, "-") == 0)
-        weft__misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
+        cli_misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
 }
 
 /* ---- The place for the trace ---- */
@@ -157,8 +157,8 @@ static bool expand_path(char *path, size_t size, const char *output, pid_t pid)
         return false;
     if (*folder)
         strcat(folder, "/");
-    const size_t room = size - TEMPORARY_SUFFIX, n = weft__expand_pid(path, room, folder, pid);
-    return n < room && weft__expand_pid(path + n, room - n, output, pid) < room - n;
+    const size_t room = size - TEMPORARY_SUFFIX, n = cli_expand_pid(path, room, folder, pid);
+    return n < room && cli_expand_pid(path + n, room - n, output, pid) < room - n;
 }
 
 static bool refuse(const struct place *p, const char *format, ...)
@@ -170,7 +170,7 @@ static bool refuse(const struct place *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    weft__say(p->name, "%s; the program runs on without recording", why);
+    cli_say(p->name, "%s; the program runs on without recording", why);
     return false;
 }
 
@@ -184,7 +184,7 @@ static enum stands what_stands(const char *path, uint32_t *pid)
         return NOTHING;
     int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     enum stands s = SOMETHING;
-    if (fd >= 0 && weft__facts_read(fd, &facts)) {
+    if (fd >= 0 && cli_facts_read(fd, &facts)) {
         *pid = facts.pid;
         s = weft_output_is_recorded(fd, pid) ? LIVE : A_TRACE;
     }
@@ -298,10 +298,10 @@ static int make_memory(const struct request *r)
     /* Taking more than there is would not fail: it would drive others out. */
     const uint64_t left = available_memory();
     if (r->bytes > left) {
-        weft__say("--memory",
-                  "%s is more than the %s that are left, give a smaller --size; the "
-                  "program runs on without recording",
-                  weft_size(r->bytes).text, weft_size(left).text);
+        cli_say("--memory",
+                "%s is more than the %s that are left, give a smaller --size; the "
+                "program runs on without recording",
+                weft_size(r->bytes).text, weft_size(left).text);
         return -1;
     }
     int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
@@ -313,8 +313,8 @@ static int make_memory(const struct request *r)
         error = errno;
     if (!error)
         return fd;
-    weft__say("--memory", "cannot have %s: %s; the program runs on without recording",
-              weft_size(r->bytes).text, strerror(error));
+    cli_say("--memory", "cannot have %s: %s; the program runs on without recording",
+            weft_size(r->bytes).text, strerror(error));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -337,16 +337,16 @@ static bool write_memory(const struct place *p, int fd)
     ssize_t n = 0;
     bool fine = true;
     snprintf(memory, sizeof memory, "/proc/self/fd/%d", fd);
-    if (!weft__facts_read(fd, &facts) ||
-        !weft__output_open(&out, p->path, WEFT_OUTPUT_TRACE, source, 1))
+    if (!cli_facts_read(fd, &facts) ||
+        !cli_output_open(&out, p->path, WEFT_OUTPUT_TRACE, source, 1))
         return false;
     for (; fine && (n = pread(fd, block, sizeof block, at)) > 0; at += n)
         fine = is_zero(block, (size_t)n) ? fseeko(out.file, n, SEEK_CUR) == 0
                                          : fwrite(block, 1, (size_t)n, out.file) == (size_t)n;
     fine = fine && n == 0 && fflush(out.file) == 0 && ftruncate(fileno(out.file), at) == 0;
     if (!fine)
-        weft__say(p->name, "cannot be written: %s", strerror(errno));
-    return weft__output_close(&out, p->path, fine) && fine;
+        cli_say(p->name, "cannot be written: %s", strerror(errno));
+    return cli_output_close(&out, p->path, fine) && fine;
 }
 
 /* ---- Running ---- */
@@ -355,7 +355,7 @@ struct start {
     const struct request *request;
     struct place *place;
     int memory;
-    struct weft__rings *rings;
+    struct cli_rings *rings;
 };
 
 /* In the child, whose process id may be in the trace's name. */
@@ -384,15 +384,15 @@ static void prepare_child(void *data)
         setenv("WEFT_TRACE_PENDING", bytes, 1);
         setenv("WEFT_TRACE_FOR", pid, 1);
         if (!r->memory &&
-            weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
+            cli_children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
-        weft__runtimes_set(r->runtimes, r->hz != 0, r->argv);
-        weft__rings_set(start->rings);
+        cli_runtimes_set(r->runtimes, r->hz != 0, r->argv);
+        cli_rings_set(start->rings);
     }
 }
 
 /* The samples lie beside the trace while the program runs, as a trace of their own: if we are killed, they stay. */
-static bool begin_samples(struct weft__sampling *s, const struct request *r,
+static bool begin_samples(struct cli_sampling *s, const struct request *r,
                           const struct place *place, pid_t pid)
 {
     char path[PATH_MAX + 16];
@@ -401,48 +401,47 @@ static bool begin_samples(struct weft__sampling *s, const struct request *r,
                                            .frequency = r->hz,
                                            .all_switches = r->off_cpu};
     snprintf(path, sizeof path, "%s.samples", place->path);
-    if (weft__sampling_check(path, path) && weft__sampling_open(s, "--sample", &o) &&
-        weft__sampling_create(s, path, &o, r->argv))
+    if (cli_sampling_check(path, path) && cli_sampling_open(s, "--sample", &o) &&
+        cli_sampling_create(s, path, &o, r->argv))
         return true;
-    weft__say("--sample", "the program runs on without samples");
-    weft__sampling_close(s);
+    cli_say("--sample", "the program runs on without samples");
+    cli_sampling_close(s);
     return false;
 }
 
 /* Runs the program to its end. Returns 0 and how it ended, or the errno with which it could not be
  * executed. */
 static int run_program(const struct request *r, struct place *place, int memory,
-                       struct weft__sampling *s, int *status)
+                       struct cli_sampling *s, int *status)
 {
-    struct weft__rings rings = {.folder = ""};
+    struct cli_rings rings = {.folder = ""};
     struct start start = {r, place, memory, &rings};
     pid_t pid;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     place->begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    if (weft__runtimes_ocaml(r->runtimes))
-        weft__rings_init(&rings);
-    int error = weft__child_start(&pid, r->argv, prepare_child, &start);
+    if (cli_runtimes_ocaml(r->runtimes))
+        cli_rings_init(&rings);
+    int error = cli_child_start(&pid, r->argv, prepare_child, &start);
     place->pid = pid;
     if (!error && place->usable)
-        weft__rings_start(&rings,
-                          &(struct weft__rings_program){place->path, place->children, r->argv,
-                                                        r->bytes, place->begun_ns, pid});
+        cli_rings_start(&rings, &(struct cli_rings_program){place->path, place->children, r->argv,
+                                                            r->bytes, place->begun_ns, pid});
     if (error) {
-        weft__rings_stop(&rings);
+        cli_rings_stop(&rings);
         return error;
     }
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
-    error = weft__child_go();
+    error = cli_child_go();
     if (!error && sampling)
-        s->failed = !weft__sampling_settle(s);
-    while (!error && !weft__child_ended(!sampling, status))
-        weft__sampling_step(s);
+        s->failed = !cli_sampling_settle(s);
+    while (!error && !cli_child_ended(!sampling, status))
+        cli_sampling_step(s);
     if (sampling && error)
-        weft__sampling_close(s);
+        cli_sampling_close(s);
     else if (sampling)
-        weft__sampling_stop(s);
-    weft__rings_stop(&rings);
+        cli_sampling_stop(s);
+    cli_rings_stop(&rings);
     return error;
 }
 
@@ -468,20 +467,20 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            weft__say(name, "%s %s", weft_count(list[i].count).text, list[i].what);
+            cli_say(name, "%s %s", weft_count(list[i].count).text, list[i].what);
 }
 
 /* A trace is there. */
 static void tell_trace(const struct place *place, int status, bool *forked)
 {
-    struct weft__summary s;
-    if (!weft__summary_open(&s, place->path) || !weft__summary_count(&s))
+    struct cli_summary s;
+    if (!cli_summary_open(&s, place->path) || !cli_summary_count(&s))
         return;
     const struct weft_reader_facts *f = weft_reader_facts(s.reader);
-    *forked = weft__children_there(place->path);
+    *forked = cli_children_there(place->path);
     if (s.events_total == 0 && f->overwritten_events == 0) {
         fprintf(stderr, "weft: %s: recording was on, but the program recorded no event: it %s",
-                weft__shown(place->name).text,
+                cli_shown(place->name).text,
                 f->of_ocaml
                     ? "is one of OCaml that said nothing of fibers, and collected no garbage"
                 : *forked ? "forked, and what it does goes on in the child"
@@ -489,15 +488,15 @@ static void tell_trace(const struct place *place, int status, bool *forked)
     } else {
         int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
         fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",
-                weft__shown(place->name).text, weft_count(s.events_total).text,
+                cli_shown(place->name).text, weft_count(s.events_total).text,
                 weft_plural(s.events_total), weft_count(s.promises).text, weft_plural(s.promises),
                 weft_count(f->streams_recorded).text, weft_plural(f->streams_recorded),
                 weft_duration(span).text, weft_count((f->content_bytes + 1023) / 1024).text);
     }
-    weft__tell_ending(status);
+    cli_tell_ending(status);
     fputc('\n', stderr);
     tell_losses(place->name, f);
-    weft__summary_close(&s);
+    cli_summary_close(&s);
 }
 
 /* Whether the trace at the place is that of the program. */
@@ -508,26 +507,26 @@ static bool is_its_own(const struct place *p)
 }
 
 /* The samples go behind the trace, or are all of it. Returns whether they are there. */
-static bool keep_samples(struct weft__sampling *s, const struct place *place, bool traced,
-                         struct weft__sampled *counts)
+static bool keep_samples(struct cli_sampling *s, const struct place *place, bool traced,
+                         struct cli_sampled *counts)
 {
     struct weft_error err;
-    bool fine = weft__sampling_end(s, true, counts), kept = false;
+    bool fine = cli_sampling_end(s, true, counts), kept = false;
     if (!traced) {
         kept = rename(s->path, place->path) == 0;
         if (!kept)
-            weft__say(s->path, "cannot be renamed: %s", strerror(errno));
+            cli_say(s->path, "cannot be renamed: %s", strerror(errno));
         return kept;
     }
     int fd = fine ? open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
     if (fd >= 0 && weft_samples_append(fd, s->fd, &err) == 0)
         kept = unlink(s->path) == 0;
     else if (fd >= 0)
-        weft__complain(place->name, &err);
+        cli_complain(place->name, &err);
     if (fd >= 0)
         close(fd);
     if (!kept)
-        weft__say(s->path, "has the samples; they are not in %s", weft__shown(place->name).text);
+        cli_say(s->path, "has the samples; they are not in %s", cli_shown(place->name).text);
     return kept;
 }
 
@@ -535,62 +534,61 @@ static bool keep_samples(struct weft__sampling *s, const struct place *place, bo
 static void tell_children(const struct place *place, bool forked)
 {
     const unsigned told =
-        *place->children ? weft__children_tell(place->children, place->pid, place->begun_ns) : 0;
+        *place->children ? cli_children_tell(place->children, place->pid, place->begun_ns) : 0;
     if (!*place->children && forked)
-        weft__say(place->name, "the children that it has forked are not recorded with --memory");
+        cli_say(place->name, "the children that it has forked are not recorded with --memory");
     else if (forked && !told)
-        weft__say(weft__children_shown(place->children),
-                  "is where its children record, with their process ids for %%p, each from its "
-                  "first call of weft's on");
+        cli_say(cli_children_shown(place->children),
+                "is where its children record, with their process ids for %%p, each from its "
+                "first call of weft's on");
 }
 
-static void tell_samples(const struct place *place, const struct weft__sampled *c)
+static void tell_samples(const struct place *place, const struct cli_sampled *c)
 {
-    fprintf(stderr, "weft: %s: ", weft__shown(place->name).text);
-    weft__sampling_tell(c);
-    weft__sampling_advise(c, place->name);
+    fprintf(stderr, "weft: %s: ", cli_shown(place->name).text);
+    cli_sampling_tell(c);
+    cli_sampling_advise(c, place->name);
 }
 
 /* The samples have them. */
 static void drop_names(const struct place *place, pid_t adopted)
 {
-    weft__runtimes_drop_names(place->pid);
+    cli_runtimes_drop_names(place->pid);
     if (adopted)
-        weft__runtimes_drop_names(adopted);
+        cli_runtimes_drop_names(adopted);
     if (*place->children)
-        weft__children_each(place->children, place->pid, place->begun_ns,
-                            weft__runtimes_drop_names);
+        cli_children_each(place->children, place->pid, place->begun_ns, cli_runtimes_drop_names);
 }
 
 static void tell_nothing(const struct request *r, bool sampled)
 {
-    struct weft__why why = weft__program_why(r->argv[0]);
-    weft__runtimes_why(r->argv, r->runtimes, &why);
-    weft__say(r->argv[0], "%s: it %s",
-              sampled ? "no promises were recorded, so there are only samples"
-                      : "nothing was recorded",
-              why.text);
+    struct cli_why why = cli_program_why(r->argv[0]);
+    cli_runtimes_why(r->argv, r->runtimes, &why);
+    cli_say(r->argv[0], "%s: it %s",
+            sampled ? "no promises were recorded, so there are only samples"
+                    : "nothing was recorded",
+            why.text);
 }
 
 static void tell(const struct request *r, const struct place *place, int memory,
-                 struct weft__sampling *s, int status)
+                 struct cli_sampling *s, int status)
 {
     struct weft_facts_header facts;
-    struct weft__sampled counts;
+    struct cli_sampled counts;
     if (!place->usable)
         return; /* why is said */
-    if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
+    if (memory >= 0 && !write_memory(place, memory) && cli_facts_read(memory, &facts))
         return;
     /* What the program starts may have recorded, and not itself. */
     pid_t adopted = 0;
     const bool traced =
         is_its_own(place) ||
         (*place->children && !strstr(r->output, "%p") &&
-         (adopted = weft__children_adopt(place->children, place->begun_ns, place->path)) != 0);
+         (adopted = cli_children_adopt(place->children, place->begun_ns, place->path)) != 0);
     if (traced)
-        weft__ending_note(place->path, place->name, place->pid, status);
+        cli_ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
-    if (r->hz && weft__runtimes_names(r->runtimes))
+    if (r->hz && cli_runtimes_names(r->runtimes))
         drop_names(place, adopted);
     bool forked = false;
     if (traced)
@@ -610,25 +608,25 @@ static int run(int operands, char **operand)
     check(&request);
     request.argv = operand;
     if (request.xen)
-        return weft__record_xen(request.bytes, request.argv);
+        return cli_record_xen(request.bytes, request.argv);
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
     if (place == MAP_FAILED) {
-        weft__say("record", "out of memory");
-        return WEFT__FAILED;
+        cli_say("record", "out of memory");
+        return CLI_FAILED;
     }
-    struct weft__sampling sampling = {.fd = -1};
+    struct cli_sampling sampling = {.fd = -1};
     int memory = request.memory ? make_memory(&request) : -1;
     int error = run_program(&request, place, memory, &sampling, &status);
     if (error) {
         settle(place);
-        weft__say(request.argv[0], "cannot be executed: %s", strerror(error));
+        cli_say(request.argv[0], "cannot be executed: %s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
     tell(&request, place, memory, &sampling, status);
-    weft__sampling_close(&sampling);
+    cli_sampling_close(&sampling);
     settle(place);
-    weft__end_as(status);
+    cli_end_as(status);
 }
 
 const struct cli_command cli_record = {

@@ -31,7 +31,7 @@ struct start {
 static void find_library(char *path, size_t size)
 {
     char folder[PATH_MAX];
-    if (weft__own_folder(folder, sizeof folder) &&
+    if (cli_own_folder(folder, sizeof folder) &&
         (size_t)snprintf(path, size, "%s/" LIBRARY, folder) < size && access(path, R_OK) == 0)
         return;
     snprintf(path, size, "%s/" LIBRARY, WEFT_LIBDIR);
@@ -81,10 +81,10 @@ static void tell_shared(const char *name, uint64_t bytes, int status)
 {
     char text[300];
     snprintf(text, sizeof text, "xen:%s", name);
-    const struct weft__shown place = weft__shown(text);
+    const struct cli_shown place = cli_shown(text);
     fprintf(stderr, "weft: %s: %s KiB were shared, and are gone with the program", place.text,
             weft_count(bytes / 1024).text);
-    weft__tell_ending(status);
+    cli_tell_ending(status);
     fprintf(stderr,
             "; while it runs, weft save -o FILE %s in the control domain copies them, and with "
             "--follow keeps what there is at the end\n",
@@ -119,38 +119,38 @@ static void tell(const struct start *start, int report, const char *program, int
         withdraw(next);
     }
     const uint64_t bytes = strtoull(text, &end, 10);
-    const struct weft__why why = weft__program_why(program);
+    const struct cli_why why = cli_program_why(program);
     if (bytes && why.unlinked)
-        weft__say(program, "nothing was recorded, unless it loads weft by itself: it %s", why.text);
+        cli_say(program, "nothing was recorded, unless it loads weft by itself: it %s", why.text);
     else if (bytes)
         tell_shared(*end == ' ' ? end + 1 : "", bytes, status);
     else if (n <= 0 && !why.unlinked && !strchr(start->library, '/'))
-        weft__say(program,
-                  "nothing was recorded: there is no " LIBRARY ", which weft has only if it was "
-                  "built with -Dxen=enabled");
+        cli_say(program,
+                "nothing was recorded: there is no " LIBRARY ", which weft has only if it was "
+                "built with -Dxen=enabled");
     else if (n <= 0)
-        weft__say(program, "nothing was recorded: it %s", why.text);
+        cli_say(program, "nothing was recorded: it %s", why.text);
 }
 
-int weft__record_xen(uint64_t bytes, char **argv)
+int cli_record_xen(uint64_t bytes, char **argv)
 {
     struct start start = {.bytes = bytes};
     int report[2], status = 0;
     pid_t pid;
     if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
-        weft__say("record", "%s", strerror(errno));
-        return WEFT__FAILED;
+        cli_say("record", "%s", strerror(errno));
+        return CLI_FAILED;
     }
     start.report = report[1];
     find_library(start.library, sizeof start.library);
-    int error = weft__child_start(&pid, argv, prepare_child, &start);
+    int error = cli_child_start(&pid, argv, prepare_child, &start);
     if (!error)
-        error = weft__child_go();
+        error = cli_child_go();
     if (error) {
-        weft__say(argv[0], "cannot be executed: %s", strerror(error));
+        cli_say(argv[0], "cannot be executed: %s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
-    weft__child_ended(true, &status);
+    cli_child_ended(true, &status);
     tell(&start, report[0], argv[0], status);
-    weft__end_as(status);
+    cli_end_as(status);
 }

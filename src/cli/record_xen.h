@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 /* What bytes may be. */
-#define WEFT__XEN_MIN_BYTES (UINT64_C(72) << 10)
-#define WEFT__XEN_MAX_BYTES (UINT64_C(3900) << 20)
+#define CLI_XEN_MIN_BYTES (UINT64_C(72) << 10)
+#define CLI_XEN_MAX_BYTES (UINT64_C(3900) << 20)
 
 /* Runs the program with libweft-xen loaded into it. Returns weft's exit status if it cannot be executed; otherwise
  * does not return, and ends as the program did. */
-int weft__record_xen(uint64_t bytes, char **argv);
+int cli_record_xen(uint64_t bytes, char **argv);
 
 #endif

@@ -23,7 +23,7 @@ struct request {
     int64_t from, to;
     uint64_t select, critical, finding; /* finding: 0: none */
     const char *format;
-    struct weft__picture picture;
+    struct cli_picture picture;
 };
 
 static struct request request = {
@@ -36,7 +36,7 @@ static struct request request = {
 static void take_size(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
     (void)o;
-    weft__picture_size(c->name, value, &request.viewport.width_px, &request.viewport.height_px);
+    cli_picture_size(c->name, value, &request.viewport.width_px, &request.viewport.height_px);
 }
 
 #define FLAME " is for flame graphs, which --flame OUT draws"
@@ -79,15 +79,15 @@ static const struct cli_option options[] = {
 static void check_selection(struct request *r)
 {
     if (r->has_select && r->path_wanted)
-        weft__misuse("render", "--select and --path say what is selected: only one of them");
+        cli_misuse("render", "--select and --path say what is selected: only one of them");
     if (r->path_wanted)
         r->select = r->critical;
     r->has_select |= r->path_wanted;
     if (r->has_select && r->finding)
-        weft__misuse("render", "--finding selects what is to blame; leave out --select and --path");
+        cli_misuse("render", "--finding selects what is to blame; leave out --select and --path");
     if (r->has_select && r->diff)
-        weft__misuse("render",
-                     "--diff shows two traces where they part; leave out --select and --path");
+        cli_misuse("render",
+                   "--diff shows two traces where they part; leave out --select and --path");
 }
 
 static void check(struct request *r, int files, char **file)
@@ -95,23 +95,23 @@ static void check(struct request *r, int files, char **file)
     if (r->at && strchr(r->at, '#'))
         r->at = strchr(r->at, '#') + 1; /* a page's whole link */
     r->picture.out = r->out;
-    r->picture.format = weft__picture_format("render", r->out, r->format);
+    r->picture.format = cli_picture_format("render", r->out, r->format);
     if (r->has_from && r->has_to && r->from >= r->to)
-        weft__misuse("render", "--from must be earlier than --to");
+        cli_misuse("render", "--from must be earlier than --to");
     if (files > WEFT_PANES_MAX)
-        weft__misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
+        cli_misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
     check_selection(r);
     if (r->diff && files != 2)
-        weft__misuse("render", "--diff compares two FILEs, a good run and a bad one");
+        cli_misuse("render", "--diff compares two FILEs, a good run and a bad one");
     r->paths = file;
     r->count = (unsigned)files;
     r->path = r->paths[0];
     r->picture.source = (const char *const *)r->paths;
     r->picture.sources = r->count;
-    r->viewport.title = weft__picture_title(r->path);
+    r->viewport.title = cli_picture_title(r->path);
     if (r->viewport.height_px && r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
-        weft__misuse("render", "--size: %u traces need a height of %u pixels", r->count,
-                     r->count * WEFT_PICTURE_MIN_PX);
+        cli_misuse("render", "--size: %u traces need a height of %u pixels", r->count,
+                   r->count * WEFT_PICTURE_MIN_PX);
 }
 
 /* ---- The picture ---- */
@@ -122,9 +122,9 @@ static bool find_times(const struct request *r, int64_t end_ns, int64_t *from_ns
     int64_t last = end_ns > 0 ? end_ns : 1; /* a trace of one instant */
     int64_t from = r->has_from ? r->from : 0, to = r->has_to ? r->to : last;
     if (from >= last || to <= 0) {
-        weft__say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
-                  from >= last ? "--from" : "--to", weft_moment(from >= last ? from : to).text,
-                  weft_moment(end_ns).text);
+        cli_say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
+                from >= last ? "--from" : "--to", weft_moment(from >= last ? from : to).text,
+                weft_moment(end_ns).text);
         return false;
     }
     *from_ns = from > 0 ? from : 0;
@@ -140,7 +140,7 @@ static bool is_missing(const struct weft_model *m, uint64_t id)
 
 static bool say_missing(const struct request *r)
 {
-    weft__say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
+    cli_say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
     return false;
 }
 
@@ -163,27 +163,27 @@ static void tell_hits(const struct request *r)
         return;
     uint32_t hits = weft_search_hits(r->viewport.search);
     if (hits == 0 || isatty(STDERR_FILENO))
-        weft__say(r->path, "\"%s\" marks %" PRIu32 " promise%s", weft__shown(r->search).text, hits,
-                  weft_plural(hits));
+        cli_say(r->path, "\"%s\" marks %" PRIu32 " promise%s", cli_shown(r->search).text, hits,
+                weft_plural(hits));
 }
 
 static int write_picture(const struct request *r, const struct weft_drawlist *list, uint32_t rows)
 {
     char what[48];
     snprintf(what, sizeof what, "%" PRIu32 " rows of promises", rows);
-    return weft__picture_write(&r->picture, list, what);
+    return cli_picture_write(&r->picture, list, what);
 }
 
 /* Says what is wrong. The caller owns both. */
 static bool read_trace(const char *path, bool raw, struct weft_model **m, struct weft_scene **scene)
 {
-    struct weft_reader *reader = weft__open(path);
+    struct weft_reader *reader = cli_open(path);
     *scene = NULL;
-    *m = reader ? weft__model_of(reader, path) : NULL;
+    *m = reader ? cli_model_of(reader, path) : NULL;
     int rc = *m ? weft_scene_load(scene, *m, reader, raw, NULL, NULL) : WEFT_E_IO;
     weft_reader_close(reader);
     if (*m && rc < 0)
-        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+        cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
     if (rc < 0)
         weft_model_free(*m);
     return rc == 0;
@@ -195,7 +195,7 @@ static int draw(struct request *r)
     struct weft_scene *scene;
     struct weft_search *search = NULL;
     struct weft_drawlist list = {0};
-    int status = WEFT__FAILED, rc = 0;
+    int status = CLI_FAILED, rc = 0;
     if (!read_trace(r->path, r->raw, &m, &scene))
         return status;
     if (!place_viewport(r, m))
@@ -208,7 +208,7 @@ static int draw(struct request *r)
     if (rc == 0)
         rc = weft_view_draw(&list, NULL, scene, &r->viewport);
     if (rc < 0) {
-        weft__say(r->path, "cannot be drawn: %s", weft_error_name(rc));
+        cli_say(r->path, "cannot be drawn: %s", weft_error_name(rc));
     } else {
         tell_hits(r);
         status = write_picture(r, &list, scene->l->rows);
@@ -241,9 +241,9 @@ static bool add_trace(struct seen *s, const char *path, bool raw)
     struct weft_scene *scene;
     if (!read_trace(path, raw, &m, &scene))
         return false;
-    int rc = weft_explorer_add(s->explorer, scene, m, weft__picture_title(path));
+    int rc = weft_explorer_add(s->explorer, scene, m, cli_picture_title(path));
     if (rc < 0) {
-        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+        cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
         weft_scene_free(scene);
         weft_model_free(m);
         return false;
@@ -321,11 +321,11 @@ static bool go_finding(const struct request *r, const struct seen *s, char *plac
     }
     const char *have = r->count > 1 ? "the traces have" : "has";
     if (all)
-        weft__say(r->count > 1 ? "render" : r->path,
-                  "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
-                  weft_plural(all));
+        cli_say(r->count > 1 ? "render" : r->path,
+                "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
+                weft_plural(all));
     else
-        weft__say(r->count > 1 ? "render" : r->path, "%s no findings", have);
+        cli_say(r->count > 1 ? "render" : r->path, "%s no findings", have);
     return false;
 }
 
@@ -338,16 +338,16 @@ static bool go_there(const struct request *r, const struct seen *s)
         return false;
     char *place = malloc(strlen(at) + sizeof options_place + FINDING_ROOM);
     if (!place) {
-        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
         return false;
     }
     sprintf(place, "%s%s", at, options_place);
     if (!weft_explorer_go(s->explorer, place))
-        weft__say(r->path, "not all of the place is in %s; the rest is shown",
-                  r->count > 1 ? "these traces" : "this trace");
+        cli_say(r->path, "not all of the place is in %s; the rest is shown",
+                r->count > 1 ? "these traces" : "this trace");
     int rc = is_analysed(r) ? weft_explorer_analyse(s->explorer) : 0;
     if (rc < 0)
-        weft__say(r->path, "cannot be explained: %s", weft_error_name(rc));
+        cli_say(r->path, "cannot be explained: %s", weft_error_name(rc));
     bool found = rc == 0 && (!r->finding || go_finding(r, s, place));
     free(place);
     if (!found)
@@ -360,7 +360,7 @@ static bool go_there(const struct request *r, const struct seen *s)
         ;
     const char *hits = weft_explorer_found(s->explorer);
     if (*hits && (!strcmp(hits, "not found") || isatty(STDERR_FILENO)))
-        weft__say(r->path, "\"%s\": %s", weft__shown(weft_explorer_query(s->explorer)).text, hits);
+        cli_say(r->path, "\"%s\": %s", cli_shown(weft_explorer_query(s->explorer)).text, hits);
     return true;
 }
 
@@ -369,7 +369,7 @@ static int draw_seen(const struct request *r, const struct seen *s)
     const struct weft_viewport *v = &r->viewport;
     struct weft_drawlist still = {0};
     const struct weft_drawlist *list = &still;
-    int status = WEFT__FAILED, rc = 0;
+    int status = CLI_FAILED, rc = 0;
     int width = v->width_px ? v->width_px : 1600;
     int most = (int)r->count * 400 > 900 ? (int)r->count * 400 : 900;
     weft_explorer_resize(s->explorer, width, v->height_px ? v->height_px : most);
@@ -385,7 +385,7 @@ static int draw_seen(const struct request *r, const struct seen *s)
     else
         rc = weft_explorer_picture(s->explorer, &still);
     if (rc < 0 || !list)
-        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
     else
         status = write_picture(r, list, s->rows);
     weft_drawlist_fini(&still);
@@ -398,10 +398,10 @@ static int run_explorer(const struct request *r)
     bool sound = weft_explorer_new(&s.explorer) == 0;
     bool raw = r->raw || (r->at && weft_explorer_place_is_raw(r->at));
     if (!sound)
-        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
     for (unsigned i = 0; sound && i < r->count; i++)
         sound = add_trace(&s, r->paths[i], raw);
-    int status = sound ? draw_seen(r, &s) : WEFT__FAILED;
+    int status = sound ? draw_seen(r, &s) : CLI_FAILED;
     weft_explorer_free(s.explorer);
     return status;
 }

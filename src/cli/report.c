@@ -249,7 +249,7 @@ void cli_page(void)
         dup2(fds[0], STDIN_FILENO);
         close(fds[0]);
         close(fds[1]);
-        signal(SIGPIPE, weft__sigpipe);
+        signal(SIGPIPE, cli_sigpipe);
         setenv("LESS", "FRX", 0);
         setenv("LV", "-c", 0);
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -366,11 +366,11 @@ void cli_wrap_behind(int columns, const char *text)
     wrap((int)strlen(rest), rest, text);
 }
 
-bool cli_wrap_text(const char *first, const char *rest, struct weft__text *text)
+bool cli_wrap_text(const char *first, const char *rest, struct analyse_text *text)
 {
     const bool ok = !text->failed;
     cli_wrap(first, rest, text->text ? text->text : "");
-    weft__text_fini(text);
+    analyse_text_fini(text);
     return ok;
 }
 

@@ -10,7 +10,7 @@
  *     cli_cell(&table, cli_style(CLI_FAINT), "%d", count);
  *     return cli_table_print(&table);
  *
- * Texts are clean (weft__shown, weft_text_clean). One thread. */
+ * Texts are clean (cli_shown, weft_text_clean). One thread. */
 #ifndef WEFT_CLI_REPORT_H
 #define WEFT_CLI_REPORT_H
 
@@ -70,7 +70,7 @@ void cli_wrap(const char *first, const char *rest, const char *text);
 void cli_wrap_behind(int columns, const char *text);
 
 /* Likewise of a text that was put together, and is released. False: no memory. */
-bool cli_wrap_text(const char *first, const char *rest, struct weft__text *text);
+bool cli_wrap_text(const char *first, const char *rest, struct analyse_text *text);
 
 /* A line in bold. */
 void cli_heading(const char *text);

@@ -8,7 +8,7 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
-bool weft__status_line(pid_t pid, const char *key, char *value, size_t size)
+bool cli_status_line(pid_t pid, const char *key, char *value, size_t size)
 {
     char name[64], *line = NULL;
     size_t room = 0, n = strlen(key);
@@ -27,10 +27,10 @@ bool weft__status_line(pid_t pid, const char *key, char *value, size_t size)
     return found;
 }
 
-pid_t weft__inner_pid(pid_t pid)
+pid_t cli_inner_pid(pid_t pid)
 {
     char text[256];
-    if (!weft__status_line(pid, "NSpid", text, sizeof text))
+    if (!cli_status_line(pid, "NSpid", text, sizeof text))
         return pid;
     const char *last = strrchr(text, '\t'); /* the innermost namespace comes last */
     return (pid_t)strtol(last ? last + 1 : text, NULL, 10);
@@ -40,19 +40,19 @@ pid_t weft__inner_pid(pid_t pid)
 static unsigned last_id(pid_t pid, const char *key)
 {
     char text[128];
-    const char *last = weft__status_line(pid, key, text, sizeof text) ? strrchr(text, '\t') : NULL;
+    const char *last = cli_status_line(pid, key, text, sizeof text) ? strrchr(text, '\t') : NULL;
     return last ? (unsigned)strtoul(last + 1, NULL, 10) : 65534;
 }
 
-struct weft__rights weft__rights_of(pid_t pid)
+struct cli_rights cli_rights_of(pid_t pid)
 {
-    struct weft__rights r = {.user = last_id(pid, "Uid"), .group = last_id(pid, "Gid")};
+    struct cli_rights r = {.user = last_id(pid, "Uid"), .group = last_id(pid, "Gid")};
     r.fewer = geteuid() == 0 && r.user != 0;
     return r;
 }
 
 /* (These are ids for files only: the right to look at processes stays, and nobody can send us signals.) */
-void weft__rights_take(struct weft__rights *r)
+void cli_rights_take(struct cli_rights *r)
 {
     if (!r->fewer)
         return;
@@ -64,7 +64,7 @@ void weft__rights_take(struct weft__rights *r)
     setfsuid(r->user);
 }
 
-void weft__rights_back(struct weft__rights *r)
+void cli_rights_back(struct cli_rights *r)
 {
     if (!r->fewer)
         return;

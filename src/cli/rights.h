@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct weft__rights {
+struct cli_rights {
     bool fewer; /* we are root, and the process is another user's */
     uid_t user;
     gid_t group;
@@ -17,16 +17,16 @@ struct weft__rights {
 };
 
 /* The rights of a process. */
-struct weft__rights weft__rights_of(pid_t pid);
+struct cli_rights cli_rights_of(pid_t pid);
 
 /* From here on files are opened with no more rights than these; as before. */
-void weft__rights_take(struct weft__rights *r);
-void weft__rights_back(struct weft__rights *r);
+void cli_rights_take(struct cli_rights *r);
+void cli_rights_back(struct cli_rights *r);
 
 /* The value of a line "key: value" of /proc/PID/status; false: there is none. */
-bool weft__status_line(pid_t pid, const char *key, char *value, size_t size);
+bool cli_status_line(pid_t pid, const char *key, char *value, size_t size);
 
 /* How the process calls itself, in its pid namespace. */
-pid_t weft__inner_pid(pid_t pid);
+pid_t cli_inner_pid(pid_t pid);
 
 #endif

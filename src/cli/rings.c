@@ -69,7 +69,7 @@ static unsigned choose_size(const char *folder, unsigned most)
 }
 
 /* In memory if possible: what is on a disk is written there again and again. */
-static void make_folder(struct weft__rings *r)
+static void make_folder(struct cli_rings *r)
 {
     const char *temporary = getenv("TMPDIR");
     const char *const list[] = {"/dev/shm", temporary && *temporary == '/' ? temporary : "/tmp"};
@@ -94,10 +94,10 @@ static void make_folder(struct weft__rings *r)
         *r->folder = 0;
 }
 
-void weft__rings_init(struct weft__rings *r)
+void cli_rings_init(struct cli_rings *r)
 {
     const char *given = getenv("OCAML_RUNTIME_EVENTS_DIR");
-    *r = (struct weft__rings){.folder_watch = -1, .end = -1};
+    *r = (struct cli_rings){.folder_watch = -1, .end = -1};
     r->preserve = getenv("OCAML_RUNTIME_EVENTS_PRESERVE") != NULL;
     if (!given) {
         make_folder(r);
@@ -109,7 +109,7 @@ void weft__rings_init(struct weft__rings *r)
     }
 }
 
-void weft__rings_set(const struct weft__rings *r)
+void cli_rings_set(const struct cli_rings *r)
 {
     if (!*r->folder)
         return;
@@ -129,13 +129,13 @@ void weft__rings_set(const struct weft__rings *r)
 
 /* ---- Processes ---- */
 
-static void events_path(const struct weft__rings *r, pid_t pid, char *path, size_t size)
+static void events_path(const struct cli_rings *r, pid_t pid, char *path, size_t size)
 {
     snprintf(path, size, "%s/%d.events", r->folder, (int)pid);
 }
 
 /* In a folder that others use, too: a process that has its environment from us. */
-static bool is_ours(const struct weft__rings *r, pid_t pid)
+static bool is_ours(const struct cli_rings *r, pid_t pid)
 {
     char name[64], wanted[64], *line = NULL;
     size_t room = 0;
@@ -154,7 +154,7 @@ static bool is_ours(const struct weft__rings *r, pid_t pid)
 }
 
 /* Whether something was written to the file since the program began. */
-static bool is_recent(const struct weft__rings *r, const char *path)
+static bool is_recent(const struct cli_rings *r, const char *path)
 {
     struct stat st;
     struct timespec real, mono;
@@ -168,10 +168,10 @@ static bool is_recent(const struct weft__rings *r, const char *path)
                (int64_t)r->program.begun_ns;
 }
 
-static bool is_known(const struct weft__rings *r, pid_t pid)
+static bool is_known(const struct cli_rings *r, pid_t pid)
 {
     for (unsigned i = 0; i < r->drains; i++)
-        if (weft__drain_pid(r->drain[i]) == pid)
+        if (cli_drain_pid(r->drain[i]) == pid)
             return true;
     for (unsigned i = 0; i < r->dones; i++)
         if (r->done[i] == pid)
@@ -179,7 +179,7 @@ static bool is_known(const struct weft__rings *r, pid_t pid)
     return false;
 }
 
-static void begin(struct weft__rings *r, pid_t pid)
+static void begin(struct cli_rings *r, pid_t pid)
 {
     char events[PATH_MAX + 32], path[PATH_MAX];
     const bool program = pid == r->program.pid;
@@ -187,25 +187,25 @@ static void begin(struct weft__rings *r, pid_t pid)
     if (!is_ours(r, pid) || (!r->own && !is_recent(r, events)))
         return;
     if (!program && (!*r->program.children ||
-                     weft__expand_pid(path, sizeof path, r->program.children, pid) >= sizeof path))
+                     cli_expand_pid(path, sizeof path, r->program.children, pid) >= sizeof path))
         return;
-    struct weft__drain *d =
-        weft__drain_new(&(struct weft__drain_options){.events = events,
-                                                      .path = program ? r->program.path : path,
-                                                      .argv = program ? r->program.argv : NULL,
-                                                      .bytes = r->program.bytes,
-                                                      .since_ns = r->program.begun_ns,
-                                                      .pid = pid});
+    struct sample_drain *d =
+        cli_drain_new(&(struct cli_drain_options){.events = events,
+                                                  .path = program ? r->program.path : path,
+                                                  .argv = program ? r->program.argv : NULL,
+                                                  .bytes = r->program.bytes,
+                                                  .since_ns = r->program.begun_ns,
+                                                  .pid = pid});
     if (d)
         r->drain[r->drains++] = d;
 }
 
 /* Takes up the ring files that are new. */
-static void look_around(struct weft__rings *r)
+static void look_around(struct cli_rings *r)
 {
     DIR *folder = opendir(r->folder);
     const struct dirent *entry;
-    while (folder && r->drains < WEFT__RINGS_MAX && (entry = readdir(folder))) {
+    while (folder && r->drains < CLI_RINGS_MAX && (entry = readdir(folder))) {
         char *end;
         const unsigned long pid = strtoul(entry->d_name, &end, 10);
         if (pid > 0 && pid <= INT_MAX && *entry->d_name >= '1' && *entry->d_name <= '9' &&
@@ -218,21 +218,21 @@ static void look_around(struct weft__rings *r)
 
 /* Of others than the program, those that say nothing but that there were collections are not kept, but the first, which may be
  * all that there is: a compiler in OCaml that a build runs a thousand times. */
-static bool is_worth_keeping(struct weft__rings *r, const struct weft__drain *d)
+static bool is_worth_keeping(struct cli_rings *r, const struct sample_drain *d)
 {
-    const bool program = weft__drain_pid(d) == r->program.pid;
-    return program || weft__drain_says(d) || (!is_known(r, r->program.pid) && !r->silent++);
+    const bool program = cli_drain_pid(d) == r->program.pid;
+    return program || cli_drain_says(d) || (!is_known(r, r->program.pid) && !r->silent++);
 }
 
-static void finish(struct weft__rings *r, unsigned which)
+static void finish(struct cli_rings *r, unsigned which)
 {
     char events[PATH_MAX + 32];
-    struct weft__drain *d = r->drain[which];
-    const pid_t pid = weft__drain_pid(d);
-    const bool ended = weft__drain_ended(d);
-    if (weft__drain_error(d))
-        r->error = weft__drain_error(d);
-    weft__drain_close(d, is_worth_keeping(r, d));
+    struct sample_drain *d = r->drain[which];
+    const pid_t pid = cli_drain_pid(d);
+    const bool ended = cli_drain_ended(d);
+    if (cli_drain_error(d))
+        r->error = cli_drain_error(d);
+    cli_drain_close(d, is_worth_keeping(r, d));
     r->drain[which] = r->drain[--r->drains];
     events_path(r, pid, events, sizeof events);
     if (!ended || r->preserve || unlink(events) < 0) {
@@ -247,13 +247,13 @@ static void finish(struct weft__rings *r, unsigned which)
 }
 
 /* Takes out what there is; all: of processes that go on, too, for the last time. Returns how full the fullest ring was. */
-static unsigned round_of_all(struct weft__rings *r, bool all)
+static unsigned round_of_all(struct cli_rings *r, bool all)
 {
     unsigned fullest = 0;
     for (unsigned i = r->drains; i-- > 0;) {
         /* Before the last round, not after it. */
-        const bool ended = weft__drain_ended(r->drain[i]);
-        const unsigned full = weft__drain_round(r->drain[i]);
+        const bool ended = cli_drain_ended(r->drain[i]);
+        const unsigned full = cli_drain_round(r->drain[i]);
         fullest = full > fullest ? full : fullest;
         if (ended || all)
             finish(r, i);
@@ -263,7 +263,7 @@ static unsigned round_of_all(struct weft__rings *r, bool all)
 
 /* ---- The thread ---- */
 
-static void forget_changes(const struct weft__rings *r)
+static void forget_changes(const struct cli_rings *r)
 {
     char changes[4096];
     while (r->folder_watch >= 0 && read(r->folder_watch, changes, sizeof changes) > 0)
@@ -272,7 +272,7 @@ static void forget_changes(const struct weft__rings *r)
 
 static void *drain_all(void *data)
 {
-    struct weft__rings *r = data;
+    struct cli_rings *r = data;
     struct pollfd wait[2] = {{.fd = r->end, .events = POLLIN},
                              {.fd = r->folder_watch, .events = POLLIN}};
     int pause_ms = BEGIN_MS;
@@ -296,12 +296,12 @@ static void *drain_all(void *data)
         look_around(r); /* for those for which there was no room */
     }
     while (r->drains)
-        weft__drain_close(r->drain[--r->drains], true);
+        cli_drain_close(r->drain[--r->drains], true);
     return NULL;
 }
 
 /* Signals are for the thread that waits for the program. */
-void weft__rings_start(struct weft__rings *r, const struct weft__rings_program *p)
+void cli_rings_start(struct cli_rings *r, const struct cli_rings_program *p)
 {
     sigset_t all, before;
     r->program = *p;
@@ -323,7 +323,7 @@ void weft__rings_start(struct weft__rings *r, const struct weft__rings_program *
 /* ---- The end ---- */
 
 /* Whether some process may still begin a ring in the folder: without it, the runtime would end that process. */
-static bool is_used(const struct weft__rings *r)
+static bool is_used(const struct cli_rings *r)
 {
     char name[300], wanted[PATH_MAX + 32], *line = NULL;
     size_t room = 0;
@@ -350,14 +350,13 @@ static bool is_used(const struct weft__rings *r)
     return found;
 }
 
-static void remove_folder(struct weft__rings *r)
+static void remove_folder(struct cli_rings *r)
 {
     if (!r->own)
         return;
     if (is_used(r)) {
-        weft__say(r->folder,
-                  "is where processes that it has started go on with their ring files of "
-                  "OCaml; remove it when they have ended");
+        cli_say(r->folder, "is where processes that it has started go on with their ring files of "
+                           "OCaml; remove it when they have ended");
         return;
     }
     DIR *folder = opendir(r->folder);
@@ -370,7 +369,7 @@ static void remove_folder(struct weft__rings *r)
     rmdir(r->folder);
 }
 
-static void release(struct weft__rings *r)
+static void release(struct cli_rings *r)
 {
     if (r->end >= 0)
         close(r->end);
@@ -380,7 +379,7 @@ static void release(struct weft__rings *r)
     *r->folder = 0;
 }
 
-void weft__rings_stop(struct weft__rings *r)
+void cli_rings_stop(struct cli_rings *r)
 {
     if (!*r->folder)
         return;
@@ -389,8 +388,8 @@ void weft__rings_stop(struct weft__rings *r)
         pthread_join(r->thread, NULL);
     }
     if (r->error)
-        weft__say(r->program.path, "not all that OCaml's runtime says could be written: %s",
-                  strerror(r->error));
+        cli_say(r->program.path, "not all that OCaml's runtime says could be written: %s",
+                strerror(r->error));
     remove_folder(r);
     release(r);
 }

@@ -43,7 +43,7 @@ enum { PYTHON, NODE, OCAML };
 static bool find_folder(const struct runtime *r, char *folder, size_t size)
 {
     char self[PATH_MAX], path[2 * PATH_MAX];
-    char *slash = weft__own_folder(self, sizeof self) ? strrchr(self, '/') : NULL;
+    char *slash = cli_own_folder(self, sizeof self) ? strrchr(self, '/') : NULL;
     if (slash) /* src of the build */
         *slash = 0;
     for (int i = 0; i < 2; i++) {
@@ -61,7 +61,7 @@ static bool find_folder(const struct runtime *r, char *folder, size_t size)
     return false;
 }
 
-bool weft__runtimes_parse(const char *list, unsigned *chosen)
+bool cli_runtimes_parse(const char *list, unsigned *chosen)
 {
     *chosen = 0;
     if (strcmp(list, "none") == 0)
@@ -133,7 +133,7 @@ static void put_into(const struct runtime *r, const char *folder)
         put_in_front(r->variable, folder);
 }
 
-void weft__runtimes_list(void)
+void cli_runtimes_list(void)
 {
     char folder[PATH_MAX];
     for (unsigned i = 0; i < RUNTIMES; i++)
@@ -198,7 +198,7 @@ static unsigned runtime_of(char **argv, char line[128], char *option[2], char **
     for (unsigned i = 0; i < ADAPTERS; i++)
         if (is_of(argv[0], runtimes[i].name))
             return i;
-    if (!weft__program_script(argv[0], first, sizeof first))
+    if (!cli_program_script(argv[0], first, sizeof first))
         return RUNTIMES;
     *options = option;
     for (unsigned i = 0; i < ADAPTERS; i++)
@@ -219,7 +219,7 @@ static bool is_locked_node(char **argv)
     return false;
 }
 
-void weft__runtimes_set(unsigned chosen, bool sampled, char **argv)
+void cli_runtimes_set(unsigned chosen, bool sampled, char **argv)
 {
     char folder[PATH_MAX];
     for (unsigned i = 0; i < ADAPTERS; i++)
@@ -232,21 +232,21 @@ void weft__runtimes_set(unsigned chosen, bool sampled, char **argv)
         setenv(PYTHON_NAMES, "1", 0);
 }
 
-bool weft__runtimes_ocaml(unsigned chosen)
+bool cli_runtimes_ocaml(unsigned chosen)
 {
     return chosen & 1u << OCAML;
 }
 
 /* ---- The names of functions ---- */
 
-bool weft__runtimes_names(unsigned chosen)
+bool cli_runtimes_names(unsigned chosen)
 {
     const char *options = getenv("NODE_OPTIONS");
     return chosen & (1u << NODE | 1u << PYTHON) && !getenv(PYTHON_NAMES) &&
            !(options && strstr(options, "--perf-basic-prof"));
 }
 
-void weft__runtimes_drop_names(pid_t pid)
+void cli_runtimes_drop_names(pid_t pid)
 {
     char path[64];
     struct stat st;
@@ -257,7 +257,7 @@ void weft__runtimes_drop_names(pid_t pid)
 
 /* ---- What was not recorded ---- */
 
-static void why_python(char **options, struct weft__why *why)
+static void why_python(char **options, struct cli_why *why)
 {
     const char deaf = deaf_option(options);
     if (deaf)
@@ -281,7 +281,7 @@ static bool is_tool(const char *program)
     return false;
 }
 
-static void why_node(char **argv, struct weft__why *why)
+static void why_node(char **argv, struct cli_why *why)
 {
     if (is_locked_node(argv))
         snprintf(why->text, sizeof why->text,
@@ -294,7 +294,7 @@ static void why_node(char **argv, struct weft__why *why)
                  "is a Node.js program, but its node is older than 18, or may not load addons");
 }
 
-void weft__runtimes_why(char **argv, unsigned chosen, struct weft__why *why)
+void cli_runtimes_why(char **argv, unsigned chosen, struct cli_why *why)
 {
     static const char *const called[] = {"Python", "Node.js"};
     char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options;

@@ -36,16 +36,15 @@ static uint64_t period_of(const char *text, enum weft_source_unit unit)
     int64_t ns;
     if (!weft_parse_count(text, UINT64_MAX, &n)) {
         if (unit != WEFT_UNIT_NS || !weft_parse_duration(text, strlen(text), &ns) || ns < 0)
-            weft__misuse("sample", "-c: \"%s\" is not a period; expected %s, at most %" PRId64,
-                         text,
-                         unit == WEFT_UNIT_NS ? "a time such as 250us, or nanoseconds"
-                                              : "a number of events",
-                         INT64_MAX);
+            cli_misuse("sample", "-c: \"%s\" is not a period; expected %s, at most %" PRId64, text,
+                       unit == WEFT_UNIT_NS ? "a time such as 250us, or nanoseconds"
+                                            : "a number of events",
+                       INT64_MAX);
         n = (uint64_t)ns;
     }
     if (n == 0)
-        weft__misuse("sample", "-c: a period of 0 is not possible; expected at least %s",
-                     unit == WEFT_UNIT_NS ? "10us" : "1");
+        cli_misuse("sample", "-c: a period of 0 is not possible; expected at least %s",
+                   unit == WEFT_UNIT_NS ? "10us" : "1");
     return n;
 }
 
@@ -91,27 +90,27 @@ static void check(struct request *r, char **argv)
 {
     struct weft_sampler_options *o = &r->sampler;
     if (r->count && o->frequency)
-        weft__misuse("sample", "either -F or -c");
+        cli_misuse("sample", "either -F or -c");
     if (r->count)
         o->period = period_of(r->count, weft_sampler_unit(o->event));
     else if (!o->frequency)
         o->frequency = DEFAULT_HZ;
     r->argv = *argv ? argv : NULL;
     if (o->all_switches && o->no_switches)
-        weft__misuse("sample", "either --off-cpu or --no-switches");
+        cli_misuse("sample", "either --off-cpu or --no-switches");
     if (o->process && r->all)
-        weft__misuse("sample", "either -p or -a");
+        cli_misuse("sample", "either -p or -a");
     if (o->process && r->argv)
-        weft__misuse("sample", "either -p or a PROGRAM");
+        cli_misuse("sample", "either -p or a PROGRAM");
     if (!o->process && !r->all && !r->argv)
-        weft__misuse("sample", "nothing to sample is given: a PROGRAM, -p PID or -a");
+        cli_misuse("sample", "nothing to sample is given: a PROGRAM, -p PID or -a");
     if (!*r->output)
-        weft__misuse("sample", "-o: the name of the file is empty");
+        cli_misuse("sample", "-o: the name of the file is empty");
     if (strcmp(r->output, "-") == 0)
-        weft__misuse("sample", "samples are written into a file; give its name");
+        cli_misuse("sample", "samples are written into a file; give its name");
     o->scope = r->all ? WEFT_SAMPLE_CORES : o->process ? WEFT_SAMPLE_PROCESS : WEFT_SAMPLE_COMMAND;
     if (strlen(r->output) >= PATH_MAX - 32)
-        weft__misuse("sample", "-o: the name of the file is too long");
+        cli_misuse("sample", "-o: the name of the file is too long");
 }
 
 /* ---- When it ends ---- */
@@ -166,19 +165,19 @@ struct end {
 static bool is_over(struct end *e)
 {
     struct pollfd gone = {.fd = e->process, .events = POLLIN};
-    if (e->child && weft__child_ended(false, &e->status))
+    if (e->child && cli_child_ended(false, &e->status))
         e->child_ended = true;
     return e->child_ended || interrupted || (e->at_ns && now_ns() >= e->at_ns) ||
            (e->process >= 0 && poll(&gone, 1, 0) > 0);
 }
 
-static void sample_until(struct weft__sampling *s, struct end *e)
+static void sample_until(struct cli_sampling *s, struct end *e)
 {
     while (!is_over(e))
-        weft__sampling_step(s);
-    weft__sampling_stop(s);
+        cli_sampling_step(s);
+    cli_sampling_stop(s);
     if (e->child && !e->child_ended)
-        weft__child_ended(true, &e->status);
+        cli_child_ended(true, &e->status);
 }
 
 static void tell_beginning(const struct request *r)
@@ -191,67 +190,67 @@ static void tell_beginning(const struct request *r)
         fprintf(stderr, "weft: sampling process %" PRIu32 "; Ctrl-C ends it\n", r->sampler.process);
 }
 
-static int finish(struct weft__sampling *s, const struct request *r, const struct end *e)
+static int finish(struct cli_sampling *s, const struct request *r, const struct end *e)
 {
-    struct weft__sampled counts;
-    bool fine = weft__sampling_end(s, !r->no_symbols, &counts);
-    fprintf(stderr, "weft: %s: ", weft__shown(r->output).text);
-    weft__sampling_tell(&counts);
+    struct cli_sampled counts;
+    bool fine = cli_sampling_end(s, !r->no_symbols, &counts);
+    fprintf(stderr, "weft: %s: ", cli_shown(r->output).text);
+    cli_sampling_tell(&counts);
     if (e->child)
-        weft__tell_ending(e->status);
-    weft__sampling_advise(&counts, r->output);
-    weft__sampling_close(s);
-    return fine ? WEFT__DONE : WEFT__FAILED;
+        cli_tell_ending(e->status);
+    cli_sampling_advise(&counts, r->output);
+    cli_sampling_close(s);
+    return fine ? CLI_DONE : CLI_FAILED;
 }
 
-/* The program waits until the sampler is ready. Returns WEFT__DONE, or the exit status after saying what is wrong. */
-static int begin(struct weft__sampling *s, struct request *r, struct end *e)
+/* The program waits until the sampler is ready. Returns CLI_DONE, or the exit status after saying what is wrong. */
+static int begin(struct cli_sampling *s, struct request *r, struct end *e)
 {
     struct weft_sampler_options *o = &r->sampler;
     pid_t pid = 0;
-    int error = r->argv ? weft__child_start(&pid, r->argv, NULL, NULL) : 0;
+    int error = r->argv ? cli_child_start(&pid, r->argv, NULL, NULL) : 0;
     if (error) {
-        weft__say(r->argv[0], "cannot be executed: %s", strerror(error));
-        return WEFT__FAILED;
+        cli_say(r->argv[0], "cannot be executed: %s", strerror(error));
+        return CLI_FAILED;
     }
     if (o->scope == WEFT_SAMPLE_COMMAND)
         o->process = (uint32_t)pid;
     e->child = r->argv;
-    if (!weft__sampling_open(s, "sample", o) || !weft__sampling_create(s, r->output, o, r->argv)) {
+    if (!cli_sampling_open(s, "sample", o) || !cli_sampling_create(s, r->output, o, r->argv)) {
         if (r->argv)
-            weft__child_cancel();
-        return WEFT__FAILED;
+            cli_child_cancel();
+        return CLI_FAILED;
     }
     if (o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0) {
-        weft__say("sample", "out of memory");
+        cli_say("sample", "out of memory");
         if (r->argv)
-            weft__child_cancel();
-        return WEFT__FAILED;
+            cli_child_cancel();
+        return CLI_FAILED;
     }
-    error = r->argv ? weft__child_go() : 0;
+    error = r->argv ? cli_child_go() : 0;
     if (error) {
-        weft__say(r->argv[0], "cannot be executed: %s", strerror(error));
+        cli_say(r->argv[0], "cannot be executed: %s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
-    if (weft__sampling_settle(s))
-        return WEFT__DONE;
+    if (cli_sampling_settle(s))
+        return CLI_DONE;
     s->failed = true; /* the program runs already, and is not disturbed */
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
 static int run(int operands, char **operand)
 {
     (void)operands;
-    struct weft__sampling sampling = {.fd = -1};
+    struct cli_sampling sampling = {.fd = -1};
     struct end end = {.process = -1};
     check(&request, operand);
-    if (!weft__sampling_check(request.output, request.output))
-        return WEFT__FAILED;
+    if (!cli_sampling_check(request.output, request.output))
+        return CLI_FAILED;
     if (!request.argv)
         catch_signals();
     int status = begin(&sampling, &request, &end);
-    if (status != WEFT__DONE) {
-        weft__sampling_close(&sampling);
+    if (status != CLI_DONE) {
+        cli_sampling_close(&sampling);
         return status;
     }
     if (request.sampler.scope == WEFT_SAMPLE_PROCESS)
@@ -262,8 +261,8 @@ static int run(int operands, char **operand)
     if (end.process >= 0)
         close(end.process);
     status = finish(&sampling, &request, &end);
-    if (end.child && status == WEFT__DONE)
-        weft__end_as(end.status);
+    if (end.child && status == CLI_DONE)
+        cli_end_as(end.status);
     return status;
 }
 

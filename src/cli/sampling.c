@@ -43,14 +43,14 @@ static enum stands what_stands(const char *path)
     enum stands s = SOMETHING;
     if (fd >= 0 && weft_output_is_recorded(fd, &pid))
         s = LIVE;
-    else if (fd >= 0 && (st.st_size == 0 || weft__facts_read(fd, &facts)))
+    else if (fd >= 0 && (st.st_size == 0 || cli_facts_read(fd, &facts)))
         s = A_TRACE;
     if (fd >= 0)
         close(fd);
     return s;
 }
 
-bool weft__sampling_check(const char *path, const char *name)
+bool cli_sampling_check(const char *path, const char *name)
 {
     char old[PATH_MAX + 32], folder[PATH_MAX + 16];
     struct stat st;
@@ -59,44 +59,44 @@ bool weft__sampling_check(const char *path, const char *name)
     if (slash)
         slash[1] = 0;
     if (access(slash ? folder : ".", W_OK | X_OK) < 0) {
-        weft__say(name, "cannot be created: %s", strerror(errno));
+        cli_say(name, "cannot be created: %s", strerror(errno));
         return false;
     }
     if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        weft__say(name, "is a folder; give the name of a file");
+        cli_say(name, "is a folder; give the name of a file");
         return false;
     }
     const enum stands stands = what_stands(path);
     if (stands == LIVE) {
-        weft__say(name, "is being recorded; give another name");
+        cli_say(name, "is being recorded; give another name");
         return false;
     }
     if (stands == SOMETHING) {
-        weft__say(name, "is %s; it is left alone, give another name with -o",
-                  S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
-                                      : "a file that is no trace");
+        cli_say(name, "is %s; it is left alone, give another name with -o",
+                S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
+                                    : "a file that is no trace");
         return false;
     }
     snprintf(old, sizeof old, "%s.old", path);
     if (stands == NOTHING || !st.st_size || what_stands(old) <= A_TRACE)
         return true;
-    weft__say(name, "cannot be kept: there is another file with .old behind its name; give another "
-                    "name");
+    cli_say(name, "cannot be kept: there is another file with .old behind its name; give another "
+                  "name");
     return false;
 }
 
-bool weft__sampling_settle(struct weft__sampling *s)
+bool cli_sampling_settle(struct cli_sampling *s)
 {
     char old[PATH_MAX + 32];
     struct stat st;
     snprintf(old, sizeof old, "%s.old", s->path);
-    bool fine = weft__sampling_check(s->path, s->name);
+    bool fine = cli_sampling_check(s->path, s->name);
     if (fine && lstat(s->path, &st) == 0 && st.st_size && rename(s->path, old) < 0) {
-        weft__say(s->name, "cannot be kept: %s; move it away", strerror(errno));
+        cli_say(s->name, "cannot be kept: %s; move it away", strerror(errno));
         fine = false;
     }
     if (fine && rename(s->temporary, s->path) < 0) {
-        weft__say(s->name, "cannot be created: %s", strerror(errno));
+        cli_say(s->name, "cannot be created: %s", strerror(errno));
         fine = false;
     }
     if (fine)
@@ -106,23 +106,23 @@ bool weft__sampling_settle(struct weft__sampling *s)
 
 /* ---- Beginning ---- */
 
-bool weft__sampling_open(struct weft__sampling *s, const char *name,
-                         const struct weft_sampler_options *o)
+bool cli_sampling_open(struct cli_sampling *s, const char *name,
+                       const struct weft_sampler_options *o)
 {
     struct weft_error err;
-    *s = (struct weft__sampling){.fd = -1, .name = name};
+    *s = (struct cli_sampling){.fd = -1, .name = name};
     if (weft_sampler_open(&s->sampler, o, &err) < 0) {
-        weft__say(name, "%s", err.text);
+        cli_say(name, "%s", err.text);
         return false;
     }
     const char *note;
     for (uint32_t i = 0; (note = weft_sampler_note(s->sampler, i)); i++)
-        weft__say(name, "%s", note);
+        cli_say(name, "%s", note);
     return true;
 }
 
-bool weft__sampling_create(struct weft__sampling *s, const char *path,
-                           const struct weft_sampler_options *o, char *const *argv)
+bool cli_sampling_create(struct cli_sampling *s, const char *path,
+                         const struct weft_sampler_options *o, char *const *argv)
 {
     struct weft_error err;
     struct weft_samples_facts facts = {.process = o->process};
@@ -144,7 +144,7 @@ bool weft__sampling_create(struct weft__sampling *s, const char *path,
     s->fd = mkostemp(s->temporary, O_CLOEXEC);
     if (s->fd < 0) {
         *s->temporary = 0;
-        weft__say(path, "cannot be created: %s", strerror(errno));
+        cli_say(path, "cannot be created: %s", strerror(errno));
         return false;
     }
     flock(s->fd, LOCK_EX | LOCK_NB); /* it is being recorded */
@@ -152,7 +152,7 @@ bool weft__sampling_create(struct weft__sampling *s, const char *path,
         s->begun_ns = s->flushed_ns = now_ns();
         return true;
     }
-    weft__complain(path, &err);
+    cli_complain(path, &err);
     return false;
 }
 
@@ -160,37 +160,37 @@ bool weft__sampling_create(struct weft__sampling *s, const char *path,
 
 static bool take(void *data, const struct weft_sampled *r)
 {
-    struct weft__sampling *s = data;
+    struct cli_sampling *s = data;
     int rc = s->failed ? 0 : weft_samples_put(s->file, r);
     if (rc < 0 && rc != WEFT_E_LIMIT) {
         s->failed = true;
-        weft__say(s->name, "cannot be written: %s",
-                  rc == WEFT_E_NOMEM ? weft_error_name(rc) : strerror(errno));
+        cli_say(s->name, "cannot be written: %s",
+                rc == WEFT_E_NOMEM ? weft_error_name(rc) : strerror(errno));
     }
     return !s->failed;
 }
 
-static void flush(struct weft__sampling *s)
+static void flush(struct cli_sampling *s)
 {
     struct weft_error err;
     if (s->failed || !s->file || weft_samples_flush(s->file, &err) == 0)
         return;
     s->failed = true;
-    weft__complain(s->name, &err);
+    cli_complain(s->name, &err);
 }
 
-static bool read_some(struct weft__sampling *s, int timeout_ms)
+static bool read_some(struct cli_sampling *s, int timeout_ms)
 {
     struct weft_error err;
     ptrdiff_t n = weft_sampler_read(s->sampler, timeout_ms, take, s, &err);
     if (n < 0 && !s->failed) {
         s->failed = true;
-        weft__complain(s->name, &err);
+        cli_complain(s->name, &err);
     }
     return n > 0 && !s->failed;
 }
 
-void weft__sampling_step(struct weft__sampling *s)
+void cli_sampling_step(struct cli_sampling *s)
 {
     if (s->failed) { /* only waiting is left */
         nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
@@ -204,7 +204,7 @@ void weft__sampling_step(struct weft__sampling *s)
     }
 }
 
-void weft__sampling_stop(struct weft__sampling *s)
+void cli_sampling_stop(struct cli_sampling *s)
 {
     if (s->stopped)
         return;
@@ -218,7 +218,7 @@ void weft__sampling_stop(struct weft__sampling *s)
 
 /* ---- Its end ---- */
 
-static struct weft_profile *load(struct weft__sampling *s)
+static struct weft_profile *load(struct cli_sampling *s)
 {
     struct weft_error err;
     struct weft_reader *r = NULL;
@@ -233,30 +233,30 @@ static struct weft_profile *load(struct weft__sampling *s)
         weft_error_set(&err, rc, WEFT_NO_OFFSET, "%s", weft_error_name(rc));
     if (rc == 0)
         return p;
-    weft__complain(s->name, &err);
+    cli_complain(s->name, &err);
     if (p)
         weft_profile_free(p);
     return NULL;
 }
 
-static bool put_symbols(struct weft__sampling *s, struct weft_profile *p)
+static bool put_symbols(struct cli_sampling *s, struct weft_profile *p)
 {
     struct weft_error err;
     const struct weft_symbols_options o = {.this_machine = true};
-    struct weft__progress progress = weft__progress_begin(s->name);
-    int rc = weft_symbols_resolve(p, &o, NULL, weft__progress_show, &progress);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(s->name);
+    int rc = weft_symbols_resolve(p, &o, NULL, cli_progress_show, &progress);
+    cli_progress_end(&progress);
     if (rc < 0)
         weft_error_set(&err, rc, WEFT_NO_OFFSET, "names cannot be looked up: %s",
                        weft_error_name(rc));
     else
         rc = weft_samples_put_symbols(s->file, p, &err);
     if (rc < 0)
-        weft__complain(s->name, &err);
+        cli_complain(s->name, &err);
     return rc == 0;
 }
 
-static void count(const struct weft_profile *p, struct weft__sampled *c)
+static void count(const struct weft_profile *p, struct cli_sampled *c)
 {
     bool *seen = calloc(p->threads + (size_t)1, sizeof *seen);
     for (uint32_t i = 0; i < p->samples; i++) {
@@ -272,12 +272,12 @@ static void count(const struct weft_profile *p, struct weft__sampled *c)
     free(seen);
 }
 
-bool weft__sampling_end(struct weft__sampling *s, bool symbols, struct weft__sampled *c)
+bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *c)
 {
     struct weft_error err;
-    weft__sampling_stop(s);
+    cli_sampling_stop(s);
     const struct weft_sampler_counts counts = weft_sampler_counts(s->sampler);
-    *c = (struct weft__sampled){
+    *c = (struct cli_sampled){
         .samples = counts.samples,
         .switches = counts.switches,
         .lost = counts.lost,
@@ -305,11 +305,11 @@ bool weft__sampling_end(struct weft__sampling *s, bool symbols, struct weft__sam
     struct stat st;
     c->bytes = fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
     if (rc < 0 && fine)
-        weft__complain(s->name, &err);
+        cli_complain(s->name, &err);
     return fine && rc == 0;
 }
 
-void weft__sampling_close(struct weft__sampling *s)
+void cli_sampling_close(struct cli_sampling *s)
 {
     if (s->file)
         weft_samples_end(s->file, NULL);
@@ -318,7 +318,7 @@ void weft__sampling_close(struct weft__sampling *s)
         close(s->fd);
     if (*s->temporary)
         unlink(s->temporary);
-    *s = (struct weft__sampling){.fd = -1};
+    *s = (struct cli_sampling){.fd = -1};
 }
 
 /* To two digits. */
@@ -330,7 +330,7 @@ static uint64_t rounded(uint64_t n)
     return (n + unit / 2) / unit * unit;
 }
 
-void weft__sampling_tell(const struct weft__sampled *c)
+void cli_sampling_tell(const struct cli_sampled *c)
 {
     const int64_t span = c->span_ns < INT64_MAX ? (int64_t)c->span_ns : INT64_MAX;
     fprintf(stderr, "%s sample%s of %s thread%s in %s", weft_count(c->samples).text,
@@ -351,9 +351,9 @@ void weft__sampling_tell(const struct weft__sampled *c)
                 weft_plural(c->throttled));
 }
 
-void weft__sampling_advise(const struct weft__sampled *c, const char *name)
+void cli_sampling_advise(const struct cli_sampled *c, const char *name)
 {
-    const struct weft__shown shown = weft__shown(name);
+    const struct cli_shown shown = cli_shown(name);
     if (c->samples)
         fprintf(stderr, "; see weft profile %s\n", shown.text);
     else if (c->switches)
@@ -361,9 +361,9 @@ void weft__sampling_advise(const struct weft__sampled *c, const char *name)
     else
         fputc('\n', stderr);
     if (c->given_up_ns)
-        weft__say(name,
-                  "threads left their cores %s times a second, so after %s these times were given "
-                  "up; --off-cpu keeps them, which costs",
-                  weft_count(rounded(c->given_up_rate)).text,
-                  weft_duration((int64_t)c->given_up_ns).text);
+        cli_say(name,
+                "threads left their cores %s times a second, so after %s these times were given "
+                "up; --off-cpu keeps them, which costs",
+                weft_count(rounded(c->given_up_rate)).text,
+                weft_duration((int64_t)c->given_up_ns).text);
 }

@@ -11,7 +11,7 @@
 #include "sample/file.h"
 #include "sample/sampler.h"
 
-struct weft__sampling {
+struct cli_sampling {
     struct weft_sampler *sampler;
     struct weft_samples_file *file;
     int fd;                   /* of the file; -1: none */
@@ -24,44 +24,44 @@ struct weft__sampling {
 };
 
 /* What was sampled, of a file that has ended. */
-struct weft__sampled {
+struct cli_sampled {
     uint64_t samples, switches, threads, own, lost, lost_switches, throttled, bytes, span_ns;
     uint64_t given_up_ns, given_up_rate; /* as the sampler has it */
     bool cut; /* the file could not be written to the end: samples and span are what it has */
 };
 
 /* Opens the sampler; says why not, and returns false. Notes are told. */
-bool weft__sampling_open(struct weft__sampling *s, const char *name,
-                         const struct weft_sampler_options *o);
+bool cli_sampling_open(struct cli_sampling *s, const char *name,
+                       const struct weft_sampler_options *o);
 
-/* Begins a file of samples at a name beside path, which becomes path by weft__sampling_settle. Says why not. */
-bool weft__sampling_create(struct weft__sampling *s, const char *path,
-                           const struct weft_sampler_options *o, char *const *argv);
+/* Begins a file of samples at a name beside path, which becomes path by cli_sampling_settle. Says why not. */
+bool cli_sampling_create(struct cli_sampling *s, const char *path,
+                         const struct weft_sampler_options *o, char *const *argv);
 
 /* Gives the file its name; a trace that stands there becomes FILE.old. Says why not. */
-bool weft__sampling_settle(struct weft__sampling *s);
+bool cli_sampling_settle(struct cli_sampling *s);
 
 /* Whether the file may stand there: there is a folder, and nothing but a trace. Says why not. */
-bool weft__sampling_check(const char *path, const char *name);
+bool cli_sampling_check(const char *path, const char *name);
 
 /* Waits a while, and writes what there is. */
-void weft__sampling_step(struct weft__sampling *s);
+void cli_sampling_step(struct cli_sampling *s);
 
 /* Stops the sampler and writes the rest. */
-void weft__sampling_stop(struct weft__sampling *s);
+void cli_sampling_stop(struct cli_sampling *s);
 
 /* Names what was sampled, counts it, and ends the file. symbols: put names into it. False if something failed, which
  * is said. */
-bool weft__sampling_end(struct weft__sampling *s, bool symbols, struct weft__sampled *counts);
+bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *counts);
 
 /* Frees; a file that has not got its name goes away. */
-void weft__sampling_close(struct weft__sampling *s);
+void cli_sampling_close(struct cli_sampling *s);
 
 /* "12,345 samples of 3 threads in 10.2 s; 0 lost" */
-void weft__sampling_tell(const struct weft__sampled *c);
+void cli_sampling_tell(const struct cli_sampled *c);
 
 /* Ends that line: how to look at it, in the file that is named so. Then, in lines of their own, what is not as one
  * would expect it. */
-void weft__sampling_advise(const struct weft__sampled *c, const char *name);
+void cli_sampling_advise(const struct cli_sampled *c, const char *name);
 
 #endif

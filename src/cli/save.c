@@ -25,11 +25,11 @@ struct copy {
 /* ---- Shared with save_xen.c ---- */
 
 /* As it is: a trace without packets of weft's, or a copy. */
-int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
-                     struct weft_error *err)
+int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
+                   struct weft_error *err)
 {
     char block[65536];
-    struct weft__progress progress = weft__progress_begin(name);
+    struct cli_progress progress = cli_progress_begin(name);
     uint64_t done = 0;
     ptrdiff_t n;
     while ((n = weft_input_read(from, block, sizeof block, done, err)) > 0) {
@@ -39,17 +39,17 @@ int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
             break;
         }
         done += (uint64_t)n;
-        weft__progress_show(&progress, (double)done / (double)from->size);
+        cli_progress_show(&progress, (double)done / (double)from->size);
     }
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     return (int)n;
 }
 
-int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err)
+int cli_save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err)
 {
-    struct weft__progress progress = weft__progress_begin(name);
-    int rc = weft_snapshot_write(s, out, weft__progress_show, &progress, err);
-    weft__progress_end(&progress);
+    struct cli_progress progress = cli_progress_begin(name);
+    int rc = weft_snapshot_write(s, out, cli_progress_show, &progress, err);
+    cli_progress_end(&progress);
     return rc;
 }
 
@@ -58,26 +58,26 @@ static const char *shown_target(const char *target)
     return strcmp(target, "-") == 0 ? "standard output" : target;
 }
 
-int weft__save_end(struct weft_output *out, const char *source, const char *target, int rc,
-                   struct weft_error *err)
+int cli_save_end(struct weft_output *out, const char *source, const char *target, int rc,
+                 struct weft_error *err)
 {
-    if (out->file == stdout && weft__stdout_left()) { /* as if by SIGPIPE */
-        weft__output_close(out, target, false);
-        return WEFT__FAILED;
+    if (out->file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
+        cli_output_close(out, target, false);
+        return CLI_FAILED;
     }
-    bool kept = weft__output_close(out, target, rc == 0);
+    bool kept = cli_output_close(out, target, rc == 0);
     if (rc < 0)
-        weft__complain(err->offset == WEFT_NO_OFFSET ? shown_target(target) : source, err);
-    return rc == 0 && kept ? WEFT__DONE : WEFT__FAILED;
+        cli_complain(err->offset == WEFT_NO_OFFSET ? shown_target(target) : source, err);
+    return rc == 0 && kept ? CLI_DONE : CLI_FAILED;
 }
 
-void weft__save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes)
+void cli_save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes)
 {
     if (gone)
-        weft__say(source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
-                  gone);
+        cli_say(source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
+                gone);
     if (isatty(STDERR_FILENO))
-        weft__say(shown_target(target), "%" PRIu64 " bytes written", bytes);
+        cli_say(shown_target(target), "%" PRIu64 " bytes written", bytes);
 }
 
 /* ---- Files ---- */
@@ -89,14 +89,14 @@ static bool is_other_trace(struct copy *c, const char *source)
     char name[64];
     snprintf(name, sizeof name, "/proc/self/fd/%d", c->in.fd);
     if (weft_reader_open(&reader, name, &c->err) < 0) {
-        weft__complain(source, &c->err);
+        cli_complain(source, &c->err);
         return false;
     }
     weft_reader_close(reader);
     return true;
 }
 
-bool weft__save_can_seek(FILE *file)
+bool cli_save_can_seek(FILE *file)
 {
     struct stat st;
     int fd = fileno(file);
@@ -107,10 +107,10 @@ bool weft__save_can_seek(FILE *file)
  * a file first. */
 static int write_packets(struct copy *c, FILE *out)
 {
-    if (!weft_snapshot_is_live(c->snapshot) || weft__save_can_seek(out))
-        return weft__save_packets(out, c->snapshot, c->name, &c->err);
+    if (!weft_snapshot_is_live(c->snapshot) || cli_save_can_seek(out))
+        return cli_save_packets(out, c->snapshot, c->name, &c->err);
     int rc = weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err);
-    return rc < 0 ? rc : weft__save_bytes(out, &c->spooled, c->name, &c->err);
+    return rc < 0 ? rc : cli_save_bytes(out, &c->spooled, c->name, &c->err);
 }
 
 static int write_copy(struct copy *c, const char *source, const char *target)
@@ -121,40 +121,40 @@ static int write_copy(struct copy *c, const char *source, const char *target)
     snprintf(opened, sizeof opened, "/proc/self/fd/%d", c->in.fd);
     int rc = weft_snapshot_begin(&c->snapshot, &c->in, &c->err);
     if (rc < 0)
-        weft__complain(source, &c->err);
+        cli_complain(source, &c->err);
     if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) ||
-        !weft__output_open(&out, target, WEFT_OUTPUT_TRACE, sources, 1))
-        return WEFT__FAILED;
-    rc = rc > 0 ? write_packets(c, out.file) : weft__save_bytes(out.file, &c->in, c->name, &c->err);
-    int status = weft__save_end(&out, source, target, rc, &c->err);
-    if (status == WEFT__DONE)
-        weft__save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
-                          c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);
+        !cli_output_open(&out, target, WEFT_OUTPUT_TRACE, sources, 1))
+        return CLI_FAILED;
+    rc = rc > 0 ? write_packets(c, out.file) : cli_save_bytes(out.file, &c->in, c->name, &c->err);
+    int status = cli_save_end(&out, source, target, rc, &c->err);
+    if (status == CLI_DONE)
+        cli_save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
+                        c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);
     return status;
 }
 
 /* A process id, or the name of a file. */
-static bool open_source(struct copy *c, const struct weft__save_request *r, char *path,
+static bool open_source(struct copy *c, const struct cli_save_request *r, char *path,
                         size_t path_size)
 {
     pid_t pid;
     snprintf(path, path_size, "%s", r->source);
-    int rc = weft__live_process(r->source, &pid)
-                 ? weft__live_open(&c->in, pid, path, path_size, &c->err)
+    int rc = cli_live_process(r->source, &pid)
+                 ? cli_live_open(&c->in, pid, path, path_size, &c->err)
                  : weft_input_open(&c->in, r->source, &c->err);
     if (rc == 0)
-        rc = weft__live_check_size(&c->in, r->limit_bytes, &c->err);
+        rc = cli_live_check_size(&c->in, r->limit_bytes, &c->err);
     if (rc < 0)
-        weft__complain(r->source, &c->err);
+        cli_complain(r->source, &c->err);
     return rc == 0;
 }
 
-static int save_file(const struct weft__save_request *r)
+static int save_file(const struct cli_save_request *r)
 {
     char path[PATH_MAX];
     struct copy copy = {
         .in = {.fd = -1}, .name = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
-    int status = WEFT__FAILED;
+    int status = CLI_FAILED;
     if (open_source(&copy, r, path, sizeof path))
         status = write_copy(&copy, path, r->target);
     weft_input_close(&copy.in);
@@ -166,7 +166,7 @@ static int save_file(const struct weft__save_request *r)
 /* ---- The command ---- */
 
 struct given {
-    struct weft__save_request request;
+    struct cli_save_request request;
     bool json;
 };
 
@@ -193,23 +193,23 @@ static bool is_list(const struct given *g)
 
 static void check(const struct given *g)
 {
-    const struct weft__save_request *r = &g->request;
-    bool xen = weft__is_xen(r->source);
+    const struct cli_save_request *r = &g->request;
+    bool xen = cli_is_xen(r->source);
     if (!xen && r->follow)
-        weft__misuse("save", "--follow is for a Xen domain, xen:NAME or xen:NUMBER");
+        cli_misuse("save", "--follow is for a Xen domain, xen:NAME or xen:NUMBER");
     if (is_list(g) && (r->target || r->follow || r->limit_bytes))
-        weft__misuse("save",
-                     "xen: lists the domains that offer a trace; which of them is %s? "
-                     "xen:NAME or xen:NUMBER",
-                     r->target   ? "to be saved"
-                     : r->follow ? "to be followed"
-                                 : "to be limited");
+        cli_misuse("save",
+                   "xen: lists the domains that offer a trace; which of them is %s? "
+                   "xen:NAME or xen:NUMBER",
+                   r->target   ? "to be saved"
+                   : r->follow ? "to be followed"
+                               : "to be limited");
     if (!is_list(g) && g->json)
-        weft__misuse("save", "--json is for the list of domains, weft save xen:");
+        cli_misuse("save", "--json is for the list of domains, weft save xen:");
     if (!is_list(g) && !r->target)
-        weft__misuse("save", "-o FILE is missing");
+        cli_misuse("save", "-o FILE is missing");
     if (!is_list(g) && strcmp(r->target, "-") == 0 && isatty(STDOUT_FILENO))
-        weft__misuse("save", "will not write a trace to a terminal");
+        cli_misuse("save", "will not write a trace to a terminal");
 }
 
 static int run(int operands, char **operand)
@@ -219,8 +219,8 @@ static int run(int operands, char **operand)
     given.request.source = *operand;
     check(g);
     if (is_list(g))
-        return weft__save_list(g->json);
-    return weft__is_xen(*operand) ? weft__save_guest(&g->request) : save_file(&g->request);
+        return cli_save_list(g->json);
+    return cli_is_xen(*operand) ? cli_save_guest(&g->request) : save_file(&g->request);
 }
 
 const struct cli_command cli_save = {

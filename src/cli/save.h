@@ -6,34 +6,33 @@
 #include "cli/common.h"
 #include "read/snapshot.h"
 
-struct weft__save_request {
+struct cli_save_request {
     const char *source, *target;
     uint64_t limit_bytes; /* of the trace; 0: the default */
     bool follow;          /* a domain, until it ends */
 };
 
 /* Copies the bytes of from to out. Returns 0 or a negative WEFT_E code. */
-int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
-                     struct weft_error *err);
-
-/* Copies the packets. Likewise. */
-int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name,
-                       struct weft_error *err);
-
-/* What is not known yet as the copy begins can be written into it at its end. */
-bool weft__save_can_seek(FILE *file);
-
-/* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
-int weft__save_end(struct weft_output *out, const char *source, const char *target, int rc,
+int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
                    struct weft_error *err);
 
+/* Copies the packets. Likewise. */
+int cli_save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err);
+
+/* What is not known yet as the copy begins can be written into it at its end. */
+bool cli_save_can_seek(FILE *file);
+
+/* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
+int cli_save_end(struct weft_output *out, const char *source, const char *target, int rc,
+                 struct weft_error *err);
+
 /* Says what is worth knowing of a copy that was made. */
-void weft__save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);
+void cli_save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);
 
 /* Saves the trace of a Xen domain. Returns the exit status. */
-int weft__save_guest(const struct weft__save_request *r);
+int cli_save_guest(const struct cli_save_request *r);
 
 /* Lists the domains that offer one. Likewise. */
-int weft__save_list(bool json);
+int cli_save_list(bool json);
 
 #endif

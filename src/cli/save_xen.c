@@ -17,9 +17,9 @@
 #include "read/wall.h"
 
 struct job {
-    const struct weft__save_request *request;
+    const struct cli_save_request *request;
     struct weft_xen xen;
-    struct weft__guest guest;
+    struct cli_guest guest;
     struct weft_output out;
     struct weft_snapshot *snapshot;
     struct weft_input spooled; /* the copy, if it was made elsewhere first */
@@ -29,21 +29,21 @@ struct job {
 
 static int open_guest(struct job *j)
 {
-    const struct weft__save_request *r = j->request;
-    const uint64_t limit = r->limit_bytes ? r->limit_bytes : WEFT__LIMIT_BYTES;
-    int rc = weft__guest_open(&j->guest, &j->xen, r->source, limit, &j->err);
+    const struct cli_save_request *r = j->request;
+    const uint64_t limit = r->limit_bytes ? r->limit_bytes : CLI_LIMIT_BYTES;
+    int rc = cli_guest_open(&j->guest, &j->xen, r->source, limit, &j->err);
     if (rc == WEFT_E_LIMIT)
-        weft__advise(&j->err, "--limit SIZE allows more");
+        cli_advise(&j->err, "--limit SIZE allows more");
     return rc;
 }
 
 static void say_state(const struct job *j, const char *more)
 {
-    weft__say(j->request->source, "%s %s%s", weft__guest_name(&j->guest.domain).text,
-              j->replaced          ? "offers another trace now"
-              : j->guest.withdrawn ? "has withdrawn its trace"
-                                   : weft__xen_has(j->guest.domain.state),
-              more);
+    cli_say(j->request->source, "%s %s%s", cli_guest_name(&j->guest.domain).text,
+            j->replaced          ? "offers another trace now"
+            : j->guest.withdrawn ? "has withdrawn its trace"
+                                 : cli_xen_has(j->guest.domain.state),
+            more);
 }
 
 /* ---- Room ---- */
@@ -103,7 +103,7 @@ static void release_signals(const struct sigaction before[SIGNALS])
 /* Nobody is there any more to write for. */
 static bool nobody_reads(const struct job *j)
 {
-    return j->out.file == stdout && weft__stdout_left();
+    return j->out.file == stdout && cli_stdout_left();
 }
 
 static bool stopped(const struct job *j)
@@ -125,10 +125,10 @@ static int await_trace(struct job *j)
         if (rc == 0 || rc == WEFT_E_NOMEM || rc == WEFT_E_LIMIT || failed == TRIES)
             return rc;
         if (nothing && !said)
-            weft__say(j->request->source, "%.*s; waiting", (int)strcspn(j->err.text, ";"),
-                      j->err.text);
+            cli_say(j->request->source, "%.*s; waiting", (int)strcspn(j->err.text, ";"),
+                    j->err.text);
         said |= nothing;
-        if (!nothing || j->guest.domain.id == WEFT__NO_DOMAIN)
+        if (!nothing || j->guest.domain.id == CLI_NO_DOMAIN)
             poll(NULL, 0, LOOK_EVERY_MS);
         else if (j->xen.wait(j->xen.context, j->guest.domain.id, LOOK_EVERY_MS) < 0)
             poll(NULL, 0, LOOK_EVERY_MS);
@@ -150,21 +150,21 @@ static bool offers_another(const struct job *j)
 /* Until the domain ends, or withdraws it, or a signal comes. */
 static int await_end(struct job *j)
 {
-    struct weft__guest *g = &j->guest;
+    struct cli_guest *g = &j->guest;
     int rc = 0;
-    if (isatty(STDERR_FILENO) && !weft__xen_is_dead(g->domain.state))
-        weft__say(j->request->source, "following %s; Ctrl-C copies what is there",
-                  weft__guest_name(&g->domain).text);
-    while (rc == 0 && !stopped(j) && !weft__xen_is_dead(g->domain.state)) {
-        weft__guest_watch(g);
+    if (isatty(STDERR_FILENO) && !cli_xen_is_dead(g->domain.state))
+        cli_say(j->request->source, "following %s; Ctrl-C copies what is there",
+                cli_guest_name(&g->domain).text);
+    while (rc == 0 && !stopped(j) && !cli_xen_is_dead(g->domain.state)) {
+        cli_guest_watch(g);
         rc = weft_xen_ring_wait(g->ring, LOOK_EVERY_MS, &g->domain.state, &j->err);
     }
     if (rc < 0) /* the pages are still there */
-        weft__complain(j->request->source, &j->err);
-    bool over = rc > 0 && !weft__xen_is_dead(g->domain.state);
+        cli_complain(j->request->source, &j->err);
+    bool over = rc > 0 && !cli_xen_is_dead(g->domain.state);
     j->replaced = over && offers_another(j);
     g->withdrawn = over && !j->replaced;
-    weft__guest_look(g, &j->xen);
+    cli_guest_look(g, &j->xen);
     if (nobody_reads(j))
         return weft_error_set(&j->err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
                               "stopped: nobody reads standard output any more");
@@ -193,18 +193,18 @@ static int follow(struct job *j)
 static int begin_copy(struct job *j)
 {
     uint64_t size = j->guest.in.size;
-    weft__memory_confine(2 * size + WEFT__MEMORY_SLACK);
+    cli_memory_confine(2 * size + CLI_MEMORY_SLACK);
     int rc = weft_snapshot_begin(&j->snapshot, &j->guest.in, &j->err);
     if (rc == 0)
-        return weft__guest_no_trace(&j->guest, &j->err);
-    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || weft__save_can_seek(j->out.file))
+        return cli_guest_no_trace(&j->guest, &j->err);
+    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || cli_save_can_seek(j->out.file))
         return rc;
-    if (size <= weft__memory_available() / 2)
+    if (size <= cli_memory_available() / 2)
         return weft_snapshot_to_room(j->snapshot, &j->spooled, &j->err);
-    weft__say(j->request->source,
-              "is too large to be copied elsewhere first: what the guest overwrites while %s is "
-              "written is lost; a file would be better",
-              strcmp(j->request->target, "-") == 0 ? "standard output" : "the target");
+    cli_say(j->request->source,
+            "is too large to be copied elsewhere first: what the guest overwrites while %s is "
+            "written is lost; a file would be better",
+            strcmp(j->request->target, "-") == 0 ? "standard output" : "the target");
     return rc;
 }
 
@@ -214,79 +214,79 @@ static int write_copy(struct job *j)
     FILE *out = j->out.file;
     int rc = begin_copy(j);
     if (rc < 0) {
-        weft__complain(source, &j->err);
-        weft__output_close(&j->out, j->request->target, false);
-        return WEFT__FAILED;
+        cli_complain(source, &j->err);
+        cli_output_close(&j->out, j->request->target, false);
+        return CLI_FAILED;
     }
     if (j->spooled.fd >= 0)
-        rc = weft__save_bytes(out, &j->spooled, source, &j->err);
+        rc = cli_save_bytes(out, &j->spooled, source, &j->err);
     else
-        rc = weft__save_packets(out, j->snapshot, source, &j->err);
+        rc = cli_save_packets(out, j->snapshot, source, &j->err);
     if (j->request->follow)
         give_room_back(j);
-    int status = weft__save_end(&j->out, source, j->request->target, rc, &j->err);
-    if (status == WEFT__DONE)
-        weft__save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
-                          weft_snapshot_bytes(j->snapshot));
+    int status = cli_save_end(&j->out, source, j->request->target, rc, &j->err);
+    if (status == CLI_DONE)
+        cli_save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
+                        weft_snapshot_bytes(j->snapshot));
     return status;
 }
 
 /* The domain's end, if it came just now. */
 static void look_again(struct job *j)
 {
-    if (weft__xen_is_dead(j->guest.domain.state))
+    if (cli_xen_is_dead(j->guest.domain.state))
         return;
-    weft__guest_look(&j->guest, &j->xen);
-    if (weft__xen_is_dead(j->guest.domain.state))
+    cli_guest_look(&j->guest, &j->xen);
+    if (cli_xen_is_dead(j->guest.domain.state))
         say_state(j, ", while it was copied");
 }
 
 static int save(struct job *j)
 {
-    const struct weft__save_request *r = j->request;
+    const struct cli_save_request *r = j->request;
     int rc = r->follow ? 0 : open_guest(j);
     if (rc < 0)
-        weft__complain(r->source, &j->err);
-    if (rc < 0 || !weft__output_open(&j->out, r->target, WEFT_OUTPUT_TRACE, &r->source, 1))
-        return WEFT__FAILED;
+        cli_complain(r->source, &j->err);
+    if (rc < 0 || !cli_output_open(&j->out, r->target, WEFT_OUTPUT_TRACE, &r->source, 1))
+        return CLI_FAILED;
     rc = r->follow ? follow(j) : 0;
     if (rc < 0) {
-        weft__complain(r->source, &j->err);
-        weft__output_close(&j->out, j->request->target, false);
-        return WEFT__FAILED;
+        cli_complain(r->source, &j->err);
+        cli_output_close(&j->out, j->request->target, false);
+        return CLI_FAILED;
     }
-    if (!r->follow && weft__xen_is_dead(j->guest.domain.state))
+    if (!r->follow && cli_xen_is_dead(j->guest.domain.state))
         say_state(j, "");
     int status = write_copy(j);
-    if (status == WEFT__DONE)
+    if (status == CLI_DONE)
         look_again(j);
     return status;
 }
 
-int weft__save_guest(const struct weft__save_request *r)
+int cli_save_guest(const struct cli_save_request *r)
 {
     struct job j = {.request = r, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
-    if (weft__xen_connect(&j.xen, &j.err) < 0) {
-        weft__complain(r->source, &j.err);
-        return WEFT__FAILED;
+    if (cli_xen_connect(&j.xen, &j.err) < 0) {
+        cli_complain(r->source, &j.err);
+        return CLI_FAILED;
     }
     int status = save(&j);
     weft_snapshot_free(j.snapshot);
     weft_input_close(&j.spooled);
-    weft__guest_close(&j.guest);
-    weft__xen_disconnect(&j.xen);
+    cli_guest_close(&j.guest);
+    cli_xen_disconnect(&j.xen);
     return status;
 }
 
-int weft__save_list(bool json)
+int cli_save_list(bool json)
 {
     struct weft_xen xen;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    if (weft__xen_connect(&xen, &err) < 0) {
-        weft__complain("xen", &err);
-        return WEFT__FAILED;
+    if (cli_xen_connect(&xen, &err) < 0) {
+        cli_complain("xen", &err);
+        return CLI_FAILED;
     }
-    int status = weft__xen_list(&xen, json);
-    weft__xen_disconnect(&xen);
+    int status = cli_xen_list(&xen, json);
+    cli_xen_disconnect(&xen);
     return status;
 }

@@ -61,9 +61,9 @@ static inline int sink_close(struct sink *s)
 {
     sink_flush(s);
     if (!s->error || s->error == EPIPE)
-        return WEFT__DONE;
-    weft__say("standard output", "cannot be written: %s", strerror(s->error));
-    return WEFT__FAILED;
+        return CLI_DONE;
+    cli_say("standard output", "cannot be written: %s", strerror(s->error));
+    return CLI_FAILED;
 }
 
 static inline char *sink_room(struct sink *s)

@@ -29,12 +29,12 @@ struct kept {
 
 static struct kept *all_kept;
 
-static int fill(int fd, struct weft__guest *g, struct weft_error *err)
+static int fill(int fd, struct cli_guest *g, struct weft_error *err)
 {
     struct weft_snapshot *s = NULL;
     int rc = weft_snapshot_begin(&s, &g->in, err);
     if (rc == 0)
-        rc = weft__guest_no_trace(g, err);
+        rc = cli_guest_no_trace(g, err);
     if (rc > 0)
         rc = weft_snapshot_to_fd(s, fd, err);
     weft_snapshot_free(s);
@@ -42,18 +42,18 @@ static int fill(int fd, struct weft__guest *g, struct weft_error *err)
 }
 
 /* Maps the trace, if there is room for a copy of it. */
-static int open_guest(struct weft__guest *g, const struct weft_xen *xen, const char *name,
+static int open_guest(struct cli_guest *g, const struct weft_xen *xen, const char *name,
                       uint64_t available, struct weft_error *err)
 {
     char advice[160];
     uint64_t limit = available / 2 < WEFT_XEN_BYTES_MAX ? available / 2 : WEFT_XEN_BYTES_MAX;
-    int rc = weft__guest_open(g, xen, name, limit, err);
+    int rc = cli_guest_open(g, xen, name, limit, err);
     if (rc == WEFT_E_LIMIT) {
         snprintf(advice, sizeof advice,
                  "a copy in memory may take half of what is free; weft save -o FILE %.60s needs "
                  "little",
                  name);
-        weft__advise(err, advice);
+        cli_advise(err, advice);
     }
     return rc;
 }
@@ -62,10 +62,10 @@ static int open_guest(struct weft__guest *g, const struct weft_xen *xen, const c
 static int copy_guest(const char *name, struct weft_error *err)
 {
     struct weft_xen xen;
-    struct weft__guest g;
+    struct cli_guest g;
     char title[NAME_MAX_BYTES];
-    uint64_t available = weft__memory_available();
-    int rc = weft__xen_connect(&xen, err), fd = -1;
+    uint64_t available = cli_memory_available();
+    int rc = cli_xen_connect(&xen, err), fd = -1;
     if (rc < 0)
         return rc;
     rc = open_guest(&g, &xen, name, available, err);
@@ -74,12 +74,12 @@ static int copy_guest(const char *name, struct weft_error *err)
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
                             strerror(errno));
     if (rc == 0) {
-        struct rlimit before = weft__memory_confine(2 * g.in.size + WEFT__MEMORY_SLACK);
+        struct rlimit before = cli_memory_confine(2 * g.in.size + CLI_MEMORY_SLACK);
         rc = fill(fd, &g, err);
-        weft__memory_release(&before);
+        cli_memory_release(&before);
     }
-    weft__guest_close(&g);
-    weft__xen_disconnect(&xen);
+    cli_guest_close(&g);
+    cli_xen_disconnect(&xen);
     if (rc < 0 && fd >= 0)
         close(fd);
     return rc < 0 ? rc : fd;
@@ -91,10 +91,10 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     char title[32], path[PATH_MAX];
     struct weft_snapshot *s = NULL;
     struct weft_input in;
-    int rc = weft__live_open(&in, pid, path, sizeof path, err), fd = -1;
+    int rc = cli_live_open(&in, pid, path, sizeof path, err), fd = -1;
     snprintf(title, sizeof title, "process %d", (int)pid);
     if (rc == 0)
-        rc = weft__live_check_size(&in, 0, err);
+        rc = cli_live_check_size(&in, 0, err);
     if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just begun, or ended */
         rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "process %d has no trace any more",
                             (int)pid);
@@ -128,7 +128,7 @@ static const char *keep(const char *name, int fd, struct weft_error *err)
 static bool is_file(const char *name)
 {
     pid_t pid;
-    return !weft__is_xen(name) && !weft__live_process(name, &pid);
+    return !cli_is_xen(name) && !cli_live_process(name, &pid);
 }
 
 static const char *find_or_copy(const char *name, bool titled, bool *made, struct weft_error *err)
@@ -137,14 +137,14 @@ static const char *find_or_copy(const char *name, bool titled, bool *made, struc
         if (strcmp(k->name, name) == 0)
             return k->path;
     pid_t pid;
-    const bool xen = weft__is_xen(name);
-    int fd = !xen && weft__live_process(name, &pid) ? copy_process(pid, titled, err)
-                                                    : copy_guest(name, err);
+    const bool xen = cli_is_xen(name);
+    int fd = !xen && cli_live_process(name, &pid) ? copy_process(pid, titled, err)
+                                                  : copy_guest(name, err);
     *made = fd >= 0 && xen;
     return fd < 0 ? NULL : keep(name, fd, err);
 }
 
-const char *weft__trace_path(const char *name, struct weft_error *err)
+const char *cli_trace_path(const char *name, struct weft_error *err)
 {
     bool made = false;
     if (weft_output_is_stdout(name)) {
@@ -156,11 +156,11 @@ const char *weft__trace_path(const char *name, struct weft_error *err)
         return name;
     const char *path = find_or_copy(name, false, &made, err);
     if (made) /* what is made of a hostile trace shall not be the end of the whole control domain */
-        weft__memory_confine(weft__memory_available());
+        cli_memory_confine(cli_memory_available());
     return path;
 }
 
-const char *weft__trace_path_for_exec(const char *name, struct weft_error *err)
+const char *cli_trace_path_for_exec(const char *name, struct weft_error *err)
 {
     bool made = false;
     int fd;

@@ -105,7 +105,7 @@ static json_t *latency(const struct weft_stats_row *r, int64_t ns)
     return r->latencies ? json_integer(ns) : json_null();
 }
 
-static json_t *row_json(const struct stats_view *v, const struct weft_stats_row *r)
+static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_row *r)
 {
     const struct weft_model *m = v->h->m;
     char *label;
@@ -120,7 +120,7 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
         CLI_OBJECT("p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns), "p99_ns",
                    latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns), "mean_ns",
                    r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
-                   "total_ns", (uint64_t)r->total_ns, "slowest", weft__json_id(m, r->slowest),
+                   "total_ns", (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
                    "waiting_ns", r->waiting_ns, "blocked_ns", r->blocked_ns, "ready_ns",
                    r->ready_ns, "running_ns", r->running_ns, "histogram", histogram_json(v->s, r));
     free(label);
@@ -132,18 +132,18 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
     return o;
 }
 
-static json_t *stream_json(const struct stats_view *v, const struct weft_stats_stream *s)
+static json_t *stream_json(const struct cli_stats_view *v, const struct weft_stats_stream *s)
 {
     const struct weft_model *m = v->h->m;
     json_t *runs = json_array();
     for (unsigned i = 0; i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
         const struct weft_run *r = &m->run[s->longest_run[i]];
         uint32_t p = v->h->run_promise[s->longest_run[i]];
-        struct weft__text name = {0};
-        weft__put_name(&name, m, p);
-        cli_json_append(runs, CLI_OBJECT("promise", weft__json_id(m, p), "name", name.text,
+        struct analyse_text name = {0};
+        analyse_put_name(&name, m, p);
+        cli_json_append(runs, CLI_OBJECT("promise", cli_json_id(m, p), "name", name.text,
                                          "start_ns", r->start_ns, "end_ns", r->end_ns));
-        weft__text_fini(&name);
+        analyse_text_fini(&name);
     }
     json_t *turn = s->turns ? CLI_OBJECT("start_ns", s->turn_from_ns, "end_ns", s->turn_to_ns,
                                          "runs", s->turn_runs)
@@ -157,14 +157,14 @@ static json_t *stream_json(const struct stats_view *v, const struct weft_stats_s
 }
 
 /* A row at a time: there may be as many as promises. */
-static bool print_json(const struct stats_view *v)
+static bool print_json(const struct cli_stats_view *v)
 {
     const struct weft_stats *s = v->s;
-    bool ok = cli_json_dump(weft__json_string(v->path), "{\"file\": ") &&
+    bool ok = cli_json_dump(cli_json_string(v->path), "{\"file\": ") &&
               cli_json_dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
               cli_json_dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
-              cli_json_dump(weft__json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
-              cli_json_dump(weft__json_number(s->rows), ",\n \"kinds\": ");
+              cli_json_dump(cli_json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
+              cli_json_dump(cli_json_number(s->rows), ",\n \"kinds\": ");
     fputs(",\n \"rows\": [", stdout);
     for (uint32_t i = 0; ok && i < s->rows && i < v->top; i++)
         ok = cli_json_dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
@@ -241,23 +241,23 @@ static int keep_matching(struct weft_stats *s, const struct weft_model *m, const
 static int find(struct weft_stats *s, const struct weft_history *h, const struct request *r,
                 enum weft_stats_by by)
 {
-    struct weft__progress progress = weft__progress_begin(r->path);
+    struct cli_progress progress = cli_progress_begin(r->path);
     int rc =
-        weft_stats_find(s, h, by | (r->raw ? WEFT_STATS_RAW : 0), weft__progress_show, &progress);
-    weft__progress_end(&progress);
+        weft_stats_find(s, h, by | (r->raw ? WEFT_STATS_RAW : 0), cli_progress_show, &progress);
+    cli_progress_end(&progress);
     if (rc == 0 && r->histogram)
         rc = keep_matching(s, h->m, r->histogram);
     return rc;
 }
 
-static bool print(const struct stats_view *v, const struct request *r)
+static bool print(const struct cli_stats_view *v, const struct request *r)
 {
     if (r->json)
         return print_json(v);
     if (!r->histogram)
-        return stats_print(v);
+        return cli_stats_print(v);
     for (uint32_t i = 0; i < v->s->rows && i < v->top; i++)
-        if (!stats_print_histogram(v, &v->s->row[i]))
+        if (!cli_stats_print_histogram(v, &v->s->row[i]))
             return false;
     if (v->s->rows > v->top)
         printf("and %s more kinds\n", weft_count(v->s->rows - v->top).text);
@@ -274,24 +274,24 @@ static int show(const struct weft_history *h, const struct request *r)
         weft_stats_fini(&s);
         rc = find(&s, h, r, WEFT_BY_FAMILY);
     }
-    int status = WEFT__DONE;
+    int status = CLI_DONE;
     if (rc == 0 && r->histogram && s.rows == 0) {
-        weft__say(r->path, "no promise has a label that contains \"%s\"",
-                  weft__shown(r->histogram).text);
-        status = WEFT__FAILED;
+        cli_say(r->path, "no promise has a label that contains \"%s\"",
+                cli_shown(r->histogram).text);
+        status = CLI_FAILED;
     } else if (rc == 0) {
         if (s.rows)
             qsort_r(s.row, s.rows, sizeof *s.row, by_key, &order);
-        struct stats_view v = {.path = r->path,
-                               .h = h,
-                               .s = &s,
-                               .top = r->top,
-                               .labels_folded = !r->by && s.by == WEFT_BY_FAMILY};
+        struct cli_stats_view v = {.path = r->path,
+                                   .h = h,
+                                   .s = &s,
+                                   .top = r->top,
+                                   .labels_folded = !r->by && s.by == WEFT_BY_FAMILY};
         rc = print(&v, r) ? 0 : WEFT_E_NOMEM;
     }
     if (rc < 0) {
-        weft__say("stats", "out of memory");
-        status = WEFT__FAILED;
+        cli_say("stats", "out of memory");
+        status = CLI_FAILED;
     }
     weft_stats_fini(&s);
     return status;
@@ -305,15 +305,15 @@ static int run(int files, char **file)
         r->top = UINT32_MAX;
     r->path = *file;
     struct weft_history *h;
-    struct weft_model *m = weft__model(r->path);
+    struct weft_model *m = cli_model(r->path);
     if (!m)
-        return WEFT__FAILED;
-    struct weft__progress progress = weft__progress_begin(r->path);
-    int rc = weft_history_new(&h, m, weft__progress_show, &progress);
-    weft__progress_end(&progress);
-    int status = WEFT__FAILED;
+        return CLI_FAILED;
+    struct cli_progress progress = cli_progress_begin(r->path);
+    int rc = weft_history_new(&h, m, cli_progress_show, &progress);
+    cli_progress_end(&progress);
+    int status = CLI_FAILED;
     if (rc < 0)
-        weft__say("stats", "out of memory");
+        cli_say("stats", "out of memory");
     else
         status = show(h, r);
     weft_history_free(h);

@@ -5,7 +5,7 @@
 
 #include "analyse/stats.h"
 
-struct stats_view {
+struct cli_stats_view {
     const char *path;
     const struct weft_history *h;
     const struct weft_stats *s; /* rows in the order in which they are shown */
@@ -14,18 +14,18 @@ struct stats_view {
 };
 
 /* The table, the histograms of its first rows, the loops. False: no memory. */
-bool stats_print(const struct stats_view *v);
+bool cli_stats_print(const struct cli_stats_view *v);
 
 /* stats_spread.c. False: no memory. A large histogram of one row; small ones of the first rows. */
-bool stats_print_histogram(const struct stats_view *v, const struct weft_stats_row *r);
-bool stats_print_spreads(const struct stats_view *v);
+bool cli_stats_print_histogram(const struct cli_stats_view *v, const struct weft_stats_row *r);
+bool cli_stats_print_spreads(const struct cli_stats_view *v);
 
 /* ---- Shared by those ---- */
 
 /* "task ARP query". The caller frees it. NULL: no memory. */
-char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r);
+char *cli_stats_kind(const struct cli_stats_view *v, const struct weft_stats_row *r);
 
 /* How many rows are shown. */
-uint32_t stats_shown(const struct stats_view *v);
+uint32_t cli_stats_shown(const struct cli_stats_view *v);
 
 #endif

@@ -49,11 +49,11 @@ static void print_axis(const struct axis *a)
     printf("%s\n", cli_style(CLI_PLAIN));
 }
 
-static bool print_spread(const struct stats_view *v, const struct axis *a,
+static bool print_spread(const struct cli_stats_view *v, const struct axis *a,
                          const struct weft_stats_row *r)
 {
     uint32_t most = 1;
-    char *kind = stats_kind(v, r);
+    char *kind = cli_stats_kind(v, r);
     if (!kind)
         return false;
     cli_put_cut(kind, a->label);
@@ -73,17 +73,17 @@ static bool print_spread(const struct stats_view *v, const struct axis *a,
     return true;
 }
 
-bool stats_print_spreads(const struct stats_view *v)
+bool cli_stats_print_spreads(const struct cli_stats_view *v)
 {
     const struct weft_stats *s = v->s;
     struct axis a = {.first = 63};
     unsigned rows = 0;
-    for (uint32_t i = 0; i < stats_shown(v) && rows < SPREADS; i++) {
+    for (uint32_t i = 0; i < cli_stats_shown(v) && rows < SPREADS; i++) {
         const struct weft_stats_row *r = &s->row[i];
         if (r->latencies < 2)
             continue;
         unsigned least = power_of(s->latency[r->first_latency]), most = power_of(r->max_ns);
-        char *kind = stats_kind(v, r);
+        char *kind = cli_stats_kind(v, r);
         if (!kind)
             return false;
         int width = cli_width(kind);
@@ -103,7 +103,7 @@ bool stats_print_spreads(const struct stats_view *v)
     printf("\n%sHow long they took%s, how many in each doubling of time:\n", cli_style(CLI_BOLD),
            cli_style(CLI_PLAIN));
     print_axis(&a);
-    for (uint32_t i = 0, done = 0; i < stats_shown(v) && done < rows; i++) {
+    for (uint32_t i = 0, done = 0; i < cli_stats_shown(v) && done < rows; i++) {
         if (s->row[i].latencies < 2)
             continue;
         done++;
@@ -192,10 +192,10 @@ static void print_latencies(const struct weft_stats *s, const struct weft_stats_
     }
 }
 
-bool stats_print_histogram(const struct stats_view *v, const struct weft_stats_row *r)
+bool cli_stats_print_histogram(const struct cli_stats_view *v, const struct weft_stats_row *r)
 {
     const struct weft_model *m = v->h->m;
-    char *kind = stats_kind(v, r);
+    char *kind = cli_stats_kind(v, r);
     if (!kind)
         return false;
     printf("%s%s%s: %s latenc%s", cli_style(CLI_BOLD), kind, cli_style(CLI_PLAIN),

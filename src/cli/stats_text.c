@@ -113,31 +113,31 @@ static const char *style_of(enum column c, const char *text)
     return time && !millis ? cli_style(CLI_FAINT) : "";
 }
 
-char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r)
+char *cli_stats_kind(const struct cli_stats_view *v, const struct weft_stats_row *r)
 {
     char *label, *kind = NULL;
-    struct weft__text text = {0};
+    struct analyse_text text = {0};
     if (weft_stats_label(&label, v->s, v->h->m, r) < 0)
         return NULL;
-    weft__put(&text, "%.64s", weft_model_type(v->h->m, r->promise));
+    analyse_put_format(&text, "%.64s", weft_model_type(v->h->m, r->promise));
     const char *type = text.failed || !text.text ? "" : text.text;
     size_t size = strlen(type) + (label ? strlen(label) : 0) + 2;
     if (!text.failed && (kind = malloc(size)))
         snprintf(kind, size, "%s%s%s", type, label ? " " : "", label ? label : "");
     free(label);
-    weft__text_fini(&text);
+    analyse_text_fini(&text);
     return kind;
 }
 
-uint32_t stats_shown(const struct stats_view *v)
+uint32_t cli_stats_shown(const struct cli_stats_view *v)
 {
     return v->s->rows < v->top ? v->s->rows : v->top;
 }
 
 /* "and 1,204 more kinds, 3 % of the time" */
-static void print_rest(const struct stats_view *v)
+static void print_rest(const struct cli_stats_view *v)
 {
-    uint32_t shown = stats_shown(v);
+    uint32_t shown = cli_stats_shown(v);
     double all = 0, rest = 0;
     for (uint32_t i = 0; i < v->s->rows; i++) {
         all += (double)v->s->row[i].total_ns;
@@ -154,11 +154,11 @@ static void print_rest(const struct stats_view *v)
     puts(" (--top 0 shows all)");
 }
 
-static bool print_table(const struct stats_view *v)
+static bool print_table(const struct cli_stats_view *v)
 {
     struct cli_table t = CLI_TABLE(columns);
     bool blocked = false; /* else that has no column */
-    for (uint32_t i = 0; i < stats_shown(v); i++)
+    for (uint32_t i = 0; i < cli_stats_shown(v); i++)
         blocked |= v->s->row[i].blocked_ns > 0;
     struct cli_column shown[1 + COLUMNS];
     unsigned n = 0;
@@ -167,8 +167,8 @@ static bool print_table(const struct stats_view *v)
             shown[n++] = columns[c];
     t.column = shown;
     t.columns = n;
-    for (uint32_t i = 0; i < stats_shown(v); i++) {
-        char *kind = stats_kind(v, &v->s->row[i]);
+    for (uint32_t i = 0; i < cli_stats_shown(v); i++) {
+        char *kind = cli_stats_kind(v, &v->s->row[i]);
         cli_cell(&t, "", "%s", kind ? kind : "");
         t.failed |= !kind;
         free(kind);
@@ -199,55 +199,56 @@ static struct weft_figure share_cell(int64_t part, int64_t whole)
 }
 
 /* "12.3 ms at 3.2 s: 'GET /x' (request 12)" */
-static void put_run(struct weft__text *t, const struct stats_view *v, uint32_t run, bool full)
+static void put_run(struct analyse_text *t, const struct cli_stats_view *v, uint32_t run, bool full)
 {
     const struct weft_run *r = &v->h->m->run[run];
-    weft__put(t, "%s at %s: ", weft_duration(r->end_ns - r->start_ns).text,
-              weft_moment(r->start_ns).text);
+    analyse_put_format(t, "%s at %s: ", weft_duration(r->end_ns - r->start_ns).text,
+                       weft_moment(r->start_ns).text);
     if (full)
-        weft__put_full(t, v->h->m, v->h->run_promise[run]);
+        analyse_put_full(t, v->h->m, v->h->run_promise[run]);
     else
-        weft__put_name(t, v->h->m, v->h->run_promise[run]);
+        analyse_put_name(t, v->h->m, v->h->run_promise[run]);
 }
 
-static void put_loop(struct weft__text *t, const struct weft_stats_stream *s)
+static void put_loop(struct analyse_text *t, const struct weft_stats_stream *s)
 {
-    weft__put(t, "busy %s of %s", share_cell(s->busy_ns, s->span_ns).text,
-              weft_duration(s->span_ns).text);
+    analyse_put_format(t, "busy %s of %s", share_cell(s->busy_ns, s->span_ns).text,
+                       weft_duration(s->span_ns).text);
     if (s->loop_ns)
-        weft__put(t, ", with %s in the loop itself", weft_duration(s->loop_ns).text);
+        analyse_put_format(t, ", with %s in the loop itself", weft_duration(s->loop_ns).text);
     if (s->collecting_ns)
-        weft__put(t, "%s%s of garbage collections", s->loop_ns ? " and " : ", with ",
-                  weft_duration(s->collecting_ns).text);
-    weft__put(t, "; %s run%s in %s turn%s%s", weft_count(s->runs).text, weft_plural(s->runs),
-              weft_count(s->turns).text, weft_plural(s->turns),
-              s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
+        analyse_put_format(t, "%s%s of garbage collections", s->loop_ns ? " and " : ", with ",
+                           weft_duration(s->collecting_ns).text);
+    analyse_put_format(
+        t, "; %s run%s in %s turn%s%s", weft_count(s->runs).text, weft_plural(s->runs),
+        weft_count(s->turns).text, weft_plural(s->turns),
+        s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
 }
 
-static bool line(const char *what, struct weft__text *t)
+static bool line(const char *what, struct analyse_text *t)
 {
     char first[48];
     bool ok = !t->failed && t->text;
     snprintf(first, sizeof first, "%-15s ", what);
     if (ok)
         cli_wrap(first, "                ", t->text);
-    weft__text_fini(t);
+    analyse_text_fini(t);
     return ok;
 }
 
-static bool print_loop(const struct stats_view *v, const struct weft_stats_stream *s, bool only)
+static bool print_loop(const struct cli_stats_view *v, const struct weft_stats_stream *s, bool only)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     char name[32];
     bool ok = true;
     put_loop(&t, s);
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
     ok = line(only ? "event loop" : name, &t);
     if (s->turns > 1 && s->turn_runs) {
-        weft__put(&t, "%s at %s: %s run%s before it slept again",
-                  weft_duration(s->turn_to_ns - s->turn_from_ns).text,
-                  weft_moment(s->turn_from_ns).text, weft_count(s->turn_runs).text,
-                  weft_plural(s->turn_runs));
+        analyse_put_format(&t, "%s at %s: %s run%s before it slept again",
+                           weft_duration(s->turn_to_ns - s->turn_from_ns).text,
+                           weft_moment(s->turn_from_ns).text, weft_count(s->turn_runs).text,
+                           weft_plural(s->turn_runs));
         ok = ok && line("  longest turn", &t);
     }
     for (unsigned i = 0; ok && i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
@@ -257,35 +258,35 @@ static bool print_loop(const struct stats_view *v, const struct weft_stats_strea
     return ok;
 }
 
-static bool print_worker(const struct stats_view *v, const struct weft_stats_stream *s)
+static bool print_worker(const struct cli_stats_view *v, const struct weft_stats_stream *s)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     char name[32];
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
-    weft__put(&t, "worker, busy %s, %s run%s", share_cell(s->busy_ns, s->span_ns).text,
-              weft_count(s->runs).text, weft_plural(s->runs));
+    analyse_put_format(&t, "worker, busy %s, %s run%s", share_cell(s->busy_ns, s->span_ns).text,
+                       weft_count(s->runs).text, weft_plural(s->runs));
     if (s->longest_run[0] != WEFT_NONE) {
-        weft__put(&t, ", longest ");
+        analyse_put_format(&t, ", longest ");
         put_run(&t, v, s->longest_run[0], false);
     }
     return line(name, &t);
 }
 
-static bool print_ready(const struct stats_view *v)
+static bool print_ready(const struct cli_stats_view *v)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (v->s->ready_max == 0)
-        weft__put(&t, "nothing that could run had to wait");
+        analyse_put_format(&t, "nothing that could run had to wait");
     else {
-        weft__put(&t, "at most %s at the same time, at %s; %s on average",
-                  weft_count(v->s->ready_max).text, weft_moment(v->s->ready_max_ns).text,
-                  v->s->ready_mean < 0.005 ? "less than 0.01"
-                                           : three_digits(v->s->ready_mean).text);
+        analyse_put_format(&t, "at most %s at the same time, at %s; %s on average",
+                           weft_count(v->s->ready_max).text, weft_moment(v->s->ready_max_ns).text,
+                           v->s->ready_mean < 0.005 ? "less than 0.01"
+                                                    : three_digits(v->s->ready_mean).text);
     }
     return line("ready to run", &t);
 }
 
-static bool print_streams(const struct stats_view *v)
+static bool print_streams(const struct cli_stats_view *v)
 {
     const struct weft_stats *s = v->s;
     uint32_t loops = 0, workers = 0;
@@ -309,18 +310,18 @@ static bool print_streams(const struct stats_view *v)
 
 /* ---- All of it ---- */
 
-static void put_part(struct weft__text *t, uint64_t n, const char *what)
+static void put_part(struct analyse_text *t, uint64_t n, const char *what)
 {
     if (n == 0)
         return;
-    weft__put(t, ", %s %s", weft_count(n).text, what);
+    analyse_put_format(t, ", %s %s", weft_count(n).text, what);
 }
 
-static bool print_head(const struct stats_view *v)
+static bool print_head(const struct cli_stats_view *v)
 {
     const struct weft_model *m = v->h->m;
     uint64_t failed = 0, pending = 0, cancelled = 0, forgotten = 0, old = 0;
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     for (uint32_t i = 0; i < v->s->rows; i++) {
         failed += v->s->row[i].failed;
         pending += v->s->row[i].pending;
@@ -328,34 +329,35 @@ static bool print_head(const struct stats_view *v)
         forgotten += v->s->row[i].forgotten;
         old += v->s->row[i].preexisting;
     }
-    weft__put(&t, "%s: %s promise%s of %s kind%s in %s", weft__shown(v->path).text,
-              weft_count(m->promises - 1).text, weft_plural(m->promises - 1),
-              weft_count(v->s->rows).text, weft_plural(v->s->rows),
-              weft_duration(v->s->span_ns).text);
+    analyse_put_format(&t, "%s: %s promise%s of %s kind%s in %s", cli_shown(v->path).text,
+                       weft_count(m->promises - 1).text, weft_plural(m->promises - 1),
+                       weft_count(v->s->rows).text, weft_plural(v->s->rows),
+                       weft_duration(v->s->span_ns).text);
     put_part(&t, pending, "pending");
     put_part(&t, failed, "failed");
     put_part(&t, cancelled, "cancelled");
     put_part(&t, forgotten, "dropped");
     put_part(&t, old, "older than the trace");
     if (m->losses.discarded)
-        weft__put(&t, "; %s events in between are missing, so that some numbers are too low",
-                  weft_count(m->losses.discarded).text);
+        analyse_put_format(&t,
+                           "; %s events in between are missing, so that some numbers are too low",
+                           weft_count(m->losses.discarded).text);
     if (m->losses.pending)
-        weft__put(&t, "; not all that is pending is known");
+        analyse_put_format(&t, "; not all that is pending is known");
     bool ok = !t.failed && t.text;
     if (ok)
         cli_wrap("", "", t.text);
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
     return ok;
 }
 
-bool stats_print(const struct stats_view *v)
+bool cli_stats_print(const struct cli_stats_view *v)
 {
     if (!print_head(v))
         return false;
     if (v->s->rows) {
         putchar('\n');
-        if (!print_table(v) || !stats_print_spreads(v))
+        if (!print_table(v) || !cli_stats_print_spreads(v))
             return false;
     }
     return print_streams(v);

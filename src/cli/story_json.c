@@ -17,7 +17,7 @@ static json_t *steps_json(const struct weft_model *m, const struct weft_path *p)
         const struct weft_step *s = &p->step[i];
         json_t *o = cli_json_promise(m, s->promise);
         CLI_SET(o, "from_ns", s->from_ns, "to_ns", s->to_ns, "kind", weft_step_name(s->kind),
-                "behind", weft__json_id(m, s->behind));
+                "behind", cli_json_id(m, s->behind));
         cli_json_append(out, o);
     }
     return out;
@@ -67,8 +67,8 @@ static json_t *waits_json(const struct weft_history *h, const struct weft_story_
         const struct weft_wait *w = &h->wait[list[i].wait];
         json_t *o = cli_json_promise(h->m, readers ? w->reader : w->source);
         CLI_SET(o, "from_ns", w->from_ns, "until_ns", w->until_ns, "there_ns",
-                cli_json_time(list[i].there_ns, INT64_MAX), "by",
-                weft__json_id(h->m, list[i].waker), "end", ends[w->end]);
+                cli_json_time(list[i].there_ns, INT64_MAX), "by", cli_json_id(h->m, list[i].waker),
+                "end", ends[w->end]);
         cli_json_append(out, o);
     }
     return out;
@@ -83,7 +83,7 @@ static json_t *holds_json(const struct weft_history *h, const uint32_t *list, ui
         const struct weft_hold *x = &h->m->hold[list[i]];
         json_t *o = cli_json_promise(h->m, holders ? x->holder : x->resource);
         CLI_SET(o, "from_ns", x->from_ns, "to_ns", x->to_ns, "released_by",
-                weft__json_id(h->m, x->released_by));
+                cli_json_id(h->m, x->released_by));
         cli_json_append(out, o);
     }
     return out;
@@ -95,7 +95,7 @@ static json_t *runs_json(const struct weft_history *h, const struct weft_story *
     for (uint32_t i = 0; i < s->kept_runs; i++) {
         const struct weft_run *r = &h->m->run[s->run[i].run];
         cli_json_append(out, CLI_OBJECT("from_ns", r->start_ns, "to_ns", r->end_ns, "because",
-                                        weft__json_id(h->m, s->run[i].because), "ready_ns",
+                                        cli_json_id(h->m, s->run[i].because), "ready_ns",
                                         s->run[i].ready_ns, "stream",
                                         (int)weft_history_stream(h, s->run[i].run)));
     }
@@ -112,7 +112,7 @@ static json_t *labels_json(const struct weft_model *m, uint32_t promise)
         if (m->label[i].is_change)
             continue;
         cli_json_append(out, CLI_OBJECT("time_ns", m->label[i].time_ns, "text",
-                                        weft__json_model_text(m, m->label[i].what)));
+                                        cli_json_model_text(m, m->label[i].what)));
         n++;
     }
     return out;
@@ -123,7 +123,7 @@ static json_t *origin_json(const struct weft_model *m, uint32_t promise)
     uint32_t origin = weft_model_origin(m, promise);
     if (origin == WEFT_NONE)
         return json_null();
-    return CLI_OBJECT("file", weft__json_model_text(m, m->origin[origin].file), "line",
+    return CLI_OBJECT("file", cli_json_model_text(m, m->origin[origin].file), "line",
                       m->origin[origin].line);
 }
 
@@ -136,11 +136,11 @@ static void add_beginning(json_t *o, const struct weft_model *m, const struct we
     CLI_SET(o, "created", (bool)p->created, "start_ns", s->start_ns, "end_ns", s->end_ns, "outcome",
             weft_outcome_name(m->promise[s->final].outcome), "background", (bool)p->background,
             "should_resolve", (bool)p->should_resolve, "became",
-            p->becomes == WEFT_NONE ? json_null() : weft__json_id(m, s->final), "became_ns",
+            p->becomes == WEFT_NONE ? json_null() : cli_json_id(m, s->final), "became_ns",
             p->becomes == WEFT_NONE ? json_null() : json_integer(p->end_ns), "resolver",
-            weft__json_id(m, s->resolver), "ended_again", weft__json_again(m, s->final), "reason",
-            weft__json_model_text(m, weft_model_reason(m, s->final)), "creators", creators,
-            "origin", origin_json(m, s->promise), "labels", labels_json(m, s->promise));
+            cli_json_id(m, s->resolver), "ended_again", cli_json_again(m, s->final), "reason",
+            cli_json_model_text(m, weft_model_reason(m, s->final)), "creators", creators, "origin",
+            origin_json(m, s->promise), "labels", labels_json(m, s->promise));
 }
 
 /* NULL: no memory. */
@@ -169,26 +169,26 @@ static json_t *story_json(const struct weft_history *h, uint32_t promise)
     return o;
 }
 
-int weft__story_json(const struct weft_history *h, uint32_t promise)
+int cli_story_json(const struct weft_history *h, uint32_t promise)
 {
     return cli_json_print(story_json(h, promise)) ? 0 : WEFT_E_NOMEM;
 }
 
 /* ---- Many promises ---- */
 
-static json_t *crowd_shares(const struct weft_model *m, const struct weft__crowd_told *told)
+static json_t *crowd_shares(const struct weft_model *m, const struct cli_crowd_told *told)
 {
     json_t *out = json_array();
     for (uint32_t i = 0; i < told->crowd.shares; i++) {
         const struct weft_crowd_share *s = &told->crowd.share[i];
         json_t *o = cli_json_promise(m, s->promise);
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         if (s->family != WEFT_NONE)
-            weft__put_family(&t, m, told->families, s->family);
+            analyse_put_family(&t, m, told->families, s->family);
         CLI_SET(o, "kind", weft_step_name(s->kind), "name", t.text, "total_ns", s->total_ns,
                 "steps", s->steps);
         cli_json_append(out, o);
-        weft__text_fini(&t);
+        analyse_text_fini(&t);
     }
     return out;
 }
@@ -220,22 +220,22 @@ static json_t *histogram_json(const struct weft_crowd *c)
     return out;
 }
 
-int weft__crowd_json(const struct weft_history *h, const struct weft__crowd_told *told)
+int cli_crowd_json(const struct weft_history *h, const struct cli_crowd_told *told)
 {
     const struct weft_crowd *c = &told->crowd;
-    uint32_t slowest[WEFT__SLOWEST], n = weft__story_slowest(told, slowest);
+    uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(told, slowest);
     json_t *outcomes = json_object(), *stories = json_array(), *o = json_object();
     bool ok = true;
     for (unsigned i = 0; i < WEFT_OUTCOME_COUNT; i++)
         if (i != WEFT_BECAME)
-            json_object_set_new(outcomes, weft_outcome_name(i), weft__json_number(c->outcomes[i]));
+            json_object_set_new(outcomes, weft_outcome_name(i), cli_json_number(c->outcomes[i]));
     for (uint32_t i = 0; i < n && ok; i++) {
         json_t *story = story_json(h, slowest[i]);
         ok = story && cli_json_append(stories, story);
     }
-    CLI_SET(o, "which", weft__json_text(told->which, strlen(told->which)), "count", c->count,
+    CLI_SET(o, "which", cli_json_text(told->which, strlen(told->which)), "count", c->count,
             "preexisting", c->preexisting, "outcomes", outcomes, "oldest_pending",
-            weft__json_id(h->m, c->oldest_pending), "latency", latency_json(c), "histogram",
+            cli_json_id(h->m, c->oldest_pending), "latency", latency_json(c), "histogram",
             histogram_json(c), "sampled", c->sampled, "sampled_ns", c->sampled_ns, "shares",
             crowd_shares(h->m, told), "slowest", stories);
     if (!ok) {

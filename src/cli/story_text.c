@@ -18,16 +18,16 @@ enum {
 };
 
 /* By whom: " by the event loop", " by itself"; nothing where that is not known. */
-static void put_by(struct weft__text *t, const struct weft_model *m, uint32_t who, uint32_t of)
+static void put_by(struct analyse_text *t, const struct weft_model *m, uint32_t who, uint32_t of)
 {
     bool failed = m->promise[weft_model_final(m, of)].outcome == WEFT_FAILED;
     if (who == WEFT_NONE || (who == of && failed)) /* "failed by itself" would be odd */
         return;
-    weft__put(t, failed ? ", reported by " : " by ");
+    analyse_put_format(t, failed ? ", reported by " : " by ");
     if (who == of)
-        weft__put(t, "itself");
+        analyse_put_format(t, "itself");
     else
-        weft__put_full(t, m, who);
+        analyse_put_full(t, m, who);
 }
 
 /* ---- The story ---- */
@@ -36,49 +36,51 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
 {
     const struct weft_model *m = h->m;
     const struct weft_promise *p = &m->promise[s->promise];
-    struct weft__text t = {0}, name = {0};
+    struct analyse_text t = {0}, name = {0};
     uint32_t origin = weft_model_origin(m, s->promise), reason = weft_model_reason(m, s->final);
-    weft__put_full(&name, m, s->promise);
+    analyse_put_full(&name, m, s->promise);
     cli_heading(name.text ? name.text : "");
-    weft__text_fini(&name);
-    weft__put(&t, p->created ? "Created at " : "Created before the trace begins");
+    analyse_text_fini(&name);
+    analyse_put_format(&t, p->created ? "Created at " : "Created before the trace begins");
     if (p->created)
-        weft__put_time(&t, p->start_ns);
+        analyse_put_time(&t, p->start_ns);
     if (p->promoted)
-        weft__put(&t, ", before the rest of this trace,");
-    weft__put(&t, s->creators ? " by " : p->created ? " by the event loop" : "");
+        analyse_put_format(&t, ", before the rest of this trace,");
+    analyse_put_format(&t, s->creators ? " by " : p->created ? " by the event loop" : "");
     for (uint32_t i = 0; i < s->creators && i < 4; i++) {
-        weft__put(&t, i ? ", created by " : "");
-        weft__put_full(&t, m, s->creator[i]);
+        analyse_put_format(&t, i ? ", created by " : "");
+        analyse_put_full(&t, m, s->creator[i]);
     }
     if (s->creators > 4)
-        weft__put(&t, ", and so on");
+        analyse_put_format(&t, ", and so on");
     if (origin != WEFT_NONE)
-        weft__put(&t, ", in %.200s:%" PRIu32, weft_model_text(m, m->origin[origin].file, NULL),
-                  m->origin[origin].line);
-    weft__put(&t, ". ");
+        analyse_put_format(&t, ", in %.200s:%" PRIu32,
+                           weft_model_text(m, m->origin[origin].file, NULL),
+                           m->origin[origin].line);
+    analyse_put_format(&t, ". ");
     if (p->becomes != WEFT_NONE) {
-        weft__put(&t, "Became ");
-        weft__put_full(&t, m, s->final);
-        weft__put(&t, " at %s. ", weft_moment(p->end_ns).text);
+        analyse_put_format(&t, "Became ");
+        analyse_put_full(&t, m, s->final);
+        analyse_put_format(&t, " at %s. ", weft_moment(p->end_ns).text);
     }
     if (s->pending) {
-        weft__put(&t, "It was still pending when the trace ended, %s later%s.",
-                  weft_duration(s->end_ns - s->start_ns).text,
-                  p->background ? "; it is meant to be (background)" : "");
+        analyse_put_format(&t, "It was still pending when the trace ended, %s later%s.",
+                           weft_duration(s->end_ns - s->start_ns).text,
+                           p->background ? "; it is meant to be (background)" : "");
     } else {
-        weft__put(&t, p->becomes == WEFT_NONE ? "It %s" : "That %s",
-                  weft__outcome_verb(m, s->final));
+        analyse_put_format(&t, p->becomes == WEFT_NONE ? "It %s" : "That %s",
+                           analyse_outcome_verb(m, s->final));
         put_by(&t, m, s->resolver, s->final);
-        weft__put(&t, " at %s, %s later.", weft_moment(s->end_ns).text,
-                  weft_duration(s->end_ns - s->start_ns).text);
+        analyse_put_format(&t, " at %s, %s later.", weft_moment(s->end_ns).text,
+                           weft_duration(s->end_ns - s->start_ns).text);
     }
     if (m->losses.overwritten || m->losses.discarded ||
         m->promise[s->final].start_ns < m->resumed_ns)
-        weft__put(&t, " Events are missing in this trace, so this may not be the whole story.");
+        analyse_put_format(
+            &t, " Events are missing in this trace, so this may not be the whole story.");
     if (m->promise[s->final].outcome == WEFT_FAILED && reason != WEFT_NONE)
-        weft__put(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));
-    return weft__text_print(&t);
+        analyse_put_format(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));
+    return cli_text_print(&t);
 }
 
 /* A note, if somebody ended it again. */
@@ -87,29 +89,29 @@ static int print_again(const struct weft_model *m, const struct weft_story *s)
     enum { SHOWN = 3 };
     uint32_t first[SHOWN];
     uint64_t all = weft_ended_again(m, s->final, first, SHOWN);
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (all == 0)
         return 0;
     for (uint32_t i = 0; i < SHOWN && i < all; i++) {
         const struct weft_interaction *x = &m->interaction[first[i]];
-        weft__put(&t, i ? ", " : "It was ended again by ");
+        analyse_put_format(&t, i ? ", " : "It was ended again by ");
         if (x->actor == s->final)
-            weft__put(&t, "itself");
+            analyse_put_format(&t, "itself");
         else
-            weft__put_full(&t, m, x->actor);
-        weft__put(&t, " at %s", weft_moment(x->time_ns).text);
+            analyse_put_full(&t, m, x->actor);
+        analyse_put_format(&t, " at %s", weft_moment(x->time_ns).text);
     }
     if (all > SHOWN)
-        weft__put(&t, ", and %s times more", weft_count(all - SHOWN).text);
-    weft__put(&t, ": the first end counts.");
-    return weft__text_print(&t);
+        analyse_put_format(&t, ", and %s times more", weft_count(all - SHOWN).text);
+    analyse_put_format(&t, ": the first end counts.");
+    return cli_text_print(&t);
 }
 
 static void print_sum(const char *what, int64_t ns, int64_t whole, const char *more)
 {
     printf("  %-10s", what);
-    weft__text_length(ns);
-    printf("  %5.1f %%  %s\n", weft__text_percent(ns, whole), more);
+    cli_text_length(ns);
+    printf("  %5.1f %%  %s\n", cli_text_percent(ns, whole), more);
 }
 
 /* Where its own time went, as far as it is known. */
@@ -140,25 +142,26 @@ static void print_sums(const struct weft_story *s)
 }
 
 /* What became of a wait for something. */
-static void put_wait_end(struct weft__text *t, const struct weft_model *m,
+static void put_wait_end(struct analyse_text *t, const struct weft_model *m,
                          const struct weft_wait *w, const struct weft_story_wait *s)
 {
     uint32_t source = weft_model_final(m, w->source);
     if (s->there_ns == INT64_MAX) {
-        weft__put(t, w->end == WEFT_WAIT_OPEN   ? ": still, when the trace ended"
-                     : w->end == WEFT_WAIT_LEFT ? ": went on without it"
-                                                : ": never got it");
+        analyse_put_format(t, w->end == WEFT_WAIT_OPEN   ? ": still, when the trace ended"
+                              : w->end == WEFT_WAIT_LEFT ? ": went on without it"
+                                                         : ": never got it");
         return;
     }
     bool signalled = m->promise[source].outcome == WEFT_PENDING;
-    weft__put(t, ", which %s", signalled ? "was signalled" : weft__outcome_verb(m, source));
+    analyse_put_format(t, ", which %s",
+                       signalled ? "was signalled" : analyse_outcome_verb(m, source));
     put_by(t, m, s->waker, source);
     if (w->end == WEFT_WAIT_OPEN)
-        weft__put(t, ", but it has not gone on since");
+        analyse_put_format(t, ", but it has not gone on since");
 }
 
 /* … if it was the last that was missing. */
-static void put_delay(struct weft__text *t, const struct weft_history *h,
+static void put_delay(struct analyse_text *t, const struct weft_history *h,
                       const struct weft_story_wait *list, uint32_t kept, uint32_t i)
 {
     const struct weft_wait *w = &h->wait[list[i].wait];
@@ -170,7 +173,7 @@ static void put_delay(struct weft__text *t, const struct weft_history *h,
     for (uint32_t k = 0; k < kept; k++)
         if (h->wait[list[k].wait].until_ns == w->until_ns && list[k].there_ns > list[i].there_ns)
             return;
-    weft__put(t, "; it went on %s later", weft_duration(delay).text);
+    analyse_put_format(t, "; it went on %s later", weft_duration(delay).text);
 }
 
 static int by_length(const void *a, const void *b)
@@ -179,14 +182,14 @@ static int by_length(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
-enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 }; /* what begin_row prints */
+enum { BEFORE = 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2 }; /* what begin_row prints */
 
 static void begin_row(int64_t from_ns, int64_t to_ns)
 {
     printf("  ");
-    weft__text_moment(from_ns);
+    cli_text_moment(from_ns);
     printf("  ");
-    weft__text_length(to_ns - from_ns);
+    cli_text_length(to_ns - from_ns);
     printf("  ");
 }
 
@@ -194,7 +197,7 @@ static void begin_row(int64_t from_ns, int64_t to_ns)
 static void print_left_out(uint64_t count, const char *which)
 {
     if (count)
-        printf("  %*s  %s… %s %s%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
+        printf("  %*s  %s… %s %s%s\n", CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH, "",
                cli_style(CLI_FAINT), weft_count(count).text, which, cli_style(CLI_PLAIN));
 }
 
@@ -214,18 +217,18 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
     }
     for (uint32_t i = 0; i < kept && listed < LISTED; i++) {
         const struct weft_wait *w = &h->wait[list[i].wait];
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         if (w->until_ns - w->from_ns < least)
             continue;
         listed++;
         begin_row(w->from_ns, w->until_ns);
-        weft__put_full(&t, m, readers ? w->reader : w->source);
+        analyse_put_full(&t, m, readers ? w->reader : w->source);
         if (!readers) {
             put_wait_end(&t, m, w, &list[i]);
             put_delay(&t, h, list, kept, i);
         } else if (w->end == WEFT_WAIT_OPEN)
-            weft__put(&t, ": still, when the trace ended");
-        rc |= weft__text_behind(&t, BEFORE);
+            analyse_put_format(&t, ": still, when the trace ended");
+        rc |= cli_text_behind(&t, BEFORE);
     }
     print_left_out(all > listed ? all - listed : 0, "shorter");
     return rc;
@@ -238,23 +241,23 @@ static int print_holds(const struct weft_history *h, const uint32_t *list, uint3
     const struct weft_model *m = h->m;
     int rc = 0;
     if (count)
-        weft__text_heading(holders ? "Who held it: since when, how long"
-                                   : "What it held: since when, how long");
+        cli_text_heading(holders ? "Who held it: since when, how long"
+                                 : "What it held: since when, how long");
     for (uint32_t i = count > LISTED ? count - LISTED : 0; i < count; i++) {
         const struct weft_hold *x = &m->hold[list[i]];
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         begin_row(x->from_ns, x->to_ns);
         if (x->holder == WEFT_NONE)
-            weft__put(&t, "nobody");
+            analyse_put_format(&t, "nobody");
         else
-            weft__put_full(&t, m, holders ? x->holder : x->resource);
+            analyse_put_full(&t, m, holders ? x->holder : x->resource);
         if (x->released_by == WEFT_NONE) {
-            weft__put(&t, ": still, when the trace ended");
+            analyse_put_format(&t, ": still, when the trace ended");
         } else if (x->released_by != x->holder) {
-            weft__put(&t, ", given back by ");
-            weft__put_full(&t, m, x->released_by);
+            analyse_put_format(&t, ", given back by ");
+            analyse_put_full(&t, m, x->released_by);
         }
-        rc |= weft__text_behind(&t, BEFORE);
+        rc |= cli_text_behind(&t, BEFORE);
     }
     print_left_out(count > LISTED ? count - LISTED : 0, "before");
     return rc;
@@ -268,19 +271,19 @@ static int print_runs(const struct weft_history *h, const struct weft_story *s)
     int rc = 0;
     for (uint32_t i = 0; i < s->kept_runs && listed < LISTED; i++) {
         const struct weft_run *r = &m->run[s->run[i].run];
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         if (s->run[i].because == WEFT_NONE)
             continue;
         if (listed++ == 0)
-            weft__text_heading("What made it run: when, for how long");
+            cli_text_heading("What made it run: when, for how long");
         begin_row(r->start_ns, r->end_ns);
-        weft__put_full(&t, m, s->run[i].because);
-        rc |= weft__text_behind(&t, BEFORE);
+        analyse_put_full(&t, m, s->run[i].because);
+        rc |= cli_text_behind(&t, BEFORE);
     }
     return rc;
 }
 
-int weft__story_text(const struct weft_history *h, uint32_t promise)
+int cli_story_text(const struct weft_history *h, uint32_t promise)
 {
     struct weft_story s;
     int rc = weft_story_find(&s, h, promise);
@@ -292,30 +295,30 @@ int weft__story_text(const struct weft_history *h, uint32_t promise)
         return rc;
     print_sums(&s);
     if (s.waits) {
-        weft__text_heading("What it waited for: since when, how long");
+        cli_text_heading("What it waited for: since when, how long");
         rc |= print_waits(h, s.wait, s.kept_waits, s.waits, false);
     }
     if (s.waits == 0)
         rc |= print_runs(h, &s);
     if (s.readers) {
-        weft__text_heading("Who waited for it");
+        cli_text_heading("Who waited for it");
         rc |= print_waits(h, s.reader, s.kept_readers, s.readers, true);
     }
     rc |= print_holds(h, h->holds_of + h->holds_of_first[promise],
                       h->holds_of_first[promise + 1] - h->holds_of_first[promise], false);
     rc |= print_holds(h, h->holds_for + h->holds_for_first[promise],
                       h->holds_for_first[promise + 1] - h->holds_for_first[promise], true);
-    weft__text_heading(s.pending
-                           ? "Critical path: what it waits for in the end, and where the time went"
-                           : "Critical path: what kept it from being done earlier");
-    return rc < 0 ? rc : weft__path_text(h, promise, true);
+    cli_text_heading(s.pending
+                         ? "Critical path: what it waits for in the end, and where the time went"
+                         : "Critical path: what kept it from being done earlier");
+    return rc < 0 ? rc : cli_path_text(h, promise, true);
 }
 
 /* ---- Many promises ---- */
 
 /* "1,204 promises 'GET /users/#' (get)" */
-static void put_crowd(struct weft__text *t, const struct weft_model *m,
-                      const struct weft__crowd_told *told)
+static void put_crowd(struct analyse_text *t, const struct weft_model *m,
+                      const struct cli_crowd_told *told)
 {
     const uint32_t *p = told->promise, name = weft_model_name(m, p[0]);
     bool one_type = true, one_name = true;
@@ -323,43 +326,45 @@ static void put_crowd(struct weft__text *t, const struct weft_model *m,
         one_type &= m->promise[p[i]].type == m->promise[p[0]].type;
         one_name &= weft_model_name(m, p[i]) == name;
     }
-    weft__put_count(t, told->count);
-    weft__put(t, name == WEFT_NONE || !one_name ? " promises" : " promises ");
+    analyse_put_count(t, told->count);
+    analyse_put_format(t, name == WEFT_NONE || !one_name ? " promises" : " promises ");
     if (name != WEFT_NONE && one_name)
-        weft__put_name(t, m, p[0]);
-    else if (name != WEFT_NONE && weft__are_alike(m, p, told->count)) {
-        weft__put(t, " ");
-        weft__put_family(t, m, told->families, told->families->of[p[0]]);
+        analyse_put_name(t, m, p[0]);
+    else if (name != WEFT_NONE && cli_are_alike(m, p, told->count)) {
+        analyse_put_format(t, " ");
+        analyse_put_family(t, m, told->families, told->families->of[p[0]]);
     }
-    weft__put(t, " of type %.64s%s", weft_model_type(m, p[0]), one_type ? "" : " and others");
+    analyse_put_format(t, " of type %.64s%s", weft_model_type(m, p[0]),
+                       one_type ? "" : " and others");
 }
 
-static int print_outcomes(const struct weft_history *h, const struct weft__crowd_told *told)
+static int print_outcomes(const struct weft_history *h, const struct cli_crowd_told *told)
 {
     const struct weft_model *m = h->m;
     const struct weft_crowd *c = &told->crowd;
-    struct weft__text t = {0}, name = {0};
+    struct analyse_text t = {0}, name = {0};
     uint32_t put = 0;
     put_crowd(&name, m, told);
     cli_heading(name.text ? name.text : "");
-    weft__text_fini(&name);
+    analyse_text_fini(&name);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
         if (c->outcomes[o] == 0)
             continue;
-        weft__put(&t, put++ ? ", " : "");
-        weft__put(&t, "%s %s", weft_count(c->outcomes[o]).text,
-                  o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
+        analyse_put_format(&t, put++ ? ", " : "");
+        analyse_put_format(&t, "%s %s", weft_count(c->outcomes[o]).text,
+                           o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
     }
     if (c->preexisting)
-        weft__put(&t, "; %s of them created before the trace begins, which are left out below",
-                  weft_count(c->preexisting).text);
-    weft__put(&t, ".");
+        analyse_put_format(&t,
+                           "; %s of them created before the trace begins, which are left out below",
+                           weft_count(c->preexisting).text);
+    analyse_put_format(&t, ".");
     if (c->oldest_pending != WEFT_NONE && c->members) {
         const struct weft_promise *p = &m->promise[c->oldest_pending];
-        weft__put(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
-        weft__put(&t, "%s.", weft_moment(p->start_ns).text);
+        analyse_put_format(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
+        analyse_put_format(&t, "%s.", weft_moment(p->start_ns).text);
     }
-    return weft__text_print(&t);
+    return cli_text_print(&t);
 }
 
 static unsigned bucket_of(int64_t ns)
@@ -373,14 +378,14 @@ static unsigned bucket_of(int64_t ns)
 static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t most)
 {
     printf("  ");
-    weft__text_length(first == 0 ? 0 : (int64_t)1 << first);
+    cli_text_length(first == 0 ? 0 : (int64_t)1 << first);
     printf(" –");
-    weft__text_length(last >= 61 ? INT64_MAX : (int64_t)1 << (last + 1));
+    cli_text_length(last >= 61 ? INT64_MAX : (int64_t)1 << (last + 1));
     printf("  ");
     cli_put_right(weft_count(n).text, 11);
     if (n)
         printf("  ");
-    weft__text_bar((int64_t)n, (int64_t)most, false);
+    cli_text_bar((int64_t)n, (int64_t)most, false);
     putchar('\n');
 }
 
@@ -401,101 +406,104 @@ static void print_histogram(const struct weft_crowd *c)
 static int print_distribution(const struct weft_crowd *c)
 {
     static const uint32_t percents[] = {50, 90, 99};
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     if (c->members == 0)
         return 0;
-    weft__text_heading("How long they took, from creation to result");
+    cli_text_heading("How long they took, from creation to result");
     for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
-        weft__put(&t, "%" PRIu32 " %% at most ", percents[i]);
-        weft__put(&t, "%s, ", weft_duration(weft_crowd_percentile(c, percents[i])).text);
+        analyse_put_format(&t, "%" PRIu32 " %% at most ", percents[i]);
+        analyse_put_format(&t, "%s, ", weft_duration(weft_crowd_percentile(c, percents[i])).text);
     }
-    weft__put(&t, "the slowest %s.", weft_duration(c->member[c->members - 1].ns).text);
-    int rc = weft__text_print(&t);
+    analyse_put_format(&t, "the slowest %s.", weft_duration(c->member[c->members - 1].ns).text);
+    int rc = cli_text_print(&t);
     putchar('\n');
     print_histogram(c);
     return rc;
 }
 
-static void put_crowd_share(struct weft__text *t, const struct weft_model *m,
-                            const struct weft__crowd_told *told, const struct weft_crowd_share *s)
+static void put_crowd_share(struct analyse_text *t, const struct weft_model *m,
+                            const struct cli_crowd_told *told, const struct weft_crowd_share *s)
 {
     static const char *const after[] = {
         [WEFT_STEP_RUNNING] = ", running", [WEFT_STEP_READY] = "",
         [WEFT_STEP_BLOCKED] = "",          [WEFT_STEP_COLLECTING] = "",
         [WEFT_STEP_PREEMPTED] = "",        [WEFT_STEP_OUTSIDE] = ", outside",
         [WEFT_STEP_UNKNOWN] = ""};
-    const struct weft__families *f = told->families;
+    const struct analyse_families *f = told->families;
     if (s->kind == WEFT_STEP_UNKNOWN || s->family == WEFT_NONE) {
-        weft__put(t, s->kind == WEFT_STEP_UNKNOWN      ? "not known"
-                     : s->kind == WEFT_STEP_COLLECTING ? "garbage collection"
-                     : s->kind == WEFT_STEP_PREEMPTED  ? "no core: others had it"
-                     : s->kind == WEFT_STEP_BLOCKED    ? "the loop was blocked"
-                                                       : "ready, but not running");
+        analyse_put_format(t, s->kind == WEFT_STEP_UNKNOWN      ? "not known"
+                              : s->kind == WEFT_STEP_COLLECTING ? "garbage collection"
+                              : s->kind == WEFT_STEP_PREEMPTED  ? "no core: others had it"
+                              : s->kind == WEFT_STEP_BLOCKED    ? "the loop was blocked"
+                                                                : "ready, but not running");
         return;
     }
     if (s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->promise[0]]) {
-        weft__put(t, "running");
+        analyse_put_format(t, "running");
         return;
     }
-    weft__put(t, s->kind == WEFT_STEP_READY     ? "ready behind "
-                 : s->kind == WEFT_STEP_BLOCKED ? "the loop was blocked by "
-                                                : "");
+    analyse_put_format(t, s->kind == WEFT_STEP_READY     ? "ready behind "
+                          : s->kind == WEFT_STEP_BLOCKED ? "the loop was blocked by "
+                                                         : "");
     if (s->one_label)
-        weft__put_name(t, m, s->promise);
+        analyse_put_name(t, m, s->promise);
     else
-        weft__put_family(t, m, f, s->family);
+        analyse_put_family(t, m, f, s->family);
     if (s->promise != WEFT_ROOT && weft_model_name(m, s->promise) != WEFT_NONE)
-        weft__put(t, " (%.64s)", weft_model_type(m, s->promise));
-    weft__put(t, "%s%s", after[s->kind],
-              s->kind == WEFT_STEP_OUTSIDE && told->crowd.members == 0 ? " or pending" : "");
+        analyse_put_format(t, " (%.64s)", weft_model_type(m, s->promise));
+    analyse_put_format(t, "%s%s", after[s->kind],
+                       s->kind == WEFT_STEP_OUTSIDE && told->crowd.members == 0 ? " or pending"
+                                                                                : "");
 }
 
-static int print_crowd_shares(const struct weft_model *m, const struct weft__crowd_told *told)
+static int print_crowd_shares(const struct weft_model *m, const struct cli_crowd_told *told)
 {
     const struct weft_crowd *c = &told->crowd;
-    uint32_t listed = c->shares <= WEFT__TEXT_FEW_SHARES ? c->shares : WEFT__TEXT_FEW_SHARES;
-    struct weft__text head = {0};
+    uint32_t listed = c->shares <= CLI_TEXT_FEW_SHARES ? c->shares : CLI_TEXT_FEW_SHARES;
+    struct analyse_text head = {0};
     int64_t rest = 0;
     int rc = 0;
-    while (listed < c->shares && listed < WEFT__TEXT_SHARES - 1 &&
-           weft__text_percent(c->share[listed].total_ns, c->sampled_ns) >= 0.1)
+    while (listed < c->shares && listed < CLI_TEXT_SHARES - 1 &&
+           cli_text_percent(c->share[listed].total_ns, c->sampled_ns) >= 0.1)
         listed++;
-    weft__put(&head, "What that time went to");
+    analyse_put_format(&head, "What that time went to");
     if (c->members && c->sampled < c->members)
-        weft__put(&head, " (%s of them, evenly chosen from the fastest to the slowest)",
-                  weft_count(c->sampled).text);
-    weft__text_heading(head.text ? head.text : "");
-    weft__text_fini(&head);
+        analyse_put_format(&head, " (%s of them, evenly chosen from the fastest to the slowest)",
+                           weft_count(c->sampled).text);
+    cli_text_heading(head.text ? head.text : "");
+    analyse_text_fini(&head);
     for (uint32_t i = 0; i < listed; i++) {
-        struct weft__text t = {0};
-        weft__text_share(c->share[i].total_ns, c->sampled_ns);
+        struct analyse_text t = {0};
+        cli_text_share(c->share[i].total_ns, c->sampled_ns);
         put_crowd_share(&t, m, told, &c->share[i]);
-        rc |= weft__text_behind(&t, WEFT__TEXT_BEFORE_SHARE);
+        rc |= cli_text_behind(&t, CLI_TEXT_BEFORE_SHARE);
     }
     for (uint32_t i = listed; i < c->shares; i++)
         rest = rest > INT64_MAX - c->share[i].total_ns ? INT64_MAX : rest + c->share[i].total_ns;
     if (listed < c->shares) {
-        weft__text_share(rest, c->sampled_ns);
+        cli_text_share(rest, c->sampled_ns);
         printf("%" PRIu32 " more, each less\n", c->shares - listed);
     }
     return rc;
 }
 
-int weft__crowd_text(const struct weft_history *h, const struct weft__crowd_told *c)
+int cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c)
 {
-    uint32_t slowest[WEFT__SLOWEST], n = weft__story_slowest(c, slowest);
+    uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(c, slowest);
     int rc = print_outcomes(h, c);
     if (rc == 0)
         rc = print_distribution(&c->crowd);
     if (rc == 0 && c->crowd.shares)
         rc = print_crowd_shares(h->m, c);
     for (uint32_t i = 0; i < n && rc == 0; i++) {
-        struct weft__text t = {0};
-        weft__put(&t, !c->crowd.members ? "The oldest: " : i == 0 ? "The slowest: " : "The next: ");
-        weft__put_full(&t, h->m, slowest[i]);
-        weft__text_heading(t.text ? t.text : "");
-        weft__text_fini(&t);
-        rc = weft__path_text(h, slowest[i], false);
+        struct analyse_text t = {0};
+        analyse_put_format(&t, !c->crowd.members ? "The oldest: "
+                               : i == 0          ? "The slowest: "
+                                                 : "The next: ");
+        analyse_put_full(&t, h->m, slowest[i]);
+        cli_text_heading(t.text ? t.text : "");
+        analyse_text_fini(&t);
+        rc = cli_path_text(h, slowest[i], false);
     }
     return rc;
 }

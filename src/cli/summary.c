@@ -3,13 +3,13 @@
 
 #include "cli/idset.h"
 
-bool weft__summary_open(struct weft__summary *s, const char *path)
+bool cli_summary_open(struct cli_summary *s, const char *path)
 {
-    *s = (struct weft__summary){.path = path, .reader = weft__open(path)};
+    *s = (struct cli_summary){.path = path, .reader = cli_open(path)};
     return s->reader != NULL;
 }
 
-void weft__summary_close(struct weft__summary *s)
+void cli_summary_close(struct cli_summary *s)
 {
     weft_reader_close(s->reader);
     s->reader = NULL;
@@ -42,7 +42,7 @@ struct count {
     int64_t latest; /* after the first */
 };
 
-static bool count_batch(struct weft__summary *s, struct count *c, const struct weft_event *ev,
+static bool count_batch(struct cli_summary *s, struct count *c, const struct weft_event *ev,
                         ptrdiff_t n)
 {
     bool fits = true;
@@ -68,13 +68,13 @@ static bool count_batch(struct weft__summary *s, struct count *c, const struct w
     return fits;
 }
 
-static int count_events(struct weft__summary *s, struct weft_error *err)
+static int count_events(struct cli_summary *s, struct weft_error *err)
 {
     struct count c = {.latest = 0};
     if (!idset_init(&c.ids))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     find_mentions(c.mention);
-    struct weft__progress progress = weft__progress_begin(s->path);
+    struct cli_progress progress = cli_progress_begin(s->path);
     const struct weft_event *events;
     ptrdiff_t n;
     int rc = 0;
@@ -83,20 +83,20 @@ static int count_events(struct weft__summary *s, struct weft_error *err)
         if (!count_batch(s, &c, events, n))
             rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
         if (++batch % 4096 == 0)
-            weft__progress_show(&progress, weft_reader_progress(s->reader));
+            cli_progress_show(&progress, weft_reader_progress(s->reader));
     }
-    weft__progress_end(&progress);
+    cli_progress_end(&progress);
     s->span_ns = (uint64_t)c.latest;
     s->promises = idset_count(&c.ids);
     idset_fini(&c.ids);
     return n < 0 ? (int)n : rc;
 }
 
-bool weft__summary_count(struct weft__summary *s)
+bool cli_summary_count(struct cli_summary *s)
 {
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     int rc = count_events(s, &err);
     if (rc < 0)
-        weft__complain(s->path, &err);
+        cli_complain(s->path, &err);
     return rc == 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* A trace in numbers, found in one pass over its events.
  *
- *     struct weft__summary s;
- *     if (weft__summary_open(&s, path) && weft__summary_count(&s))
+ *     struct cli_summary s;
+ *     if (cli_summary_open(&s, path) && cli_summary_count(&s))
  *         printf("%" PRIu64 "\n", s.events_total);
- *     weft__summary_close(&s);
+ *     cli_summary_close(&s);
  *
  * Says on standard error what is wrong. One thread. */
 #ifndef WEFT_CLI_SUMMARY_H
@@ -12,7 +12,7 @@
 
 #include "cli/common.h"
 
-struct weft__summary {
+struct cli_summary {
     const char *path;
     struct weft_reader *reader; /* its facts and damage are complete after counting; NULL: failed */
     uint64_t events[WEFT_EVENT_KINDS];
@@ -22,10 +22,10 @@ struct weft__summary {
 };
 
 /* Both return false after saying what is wrong. */
-bool weft__summary_open(struct weft__summary *s, const char *path);
-bool weft__summary_count(struct weft__summary *s);
+bool cli_summary_open(struct cli_summary *s, const char *path);
+bool cli_summary_count(struct cli_summary *s);
 
 /* Also after a failure. */
-void weft__summary_close(struct weft__summary *s);
+void cli_summary_close(struct cli_summary *s);
 
 #endif

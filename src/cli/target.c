@@ -24,32 +24,32 @@
 
 /* ---- Reading and writing ---- */
 
-bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes)
+bool cli_target_read(const struct cli_target *t, uint64_t at, void *to, size_t bytes)
 {
-    return weft__distant_read(t->memory, at, to, bytes) == bytes;
+    return sample_distant_read(t->memory, at, to, bytes) == bytes;
 }
 
-static bool write_at(const struct weft__target *t, uint64_t at, const void *from, size_t bytes)
+static bool write_at(const struct cli_target *t, uint64_t at, const void *from, size_t bytes)
 {
-    return weft__distant_write(t->memory, at, from, bytes) == bytes;
+    return sample_distant_write(t->memory, at, from, bytes) == bytes;
 }
 
 /* ---- About the process ---- */
 
-static bool describe(struct weft__target *t)
+static bool describe(struct cli_target *t)
 {
     char text[256];
     snprintf(t->name, sizeof t->name, "process %d", (int)t->pid);
-    if (!weft__status_line(t->pid, "Name", t->program, sizeof t->program) ||
-        (weft__status_line(t->pid, "State", text, sizeof text) && (*text == 'Z' || *text == 'X')))
+    if (!cli_status_line(t->pid, "Name", t->program, sizeof t->program) ||
+        (cli_status_line(t->pid, "State", text, sizeof text) && (*text == 'Z' || *text == 'X')))
         return false;
     t->user =
-        weft__status_line(t->pid, "Uid", text, sizeof text) ? (uid_t)strtoul(text, NULL, 10) : 0;
-    t->inner_pid = weft__inner_pid(t->pid);
+        cli_status_line(t->pid, "Uid", text, sizeof text) ? (uid_t)strtoul(text, NULL, 10) : 0;
+    t->inner_pid = cli_inner_pid(t->pid);
     return true;
 }
 
-bool weft__target_elsewhere(const struct weft__target *t)
+bool cli_target_elsewhere(const struct cli_target *t)
 {
     char name[64];
     struct stat here, there;
@@ -64,7 +64,7 @@ bool weft__target_elsewhere(const struct weft__target *t)
 }
 
 /* Why memory of the process may not be touched. */
-static void say_closed(const struct weft__target *t, int error)
+static void say_closed(const struct cli_target *t, int error)
 {
     char text[32] = "";
     FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
@@ -72,49 +72,49 @@ static void say_closed(const struct weft__target *t, int error)
     if (f)
         fclose(f);
     if (geteuid() != 0 && t->user != geteuid())
-        weft__say(t->name, "belongs to another user (%u); only that one and root can switch it",
-                  (unsigned)t->user);
+        cli_say(t->name, "belongs to another user (%u); only that one and root can switch it",
+                (unsigned)t->user);
     else if (scope == 1 && geteuid() != 0)
-        weft__say(
+        cli_say(
             t->name,
             "may not be touched by other processes (kernel.yama.ptrace_scope is 1); be root, or "
             "set that to 0 with sysctl");
     else if (scope > 1)
-        weft__say(t->name, "may not be touched (kernel.yama.ptrace_scope is %ld); %s", scope,
-                  scope > 2 || geteuid() == 0 ? "the system allows that to nobody" : "be root");
+        cli_say(t->name, "may not be touched (kernel.yama.ptrace_scope is %ld); %s", scope,
+                scope > 2 || geteuid() == 0 ? "the system allows that to nobody" : "be root");
     else
-        weft__say(t->name, "may not be touched: %s; %s", strerror(error),
-                  geteuid()
-                      ? "it has hidden itself (prctl PR_SET_DUMPABLE), or had other rights; be root"
-                      : "there is no right to trace processes here (CAP_SYS_PTRACE)");
+        cli_say(t->name, "may not be touched: %s; %s", strerror(error),
+                geteuid()
+                    ? "it has hidden itself (prctl PR_SET_DUMPABLE), or had other rights; be root"
+                    : "there is no right to trace processes here (CAP_SYS_PTRACE)");
 }
 
 /* ---- Finding the library ---- */
 
-bool weft__target_control(const struct weft__target *t, const struct weft__copy *copy,
-                          struct weft__control *c)
+bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
+                        struct weft_record_control *c)
 {
-    *c = (struct weft__control){.old_word = NULL};
-    return weft__target_read(t, copy->at, c, copy->bytes);
+    *c = (struct weft_record_control){.old_word = NULL};
+    return cli_target_read(t, copy->at, c, copy->bytes);
 }
 
 /* Takes what is there for a copy, if it is the control structure of a loaded libweft. *version: of one that
  * is not ours. */
-static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
+static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
 {
-    struct weft__copy *copy = &t->copy[t->copies];
-    struct weft__control c;
-    const size_t head = offsetof(struct weft__control, bell) + sizeof c.bell;
-    if (!weft__target_read(t, at, &c, head) ||
-        memcmp(c.magic, WEFT__CONTROL_MAGIC, sizeof c.magic) != 0 || (uintptr_t)c.self != at)
+    struct cli_copy *copy = &t->copy[t->copies];
+    struct weft_record_control c;
+    const size_t head = offsetof(struct weft_record_control, bell) + sizeof c.bell;
+    if (!cli_target_read(t, at, &c, head) ||
+        memcmp(c.magic, WEFT_RECORD_CONTROL_MAGIC, sizeof c.magic) != 0 || (uintptr_t)c.self != at)
         return;
-    const size_t wanted = c.version == 1 ? WEFT__CONTROL_BYTES_1 : sizeof c;
-    if (c.version < 1 || c.version > WEFT__CONTROL_VERSION || c.bytes != wanted) {
+    const size_t wanted = c.version == 1 ? WEFT_RECORD_CONTROL_BYTES_1 : sizeof c;
+    if (c.version < 1 || c.version > WEFT_RECORD_CONTROL_VERSION || c.bytes != wanted) {
         *version = c.version;
         return;
     }
-    *copy = (struct weft__copy){.at = at, .bytes = c.bytes};
-    if (!weft__target_control(t, copy, &c))
+    *copy = (struct cli_copy){.at = at, .bytes = c.bytes};
+    if (!cli_target_control(t, copy, &c))
         return;
     copy->word = (uintptr_t)c.word;
     copy->old_word = (uintptr_t)c.old_word;
@@ -131,7 +131,7 @@ static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
 
 /* Looks through the notes of a segment, which may be in any of the object's mappings. bias: what is added to the
  * object's addresses. */
-static void look_at_notes(struct weft__target *t, const GElf_Phdr *segment, uint64_t bias,
+static void look_at_notes(struct cli_target *t, const GElf_Phdr *segment, uint64_t bias,
                           uint32_t *version)
 {
     static char bytes[NOTES_MAX];
@@ -143,28 +143,27 @@ static void look_at_notes(struct weft__target *t, const GElf_Phdr *segment, uint
     GElf_Nhdr note;
     size_t next, name, description;
     if (segment->p_filesz > sizeof bytes ||
-        !weft__target_read(t, bias + segment->p_vaddr, bytes, segment->p_filesz))
+        !cli_target_read(t, bias + segment->p_vaddr, bytes, segment->p_filesz))
         return;
     for (size_t at = 0; (next = gelf_getnote(data, at, &note, &name, &description)) > 0;
          at = next) {
         int64_t distance;
-        if (note.n_type != WEFT__NOTE_TYPE || note.n_namesz != sizeof WEFT__NOTE_NAME ||
+        if (note.n_type != WEFT_RECORD_NOTE_TYPE || note.n_namesz != sizeof WEFT_RECORD_NOTE_NAME ||
             note.n_descsz != sizeof distance ||
-            memcmp((const char *)data->d_buf + name, WEFT__NOTE_NAME, note.n_namesz) != 0)
+            memcmp((const char *)data->d_buf + name, WEFT_RECORD_NOTE_NAME, note.n_namesz) != 0)
             continue;
         memcpy(&distance, (const char *)data->d_buf + description, sizeof distance);
         uint64_t control = bias + segment->p_vaddr + description + (uint64_t)distance;
-        if (t->copies < WEFT__COPIES)
+        if (t->copies < CLI_COPIES)
             take_copy(t, control, version);
     }
 }
 
 /* The start of a mapped file, which may be a program or a library. */
-static void look_at_object(struct weft__target *t, uint64_t start, uint64_t bytes,
-                           uint32_t *version)
+static void look_at_object(struct cli_target *t, uint64_t start, uint64_t bytes, uint32_t *version)
 {
     char *image = malloc(bytes);
-    size_t n = image ? weft__distant_read(t->memory, start, image, bytes) : 0;
+    size_t n = image ? sample_distant_read(t->memory, start, image, bytes) : 0;
     Elf *elf = n > 0 ? elf_memory(image, n) : NULL;
     GElf_Phdr segment;
     size_t segments = 0;
@@ -183,13 +182,13 @@ static void look_at_object(struct weft__target *t, uint64_t start, uint64_t byte
     free(image);
 }
 
-static void find_copies(struct weft__target *t, uint32_t *version)
+static void find_copies(struct cli_target *t, uint32_t *version)
 {
     char *line = NULL;
     size_t room = 0;
     unsigned objects = 0;
     elf_version(EV_CURRENT);
-    FILE *maps = weft__distant_maps(t->memory);
+    FILE *maps = sample_distant_maps(t->memory);
     while (maps && objects < OBJECTS_MAX && getline(&line, &room, maps) > 0) {
         uint64_t start, end, offset, inode;
         char mode[8];
@@ -205,81 +204,81 @@ static void find_copies(struct weft__target *t, uint32_t *version)
         fclose(maps);
 }
 
-enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
+enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
 {
-    static struct weft__distant memory;
+    static struct sample_distant memory;
     char name[64];
     uint32_t version = 0;
-    memory = (struct weft__distant){.aside = {.fd = -1}};
-    *t = (struct weft__target){.pid = pid, .mem = -1, .memory = &memory};
+    memory = (struct sample_distant){.aside = {.fd = -1}};
+    *t = (struct cli_target){.pid = pid, .mem = -1, .memory = &memory};
     bool there = describe(t);
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
     t->mem = there ? open(name, O_RDWR | O_CLOEXEC) : -1;
     if (!there || (t->mem < 0 && (errno == ESRCH || errno == ENOENT))) {
-        weft__say(t->name, "there is none; of one that has ended, the trace may be there");
-        return WEFT__FOUND_GONE;
+        cli_say(t->name, "there is none; of one that has ended, the trace may be there");
+        return CLI_FOUND_GONE;
     }
     if (t->mem < 0) {
         say_closed(t, errno);
-        return WEFT__FOUND_CLOSED;
+        return CLI_FOUND_CLOSED;
     }
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     const int maps = open(name, O_RDONLY | O_CLOEXEC);
-    const bool begun = weft__distant_open(t->memory, t->mem, maps);
+    const bool begun = sample_distant_open(t->memory, t->mem, maps);
     if (begun)
         find_copies(t, &version);
     if (maps >= 0)
         close(maps);
     if (!begun) {
-        weft__say(t->name, "cannot be looked at: there can be no more processes");
-        return WEFT__FOUND_GONE;
+        cli_say(t->name, "cannot be looked at: there can be no more processes");
+        return CLI_FOUND_GONE;
     }
     if (t->memory->aside.late || (t->copies == 0 && !describe(t))) {
-        weft__target_gone(t);
-        return WEFT__FOUND_GONE;
+        cli_target_gone(t);
+        return CLI_FOUND_GONE;
     }
     if (t->copies == 0 && version)
-        weft__say(t->name,
-                  "has a libweft whose interface is of version %" PRIu32
-                  ", and this weft knows %u; use the weft that belongs to it",
-                  version, WEFT__CONTROL_VERSION);
+        cli_say(t->name,
+                "has a libweft whose interface is of version %" PRIu32
+                ", and this weft knows %u; use the weft that belongs to it",
+                version, WEFT_RECORD_CONTROL_VERSION);
     else if (t->copies == 0 && t->narrow)
-        weft__say(t->name, "is a 32-bit program (%s), which cannot be switched from outside",
-                  weft__shown(t->program).text);
+        cli_say(t->name, "is a 32-bit program (%s), which cannot be switched from outside",
+                cli_shown(t->program).text);
     else if (t->copies == 0)
-        weft__say(t->name,
-                  "is not linked with weft (%s), or with one that cannot be switched from outside",
-                  weft__shown(t->program).text);
-    return t->copies ? WEFT__FOUND : WEFT__FOUND_NONE;
+        cli_say(t->name,
+                "is not linked with weft (%s), or with one that cannot be switched from outside",
+                cli_shown(t->program).text);
+    return t->copies ? CLI_FOUND : CLI_FOUND_NONE;
 }
 
-void weft__target_close(struct weft__target *t)
+void cli_target_close(struct cli_target *t)
 {
-    weft__distant_close(t->memory);
+    sample_distant_close(t->memory);
     if (t->mem >= 0)
         close(t->mem);
     t->mem = -1;
 }
 
-void weft__target_gone(const struct weft__target *t)
+void cli_target_gone(const struct cli_target *t)
 {
     if (t->memory->aside.late)
-        weft__say(t->name,
-                  "does not let itself be looked at: its memory has not answered for %d s, as with "
-                  "a file system that hangs; nothing more is tried",
-                  WEFT__ASIDE_SECONDS);
+        cli_say(t->name,
+                "does not let itself be looked at: its memory has not answered for %d s, as with "
+                "a file system that hangs; nothing more is tried",
+                SAMPLE_ASIDE_SECONDS);
     else
-        weft__say(t->name, "has ended meanwhile, or is another program now");
+        cli_say(t->name, "has ended meanwhile, or is another program now");
 }
 
 /* ---- Asking ---- */
 
-bool weft__target_lock(struct weft__target *t)
+bool cli_target_lock(struct cli_target *t)
 {
     /* Nobody but who may write to the process can have this file open. */
     for (int i = 0; flock(t->mem, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
         if (i == LOCK_TRIES) {
-            weft__say(t->name, "another weft ctl is at work on it; try again");
+            cli_say(t->name, "another weft ctl is at work on it; try again");
             return false;
         }
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
@@ -287,11 +286,11 @@ bool weft__target_lock(struct weft__target *t)
     return true;
 }
 
-bool weft__target_ask(const struct weft__target *t, struct weft__request *r)
+bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r)
 {
     static const uint64_t none;
-    static const unsigned char ring = WEFT__RING;
-    const size_t after = offsetof(struct weft__request, check), path_bytes = strlen(r->path);
+    static const unsigned char ring = WEFT_RECORD_RING;
+    const size_t after = offsetof(struct weft_record_request, check), path_bytes = strlen(r->path);
     bool done = true;
     do
         if (getrandom(&r->number, sizeof r->number, 0) != sizeof r->number)
@@ -299,18 +298,18 @@ bool weft__target_ask(const struct weft__target *t, struct weft__request *r)
     while (r->number == 0);
     r->pid = (uint32_t)t->inner_pid;
     for (unsigned i = 0; i < t->copies && done; i++) {
-        const struct weft__copy *copy = &t->copy[i];
-        const uint64_t at = copy->at + offsetof(struct weft__control, request);
+        const struct cli_copy *copy = &t->copy[i];
+        const uint64_t at = copy->at + offsetof(struct weft_record_control, request);
         uint32_t word = 0;
         if (copy->recorder > 0 && path_bytes > 0)
             snprintf(r->path + path_bytes, sizeof r->path - path_bytes, ".%u", copy->recorder + 1);
-        r->check = weft__request_check(r);
+        r->check = weft_record_request_check(r);
         done = write_at(t, at, &none, sizeof none) &&
                write_at(t, at + after, (const char *)r + after, sizeof *r - after) &&
                write_at(t, at, &r->number, sizeof r->number) &&
                write_at(t, copy->bell, &ring, sizeof ring) &&
-               weft__target_read(t, copy->word, &word, sizeof word);
-        unsigned char byte = (unsigned char)((word & WEFT__STANDBY) | WEFT__CALL_US);
+               cli_target_read(t, copy->word, &word, sizeof word);
+        unsigned char byte = (unsigned char)((word & WEFT_RECORD_STANDBY) | WEFT_RECORD_CALL_US);
         done = done && write_at(t, copy->word, &byte, sizeof byte);
         if (copy->old_word)
             done = done && write_at(t, copy->old_word, &byte, sizeof byte);

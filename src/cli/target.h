@@ -12,59 +12,59 @@
 #include "record/control.h"
 #include "sample/aside.h"
 
-#define WEFT__COPIES 16 /* of the library in one process; more are not looked at */
+#define CLI_COPIES 16 /* of the library in one process; more are not looked at */
 
-struct weft__copy {
-    uint64_t at;       /* of its struct weft__control */
+struct cli_copy {
+    uint64_t at;       /* of its struct weft_record_control */
     uint64_t word;     /* of the word that it tests */
     uint64_t old_word; /* … also; 0: none */
     uint64_t bell;
-    uint32_t bytes;    /* of its struct weft__control, which may be of an older version */
+    uint32_t bytes;    /* of its struct weft_record_control, which may be of an older version */
     unsigned recorder; /* counted from 0. Two copies that test one word are one recorder */
 };
 
-struct weft__target {
+struct cli_target {
     pid_t pid;
     pid_t inner_pid; /* as the process calls itself, in a pid namespace */
     uid_t user;
     char name[32];    /* "process 4711", for messages */
     char program[64]; /* as ps shows it */
     int mem; /* its memory, at the time it was opened: what it becomes by exec is another. -1: none */
-    struct weft__distant *memory; /* the same, to be read and written */
-    bool narrow;                  /* it is a 32-bit program */
+    struct sample_distant *memory; /* the same, to be read and written */
+    bool narrow;                   /* it is a 32-bit program */
     unsigned copies, recorders;
-    struct weft__copy copy[WEFT__COPIES];
+    struct cli_copy copy[CLI_COPIES];
 };
 
 /* What became of finding it. */
-enum weft__found {
-    WEFT__FOUND,
-    WEFT__FOUND_NONE, /* it is there, but has no libweft that can be switched; said why, if that was asked */
-    WEFT__FOUND_CLOSED, /* its memory may not be touched; said why likewise */
-    WEFT__FOUND_GONE    /* there is no such process; said so */
+enum cli_found {
+    CLI_FOUND,
+    CLI_FOUND_NONE, /* it is there, but has no libweft that can be switched; said why, if that was asked */
+    CLI_FOUND_CLOSED, /* its memory may not be touched; said why likewise */
+    CLI_FOUND_GONE    /* there is no such process; said so */
 };
 
 /* Has to be closed in any case. */
-enum weft__found weft__target_open(struct weft__target *t, pid_t pid);
-void weft__target_close(struct weft__target *t);
+enum cli_found cli_target_open(struct cli_target *t, pid_t pid);
+void cli_target_close(struct cli_target *t);
 
 /* One weft ctl at a time may ask; waits a few seconds. False: after saying so. */
-bool weft__target_lock(struct weft__target *t);
+bool cli_target_lock(struct cli_target *t);
 
-/* False: the process has ended, or is another program now, or does not answer: weft__target_gone says it. */
-bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes);
+/* False: the process has ended, or is another program now, or does not answer: cli_target_gone says it. */
+bool cli_target_read(const struct cli_target *t, uint64_t at, void *to, size_t bytes);
 
 /* Reads the control structure of a copy; what an older version lacks is 0. False as above. */
-bool weft__target_control(const struct weft__target *t, const struct weft__copy *copy,
-                          struct weft__control *c);
+bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
+                        struct weft_record_control *c);
 
 /* Stores a request, whose number, check and pid are filled in here, and the bytes that make the next call look
  * at it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
-bool weft__target_ask(const struct weft__target *t, struct weft__request *r);
+bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r);
 
-void weft__target_gone(const struct weft__target *t);
+void cli_target_gone(const struct cli_target *t);
 
 /* The process has another root folder than we: names of files mean other files there. */
-bool weft__target_elsewhere(const struct weft__target *t);
+bool cli_target_elsewhere(const struct cli_target *t);
 
 #endif

@@ -11,12 +11,12 @@
 #include "analyse/twice.h"
 #include "format/utf8.h"
 
-json_t *weft__json_number(uint64_t n)
+json_t *cli_json_number(uint64_t n)
 {
     return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
-json_t *weft__json_text(const char *text, size_t size)
+json_t *cli_json_text(const char *text, size_t size)
 {
     char *valid = malloc(3 * size + 1); /* a byte may take the place of three */
     if (!valid)
@@ -26,9 +26,9 @@ json_t *weft__json_text(const char *text, size_t size)
     return out;
 }
 
-json_t *weft__json_string(const char *text)
+json_t *cli_json_string(const char *text)
 {
-    return text ? weft__json_text(text, strlen(text)) : json_null();
+    return text ? cli_json_text(text, strlen(text)) : json_null();
 }
 
 /* Jansson escapes quotes, backslashes and the first 32 characters, and hands out whole characters. What else must not
@@ -55,7 +55,7 @@ static bool write_and_free(json_t *o, size_t flags)
     const bool ok =
         o && json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
     json_decref(o);
-    return ok || ferror(stdout); /* weft__finish says that */
+    return ok || ferror(stdout); /* cli_finish says that */
 }
 
 bool cli_json_print(json_t *o)
@@ -115,33 +115,33 @@ json_t *cli_json_time(int64_t ns, int64_t none)
 json_t *cli_json_promise(const struct weft_model *m, uint32_t promise)
 {
     const bool has = promise != WEFT_NONE && promise != WEFT_ROOT;
-    return CLI_OBJECT("promise", weft__json_id(m, promise), "label", weft__json_label(m, promise),
+    return CLI_OBJECT("promise", cli_json_id(m, promise), "label", cli_json_label(m, promise),
                       "type", has ? weft_model_type(m, promise) : NULL);
 }
 
-json_t *weft__json_model_text(const struct weft_model *m, uint32_t text)
+json_t *cli_json_model_text(const struct weft_model *m, uint32_t text)
 {
     uint32_t size;
     if (text == WEFT_NONE)
         return json_null();
     const char *s = weft_model_text(m, text, &size);
-    return weft__json_text(s, size);
+    return cli_json_text(s, size);
 }
 
-json_t *weft__json_id(const struct weft_model *m, uint32_t promise)
+json_t *cli_json_id(const struct weft_model *m, uint32_t promise)
 {
     return promise == WEFT_NONE   ? json_null()
            : promise == WEFT_ROOT ? json_integer(-1)
                                   : json_integer((json_int_t)m->promise[promise].id);
 }
 
-json_t *weft__json_label(const struct weft_model *m, uint32_t promise)
+json_t *cli_json_label(const struct weft_model *m, uint32_t promise)
 {
     bool none = promise == WEFT_NONE || promise == WEFT_ROOT;
-    return weft__json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
+    return cli_json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
 }
 
-json_t *weft__json_again(const struct weft_model *m, uint32_t promise)
+json_t *cli_json_again(const struct weft_model *m, uint32_t promise)
 {
     enum { LISTED = 100 };
     uint32_t first[LISTED];
@@ -149,16 +149,16 @@ json_t *weft__json_again(const struct weft_model *m, uint32_t promise)
     json_t *list = json_array();
     for (uint32_t i = 0; i < LISTED && i < all; i++) {
         const struct weft_interaction *x = &m->interaction[first[i]];
-        cli_json_append(list, CLI_OBJECT("promise", weft__json_id(m, x->other), "label",
-                                         weft__json_label(m, x->other), "ended_ns",
+        cli_json_append(list, CLI_OBJECT("promise", cli_json_id(m, x->other), "label",
+                                         cli_json_label(m, x->other), "ended_ns",
                                          m->promise[x->other].end_ns, "by",
-                                         weft__json_id(m, x->actor), "by_label",
-                                         weft__json_label(m, x->actor), "again_ns", x->time_ns));
+                                         cli_json_id(m, x->actor), "by_label",
+                                         cli_json_label(m, x->actor), "again_ns", x->time_ns));
     }
     return CLI_OBJECT("count", all, "first", list);
 }
 
-void weft__json_exit(json_t *o, const struct weft_exit *e)
+void cli_json_exit(json_t *o, const struct weft_exit *e)
 {
     json_t *number = e->known ? json_integer(e->number) : json_null();
     json_object_set_new(o, e->by_signal ? "signal" : "exit_status", number);

@@ -48,8 +48,8 @@ static inline json_t *cli_json_itself(json_t *o)
 }
 /* clang-format off */
 #define CLI_VALUE(v) _Generic((v), bool: cli_json_bool, double: json_real, json_t *: cli_json_itself,                             \
-    char *: weft__json_string, const char *: weft__json_string, uint64_t: weft__json_number, unsigned long long: weft__json_number, \
-    uint32_t: weft__json_number, uint16_t: weft__json_number, uint8_t: weft__json_number, default: cli_json_signed)(v)
+    char *: cli_json_string, const char *: cli_json_string, uint64_t: cli_json_number, unsigned long long: cli_json_number, \
+    uint32_t: cli_json_number, uint16_t: cli_json_number, uint8_t: cli_json_number, default: cli_json_signed)(v)
 #define CLI_PAIRS(...) CLI_CHOOSE(__VA_ARGS__, CLI_P16, 0, CLI_P15, 0, CLI_P14, 0, CLI_P13, 0, CLI_P12, 0, CLI_P11, 0, CLI_P10, 0,  \
     CLI_P9, 0, CLI_P8, 0, CLI_P7, 0, CLI_P6, 0, CLI_P5, 0, CLI_P4, 0, CLI_P3, 0, CLI_P2, 0, CLI_P1, 0, 0)(__VA_ARGS__)
 #define CLI_CHOOSE(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, choice, ...) choice
@@ -72,28 +72,28 @@ static inline json_t *cli_json_itself(json_t *o)
 /* clang-format on */
 
 /* JSON knows no more than 2^63 - 1. */
-json_t *weft__json_number(uint64_t n);
+json_t *cli_json_number(uint64_t n);
 
 /* Any bytes. */
-json_t *weft__json_text(const char *text, size_t size);
+json_t *cli_json_text(const char *text, size_t size);
 
 /* Any text; null for NULL. */
-json_t *weft__json_string(const char *text);
+json_t *cli_json_string(const char *text);
 
 /* A text of the model; null for WEFT_NONE. */
-json_t *weft__json_model_text(const struct weft_model *m, uint32_t text);
+json_t *cli_json_model_text(const struct weft_model *m, uint32_t text);
 
 /* The number of a promise; -1 for the event loop, null for WEFT_NONE. */
-json_t *weft__json_id(const struct weft_model *m, uint32_t promise);
+json_t *cli_json_id(const struct weft_model *m, uint32_t promise);
 
 /* The first label of a promise, or null. */
-json_t *weft__json_label(const struct weft_model *m, uint32_t promise);
+json_t *cli_json_label(const struct weft_model *m, uint32_t promise);
 
 /* Ends of a promise that had ended before, or of all (WEFT_ROOT): {"count", "first": [{"promise", "label", "ended_ns",
  * "by", "by_label", "again_ns"}]}. */
-json_t *weft__json_again(const struct weft_model *m, uint32_t promise);
+json_t *cli_json_again(const struct weft_model *m, uint32_t promise);
 
 /* Sets "exit_status" and "signal": numbers, or null. */
-void weft__json_exit(json_t *o, const struct weft_exit *e);
+void cli_json_exit(json_t *o, const struct weft_exit *e);
 
 #endif

@@ -30,7 +30,7 @@ static void append(struct request *r, const char *key, const char *value)
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~";
     if (r->size + strlen(key) + 3 * strlen(value) + 3 > sizeof r->place)
-        weft__misuse("view", "the place is too long");
+        cli_misuse("view", "the place is too long");
     r->size += (size_t)sprintf(r->place + r->size, "%s%s=", r->size ? "&" : "", key);
     for (; *value; value++)
         r->size += (size_t)sprintf(r->place + r->size, strchr(plain, *value) ? "%c" : "%%%02X",
@@ -43,10 +43,10 @@ static void append_time(const struct cli_command *c, const struct cli_option *o,
     char number[32];
     int64_t ns;
     if (!weft_parse_duration(text, strlen(text), &ns))
-        weft__misuse(c->name,
-                     "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
-                     "(nanoseconds)",
-                     o->name, text);
+        cli_misuse(c->name,
+                   "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
+                   "(nanoseconds)",
+                   o->name, text);
     snprintf(number, sizeof number, "%" PRId64, ns);
     append(&request, o->name, number);
 }
@@ -55,8 +55,8 @@ static void append_number(const struct cli_command *c, const struct cli_option *
 {
     uint64_t id;
     if (!weft_parse_count(text, o->most, &id) || id < o->least)
-        weft__misuse(c->name, "--%s: \"%s\" is not the number of a %s", o->name, text,
-                     o->least ? "finding, from 1" : "promise");
+        cli_misuse(c->name, "--%s: \"%s\" is not the number of a %s", o->name, text,
+                   o->least ? "finding, from 1" : "promise");
     append(&request, o->name, text);
 }
 
@@ -73,7 +73,7 @@ static void set_place(const struct cli_command *c, const struct cli_option *o, c
     const char *fragment = strchr(text, '#');
     const char *place = fragment ? fragment + 1 : text;
     if (r->size + strlen(place) + 2 > sizeof r->place)
-        weft__misuse(c->name, "--%s: the place is too long", o->name);
+        cli_misuse(c->name, "--%s: the place is too long", o->name);
     r->size += (size_t)sprintf(r->place + r->size, "%s%s", r->size ? "&" : "", place);
 }
 
@@ -105,7 +105,7 @@ static const char *find_window(void)
 {
     static char path[PATH_MAX + sizeof PROGRAM];
     char folder[PATH_MAX];
-    if (weft__own_folder(folder, sizeof folder)) {
+    if (cli_own_folder(folder, sizeof folder)) {
         snprintf(path, sizeof path, "%s/" PROGRAM, folder);
         if (access(path, X_OK) == 0)
             return path;
@@ -120,8 +120,8 @@ static int run_window(const struct request *r, char **files, size_t count)
     char **argv = calloc(count + 8, sizeof *argv);
     size_t n = 0;
     if (!argv) {
-        weft__say("view", "out of memory");
-        return WEFT__FAILED;
+        cli_say("view", "out of memory");
+        return CLI_FAILED;
     }
     argv[n++] = (char *)"weft view";
     if (r->size) {
@@ -138,18 +138,18 @@ static int run_window(const struct request *r, char **files, size_t count)
     }
     argv[n++] = (char *)"--";
     memcpy(argv + n, files, count * sizeof *argv);
-    signal(SIGPIPE, weft__sigpipe);
+    signal(SIGPIPE, cli_sigpipe);
     execv(path, argv);
     if (errno == ENOENT)
-        weft__say(
+        cli_say(
             "view",
             "the window, %s, is not installed; install weft-gtk, or build weft where GTK 4 is (on "
             "Debian: apt-get install libgtk-4-dev), or use weft html",
             path);
     else
-        weft__say("view", "cannot run %s: %s", path, strerror(errno));
+        cli_say("view", "cannot run %s: %s", path, strerror(errno));
     free(argv);
-    return WEFT__FAILED;
+    return CLI_FAILED;
 }
 
 /* Traces of Xen domains are copied, and the window opens the copies. */
@@ -157,9 +157,9 @@ static bool copy_guests(char **files, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         struct weft_error err = {.offset = WEFT_NO_OFFSET};
-        const char *path = weft__trace_path_for_exec(files[i], &err);
+        const char *path = cli_trace_path_for_exec(files[i], &err);
         if (!path) {
-            weft__complain(files[i], &err);
+            cli_complain(files[i], &err);
             return false;
         }
         files[i] = (char *)path;
@@ -170,15 +170,15 @@ static bool copy_guests(char **files, size_t count)
 static int run(int files, char **file)
 {
     if (request.tour && files == 0)
-        weft__misuse("view", "--tour needs a FILE");
+        cli_misuse("view", "--tour needs a FILE");
     if (request.selected && (request.finding || request.diff))
-        weft__misuse("view", "%s; leave out --select",
-                     request.diff ? "--diff shows two traces where they part"
-                                  : "--finding selects what is to blame");
+        cli_misuse("view", "%s; leave out --select",
+                   request.diff ? "--diff shows two traces where they part"
+                                : "--finding selects what is to blame");
     if (request.diff && files != 2)
-        weft__misuse("view", "--diff compares two FILEs, a good run and a bad one");
+        cli_misuse("view", "--diff compares two FILEs, a good run and a bad one");
     const size_t count = (size_t)files;
-    return copy_guests(file, count) ? run_window(&request, file, count) : WEFT__FAILED;
+    return copy_guests(file, count) ? run_window(&request, file, count) : CLI_FAILED;
 }
 
 const struct cli_command cli_view = {

@@ -20,7 +20,7 @@ enum {
 
 struct finder {
     const struct weft_model *m;
-    const struct weft__families *families;
+    const struct analyse_families *families;
     const char *which;
     size_t size;
     unsigned char *flags; /* by text */
@@ -50,13 +50,13 @@ static bool same(const char *a, size_t a_size, const char *b, size_t b_size)
 
 static unsigned flags_of(struct finder *f, uint32_t text)
 {
-    char shape[WEFT__SHAPE_BYTES];
+    char shape[ANALYSE_SHAPE_BYTES];
     uint32_t size;
     unsigned char *flags = &f->flags[text];
     if (*flags)
         return *flags;
     const char *label = weft_model_text(f->m, text, &size);
-    uint32_t shape_size = weft__shape(shape, label, size);
+    uint32_t shape_size = analyse_shape(shape, label, size);
     *flags = LOOKED_AT;
     if (same(label, size, f->which, f->size))
         *flags |= WHOLE;
@@ -77,7 +77,7 @@ enum way { LABEL, SHAPED, TYPE, TYPE_AND_LABEL, PART_OF_LABEL, WAYS };
 
 static bool type_and_label(struct finder *f, uint32_t promise, uint32_t name)
 {
-    char shape[WEFT__SHAPE_BYTES];
+    char shape[ANALYSE_SHAPE_BYTES];
     const char *type = weft_model_type(f->m, promise);
     size_t n = strlen(type);
     if (!(flags_of(f, name) & BEHIND) || n + 1 >= f->size || f->which[n] != ' ' ||
@@ -86,7 +86,7 @@ static bool type_and_label(struct finder *f, uint32_t promise, uint32_t name)
     uint32_t size;
     const char *label = weft_model_text(f->m, name, &size), *rest = f->which + n + 1;
     return same(label, size, rest, f->size - n - 1) ||
-           same(shape, weft__shape(shape, label, size), rest, f->size - n - 1);
+           same(shape, analyse_shape(shape, label, size), rest, f->size - n - 1);
 }
 
 static bool matches(struct finder *f, uint32_t promise, enum way way)
@@ -118,12 +118,12 @@ static uint32_t shape_of(const struct weft_model *m, uint32_t promise, char *out
     if (name == WEFT_NONE)
         return 0;
     const char *label = weft_model_text(m, name, &size);
-    return weft__shape(out, label, size);
+    return analyse_shape(out, label, size);
 }
 
-bool weft__are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t count)
+bool cli_are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t count)
 {
-    char first[WEFT__SHAPE_BYTES], other[WEFT__SHAPE_BYTES];
+    char first[ANALYSE_SHAPE_BYTES], other[ANALYSE_SHAPE_BYTES];
     uint32_t size = shape_of(m, promise[0], first), last = weft_model_name(m, promise[0]);
     for (uint32_t i = 1; i < count; i++) {
         uint32_t name = weft_model_name(m, promise[i]);
@@ -137,7 +137,7 @@ bool weft__are_alike(const struct weft_model *m, const uint32_t *promise, uint32
 }
 
 /* Lists what it could be: families, in order of their first promise. */
-static void say_ambiguous(const struct finder *f, const struct weft__which *w)
+static void say_ambiguous(const struct finder *f, const struct cli_which *w)
 {
     enum { LISTED = 10 };
     uint32_t family[LISTED], count[LISTED] = {0}, example[LISTED], listed = 0, others = 0;
@@ -154,46 +154,46 @@ static void say_ambiguous(const struct finder *f, const struct weft__which *w)
         }
         count[k]++;
     }
-    weft__say("explain",
-              "--promise \"%s\" could mean different ones; give one of these labels, or a number:",
-              weft__shown(f->which).text);
+    cli_say("explain",
+            "--promise \"%s\" could mean different ones; give one of these labels, or a number:",
+            cli_shown(f->which).text);
     for (uint32_t k = 0; k < listed; k++) {
-        struct weft__text t = {0};
-        weft__put_family(&t, f->m, f->families, family[k]);
+        struct analyse_text t = {0};
+        analyse_put_family(&t, f->m, f->families, family[k]);
         fprintf(stderr, "  %8s  %s (%s), for instance #%" PRId64 "\n", weft_count(count[k]).text,
-                t.text ? t.text : "", weft__shown(weft_model_type(f->m, example[k])).text,
+                t.text ? t.text : "", cli_shown(weft_model_type(f->m, example[k])).text,
                 (int64_t)f->m->promise[example[k]].id);
-        weft__text_fini(&t);
+        analyse_text_fini(&t);
     }
     if (others)
         fprintf(stderr, "  %8s  more\n", weft_count(others).text);
 }
 
-static bool by_label(struct finder *f, struct weft__which *out)
+static bool by_label(struct finder *f, struct cli_which *out)
 {
     const struct weft_model *m = f->m;
     f->flags = calloc((size_t)weft_strings_count(m->strings) + 1, 1);
     out->promise = weft_resize(NULL, m->promises, sizeof *out->promise);
     if (!f->flags || !out->promise) {
-        weft__say("explain", "%s", weft_error_name(WEFT_E_NOMEM));
+        cli_say("explain", "%s", weft_error_name(WEFT_E_NOMEM));
         return false;
     }
     for (enum way way = LABEL; way < WAYS && out->count == 0; way++) {
         for (uint32_t p = 1; p < m->promises; p++)
             if (matches(f, p, way))
                 out->promise[out->count++] = p;
-        if (way == PART_OF_LABEL && out->count && !weft__are_alike(m, out->promise, out->count)) {
+        if (way == PART_OF_LABEL && out->count && !cli_are_alike(m, out->promise, out->count)) {
             say_ambiguous(f, out);
             return false;
         }
     }
     if (out->count == 0)
-        weft__say("explain", "--promise \"%s\": no promise has this number, label or type",
-                  weft__shown(f->which).text);
+        cli_say("explain", "--promise \"%s\": no promise has this number, label or type",
+                cli_shown(f->which).text);
     return out->count > 0;
 }
 
-uint32_t weft__which_number(const struct weft_model *m, const char *which)
+uint32_t cli_which_number(const struct weft_model *m, const char *which)
 {
     uint64_t id;
     if (!weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id))
@@ -201,24 +201,24 @@ uint32_t weft__which_number(const struct weft_model *m, const char *which)
     return weft_model_find(m, id);
 }
 
-bool weft__which_find(struct weft__which *out, const struct weft_model *m,
-                      const struct weft__families *families, const char *which)
+bool cli_which_find(struct cli_which *out, const struct weft_model *m,
+                    const struct analyse_families *families, const char *which)
 {
     struct finder f = {m, families, which, strlen(which), NULL};
-    *out = (struct weft__which){0};
+    *out = (struct cli_which){0};
     if (f.size == 0) {
-        weft__say("explain", "--promise wants the number or the label of a promise");
+        cli_say("explain", "--promise wants the number or the label of a promise");
         return false;
     }
     bool ok = by_label(&f, out);
     free(f.flags);
     if (!ok)
-        weft__which_fini(out);
+        cli_which_fini(out);
     return ok;
 }
 
-void weft__which_fini(struct weft__which *w)
+void cli_which_fini(struct cli_which *w)
 {
     free(w->promise);
-    *w = (struct weft__which){0};
+    *w = (struct cli_which){0};
 }

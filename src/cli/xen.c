@@ -19,12 +19,12 @@ enum {
     DRIFT = 20000
 }; /* one clock against the other, by one part in so many: two good clocks under NTP */
 
-bool weft__is_xen(const char *name)
+bool cli_is_xen(const char *name)
 {
     return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
 }
 
-int weft__xen_connect(struct weft_xen *xen, struct weft_error *err)
+int cli_xen_connect(struct weft_xen *xen, struct weft_error *err)
 {
 #ifdef WEFT_HAS_XEN
     return weft_xen_connect(xen, err);
@@ -36,7 +36,7 @@ int weft__xen_connect(struct weft_xen *xen, struct weft_error *err)
 #endif
 }
 
-void weft__xen_disconnect(struct weft_xen *xen)
+void cli_xen_disconnect(struct weft_xen *xen)
 {
 #ifdef WEFT_HAS_XEN
     weft_xen_disconnect(xen);
@@ -47,13 +47,13 @@ void weft__xen_disconnect(struct weft_xen *xen)
 
 /* ---- A domain's trace ---- */
 
-int weft__guest_open(struct weft__guest *g, const struct weft_xen *xen, const char *name,
-                     uint64_t limit_bytes, struct weft_error *err)
+int cli_guest_open(struct cli_guest *g, const struct weft_xen *xen, const char *name,
+                   uint64_t limit_bytes, struct weft_error *err)
 {
-    *g = (struct weft__guest){.domain.id = WEFT__NO_DOMAIN, .in.fd = -1};
+    *g = (struct cli_guest){.domain.id = CLI_NO_DOMAIN, .in.fd = -1};
     int rc = weft_xen_find(xen, name + strlen(PREFIX), &g->domain, err);
     if (rc < 0) {
-        g->domain.id = WEFT__NO_DOMAIN;
+        g->domain.id = CLI_NO_DOMAIN;
         return rc;
     }
     rc = weft_xen_open(&g->ring, xen, g->domain.id, limit_bytes, err);
@@ -67,18 +67,18 @@ int weft__guest_open(struct weft__guest *g, const struct weft_xen *xen, const ch
         .copy = weft_xen_ring_copy,
         .memory = g->ring,
     };
-    weft__guest_look(g, xen);
+    cli_guest_look(g, xen);
     return 0;
 }
 
-void weft__guest_close(struct weft__guest *g)
+void cli_guest_close(struct cli_guest *g)
 {
     if (g->ring)
         weft_xen_close(g->ring);
     g->ring = NULL;
 }
 
-bool weft__xen_is_dead(enum weft_xen_state state)
+bool cli_xen_is_dead(enum weft_xen_state state)
 {
     return state == WEFT_XEN_SHUT || state == WEFT_XEN_CRASHED || state == WEFT_XEN_GONE;
 }
@@ -90,7 +90,7 @@ static bool is_worse(const struct weft_sight *s, const struct weft_sight *earlie
     return s->error_ns / 2 > earlier->error_ns + age / DRIFT;
 }
 
-void weft__guest_watch(struct weft__guest *g)
+void cli_guest_watch(struct cli_guest *g)
 {
     struct weft_sight sight;
     bool again = g->watched;
@@ -103,30 +103,30 @@ void weft__guest_watch(struct weft__guest *g)
     }
 }
 
-void weft__guest_look(struct weft__guest *g, const struct weft_xen *xen)
+void cli_guest_look(struct cli_guest *g, const struct weft_xen *xen)
 {
     if (g->domain.state != WEFT_XEN_GONE) /* it does not come back */
         g->domain.state = xen->state(xen->context, g->domain.id);
-    bool dead = g->withdrawn || weft__xen_is_dead(g->domain.state);
+    bool dead = g->withdrawn || cli_xen_is_dead(g->domain.state);
     g->in.writer = dead ? WEFT_WRITER_DEAD : WEFT_WRITER_ALIVE;
     if (!dead)
-        weft__guest_watch(g);
+        cli_guest_watch(g);
 }
 
 /* ---- Words ---- */
 
-struct weft__guest_name weft__guest_name(const struct weft_xen_domain *domain)
+struct cli_guest_name cli_guest_name(const struct weft_xen_domain *domain)
 {
-    struct weft__guest_name n;
+    struct cli_guest_name n;
     if (*domain->name)
         snprintf(n.text, sizeof n.text, "domain %u (%.*s)", domain->id, WEFT_XEN_NAME_MAX,
-                 weft__shown(domain->name).text);
+                 cli_shown(domain->name).text);
     else
         snprintf(n.text, sizeof n.text, "domain %u", domain->id);
     return n;
 }
 
-const char *weft__xen_has(enum weft_xen_state state)
+const char *cli_xen_has(enum weft_xen_state state)
 {
     switch (state) {
     case WEFT_XEN_SHUT:
@@ -142,7 +142,7 @@ const char *weft__xen_has(enum weft_xen_state state)
     return "is running";
 }
 
-int weft__guest_no_trace(const struct weft__guest *g, struct weft_error *err)
+int cli_guest_no_trace(const struct cli_guest *g, struct weft_error *err)
 {
     unsigned char head[4] = {0};
     weft_xen_ring_copy(g->ring, head, sizeof head, 0);
@@ -153,7 +153,7 @@ int weft__guest_no_trace(const struct weft__guest *g, struct weft_error *err)
                           g->in.size, head[0], head[1], head[2], head[3]);
 }
 
-void weft__advise(struct weft_error *err, const char *advice)
+void cli_advise(struct weft_error *err, const char *advice)
 {
     char text[sizeof err->text];
     snprintf(text, sizeof text, "%s", err->text);

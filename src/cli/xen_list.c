@@ -26,8 +26,8 @@ static void recognise(struct offer *o, const unsigned char head[WEFT_XEN_PAGE])
 {
     struct weft_facts_header facts;
     memcpy(&facts, head, sizeof facts);
-    if (weft__facts_valid(&facts)) {
-        bool dead = weft__xen_is_dead(o->domain->state);
+    if (cli_facts_valid(&facts)) {
+        bool dead = cli_xen_is_dead(o->domain->state);
         o->format = "weft";
         o->trace = facts.state == WEFT_TRACE_STOPPED     ? "stopped"
                    : facts.state != WEFT_TRACE_RECORDING ? NULL
@@ -73,10 +73,10 @@ static bool print(const struct offer *offer, uint32_t count)
         const struct offer *o = &offer[i];
         char text[64];
         cli_cell(&t, "", "%u", o->domain->id);
-        cli_cell(&t, "", "%s", weft__shown(o->domain->name).text);
+        cli_cell(&t, "", "%s", cli_shown(o->domain->name).text);
         cli_cell(&t, "", "%s", weft_xen_state_name(o->domain->state));
         cli_cell(&t, "", "%s", o->open ? weft_size(o->bytes).text : "-");
-        cli_cell(&t, "", "%s", weft__shown(words(o, text, sizeof text)).text);
+        cli_cell(&t, "", "%s", cli_shown(words(o, text, sizeof text)).text);
     }
     return cli_table_print(&t);
 }
@@ -106,8 +106,8 @@ static int list_all(const struct weft_xen *xen, struct weft_xen_domain *domain, 
     uint32_t offers = 0;
     struct offer *offer = calloc(count + 1, sizeof *offer);
     if (!offer) {
-        weft__say("xen", "out of memory");
-        return WEFT__FAILED;
+        cli_say("xen", "out of memory");
+        return CLI_FAILED;
     }
     for (uint32_t i = 0; i < count; i++)
         if (domain[i].lists || domain[i].indexes)
@@ -117,20 +117,20 @@ static int list_all(const struct weft_xen *xen, struct weft_xen_domain *domain, 
     else if (offers)
         print(offer, offers);
     else
-        weft__say("xen", "no domain offers a trace; a guest does by weft record --xen -- PROGRAM, "
-                         "or by itself with libweft-xen");
+        cli_say("xen", "no domain offers a trace; a guest does by weft record --xen -- PROGRAM, "
+                       "or by itself with libweft-xen");
     free(offer);
-    return WEFT__DONE;
+    return CLI_DONE;
 }
 
-int weft__xen_list(const struct weft_xen *xen, bool json)
+int cli_xen_list(const struct weft_xen *xen, bool json)
 {
     struct weft_xen_domain *domain;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     uint32_t count;
     if (weft_xen_domains(xen, &domain, &count, &err) < 0) {
-        weft__complain("xen", &err);
-        return WEFT__FAILED;
+        cli_complain("xen", &err);
+        return CLI_FAILED;
     }
     int status = list_all(xen, domain, count, json);
     free(domain);
@@ -143,7 +143,7 @@ void cli_xen_names(void (*put)(const char *name))
     struct weft_error err;
     struct weft_xen_domain *domain;
     uint32_t count;
-    if (weft__xen_connect(&xen, &err) < 0)
+    if (cli_xen_connect(&xen, &err) < 0)
         return;
     if (weft_xen_domains(&xen, &domain, &count, &err) == 0) {
         for (uint32_t i = 0; i < count; i++)
@@ -151,5 +151,5 @@ void cli_xen_names(void (*put)(const char *name))
                 put(domain[i].name);
         free(domain);
     }
-    weft__xen_disconnect(&xen);
+    cli_xen_disconnect(&xen);
 }

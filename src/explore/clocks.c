@@ -7,7 +7,7 @@
 #include "explore/state.h"
 
 /* The wall clock at the beginning of a trace, and at its end. */
-static bool wall_of(const struct weft__pane *p, int64_t *begin, int64_t *end)
+static bool wall_of(const struct explore_pane *p, int64_t *begin, int64_t *end)
 {
     const struct weft_model *m = p->model;
     *begin = m->wall_ns;
@@ -15,16 +15,16 @@ static bool wall_of(const struct weft__pane *p, int64_t *begin, int64_t *end)
     return m->has_wall;
 }
 
-static bool overlap(const struct weft__pane *a, const struct weft__pane *b)
+static bool overlap(const struct explore_pane *a, const struct explore_pane *b)
 {
     int64_t a_begin, a_end, b_begin, b_end;
     return wall_of(a, &a_begin, &a_end) && wall_of(b, &b_begin, &b_end) && a_begin <= b_end &&
            b_begin <= a_end;
 }
 
-void weft__clocks_find(const struct weft_explorer *e, struct weft__clocks *c)
+void explore_clocks_find(const struct weft_explorer *e, struct explore_clocks *c)
 {
-    *c = (struct weft__clocks){.count = 0};
+    *c = (struct explore_clocks){.count = 0};
     for (unsigned i = 0; i < e->panes; i++)
         for (unsigned j = 0; j < i; j++)
             if (overlap(&e->pane[j], &e->pane[i])) {
@@ -37,48 +37,48 @@ void weft__clocks_find(const struct weft_explorer *e, struct weft__clocks *c)
 }
 
 /* Whether the pane lies where the clocks say. */
-static bool is_there(const struct weft_explorer *e, const struct weft__clocks *c, unsigned pane)
+static bool is_there(const struct weft_explorer *e, const struct explore_clocks *c, unsigned pane)
 {
-    return weft__round(e->pane[pane].offset) == weft__round(c->offset[pane]);
+    return explore_round(e->pane[pane].offset) == explore_round(c->offset[pane]);
 }
 
-void weft__clocks_keep(struct weft_explorer *e, const struct weft__clocks *before)
+void explore_clocks_keep(struct weft_explorer *e, const struct explore_clocks *before)
 {
-    struct weft__clocks now;
-    weft__clocks_find(e, &now);
+    struct explore_clocks now;
+    explore_clocks_find(e, &now);
     for (unsigned i = 1; i < e->panes; i++)
         if (before->is_common[i] && now.is_common[i] && is_there(e, before, i))
             e->pane[i].offset = now.offset[i];
 }
 
-bool weft__clocks_align(struct weft_explorer *e)
+bool explore_clocks_align(struct weft_explorer *e)
 {
-    struct weft__clocks c;
+    struct explore_clocks c;
     bool are_there = !e->is_free;
-    weft__clocks_find(e, &c);
+    explore_clocks_find(e, &c);
     for (unsigned i = 1; i < e->panes; i++)
         are_there = are_there && is_there(e, &c, i);
     if (e->panes < 2 || (are_there && c.count == 0))
         return false;
-    weft__history_leave(e);
-    weft__window_link(e, true);
+    explore_history_leave(e);
+    explore_window_link(e, true);
     for (unsigned i = 1; i < e->panes; i++)
         e->pane[i].offset = are_there ? 0 : c.offset[i];
-    weft__window_settle(e);
-    weft__history_arrive(e);
-    weft__changed(e, WEFT_CHANGED_FACTS);
-    weft__moved(e);
+    explore_window_settle(e);
+    explore_history_arrive(e);
+    explore_changed(e, WEFT_CHANGED_FACTS);
+    explore_moved(e);
     return true;
 }
 
-const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room)
+const char *explore_clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room)
 {
-    struct weft__clocks c;
+    struct explore_clocks c;
     if (e->panes < 2)
         return NULL;
     if (e->is_free)
         return "free: each trace has its own";
-    weft__clocks_find(e, &c);
+    explore_clocks_find(e, &c);
     if (!c.is_common[pane])
         return "no time in common with the others by the wall clock";
     bool are_there = true;
@@ -90,7 +90,7 @@ const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char 
         return "aligned by the wall clock";
     double later = e->pane[pane].offset - c.offset[pane];
     snprintf(out, room, "%s %s than by the wall clock",
-             weft_duration(weft__round(later < 0 ? -later : later)).text,
+             weft_duration(explore_round(later < 0 ? -later : later)).text,
              later < 0 ? "later" : "earlier");
     return out;
 }

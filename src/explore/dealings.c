@@ -8,22 +8,22 @@
 
 struct finder {
     const struct weft_history *h;
-    struct weft__dealings *d;
+    struct explore_dealings *d;
     uint32_t promise;
     uint32_t *end; /* interactions that ended a wait of or for it, ascending */
     uint32_t ends;
 };
 
-static void keep(struct weft__acts *a, uint32_t interaction)
+static void keep(struct explore_acts *a, uint32_t interaction)
 {
-    if (a->kept < WEFT__ACTS_KEPT)
+    if (a->kept < EXPLORE_ACTS_KEPT)
         a->interaction[a->kept++] = interaction;
     a->all++;
 }
 
 /* ---- Waits ---- */
 
-static void look_at_waits(struct finder *f, struct weft__waits *w, const uint32_t *list,
+static void look_at_waits(struct finder *f, struct explore_waits *w, const uint32_t *list,
                           const uint32_t *first)
 {
     const struct weft_history *h = f->h;
@@ -55,7 +55,7 @@ static void look_at_waits(struct finder *f, struct weft__waits *w, const uint32_
 static void look_at_notifications(struct finder *f)
 {
     const struct weft_history *h = f->h;
-    const struct weft__waits *w = &f->d->others;
+    const struct explore_waits *w = &f->d->others;
     const struct weft_wait *last = NULL; /* the last to end, of those that have begun */
     uint32_t begun = 0;
     for (uint32_t i = h->notified_first[f->promise]; i < h->notified_first[f->promise + 1]; i++) {
@@ -85,7 +85,7 @@ static bool ended_wait(const struct finder *f, uint32_t interaction)
 static void look_at(struct finder *f, uint32_t i)
 {
     const struct weft_interaction *x = &f->h->m->interaction[i];
-    struct weft__dealings *d = f->d;
+    struct explore_dealings *d = f->d;
     bool own = x->actor == f->promise, of_it = x->other == f->promise;
     switch ((enum weft_interaction_kind)x->kind) {
     case WEFT_READS:
@@ -115,14 +115,15 @@ static void look_at(struct finder *f, uint32_t i)
     }
 }
 
-int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h, uint32_t promise)
+int explore_dealings_find(struct explore_dealings *out, const struct weft_history *h,
+                          uint32_t promise)
 {
     struct finder f = {.h = h, .d = out, .promise = promise};
     struct weft_meter meter = {.h = h};
     struct weft_spent spent;
     uint64_t waits = (uint64_t)h->waits_of_first[promise + 1] - h->waits_of_first[promise] +
                      h->waits_for_first[promise + 1] - h->waits_for_first[promise];
-    *out = (struct weft__dealings){.resolution = WEFT_NONE};
+    *out = (struct explore_dealings){.resolution = WEFT_NONE};
     f.end = weft_resize(NULL, waits + 1, sizeof *f.end);
     int rc = f.end ? weft_spent_find(&spent, &meter, promise) : WEFT_E_NOMEM;
     weft_meter_fini(&meter);

@@ -6,10 +6,10 @@
 #include "analyse/spent.h"
 #include "explore/fact.h"
 
-#define WEFT__ACTS_KEPT 8
+#define EXPLORE_ACTS_KEPT 8
 
 /* Waits of the promise, or for it. */
-struct weft__waits {
+struct explore_waits {
     const uint32_t *wait; /* of the history, in the order of beginning */
     uint32_t count, open;
     int64_t total_ns;   /* of the promise: when it waited; for it: when at least one did */
@@ -20,17 +20,17 @@ struct weft__waits {
 };
 
 /* Other interactions of one sort: the first ones. */
-struct weft__acts {
-    uint32_t interaction[WEFT__ACTS_KEPT];
+struct explore_acts {
+    uint32_t interaction[EXPLORE_ACTS_KEPT];
     uint32_t kept;
     uint64_t all;
 };
 
-struct weft__dealings {
-    struct weft__waits mine, others;
-    struct weft__acts used, used_by; /* reads without a wait before */
-    struct weft__acts resolved, signalled, signalled_by, notified, notified_by;
-    struct weft__acts again;   /* ends of it after it had ended */
+struct explore_dealings {
+    struct explore_waits mine, others;
+    struct explore_acts used, used_by; /* reads without a wait before */
+    struct explore_acts resolved, signalled, signalled_by, notified, notified_by;
+    struct explore_acts again; /* ends of it after it had ended */
     uint64_t notified_in_vain; /* of notified_by: nobody waited then … */
     int64_t in_vain_ns;        /* … the last time */
     uint32_t resolution;       /* the last interaction that resolved it, or WEFT_NONE */
@@ -39,10 +39,11 @@ struct weft__dealings {
 };
 
 /* Returns 0 or WEFT_E_NOMEM. There is nothing to be released. */
-int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h, uint32_t promise);
+int explore_dealings_find(struct explore_dealings *out, const struct weft_history *h,
+                          uint32_t promise);
 
 /* "once, when nobody waited: at 20 ms"; bad if somebody waits still. notified_in_vain is not 0. */
-void weft__fact_in_vain(struct weft__facts *f, enum explore_fact often, enum explore_fact once,
-                        const struct weft__dealings *d);
+void explore_fact_in_vain(struct explore_facts *f, enum explore_fact often, enum explore_fact once,
+                          const struct explore_dealings *d);
 
 #endif

@@ -17,7 +17,7 @@ int weft_explorer_new(struct weft_explorer **out)
     struct weft_explorer *e = *out = calloc(1, sizeof *e);
     if (!e)
         return WEFT_E_NOMEM;
-    e->history = calloc(WEFT__HISTORY_MAX, sizeof *e->history);
+    e->history = calloc(EXPLORE_HISTORY_MAX, sizeof *e->history);
     if (!e->history) {
         free(e);
         *out = NULL;
@@ -29,12 +29,12 @@ int weft_explorer_new(struct weft_explorer **out)
     e->window.to = 1;
     e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = WEFT_NONE;
     e->wheel_x = -1;
-    weft__changed(e, ~0u);
-    weft__moved(e);
+    explore_changed(e, ~0u);
+    explore_moved(e);
     return 0;
 }
 
-static void fini_pane(struct weft__pane *p)
+static void fini_pane(struct explore_pane *p)
 {
     weft_search_free(p->search);
     weft_scene_free(p->scene);
@@ -48,12 +48,12 @@ static void fini_pane(struct weft__pane *p)
 
 static void fini_facts(struct weft_explorer *e)
 {
-    weft__facts_fini(&e->selection_facts);
-    weft__facts_fini(&e->range_facts);
-    weft__facts_fini(&e->trace_facts);
-    weft__facts_fini(&e->finding_facts);
-    weft__facts_fini(&e->diff_facts);
-    weft__facts_fini(&e->flame_facts);
+    explore_facts_fini(&e->selection_facts);
+    explore_facts_fini(&e->range_facts);
+    explore_facts_fini(&e->trace_facts);
+    explore_facts_fini(&e->finding_facts);
+    explore_facts_fini(&e->diff_facts);
+    explore_facts_fini(&e->flame_facts);
 }
 
 void weft_explorer_free(struct weft_explorer *e)
@@ -63,7 +63,7 @@ void weft_explorer_free(struct weft_explorer *e)
     for (unsigned i = 0; i < e->panes; i++)
         fini_pane(&e->pane[i]);
     fini_facts(e);
-    weft__flame_fini(e);
+    explore_flame_fini(e);
     weft_diff_fini(&e->diff);
     weft_path_fini(&e->path);
     free(e->path_mark);
@@ -74,7 +74,7 @@ void weft_explorer_free(struct weft_explorer *e)
     free(e);
 }
 
-void weft__changed(struct weft_explorer *e, unsigned flags)
+void explore_changed(struct weft_explorer *e, unsigned flags)
 {
     e->changed |= flags;
     e->dirty = e->dirty || (flags & WEFT_CHANGED_PICTURE);
@@ -87,7 +87,7 @@ void weft__changed(struct weft_explorer *e, unsigned flags)
         e->tip_is_stale = true;
 }
 
-void weft__activate(struct weft_explorer *e, unsigned pane)
+void explore_activate(struct weft_explorer *e, unsigned pane)
 {
     if (e->active == pane)
         return;
@@ -96,17 +96,17 @@ void weft__activate(struct weft_explorer *e, unsigned pane)
     e->changed |= WEFT_CHANGED_FACTS;
     if (pane < e->panes && e->pane[pane].height_px == 0) { /* another one makes room */
         e->placed = false;
-        weft__moved(e);
+        explore_moved(e);
     }
 }
 
-void weft__moved(struct weft_explorer *e)
+void explore_moved(struct weft_explorer *e)
 {
     e->moved = true;
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_VISIBLE);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_VISIBLE);
 }
 
-int64_t weft__round(double x)
+int64_t explore_round(double x)
 {
     const double most = 4.6e18;
     if (!(x > -most)) /* nor a number at all */
@@ -126,7 +126,7 @@ static double clamped(int64_t time_ns)
     return (double)(time_ns > most ? most : time_ns < -most ? -most : time_ns);
 }
 
-static void measure(struct weft__pane *p)
+static void measure(struct explore_pane *p)
 {
     const struct weft_model *m = p->model;
     int64_t begin = 0;
@@ -150,25 +150,25 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     uint8_t *counter_off = new_counters(model);
     if (!counter_off)
         return WEFT_E_NOMEM;
-    bool was_fit = weft__window_is_fit(e);
-    struct weft__pane *p = &e->pane[e->panes];
-    *p = (struct weft__pane){
+    bool was_fit = explore_window_is_fit(e);
+    struct explore_pane *p = &e->pane[e->panes];
+    *p = (struct explore_pane){
         .scene = scene, .model = model, .counter_off = counter_off, .focus_row = WEFT_NONE};
-    weft__fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
+    explore_fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
     measure(p);
     e->placed = false;
-    p->window = (struct weft__window){0, p->end};
+    p->window = (struct explore_window){0, p->end};
     bool is_first = e->panes++ == 0;
-    struct weft__clocks clocks;
-    weft__clocks_find(e, &clocks);
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
     p->offset = clocks.offset[e->panes - 1];
     if (is_first || was_fit)
-        weft__window_fit(e);
-    weft__window_settle(e);
-    weft__search_pane(e, e->panes - 1);
-    weft__history_clear(e);
-    weft__changed(e, ~0u);
-    weft__moved(e);
+        explore_window_fit(e);
+    explore_window_settle(e);
+    explore_search_pane(e, e->panes - 1);
+    explore_history_clear(e);
+    explore_changed(e, ~0u);
+    explore_moved(e);
     return 0;
 }
 
@@ -176,14 +176,14 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
 static void forget_scene(struct weft_explorer *e)
 {
     fini_facts(e);
-    weft__flame_forget(e);
+    explore_flame_forget(e);
     e->facts = 0;
-    weft__visible_clear(&e->visible);
+    explore_visible_clear(&e->visible);
     e->hovered = WEFT_NONE;
 }
 
 /* The counters that were switched off still are; by name, both sorted by it. */
-static void keep_counters(struct weft__pane *p, const struct weft_model *m, uint8_t *counter_off)
+static void keep_counters(struct explore_pane *p, const struct weft_model *m, uint8_t *counter_off)
 {
     for (uint32_t old = 0, new = 0; old < p->model->counters; old++) {
         if (!p->counter_off[old])
@@ -207,7 +207,7 @@ static double lost_ns(const struct weft_model *old, const struct weft_model *m)
 /* Times of the pane are counted from a later one. */
 static void begin_later(struct weft_explorer *e, unsigned pane, double by)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     p->window.from -= by;
     p->window.to -= by;
     if (e->range_pane == pane) {
@@ -228,20 +228,20 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
                             struct weft_model **old_model)
 {
     assert(pane < e->panes);
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     struct weft_scene *scene = *old_scene;
     struct weft_model *model = *old_model;
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     double end = p->end, near = (w.to - w.from) / 100;
-    struct weft__clocks clocks;
-    weft__clocks_find(e, &clocks);
-    bool at_end = w.to >= end - near && w.to <= end + near, was_fit = weft__window_is_fit(e);
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
+    bool at_end = w.to >= end - near && w.to <= end + near, was_fit = explore_window_is_fit(e);
     uint8_t *counter_off = new_counters(model);
     if (counter_off)
         keep_counters(p, model, counter_off);
     if (e->selected != WEFT_NONE && e->selected_pane == pane)
         e->selected = weft_model_find(model, p->model->promise[e->selected].id);
-    weft__findings_forget(e, pane, false);
+    explore_findings_forget(e, pane, false);
     forget_scene(e);
     weft_search_free(p->search);
     p->search = NULL;
@@ -259,15 +259,16 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     double lost = lost_ns(*old_model, model);
     if (lost > 0)
         begin_later(e, pane, lost);
-    weft__clocks_keep(e, &clocks);
+    explore_clocks_keep(e, &clocks);
     if (was_fit)
-        weft__window_fit(e);
+        explore_window_fit(e);
     else if (at_end)
-        weft__window_set(e, pane, (struct weft__window){w.from - lost, w.to + (p->end - end)}, 0);
-    weft__window_settle(e);
-    weft__search_pane(e, pane);
-    weft__changed(e, ~0u);
-    weft__moved(e);
+        explore_window_set(e, pane, (struct explore_window){w.from - lost, w.to + (p->end - end)},
+                           0);
+    explore_window_settle(e);
+    explore_search_pane(e, pane);
+    explore_changed(e, ~0u);
+    explore_moved(e);
 }
 
 void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
@@ -287,10 +288,10 @@ static void drop_number(unsigned *number, unsigned pane)
 void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
-    weft__findings_forget(e, pane, true);
+    explore_findings_forget(e, pane, true);
     forget_scene(e);
     e->placed = false;
-    e->drag.grip = WEFT__GRIP_NONE;
+    e->drag.grip = EXPLORE_GRIP_NONE;
     e->pointed = false;
     if (e->selected_pane == pane) {
         e->selected = WEFT_NONE;
@@ -316,10 +317,10 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
     drop_number(&e->active, pane);
     if (e->active >= e->panes)
         e->active = e->panes ? e->panes - 1 : 0;
-    weft__window_settle(e);
-    weft__history_clear(e);
-    weft__changed(e, ~0u);
-    weft__moved(e);
+    explore_window_settle(e);
+    explore_history_clear(e);
+    explore_changed(e, ~0u);
+    explore_moved(e);
 }
 
 unsigned weft_explorer_panes(const struct weft_explorer *e)
@@ -354,9 +355,9 @@ void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px)
         return;
     e->width_px = within(width_px);
     e->height_px = within(height_px);
-    e->drag.grip = WEFT__GRIP_NONE;
+    e->drag.grip = EXPLORE_GRIP_NONE;
     e->placed = false;
-    weft__moved(e);
+    explore_moved(e);
 }
 
 void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
@@ -366,14 +367,14 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
         return;
     e->text_percent = (uint16_t)percent;
     e->placed = false;
-    weft__moved(e);
+    explore_moved(e);
 }
 
 /* Divides the height among the panes: equally. Those for which there is no room are left out, the active
  * one is not. */
 static void place_panes(struct weft_explorer *e)
 {
-    int32_t flame = weft__flame_height(e, e->height_px), height = e->height_px - flame;
+    int32_t flame = explore_flame_height(e, e->height_px), height = e->height_px - flame;
     e->flame.top_px = height;
     e->flame.height_px = flame;
     unsigned fit = (unsigned)(height / PANE_MIN_PX);
@@ -385,7 +386,7 @@ static void place_panes(struct weft_explorer *e)
         first = e->active - n + 1;
     e->first_pane = first;
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         p->top_px = p->height_px = 0;
         if (i < first || i >= first + n)
             continue;
@@ -398,16 +399,16 @@ static void place_panes(struct weft_explorer *e)
 static void place_times(const struct weft_explorer *e, unsigned pane, struct weft_viewport *v)
 {
     const int64_t most = WEFT_TIME_MAX;
-    struct weft__window w = weft__window_get(e, pane);
-    int64_t from = weft__round(w.from), to = weft__round(w.to);
+    struct explore_window w = explore_window_get(e, pane);
+    int64_t from = explore_round(w.from), to = explore_round(w.to);
     v->from_ns = from > most - 1 ? most - 1 : from < -most ? -most : from;
     v->to_ns = to > most ? most : to <= v->from_ns ? v->from_ns + 1 : to;
     if (e->range_from_ns == e->range_to_ns || (e->is_free && pane != e->range_pane))
         return;
     /* Where axes are linked, the same range of all is shown. */
     double shift = e->is_free ? 0 : e->pane[pane].offset - e->pane[e->range_pane].offset;
-    v->range_from_ns = weft__round((double)e->range_from_ns + shift);
-    v->range_to_ns = weft__round((double)e->range_to_ns + shift);
+    v->range_from_ns = explore_round((double)e->range_from_ns + shift);
+    v->range_to_ns = explore_round((double)e->range_to_ns + shift);
     if (pane == e->range_pane) {
         v->range_from_ns = e->range_from_ns;
         v->range_to_ns = e->range_to_ns;
@@ -416,14 +417,14 @@ static void place_times(const struct weft_explorer *e, unsigned pane, struct wef
 
 static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
 {
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     struct weft_viewport v = {
         .width_px = e->width_px,
         .height_px = p->height_px,
         .top_px = p->top_px,
         .focus_row = p->focus_row,
         .focus_px = p->focus_px,
-        .spread = (uint16_t)weft__round(p->spread),
+        .spread = (uint16_t)explore_round(p->spread),
         .text_percent = e->text_percent,
         .selected = pane == e->selected_pane ? e->selected : WEFT_NONE,
         .hovered = pane == e->hovered_pane ? e->hovered : WEFT_NONE,
@@ -436,7 +437,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .mark = p->mark,
         .marks = p->marks,
     };
-    const struct weft_path *path = pane == e->selected_pane ? weft__path(e) : NULL;
+    const struct weft_path *path = pane == e->selected_pane ? explore_path(e) : NULL;
     if (path && e->path_mark) {
         v.path = e->path_mark;
         v.path_steps = path->count;
@@ -460,11 +461,11 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
     place_panes(e);
     if (e->panes == 0)
         return draw_nothing(e, list);
-    weft__marks_update(e);
-    if (still && !weft__notes_make(e))
+    explore_marks_update(e);
+    if (still && !explore_notes_make(e))
         return WEFT_E_NOMEM;
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         struct weft_viewport v = viewport_of(e, i);
         v.no_legend = !still || (e->has_diff && i + 1 < e->panes); /* one for all */
         v.tips = still;
@@ -484,7 +485,7 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);
     }
-    int rc = weft__flame_draw(e, list, still);
+    int rc = explore_flame_draw(e, list, still);
     return rc < 0 || list->failed ? WEFT_E_NOMEM : 0;
 }
 
@@ -496,7 +497,7 @@ static int redraw(struct weft_explorer *e)
     return rc;
 }
 
-int weft__refresh(struct weft_explorer *e)
+int explore_refresh(struct weft_explorer *e)
 {
     return e->moved ? redraw(e) : 0;
 }
@@ -517,8 +518,8 @@ int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list)
 int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
 {
     int32_t height = 0;
-    weft__marks_update(e);
-    if (!weft__notes_make(e))
+    explore_marks_update(e);
+    if (!explore_notes_make(e))
         return 0;
     for (unsigned i = 0; i < e->panes; i++) {
         struct weft_drawlist list = {0};
@@ -545,7 +546,7 @@ unsigned weft_explorer_changed(struct weft_explorer *e)
     return changed;
 }
 
-unsigned weft__pane_at(const struct weft_explorer *e, double y)
+unsigned explore_pane_at(const struct weft_explorer *e, double y)
 {
     unsigned i = 0;
     while (i < e->panes &&

@@ -9,11 +9,11 @@
 #include "base/array.h"
 #include "view/text.h"
 
-enum { FORMATTED = 640, ROOM = WEFT__FACT_BYTES + WEFT__FACT_LONG };
+enum { FORMATTED = 640, ROOM = EXPLORE_FACT_BYTES + EXPLORE_FACT_LONG };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
-size_t weft__fact_clean(char *out, size_t room, const char *text, size_t size)
+size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size)
 {
     size_t dots = sizeof ellipsis - 1, most = 3 * room; /* a byte may take the place of three */
     size_t n = weft_text_clean(out, room - 1, text, size < most ? size : most);
@@ -26,19 +26,19 @@ size_t weft__fact_clean(char *out, size_t room, const char *text, size_t size)
     return n;
 }
 
-size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise)
+size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise)
 {
     uint32_t size, text = weft_model_name(m, promise);
     out[0] = '\0';
     if (text == WEFT_NONE)
         return 0;
     const char *label = weft_model_text(m, text, &size);
-    return weft__fact_clean(out, room, label, size);
+    return explore_fact_clean(out, room, label, size);
 }
 
 /* ---- Numbers ---- */
 
-struct weft_figure weft__share(uint64_t part, uint64_t whole)
+struct weft_figure explore_share(uint64_t part, uint64_t whole)
 {
     struct weft_figure share = {""};
     if (whole == 0)
@@ -54,7 +54,7 @@ struct weft_figure weft__share(uint64_t part, uint64_t whole)
 
 /* ---- Promises ---- */
 
-int64_t weft__length(const struct weft_scene *s, uint32_t promise)
+int64_t explore_length(const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_promise *p = &s->m->promise[promise];
     return weft_layout_end(s->l, s->m, promise) - weft_layout_start(s->l, p);
@@ -64,34 +64,34 @@ static struct explore_name call(const struct weft_scene *s, uint32_t promise, bo
                                 size_t room)
 {
     const struct weft_model *m = s->m;
-    char type[32], label[WEFT__FACT_LABEL], whole[FORMATTED];
+    char type[32], label[EXPLORE_FACT_LABEL], whole[FORMATTED];
     const char *name = weft_model_type(m, promise);
     const struct weft_promise *p = &m->promise[promise];
     struct explore_name out;
     if (promise == WEFT_ROOT) {
         snprintf(whole, sizeof whole, "the event loop");
     } else {
-        weft__fact_clean(type, sizeof type, name, strlen(name));
-        bool labelled = weft__fact_label(label, sizeof label, m, promise) != 0;
+        explore_fact_clean(type, sizeof type, name, strlen(name));
+        bool labelled = explore_fact_label(label, sizeof label, m, promise) != 0;
         snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s%s%s%s", p->id, type, labelled ? " " : "",
                  label, lasting ? ", " : "",
-                 lasting ? weft_duration(weft__length(s, promise)).text : "",
+                 lasting ? weft_duration(explore_length(s, promise)).text : "",
                  p->outcome == WEFT_FAILED               ? ", failed"
                  : lasting && p->outcome == WEFT_PENDING ? ", pending"
                                                          : "");
     }
-    weft__fact_clean(out.text, room, whole, strlen(whole));
+    explore_fact_clean(out.text, room, whole, strlen(whole));
     return out;
 }
 
 struct explore_name explore_called(const struct weft_scene *s, uint32_t promise)
 {
-    return call(s, promise, true, WEFT__FACT_PROMISE);
+    return call(s, promise, true, EXPLORE_FACT_PROMISE);
 }
 
 struct explore_name explore_named(const struct weft_scene *s, uint32_t promise)
 {
-    return call(s, promise, false, WEFT__FACT_NAMED);
+    return call(s, promise, false, EXPLORE_FACT_NAMED);
 }
 
 struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise, bool again)
@@ -102,7 +102,7 @@ struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise
         .again = again};
 }
 
-void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_t second)
+void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second)
 {
     uint32_t at = t->count;
     while (at > 0 && (t->length[at - 1] < length ||
@@ -123,13 +123,13 @@ void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_
 
 /* ---- Facts ---- */
 
-void weft__fact_begin(struct weft__facts *f)
+void explore_fact_begin(struct explore_facts *f)
 {
     f->count = f->text_bytes = 0;
     f->failed = false;
 }
 
-int weft__fact_end(struct weft__facts *f)
+int explore_fact_end(struct explore_facts *f)
 {
     if (f->failed) {
         f->count = 0;
@@ -142,7 +142,7 @@ int weft__fact_end(struct weft__facts *f)
     return 0;
 }
 
-static bool grow(struct weft__facts *f)
+static bool grow(struct explore_facts *f)
 {
     return weft_reserve(&f->fact, f->count, &f->fact_room, sizeof *f->fact) &&
            weft_reserve(&f->target, f->count, &f->target_room, sizeof *f->target) &&
@@ -150,10 +150,10 @@ static bool grow(struct weft__facts *f)
            weft_reserve_all(&f->texts, (uint64_t)f->text_bytes + ROOM, &f->texts_room, 1);
 }
 
-static uint32_t keep(struct weft__facts *f, const char *text, size_t room)
+static uint32_t keep(struct explore_facts *f, const char *text, size_t room)
 {
     uint32_t at = f->text_bytes;
-    f->text_bytes += 1 + (uint32_t)weft__fact_clean(f->texts + at, room, text, strlen(text));
+    f->text_bytes += 1 + (uint32_t)explore_fact_clean(f->texts + at, room, text, strlen(text));
     return at;
 }
 
@@ -176,19 +176,20 @@ const char *explore_fact_text(enum explore_fact which)
 }
 
 /* A template with its slots filled, kept among the texts. */
-static uint32_t fill(struct weft__facts *f, const char *template, size_t room,
+static uint32_t fill(struct explore_facts *f, const char *template, size_t room,
                      const struct analyse_slot *slots, size_t count)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     analyse_fill(&t, NULL, NULL, template, slots, count);
     f->failed |= t.failed;
     const uint32_t at = keep(f, t.text ? t.text : "", room);
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
     return at;
 }
 
-static struct weft_fact *add(struct weft__facts *f, struct explore_link to, enum explore_fact which,
-                             const struct analyse_slot *slots, size_t count)
+static struct weft_fact *add(struct explore_facts *f, struct explore_link to,
+                             enum explore_fact which, const struct analyse_slot *slots,
+                             size_t count)
 {
     f->failed |= !f->failed && !grow(f);
     if (f->failed)
@@ -196,19 +197,19 @@ static struct weft_fact *add(struct weft__facts *f, struct explore_link to, enum
     const uint32_t i = f->count++;
     f->fact[i] = (struct weft_fact){.link = to.link};
     f->target[i] = to.target;
-    f->at[2 * i] = fill(f, to.again ? "" : facts[which].name, WEFT__FACT_BYTES, slots, count);
-    f->at[2 * i + 1] =
-        fill(f, facts[which].text, to.is_long ? WEFT__FACT_LONG : WEFT__FACT_BYTES, slots, count);
+    f->at[2 * i] = fill(f, to.again ? "" : facts[which].name, EXPLORE_FACT_BYTES, slots, count);
+    f->at[2 * i + 1] = fill(f, facts[which].text,
+                            to.is_long ? EXPLORE_FACT_LONG : EXPLORE_FACT_BYTES, slots, count);
     return &f->fact[i];
 }
 
-void explore_say_slots(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
                        const struct analyse_slot *slots, size_t count)
 {
     add(f, to, which, slots, count);
 }
 
-void explore_heading_slots(struct weft__facts *f, enum explore_fact which,
+void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
                            const struct analyse_slot *slots, size_t count)
 {
     struct weft_fact *fact = add(f, explore_nowhere(), which, slots, count);
@@ -216,13 +217,13 @@ void explore_heading_slots(struct weft__facts *f, enum explore_fact which,
         fact->heading = true;
 }
 
-void weft__fact_bad(struct weft__facts *f)
+void explore_fact_bad(struct explore_facts *f)
 {
     if (f->count && !f->failed)
         f->fact[f->count - 1].bad = true;
 }
 
-void weft__fact_more(struct weft__facts *f, uint64_t all, uint64_t shown)
+void explore_fact_more(struct explore_facts *f, uint64_t all, uint64_t shown)
 {
     if (all > shown)
         explore_say(f, explore_nowhere(), FACT_MORE, AMOUNT(count, all - shown));

@@ -8,12 +8,12 @@
 #include "base/duration.h"
 #include "explore/facts.h"
 
-#define WEFT__FACT_BYTES 200   /* of a text, and of a name */
-#define WEFT__FACT_LONG 1000   /* of a long text */
-#define WEFT__FACT_LABEL 72    /* of a label within that */
-#define WEFT__FACT_NUMBER 48   /* of a number or time */
-#define WEFT__FACT_PROMISE 144 /* of how a promise is called, within a text */
-#define WEFT__FACT_NAMED 100   /* of its name alone */
+#define EXPLORE_FACT_BYTES 200   /* of a text, and of a name */
+#define EXPLORE_FACT_LONG 1000   /* of a long text */
+#define EXPLORE_FACT_LABEL 72    /* of a label within that */
+#define EXPLORE_FACT_NUMBER 48   /* of a number or time */
+#define EXPLORE_FACT_PROMISE 144 /* of how a promise is called, within a text */
+#define EXPLORE_FACT_NAMED 100   /* of its name alone */
 
 enum explore_fact {
 #define FACT(NAME, name, text) FACT_##NAME,
@@ -24,9 +24,9 @@ enum explore_fact {
 /* Where a fact leads. */
 struct explore_link {
     enum weft_link link;
-    struct weft__target target;
+    struct explore_target target;
     bool again;   /* its name is that of the fact before it, and is left out */
-    bool is_long; /* up to WEFT__FACT_LONG bytes */
+    bool is_long; /* up to EXPLORE_FACT_LONG bytes */
 };
 
 static inline struct explore_link explore_nowhere(void)
@@ -41,7 +41,7 @@ static inline struct explore_link explore_time(int64_t time_ns)
 }
 
 /* A long text that leads anywhere. */
-static inline struct explore_link explore_long(enum weft_link link, struct weft__target target)
+static inline struct explore_link explore_long(enum weft_link link, struct explore_target target)
 {
     return (struct explore_link){.link = link, .target = target, .is_long = true};
 }
@@ -51,21 +51,21 @@ struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise
 /* How a promise is called in a fact: with how long it lasted, or by its name alone, where what follows has times of its own. In
  * a slot: TEXT(promise, explore_called(s, promise).text). */
 struct explore_name {
-    char text[WEFT__FACT_PROMISE];
+    char text[EXPLORE_FACT_PROMISE];
 };
 struct explore_name explore_called(const struct weft_scene *s, uint32_t promise);
 struct explore_name explore_named(const struct weft_scene *s, uint32_t promise);
 
-void weft__fact_begin(struct weft__facts *f);
-int weft__fact_end(struct weft__facts *f); /* 0 or WEFT_E_NOMEM */
+void explore_fact_begin(struct explore_facts *f);
+int explore_fact_end(struct explore_facts *f); /* 0 or WEFT_E_NOMEM */
 
 /* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group. Promises have their
  * model with them: PROMISE_OF. */
 #define explore_say(f, to, which, ...) explore_say_slots(f, to, which, ANALYSE_SLOTS(__VA_ARGS__))
 #define explore_heading(f, which, ...) explore_heading_slots(f, which, ANALYSE_SLOTS(__VA_ARGS__))
-void explore_say_slots(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
                        const struct analyse_slot *slots, size_t count);
-void explore_heading_slots(struct weft__facts *f, enum explore_fact which,
+void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
                            const struct analyse_slot *slots, size_t count);
 
 /* The name of a fact, and a slot that is filled with one; and its text. */
@@ -74,36 +74,36 @@ const char *explore_fact_name(enum explore_fact which);
 const char *explore_fact_text(enum explore_fact which);
 
 /* A group about a path. */
-void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
-                     const struct weft_path *path);
+void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,
+                       const struct weft_path *path);
 
 /* The last one is bad. */
-void weft__fact_bad(struct weft__facts *f);
+void explore_fact_bad(struct explore_facts *f);
 
 /* "and 12 more", if there are more than were shown. */
-void weft__fact_more(struct weft__facts *f, uint64_t all, uint64_t shown);
+void explore_fact_more(struct explore_facts *f, uint64_t all, uint64_t shown);
 
 /* A text of the trace, cleaned and cut with an ellipsis to room, terminated. Returns its size. */
-size_t weft__fact_clean(char *out, size_t room, const char *text, size_t size);
+size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size);
 
 /* Likewise of the first label of a promise; "" if it has none. */
-size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
+size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 
 /* "35 %"; "" if whole is 0. */
-struct weft_figure weft__share(uint64_t part, uint64_t whole);
+struct weft_figure explore_share(uint64_t part, uint64_t whole);
 
 /* How long the line of a promise is. */
-int64_t weft__length(const struct weft_scene *s, uint32_t promise);
+int64_t explore_length(const struct weft_scene *s, uint32_t promise);
 
 /* The longest few of many promises. */
-#define WEFT__TOP_MAX 8
-struct weft__top {
-    uint32_t promise[WEFT__TOP_MAX];
-    int64_t length[WEFT__TOP_MAX], second[WEFT__TOP_MAX];
+#define EXPLORE_TOP_MAX 8
+struct explore_top {
+    uint32_t promise[EXPLORE_TOP_MAX];
+    int64_t length[EXPLORE_TOP_MAX], second[EXPLORE_TOP_MAX];
     uint32_t count, room;
 };
 
 /* second decides where lengths are equal; then the one that was added earlier comes first. */
-void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_t second);
+void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second);
 
 #endif

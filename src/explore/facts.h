@@ -2,11 +2,11 @@
 /* What can be said of a promise, of a range of time and of a trace, as lines of name and text with links.
  * Private to src/explore.
  *
- *     struct weft__facts f = {0};
- *     if (weft__facts_of_promise(&f, scene, promise) == 0)
+ *     struct explore_facts f = {0};
+ *     if (explore_facts_of_promise(&f, scene, promise) == 0)
  *         for (uint32_t i = 0; i < f.count; i++)
  *             show(&f.fact[i]);
- *     weft__facts_fini(&f);
+ *     explore_facts_fini(&f);
  *
  * All texts are valid UTF-8 without control characters, of at most about 200 bytes, and valid until the next
  * call that fills. Lists are bounded; what is left out is counted ("and 12 more"). */
@@ -17,7 +17,7 @@
 #include "analyse/path.h"
 #include "explore/explore.h"
 
-struct weft__target {
+struct explore_target {
     uint32_t promise; /* WEFT_LINK_PROMISE, WEFT_LINK_MOMENT; the index of a WEFT_LINK_FINDING */
     int64_t
         time_ns; /* WEFT_LINK_TIME, WEFT_LINK_MOMENT; also where the fact of a promise happened, if it has a
@@ -25,11 +25,11 @@ struct weft__target {
     unsigned pane; /* of facts that are about several */
 };
 
-struct weft__ranges; /* see ranges.h */
+struct explore_ranges; /* see ranges.h */
 
-struct weft__facts {
+struct explore_facts {
     struct weft_fact *fact;
-    struct weft__target *target; /* beside fact */
+    struct explore_target *target; /* beside fact */
     uint32_t count;
     const char *trace; /* if not NULL: said of a promise, as there are several traces */
     const struct weft_history
@@ -44,40 +44,41 @@ struct weft__facts {
     uint32_t *at; /* beside fact: where its name and its text begin in texts */
     uint32_t fact_room, target_room, at_room, text_bytes, texts_room;
     bool failed;
-    struct weft__ranges *ranges; /* of the scene that was measured last */
+    struct explore_ranges *ranges; /* of the scene that was measured last */
 };
 
 /* Each begins anew. Returns 0 or WEFT_E_NOMEM; there are no facts then. */
 
 /* Some tens of milliseconds for ten million events, once there is a history. */
-int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise);
+int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise);
 
 /* Of what happens from from_ns to to_ns, both included. The first time for a scene as long as for a promise,
  * unless prepared; then some milliseconds at most. */
-int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
-                         int64_t to_ns);
-int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s);
+int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                           int64_t to_ns);
+int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s);
 
 /* title may be NULL. With an analysis, what it found comes first. */
-int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title);
+int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);
 
 /* Of a finding of f->analysis, of which shown are shown. */
-int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, uint32_t finding,
-                           uint32_t shown);
+int explore_facts_of_finding(struct explore_facts *f, const struct weft_scene *s, uint32_t finding,
+                             uint32_t shown);
 
 /* Of two traces compared; the targets say of which each promise is. */
-int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
-                        const struct weft_scene *bad, const struct weft_diff *d);
+int explore_facts_of_diff(struct explore_facts *f, const struct weft_scene *good,
+                          const struct weft_scene *bad, const struct weft_diff *d);
 
-void weft__facts_fini(struct weft__facts *f);
+void explore_facts_fini(struct explore_facts *f);
 
 /* "35 ms 'query' (outside)" */
-void weft__put_share(struct weft__text *t, const struct weft_model *m, const struct weft_share *s);
+void explore_put_share(struct analyse_text *t, const struct weft_model *m,
+                       const struct weft_share *s);
 
 /* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
-uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise);
-uint32_t weft__walk_waited_for(const struct weft_history *h, uint32_t promise); /* the longest */
-uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise);
-uint32_t weft__walk_became(const struct weft_scene *s, uint32_t promise);
+uint32_t explore_walk_creator(const struct weft_scene *s, uint32_t promise);
+uint32_t explore_walk_waited_for(const struct weft_history *h, uint32_t promise); /* the longest */
+uint32_t explore_walk_resolver(const struct weft_scene *s, uint32_t promise);
+uint32_t explore_walk_became(const struct weft_scene *s, uint32_t promise);
 
 #endif

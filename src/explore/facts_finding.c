@@ -8,7 +8,8 @@
 
 enum { AFFECTED_SHOWN = 12, SHARES_SHOWN = 8, CHANGES_SHOWN = 20, LATENCIES_SHOWN = 8 };
 
-void weft__put_share(struct weft__text *t, const struct weft_model *m, const struct weft_share *s)
+void explore_put_share(struct analyse_text *t, const struct weft_model *m,
+                       const struct weft_share *s)
 {
     const bool known = s->promise != WEFT_NONE, behind = weft_step_is_behind(s->kind);
     const enum explore_fact which = behind && s->kind == WEFT_STEP_READY ? FACT_SHARE_READY
@@ -24,32 +25,32 @@ void weft__put_share(struct weft__text *t, const struct weft_model *m, const str
 /* ---- A finding ---- */
 
 /* A text that the caller has put together, in a fact of its own. */
-static void say_text(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+static void say_text(struct explore_facts *f, struct explore_link to, enum explore_fact which,
                      const char *text)
 {
     explore_say(f, to, which, TEXT(text, text));
 }
 
-static void add_evidence(struct weft__facts *f, const struct weft_model *m,
+static void add_evidence(struct explore_facts *f, const struct weft_model *m,
                          const struct weft_finding *x)
 {
     if (x->evidences)
         explore_heading(f, FACT_EVIDENCE_HEAD);
     for (uint32_t i = 0; i < x->evidences; i++) {
         const struct weft_evidence *v = &x->evidence[i];
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         weft_evidence_say(&t, m, x, i);
         f->failed |= t.failed;
         explore_say(f,
-                    explore_long(WEFT_LINK_MOMENT, (struct weft__target){.promise = v->promise,
-                                                                         .time_ns = v->time_ns}),
+                    explore_long(WEFT_LINK_MOMENT, (struct explore_target){.promise = v->promise,
+                                                                           .time_ns = v->time_ns}),
                     FACT_EVIDENCE, NUMBER(number, i + 1), TIME(when, v->time_ns),
                     TEXT(text, t.text));
-        weft__text_fini(&t);
+        analyse_text_fini(&t);
     }
 }
 
-static void add_affected(struct weft__facts *f, const struct weft_scene *s,
+static void add_affected(struct explore_facts *f, const struct weft_scene *s,
                          const struct weft_finding *x)
 {
     uint32_t shown = 0;
@@ -59,24 +60,24 @@ static void add_affected(struct weft__facts *f, const struct weft_scene *s,
     for (; shown < x->affecteds && shown < AFFECTED_SHOWN; shown++)
         explore_say(f, explore_promise(s, x->affected[shown], false), FACT_AFFECTED,
                     TEXT(promise, explore_called(s, x->affected[shown]).text));
-    weft__fact_more(f, x->affected_total, shown);
+    explore_fact_more(f, x->affected_total, shown);
 }
 
-int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, uint32_t finding,
-                           uint32_t shown)
+int explore_facts_of_finding(struct explore_facts *f, const struct weft_scene *s, uint32_t finding,
+                             uint32_t shown)
 {
     const struct weft_finding *x = &f->analysis->findings.finding[finding];
     const struct explore_link nowhere = explore_nowhere();
     const struct explore_link long_one = explore_long(WEFT_LINK_NONE, nowhere.target);
-    weft__fact_begin(f);
+    explore_fact_begin(f);
     explore_heading(f, finding < shown ? FACT_FINDING_OF : FACT_FINDING,
                     NUMBER(number, finding + 1), NUMBER(all, shown),
                     TEXT(kind, weft_finding_name(x->kind)));
-    explore_say(f, explore_long(WEFT_LINK_FINDING, (struct weft__target){.promise = finding}),
+    explore_say(f, explore_long(WEFT_LINK_FINDING, (struct explore_target){.promise = finding}),
                 FACT_FINDING_TEXT, TEXT(confidence, weft_confidence_name(x->confidence)),
                 TEXT(text, x->text));
     if (x->confidence == WEFT_CERTAIN)
-        weft__fact_bad(f);
+        explore_fact_bad(f);
     if (x->doubt)
         explore_say(f, long_one, FACT_NOT_SURE, TEXT(doubt, x->doubt));
     if (x->count > 1)
@@ -86,7 +87,7 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
     explore_say(f, long_one, FACT_HELPS, TEXT(hint, weft_finding_hint(x->kind)));
     add_evidence(f, s->m, x);
     add_affected(f, s, x);
-    return weft__fact_end(f);
+    return explore_fact_end(f);
 }
 
 /* ---- A path ---- */
@@ -96,11 +97,11 @@ static struct explore_link to_promise(uint32_t promise, unsigned pane)
 {
     const bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
     return explore_long(leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE,
-                        (struct weft__target){.promise = promise, .pane = pane});
+                        (struct explore_target){.promise = promise, .pane = pane});
 }
 
-void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
-                     const struct weft_path *path)
+void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,
+                       const struct weft_path *path)
 {
     uint32_t count = 0, shown = 0;
     struct weft_share *share = weft_path_shares(path, s->m, &count);
@@ -110,24 +111,24 @@ void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
     explore_say(f, explore_nowhere(), path->pending ? FACT_PATH_PENDING : FACT_PATH,
                 LENGTH(length, all));
     for (; share && shown < count && shown < SHARES_SHOWN; shown++) {
-        struct weft__text t = {0};
+        struct analyse_text t = {0};
         const uint32_t promise = share[shown].promise;
-        weft__put_share(&t, s->m, &share[shown]);
+        explore_put_share(&t, s->m, &share[shown]);
         f->failed |= t.failed;
         explore_say(
             f, to_promise(promise, 0), FACT_SHARE,
             TEXT(share,
-                 weft__share((uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0).text),
+                 explore_share((uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0).text),
             TEXT(text, t.text));
-        weft__text_fini(&t);
+        analyse_text_fini(&t);
     }
-    weft__fact_more(f, count, shown);
+    explore_fact_more(f, count, shown);
     free(share);
 }
 
 /* ---- Two traces compared ---- */
 
-static void add_change(struct weft__facts *f, const struct weft_change_found *c)
+static void add_change(struct explore_facts *f, const struct weft_change_found *c)
 {
     static const enum explore_fact facts[] = {[WEFT_CHANGE_MISSING] = FACT_CHANGE_MISSING,
                                               [WEFT_CHANGE_ADDED] = FACT_CHANGE_ADDED,
@@ -139,7 +140,7 @@ static void add_change(struct weft__facts *f, const struct weft_change_found *c)
 }
 
 /* The event as a run has it. */
-static void add_event(struct weft__facts *f, const struct weft_scene *s, unsigned pane,
+static void add_event(struct explore_facts *f, const struct weft_scene *s, unsigned pane,
                       uint32_t number, uint32_t promise, int64_t time_ns)
 {
     if (time_ns == INT64_MIN || promise == WEFT_NONE)
@@ -147,18 +148,18 @@ static void add_event(struct weft__facts *f, const struct weft_scene *s, unsigne
     explore_say(
         f,
         explore_long(WEFT_LINK_MOMENT,
-                     (struct weft__target){.promise = promise, .time_ns = time_ns, .pane = pane}),
+                     (struct explore_target){.promise = promise, .time_ns = time_ns, .pane = pane}),
         pane ? FACT_EVENT_BAD : FACT_EVENT_GOOD, NUMBER(number, number), TIME(when, time_ns),
         PROMISE_OF(s->m, promise, promise));
 }
 
-int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
-                        const struct weft_scene *bad, const struct weft_diff *d)
+int explore_facts_of_diff(struct explore_facts *f, const struct weft_scene *good,
+                          const struct weft_scene *bad, const struct weft_diff *d)
 {
     const struct weft_divergence *v = &d->divergence;
-    weft__fact_begin(f);
+    explore_fact_begin(f);
     if (!good)
-        return weft__fact_end(f);
+        return explore_fact_end(f);
     explore_heading(f, FACT_DIFF_HEAD);
     const struct explore_link long_one = explore_long(WEFT_LINK_NONE, explore_nowhere().target);
     if (v->text)
@@ -186,14 +187,14 @@ int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
     uint32_t shown = 0;
     for (; shown < d->changes && shown < CHANGES_SHOWN; shown++)
         add_change(f, &d->change[shown]);
-    weft__fact_more(f, d->changes + d->changes_left_out, shown);
+    explore_fact_more(f, d->changes + d->changes_left_out, shown);
     for (shown = 0; shown < d->latencies && shown < LATENCIES_SHOWN; shown++)
         say_text(f, to_promise(d->latency[shown].bad, 1), FACT_DIFF_LATENCY,
                  d->latency[shown].text);
-    weft__fact_more(f, d->latencies, shown);
+    explore_fact_more(f, d->latencies, shown);
     for (shown = 0; shown < d->runnings && shown < LATENCIES_SHOWN; shown++)
         say_text(f, to_promise(d->running[shown].bad, 1), FACT_DIFF_RUNNING,
                  d->running[shown].text);
-    weft__fact_more(f, d->runnings, shown);
-    return weft__fact_end(f);
+    explore_fact_more(f, d->runnings, shown);
+    return explore_fact_end(f);
 }

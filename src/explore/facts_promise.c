@@ -11,15 +11,15 @@
 enum { LABELS_SHOWN = 12, FEW = 4 };
 
 struct about {
-    struct weft__facts *f;
+    struct explore_facts *f;
     const struct weft_scene *s;
     const struct weft_model *m;
     const struct weft_promise *p;
     uint32_t promise;
-    struct weft__dealings d;
+    struct explore_dealings d;
 
     /* Found in one pass over the promises. */
-    struct weft__top children; /* the longest ones */
+    struct explore_top children; /* the longest ones */
     uint64_t all_children;
     uint32_t was[FEW]; /* what became it */
     uint64_t all_was;
@@ -28,12 +28,12 @@ struct about {
 static void look_at_promises(struct about *a)
 {
     const struct weft_model *m = a->m;
-    a->children.room = WEFT__TOP_MAX;
+    a->children.room = EXPLORE_TOP_MAX;
     for (uint32_t i = 1; i < m->promises; i++) {
         const struct weft_promise *p = &m->promise[i];
         if (p->creator == a->promise && i != a->promise) {
             a->all_children++;
-            weft__top_add(&a->children, i, weft__length(a->s, i), 0);
+            explore_top_add(&a->children, i, explore_length(a->s, i), 0);
         }
         if (p->becomes == a->promise) {
             if (a->all_was < FEW)
@@ -55,7 +55,7 @@ static int64_t lived(const struct about *a)
 
 static void add_source(struct about *a)
 {
-    char file[WEFT__FACT_BYTES - 24];
+    char file[EXPLORE_FACT_BYTES - 24];
     uint32_t origin = weft_model_origin(a->m, a->promise);
     if (origin == WEFT_NONE)
         return;
@@ -108,7 +108,7 @@ static void add_pending(struct about *a)
                 : p->background ? FACT_PENDING_AS_MEANT
                                 : FACT_PENDING);
     if (overdue)
-        weft__fact_bad(a->f);
+        explore_fact_bad(a->f);
     if (p->end_ns < a->m->end_ns)
         say_time(a, FACT_LAST_LIFE, p->end_ns);
 }
@@ -124,18 +124,18 @@ static void add_end(struct about *a)
                     TEXT(outcome, weft_outcome_name((enum weft_outcome)p->outcome)),
                     TIME(when, p->end_ns));
         if (failed)
-            weft__fact_bad(a->f);
+            explore_fact_bad(a->f);
     }
     explore_say(a->f, explore_nowhere(), pending ? FACT_PENDING_FOR : FACT_LASTED,
                 LENGTH(length, lived(a)));
     uint32_t cause = weft_model_reason(a->m, a->promise);
     if (cause != WEFT_NONE) {
         uint32_t size;
-        char reason[WEFT__FACT_BYTES];
+        char reason[EXPLORE_FACT_BYTES];
         const char *text = weft_model_text(a->m, cause, &size);
-        weft__fact_clean(reason, sizeof reason, text, size);
+        explore_fact_clean(reason, sizeof reason, text, size);
         explore_say(a->f, explore_nowhere(), FACT_FAILURE, TEXT(reason, reason));
-        weft__fact_bad(a->f);
+        explore_fact_bad(a->f);
     }
     if (a->d.resolution != WEFT_NONE) {
         const uint32_t actor = (uint32_t)a->m->interaction[a->d.resolution].actor;
@@ -147,9 +147,9 @@ static void add_end(struct about *a)
         const struct weft_interaction *x = &a->m->interaction[a->d.again.interaction[i]];
         explore_say(a->f, explore_promise(a->s, x->actor, i > 0), FACT_ENDED_AGAIN_BY,
                     TEXT(promise, explore_called(a->s, x->actor).text), TIME(when, x->time_ns));
-        weft__fact_bad(a->f);
+        explore_fact_bad(a->f);
     }
-    weft__fact_more(a->f, a->d.again.all, a->d.again.kept);
+    explore_fact_more(a->f, a->d.again.all, a->d.again.kept);
     if (p->outcome == WEFT_BECAME && p->becomes != WEFT_NONE) {
         uint32_t final = weft_model_final(a->m, a->promise);
         say_promise(a, FACT_BECAME, p->becomes, false);
@@ -158,7 +158,7 @@ static void add_end(struct about *a)
     }
     for (uint32_t i = 0; i < a->all_was && i < FEW; i++)
         say_promise(a, FACT_WAS, a->was[i], i > 0);
-    weft__fact_more(a->f, a->all_was, FEW);
+    explore_fact_more(a->f, a->all_was, FEW);
     if (p->background && !pending)
         explore_say(a->f, explore_nowhere(), FACT_BACKGROUND);
     if (p->should_resolve && !pending)
@@ -171,7 +171,7 @@ static void add_labels(struct about *a)
     uint64_t all = 0;
     for (uint32_t i = a->p->first_label; i != WEFT_NONE; i = m->label[i].next) {
         const struct weft_label *l = &m->label[i];
-        char text[3 * WEFT__FACT_BYTES], clean[WEFT__FACT_BYTES];
+        char text[3 * EXPLORE_FACT_BYTES], clean[EXPLORE_FACT_BYTES];
         if (l->is_change && !m->quirks.changes_are_labels) /* no label there */
             continue;
         if (all++ >= LABELS_SHOWN)
@@ -179,11 +179,11 @@ static void add_labels(struct about *a)
         if (all == 1)
             explore_heading(a->f, FACT_LABELS_HEAD);
         uint32_t size = weft_model_label_text(m, l, text, sizeof text);
-        weft__fact_clean(clean, sizeof clean, text, size);
+        explore_fact_clean(clean, sizeof clean, text, size);
         explore_say(a->f, explore_time(l->time_ns), FACT_LABEL, TIME(when, l->time_ns),
                     TEXT(label, clean));
     }
-    weft__fact_more(a->f, all, LABELS_SHOWN);
+    explore_fact_more(a->f, all, LABELS_SHOWN);
 }
 
 /* ---- What it waited for, and who for it ---- */
@@ -193,14 +193,14 @@ static int64_t wait_length(const struct weft_wait *w)
     return w->until_ns > w->from_ns ? w->until_ns - w->from_ns : 0;
 }
 
-static void longest_waits(const struct weft_history *h, const struct weft__waits *w,
-                          struct weft__top *top)
+static void longest_waits(const struct weft_history *h, const struct explore_waits *w,
+                          struct explore_top *top)
 {
-    *top = (struct weft__top){.room = WEFT__TOP_MAX};
+    *top = (struct explore_top){.room = EXPLORE_TOP_MAX};
     for (uint32_t i = 0; i < w->count; i++) {
         const struct weft_wait *x = &h->wait[w->wait[i]];
-        weft__top_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
-                      wait_length(x));
+        explore_top_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
+                        wait_length(x));
     }
 }
 
@@ -228,10 +228,10 @@ static void add_wait(struct about *a, const struct weft_wait *w, bool mine, bool
                 FLAG(signalled, signalled), FLAG(ended, !signalled && w->end == WEFT_WAIT_ENDED),
                 FLAG(left, !signalled && w->end == WEFT_WAIT_LEFT));
     if (open && !a->m->promise[w->reader].background)
-        weft__fact_bad(a->f);
+        explore_fact_bad(a->f);
 }
 
-static void add_acts(struct about *a, enum explore_fact which, const struct weft__acts *acts,
+static void add_acts(struct about *a, enum explore_fact which, const struct explore_acts *acts,
                      bool others)
 {
     uint32_t shown = 0;
@@ -241,26 +241,26 @@ static void add_acts(struct about *a, enum explore_fact which, const struct weft
         explore_say(a->f, explore_promise(a->s, peer, shown > 0), which,
                     TEXT(promise, explore_named(a->s, peer).text), TIME(when, x->time_ns));
     }
-    weft__fact_more(a->f, acts->all, shown);
+    explore_fact_more(a->f, acts->all, shown);
 }
 
-static void add_waits(struct about *a, const struct weft__waits *w, enum explore_fact heading)
+static void add_waits(struct about *a, const struct explore_waits *w, enum explore_fact heading)
 {
     const struct weft_history *h = a->f->history;
     const struct explore_link nowhere = explore_nowhere();
-    struct weft__top top;
+    struct explore_top top;
     bool mine = w == &a->d.mine;
     if (w->count) {
         explore_heading(a->f, heading);
         explore_say(
             a->f, nowhere, FACT_WAITS, LENGTH(length, w->total_ns), AMOUNT(count, w->count),
-            TEXT(share, weft__share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0).text));
+            TEXT(share, explore_share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0).text));
         if (w->blocked_ns)
             explore_say(a->f, nowhere, FACT_WAITS_BLOCKED, LENGTH(length, w->blocked_ns));
         longest_waits(h, w, &top);
         for (uint32_t i = 0; i < top.count; i++)
             add_wait(a, &h->wait[top.promise[i]], mine, i > 0);
-        weft__fact_more(a->f, w->count, top.count);
+        explore_fact_more(a->f, w->count, top.count);
     }
     if (w->late_ns <= 0)
         return;
@@ -283,7 +283,7 @@ static void add_hold(struct about *a, const struct weft_hold *x, bool mine, bool
                 FIELD(how, FACT_BY), TEXT(promise, explore_named(a->s, peer).text),
                 TIME(from, x->from_ns), LENGTH(length, x->to_ns - x->from_ns));
     if (still && a->m->promise[weft_model_final(a->m, holder)].outcome != WEFT_PENDING)
-        weft__fact_bad(a->f); /* it has ended */
+        explore_fact_bad(a->f); /* it has ended */
 }
 
 /* What the promise held, or (mine: false) who held it: what is held still, then the newest. */
@@ -301,29 +301,29 @@ static void add_holds(struct about *a, bool mine)
             if ((x->released_by != WEFT_NONE) == over)
                 add_hold(a, x, mine, shown++ || mine);
         }
-    weft__fact_more(a->f, end - from, shown);
+    explore_fact_more(a->f, end - from, shown);
 }
 
-void weft__fact_in_vain(struct weft__facts *f, enum explore_fact often, enum explore_fact once,
-                        const struct weft__dealings *d)
+void explore_fact_in_vain(struct explore_facts *f, enum explore_fact often, enum explore_fact once,
+                          const struct explore_dealings *d)
 {
     explore_say(f, explore_time(d->in_vain_ns), d->notified_in_vain > 1 ? often : once,
                 AMOUNT(count, d->notified_in_vain), AMOUNT(all, d->notified_by.all),
                 TIME(when, d->in_vain_ns));
     if (d->others.open)
-        weft__fact_bad(f);
+        explore_fact_bad(f);
 }
 
 static void add_signals(struct about *a)
 {
-    const struct weft__dealings *d = &a->d;
+    const struct explore_dealings *d = &a->d;
     if (d->signalled.all + d->signalled_by.all + d->notified.all + d->notified_by.all == 0)
         return;
     explore_heading(a->f, FACT_SIGNALS_HEAD);
     add_acts(a, FACT_SIGNALLED_BY, &d->signalled_by, true);
     add_acts(a, FACT_NOTIFIED_BY, &d->notified_by, true);
     if (d->notified_in_vain)
-        weft__fact_in_vain(a->f, FACT_IN_VAIN, FACT_IN_VAIN_ONCE, d);
+        explore_fact_in_vain(a->f, FACT_IN_VAIN, FACT_IN_VAIN_ONCE, d);
     add_acts(a, FACT_SIGNALLED, &d->signalled, false);
     add_acts(a, FACT_NOTIFIED, &d->notified, false);
 }
@@ -354,7 +354,7 @@ static void add_running(struct about *a)
     const struct weft_run *first = &m->run[a->p->first_run];
     explore_heading(a->f, FACT_RUNNING_HEAD);
     explore_say(a->f, nowhere, FACT_RUNS, LENGTH(length, (int64_t)total), AMOUNT(count, count),
-                TEXT(share, weft__share(total, (uint64_t)lived(a)).text));
+                TEXT(share, explore_share(total, (uint64_t)lived(a)).text));
     if (a->d.collecting_ns)
         explore_say(a->f, nowhere, FACT_PAUSED, LENGTH(length, a->d.collecting_ns));
     if (count > 1)
@@ -374,22 +374,22 @@ static void add_children(struct about *a)
     explore_say(a->f, explore_nowhere(), FACT_CHILDREN, AMOUNT(count, a->all_children));
     for (uint32_t i = 0; i < a->children.count; i++)
         say_promise(a, FACT_LONGEST_CHILD, a->children.promise[i], i || a->all_children == 1);
-    weft__fact_more(a->f, a->all_children, a->children.count);
+    explore_fact_more(a->f, a->all_children, a->children.count);
 }
 
-int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise)
+int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise)
 {
     struct about a = {.f = f, .s = s, .m = s->m, .p = &s->m->promise[promise], .promise = promise};
-    char label[WEFT__FACT_LABEL], type[WEFT__FACT_LABEL];
-    weft__fact_begin(f);
+    char label[EXPLORE_FACT_LABEL], type[EXPLORE_FACT_LABEL];
+    explore_fact_begin(f);
     a.d.resolution = WEFT_NONE;
-    int rc = f->history ? weft__dealings_find(&a.d, f->history, promise) : 0;
+    int rc = f->history ? explore_dealings_find(&a.d, f->history, promise) : 0;
     if (rc < 0)
         goto out;
     look_at_promises(&a);
     const char *name = weft_model_type(a.m, promise);
-    weft__fact_clean(type, sizeof type, name, strlen(name));
-    weft__fact_label(label, sizeof label, a.m, promise);
+    explore_fact_clean(type, sizeof type, name, strlen(name));
+    explore_fact_label(label, sizeof label, a.m, promise);
     if (promise == WEFT_ROOT)
         explore_heading(f, FACT_LOOP_HEAD);
     else
@@ -403,7 +403,7 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
         add_end(&a);
     }
     if (f->path)
-        weft__fact_path(f, s, f->path);
+        explore_fact_path(f, s, f->path);
     if (!f->history) {
         explore_heading(f, FACT_WAITS_HEAD);
         explore_say(f, explore_nowhere(), FACT_LOOKING);
@@ -425,12 +425,12 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
         add_acts(&a, FACT_USED_BY, &a.d.used_by, true);
     }
     add_running(&a);
-    weft__fact_hot_promise(f, s, promise);
+    explore_fact_hot_promise(f, s, promise);
     add_children(&a);
 out:
     if (rc < 0)
         f->failed = true;
-    return weft__fact_end(f);
+    return explore_fact_end(f);
 }
 
 /* ---- Keys ---- */
@@ -440,22 +440,22 @@ static uint32_t not_the_loop(uint32_t promise)
     return promise == WEFT_ROOT ? WEFT_NONE : promise;
 }
 
-uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise)
+uint32_t explore_walk_creator(const struct weft_scene *s, uint32_t promise)
 {
     return not_the_loop(s->m->promise[promise].creator);
 }
 
-uint32_t weft__walk_waited_for(const struct weft_history *h, uint32_t promise)
+uint32_t explore_walk_waited_for(const struct weft_history *h, uint32_t promise)
 {
     uint32_t first = h->waits_of_first[promise];
-    struct weft__waits w = {.wait = h->waits_of + first,
-                            .count = h->waits_of_first[promise + 1] - first};
-    struct weft__top top;
+    struct explore_waits w = {.wait = h->waits_of + first,
+                              .count = h->waits_of_first[promise + 1] - first};
+    struct explore_top top;
     longest_waits(h, &w, &top);
     return top.count ? h->wait[top.promise[0]].source : WEFT_NONE;
 }
 
-uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise)
+uint32_t explore_walk_resolver(const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
     promise = weft_model_final(m, promise);
@@ -465,7 +465,7 @@ uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise)
     return WEFT_NONE;
 }
 
-uint32_t weft__walk_became(const struct weft_scene *s, uint32_t promise)
+uint32_t explore_walk_became(const struct weft_scene *s, uint32_t promise)
 {
     return s->m->promise[promise].becomes;
 }

@@ -19,8 +19,8 @@ struct census {
     uint32_t
         *wait; /* of each promise: the wait in which the trace ends; AWAKE or WEFT_NONE: none */
     uint64_t outcome[WEFT_OUTCOME_COUNT], all_overdue, waiting;
-    struct weft__top overdue, failed, longest; /* the longest ones; failed: the first ones */
-    struct weft__top waits;                    /* that wait still, since when */
+    struct explore_top overdue, failed, longest; /* the longest ones; failed: the first ones */
+    struct explore_top waits;                    /* that wait still, since when */
 };
 
 /* Without a history nothing is said of waits. */
@@ -64,23 +64,23 @@ static void take(struct census *c)
         int64_t length = end - p->start_ns, since; /* at least as long as its line */
         c->outcome[p->outcome]++;
         if (c->longest.count < FEW || length > c->longest.length[FEW - 1])
-            weft__top_add(&c->longest, i, weft__length(c->s, i), 0);
+            explore_top_add(&c->longest, i, explore_length(c->s, i), 0);
         if (p->outcome == WEFT_FAILED)
-            weft__top_add(&c->failed, i, -p->end_ns, 0);
+            explore_top_add(&c->failed, i, -p->end_ns, 0);
         if (p->outcome != WEFT_PENDING)
             continue;
         if (p->should_resolve) {
             c->all_overdue++;
-            weft__top_add(&c->overdue, i, weft__length(c->s, i), 0);
+            explore_top_add(&c->overdue, i, explore_length(c->s, i), 0);
         }
         if (!p->background && waits_for(c, i, &since) != WEFT_NONE) {
             c->waiting++;
-            weft__top_add(&c->waits, i, -since, 0);
+            explore_top_add(&c->waits, i, -since, 0);
         }
     }
 }
 
-static void say_promise(struct weft__facts *f, const struct census *c, enum explore_fact which,
+static void say_promise(struct explore_facts *f, const struct census *c, enum explore_fact which,
                         uint32_t promise)
 {
     explore_say(f, explore_promise(c->s, promise, false), which,
@@ -88,20 +88,20 @@ static void say_promise(struct weft__facts *f, const struct census *c, enum expl
 }
 
 /* named: the first one has the name of that fact. */
-static void add_list(struct weft__facts *f, const struct census *c, enum explore_fact which,
-                     bool named, const struct weft__top *top, uint64_t all, bool bad)
+static void add_list(struct explore_facts *f, const struct census *c, enum explore_fact which,
+                     bool named, const struct explore_top *top, uint64_t all, bool bad)
 {
     for (uint32_t i = 0; i < top->count; i++) {
         explore_say(f, explore_promise(c->s, top->promise[i], i || !named), which,
                     TEXT(promise, explore_called(c->s, top->promise[i]).text));
         if (bad)
-            weft__fact_bad(f);
+            explore_fact_bad(f);
     }
-    weft__fact_more(f, all, top->count);
+    explore_fact_more(f, all, top->count);
 }
 
 /* The longest wait that has no end, and along it to the promise that nothing is known to wait for. */
-static void add_hang(struct weft__facts *f, const struct census *c)
+static void add_hang(struct explore_facts *f, const struct census *c)
 {
     int64_t since, first = 0;
     uint32_t waiter = c->waits.promise[0], other = waits_for(c, waiter, &first), last = other;
@@ -116,22 +116,22 @@ static void add_hang(struct weft__facts *f, const struct census *c)
     say_promise(f, c, FACT_LONGEST_WAIT_FOR, other);
     if (last != other)
         say_promise(f, c, FACT_LONGEST_WAIT_END, last);
-    struct weft__dealings d;
-    if (weft__dealings_find(&d, c->h, last) < 0)
+    struct explore_dealings d;
+    if (explore_dealings_find(&d, c->h, last) < 0)
         f->failed = true;
     else if (d.notified_in_vain)
-        weft__fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);
+        explore_fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);
 }
 
 /* Where there are findings, they say what hangs and why. */
-static void add_hint(struct weft__facts *f, const struct census *c, bool has_findings)
+static void add_hint(struct explore_facts *f, const struct census *c, bool has_findings)
 {
     const struct explore_link nowhere = explore_nowhere();
     const uint64_t failed = c->outcome[WEFT_FAILED];
     explore_heading(f, has_findings ? FACT_LOOK_ALSO_HEAD : FACT_LOOK_HEAD);
     if (c->all_overdue && !has_findings) {
         explore_say(f, nowhere, FACT_NEVER_RESOLVED, AMOUNT(count, c->all_overdue));
-        weft__fact_bad(f);
+        explore_fact_bad(f);
         add_list(f, c, FACT_LONGEST, false, &c->overdue, c->all_overdue, true);
     }
     if (c->waiting && !has_findings) {
@@ -140,18 +140,18 @@ static void add_hint(struct weft__facts *f, const struct census *c, bool has_fin
     }
     if (failed) {
         explore_say(f, nowhere, FACT_FAILED, AMOUNT(count, failed));
-        weft__fact_bad(f);
+        explore_fact_bad(f);
         add_list(f, c, FACT_LONGEST, false, &c->failed, failed, true);
     }
     add_list(f, c, FACT_LONGEST, true, &c->longest, 0, false);
 }
 
-static void say_count(struct weft__facts *f, enum explore_fact which, uint64_t count)
+static void say_count(struct explore_facts *f, enum explore_fact which, uint64_t count)
 {
     explore_say(f, explore_nowhere(), which, AMOUNT(count, count));
 }
 
-static void add_contradictions(struct weft__facts *f, const struct weft_model *m)
+static void add_contradictions(struct explore_facts *f, const struct weft_model *m)
 {
     const struct weft_contradictions *x = &m->contradictions;
     uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
@@ -159,12 +159,12 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
         say_count(f, FACT_OLDER_EVENTS, m->promoted_events);
     if (all) {
         say_count(f, FACT_CONTRADICTIONS, all);
-        weft__fact_bad(f);
+        explore_fact_bad(f);
     }
 }
 
 /* Those that are at least likely; returns whether there are any. */
-static bool add_findings(struct weft__facts *f, const struct weft_model *m)
+static bool add_findings(struct explore_facts *f, const struct weft_model *m)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
     uint32_t shown = 0, likely = 0;
@@ -179,12 +179,12 @@ static bool add_findings(struct weft__facts *f, const struct weft_model *m)
         likely++;
     for (; shown < likely && shown < FINDINGS_SHOWN; shown++) {
         const struct weft_finding *x = &all->finding[shown];
-        explore_say(f, explore_long(WEFT_LINK_FINDING, (struct weft__target){.promise = shown}),
+        explore_say(f, explore_long(WEFT_LINK_FINDING, (struct explore_target){.promise = shown}),
                     FACT_FOUND_KIND, TEXT(kind, weft_finding_name(x->kind)), TEXT(text, x->text));
         if (x->confidence == WEFT_CERTAIN)
-            weft__fact_bad(f);
+            explore_fact_bad(f);
     }
-    weft__fact_more(f, likely, shown);
+    explore_fact_more(f, likely, shown);
     if (likely == 0)
         explore_say(f, explore_nowhere(),
                     weft_model_is_empty(m) ? FACT_NOTHING_RECORDED : FACT_NOTHING_FOUND);
@@ -193,7 +193,7 @@ static bool add_findings(struct weft__facts *f, const struct weft_model *m)
 
 /* When the first event was; without the C library's calendar, which the page does not have. Years begin in March here,
  * so that a leap day is the last of one. */
-static void add_date(struct weft__facts *f, int64_t wall_ns)
+static void add_date(struct explore_facts *f, int64_t wall_ns)
 {
     const int64_t day_ns = INT64_C(86400000000000), of_400_years = 146097, of_100 = 36524,
                   of_4 = 1461;
@@ -209,21 +209,21 @@ static void add_date(struct weft__facts *f, int64_t wall_ns)
     int64_t month = (5 * day + 2) / 153;
     year += centuries * 100 + fours * 4 + years + (month >= 10);
     int seconds = (int)(ns / 1000000000);
-    char when[WEFT__FACT_BYTES];
+    char when[EXPLORE_FACT_BYTES];
     snprintf(when, sizeof when, "%d-%02d-%02d %02d:%02d:%02d.%06d UTC", (int)year,
              (int)(month < 10 ? month + 3 : month - 9), (int)(day - (153 * month + 2) / 5 + 1),
              seconds / 3600, seconds / 60 % 60, seconds % 60, (int)(ns % 1000000000 / 1000));
     explore_say(f, explore_nowhere(), FACT_BEGAN, TEXT(when, when));
 }
 
-int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title)
+int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title)
 {
     const struct weft_model *m = s->m;
     struct census c = {.s = s, .m = m};
-    weft__fact_begin(f);
+    explore_fact_begin(f);
     if (find_waits(&c, f->history) < 0) {
         f->failed = true;
-        return weft__fact_end(f);
+        return explore_fact_end(f);
     }
     take(&c);
     bool has_findings = add_findings(f, m);
@@ -245,7 +245,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
                         TEXT(outcome, weft_outcome_name((enum weft_outcome)o)),
                         AMOUNT(count, c.outcome[o]));
             if (o == WEFT_FAILED)
-                weft__fact_bad(f);
+                explore_fact_bad(f);
         }
     say_count(f, FACT_ROWS, s->l->rows);
     if (m->counters)
@@ -253,7 +253,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
     add_contradictions(f, m);
     if (m->promises > 1)
         add_hint(f, &c, has_findings);
-    weft__fact_hot_trace(f, s);
+    explore_fact_hot_trace(f, s);
     free(c.wait);
-    return weft__fact_end(f);
+    return explore_fact_end(f);
 }

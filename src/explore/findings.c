@@ -43,13 +43,13 @@ static void drop_path(struct weft_explorer *e)
     e->path_promise = WEFT_NONE;
 }
 
-static void drop_history(struct weft__pane *p)
+static void drop_history(struct explore_pane *p)
 {
     weft_history_free(p->history);
     p->history = NULL;
 }
 
-const struct weft_history *weft__history_of(struct weft__pane *p)
+const struct weft_history *explore_history_of(struct explore_pane *p)
 {
     if (p->analysis)
         return p->analysis->history;
@@ -61,35 +61,35 @@ const struct weft_history *weft__history_of(struct weft__pane *p)
 static void findings_changed(struct weft_explorer *e)
 {
     e->marks_stale = true;
-    weft__changed(e, WEFT_CHANGED_FACTS);
-    weft__moved(e); /* rows with marks are high */
+    explore_changed(e, WEFT_CHANGED_FACTS);
+    explore_moved(e); /* rows with marks are high */
 }
 
 void weft_explorer_analysing(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
     e->pane[pane].analysing = true;
-    weft__changed(e, WEFT_CHANGED_FACTS);
+    explore_changed(e, WEFT_CHANGED_FACTS);
 }
 
 void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_analysis *a)
 {
     assert(pane < e->panes);
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     if (a && a->history->m != p->model) {
         weft_analysis_free(a);
         return;
     }
     p->analysing = false;
     if (e->finding != WEFT_NONE && e->finding_pane == pane)
-        weft__finding_leave(e);
+        explore_finding_leave(e);
     drop_path(e);
-    weft__facts_fini(&e->finding_facts);
+    explore_facts_fini(&e->finding_facts);
     weft_analysis_free(p->analysis);
     drop_history(p);
     p->analysis = a;
     findings_changed(e);
-    weft__finding_come(e);
+    explore_finding_come(e);
 }
 
 const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e, unsigned pane)
@@ -100,22 +100,22 @@ const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e
 
 static void drop_diff(struct weft_explorer *e)
 {
-    weft__facts_fini(&e->diff_facts);
+    explore_facts_fini(&e->diff_facts);
     weft_diff_fini(&e->diff);
     e->has_diff = false;
 }
 
-void weft__findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
+void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     if (e->finding != WEFT_NONE && e->finding_pane == pane) {
         const struct weft_finding *f = &p->analysis->findings.finding[e->finding];
-        struct weft__wanted again = {.is = !gone,
-                                     .again = true,
-                                     .pane = pane,
-                                     .kind = f->kind,
-                                     .id = p->model->promise[f->promise].id};
-        weft__finding_leave(e);
+        struct explore_wanted again = {.is = !gone,
+                                       .again = true,
+                                       .pane = pane,
+                                       .kind = f->kind,
+                                       .id = p->model->promise[f->promise].id};
+        explore_finding_leave(e);
         e->wanted = again;
     } else if (gone) {
         e->wanted.is = false;
@@ -157,7 +157,7 @@ int weft_explorer_analyse(struct weft_explorer *e)
 
 /* ---- Findings ---- */
 
-uint32_t weft__findings_shown(const struct weft__pane *p)
+uint32_t explore_findings_shown(const struct explore_pane *p)
 {
     const struct weft_findings *f = p->analysis ? &p->analysis->findings : NULL;
     uint32_t n = 0;
@@ -173,7 +173,7 @@ static bool is_end(const struct weft_evidence *v)
            v->event == WEFT_EVIDENCE_RUNS_STILL;
 }
 
-static void include(struct weft__window *w, bool *any, int64_t time_ns)
+static void include(struct explore_window *w, bool *any, int64_t time_ns)
 {
     double t = (double)time_ns;
     w->from = !*any || t < w->from ? t : w->from;
@@ -182,9 +182,9 @@ static void include(struct weft__window *w, bool *any, int64_t time_ns)
 }
 
 /* The times of what is to be seen of a finding. */
-static struct weft__window times_of(const struct weft__pane *p, const struct weft_finding *f)
+static struct explore_window times_of(const struct explore_pane *p, const struct weft_finding *f)
 {
-    struct weft__window w = {0, 0};
+    struct explore_window w = {0, 0};
     bool any = false;
     for (uint32_t i = 0; i < f->evidences; i++)
         if (!is_end(&f->evidence[i]))
@@ -197,35 +197,35 @@ static struct weft__window times_of(const struct weft__pane *p, const struct wef
     double margin = (w.to - w.from) * MARGIN;
     margin = margin < LEAST_NS / 2 ? LEAST_NS / 2 : margin;
     double before = p->begin - margin * BEYOND, after = p->end + margin * BEYOND;
-    w = (struct weft__window){w.from - margin, w.to + margin};
+    w = (struct explore_window){w.from - margin, w.to + margin};
     w.from = w.from < before && w.to > before ? before : w.from;
     w.to = w.to > after && w.from < after ? after : w.to;
     return w;
 }
 
-static void squeeze(struct weft__pane *p)
+static void squeeze(struct explore_pane *p)
 {
     p->spread = 0;
     p->focus_row = WEFT_NONE;
     p->focus_px = 0;
 }
 
-void weft__finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
+void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     const struct weft_finding *f = &p->analysis->findings.finding[finding];
     e->wanted.is = false;
     if (moves)
-        weft__history_leave(e);
+        explore_history_leave(e);
     e->finding = finding;
     e->finding_pane = pane;
     if (moves) {
-        weft__activate(e, pane);
-        weft__select(e, pane, f->promise);
-        weft__window_set(e, pane, times_of(p, f), 0);
+        explore_activate(e, pane);
+        explore_select(e, pane, f->promise);
+        explore_window_set(e, pane, times_of(p, f), 0);
         squeeze(p);
         e->wheel_x = -1;
-        weft__history_arrive(e);
+        explore_history_arrive(e);
     }
     findings_changed(e);
 }
@@ -235,11 +235,11 @@ bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t
     if (pane >= e->panes || !e->pane[pane].analysis || number == 0 ||
         number > e->pane[pane].analysis->findings.count)
         return false;
-    weft__finding_show(e, pane, number - 1, true);
+    explore_finding_show(e, pane, number - 1, true);
     return true;
 }
 
-bool weft__finding_leave(struct weft_explorer *e)
+bool explore_finding_leave(struct weft_explorer *e)
 {
     if (e->finding == WEFT_NONE)
         return false;
@@ -249,7 +249,7 @@ bool weft__finding_leave(struct weft_explorer *e)
     return true;
 }
 
-static uint32_t find_again(const struct weft__pane *p, const struct weft__wanted *w)
+static uint32_t find_again(const struct explore_pane *p, const struct explore_wanted *w)
 {
     const struct weft_findings *all = &p->analysis->findings;
     for (uint32_t i = 0; i < all->count; i++)
@@ -259,33 +259,33 @@ static uint32_t find_again(const struct weft__pane *p, const struct weft__wanted
     return 0;
 }
 
-bool weft__finding_come(struct weft_explorer *e)
+bool explore_finding_come(struct weft_explorer *e)
 {
-    const struct weft__wanted w = e->wanted;
+    const struct explore_wanted w = e->wanted;
     if (!w.is || w.pane >= e->panes || !e->pane[w.pane].analysis)
         return true;
-    const struct weft__pane *p = &e->pane[w.pane];
+    const struct explore_pane *p = &e->pane[w.pane];
     uint32_t number = w.again ? find_again(p, &w) : w.number;
     e->wanted.is = false;
     if (number == 0 || number > p->analysis->findings.count)
         return false;
-    weft__finding_show(e, w.pane, number - 1, w.moves);
+    explore_finding_show(e, w.pane, number - 1, w.moves);
     return true;
 }
 
-bool weft__finding_go(struct weft_explorer *e, int step)
+bool explore_finding_go(struct weft_explorer *e, int step)
 {
     uint32_t all = 0, at = WEFT_NONE, first = 0;
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct weft__pane *p = &e->pane[i];
-        uint32_t shown = weft__findings_shown(p);
+        const struct explore_pane *p = &e->pane[i];
+        uint32_t shown = explore_findings_shown(p);
         if (e->finding != WEFT_NONE && e->finding_pane == i)
             at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
         first = i == e->active ? all : first;
         if (!p->analysis && !p->analysing) { /* nobody will: then now */
             if (weft_explorer_analyse(e) < 0)
                 return false;
-            shown = weft__findings_shown(p);
+            shown = explore_findings_shown(p);
         }
         all += shown;
     }
@@ -296,22 +296,22 @@ bool weft__finding_go(struct weft_explorer *e, int step)
     else
         at = (step > 0 ? at + 1 : at + all - 1) % all;
     unsigned pane = 0;
-    for (uint32_t shown; at >= (shown = weft__findings_shown(&e->pane[pane])); pane++)
+    for (uint32_t shown; at >= (shown = explore_findings_shown(&e->pane[pane])); pane++)
         at -= shown;
-    weft__finding_show(e, pane, at, true);
+    explore_finding_show(e, pane, at, true);
     return true;
 }
 
-void weft__moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns)
+void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns)
 {
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     double t = (double)time_ns, span = w.to - w.from;
-    weft__history_leave(e);
+    explore_history_leave(e);
     if (promise != WEFT_ROOT && promise != WEFT_NONE)
-        weft__select(e, pane, promise);
+        explore_select(e, pane, promise);
     if (t < w.from || t > w.to)
-        weft__window_set(e, pane, (struct weft__window){t - span / 2, t + span / 2}, 0);
-    weft__history_arrive(e);
+        explore_window_set(e, pane, (struct explore_window){t - span / 2, t + span / 2}, 0);
+    explore_history_arrive(e);
 }
 
 /* ---- The path ---- */
@@ -329,7 +329,7 @@ static enum weft_mark_kind mark_of(enum weft_step_kind kind)
 
 static void make_path(struct weft_explorer *e)
 {
-    const struct weft__pane *p = &e->pane[e->selected_pane];
+    const struct explore_pane *p = &e->pane[e->selected_pane];
     e->path_pane = e->selected_pane;
     e->path_promise = e->selected;
     free(e->path_mark);
@@ -359,7 +359,7 @@ static bool says_enough(const struct weft_explorer *e)
     return f->promise == e->selected && !is_about_time;
 }
 
-const struct weft_path *weft__path(struct weft_explorer *e)
+const struct weft_path *explore_path(struct weft_explorer *e)
 {
     if (e->no_path || e->selected == WEFT_NONE || !e->pane[e->selected_pane].analysis ||
         says_enough(e))
@@ -369,9 +369,9 @@ const struct weft_path *weft__path(struct weft_explorer *e)
     return e->path.count > 1 ? &e->path : NULL;
 }
 
-bool weft__path_toggle(struct weft_explorer *e)
+bool explore_path_toggle(struct weft_explorer *e)
 {
-    bool shown = weft__path(e) || e->wants_path, was_off = e->no_path;
+    bool shown = explore_path(e) || e->wants_path, was_off = e->no_path;
     e->wants_path = false;
     e->no_path = false;
     if (!shown && says_enough(e)) /* it is asked for */
@@ -398,7 +398,7 @@ void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d)
     e->has_diff = e->wants_diff = true;
     findings_changed(e);
     if (e->diff_moves)
-        weft__diff_go(e);
+        explore_diff_go(e);
 }
 
 /* How far the events that differ are from where they diverge. */
@@ -411,7 +411,7 @@ static void stretch(double *before, double *after, int64_t time_ns, int64_t midd
     *after = by > *after ? by : *after;
 }
 
-void weft__diff_go(struct weft_explorer *e)
+void explore_diff_go(struct weft_explorer *e)
 {
     const struct weft_divergence *d = &e->diff.divergence;
     if (!e->has_diff || !d->found)
@@ -429,16 +429,16 @@ void weft__diff_go(struct weft_explorer *e)
     before += all * MARGIN;
     after += all * MARGIN;
     before = before > past + all * MARGIN * BEYOND ? past + all * MARGIN * BEYOND : before;
-    weft__history_leave(e);
-    weft__window_link(e, true);
+    explore_history_leave(e);
+    explore_window_link(e, true);
     e->pane[1].offset = (double)d->bad_ns - (double)d->good_ns;
     squeeze(&e->pane[0]);
     squeeze(&e->pane[1]);
-    weft__finding_leave(e);
-    weft__select(e, 0, WEFT_NONE);
+    explore_finding_leave(e);
+    explore_select(e, 0, WEFT_NONE);
     double good = (double)d->good_ns;
-    weft__window_set(e, 0, (struct weft__window){good - before, good + after}, 0);
-    weft__history_arrive(e);
+    explore_window_set(e, 0, (struct explore_window){good - before, good + after}, 0);
+    explore_history_arrive(e);
     e->diff_moves = false;
     findings_changed(e);
 }

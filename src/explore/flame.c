@@ -17,9 +17,9 @@ enum {
 
 /* ---- What it is of ---- */
 
-static struct weft__flame_of subject(const struct weft_explorer *e)
+static struct explore_flame_of subject(const struct weft_explorer *e)
 {
-    struct weft__flame_of of = e->flame.wanted;
+    struct explore_flame_of of = e->flame.wanted;
     bool range = e->range_from_ns != e->range_to_ns;
     of.promise = e->selected;
     of.pane = e->selected != WEFT_NONE ? e->selected_pane : range ? e->range_pane : e->active;
@@ -33,7 +33,7 @@ static struct weft__flame_of subject(const struct weft_explorer *e)
     return of;
 }
 
-static bool is_same(const struct weft__flame_of *a, const struct weft__flame_of *b)
+static bool is_same(const struct explore_flame_of *a, const struct explore_flame_of *b)
 {
     return a->pane == b->pane && a->promise == b->promise && a->from_ns == b->from_ns &&
            a->to_ns == b->to_ns && a->created == b->created && a->async == b->async &&
@@ -49,8 +49,8 @@ static uint64_t clock_of(const struct weft_model *m, int64_t time_ns)
 
 static void describe(struct weft_explorer *e)
 {
-    struct weft__flame_pane *f = &e->flame;
-    const struct weft__pane *p = &e->pane[f->of.pane];
+    struct explore_flame_pane *f = &e->flame;
+    const struct explore_pane *p = &e->pane[f->of.pane];
     char name[160];
     int n = 0;
     if (f->of.promise == WEFT_NONE) {
@@ -58,9 +58,9 @@ static void describe(struct weft_explorer *e)
                      e->panes > 1 ? "" : "all samples", e->panes > 1 ? p->title : "");
     } else {
         const struct weft_promise *x = &p->model->promise[f->of.promise];
-        if (!weft__fact_label(name, sizeof name, p->model, f->of.promise)) {
+        if (!explore_fact_label(name, sizeof name, p->model, f->of.promise)) {
             const char *type = weft_model_type(p->model, f->of.promise);
-            weft__fact_clean(name, sizeof name, type, strlen(type));
+            explore_fact_clean(name, sizeof name, type, strlen(type));
         }
         n = snprintf(f->title, sizeof f->title, "Flame graph of #%" PRIu64 " %s%s", x->id, name,
                      f->of.created ? " and all that it created" : "");
@@ -79,8 +79,8 @@ static void describe(struct weft_explorer *e)
 
 static void make_tree(struct weft_explorer *e)
 {
-    struct weft__flame_pane *f = &e->flame;
-    const struct weft__pane *p = &e->pane[f->of.pane];
+    struct explore_flame_pane *f = &e->flame;
+    const struct explore_pane *p = &e->pane[f->of.pane];
     struct weft_profile *samples = p->scene->p;
     struct weft_calltree_options o = WEFT_CALLTREE_ALL;
     f->why = "No samples are in this trace: weft record --sample takes some";
@@ -112,9 +112,9 @@ static void make_tree(struct weft_explorer *e)
 /* Makes the tree that of what is wanted; not while somebody still drags. */
 static void update(struct weft_explorer *e)
 {
-    struct weft__flame_pane *f = &e->flame;
-    struct weft__flame_of of = subject(e);
-    if ((f->tree || f->why) && (is_same(&of, &f->of) || e->drag.grip == WEFT__GRIP_RULER))
+    struct explore_flame_pane *f = &e->flame;
+    struct explore_flame_of of = subject(e);
+    if ((f->tree || f->why) && (is_same(&of, &f->of) || e->drag.grip == EXPLORE_GRIP_RULER))
         return;
     weft_calltree_free(f->tree);
     f->tree = NULL;
@@ -129,7 +129,7 @@ static void update(struct weft_explorer *e)
     e->changed |= WEFT_CHANGED_FACTS | WEFT_CHANGED_PLACE;
 }
 
-void weft__flame_forget(struct weft_explorer *e)
+void explore_flame_forget(struct weft_explorer *e)
 {
     weft_calltree_free(e->flame.tree);
     e->flame.tree = NULL;
@@ -140,7 +140,7 @@ void weft__flame_forget(struct weft_explorer *e)
     e->flame_is_stale = true;
 }
 
-void weft__flame_fini(struct weft_explorer *e)
+void explore_flame_fini(struct weft_explorer *e)
 {
     weft_calltree_free(e->flame.tree);
     weft_flame_fini(&e->flame.layout);
@@ -148,16 +148,16 @@ void weft__flame_fini(struct weft_explorer *e)
 
 /* ---- Drawing ---- */
 
-int32_t weft__flame_height(const struct weft_explorer *e, int32_t height_px)
+int32_t explore_flame_height(const struct weft_explorer *e, int32_t height_px)
 {
     int32_t height = height_px * SHARE_PERCENT / 100, most = height_px - WEFT_PICTURE_MIN_PX;
     height = height < most ? height : most;
     return e->flame.open && e->panes && height >= HEIGHT_MIN_PX ? height : 0;
 }
 
-int weft__flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still)
+int explore_flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still)
 {
-    struct weft__flame_pane *f = &e->flame;
+    struct explore_flame_pane *f = &e->flame;
     struct weft_flame own = {0};
     if (!f->height_px)
         return 0;
@@ -192,7 +192,7 @@ int weft__flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool s
 
 /* ---- Input ---- */
 
-bool weft__flame_has(const struct weft_explorer *e, double y)
+bool explore_flame_has(const struct weft_explorer *e, double y)
 {
     return e->flame.height_px && y >= e->flame.top_px;
 }
@@ -204,21 +204,21 @@ static uint32_t box_at(const struct weft_explorer *e, double x, double y)
     return weft_flame_at(&e->flame.layout, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
 }
 
-void weft__flame_point(struct weft_explorer *e, double x, double y)
+void explore_flame_point(struct weft_explorer *e, double x, double y)
 {
     uint32_t box = box_at(e, x, y);
     if (box == e->flame.hovered)
         return;
     e->flame.hovered = box;
-    weft__changed(e, WEFT_CHANGED_PICTURE);
+    explore_changed(e, WEFT_CHANGED_PICTURE);
 }
 
-void weft__flame_leave(struct weft_explorer *e)
+void explore_flame_leave(struct weft_explorer *e)
 {
     if (e->flame.hovered == WEFT_NONE)
         return;
     e->flame.hovered = WEFT_NONE;
-    weft__changed(e, WEFT_CHANGED_PICTURE);
+    explore_changed(e, WEFT_CHANGED_PICTURE);
 }
 
 static void show(struct weft_explorer *e, uint32_t node)
@@ -226,34 +226,34 @@ static void show(struct weft_explorer *e, uint32_t node)
     e->flame.focus = node;
     e->flame.hovered = WEFT_NONE;
     e->flame_is_stale = true;
-    weft__tip_forget(e);
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    explore_tip_forget(e);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
     e->changed |= WEFT_CHANGED_FACTS;
 }
 
-void weft__flame_focus(struct weft_explorer *e, uint32_t node)
+void explore_flame_focus(struct weft_explorer *e, uint32_t node)
 {
-    struct weft__flame_pane *f = &e->flame;
+    struct explore_flame_pane *f = &e->flame;
     if (!f->tree || node >= f->tree->calls || node == f->focus)
         return;
-    if (f->backs == WEFT__FLAME_BACK) {
-        memmove(f->back, f->back + 1, (WEFT__FLAME_BACK - 1) * sizeof f->back[0]);
+    if (f->backs == EXPLORE_FLAME_BACK) {
+        memmove(f->back, f->back + 1, (EXPLORE_FLAME_BACK - 1) * sizeof f->back[0]);
         f->backs--;
     }
     f->back[f->backs++] = f->focus;
     show(e, node);
 }
 
-void weft__flame_click(struct weft_explorer *e, double x, double y)
+void explore_flame_click(struct weft_explorer *e, double x, double y)
 {
     uint32_t box = box_at(e, x, y);
     if (box != WEFT_NONE)
-        weft__flame_focus(e, e->flame.layout.box[box].node);
+        explore_flame_focus(e, e->flame.layout.box[box].node);
 }
 
-void weft__flame_scroll(struct weft_explorer *e, int rows)
+void explore_flame_scroll(struct weft_explorer *e, int rows)
 {
-    struct weft__flame_pane *f = &e->flame;
+    struct explore_flame_pane *f = &e->flame;
     int64_t to = (int64_t)f->scrolled + rows;
     uint32_t most =
         f->layout.rows > f->layout.shown_rows ? f->layout.rows - f->layout.shown_rows : 0;
@@ -262,21 +262,21 @@ void weft__flame_scroll(struct weft_explorer *e, int rows)
         return;
     f->scrolled = at;
     f->hovered = WEFT_NONE;
-    weft__changed(e, WEFT_CHANGED_PICTURE);
+    explore_changed(e, WEFT_CHANGED_PICTURE);
 }
 
 static void open_or_close(struct weft_explorer *e)
 {
     e->flame.open = !e->flame.open;
     if (!e->flame.open)
-        weft__flame_forget(e);
+        explore_flame_forget(e);
     e->flame_is_stale = e->trace_is_stale = true;
     e->placed = false;
-    weft__moved(e);
-    weft__changed(e, WEFT_CHANGED_FACTS);
+    explore_moved(e);
+    explore_changed(e, WEFT_CHANGED_FACTS);
 }
 
-bool weft__flame_back(struct weft_explorer *e)
+bool explore_flame_back(struct weft_explorer *e)
 {
     if (!e->flame.open)
         return false;
@@ -289,9 +289,9 @@ bool weft__flame_back(struct weft_explorer *e)
     return true;
 }
 
-bool weft__flame_command(struct weft_explorer *e, enum weft_command command)
+bool explore_flame_command(struct weft_explorer *e, enum weft_command command)
 {
-    struct weft__flame_of *w = &e->flame.wanted;
+    struct explore_flame_of *w = &e->flame.wanted;
     if (command == WEFT_COMMAND_FLAME) {
         open_or_close(e);
         return true;
@@ -301,13 +301,13 @@ bool weft__flame_command(struct weft_explorer *e, enum weft_command command)
     w->off_cpu ^= command == WEFT_COMMAND_FLAME_AWAY;
     if (!e->flame.open)
         open_or_close(e);
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
     return true;
 }
 
 /* ---- In words ---- */
 
-size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room)
+size_t explore_flame_tip(struct weft_explorer *e, char *out, size_t room)
 {
     uint32_t box = box_at(e, e->point_x, e->point_y);
     if (box == WEFT_NONE)
@@ -315,12 +315,12 @@ size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room)
     size_t n = weft_flame_describe(out, room, e->pane[e->flame.of.pane].scene->p, e->flame.tree,
                                    &e->flame.layout.box[box]);
     char clean[1024];
-    size_t size = weft__fact_clean(clean, sizeof clean < room ? sizeof clean : room, out, n);
+    size_t size = explore_fact_clean(clean, sizeof clean < room ? sizeof clean : room, out, n);
     memcpy(out, clean, size + 1);
     return size;
 }
 
-static void add_frame(struct weft__facts *f, enum explore_fact which, bool again,
+static void add_frame(struct explore_facts *f, enum explore_fact which, bool again,
                       const struct weft_profile *p, const struct weft_calltree *t, uint32_t node,
                       bool link)
 {
@@ -328,16 +328,16 @@ static void add_frame(struct weft__facts *f, enum explore_fact which, bool again
     char text[700];
     weft_flame_describe(text, sizeof text, p, t, &box);
     struct explore_link to = explore_long(link ? WEFT_LINK_FRAME : WEFT_LINK_NONE,
-                                          (struct weft__target){.promise = node});
+                                          (struct explore_target){.promise = node});
     to.again = again;
     explore_say(f, to, which, TEXT(frame, text));
 }
 
-void weft__flame_facts(struct weft_explorer *e)
+void explore_flame_facts(struct weft_explorer *e)
 {
-    struct weft__flame_pane *v = &e->flame;
-    struct weft__facts *f = &e->flame_facts;
-    weft__fact_begin(f);
+    struct explore_flame_pane *v = &e->flame;
+    struct explore_facts *f = &e->flame_facts;
+    explore_fact_begin(f);
     if (v->open && e->panes) {
         update(e);
         explore_heading(f, FACT_FLAME_HEAD);
@@ -354,11 +354,11 @@ void weft__flame_facts(struct weft_explorer *e)
             for (uint32_t c = at->first_child; c < t->calls; c = t->call[c].next_sibling)
                 if (all++ < CALLED_SHOWN)
                     add_frame(f, v->focus ? FACT_CALLS : FACT_OUTERMOST, shown++, p, t, c, true);
-            weft__fact_more(f, all, shown);
+            explore_fact_more(f, all, shown);
         } else {
             explore_say(f, explore_nowhere(), FACT_FLAME_WHY, TEXT(why, v->why));
         }
     }
-    weft__fact_end(f);
+    explore_fact_end(f);
     e->flame_is_stale = false;
 }

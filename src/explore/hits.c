@@ -9,13 +9,13 @@
 
 enum { STEPS = 100000 }; /* at once: some milliseconds */
 
-void weft__search_pane(struct weft_explorer *e, unsigned pane)
+void explore_search_pane(struct weft_explorer *e, unsigned pane)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     weft_search_free(p->search);
     p->search = NULL;
     p->searching = false;
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH);
     if (!*e->query)
         return;
     if (weft_search_new(&p->search, p->scene, e->query) < 0)
@@ -28,9 +28,9 @@ void weft__search_pane(struct weft_explorer *e, unsigned pane)
 static size_t cut(const char *query)
 {
     size_t size = strlen(query);
-    if (size <= WEFT__QUERY_BYTES)
+    if (size <= EXPLORE_QUERY_BYTES)
         return size;
-    size = WEFT__QUERY_BYTES;
+    size = EXPLORE_QUERY_BYTES;
     while (size > 0 && ((unsigned char)query[size] & 0xc0) == 0x80)
         size--;
     return size;
@@ -44,14 +44,14 @@ void weft_explorer_search(struct weft_explorer *e, const char *query)
     memmove(e->query, query, size);
     e->query[size] = '\0';
     /* It is handed out, and words are all that it is made of. */
-    char clean[WEFT__QUERY_BYTES];
+    char clean[EXPLORE_QUERY_BYTES];
     size = weft_text_clean(clean, sizeof clean, e->query, size);
     memcpy(e->query, clean, size);
     e->query[size] = '\0';
     e->search_failed = false;
     for (unsigned i = 0; i < e->panes; i++)
-        weft__search_pane(e, i);
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH | WEFT_CHANGED_PLACE);
+        explore_search_pane(e, i);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH | WEFT_CHANGED_PLACE);
 }
 
 const char *weft_explorer_query(const struct weft_explorer *e)
@@ -62,14 +62,14 @@ const char *weft_explorer_query(const struct weft_explorer *e)
 bool weft_explorer_work(struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         if (!p->searching)
             continue;
         uint32_t before = weft_search_hits(p->search);
         p->searching = weft_search_work(p->search, STEPS);
-        weft__changed(e, WEFT_CHANGED_SEARCH);
+        explore_changed(e, WEFT_CHANGED_SEARCH);
         if (!p->searching || weft_search_hits(p->search) != before)
-            weft__changed(e, WEFT_CHANGED_PICTURE);
+            explore_changed(e, WEFT_CHANGED_PICTURE);
         break;
     }
     for (unsigned i = 0; i < e->panes; i++)
@@ -96,7 +96,7 @@ const char *weft_explorer_found(struct weft_explorer *e)
     uint64_t hits = 0;
     bool searching = false, empty = true;
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct weft__pane *p = &e->pane[i];
+        const struct explore_pane *p = &e->pane[i];
         hits += p->search ? weft_search_hits(p->search) : 0;
         searching = searching || p->searching;
         empty = empty && (!p->search || weft_search_is_empty(p->search));
@@ -118,7 +118,7 @@ const char *weft_explorer_found(struct weft_explorer *e)
     return e->found;
 }
 
-static uint32_t first_hit(const struct weft__pane *p, int step)
+static uint32_t first_hit(const struct explore_pane *p, int step)
 {
     int64_t time_ns = step > 0 ? -2 * WEFT_TIME_MAX : 2 * (WEFT_TIME_MAX - 1);
     return p->search ? weft_search_next(p->search, WEFT_NONE, time_ns, step) : WEFT_NONE;
@@ -127,7 +127,7 @@ static uint32_t first_hit(const struct weft__pane *p, int step)
 /* The next hit of the same pane, without going round; WEFT_NONE: that was the last one. */
 static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from_hit, int step)
 {
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     const struct weft_search *q = p->search;
     if (!q || weft_search_hits(q) == 0)
         return WEFT_NONE;
@@ -138,7 +138,7 @@ static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from
         uint32_t here = weft_search_rank(q, e->selected), there = weft_search_rank(q, hit);
         return (step > 0 ? there > here : there < here) ? hit : WEFT_NONE;
     }
-    int64_t edge = weft__round(weft__window_get(e, pane).from);
+    int64_t edge = explore_round(explore_window_get(e, pane).from);
     edge -= step < 0; /* what begins at the edge is a next one */
     uint32_t hit = weft_search_next(q, WEFT_NONE, edge, step);
     if (hit == WEFT_NONE)
@@ -147,7 +147,7 @@ static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from
     return (step > 0 ? start >= edge : start <= edge) ? hit : WEFT_NONE;
 }
 
-bool weft__hits_go(struct weft_explorer *e, int step)
+bool explore_hits_go(struct weft_explorer *e, int step)
 {
     unsigned pane = e->active;
     bool from_hit = false;
@@ -162,8 +162,8 @@ bool weft__hits_go(struct weft_explorer *e, int step)
         hit = first_hit(&e->pane[pane], step);
     }
     if (hit != WEFT_NONE && hit == e->selected && pane == e->selected_pane) {
-        weft__reveal(e); /* the only one */
+        explore_reveal(e); /* the only one */
         return true;
     }
-    return weft__jump(e, pane, hit);
+    return explore_jump(e, pane, hit);
 }

@@ -36,23 +36,24 @@ static size_t slot_of(const struct weft_profile *p, const struct weft_sample *x,
     return function < p->functions ? function : (size_t)p->functions + *location;
 }
 
-static void keep(struct weft__hot *out, uint32_t location, uint64_t on_ns)
+static void keep(struct explore_hot *out, uint32_t location, uint64_t on_ns)
 {
     uint32_t at = out->count;
     while (at > 0 && out->function[at - 1].on_ns < on_ns)
         at--;
-    if (at == WEFT__HOT_MAX)
+    if (at == EXPLORE_HOT_MAX)
         return;
-    uint32_t last = out->count < WEFT__HOT_MAX ? out->count++ : WEFT__HOT_MAX - 1;
+    uint32_t last = out->count < EXPLORE_HOT_MAX ? out->count++ : EXPLORE_HOT_MAX - 1;
     memmove(&out->function[at + 1], &out->function[at], (last - at) * sizeof out->function[0]);
     out->function[at].location = location;
     out->function[at].on_ns = on_ns;
 }
 
-int weft__hot_find(struct weft__hot *out, const struct weft_scene *s, const struct weft__hot_of *of)
+int explore_hot_find(struct explore_hot *out, const struct weft_scene *s,
+                     const struct explore_hot_of *of)
 {
     const struct weft_profile *p = s->p;
-    *out = (struct weft__hot){0};
+    *out = (struct explore_hot){0};
     if (!p)
         return 0;
     struct sums sums = {.count = (size_t)p->functions + p->locations};
@@ -92,7 +93,7 @@ int weft__hot_find(struct weft__hot *out, const struct weft_scene *s, const stru
 
 /* Whether a promise is one of them is found out once for each: chains of creators may be long, and in a damaged trace
  * they may be circles. */
-uint8_t *weft__created_by(const struct weft_model *m, uint32_t promise)
+uint8_t *explore_created_by(const struct weft_model *m, uint32_t promise)
 {
     enum { UNKNOWN, NO, YES, LOOKED };
     uint8_t *mark = calloc((size_t)m->promises + 1, 1);
@@ -121,13 +122,14 @@ uint8_t *weft__created_by(const struct weft_model *m, uint32_t promise)
 
 /* ---- In words ---- */
 
-size_t weft__function_name(char *out, size_t room, const struct weft_profile *p, uint32_t location)
+size_t explore_function_name(char *out, size_t room, const struct weft_profile *p,
+                             uint32_t location)
 {
     const struct weft_location *l = &p->location[location];
     uint32_t function = l->frames ? p->frame[l->first_frame].function : WEFT_NONE;
     if (function < p->functions) {
         const char *name = weft_profile_text(p, p->function[function].name);
-        return weft__fact_clean(out, room, name, strlen(name));
+        return explore_fact_clean(out, room, name, strlen(name));
     }
     const char *path =
         l->mapping < p->mappings ? weft_profile_text(p, p->mapping[l->mapping].path) : "";
@@ -135,51 +137,52 @@ size_t weft__function_name(char *out, size_t room, const struct weft_profile *p,
     char text[320];
     snprintf(text, sizeof text, *path ? "0x%" PRIx64 " (%.200s)" : "0x%" PRIx64, l->address,
              slash && slash[1] ? slash + 1 : path);
-    return weft__fact_clean(out, room, text, strlen(text));
+    return explore_fact_clean(out, room, text, strlen(text));
 }
 
-static void add_amount(struct weft__facts *f, enum explore_fact which, const struct weft__hot *hot)
+static void add_amount(struct explore_facts *f, enum explore_fact which,
+                       const struct explore_hot *hot)
 {
     int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
     explore_say(f, explore_nowhere(), which, LENGTH(length, on), AMOUNT(count, hot->samples));
 }
 
 /* The hottest functions, each with its share. */
-static void add_functions(struct weft__facts *f, const struct weft_scene *s,
-                          const struct weft__hot *hot)
+static void add_functions(struct explore_facts *f, const struct weft_scene *s,
+                          const struct explore_hot *hot)
 {
-    char name[WEFT__FACT_BYTES - 8];
+    char name[EXPLORE_FACT_BYTES - 8];
     for (uint32_t i = 0; i < hot->count; i++) {
-        weft__function_name(name, sizeof name, s->p, hot->function[i].location);
+        explore_function_name(name, sizeof name, s->p, hot->function[i].location);
         explore_say(f, explore_nowhere(), FACT_FUNCTION,
-                    TEXT(share, weft__share(hot->function[i].on_ns, hot->on_ns).text),
+                    TEXT(share, explore_share(hot->function[i].on_ns, hot->on_ns).text),
                     TEXT(function, name));
     }
-    weft__fact_more(f, hot->functions, hot->count);
+    explore_fact_more(f, hot->functions, hot->count);
 }
 
-static bool find(struct weft__hot *hot, struct weft__facts *f, const struct weft_scene *s,
-                 struct weft__hot_of of)
+static bool find(struct explore_hot *hot, struct explore_facts *f, const struct weft_scene *s,
+                 struct explore_hot_of of)
 {
-    if (weft__hot_find(hot, s, &of) < 0)
+    if (explore_hot_find(hot, s, &of) < 0)
         f->failed = true;
     return hot->samples != 0;
 }
 
 #define ALWAYS .from_ns = -WEFT_TIME_MAX, .to_ns = WEFT_TIME_MAX
 
-void weft__fact_hot_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise)
+void explore_fact_hot_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise)
 {
-    struct weft__hot own, all = {0};
+    struct explore_hot own, all = {0};
     if (!s->p || promise == WEFT_ROOT)
         return;
-    uint8_t *mark = weft__created_by(s->m, promise);
+    uint8_t *mark = explore_created_by(s->m, promise);
     if (!mark) {
         f->failed = true;
         return;
     }
-    find(&own, f, s, (struct weft__hot_of){ALWAYS, .promise = promise});
-    find(&all, f, s, (struct weft__hot_of){ALWAYS, .promise = WEFT_NONE, .mark = mark});
+    find(&own, f, s, (struct explore_hot_of){ALWAYS, .promise = promise});
+    find(&all, f, s, (struct explore_hot_of){ALWAYS, .promise = WEFT_NONE, .mark = mark});
     free(mark);
     if (!all.samples)
         return;
@@ -192,14 +195,14 @@ void weft__fact_hot_promise(struct weft__facts *f, const struct weft_scene *s, u
     add_functions(f, s, own.samples ? &own : &all);
 }
 
-void weft__fact_hot_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
-                          int64_t to_ns)
+void explore_fact_hot_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                            int64_t to_ns)
 {
-    struct weft__hot hot;
+    struct explore_hot hot;
     if (!s->p)
         return;
     find(&hot, f, s,
-         (struct weft__hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
+         (struct explore_hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
     explore_heading(f, FACT_CORE_HEAD);
     if (!hot.samples) {
         explore_say(f, explore_nowhere(), FACT_NO_SAMPLE);
@@ -210,10 +213,10 @@ void weft__fact_hot_range(struct weft__facts *f, const struct weft_scene *s, int
     add_functions(f, s, &hot);
 }
 
-void weft__fact_hot_trace(struct weft__facts *f, const struct weft_scene *s)
+void explore_fact_hot_trace(struct explore_facts *f, const struct weft_scene *s)
 {
-    struct weft__hot hot;
-    if (!s->p || !find(&hot, f, s, (struct weft__hot_of){ALWAYS, .promise = WEFT_NONE}))
+    struct explore_hot hot;
+    if (!s->p || !find(&hot, f, s, (struct explore_hot_of){ALWAYS, .promise = WEFT_NONE}))
         return;
     explore_heading(f, FACT_HOT_HEAD);
     add_amount(f, FACT_SAMPLES, &hot);

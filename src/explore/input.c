@@ -13,7 +13,7 @@ static double pixel(double x)
 
 static struct weft_pick pick(struct weft_explorer *e, unsigned pane, double x, double y)
 {
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     return weft_view_pick(p->scene, &p->geometry, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
 }
 
@@ -25,34 +25,34 @@ static void hover(struct weft_explorer *e, unsigned pane, uint32_t promise)
         return;
     e->hovered = promise;
     e->hovered_pane = pane;
-    weft__changed(e, WEFT_CHANGED_PICTURE);
+    explore_changed(e, WEFT_CHANGED_PICTURE);
 }
 
-void weft__tip_forget(struct weft_explorer *e)
+void explore_tip_forget(struct weft_explorer *e)
 {
     if (!e->pointed && !*e->tip)
         return;
     e->pointed = false;
-    weft__changed(e, WEFT_CHANGED_TIP);
+    explore_changed(e, WEFT_CHANGED_TIP);
 }
 
 void weft_explorer_point(struct weft_explorer *e, double x, double y)
 {
-    if (e->drag.grip != WEFT__GRIP_NONE)
+    if (e->drag.grip != EXPLORE_GRIP_NONE)
         return;
     e->point_x = pixel(x);
     e->point_y = pixel(y);
     e->pointed = true;
-    weft__changed(e, WEFT_CHANGED_TIP);
-    if (weft__refresh(e) < 0)
+    explore_changed(e, WEFT_CHANGED_TIP);
+    if (explore_refresh(e) < 0)
         return;
-    if (weft__flame_has(e, e->point_y)) {
+    if (explore_flame_has(e, e->point_y)) {
         hover(e, 0, WEFT_NONE);
-        weft__flame_point(e, e->point_x, e->point_y);
+        explore_flame_point(e, e->point_x, e->point_y);
         return;
     }
-    weft__flame_leave(e);
-    unsigned pane = weft__pane_at(e, e->point_y);
+    explore_flame_leave(e);
+    unsigned pane = explore_pane_at(e, e->point_y);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
         at = pick(e, pane, e->point_x, e->point_y);
@@ -62,8 +62,8 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
 
 void weft_explorer_leave(struct weft_explorer *e)
 {
-    weft__tip_forget(e);
-    weft__flame_leave(e);
+    explore_tip_forget(e);
+    explore_flame_leave(e);
     hover(e, 0, WEFT_NONE);
 }
 
@@ -81,7 +81,7 @@ static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b
     e->range_from_ns = from;
     e->range_to_ns = to;
     e->range_is_stale = e->trace_is_stale = true;
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
     e->changed |= WEFT_CHANGED_FACTS;
 }
 
@@ -94,120 +94,120 @@ static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, b
     bool other = promise != e->selected || (on && pane != e->selected_pane);
     if (!other && !(on && twice))
         return;
-    weft__history_leave(e);
+    explore_history_leave(e);
     if (other)
-        weft__select(e, pane, promise);
+        explore_select(e, pane, promise);
     if (on && twice) {
-        const struct weft__pane *p = &e->pane[pane];
+        const struct explore_pane *p = &e->pane[pane];
         const struct weft_promise *chosen = &p->model->promise[promise];
-        weft__zoom_to(e, pane, (double)weft_layout_start(p->scene->l, chosen),
-                      (double)chosen->end_ns);
+        explore_zoom_to(e, pane, (double)weft_layout_start(p->scene->l, chosen),
+                        (double)chosen->end_ns);
     }
-    weft__history_arrive(e);
+    explore_history_arrive(e);
 }
 
 void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods)
 {
-    struct weft__drag *d = &e->drag;
+    struct explore_drag *d = &e->drag;
     x = pixel(x);
     y = pixel(y);
-    d->grip = WEFT__GRIP_NONE;
-    if (weft__refresh(e) < 0)
+    d->grip = EXPLORE_GRIP_NONE;
+    if (explore_refresh(e) < 0)
         return;
-    if (weft__flame_has(e, y)) {
-        weft__tip_forget(e);
-        *d = (struct weft__drag){.grip = WEFT__GRIP_FLAME,
-                                 .x = x,
-                                 .y = y,
-                                 .row = WEFT_NONE,
-                                 .scrolled = e->flame.scrolled};
+    if (explore_flame_has(e, y)) {
+        explore_tip_forget(e);
+        *d = (struct explore_drag){.grip = EXPLORE_GRIP_FLAME,
+                                   .x = x,
+                                   .y = y,
+                                   .row = WEFT_NONE,
+                                   .scrolled = e->flame.scrolled};
         return;
     }
-    unsigned pane = weft__pane_at(e, y);
+    unsigned pane = explore_pane_at(e, y);
     if (pane == e->panes)
         return;
     struct weft_pick at = pick(e, pane, x, y);
-    weft__activate(e, pane);
-    weft__tip_forget(e);
-    *d = (struct weft__drag){
-        .grip = at.kind == WEFT_PLACE_RULER ? WEFT__GRIP_RULER : WEFT__GRIP_ROWS,
+    explore_activate(e, pane);
+    explore_tip_forget(e);
+    *d = (struct explore_drag){
+        .grip = at.kind == WEFT_PLACE_RULER ? EXPLORE_GRIP_RULER : EXPLORE_GRIP_ROWS,
         .alone = e->is_free || (mods & WEFT_ALT),
         .pane = pane,
         .x = x,
         .y = y,
-        .window = weft__window_get(e, pane),
+        .window = explore_window_get(e, pane),
         .row = at.row,
         .time_ns = at.time_ns,
     };
     int32_t height;
-    if (at.row == WEFT_NONE || !weft__row_at(e, pane, at.row, &d->row_px, &height))
+    if (at.row == WEFT_NONE || !explore_row_at(e, pane, at.row, &d->row_px, &height))
         d->row = WEFT_NONE;
-    if (clicks == 2 && d->grip == WEFT__GRIP_ROWS) {
+    if (clicks == 2 && d->grip == EXPLORE_GRIP_ROWS) {
         click(e, pane, at, true);
-        d->grip = WEFT__GRIP_NONE;
+        d->grip = EXPLORE_GRIP_NONE;
     }
 }
 
 static void drag_rows(struct weft_explorer *e, double x, double y)
 {
-    const struct weft__drag *d = &e->drag;
-    double by = (d->x - x) * (d->window.to - d->window.from) / weft__axis_px(e);
-    struct weft__window w = {d->window.from + by, d->window.to + by};
+    const struct explore_drag *d = &e->drag;
+    double by = (d->x - x) * (d->window.to - d->window.from) / explore_axis_px(e);
+    struct explore_window w = {d->window.from + by, d->window.to + by};
     if (d->alone)
-        weft__window_shift(e, d->pane, w);
+        explore_window_shift(e, d->pane, w);
     else
-        weft__window_set(e, d->pane, w, 0.1);
-    if (d->row != WEFT_NONE && weft__round(e->pane[d->pane].spread) > 0)
-        weft__rows_focus(e, d->pane, d->row, d->row_px + (int32_t)weft__round(y - d->y));
+        explore_window_set(e, d->pane, w, 0.1);
+    if (d->row != WEFT_NONE && explore_round(e->pane[d->pane].spread) > 0)
+        explore_rows_focus(e, d->pane, d->row, d->row_px + (int32_t)explore_round(y - d->y));
 }
 
 static void drag_flame(struct weft_explorer *e, double y)
 {
     int32_t row = e->flame.layout.row_height / WEFT_PX;
-    int64_t rows = row > 0 ? weft__round((e->drag.y - y) / row) : 0;
-    weft__flame_scroll(e, (int)(e->drag.scrolled + rows - e->flame.scrolled));
+    int64_t rows = row > 0 ? explore_round((e->drag.y - y) / row) : 0;
+    explore_flame_scroll(e, (int)(e->drag.scrolled + rows - e->flame.scrolled));
 }
 
 void weft_explorer_drag(struct weft_explorer *e, double x, double y)
 {
-    struct weft__drag *d = &e->drag;
+    struct explore_drag *d = &e->drag;
     x = pixel(x);
     y = pixel(y);
     double dx = x - d->x, dy = y - d->y;
-    if (d->grip == WEFT__GRIP_NONE)
+    if (d->grip == EXPLORE_GRIP_NONE)
         return;
     d->moved = d->moved || dx * dx + dy * dy >= CLICK_PX * CLICK_PX;
     if (!d->moved)
         return;
     e->wheel_x = -1;
-    if (d->grip == WEFT__GRIP_FLAME)
+    if (d->grip == EXPLORE_GRIP_FLAME)
         drag_flame(e, y);
-    else if (d->grip == WEFT__GRIP_RULER)
-        measure(e, d->pane, d->time_ns, weft__round(weft__time_at(e, d->pane, x)));
+    else if (d->grip == EXPLORE_GRIP_RULER)
+        measure(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
     else
         drag_rows(e, x, y);
 }
 
 void weft_explorer_release(struct weft_explorer *e, double x, double y)
 {
-    struct weft__drag d = e->drag;
+    struct explore_drag d = e->drag;
     weft_explorer_drag(e, x, y);
     bool moved = e->drag.moved;
-    e->drag.grip = WEFT__GRIP_NONE;
-    if (d.grip == WEFT__GRIP_RULER && e->flame.open) { /* it waits for that */
+    e->drag.grip = EXPLORE_GRIP_NONE;
+    if (d.grip == EXPLORE_GRIP_RULER && e->flame.open) { /* it waits for that */
         e->flame_is_stale = true;
-        weft__changed(e, WEFT_CHANGED_PICTURE);
+        explore_changed(e, WEFT_CHANGED_PICTURE);
         e->changed |= WEFT_CHANGED_FACTS;
     }
-    if (d.grip == WEFT__GRIP_NONE || moved)
+    if (d.grip == EXPLORE_GRIP_NONE || moved)
         return;
-    if (d.grip == WEFT__GRIP_FLAME) {
-        weft__flame_click(e, d.x, d.y);
+    if (d.grip == EXPLORE_GRIP_FLAME) {
+        explore_flame_click(e, d.x, d.y);
         return;
     }
-    if (d.grip == WEFT__GRIP_RULER)
+    if (d.grip == EXPLORE_GRIP_RULER)
         measure(e, d.pane, 0, 0);
-    else if (weft__refresh(e) == 0)
+    else if (explore_refresh(e) == 0)
         click(e, d.pane, pick(e, d.pane, d.x, d.y), false);
 }
 
@@ -218,13 +218,13 @@ static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
 {
     if (e->wheel_x == x && e->wheel_y == y && e->pane[pane].focus_row != WEFT_NONE)
         return;
-    if (weft__refresh(e) < 0)
+    if (explore_refresh(e) < 0)
         return;
     uint32_t row = pick(e, pane, x, y).row;
     int32_t at, height;
-    if (row == WEFT_NONE || !weft__row_at(e, pane, row, &at, &height))
+    if (row == WEFT_NONE || !explore_row_at(e, pane, row, &at, &height))
         return;
-    weft__rows_focus(e, pane, row, at);
+    explore_rows_focus(e, pane, row, at);
     e->wheel_x = x;
     e->wheel_y = y;
 }
@@ -232,19 +232,19 @@ static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
 /* What is zoomed in is spread where one looks; out, all is squeezed again. */
 static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
 {
-    weft__window_zoom(e, pane, x, factor);
+    explore_window_zoom(e, pane, x, factor);
     for (unsigned i = 0; i < e->panes; i++)
         if (i == pane || (factor < 1 && !e->is_free))
-            weft__rows_spread(e, i, factor);
+            explore_rows_spread(e, i, factor);
 }
 
 /* The pane there, which is about to be moved; e->panes: none. */
 static unsigned begin_move(struct weft_explorer *e, double y)
 {
-    unsigned pane = weft__pane_at(e, y);
+    unsigned pane = explore_pane_at(e, y);
     if (pane < e->panes) {
-        weft__activate(e, pane);
-        weft__tip_forget(e);
+        explore_activate(e, pane);
+        explore_tip_forget(e);
     }
     return pane;
 }
@@ -255,11 +255,11 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     x = pixel(x);
     y = pixel(y);
     const double notch_px = 80;
-    if (e->drag.grip != WEFT__GRIP_NONE || (!e->placed && weft__refresh(e) < 0))
+    if (e->drag.grip != EXPLORE_GRIP_NONE || (!e->placed && explore_refresh(e) < 0))
         return;
-    if (weft__flame_has(e, y)) {
-        weft__tip_forget(e);
-        weft__flame_scroll(e, (int)weft__round(pixel(dy) * FLAME_ROWS));
+    if (explore_flame_has(e, y)) {
+        explore_tip_forget(e);
+        explore_flame_scroll(e, (int)explore_round(pixel(dy) * FLAME_ROWS));
         return;
     }
     unsigned pane = begin_move(e, y);
@@ -272,14 +272,14 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
         dy = 0;
     }
     if (dx != 0)
-        weft__window_pan(e, pane, dx * notch_px);
+        explore_window_pan(e, pane, dx * notch_px);
     if (dy == 0)
         return;
     focus(e, pane, x, y);
     if (mods & WEFT_CTRL)
-        weft__rows_spread(e, pane, weft__notches(-dy));
+        explore_rows_spread(e, pane, explore_notches(-dy));
     else
-        zoom(e, pane, x, weft__notches(-dy));
+        zoom(e, pane, x, explore_notches(-dy));
 }
 
 void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx, double dy,
@@ -287,8 +287,8 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
 {
     x = pixel(x);
     y = pixel(y);
-    e->drag.grip = WEFT__GRIP_NONE;
-    if (weft__refresh(e) < 0)
+    e->drag.grip = EXPLORE_GRIP_NONE;
+    if (explore_refresh(e) < 0)
         return;
     unsigned pane = begin_move(e, y);
     if (pane == e->panes)
@@ -298,9 +298,9 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
     factor = factor > 0.01 && factor < 100 ? factor : 1;
     struct weft_pick at = pick(e, pane, x - dx, y - dy);
     int32_t middle, height;
-    weft__window_pan(e, pane, -dx);
-    if (at.row != WEFT_NONE && weft__row_at(e, pane, at.row, &middle, &height))
-        weft__rows_focus(e, pane, at.row, middle + (int32_t)weft__round(dy));
+    explore_window_pan(e, pane, -dx);
+    if (at.row != WEFT_NONE && explore_row_at(e, pane, at.row, &middle, &height))
+        explore_rows_focus(e, pane, at.row, middle + (int32_t)explore_round(dy));
     e->wheel_x = -1;
     if (factor != 1)
         zoom(e, pane, x, factor);

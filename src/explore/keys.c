@@ -15,25 +15,26 @@ bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods)
  * focus then. */
 static double find_middle(struct weft_explorer *e, unsigned pane)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     const struct weft_geometry *g = &p->geometry;
-    double x = weft__axis_x0(e) + weft__axis_px(e) / 2;
+    double x = explore_axis_x0(e) + explore_axis_px(e) / 2;
     uint32_t row = g->shown ? g->shown_row[g->shown / 2] : WEFT_NONE;
     if (e->selected != WEFT_NONE && e->selected_pane == pane) {
         const struct weft_promise *chosen = &p->model->promise[e->selected];
-        struct weft__window w = weft__window_get(e, pane);
+        struct explore_window w = explore_window_get(e, pane);
         double from = (double)weft_layout_start(p->scene->l, chosen), to = (double)chosen->end_ns;
         from = from < w.from ? w.from : from;
         to = to > w.to ? w.to : to;
         if (from <= to) {
-            x = weft__axis_x0(e) + ((from + to) / 2 - w.from) / (w.to - w.from) * weft__axis_px(e);
+            x = explore_axis_x0(e) +
+                ((from + to) / 2 - w.from) / (w.to - w.from) * explore_axis_px(e);
             row = p->scene->l->row[e->selected];
         }
     }
     int32_t at, height;
     e->wheel_x = -1;
-    if (row != WEFT_NONE && weft__row_at(e, pane, row, &at, &height))
-        weft__rows_focus(e, pane, row, at);
+    if (row != WEFT_NONE && explore_row_at(e, pane, row, &at, &height))
+        explore_rows_focus(e, pane, row, at);
     return x;
 }
 
@@ -41,10 +42,10 @@ static bool zoom(struct weft_explorer *e, unsigned pane, double notches, bool ti
 {
     double x = find_middle(e, pane);
     if (times)
-        weft__window_zoom(e, pane, x, weft__notches(notches));
+        explore_window_zoom(e, pane, x, explore_notches(notches));
     for (unsigned i = 0; i < e->panes; i++)
         if (i == pane || (notches < 0 && times && !e->is_free))
-            weft__rows_spread(e, i, weft__notches(notches));
+            explore_rows_spread(e, i, explore_notches(notches));
     return true;
 }
 
@@ -53,33 +54,33 @@ static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
 {
     const struct weft_geometry *g = &e->pane[pane].geometry;
     int32_t middle = (g->rows_y0 + g->rows_y1) / 2, at = 0;
-    if (g->shown == 0 || weft__round(e->pane[pane].spread) == 0)
+    if (g->shown == 0 || explore_round(e->pane[pane].spread) == 0)
         return false;
     while ((uint32_t)at + 1 < g->shown && g->shown_y[at + 1] <= middle)
         at++;
     at += rows;
     at = at < 0 ? 0 : (uint32_t)at >= g->shown ? (int32_t)g->shown - 1 : at;
     e->wheel_x = -1;
-    weft__rows_focus(e, pane, g->shown_row[at], middle / WEFT_PX - e->pane[pane].top_px);
+    explore_rows_focus(e, pane, g->shown_row[at], middle / WEFT_PX - e->pane[pane].top_px);
     return true;
 }
 
 static bool fit_selection(struct weft_explorer *e)
 {
     if (e->selected != WEFT_NONE) {
-        const struct weft__pane *p = &e->pane[e->selected_pane];
+        const struct explore_pane *p = &e->pane[e->selected_pane];
         const struct weft_promise *chosen = &p->model->promise[e->selected];
-        weft__history_leave(e);
-        weft__zoom_to(e, e->selected_pane, (double)weft_layout_start(p->scene->l, chosen),
-                      (double)chosen->end_ns);
-        weft__reveal(e);
+        explore_history_leave(e);
+        explore_zoom_to(e, e->selected_pane, (double)weft_layout_start(p->scene->l, chosen),
+                        (double)chosen->end_ns);
+        explore_reveal(e);
     } else if (e->range_from_ns != e->range_to_ns) {
-        weft__history_leave(e);
-        weft__zoom_to(e, e->range_pane, (double)e->range_from_ns, (double)e->range_to_ns);
+        explore_history_leave(e);
+        explore_zoom_to(e, e->range_pane, (double)e->range_from_ns, (double)e->range_to_ns);
     } else {
         return false;
     }
-    weft__history_arrive(e);
+    explore_history_arrive(e);
     return true;
 }
 
@@ -91,11 +92,11 @@ static bool clear(struct weft_explorer *e)
         return false;
     e->range_from_ns = e->range_to_ns = 0;
     e->wants_path = false;
-    weft__history_leave(e);
-    weft__finding_leave(e);
-    weft__select(e, 0, WEFT_NONE);
-    weft__history_arrive(e);
-    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
+    explore_history_leave(e);
+    explore_finding_leave(e);
+    explore_select(e, 0, WEFT_NONE);
+    explore_history_arrive(e);
+    explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
     return true;
 }
 
@@ -103,7 +104,7 @@ static bool show_counters(struct weft_explorer *e)
 {
     e->no_counters = !e->no_counters;
     e->placed = false;
-    weft__moved(e);
+    explore_moved(e);
     return true;
 }
 
@@ -111,22 +112,22 @@ static bool show_strips(struct weft_explorer *e)
 {
     e->no_strips = !e->no_strips;
     e->placed = false;
-    weft__moved(e);
+    explore_moved(e);
     return true;
 }
 
 static bool move(struct weft_explorer *e, enum weft_command command)
 {
     unsigned pane = e->active;
-    if (weft__refresh(e) < 0)
+    if (explore_refresh(e) < 0)
         return false;
-    double eighth = weft__axis_px(e) / 8;
+    double eighth = explore_axis_px(e) / 8;
     switch (command) {
     case WEFT_COMMAND_PAN_LEFT:
-        weft__window_pan(e, pane, -eighth);
+        explore_window_pan(e, pane, -eighth);
         return true;
     case WEFT_COMMAND_PAN_RIGHT:
-        weft__window_pan(e, pane, eighth);
+        explore_window_pan(e, pane, eighth);
         return true;
     case WEFT_COMMAND_PAN_UP:
         return pan_rows(e, pane, -KEY_ROWS);
@@ -147,9 +148,9 @@ static bool move(struct weft_explorer *e, enum weft_command command)
 
 static bool fit(struct weft_explorer *e)
 {
-    weft__history_leave(e);
-    weft__window_fit(e);
-    weft__history_arrive(e);
+    explore_history_leave(e);
+    explore_window_fit(e);
+    explore_history_arrive(e);
     return true;
 }
 
@@ -160,43 +161,43 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     if (command <= WEFT_COMMAND_SQUEEZE)
         return move(e, command);
     if (command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_BECAME)
-        return weft__walk(e, command);
+        return explore_walk(e, command);
     switch (command) {
     case WEFT_COMMAND_FIT:
         return fit(e);
     case WEFT_COMMAND_FIT_SELECTION:
         return fit_selection(e);
     case WEFT_COMMAND_BACK:
-        return weft__history_go(e, -1);
+        return explore_history_go(e, -1);
     case WEFT_COMMAND_FORWARD:
-        return weft__history_go(e, 1);
+        return explore_history_go(e, 1);
     case WEFT_COMMAND_NEXT_HIT:
-        return weft__hits_go(e, 1);
+        return explore_hits_go(e, 1);
     case WEFT_COMMAND_PREVIOUS_HIT:
-        return weft__hits_go(e, -1);
+        return explore_hits_go(e, -1);
     case WEFT_COMMAND_NEXT_FINDING:
-        return weft__finding_go(e, 1);
+        return explore_finding_go(e, 1);
     case WEFT_COMMAND_PREVIOUS_FINDING:
-        return weft__finding_go(e, -1);
+        return explore_finding_go(e, -1);
     case WEFT_COMMAND_PATH:
-        return weft__path_toggle(e);
+        return explore_path_toggle(e);
     case WEFT_COMMAND_FLAME:
     case WEFT_COMMAND_FLAME_CREATED:
     case WEFT_COMMAND_FLAME_ASYNC:
     case WEFT_COMMAND_FLAME_AWAY:
-        return weft__flame_command(e, command);
+        return explore_flame_command(e, command);
     case WEFT_COMMAND_CLEAR:
-        return weft__flame_back(e) || clear(e);
+        return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:
         return show_strips(e);
     case WEFT_COMMAND_COUNTERS:
         return show_counters(e);
     case WEFT_COMMAND_LINK:
         if (e->panes > 1)
-            weft__window_link(e, e->is_free);
+            explore_window_link(e, e->is_free);
         return e->panes > 1;
     case WEFT_COMMAND_ALIGN:
-        return weft__clocks_align(e);
+        return explore_clocks_align(e);
     default:
         return false;
     }

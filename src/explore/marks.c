@@ -17,13 +17,13 @@ static const char *number(uint32_t i)
     return i < sizeof numbers / sizeof *numbers ? numbers[i] : NULL;
 }
 
-static void add(struct weft__pane *p, struct weft_mark m)
+static void add(struct explore_pane *p, struct weft_mark m)
 {
     if (p->mark && p->marks < WEFT_MARKS_MAX)
         p->mark[p->marks++] = m;
 }
 
-static void add_finding(struct weft__pane *p, const struct weft_finding *f)
+static void add_finding(struct explore_pane *p, const struct weft_finding *f)
 {
     for (uint32_t i = 0; i < f->evidences; i++)
         add(p, (struct weft_mark){.kind = WEFT_MARK_EVIDENCE,
@@ -36,7 +36,7 @@ static void add_finding(struct weft__pane *p, const struct weft_finding *f)
         add(p, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = f->affected[i]});
 }
 
-static void add_event(struct weft__pane *p, uint32_t promise, int64_t time_ns, uint32_t which)
+static void add_event(struct explore_pane *p, uint32_t promise, int64_t time_ns, uint32_t which)
 {
     if (time_ns == INT64_MIN)
         return;
@@ -48,7 +48,7 @@ static void add_event(struct weft__pane *p, uint32_t promise, int64_t time_ns, u
                               .text = number(which)});
 }
 
-static void add_divergence(struct weft__pane *p, int64_t time_ns)
+static void add_divergence(struct explore_pane *p, int64_t time_ns)
 {
     add(p, (struct weft_mark){.kind = WEFT_MARK_DIVERGENCE,
                               .promise = WEFT_NONE,
@@ -62,7 +62,7 @@ static void add_diff(struct weft_explorer *e)
 {
     const struct weft_diff *d = &e->diff;
     const struct weft_divergence *v = &d->divergence;
-    struct weft__pane *good = &e->pane[0], *bad = &e->pane[1];
+    struct explore_pane *good = &e->pane[0], *bad = &e->pane[1];
     if (v->found) {
         add_divergence(good, v->good_ns);
         add_divergence(bad, v->bad_ns);
@@ -83,13 +83,13 @@ static void add_diff(struct weft_explorer *e)
     }
 }
 
-void weft__marks_update(struct weft_explorer *e)
+void explore_marks_update(struct weft_explorer *e)
 {
     if (!e->marks_stale)
         return;
     e->marks_stale = false;
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         bool finds = e->finding != WEFT_NONE && e->finding_pane == i;
         p->marks = 0;
         if (!p->mark && (finds || e->has_diff))
@@ -104,12 +104,12 @@ void weft__marks_update(struct weft_explorer *e)
 /* ---- Notes ---- */
 
 /* Takes what is in t, broken into lines that are as wide as the picture. */
-static void add_note(struct weft_explorer *e, struct weft__text *t)
+static void add_note(struct weft_explorer *e, struct analyse_text *t)
 {
     const int32_t width = (e->width_px - 2 * MARGIN_PX) * WEFT_PX / e->text_percent * 100;
     const char *at = t->text ? t->text : "";
     e->notes_failed = e->notes_failed || t->failed;
-    while (*at && e->note_count < WEFT__NOTES_MAX) {
+    while (*at && e->note_count < EXPLORE_NOTES_MAX) {
         int32_t fits;
         size_t size = strlen(at);
         size_t n = weft_text_fit(at, size, FONT_PX * WEFT_PX, false, width, &fits);
@@ -119,7 +119,7 @@ static void add_note(struct weft_explorer *e, struct weft__text *t)
                 space--;
             n = space ? space : n ? n : size; /* one long word */
         }
-        n = n < WEFT__NOTE_BYTES ? n : WEFT__NOTE_BYTES - 1;
+        n = n < EXPLORE_NOTE_BYTES ? n : EXPLORE_NOTE_BYTES - 1;
         char *line = e->note_text[e->note_count];
         memcpy(line, at, n);
         line[n] = '\0';
@@ -127,62 +127,63 @@ static void add_note(struct weft_explorer *e, struct weft__text *t)
         at += n;
         at += *at == ' ';
     }
-    weft__text_fini(t);
+    analyse_text_fini(t);
 }
 
-static void note_finding(struct weft_explorer *e, const struct weft__pane *p,
+static void note_finding(struct weft_explorer *e, const struct explore_pane *p,
                          const struct weft_finding *f)
 {
-    struct weft__text t = {0};
-    weft__put(&t, "%s (%s): ", weft_finding_name(f->kind), weft_confidence_name(f->confidence));
-    weft__put(&t, "%s", f->text ? f->text : "");
+    struct analyse_text t = {0};
+    analyse_put_format(&t, "%s (%s): ", weft_finding_name(f->kind),
+                       weft_confidence_name(f->confidence));
+    analyse_put_format(&t, "%s", f->text ? f->text : "");
     add_note(e, &t);
     for (uint32_t i = 0; i < f->evidences && i < EVIDENCE_MAX; i++) {
-        weft__put(&t, "%s  at ", number(i));
-        weft__put_time(&t, f->evidence[i].time_ns);
-        weft__put(&t, ": ");
+        analyse_put_format(&t, "%s  at ", number(i));
+        analyse_put_time(&t, f->evidence[i].time_ns);
+        analyse_put_format(&t, ": ");
         weft_evidence_say(&t, p->model, f, i);
         add_note(e, &t);
     }
 }
 
-static void note_path(struct weft_explorer *e, const struct weft__pane *p,
+static void note_path(struct weft_explorer *e, const struct explore_pane *p,
                       const struct weft_path *path)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     uint32_t count;
     struct weft_share *share = weft_path_shares(path, p->model, &count);
     e->notes_failed = e->notes_failed || !share;
-    weft__put(&t, "Critical path of ");
-    weft__put_full(&t, p->model, e->path_promise);
-    weft__put(&t, ": ");
-    weft__put_length(&t, path->step[path->count - 1].to_ns - path->step[0].from_ns);
+    analyse_put_format(&t, "Critical path of ");
+    analyse_put_full(&t, p->model, e->path_promise);
+    analyse_put_format(&t, ": ");
+    analyse_put_length(&t, path->step[path->count - 1].to_ns - path->step[0].from_ns);
     for (uint32_t i = 0; share && i < count && i < SHARES_MAX; i++) {
-        weft__put(&t, i ? ", " : ": ");
-        weft__put_share(&t, p->model, &share[i]);
+        analyse_put_format(&t, i ? ", " : ": ");
+        explore_put_share(&t, p->model, &share[i]);
     }
-    weft__put(&t, count > SHARES_MAX ? ", …" : ".");
+    analyse_put_format(&t, count > SHARES_MAX ? ", …" : ".");
     free(share);
     add_note(e, &t);
 }
 
-bool weft__notes_make(struct weft_explorer *e)
+bool explore_notes_make(struct weft_explorer *e)
 {
-    struct weft__text t = {0};
-    const struct weft_path *path = weft__path(e);
+    struct analyse_text t = {0};
+    const struct weft_path *path = explore_path(e);
     e->note_count = 0;
     e->notes_failed = false;
     if (e->finding == WEFT_NONE && !e->has_diff && !path)
         return true;
     if (!e->note_text)
-        e->note_text = malloc(WEFT__NOTES_MAX * sizeof *e->note_text);
+        e->note_text = malloc(EXPLORE_NOTES_MAX * sizeof *e->note_text);
     if (!e->note_text)
         return false;
     if (e->finding != WEFT_NONE) {
-        const struct weft__pane *p = &e->pane[e->finding_pane];
+        const struct explore_pane *p = &e->pane[e->finding_pane];
         note_finding(e, p, &p->analysis->findings.finding[e->finding]);
     } else if (e->has_diff && e->diff.divergence.text) {
-        weft__put(&t, "%s", e->diff.divergence.text);
+        analyse_put_format(&t, "%s", e->diff.divergence.text);
         add_note(e, &t);
     }
     if (path && e->finding == WEFT_NONE)

@@ -17,9 +17,9 @@ static bool has_range(const struct weft_explorer *e)
 }
 
 /* What is shown, from top to bottom; NULL: no more. */
-static const struct weft__facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
+static const struct explore_facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
 {
-    const struct weft__facts *parts[6] = {NULL};
+    const struct explore_facts *parts[6] = {NULL};
     unsigned panes[6] = {0}, count = 0, flame = e->panes && e->flame.open;
     if (flame)
         parts[count++] = &e->flame_facts;
@@ -48,27 +48,28 @@ static const struct weft__facts *part(const struct weft_explorer *e, unsigned n,
 
 static void fill(struct weft_explorer *e)
 {
-    const struct weft__pane *p;
-    char axis[WEFT__FACT_BYTES];
+    const struct explore_pane *p;
+    char axis[EXPLORE_FACT_BYTES];
     if (e->flame.open && e->flame_is_stale)
-        weft__flame_facts(e);
+        explore_flame_facts(e);
     if (has_range(e) && e->range_is_stale) {
         p = &e->pane[e->range_pane];
-        weft__facts_of_range(&e->range_facts, p->scene, e->range_from_ns, e->range_to_ns);
+        explore_facts_of_range(&e->range_facts, p->scene, e->range_from_ns, e->range_to_ns);
         e->range_is_stale = false;
     }
     if (e->selected != WEFT_NONE && e->selection_is_stale) {
         p = &e->pane[e->selected_pane];
         e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
-        e->selection_facts.path = weft__path(e);
-        e->selection_facts.history = weft__history_of(&e->pane[e->selected_pane]);
-        weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
+        e->selection_facts.path = explore_path(e);
+        e->selection_facts.history = explore_history_of(&e->pane[e->selected_pane]);
+        explore_facts_of_promise(&e->selection_facts, p->scene, e->selected);
         e->selection_is_stale = false;
     }
     if (e->finding != WEFT_NONE && e->finding_is_stale) {
         p = &e->pane[e->finding_pane];
         e->finding_facts.analysis = p->analysis;
-        weft__facts_of_finding(&e->finding_facts, p->scene, e->finding, weft__findings_shown(p));
+        explore_facts_of_finding(&e->finding_facts, p->scene, e->finding,
+                                 explore_findings_shown(p));
         e->finding_is_stale = false;
     }
     if (has_range(e) || e->selected != WEFT_NONE || e->finding != WEFT_NONE)
@@ -78,20 +79,20 @@ static void fill(struct weft_explorer *e)
         e->trace_facts.history = p->analysis ? p->analysis->history : p->history;
         e->trace_facts.analysis = p->analysis;
         e->trace_facts.analysing = p->analysing;
-        e->trace_facts.axis = weft__clocks_say(e, e->active, axis, sizeof axis);
-        weft__facts_of_trace(&e->trace_facts, p->scene, p->title);
+        e->trace_facts.axis = explore_clocks_say(e, e->active, axis, sizeof axis);
+        explore_facts_of_trace(&e->trace_facts, p->scene, p->title);
         e->trace_is_stale = false;
     }
     if (e->diff_is_stale) {
-        weft__facts_of_diff(&e->diff_facts, e->has_diff ? e->pane[0].scene : NULL,
-                            e->has_diff ? e->pane[1].scene : NULL, &e->diff);
+        explore_facts_of_diff(&e->diff_facts, e->has_diff ? e->pane[0].scene : NULL,
+                              e->has_diff ? e->pane[1].scene : NULL, &e->diff);
         e->diff_is_stale = false;
     }
 }
 
 const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *count)
 {
-    const struct weft__facts *f;
+    const struct explore_facts *f;
     uint32_t all = 0;
     unsigned pane;
     *count = e->facts = 0;
@@ -113,17 +114,17 @@ const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *c
 
 static void centre(struct weft_explorer *e, unsigned pane, int64_t time_ns)
 {
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     double half = (w.to - w.from) / 2;
-    weft__history_leave(e);
-    weft__window_set(e, pane, (struct weft__window){(double)time_ns - half, (double)time_ns + half},
-                     0);
-    weft__history_arrive(e);
+    explore_history_leave(e);
+    explore_window_set(e, pane,
+                       (struct explore_window){(double)time_ns - half, (double)time_ns + half}, 0);
+    explore_history_arrive(e);
 }
 
 void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
 {
-    const struct weft__facts *f;
+    const struct explore_facts *f;
     unsigned pane = 0;
     if (fact >= e->facts) /* an old one: they have changed since */
         return;
@@ -134,28 +135,28 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
     }
     if (!f)
         return;
-    struct weft__target target = f->target[fact];
+    struct explore_target target = f->target[fact];
     pane = f == &e->diff_facts ? target.pane : pane;
     switch (f->fact[fact].link) {
     case WEFT_LINK_NONE:
         break;
     case WEFT_LINK_PROMISE:
-        weft__jump(e, pane, target.promise);
+        explore_jump(e, pane, target.promise);
         break;
     case WEFT_LINK_TIME:
         centre(e, pane, target.time_ns);
         break;
     case WEFT_LINK_MOMENT:
-        weft__moment_go(e, pane, target.promise, target.time_ns);
+        explore_moment_go(e, pane, target.promise, target.time_ns);
         break;
     case WEFT_LINK_FINDING:
         weft_explorer_show_finding(e, pane, target.promise + 1);
         break;
     case WEFT_LINK_DIFF:
-        weft__diff_go(e);
+        explore_diff_go(e);
         break;
     case WEFT_LINK_FRAME:
-        weft__flame_focus(e, target.promise);
+        explore_flame_focus(e, target.promise);
         break;
     }
 }
@@ -165,15 +166,15 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
 const struct weft_visible *weft_explorer_visible(struct weft_explorer *e, uint32_t *count,
                                                  uint32_t *all)
 {
-    if (e->visible_is_stale && weft__refresh(e) == 0) {
+    if (e->visible_is_stale && explore_refresh(e) == 0) {
         unsigned shown = 0;
         for (unsigned i = 0; i < e->panes; i++)
             shown += e->pane[i].height_px != 0;
-        weft__visible_clear(&e->visible);
+        explore_visible_clear(&e->visible);
         for (unsigned i = 0; i < e->panes; i++)
             if (e->pane[i].height_px)
-                weft__visible_list(&e->visible, e->pane[i].scene, &e->pane[i].geometry, i,
-                                   WEFT_VISIBLE_MAX / shown);
+                explore_visible_list(&e->visible, e->pane[i].scene, &e->pane[i].geometry, i,
+                                     WEFT_VISIBLE_MAX / shown);
         e->visible_is_stale = false;
     }
     *count = e->visible.count;
@@ -202,21 +203,21 @@ static unsigned pane_of(const struct weft_explorer *e, uint32_t *counter)
 
 const char *weft_explorer_counter(struct weft_explorer *e, uint32_t counter, bool *shown)
 {
-    char name[WEFT__FACT_BYTES];
+    char name[EXPLORE_FACT_BYTES];
     uint32_t size;
     unsigned pane = pane_of(e, &counter);
     *e->counter_text = '\0';
     *shown = false;
     if (pane == e->panes)
         return e->counter_text;
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     const char *text = weft_model_text(p->model, p->model->counter[counter].name, &size);
-    weft__fact_clean(name, sizeof name, text, size);
+    explore_fact_clean(name, sizeof name, text, size);
     if (e->panes > 1)
         snprintf(e->counter_text, sizeof e->counter_text, "%s (%.100s)", name, p->title);
     else
         snprintf(e->counter_text, sizeof e->counter_text, "%s", name);
-    weft__fact_clean(name, sizeof name, e->counter_text, strlen(e->counter_text));
+    explore_fact_clean(name, sizeof name, e->counter_text, strlen(e->counter_text));
     memcpy(e->counter_text, name, strlen(name) + 1);
     *shown = !(p->counter_off && p->counter_off[counter]) && !e->no_counters;
     return e->counter_text;
@@ -227,7 +228,7 @@ void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool 
     unsigned pane = pane_of(e, &counter);
     if (pane == e->panes)
         return;
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     if (shown && e->no_counters) { /* this one, then, and no other */
         for (unsigned i = 0; i < e->panes; i++)
             if (e->pane[i].counter_off)
@@ -237,5 +238,5 @@ void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool 
     if (p->counter_off)
         p->counter_off[counter] = !shown;
     e->placed = false;
-    weft__moved(e);
+    explore_moved(e);
 }

@@ -67,15 +67,15 @@ static void put_number(struct writer *w, const char *key, unsigned pane, int64_t
 
 static void put_window(struct writer *w, const struct weft_explorer *e)
 {
-    struct weft__clocks clocks;
-    weft__clocks_find(e, &clocks);
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct weft__window *window = e->is_free ? &e->pane[i].window : &e->window;
+        const struct explore_window *window = e->is_free ? &e->pane[i].window : &e->window;
         if (i == 0 || e->is_free) {
-            put_number(w, "from", i, weft__round(window->from));
-            put_number(w, "to", i, weft__round(window->to));
-        } else if (weft__round(e->pane[i].offset) != weft__round(clocks.offset[i])) {
-            put_number(w, "offset", i, weft__round(e->pane[i].offset));
+            put_number(w, "from", i, explore_round(window->from));
+            put_number(w, "to", i, explore_round(window->to));
+        } else if (explore_round(e->pane[i].offset) != explore_round(clocks.offset[i])) {
+            put_number(w, "offset", i, explore_round(e->pane[i].offset));
         }
     }
     if (e->is_free)
@@ -85,21 +85,21 @@ static void put_window(struct writer *w, const struct weft_explorer *e)
 static void put_rows(struct writer *w, const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct weft__pane *p = &e->pane[i];
-        if (weft__round(p->spread) == 0)
+        const struct explore_pane *p = &e->pane[i];
+        if (explore_round(p->spread) == 0)
             continue;
         if (p->focus_row != WEFT_NONE) {
             put_number(w, "row", i, p->focus_row);
             put_number(w, "y", i, p->focus_px);
         }
-        put_number(w, "spread", i, weft__round(p->spread));
+        put_number(w, "spread", i, explore_round(p->spread));
     }
 }
 
 /* Names of counters that are switched off. */
 static void put_counters(struct writer *w, const struct weft_explorer *e, unsigned pane)
 {
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     const char *last = NULL;
     struct writer names = {w->out, w->size, w->size + NAMES_MAX, w->any};
     for (uint32_t k = 0; p->counter_off && k < p->model->counters; k++) {
@@ -132,7 +132,7 @@ static void put_findings(struct writer *w, struct weft_explorer *e)
         put_number(w, "finding", e->wanted.pane, e->wanted.number);
     if (e->no_path)
         put_number(w, "path", 0, 0);
-    else if (e->wants_path || weft__path(e))
+    else if (e->wants_path || explore_path(e))
         put_number(w, "path", 0, 1);
     if (e->wants_diff)
         put_number(w, "diff", 0, 1);
@@ -141,7 +141,7 @@ static void put_findings(struct writer *w, struct weft_explorer *e)
 /* flame=1: it is open; then how, and at which frame. */
 static void put_flame(struct writer *w, const struct weft_explorer *e)
 {
-    const struct weft__flame_pane *f = &e->flame;
+    const struct explore_flame_pane *f = &e->flame;
     uint32_t focus = f->tree || f->why ? f->focus : f->wants_focus;
     if (!f->open)
         return;
@@ -469,25 +469,25 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
 static bool go_window(struct weft_explorer *e, const struct place *p)
 {
     bool sound = true;
-    struct weft__clocks clocks;
-    weft__clocks_find(e, &clocks);
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
     e->is_free = p->is_free;
     for (unsigned i = 0; i < e->panes; i++) {
         double offset = p->has_offset[i] ? (double)p->offset[i] : clocks.offset[i];
         e->pane[i].offset = i && !e->is_free ? offset : 0;
         e->pane[i].spread = 1; /* so that it does not fit yet, and offsets are kept */
     }
-    weft__window_fit(e);
+    explore_window_fit(e);
     for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
         if (!p->has_from[i] && !p->has_to[i])
             continue;
-        struct weft__window w = weft__window_get(e, i);
+        struct explore_window w = explore_window_get(e, i);
         w.from = p->has_from[i] ? (double)p->from[i] : w.from;
         w.to = p->has_to[i] ? (double)p->to[i] : w.to;
-        sound = weft__window_go(e, i, w) && sound;
+        sound = explore_window_go(e, i, w) && sound;
     }
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *pane = &e->pane[i];
+        struct explore_pane *pane = &e->pane[i];
         pane->spread = (double)p->spread[i];
         pane->focus_row = p->spread[i] && p->row[i] >= 0 ? (uint32_t)p->row[i] : WEFT_NONE;
         pane->focus_px = pane->focus_row != WEFT_NONE ? (int32_t)p->y[i] : 0;
@@ -496,7 +496,7 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
 }
 
 /* Switches off the counters of a list of names. Returns whether all are there. */
-static bool go_counters(struct weft__pane *p, struct value list)
+static bool go_counters(struct explore_pane *p, struct value list)
 {
     bool sound = true;
     char name[NAMES_MAX];
@@ -540,29 +540,29 @@ static bool go_findings(struct weft_explorer *e, const struct place *p)
     }
     e->wanted.is = false;
     if (p->diff && e->has_diff && e->diff_moves)
-        weft__diff_go(e);
+        explore_diff_go(e);
     if (!p->finding)
         return true;
-    e->wanted = (struct weft__wanted){
+    e->wanted = (struct explore_wanted){
         .is = true, .moves = moves, .pane = p->finding_pane, .number = (uint32_t)p->finding};
-    return weft__finding_come(e);
+    return explore_finding_come(e);
 }
 
 static void go_flame(struct weft_explorer *e, const struct place *p)
 {
-    weft__flame_forget(e);
+    explore_flame_forget(e);
     e->flame.open = p->flame;
     e->flame.wanted =
-        (struct weft__flame_of){.created = p->created, .async = p->async, .off_cpu = p->away};
+        (struct explore_flame_of){.created = p->created, .async = p->async, .off_cpu = p->away};
     e->flame.wants_focus = (uint32_t)p->frame;
 }
 
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
 {
     struct place p;
-    char query[WEFT__QUERY_BYTES + 1];
+    char query[EXPLORE_QUERY_BYTES + 1];
     bool sound = parse(&p, e, place);
-    weft__history_leave(e);
+    explore_history_leave(e);
     sound = decode(query, sizeof query, p.search) && sound;
     weft_explorer_search(e, query);
     sound = go_window(e, &p) && sound;
@@ -570,10 +570,10 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
         sound = go_counters(&e->pane[i], p.off[i]) && sound;
     if (e->panes && p.raw && !e->pane[0].scene->l->raw)
         sound = false;
-    weft__activate(e, 0);
+    explore_activate(e, 0);
     e->first_pane = 0;
-    weft__finding_leave(e);
-    weft__select(e, p.select_pane, p.select);
+    explore_finding_leave(e);
+    explore_select(e, p.select_pane, p.select);
     e->range_pane = p.has_range ? p.range_pane : 0;
     e->range_from_ns = p.has_range ? p.range_from : 0;
     e->range_to_ns = p.has_range ? p.range_to : 0;
@@ -583,12 +583,12 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     if (p.text)
         weft_explorer_text_size(e, (unsigned)p.text);
     e->wheel_x = -1;
-    e->drag.grip = WEFT__GRIP_NONE;
+    e->drag.grip = EXPLORE_GRIP_NONE;
     e->placed = false;
-    weft__history_arrive(e);
+    explore_history_arrive(e);
     sound = go_findings(e, &p) && sound;
     e->marks_stale = true;
-    weft__changed(e, WEFT_CHANGED_FACTS);
-    weft__moved(e);
+    explore_changed(e, WEFT_CHANGED_FACTS);
+    explore_moved(e);
     return sound;
 }

@@ -25,7 +25,7 @@ struct lives { /* a block of promises, without the lasting ones */
     uint32_t all, created, resolved, failed, becoming;
 };
 
-struct weft__ranges {
+struct explore_ranges {
     const struct weft_scene *s;
     struct weft_model made_of; /* a copy, to be compared with */
     struct block *block[COLUMNS];
@@ -154,7 +154,7 @@ static void count_life(struct lives *b, const struct weft_promise *p, int64_t en
     b->becoming += ends_by_itself(p);
 }
 
-static bool make_lives(struct weft__ranges *r, const struct weft_model *m,
+static bool make_lives(struct explore_ranges *r, const struct weft_model *m,
                        const struct weft_layout *l)
 {
     uint32_t room = 0;
@@ -174,10 +174,10 @@ static bool make_lives(struct weft__ranges *r, const struct weft_model *m,
     return true;
 }
 
-int weft__ranges_new(struct weft__ranges **out, const struct weft_scene *s)
+int explore_ranges_new(struct explore_ranges **out, const struct weft_scene *s)
 {
     const struct weft_model *m = s->m;
-    struct weft__ranges *r = calloc(1, sizeof *r);
+    struct explore_ranges *r = calloc(1, sizeof *r);
     *out = NULL;
     if (!r)
         return WEFT_E_NOMEM;
@@ -187,11 +187,11 @@ int weft__ranges_new(struct weft__ranges **out, const struct weft_scene *s)
     for (unsigned c = 0; c < COLUMNS && made; c++)
         made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
     if (!made) {
-        weft__ranges_free(r);
+        explore_ranges_free(r);
         return WEFT_E_NOMEM;
     }
-    struct weft__range_sums all;
-    weft__ranges_sum(&all, r, s, -WEFT_TIME_MAX, WEFT_TIME_MAX);
+    struct explore_range_sums all;
+    explore_ranges_sum(&all, r, s, -WEFT_TIME_MAX, WEFT_TIME_MAX);
     r->events = all.events;
     for (uint32_t i = 0; i < blocks(m->runs); i++)
         r->runs += r->block[RUNS][i].count;
@@ -199,7 +199,7 @@ int weft__ranges_new(struct weft__ranges **out, const struct weft_scene *s)
     return 0;
 }
 
-void weft__ranges_free(struct weft__ranges *r)
+void explore_ranges_free(struct explore_ranges *r)
 {
     if (!r)
         return;
@@ -210,7 +210,7 @@ void weft__ranges_free(struct weft__ranges *r)
     free(r);
 }
 
-bool weft__ranges_fit(const struct weft__ranges *r, const struct weft_scene *s)
+bool explore_ranges_fit(const struct explore_ranges *r, const struct weft_scene *s)
 {
     const struct weft_model *a = &r->made_of, *b = s->m;
     return r->s == s && a->promise == b->promise && a->promises == b->promises &&
@@ -222,7 +222,7 @@ bool weft__ranges_fit(const struct weft__ranges *r, const struct weft_scene *s)
 /* ---- Asking ---- */
 
 struct range {
-    const struct weft__ranges *r;
+    const struct explore_ranges *r;
     const struct weft_model *m;
     const struct weft_layout *l;
     int64_t from_ns, to_ns;
@@ -257,7 +257,7 @@ static bool within(const struct range *g, int64_t time)
     return time >= g->from_ns && time <= g->to_ns;
 }
 
-static void sum_life(const struct range *g, uint32_t i, struct weft__range_sums *out,
+static void sum_life(const struct range *g, uint32_t i, struct explore_range_sums *out,
                      uint64_t *becoming)
 {
     const struct weft_promise *p = &g->m->promise[i];
@@ -270,23 +270,23 @@ static void sum_life(const struct range *g, uint32_t i, struct weft__range_sums 
     if (p->start_ns > g->to_ns || end < g->from_ns)
         return;
     out->alive++;
-    struct weft__top *t = &out->longest;
+    struct explore_top *t = &out->longest;
     int64_t inside = (int64_t)overlap(p->start_ns, end, g->from_ns, g->to_ns);
     if (t->count == t->room && inside < t->length[t->count - 1])
         return;
     int64_t start = weft_layout_start(g->l, p); /* not earlier */
     inside = (int64_t)overlap(start, end, g->from_ns, g->to_ns);
-    weft__top_add(t, i, inside, end > start ? end - start : 0);
+    explore_top_add(t, i, inside, end > start ? end - start : 0);
 }
 
 /* Whether none of the block is among the longest. */
-static bool too_short(const struct weft__top *t, const struct range *g, const struct lives *b)
+static bool too_short(const struct explore_top *t, const struct range *g, const struct lives *b)
 {
     int64_t most = (int64_t)overlap(b->from_ns, b->to_ns, g->from_ns, g->to_ns);
     return t->count == t->room && most < t->length[t->count - 1];
 }
 
-static void sum_lives(const struct range *g, struct weft__range_sums *out, uint64_t *becoming)
+static void sum_lives(const struct range *g, struct explore_range_sums *out, uint64_t *becoming)
 {
     for (uint32_t i = 0; i < g->r->all_lasting; i++)
         sum_life(g, g->r->lasting[i], out, becoming);
@@ -314,13 +314,13 @@ static void sum_lives(const struct range *g, struct weft__range_sums *out, uint6
     }
 }
 
-void weft__ranges_sum(struct weft__range_sums *out, const struct weft__ranges *r,
-                      const struct weft_scene *s, int64_t from_ns, int64_t to_ns)
+void explore_ranges_sum(struct explore_range_sums *out, const struct explore_ranges *r,
+                        const struct weft_scene *s, int64_t from_ns, int64_t to_ns)
 {
     struct range g = {.r = r, .m = s->m, .l = s->l, .from_ns = from_ns, .to_ns = to_ns};
     uint64_t runs = 0, none = 0, becoming = 0;
-    *out = (struct weft__range_sums){.exact = true};
-    out->longest.room = WEFT__TOP_MAX;
+    *out = (struct explore_range_sums){.exact = true};
+    out->longest.room = EXPLORE_TOP_MAX;
     sum_lives(&g, out, &becoming);
     out->events = out->created + becoming;
     sum_column(&g, INTERACTIONS, &out->events, &none);
@@ -343,32 +343,32 @@ void weft__ranges_sum(struct weft__range_sums *out, const struct weft__ranges *r
 
 /* ---- Facts ---- */
 
-int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s)
+int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s)
 {
-    if (f->ranges && weft__ranges_fit(f->ranges, s))
+    if (f->ranges && explore_ranges_fit(f->ranges, s))
         return 0;
-    weft__ranges_free(f->ranges);
-    return weft__ranges_new(&f->ranges, s);
+    explore_ranges_free(f->ranges);
+    return explore_ranges_new(&f->ranges, s);
 }
 
-static void add_length(struct weft__facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
+static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
 {
     explore_say(f, explore_nowhere(), which,
                 LENGTH(length, ns < INT64_MAX ? (int64_t)ns : INT64_MAX),
-                TEXT(share, weft__share(ns, all).text));
+                TEXT(share, explore_share(ns, all).text));
 }
 
-static void add_number(struct weft__facts *f, enum explore_fact which, uint64_t n)
+static void add_number(struct explore_facts *f, enum explore_fact which, uint64_t n)
 {
     explore_say(f, explore_nowhere(), which, AMOUNT(count, n));
 }
 
-int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
-                         int64_t to_ns)
+int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                           int64_t to_ns)
 {
-    struct weft__range_sums sums;
-    weft__fact_begin(f);
-    if (weft__facts_prepare(f, s) < 0)
+    struct explore_range_sums sums;
+    explore_fact_begin(f);
+    if (explore_facts_prepare(f, s) < 0)
         f->failed = true;
     if (from_ns > to_ns) {
         int64_t swap = from_ns;
@@ -378,8 +378,8 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
     from_ns = from_ns < -WEFT_TIME_MAX ? -WEFT_TIME_MAX : from_ns;
     to_ns = to_ns > WEFT_TIME_MAX ? WEFT_TIME_MAX : to_ns;
     if (f->failed || from_ns > to_ns)
-        return weft__fact_end(f);
-    weft__ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
+        return explore_fact_end(f);
+    explore_ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
     uint64_t all = (uint64_t)(to_ns - from_ns);
     explore_heading(f, FACT_RANGE_HEAD);
     explore_say(f, explore_nowhere(), FACT_DURATION, LENGTH(length, to_ns - from_ns));
@@ -399,22 +399,22 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
     add_number(f, FACT_RESOLVED_IN_IT, sums.resolved);
     if (sums.failed) {
         add_number(f, FACT_FAILED_IN_IT, sums.failed);
-        weft__fact_bad(f);
+        explore_fact_bad(f);
     }
     for (uint32_t i = 0; i < sums.longest.count; i++)
         explore_say(f, explore_promise(s, sums.longest.promise[i], i > 0), FACT_LONGEST_IN_IT,
                     TEXT(promise, explore_called(s, sums.longest.promise[i]).text));
-    weft__fact_more(f, sums.alive, sums.longest.count);
-    weft__fact_hot_range(f, s, from_ns, to_ns);
-    return weft__fact_end(f);
+    explore_fact_more(f, sums.alive, sums.longest.count);
+    explore_fact_hot_range(f, s, from_ns, to_ns);
+    return explore_fact_end(f);
 }
 
-void weft__facts_fini(struct weft__facts *f)
+void explore_facts_fini(struct explore_facts *f)
 {
     free(f->fact);
     free(f->target);
     free(f->at);
     free(f->texts);
-    weft__ranges_free(f->ranges);
-    *f = (struct weft__facts){0};
+    explore_ranges_free(f->ranges);
+    *f = (struct explore_facts){0};
 }

@@ -5,28 +5,28 @@
 
 #include "explore/fact.h"
 
-struct weft__ranges;
+struct explore_ranges;
 
 /* On success the caller owns *out. Returns 0 or WEFT_E_NOMEM. Some tens of milliseconds for ten million
  * events. */
-int weft__ranges_new(struct weft__ranges **out, const struct weft_scene *s);
+int explore_ranges_new(struct explore_ranges **out, const struct weft_scene *s);
 
-void weft__ranges_free(struct weft__ranges *r);
+void explore_ranges_free(struct explore_ranges *r);
 
 /* Whether it was made of that scene. */
-bool weft__ranges_fit(const struct weft__ranges *r, const struct weft_scene *s);
+bool explore_ranges_fit(const struct explore_ranges *r, const struct weft_scene *s);
 
-struct weft__range_sums {
+struct explore_range_sums {
     uint64_t events; /* see exact */
     bool exact;      /* else events without records of their own count evenly among runs */
     uint64_t alive, created, resolved, failed;
     uint64_t running_ns, sleeping_ns, collecting_ns;
-    uint64_t sleeps, pauses;  /* that begin in it */
-    struct weft__top longest; /* by what of them lies in it */
+    uint64_t sleeps, pauses;    /* that begin in it */
+    struct explore_top longest; /* by what of them lies in it */
 };
 
 /* Both times included. Some milliseconds at most, unless most promises outlive thousands of others. */
-void weft__ranges_sum(struct weft__range_sums *out, const struct weft__ranges *r,
-                      const struct weft_scene *s, int64_t from_ns, int64_t to_ns);
+void explore_ranges_sum(struct explore_range_sums *out, const struct explore_ranges *r,
+                        const struct weft_scene *s, int64_t from_ns, int64_t to_ns);
 
 #endif

@@ -14,17 +14,17 @@
 #include "explore/visible.h"
 #include "view/flame.h"
 
-#define WEFT__HISTORY_MAX 100
-#define WEFT__QUERY_BYTES 1000
-#define WEFT__PLACE_BYTES 16384
+#define EXPLORE_HISTORY_MAX 100
+#define EXPLORE_QUERY_BYTES 1000
+#define EXPLORE_PLACE_BYTES 16384
 
 /* Times that are seen. Not whole numbers, so that many small steps add up, and zooming in and out again
  * leads back. */
-struct weft__window {
+struct explore_window {
     double from, to;
 };
 
-struct weft__pane {
+struct explore_pane {
     struct weft_scene *scene;
     struct weft_model *model;
     struct weft_search *search; /* NULL: nothing is looked for */
@@ -39,9 +39,9 @@ struct weft__pane {
     char title[256];
 
     /* Where one looks. */
-    struct weft__window window; /* while axes are free */
-    double offset;              /* while they are linked: how much later than in the first pane */
-    double spread;              /* see weft_viewport */
+    struct explore_window window; /* while axes are free */
+    double offset;                /* while they are linked: how much later than in the first pane */
+    double spread;                /* see weft_viewport */
     uint32_t focus_row;
     int32_t focus_px;
 
@@ -52,14 +52,14 @@ struct weft__pane {
 };
 
 /* Where one was. */
-struct weft__moment {
+struct explore_moment {
     unsigned panes, pane, finding_pane;
     uint32_t finding;
     bool selected, is_free;
     uint64_t id; /* of the selection */
-    struct weft__window window;
+    struct explore_window window;
     struct {
-        struct weft__window window;
+        struct explore_window window;
         double offset, spread;
         uint32_t focus_row;
         int32_t focus_px;
@@ -67,7 +67,7 @@ struct weft__moment {
 };
 
 /* A finding that will be shown once the pane is analysed. */
-struct weft__wanted {
+struct explore_wanted {
     bool is; /* wanted */
     bool
         again; /* the one with this kind and culprit, after its trace was read again; else by number */
@@ -78,27 +78,27 @@ struct weft__wanted {
     uint64_t id; /* of the culprit */
 };
 
-#define WEFT__NOTES_MAX 24
-#define WEFT__NOTE_BYTES 1024
+#define EXPLORE_NOTES_MAX 24
+#define EXPLORE_NOTE_BYTES 1024
 
-enum weft__grip { WEFT__GRIP_NONE, WEFT__GRIP_ROWS, WEFT__GRIP_RULER, WEFT__GRIP_FLAME };
+enum explore_grip { EXPLORE_GRIP_NONE, EXPLORE_GRIP_ROWS, EXPLORE_GRIP_RULER, EXPLORE_GRIP_FLAME };
 
 /* From press to release. */
-struct weft__drag {
-    enum weft__grip grip;
+struct explore_drag {
+    enum explore_grip grip;
     bool moved; /* far enough to be no click */
     bool alone; /* only this pane */
     unsigned pane;
     double x, y;
-    struct weft__window window; /* of the pane, at the press */
-    uint32_t row;               /* under the pointer, or WEFT_NONE */
+    struct explore_window window; /* of the pane, at the press */
+    uint32_t row;                 /* under the pointer, or WEFT_NONE */
     int32_t row_px;
     int64_t time_ns;
     uint32_t scrolled; /* of the flame graph, at the press */
 };
 
 /* What a flame graph is of. */
-struct weft__flame_of {
+struct explore_flame_of {
     unsigned pane;
     uint32_t promise;       /* or WEFT_NONE */
     int64_t from_ns, to_ns; /* equal: always */
@@ -107,18 +107,18 @@ struct weft__flame_of {
     bool off_cpu;           /* time that threads were away */
 };
 
-#define WEFT__FLAME_BACK 32
+#define EXPLORE_FLAME_BACK 32
 
 /* The flame graph, below the panes. */
-struct weft__flame_pane {
+struct explore_flame_pane {
     bool open;
-    struct weft__flame_of wanted; /* created, async and off_cpu of it are switches */
-    struct weft__flame_of of;     /* what the tree is of */
-    struct weft_calltree *tree;   /* NULL: there is none; why says why */
+    struct explore_flame_of wanted; /* created, async and off_cpu of it are switches */
+    struct explore_flame_of of;     /* what the tree is of */
+    struct weft_calltree *tree;     /* NULL: there is none; why says why */
     const char *why;
     uint32_t focus, scrolled;
     uint32_t wants_focus; /* a place asks for it */
-    uint32_t back[WEFT__FLAME_BACK], backs;
+    uint32_t back[EXPLORE_FLAME_BACK], backs;
     uint32_t hovered; /* box, or WEFT_NONE */
     struct weft_flame layout;
     int32_t top_px, height_px; /* height 0: it is not shown */
@@ -126,7 +126,7 @@ struct weft__flame_pane {
 };
 
 struct weft_explorer {
-    struct weft__pane pane[WEFT_PANES_MAX];
+    struct explore_pane pane[WEFT_PANES_MAX];
     unsigned panes;
     unsigned active;     /* the pane that keys are for */
     unsigned first_pane; /* of those for which there is room */
@@ -134,8 +134,8 @@ struct weft_explorer {
     uint16_t text_percent;
     unsigned changed;
 
-    bool is_free;               /* axes are not linked */
-    struct weft__window window; /* while they are linked: of the first pane */
+    bool is_free;                 /* axes are not linked */
+    struct explore_window window; /* while they are linked: of the first pane */
     bool no_counters, no_strips;
 
     unsigned selected_pane, hovered_pane, range_pane;
@@ -144,7 +144,7 @@ struct weft_explorer {
 
     unsigned finding_pane;
     uint32_t finding; /* that is shown: index, or WEFT_NONE */
-    struct weft__wanted wanted;
+    struct explore_wanted wanted;
     bool no_path;    /* never shown */
     bool wants_path; /* a place asks for it */
     struct weft_path path;
@@ -154,241 +154,244 @@ struct weft_explorer {
     bool wants_diff, diff_moves, has_diff;
     struct weft_diff diff;
     bool marks_stale;
-    char (*note_text)[WEFT__NOTE_BYTES]; /* lines of a still picture; WEFT__NOTES_MAX, or NULL */
-    const char *note[WEFT__NOTES_MAX];
+    char (
+        *note_text)[EXPLORE_NOTE_BYTES]; /* lines of a still picture; EXPLORE_NOTES_MAX, or NULL */
+    const char *note[EXPLORE_NOTES_MAX];
     uint32_t note_count;
     bool notes_failed;
 
-    struct weft__flame_pane flame;
+    struct explore_flame_pane flame;
 
     struct weft_drawlist list;
     bool dirty;  /* list is not what is seen now */
     bool moved;  /* … nor is the geometry of the panes */
     bool placed; /* but the panes are where they were, and so is the time axis */
 
-    struct weft__drag drag;
+    struct explore_drag drag;
     double wheel_x, wheel_y; /* where the focus was set by the wheel; below 0: it was not */
     bool pointed;
     double point_x, point_y;
     char tip[1024];
     bool tip_is_stale;
 
-    char query[WEFT__QUERY_BYTES + 1];
+    char query[EXPLORE_QUERY_BYTES + 1];
     bool search_failed;
     char found[128];
 
-    struct weft__moment *history; /* WEFT__HISTORY_MAX */
+    struct explore_moment *history; /* EXPLORE_HISTORY_MAX */
     unsigned history_count, history_at;
 
-    struct weft__facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts,
+    struct explore_facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts,
         flame_facts;
     bool selection_is_stale, range_is_stale, trace_is_stale, finding_is_stale, diff_is_stale,
         flame_is_stale;
     struct weft_fact *fact; /* of all of them that are shown */
     uint32_t facts, facts_room;
 
-    struct weft__visible visible;
+    struct explore_visible visible;
     bool visible_is_stale;
 
     char counter_text[320];
-    char place[WEFT__PLACE_BYTES];
+    char place[EXPLORE_PLACE_BYTES];
 };
 
 /* ---- explore.c ---- */
 
 /* Something is to be drawn otherwise, in the same place. */
-void weft__changed(struct weft_explorer *e, unsigned flags);
+void explore_changed(struct weft_explorer *e, unsigned flags);
 
 /* Keys are for that pane from now on. */
-void weft__activate(struct weft_explorer *e, unsigned pane);
+void explore_activate(struct weft_explorer *e, unsigned pane);
 
 /* What is seen has moved. */
-void weft__moved(struct weft_explorer *e);
+void explore_moved(struct weft_explorer *e);
 
 /* Makes the geometry of the panes that of what is to be seen. Returns 0 or WEFT_E_NOMEM. */
-int weft__refresh(struct weft_explorer *e);
+int explore_refresh(struct weft_explorer *e);
 
 /* The pane at a y; e->panes if there is none. */
-unsigned weft__pane_at(const struct weft_explorer *e, double y);
+unsigned explore_pane_at(const struct weft_explorer *e, double y);
 
 /* The nearest whole number, within 2^62. */
-int64_t weft__round(double x);
+int64_t explore_round(double x);
 
 /* ---- window.c ---- */
 
 /* Times of a pane. */
-struct weft__window weft__window_get(const struct weft_explorer *e, unsigned pane);
+struct explore_window explore_window_get(const struct weft_explorer *e, unsigned pane);
 
 /* Sees these times, brought within what makes sense: some of the trace stays in sight, margin of the width
  * at least. Where axes are linked, the other panes come along. */
-void weft__window_set(struct weft_explorer *e, unsigned pane, struct weft__window w, double margin);
+void explore_window_set(struct weft_explorer *e, unsigned pane, struct explore_window w,
+                        double margin);
 
 /* Brings what is seen within what makes sense now. */
-void weft__window_settle(struct weft_explorer *e);
+void explore_window_settle(struct weft_explorer *e);
 
 /* Moves one pane alone: by its offset, if axes are linked. */
-void weft__window_shift(struct weft_explorer *e, unsigned pane, struct weft__window w);
+void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore_window w);
 
 /* Sees exactly these times, as a place says, if they are anywhere near. Returns whether they are. */
-bool weft__window_go(struct weft_explorer *e, unsigned pane, struct weft__window w);
+bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_window w);
 
 /* The pane's time at x stays there. */
-void weft__window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
-void weft__window_pan(struct weft_explorer *e, unsigned pane, double pixels);
+void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
+void explore_window_pan(struct weft_explorer *e, unsigned pane, double pixels);
 
 /* Sees everything, rows and all. */
-void weft__window_fit(struct weft_explorer *e);
-bool weft__window_is_fit(const struct weft_explorer *e);
+void explore_window_fit(struct weft_explorer *e);
+bool explore_window_is_fit(const struct weft_explorer *e);
 
-void weft__window_link(struct weft_explorer *e, bool linked);
+void explore_window_link(struct weft_explorer *e, bool linked);
 
 /* ---- clocks.c ---- */
 
-struct weft__clocks {
+struct explore_clocks {
     double offset[WEFT_PANES_MAX];  /* as a pane's offset */
     bool is_common[WEFT_PANES_MAX]; /* it overlaps another one */
     unsigned count;                 /* of those that lie by the clock of one above them */
 };
 
 /* Where the panes lie by the wall clock. */
-void weft__clocks_find(const struct weft_explorer *e, struct weft__clocks *c);
+void explore_clocks_find(const struct weft_explorer *e, struct explore_clocks *c);
 
 /* Those that lay by it before a trace was read again still do: it may be known more precisely now. */
-void weft__clocks_keep(struct weft_explorer *e, const struct weft__clocks *before);
+void explore_clocks_keep(struct weft_explorer *e, const struct explore_clocks *before);
 
 /* Puts all there, or, if they are, to the same beginning. Returns whether anything is different. */
-bool weft__clocks_align(struct weft_explorer *e);
+bool explore_clocks_align(struct weft_explorer *e);
 
 /* How the time axis of a pane stands to the others, in words; may use out. NULL: there are no others. */
-const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room);
+const char *explore_clocks_say(const struct weft_explorer *e, unsigned pane, char *out,
+                               size_t room);
 
 /* The pane's time at x, and pixels of the time axis. */
-double weft__time_at(const struct weft_explorer *e, unsigned pane, double x);
-double weft__axis_px(const struct weft_explorer *e);
-double weft__axis_x0(const struct weft_explorer *e);
+double explore_time_at(const struct weft_explorer *e, unsigned pane, double x);
+double explore_axis_px(const struct weft_explorer *e);
+double explore_axis_x0(const struct weft_explorer *e);
 
 /* Spreads the rows of a pane by the factor (squeezes them below 1). */
-void weft__rows_spread(struct weft_explorer *e, unsigned pane, double factor);
+void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor);
 
 /* Makes the row the focus, where it is now or at middle_px of the pane. */
-void weft__rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px);
+void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px);
 
 /* Where the middle of a row is, in pixels below the pane's top, and how high it is. false: it is not in
  * the picture. Of the latest picture. */
-bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
-                  int32_t *height_px);
+bool explore_row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
+                    int32_t *height_px);
 
 /* 1.2 to the power of notches, of which there are not more than 40. */
-double weft__notches(double notches);
+double explore_notches(double notches);
 
 /* ---- walk.c ---- */
 
 /* Selects without moving. */
-void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise);
+void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 
 /* Moves as little as makes the selection well visible. */
-void weft__reveal(struct weft_explorer *e);
+void explore_reveal(struct weft_explorer *e);
 
 /* A jump: leave before it, arrive after it. */
-void weft__history_leave(struct weft_explorer *e);
-void weft__history_arrive(struct weft_explorer *e);
-bool weft__history_go(struct weft_explorer *e, int step);
-void weft__history_clear(struct weft_explorer *e);
+void explore_history_leave(struct weft_explorer *e);
+void explore_history_arrive(struct weft_explorer *e);
+bool explore_history_go(struct weft_explorer *e, int step);
+void explore_history_clear(struct weft_explorer *e);
 
 /* Selects a promise, brings it into view and remembers where one was. Returns false for WEFT_NONE. */
-bool weft__jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
+bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
 
 /* Sees the promise's whole life, with a margin. */
-void weft__zoom_to(struct weft_explorer *e, unsigned pane, double from, double to);
+void explore_zoom_to(struct weft_explorer *e, unsigned pane, double from, double to);
 
 /* The commands that select: NEXT to BECAME. */
-bool weft__walk(struct weft_explorer *e, enum weft_command command);
+bool explore_walk(struct weft_explorer *e, enum weft_command command);
 
 /* ---- hits.c ---- */
 
 /* Searches the pane anew for e->query. */
-void weft__search_pane(struct weft_explorer *e, unsigned pane);
-bool weft__hits_go(struct weft_explorer *e, int step);
+void explore_search_pane(struct weft_explorer *e, unsigned pane);
+bool explore_hits_go(struct weft_explorer *e, int step);
 
 /* ---- findings.c ---- */
 
 /* Of a pane's model: the analysis's, or one that is made now. NULL: the analysis is still to come, or there is no memory. */
-const struct weft_history *weft__history_of(struct weft__pane *p);
+const struct weft_history *explore_history_of(struct explore_pane *p);
 
 /* How many findings of a pane are shown: those that are at least likely. */
-uint32_t weft__findings_shown(const struct weft__pane *p);
+uint32_t explore_findings_shown(const struct explore_pane *p);
 
 /* Shows a finding; moves: and brings it into view. */
-void weft__finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);
-bool weft__finding_go(struct weft_explorer *e, int step);
+void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);
+bool explore_finding_go(struct weft_explorer *e, int step);
 
 /* Shows the one that is wanted, if it is there by now. Returns false if it never will be. */
-bool weft__finding_come(struct weft_explorer *e);
+bool explore_finding_come(struct weft_explorer *e);
 
 /* Shows no finding. Returns whether there was one. */
-bool weft__finding_leave(struct weft_explorer *e);
+bool explore_finding_leave(struct weft_explorer *e);
 
 /* The promise at that time comes into view, and is selected. */
-void weft__moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns);
+void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns);
 
 /* Both traces side by side where they diverge. */
-void weft__diff_go(struct weft_explorer *e);
+void explore_diff_go(struct weft_explorer *e);
 
 /* A pane's trace goes away or is another one from now on; gone: as a pane. */
-void weft__findings_forget(struct weft_explorer *e, unsigned pane, bool gone);
+void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone);
 
 /* The path of the selection, made when it is asked for; NULL: it is not to be shown. */
-const struct weft_path *weft__path(struct weft_explorer *e);
-bool weft__path_toggle(struct weft_explorer *e);
+const struct weft_path *explore_path(struct weft_explorer *e);
+bool explore_path_toggle(struct weft_explorer *e);
 
 /* ---- marks.c ---- */
 
 /* Makes the marks of all panes those of what is shown. */
-void weft__marks_update(struct weft_explorer *e);
+void explore_marks_update(struct weft_explorer *e);
 
 /* Makes the notes of a still picture. Returns false if there is no memory. */
-bool weft__notes_make(struct weft_explorer *e);
+bool explore_notes_make(struct weft_explorer *e);
 
 /* ---- flame.c ---- */
 
 /* The command, of those that are about it. */
-bool weft__flame_command(struct weft_explorer *e, enum weft_command command);
+bool explore_flame_command(struct weft_explorer *e, enum weft_command command);
 
 /* How high it is to be, in pixels, of a picture of that height; 0: it is not shown. */
-int32_t weft__flame_height(const struct weft_explorer *e, int32_t height_px);
+int32_t explore_flame_height(const struct weft_explorer *e, int32_t height_px);
 
 /* Draws it at the bottom. Returns 0 or WEFT_E_NOMEM. */
-int weft__flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still);
+int explore_flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still);
 
 /* Whether a y is in it. */
-bool weft__flame_has(const struct weft_explorer *e, double y);
+bool explore_flame_has(const struct weft_explorer *e, double y);
 
-void weft__flame_point(struct weft_explorer *e, double x, double y);
-void weft__flame_leave(struct weft_explorer *e);
-void weft__flame_click(struct weft_explorer *e, double x, double y);
-void weft__flame_scroll(struct weft_explorer *e, int rows);
+void explore_flame_point(struct weft_explorer *e, double x, double y);
+void explore_flame_leave(struct weft_explorer *e);
+void explore_flame_click(struct weft_explorer *e, double x, double y);
+void explore_flame_scroll(struct weft_explorer *e, int rows);
 
 /* Back to the frame before, or it closes. Returns whether there was something to do. */
-bool weft__flame_back(struct weft_explorer *e);
+bool explore_flame_back(struct weft_explorer *e);
 
-void weft__flame_focus(struct weft_explorer *e, uint32_t node);
+void explore_flame_focus(struct weft_explorer *e, uint32_t node);
 
 /* What is under the pointer. Returns its size. */
-size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room);
+size_t explore_flame_tip(struct weft_explorer *e, char *out, size_t room);
 
 /* Facts of it. */
-void weft__flame_facts(struct weft_explorer *e);
+void explore_flame_facts(struct weft_explorer *e);
 
 /* What it is of goes away. */
-void weft__flame_forget(struct weft_explorer *e);
-void weft__flame_fini(struct weft_explorer *e);
+void explore_flame_forget(struct weft_explorer *e);
+void explore_flame_fini(struct weft_explorer *e);
 
 /* ---- tip.c ---- */
 
 /* Notes what lies under the pointer. */
-void weft__tip_forget(struct weft_explorer *e);
+void explore_tip_forget(struct weft_explorer *e);
 
 /* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */
-size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
+size_t explore_describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
 
 #endif

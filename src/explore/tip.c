@@ -31,27 +31,27 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
         t->size += (size_t)n < t->room - t->size ? (size_t)n : t->room - t->size - 1;
 }
 
-size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+size_t explore_describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
     const struct weft_promise *p = &m->promise[promise];
     char label[160], type[40];
     const char *name = weft_model_type(m, promise);
     struct text t = {out, 0, room};
-    weft__fact_clean(type, sizeof type, name, strlen(name));
-    if (weft__fact_label(label, sizeof label, m, promise))
+    explore_fact_clean(type, sizeof type, name, strlen(name));
+    if (explore_fact_label(label, sizeof label, m, promise))
         say(&t, "%s (%s)", label, type);
     else
         say(&t, "%s", type);
     say(&t, " #%" PRIu64 ": at %s, %s, %s", p->id, weft_moment(weft_layout_start(s->l, p)).text,
-        weft_duration(weft__length(s, promise)).text,
+        weft_duration(explore_length(s, promise)).text,
         weft_outcome_name((enum weft_outcome)p->outcome));
     if (weft_model_overdue(m, promise))
         say(&t, " though it should be resolved");
     uint32_t size, reason = weft_model_reason(m, promise);
     if (p->outcome == WEFT_FAILED && reason != WEFT_NONE) {
         const char *why = weft_model_text(m, reason, &size);
-        weft__fact_clean(label, sizeof label, why, size);
+        explore_fact_clean(label, sizeof label, why, size);
         say(&t, ": %s", label);
     }
     return t.size;
@@ -85,7 +85,7 @@ static void say_region(struct text *t, const struct weft_model *m, int64_t time_
 
 /* The values of the first counters at that time: changes of all of them are in the order of time, so their
  * latest ones are looked for from there backwards, for a while. */
-static void say_counters(struct text *t, const struct weft__pane *p, int64_t time_ns)
+static void say_counters(struct text *t, const struct explore_pane *p, int64_t time_ns)
 {
     const struct weft_model *m = p->model;
     uint32_t chosen[COUNTERS_MAX], count = 0, found = 0, i;
@@ -114,14 +114,14 @@ static void say_counters(struct text *t, const struct weft__pane *p, int64_t tim
         const char *text = weft_model_text(m, m->counter[chosen[k]].name, &size);
         if (!known[k])
             continue;
-        weft__fact_clean(name, sizeof name, text, size);
+        explore_fact_clean(name, sizeof name, text, size);
         say(t, "%s%s: %" PRId64, between, name, value[k]);
         between = ", ";
     }
 }
 
 /* "kv_server 4711, at 1.2 ms: on a core 35 % of 120 µs, 80 % of that for a promise; mostly in parse (7 of 9 samples)" */
-static void say_strip(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
+static void say_strip(struct text *t, const struct explore_pane *p, const struct weft_pick *at)
 {
     const struct weft_profile *samples = p->scene->p;
     struct weft_strip_pick s;
@@ -130,8 +130,8 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
     if (s.thread < samples->threads) {
         const struct weft_thread *x = &samples->thread[s.thread];
         const char *text = weft_profile_text(samples, x->name);
-        weft__fact_clean(name, sizeof name, *text ? text : "thread",
-                         strlen(*text ? text : "thread"));
+        explore_fact_clean(name, sizeof name, *text ? text : "thread",
+                           strlen(*text ? text : "thread"));
         say(t, x->thread == UINT32_MAX ? "%s" : "%s %" PRIu32, name, x->thread);
     } else {
         say(t, "%" PRIu32 " threads", s.threads);
@@ -143,29 +143,29 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
     if (on == 0)
         say(t, "on no core");
     else
-        say(t, "on a core %s of %s", weft__share(on, whole).text,
+        say(t, "on a core %s of %s", explore_share(on, whole).text,
             weft_duration((int64_t)whole).text);
     if (on && p->model->promises > 1)
-        say(t, ", %s of that for a promise", weft__share(s.promise_ns, s.on_ns).text);
+        say(t, ", %s of that for a promise", explore_share(s.promise_ns, s.on_ns).text);
     if (s.location != WEFT_NONE) {
         char function[160];
-        weft__function_name(function, sizeof function, samples, s.location);
+        explore_function_name(function, sizeof function, samples, s.location);
         say(t, "; mostly in %s (%s of %s sample%s)", function, weft_count(s.hottest).text,
             weft_count(s.looked).text, weft_plural(s.looked));
     }
     if (s.interrupted_ns)
-        say(t, "; interrupted for %s", weft__share(s.interrupted_ns, whole).text);
+        say(t, "; interrupted for %s", explore_share(s.interrupted_ns, whole).text);
 }
 
-static void say_place(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
+static void say_place(struct text *t, const struct explore_pane *p, const struct weft_pick *at)
 {
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
-        t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        t->size += explore_describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_FOLD:
         say(t, "%s promise%s; the longest: ", weft_count(at->folded).text, weft_plural(at->folded));
-        t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        t->size += explore_describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_RULER:
         say(t, "%s", weft_moment(at->time_ns).text);
@@ -189,12 +189,12 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         return e->tip;
     struct text t = {e->tip, 0, sizeof e->tip};
     *e->tip = '\0';
-    if (e->pointed && weft__refresh(e) == 0 && weft__flame_has(e, e->point_y)) {
-        weft__flame_tip(e, e->tip, sizeof e->tip);
+    if (e->pointed && explore_refresh(e) == 0 && explore_flame_has(e, e->point_y)) {
+        explore_flame_tip(e, e->tip, sizeof e->tip);
     } else if (e->pointed && !e->moved) {
-        unsigned pane = weft__pane_at(e, e->point_y);
+        unsigned pane = explore_pane_at(e, e->point_y);
         if (pane < e->panes) {
-            const struct weft__pane *p = &e->pane[pane];
+            const struct explore_pane *p = &e->pane[pane];
             struct weft_pick at =
                 weft_view_pick(p->scene, &p->geometry, (int32_t)(e->point_x * WEFT_PX),
                                (int32_t)(e->point_y * WEFT_PX));

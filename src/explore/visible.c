@@ -166,23 +166,23 @@ static void describe(char *out, size_t room, const struct weft_scene *s, uint32_
 {
     const struct weft_promise *p = &s->m->promise[promise];
     const char *name = weft_model_type(s->m, promise);
-    char type[WEFT__FACT_LABEL], label[WEFT__FACT_LABEL];
-    weft__fact_clean(type, sizeof type, name, strlen(name));
-    bool labelled = weft__fact_label(label, sizeof label, s->m, promise) != 0;
+    char type[EXPLORE_FACT_LABEL], label[EXPLORE_FACT_LABEL];
+    explore_fact_clean(type, sizeof type, name, strlen(name));
+    bool labelled = explore_fact_label(label, sizeof label, s->m, promise) != 0;
     snprintf(out, room, "%s%s%s, #%" PRIu64 ", from %s, %s long, %s", type, labelled ? " " : "",
              label, p->id, weft_moment(weft_layout_start(s->l, p)).text,
-             weft_duration(weft__length(s, promise)).text,
+             weft_duration(explore_length(s, promise)).text,
              weft_model_overdue(s->m, promise) ? "never resolved, but must be"
                                                : weft_outcome_name((enum weft_outcome)p->outcome));
 }
 
-void weft__visible_clear(struct weft__visible *v)
+void explore_visible_clear(struct explore_visible *v)
 {
     v->count = v->all = 0;
 }
 
-int weft__visible_list(struct weft__visible *v, const struct weft_scene *s,
-                       const struct weft_geometry *g, unsigned pane, uint32_t max)
+int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
+                         const struct weft_geometry *g, unsigned pane, uint32_t max)
 {
     struct sight sight = {.m = s->m, .l = s->l, .from_ns = g->from_ns, .to_ns = g->to_ns};
     struct found found[WEFT_VISIBLE_MAX];

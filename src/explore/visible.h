@@ -5,15 +5,15 @@
 
 #include "explore/explore.h"
 
-struct weft__visible {
+struct explore_visible {
     struct weft_visible item[WEFT_VISIBLE_MAX];
     uint32_t count;
-    uint32_t all;                     /* how many are seen in all panes; see weft__visible_list */
+    uint32_t all;                     /* how many are seen in all panes; see explore_visible_list */
     char text[WEFT_VISIBLE_MAX][300]; /* of the items */
 };
 
 /* No promises. */
-void weft__visible_clear(struct weft__visible *v);
+void explore_visible_clear(struct explore_visible *v);
 
 /* Adds those of a pane whose visible parts are longest, at most max of them (and as long as there is room),
  * by the start of their lines. g is the geometry of the pane's picture.
@@ -24,7 +24,7 @@ void weft__visible_clear(struct weft__visible *v);
  * before, and beyond 20000 rows it is estimated from some of them.
  *
  * Returns 0 or WEFT_E_NOMEM; then nothing is added. */
-int weft__visible_list(struct weft__visible *v, const struct weft_scene *s,
-                       const struct weft_geometry *g, unsigned pane, uint32_t max);
+int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
+                         const struct weft_geometry *g, unsigned pane, uint32_t max);
 
 #endif

@@ -14,7 +14,7 @@ enum {
 #define LEAST_NS 1000.0 /* … and at least that */
 #define LIFE_MARGIN 0.1
 
-void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise)
+void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
 {
     if (promise == WEFT_ROOT)
         promise = WEFT_NONE;
@@ -23,29 +23,29 @@ void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise)
     e->selected = promise;
     e->selected_pane = promise == WEFT_NONE ? 0 : pane;
     if (promise != WEFT_NONE)
-        weft__activate(e, pane);
+        explore_activate(e, pane);
     e->selection_is_stale = e->trace_is_stale = true;
     e->changed |= WEFT_CHANGED_FACTS;
-    weft__changed(e, WEFT_CHANGED_SEARCH); /* which hit it is */
-    weft__moved(e);                        /* its row has room for its label */
+    explore_changed(e, WEFT_CHANGED_SEARCH); /* which hit it is */
+    explore_moved(e);                        /* its row has room for its label */
 }
 
 /* ---- Into view ---- */
 
 /* The times that are to be seen so that the line from start to end is. */
-static struct weft__window window_for(const struct weft_explorer *e, unsigned pane, double start,
-                                      double end)
+static struct explore_window window_for(const struct weft_explorer *e, unsigned pane, double start,
+                                        double end)
 {
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     double span = w.to - w.from, length = end - start;
-    if (length / span * weft__axis_px(e) < LEGIBLE_PX && span > LEAST_NS) {
+    if (length / span * explore_axis_px(e) < LEGIBLE_PX && span > LEAST_NS) {
         double wanted = length * WIDTHS < LEAST_NS ? LEAST_NS : length * WIDTHS;
         double middle = start + length / 2;
-        return (struct weft__window){middle - wanted / 2, middle + wanted / 2};
+        return (struct explore_window){middle - wanted / 2, middle + wanted / 2};
     }
     if (end >= w.from && start <= w.to) {
         double from = start < w.from ? w.from : start, to = end > w.to ? w.to : end;
-        if ((to - from) / span * weft__axis_px(e) >= LEGIBLE_PX || to - from >= length)
+        if ((to - from) / span * explore_axis_px(e) >= LEGIBLE_PX || to - from >= length)
             return w;
     }
     double room = span * LIFE_MARGIN, by;
@@ -53,59 +53,59 @@ static struct weft__window window_for(const struct weft_explorer *e, unsigned pa
         by = start - room - w.from;
     else
         by = end + room - w.to;
-    return (struct weft__window){w.from + by, w.to + by};
+    return (struct explore_window){w.from + by, w.to + by};
 }
 
 static void reveal_row(struct weft_explorer *e, unsigned pane, uint32_t row)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     int32_t at = 0, height = 0;
-    if (row == WEFT_NONE || weft__refresh(e) < 0 || p->height_px == 0)
+    if (row == WEFT_NONE || explore_refresh(e) < 0 || p->height_px == 0)
         return;
-    bool shown = weft__row_at(e, pane, row, &at, &height);
+    bool shown = explore_row_at(e, pane, row, &at, &height);
     if (shown && height >= LEGIBLE_ROW_PX * e->text_percent / 100)
         return;
     const struct weft_geometry *g = &p->geometry;
     int32_t top = g->rows_y0 / WEFT_PX - p->top_px, rows = (g->rows_y1 - g->rows_y0) / WEFT_PX;
     int32_t low = top + rows / 4, high = top + rows * 3 / 4;
     p->spread = WEFT_SPREAD_MAX;
-    weft__moved(e);
-    weft__rows_focus(e, pane, row, at < low ? low : at > high ? high : at);
+    explore_moved(e);
+    explore_rows_focus(e, pane, row, at < low ? low : at > high ? high : at);
 }
 
-void weft__reveal(struct weft_explorer *e)
+void explore_reveal(struct weft_explorer *e)
 {
-    if (e->selected == WEFT_NONE || weft__refresh(e) < 0)
+    if (e->selected == WEFT_NONE || explore_refresh(e) < 0)
         return;
     unsigned pane = e->selected_pane;
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     const struct weft_promise *chosen = &p->model->promise[e->selected];
     double start = (double)weft_layout_start(p->scene->l, chosen), end = (double)chosen->end_ns;
     if (end < start)
         end = start;
-    struct weft__window w = weft__window_get(e, pane), to = window_for(e, pane, start, end);
+    struct explore_window w = explore_window_get(e, pane), to = window_for(e, pane, start, end);
     e->wheel_x = -1;
     if (to.from != w.from || to.to != w.to)
-        weft__window_set(e, pane, to, 0);
+        explore_window_set(e, pane, to, 0);
     reveal_row(e, pane, p->scene->l->row[e->selected]);
 }
 
-void weft__zoom_to(struct weft_explorer *e, unsigned pane, double from, double to)
+void explore_zoom_to(struct weft_explorer *e, unsigned pane, double from, double to)
 {
     double length = to > from ? to - from : 0, margin = length * LIFE_MARGIN;
     if (length + 2 * margin < LEAST_NS)
         margin = (LEAST_NS - length) / 2;
-    weft__window_set(e, pane, (struct weft__window){from - margin, from + length + margin}, 0);
+    explore_window_set(e, pane, (struct explore_window){from - margin, from + length + margin}, 0);
 }
 
-bool weft__jump(struct weft_explorer *e, unsigned pane, uint32_t promise)
+bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise)
 {
     if (promise == WEFT_NONE || promise == WEFT_ROOT)
         return false;
-    weft__history_leave(e);
-    weft__select(e, pane, promise);
-    weft__reveal(e);
-    weft__history_arrive(e);
+    explore_history_leave(e);
+    explore_select(e, pane, promise);
+    explore_reveal(e);
+    explore_history_arrive(e);
     return true;
 }
 
@@ -113,11 +113,11 @@ void weft_explorer_select(struct weft_explorer *e, unsigned pane, uint32_t promi
 {
     assert(pane < e->panes || promise == WEFT_NONE);
     bool exists = promise != WEFT_NONE && promise < e->pane[pane].model->promises;
-    if (exists && weft__jump(e, pane, promise))
+    if (exists && explore_jump(e, pane, promise))
         return;
-    weft__history_leave(e);
-    weft__select(e, 0, WEFT_NONE);
-    weft__history_arrive(e);
+    explore_history_leave(e);
+    explore_select(e, 0, WEFT_NONE);
+    explore_history_arrive(e);
 }
 
 uint32_t weft_explorer_selected(const struct weft_explorer *e, unsigned *pane)
@@ -141,7 +141,7 @@ static uint32_t find_span(const struct weft_scene *s, uint32_t promise)
     return low;
 }
 
-static uint32_t beside(const struct weft__pane *p, uint32_t promise, int step)
+static uint32_t beside(const struct explore_pane *p, uint32_t promise, int step)
 {
     const struct weft_layout *l = p->scene->l;
     uint32_t row = l->row[promise];
@@ -154,7 +154,7 @@ static uint32_t beside(const struct weft__pane *p, uint32_t promise, int step)
 }
 
 /* The promise of a row that is there at that time, or the one after it, or before it. */
-static uint32_t in_row(const struct weft__pane *p, uint32_t row, int64_t time_ns)
+static uint32_t in_row(const struct explore_pane *p, uint32_t row, int64_t time_ns)
 {
     const struct weft_layout *l = p->scene->l;
     uint32_t low = l->first[row], end = l->first[row + 1], high = end;
@@ -168,10 +168,10 @@ static uint32_t in_row(const struct weft__pane *p, uint32_t row, int64_t time_ns
 static bool other_row(struct weft_explorer *e, int step)
 {
     unsigned pane = e->selected_pane;
-    const struct weft__pane *p = &e->pane[pane];
-    struct weft__window w = weft__window_get(e, pane);
+    const struct explore_pane *p = &e->pane[pane];
+    struct explore_window w = explore_window_get(e, pane);
     int64_t time = weft_layout_start(p->scene->l, &p->model->promise[e->selected]);
-    int64_t from = weft__round(w.from);
+    int64_t from = explore_round(w.from);
     uint32_t row = p->scene->l->row[e->selected], at = 0;
     while (at < p->geometry.shown && p->geometry.shown_row[at] < row)
         at++;
@@ -181,59 +181,59 @@ static bool other_row(struct weft_explorer *e, int step)
     while (next < 0 || next >= p->geometry.shown) {
         if (step < 0 ? pane == 0 : pane + 1 == e->panes)
             return false;
-        time -= weft__round(w.from);
+        time -= explore_round(w.from);
         pane = step < 0 ? pane - 1 : pane + 1;
-        w = weft__window_get(e, pane);
-        time += weft__round(w.from);
+        w = explore_window_get(e, pane);
+        time += explore_round(w.from);
         p = &e->pane[pane];
         next = step < 0 ? (int64_t)p->geometry.shown - 1 : 0;
     }
-    return weft__jump(e, pane, in_row(p, p->geometry.shown_row[next], time));
+    return explore_jump(e, pane, in_row(p, p->geometry.shown_row[next], time));
 }
 
 /* Nothing is selected yet: what lies in the middle of the first row. */
 static bool begin(struct weft_explorer *e)
 {
-    const struct weft__pane *p = &e->pane[e->active];
+    const struct explore_pane *p = &e->pane[e->active];
     if (p->geometry.shown == 0)
         return false;
-    struct weft__window w = weft__window_get(e, e->active);
-    return weft__jump(e, e->active,
-                      in_row(p, p->geometry.shown_row[0], weft__round((w.from + w.to) / 2)));
+    struct explore_window w = explore_window_get(e, e->active);
+    return explore_jump(e, e->active,
+                        in_row(p, p->geometry.shown_row[0], explore_round((w.from + w.to) / 2)));
 }
 
-static uint32_t waited_for(struct weft__pane *p, uint32_t promise)
+static uint32_t waited_for(struct explore_pane *p, uint32_t promise)
 {
-    const struct weft_history *h = weft__history_of(p);
-    return h ? weft__walk_waited_for(h, promise) : WEFT_NONE;
+    const struct weft_history *h = explore_history_of(p);
+    return h ? explore_walk_waited_for(h, promise) : WEFT_NONE;
 }
 
-bool weft__walk(struct weft_explorer *e, enum weft_command command)
+bool explore_walk(struct weft_explorer *e, enum weft_command command)
 {
-    if (weft__refresh(e) < 0)
+    if (explore_refresh(e) < 0)
         return false;
     bool begins = command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_ABOVE;
     if (e->selected == WEFT_NONE)
         return begins && begin(e);
     unsigned pane = e->selected_pane;
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     switch (command) {
     case WEFT_COMMAND_NEXT:
-        return weft__jump(e, pane, beside(p, e->selected, 1));
+        return explore_jump(e, pane, beside(p, e->selected, 1));
     case WEFT_COMMAND_PREVIOUS:
-        return weft__jump(e, pane, beside(p, e->selected, -1));
+        return explore_jump(e, pane, beside(p, e->selected, -1));
     case WEFT_COMMAND_BELOW:
         return other_row(e, 1);
     case WEFT_COMMAND_ABOVE:
         return other_row(e, -1);
     case WEFT_COMMAND_CREATOR:
-        return weft__jump(e, pane, weft__walk_creator(p->scene, e->selected));
+        return explore_jump(e, pane, explore_walk_creator(p->scene, e->selected));
     case WEFT_COMMAND_WAITED_FOR:
-        return weft__jump(e, pane, waited_for(&e->pane[pane], e->selected));
+        return explore_jump(e, pane, waited_for(&e->pane[pane], e->selected));
     case WEFT_COMMAND_RESOLVER:
-        return weft__jump(e, pane, weft__walk_resolver(p->scene, e->selected));
+        return explore_jump(e, pane, explore_walk_resolver(p->scene, e->selected));
     case WEFT_COMMAND_BECAME:
-        return weft__jump(e, pane, weft__walk_became(p->scene, e->selected));
+        return explore_jump(e, pane, explore_walk_became(p->scene, e->selected));
     default:
         return false;
     }
@@ -241,7 +241,7 @@ bool weft__walk(struct weft_explorer *e, enum weft_command command)
 
 /* ---- The way back ---- */
 
-static void note(const struct weft_explorer *e, struct weft__moment *m)
+static void note(const struct weft_explorer *e, struct explore_moment *m)
 {
     memset(m, 0, sizeof *m); /* they are compared as bytes */
     m->panes = e->panes;
@@ -254,7 +254,7 @@ static void note(const struct weft_explorer *e, struct weft__moment *m)
     if (m->selected)
         m->id = e->pane[e->selected_pane].model->promise[e->selected].id;
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct weft__pane *p = &e->pane[i];
+        const struct explore_pane *p = &e->pane[i];
         m->of[i].window = p->window;
         m->of[i].offset = p->offset;
         m->of[i].spread = p->spread;
@@ -263,12 +263,12 @@ static void note(const struct weft_explorer *e, struct weft__moment *m)
     }
 }
 
-static void recall(struct weft_explorer *e, const struct weft__moment *m)
+static void recall(struct weft_explorer *e, const struct explore_moment *m)
 {
     e->is_free = m->is_free;
     e->window = m->window;
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         bool has_row = m->of[i].focus_row < p->scene->l->rows; /* it may have been read again */
         p->window = m->of[i].window;
         p->offset = m->of[i].offset;
@@ -280,35 +280,35 @@ static void recall(struct weft_explorer *e, const struct weft__moment *m)
                                         ? e->pane[m->finding_pane].analysis
                                         : NULL;
     if (a && m->finding < a->findings.count)
-        weft__finding_show(e, m->finding_pane, m->finding, false);
+        explore_finding_show(e, m->finding_pane, m->finding, false);
     else
-        weft__finding_leave(e);
+        explore_finding_leave(e);
     e->wheel_x = -1;
-    weft__window_settle(e);
-    weft__select(e, m->pane,
-                 m->selected ? weft_model_find(e->pane[m->pane].model, m->id) : WEFT_NONE);
-    weft__moved(e);
+    explore_window_settle(e);
+    explore_select(e, m->pane,
+                   m->selected ? weft_model_find(e->pane[m->pane].model, m->id) : WEFT_NONE);
+    explore_moved(e);
 }
 
-void weft__history_clear(struct weft_explorer *e)
+void explore_history_clear(struct weft_explorer *e)
 {
     e->history_at = 0;
     e->history_count = 1;
 }
 
-void weft__history_leave(struct weft_explorer *e)
+void explore_history_leave(struct weft_explorer *e)
 {
     e->wanted.is = e->wanted.is && !e->wanted.moves; /* somebody went on without it */
     note(e, &e->history[e->history_at]);
 }
 
-void weft__history_arrive(struct weft_explorer *e)
+void explore_history_arrive(struct weft_explorer *e)
 {
-    struct weft__moment now;
+    struct explore_moment now;
     note(e, &now);
     if (memcmp(&now, &e->history[e->history_at], sizeof now) == 0)
         return;
-    if (e->history_at + 1 == WEFT__HISTORY_MAX) {
+    if (e->history_at + 1 == EXPLORE_HISTORY_MAX) {
         memmove(&e->history[0], &e->history[1], e->history_at * sizeof e->history[0]);
         e->history_at--;
     }
@@ -316,7 +316,7 @@ void weft__history_arrive(struct weft_explorer *e)
     e->history_count = e->history_at + 1;
 }
 
-bool weft__history_go(struct weft_explorer *e, int step)
+bool explore_history_go(struct weft_explorer *e, int step)
 {
     if (step < 0 ? e->history_at == 0 : e->history_at + 1 >= e->history_count)
         return false;

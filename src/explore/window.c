@@ -16,12 +16,12 @@ static double offset_of(const struct weft_explorer *e, unsigned pane)
     return e->is_free ? 0 : e->pane[pane].offset;
 }
 
-struct weft__window weft__window_get(const struct weft_explorer *e, unsigned pane)
+struct explore_window explore_window_get(const struct weft_explorer *e, unsigned pane)
 {
     if (e->is_free)
         return e->pane[pane].window;
     double offset = e->pane[pane].offset;
-    return (struct weft__window){e->window.from + offset, e->window.to + offset};
+    return (struct explore_window){e->window.from + offset, e->window.to + offset};
 }
 
 /* What can be seen at all, in times of the first pane where axes are linked; and what is seen of it by
@@ -35,7 +35,7 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
     struct bounds b = {.end = 1, .fit_to = 1};
     unsigned first = e->is_free ? pane : 0, last = e->is_free ? pane + 1 : e->panes;
     for (unsigned i = first; i < last && i < e->panes; i++) {
-        const struct weft__pane *p = &e->pane[i];
+        const struct explore_pane *p = &e->pane[i];
         double offset = offset_of(e, i), begin = p->begin - offset, end = p->end - offset;
         bool is_first = i == first;
         b.begin = is_first || begin < b.begin ? begin : b.begin;
@@ -59,28 +59,29 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
 }
 
 /* The same width, moved so that margin of it is over the trace. */
-static struct weft__window bring_inside(const struct bounds *b, struct weft__window w,
-                                        double margin)
+static struct explore_window bring_inside(const struct bounds *b, struct explore_window w,
+                                          double margin)
 {
     double keep = (w.to - w.from) * margin;
     double back = w.from - (b->end - keep), on = b->begin + keep - w.to;
     if (back > 0)
-        return (struct weft__window){w.from - back, w.to - back};
+        return (struct explore_window){w.from - back, w.to - back};
     if (on > 0)
-        return (struct weft__window){w.from + on, w.to + on};
+        return (struct explore_window){w.from + on, w.to + on};
     return w;
 }
 
-static void put(struct weft_explorer *e, unsigned pane, struct weft__window w)
+static void put(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
-    struct weft__window *at = e->is_free ? &e->pane[pane].window : &e->window;
+    struct explore_window *at = e->is_free ? &e->pane[pane].window : &e->window;
     if (at->from == w.from && at->to == w.to)
         return;
     *at = w;
-    weft__moved(e);
+    explore_moved(e);
 }
 
-void weft__window_set(struct weft_explorer *e, unsigned pane, struct weft__window w, double margin)
+void explore_window_set(struct weft_explorer *e, unsigned pane, struct explore_window w,
+                        double margin)
 {
     struct bounds b = find_bounds(e, pane);
     double offset = offset_of(e, pane), span = w.to - w.from;
@@ -95,13 +96,13 @@ void weft__window_set(struct weft_explorer *e, unsigned pane, struct weft__windo
     put(e, pane, bring_inside(&b, w, margin));
 }
 
-void weft__window_settle(struct weft_explorer *e)
+void explore_window_settle(struct weft_explorer *e)
 {
     for (unsigned i = 0; i < (e->is_free ? e->panes : e->panes != 0); i++)
-        weft__window_set(e, i, weft__window_get(e, i), 0);
+        explore_window_set(e, i, explore_window_get(e, i), 0);
 }
 
-bool weft__window_go(struct weft_explorer *e, unsigned pane, struct weft__window w)
+bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
     struct bounds b = find_bounds(e, pane);
     double offset = offset_of(e, pane);
@@ -117,7 +118,7 @@ bool weft__window_go(struct weft_explorer *e, unsigned pane, struct weft__window
     return kept;
 }
 
-double weft__axis_x0(const struct weft_explorer *e)
+double explore_axis_x0(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++)
         if (e->pane[i].height_px && e->pane[i].geometry.x1 > e->pane[i].geometry.x0)
@@ -125,7 +126,7 @@ double weft__axis_x0(const struct weft_explorer *e)
     return 0;
 }
 
-double weft__axis_px(const struct weft_explorer *e)
+double explore_axis_px(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
         const struct weft_geometry *g = &e->pane[i].geometry;
@@ -135,40 +136,40 @@ double weft__axis_px(const struct weft_explorer *e)
     return e->width_px;
 }
 
-double weft__time_at(const struct weft_explorer *e, unsigned pane, double x)
+double explore_time_at(const struct weft_explorer *e, unsigned pane, double x)
 {
-    struct weft__window w = weft__window_get(e, pane);
-    return w.from + (w.to - w.from) * ((x - weft__axis_x0(e)) / weft__axis_px(e));
+    struct explore_window w = explore_window_get(e, pane);
+    return w.from + (w.to - w.from) * ((x - explore_axis_x0(e)) / explore_axis_px(e));
 }
 
-void weft__window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
+void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
 {
     struct bounds b = find_bounds(e, pane);
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     double span = w.to - w.from, wanted = span / factor, share;
     wanted = wanted < b.least ? b.least : wanted > b.most ? b.most : wanted;
     if ((factor > 1 && wanted >= span) || (factor < 1 && wanted <= span))
         return;
-    share = (x - weft__axis_x0(e)) / weft__axis_px(e);
+    share = (x - explore_axis_x0(e)) / explore_axis_px(e);
     w.from += (span - wanted) * share;
     w.to = w.from + wanted;
-    weft__window_set(e, pane, w, 0);
+    explore_window_set(e, pane, w, 0);
 }
 
-void weft__window_pan(struct weft_explorer *e, unsigned pane, double pixels)
+void explore_window_pan(struct weft_explorer *e, unsigned pane, double pixels)
 {
-    struct weft__window w = weft__window_get(e, pane);
-    double by = (w.to - w.from) * pixels / weft__axis_px(e);
-    weft__window_set(e, pane, (struct weft__window){w.from + by, w.to + by}, PAN_MARGIN);
+    struct explore_window w = explore_window_get(e, pane);
+    double by = (w.to - w.from) * pixels / explore_axis_px(e);
+    explore_window_set(e, pane, (struct explore_window){w.from + by, w.to + by}, PAN_MARGIN);
 }
 
-void weft__window_shift(struct weft_explorer *e, unsigned pane, struct weft__window w)
+void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
     if (e->is_free) {
-        weft__window_set(e, pane, w, PAN_MARGIN);
+        explore_window_set(e, pane, w, PAN_MARGIN);
         return;
     }
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     struct bounds own = {.begin = p->begin, .end = p->end};
     w = bring_inside(&own, w, PAN_MARGIN);
     double by = w.from - e->window.from - p->offset;
@@ -179,46 +180,46 @@ void weft__window_shift(struct weft_explorer *e, unsigned pane, struct weft__win
     } else {
         e->pane[pane].offset += by;
     }
-    weft__moved(e);
+    explore_moved(e);
 }
 
-void weft__window_link(struct weft_explorer *e, bool linked)
+void explore_window_link(struct weft_explorer *e, bool linked)
 {
     if (e->is_free == !linked)
         return;
     if (linked) {
-        struct weft__window w = e->pane[e->active].window;
+        struct explore_window w = e->pane[e->active].window;
         double first = e->pane[0].window.from;
         for (unsigned i = 0; i < e->panes; i++)
             e->pane[i].offset = e->pane[i].window.from - first;
-        e->window = (struct weft__window){first, first + (w.to - w.from)};
+        e->window = (struct explore_window){first, first + (w.to - w.from)};
     } else {
         for (unsigned i = 0; i < e->panes; i++)
-            e->pane[i].window = weft__window_get(e, i);
+            e->pane[i].window = explore_window_get(e, i);
     }
     e->is_free = !linked;
-    weft__window_settle(e);
-    weft__moved(e);
+    explore_window_settle(e);
+    explore_moved(e);
 }
 
-bool weft__window_is_fit(const struct weft_explorer *e)
+bool explore_window_is_fit(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);
-        const struct weft__window *w = e->is_free ? &e->pane[i].window : &e->window;
+        const struct explore_window *w = e->is_free ? &e->pane[i].window : &e->window;
         if (w->from != b.fit_from || w->to != b.fit_to || e->pane[i].spread > 0)
             return false;
     }
     return true;
 }
 
-void weft__window_fit(struct weft_explorer *e)
+void explore_window_fit(struct weft_explorer *e)
 {
-    bool again = weft__window_is_fit(e); /* once more: not even moved against one another */
-    struct weft__clocks clocks;
-    weft__clocks_find(e, &clocks);
+    bool again = explore_window_is_fit(e); /* once more: not even moved against one another */
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft__pane *p = &e->pane[i];
+        struct explore_pane *p = &e->pane[i];
         p->spread = 0;
         p->focus_row = WEFT_NONE;
         p->focus_px = 0;
@@ -226,15 +227,15 @@ void weft__window_fit(struct weft_explorer *e)
     }
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);
-        put(e, i, (struct weft__window){b.fit_from, b.fit_to});
+        put(e, i, (struct explore_window){b.fit_from, b.fit_to});
     }
-    weft__moved(e);
+    explore_moved(e);
 }
 
 /* ---- Rows ---- */
 
 /* Without the library of mathematics, which the page does not have. */
-double weft__notches(double notches)
+double explore_notches(double notches)
 {
     const double most = 40, log_of_notch = 0.1823215567939546;
     notches = notches > most ? most : notches < -most ? -most : notches == notches ? notches : 0;
@@ -251,9 +252,9 @@ double weft__notches(double notches)
     return notches == 0 ? result : result * sum;
 }
 
-void weft__rows_spread(struct weft_explorer *e, unsigned pane, double factor)
+void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     double rows = (double)p->scene->l->rows * ROW_PX * e->text_percent / 100;
     double whole =
         p->height_px ? rows / p->height_px : 1; /* so many times as high as it could be */
@@ -263,13 +264,13 @@ void weft__rows_spread(struct weft_explorer *e, unsigned pane, double factor)
     scale *= factor;
     scale = scale < 1 ? 1 : scale > whole ? whole : scale;
     double spread = (scale - 1) / (whole - 1) * WEFT_SPREAD_MAX;
-    if (weft__round(spread) != weft__round(p->spread))
-        weft__moved(e);
+    if (explore_round(spread) != explore_round(p->spread))
+        explore_moved(e);
     p->spread = spread;
 }
 
-bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
-                  int32_t *height_px)
+bool explore_row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
+                    int32_t *height_px)
 {
     const struct weft_geometry *g = &e->pane[pane].geometry;
     uint32_t low = 0, high = e->pane[pane].height_px ? g->shown : 0;
@@ -282,17 +283,17 @@ bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, in
     return true;
 }
 
-void weft__rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px)
+void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px)
 {
-    struct weft__pane *p = &e->pane[pane];
+    struct explore_pane *p = &e->pane[pane];
     int32_t most = p->height_px;
     middle_px = middle_px < 0 ? 0 : middle_px > most ? most : middle_px;
     if (p->focus_row == row && p->focus_px == middle_px)
         return;
     p->focus_row = row;
     p->focus_px = middle_px;
-    if (weft__round(p->spread) > 0)
-        weft__moved(e);
+    if (explore_round(p->spread) > 0)
+        explore_moved(e);
     else
-        weft__changed(e, WEFT_CHANGED_PLACE);
+        explore_changed(e, WEFT_CHANGED_PLACE);
 }

@@ -17,11 +17,11 @@
 
 /* ---- Errors ---- */
 
-static struct weft__refusal *refusal_of(struct weft_kprof *k, uint32_t uid)
+static struct kprof_refusal *refusal_of(struct weft_kprof *k, uint32_t uid)
 {
-    struct weft__refusal *oldest = &k->refusal[0];
-    for (unsigned i = 0; i < WEFT__REFUSALS; i++) {
-        struct weft__refusal *r = &k->refusal[i];
+    struct kprof_refusal *oldest = &k->refusal[0];
+    for (unsigned i = 0; i < KPROF_REFUSALS; i++) {
+        struct kprof_refusal *r = &k->refusal[i];
         if (r->used && r->uid == uid)
             return r;
         if (r->number < oldest->number)
@@ -37,14 +37,14 @@ static int refuse(struct weft_kprof *k, const struct weft_kprof_writer *w, int e
 static int refuse(struct weft_kprof *k, const struct weft_kprof_writer *w, int error,
                   const char *format, ...)
 {
-    struct weft__refusal *r = refusal_of(k, w->uid);
-    *r = (struct weft__refusal){.used = true, .uid = w->uid, .number = ++k->refusals};
+    struct kprof_refusal *r = refusal_of(k, w->uid);
+    *r = (struct kprof_refusal){.used = true, .uid = w->uid, .number = ++k->refusals};
     va_list args;
     va_start(args, format);
     vsnprintf(r->text, sizeof r->text, format, args);
     va_end(args);
     if (k->printx)
-        weft__kprof_log(k, w->core, "refused: %s", r->text);
+        kprof_log(k, w->core, "refused: %s", r->text);
     return -error;
 }
 
@@ -115,7 +115,7 @@ static int set_period(struct weft_kprof *k, const char *text, const struct weft_
 
 static void note_switch(struct weft_kprof *k, uint32_t core, bool on, uint64_t now_ns)
 {
-    struct weft__kprof_core *c = &k->core[core];
+    struct kprof_core *c = &k->core[core];
     if (c->on && !on)
         c->off_ns = now_ns;
     c->on = on;
@@ -163,9 +163,9 @@ static int histogram(struct weft_kprof *k, const struct words *s, const struct w
         return refuse(k, w, EOPNOTSUPP, "there is no histogram: kpdata is the record stream");
     const bool begins = is(s, "start") || is(s, "startclr");
     if (is(s, "clear") || is(s, "startclr"))
-        weft__histogram_fini(&k->ticks);
+        kprof_histogram_fini(&k->ticks);
     if (!is(s, "clear")) {
-        int rc = weft__kprof_count(k, begins, &err);
+        int rc = kprof_count(k, begins, &err);
         if (rc < 0)
             return refuse(k, w, -rc, "the timers cannot be started: %s", err.text);
     }
@@ -182,10 +182,10 @@ static int kpctl(struct weft_kprof *k, const struct words *s, const struct weft_
     if (is(s, "start") || is(s, "startclr") || is(s, "stop") || is(s, "clear"))
         return histogram(k, s, w);
     if (is(s, "opstop"))
-        return weft__kprof_opstop(k);
+        return kprof_opstop(k);
     if (!is(s, "opstart"))
         return refuse(k, w, EINVAL, "%s", KPCTL_USAGE);
-    int rc = weft__kprof_opstart(k, &err);
+    int rc = kprof_opstart(k, &err);
     return rc < 0 ? refuse(k, w, -rc, "the timers cannot be started: %s", err.text) : 0;
 }
 
@@ -209,7 +209,7 @@ static int mpstat(struct weft_kprof *k, const struct words *s, const struct weft
     }
     if (!is(s, "reset"))
         return refuse(k, w, EINVAL, "reset|ipi [on|off]");
-    if (weft__mpstat_read(k->stat, k->host.cores, k->o.stat, &err) < 0)
+    if (kprof_mpstat_read(k->stat, k->host.cores, k->o.stat, &err) < 0)
         return refuse(k, w, EIO, "%s", err.text);
     memcpy(k->stat_then, k->stat, k->host.cores * sizeof *k->stat);
     return 0;
@@ -229,10 +229,10 @@ static int kpoprofile(struct weft_kprof *k, const struct words *s,
     uint64_t address = strtoull(text, NULL, hex ? 16 : 10);
     if (errno)
         return refuse(k, w, ERANGE, "an address has at most 64 bits");
-    uint8_t record[WEFT__STREAM_BYTES];
+    uint8_t record[KPROF_STREAM_BYTES];
     struct weft_kprof_sample sample = {
         .time_ns = k->host.now(k->host.data), .core = w->core, .address = &address, .addresses = 1};
-    if (!weft__kprof_put(k, WEFT__KPOPROFILE, record, weft__stream_version_1(record, &sample)))
+    if (!kprof_put(k, KPROF_KPOPROFILE, record, kprof_stream_version_1(record, &sample)))
         return refuse(k, w, ENOBUFS, "the queue is full");
     return 0;
 }
@@ -242,7 +242,7 @@ static void note_command(struct weft_kprof *k, const char *name, const char *tex
 {
     while (size > 0 && isspace((unsigned char)text[size - 1]))
         size--;
-    weft__kprof_log(k, w->core, "%s: %.*s", name, size < 128 ? (int)size : 128, text);
+    kprof_log(k, w->core, "%s: %.*s", name, size < 128 ? (int)size : 128, text);
 }
 
 int weft_kprof_write(struct weft_kprof *k, enum weft_kprof_file file, const char *text, size_t size,
@@ -254,7 +254,7 @@ int weft_kprof_write(struct weft_kprof *k, enum weft_kprof_file file, const char
 #undef X
     };
     if (file == WEFT_KPROF_KPTRACE) {
-        weft__log_put(&k->log, k->host.now(k->host.data), w->core, text, size);
+        kprof_log_put(&k->log, k->host.now(k->host.data), w->core, text, size);
         return 0;
     }
     struct words s;

@@ -66,7 +66,7 @@ struct weft_kprof_host {
     void (*stop)(void *data);
 
     uint64_t (*slowed)(void *data); /* how often it ticked slower than asked for; may be NULL */
-    weft__name_fn *name;            /* of a function of the kernel; may be NULL */
+    kprof_name_fn *name;            /* of a function of the kernel; may be NULL */
     void (*print)(void *data, const char *line); /* on the console; may be NULL */
 };
 

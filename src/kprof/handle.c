@@ -11,7 +11,7 @@ struct weft_kprof_handle {
     enum weft_kprof_file file;
     uint32_t uid;
     bool histogram;                   /* kpdata, as it was when it was opened */
-    struct weft__queue_reader reader; /* kpoprofile, kpdata */
+    struct kprof_queue_reader reader; /* kpoprofile, kpdata */
     uint64_t log_begin;               /* kptrace: where offset 0 is */
     char *text;                       /* the others: what it was when offset 0 was read */
     size_t text_size;
@@ -28,26 +28,26 @@ struct weft_kprof_handle *weft_kprof_open(struct weft_kprof *k, enum weft_kprof_
     return h;
 }
 
-static struct weft__queue *queue_of(const struct weft_kprof_handle *h)
+static struct kprof_queue *queue_of(const struct weft_kprof_handle *h)
 {
     if (h->file == WEFT_KPROF_KPOPROFILE)
-        return &h->k->queue[WEFT__KPOPROFILE];
-    return h->file == WEFT_KPROF_KPDATA && !h->histogram ? &h->k->queue[WEFT__KPDATA] : NULL;
+        return &h->k->queue[KPROF_KPOPROFILE];
+    return h->file == WEFT_KPROF_KPDATA && !h->histogram ? &h->k->queue[KPROF_KPDATA] : NULL;
 }
 
 void weft_kprof_close(struct weft_kprof_handle *h)
 {
-    struct weft__queue *q = queue_of(h);
+    struct kprof_queue *q = queue_of(h);
     if (q)
-        weft__queue_leave(q, &h->reader);
+        kprof_queue_leave(q, &h->reader);
     free(h->text);
     free(h);
 }
 
 bool weft_kprof_ready(const struct weft_kprof_handle *h)
 {
-    const struct weft__queue *q = queue_of(h);
-    return !q || !h->k->collecting || !weft__queue_empty(q, &h->reader);
+    const struct kprof_queue *q = queue_of(h);
+    return !q || !h->k->collecting || !kprof_queue_empty(q, &h->reader);
 }
 
 /* What has been overwritten since it was opened is skipped: offsets go on from there. */
@@ -56,7 +56,7 @@ static ptrdiff_t read_log(struct weft_kprof_handle *h, void *to, size_t size, ui
     if (offset > UINT64_MAX - h->log_begin)
         return 0;
     uint64_t place = h->log_begin + offset;
-    size_t n = weft__log_read(&h->k->log, &place, to, size);
+    size_t n = kprof_log_read(&h->k->log, &place, to, size);
     h->log_begin = place - offset;
     return (ptrdiff_t)n;
 }
@@ -66,7 +66,7 @@ static ptrdiff_t read_text(struct weft_kprof_handle *h, void *to, size_t size, u
     if (offset == 0 || !h->has_text) {
         char *text;
         size_t text_size;
-        int rc = weft__kprof_text(h->k, h->file, h->uid, &text, &text_size);
+        int rc = kprof_text(h->k, h->file, h->uid, &text, &text_size);
         if (rc < 0)
             return rc;
         free(h->text);
@@ -84,12 +84,12 @@ static ptrdiff_t read_text(struct weft_kprof_handle *h, void *to, size_t size, u
 
 ptrdiff_t weft_kprof_read(struct weft_kprof_handle *h, void *to, size_t size, uint64_t offset)
 {
-    struct weft__queue *q = queue_of(h);
+    struct kprof_queue *q = queue_of(h);
     if (!q)
         return h->file == WEFT_KPROF_KPTRACE ? read_log(h, to, size, offset)
                                              : read_text(h, to, size, offset);
     if (!weft_kprof_ready(h) && size > 0)
         return WEFT_KPROF_WAIT;
-    ptrdiff_t n = weft__queue_read(q, &h->reader, to, size);
+    ptrdiff_t n = kprof_queue_read(q, &h->reader, to, size);
     return n < 0 ? -ENOMEM : n;
 }

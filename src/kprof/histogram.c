@@ -7,39 +7,39 @@
 #include "base/order.h"
 #include "format/error.h"
 
-void weft__histogram_fini(struct weft__histogram *h)
+void kprof_histogram_fini(struct kprof_histogram *h)
 {
     free(h->cell);
     weft_table_drop(&h->by);
-    *h = (struct weft__histogram){0};
+    *h = (struct kprof_histogram){0};
 }
 
 /* Addresses are the kernel's own, no stranger's: a hash without a seed will do. */
 static uint64_t hash_cell(const void *cells, uint32_t cell, uint64_t seed)
 {
-    return weft_mix(((const struct weft__histogram_cell *)cells)[cell].address, seed);
+    return weft_mix(((const struct kprof_histogram_cell *)cells)[cell].address, seed);
 }
 
 static bool is_at(const void *cells, uint32_t cell, const void *address)
 {
-    return ((const struct weft__histogram_cell *)cells)[cell].address == *(const uint64_t *)address;
+    return ((const struct kprof_histogram_cell *)cells)[cell].address == *(const uint64_t *)address;
 }
 
-void weft__histogram_outside(struct weft__histogram *h)
+void kprof_histogram_outside(struct kprof_histogram *h)
 {
     h->total++;
     h->outside++;
 }
 
-void weft__histogram_tick(struct weft__histogram *h, uint64_t address)
+void kprof_histogram_tick(struct kprof_histogram *h, uint64_t address)
 {
     h->total++;
     uint32_t *slot = weft_table_reserve(&h->by, h->cell, h->used, hash_cell, 0)
                          ? weft_table_find(&h->by, weft_mix(address, 0), is_at, h->cell, &address)
                          : NULL;
-    if (slot && !*slot && h->used < WEFT__HISTOGRAM_ADDRESSES &&
+    if (slot && !*slot && h->used < KPROF_HISTOGRAM_ADDRESSES &&
         weft_reserve(&h->cell, h->used, &h->room, sizeof *h->cell)) {
-        h->cell[h->used] = (struct weft__histogram_cell){.address = address};
+        h->cell[h->used] = (struct kprof_histogram_cell){.address = address};
         *slot = ++h->used;
     }
     if (slot && *slot)
@@ -50,14 +50,14 @@ void weft__histogram_tick(struct weft__histogram *h, uint64_t address)
 
 static int by_address(const void *a, const void *b)
 {
-    const struct weft__histogram_cell *x = a, *y = b;
+    const struct kprof_histogram_cell *x = a, *y = b;
     return weft_order(x->address, y->address);
 }
 
-int weft__histogram_print(const struct weft__histogram *h, FILE *out, weft__name_fn *name,
+int kprof_histogram_print(const struct kprof_histogram *h, FILE *out, kprof_name_fn *name,
                           void *data)
 {
-    struct weft__histogram_cell *line = weft_resize(NULL, h->used, sizeof *line);
+    struct kprof_histogram_cell *line = weft_resize(NULL, h->used, sizeof *line);
     if (!line)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < h->used; i++)

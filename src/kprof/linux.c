@@ -18,7 +18,7 @@ struct weft_kprof_linux {
     struct weft_sampler *sampler;
     struct weft_kprof *k;
     bool runs, troubled;
-    struct weft__symbol_table names;
+    struct symbols_symbol_table names;
     uint64_t names_ns; /* when they were read; 0: not yet */
 };
 
@@ -51,7 +51,7 @@ void weft_kprof_linux_close(struct weft_kprof_linux *l)
     if (!l)
         return;
     weft_sampler_close(l->sampler);
-    weft__symbol_table_free(&l->names);
+    symbols_symbol_table_free(&l->names);
     free(l);
 }
 
@@ -202,11 +202,11 @@ static const char *name(void *data, uint64_t address)
     struct weft_kprof_linux *l = data;
     const uint64_t now_ns = now(NULL);
     if (l->names_ns == 0 || now_ns - l->names_ns > NAMES_NS) {
-        weft__symbol_table_free(&l->names);
-        weft__kallsyms_load(&l->names, "/proc/kallsyms"); /* no memory: some are missing */
+        symbols_symbol_table_free(&l->names);
+        symbols_kallsyms_load(&l->names, "/proc/kallsyms"); /* no memory: some are missing */
         l->names_ns = now_ns;
     }
-    const struct weft__symbol *s = weft__symbol_table_find(&l->names, address);
+    const struct symbols_symbol *s = symbols_symbol_table_find(&l->names, address);
     return s && s->rank > 0 ? l->names.names + s->name : NULL;
 }
 

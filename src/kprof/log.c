@@ -9,28 +9,28 @@
 #include "format/error.h"
 #include "format/utf8.h"
 
-int weft__log_init(struct weft__log *l)
+int kprof_log_init(struct kprof_log_buffer *l)
 {
-    *l = (struct weft__log){.bytes = malloc(WEFT__LOG_BYTES)};
+    *l = (struct kprof_log_buffer){.bytes = malloc(KPROF_LOG_BYTES)};
     return l->bytes ? 0 : WEFT_E_NOMEM;
 }
 
-void weft__log_fini(struct weft__log *l)
+void kprof_log_fini(struct kprof_log_buffer *l)
 {
     free(l->bytes);
-    *l = (struct weft__log){0};
+    *l = (struct kprof_log_buffer){0};
 }
 
-static void drop_first_line(struct weft__log *l)
+static void drop_first_line(struct kprof_log_buffer *l)
 {
-    while (l->begin < l->end && l->bytes[l->begin++ % WEFT__LOG_BYTES] != '\n')
+    while (l->begin < l->end && l->bytes[l->begin++ % KPROF_LOG_BYTES] != '\n')
         ;
 }
 
-static void put_line(struct weft__log *l, uint64_t time_ns, uint32_t core, const char *text,
+static void put_line(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core, const char *text,
                      size_t size)
 {
-    char line[WEFT__LOG_LINE];
+    char line[KPROF_LOG_LINE];
     size_t used =
         (size_t)snprintf(line, sizeof line, "[%" PRIu64 ".%09" PRIu64 "]:cpu%" PRIu32 ": ",
                          time_ns / 1000000000, time_ns % 1000000000, core);
@@ -44,13 +44,13 @@ static void put_line(struct weft__log *l, uint64_t time_ns, uint32_t core, const
         used += n;
     }
     line[used++] = '\n';
-    while (l->end + used - l->begin > WEFT__LOG_BYTES)
+    while (l->end + used - l->begin > KPROF_LOG_BYTES)
         drop_first_line(l);
     for (size_t i = 0; i < used; i++)
-        l->bytes[l->end++ % WEFT__LOG_BYTES] = line[i];
+        l->bytes[l->end++ % KPROF_LOG_BYTES] = line[i];
 }
 
-void weft__log_put(struct weft__log *l, uint64_t time_ns, uint32_t core, const char *text,
+void kprof_log_put(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core, const char *text,
                    size_t size)
 {
     do {
@@ -63,13 +63,13 @@ void weft__log_put(struct weft__log *l, uint64_t time_ns, uint32_t core, const c
     } while (size > 0);
 }
 
-size_t weft__log_read(const struct weft__log *l, uint64_t *place, char *to, size_t size)
+size_t kprof_log_read(const struct kprof_log_buffer *l, uint64_t *place, char *to, size_t size)
 {
     if (*place < l->begin)
         *place = l->begin;
     size_t n = 0;
     while (n < size && *place + n < l->end) {
-        to[n] = l->bytes[(*place + n) % WEFT__LOG_BYTES];
+        to[n] = l->bytes[(*place + n) % KPROF_LOG_BYTES];
         n++;
     }
     return n;

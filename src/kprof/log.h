@@ -7,22 +7,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT__LOG_BYTES (256u << 10)
-#define WEFT__LOG_LINE 1024u /* bytes of a line, at most; the rest is cut off */
+#define KPROF_LOG_BYTES (256u << 10)
+#define KPROF_LOG_LINE 1024u /* bytes of a line, at most; the rest is cut off */
 
-struct weft__log {
+struct kprof_log_buffer {
     char *bytes; /* a ring */
     uint64_t begin, end;
 };
 
-int weft__log_init(struct weft__log *l); /* 0 or WEFT_E_NOMEM */
-void weft__log_fini(struct weft__log *l);
+int kprof_log_init(struct kprof_log_buffer *l); /* 0 or WEFT_E_NOMEM */
+void kprof_log_fini(struct kprof_log_buffer *l);
 
 /* Adds "[seconds.nanoseconds]:cpuN: text", for each line of text. What is not fit for a terminal becomes '?'. */
-void weft__log_put(struct weft__log *l, uint64_t time_ns, uint32_t core, const char *text,
+void kprof_log_put(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core, const char *text,
                    size_t size);
 
 /* Up to size bytes from *place on, which is moved to the first line that is left if it has been overwritten. */
-size_t weft__log_read(const struct weft__log *l, uint64_t *place, char *to, size_t size);
+size_t kprof_log_read(const struct kprof_log_buffer *l, uint64_t *place, char *to, size_t size);
 
 #endif

@@ -9,14 +9,14 @@
 
 /* The numbers of a line of /proc/stat, and what they are here. Those of virtual machines (guest) follow; they are
  * in user and nice already. */
-static const enum weft__mpstat_kind column[] = {
-    WEFT__MPSTAT_USER, WEFT__MPSTAT_USER,                    /* nice */
-    WEFT__MPSTAT_KERN, WEFT__MPSTAT_IDLE, WEFT__MPSTAT_IDLE, /* iowait */
-    WEFT__MPSTAT_IRQ,  WEFT__MPSTAT_IRQ,                     /* softirq */
-    WEFT__MPSTAT_IDLE,                                       /* steal */
+static const enum kprof_mpstat_kind column[] = {
+    KPROF_MPSTAT_USER, KPROF_MPSTAT_USER,                    /* nice */
+    KPROF_MPSTAT_KERN, KPROF_MPSTAT_IDLE, KPROF_MPSTAT_IDLE, /* iowait */
+    KPROF_MPSTAT_IRQ,  KPROF_MPSTAT_IRQ,                     /* softirq */
+    KPROF_MPSTAT_IDLE,                                       /* steal */
 };
 
-static void parse_line(struct weft__mpstat_core *c, const char *at)
+static void parse_line(struct kprof_mpstat_core *c, const char *at)
 {
     c->online = true;
     for (size_t i = 0; i < sizeof column / sizeof *column && *at == ' '; i++) {
@@ -26,7 +26,7 @@ static void parse_line(struct weft__mpstat_core *c, const char *at)
     }
 }
 
-void weft__mpstat_parse(struct weft__mpstat_core *core, uint32_t cores, const char *text)
+void kprof_mpstat_parse(struct kprof_mpstat_core *core, uint32_t cores, const char *text)
 {
     memset(core, 0, cores * sizeof *core);
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -40,7 +40,7 @@ void weft__mpstat_parse(struct weft__mpstat_core *core, uint32_t cores, const ch
     }
 }
 
-int weft__mpstat_read(struct weft__mpstat_core *core, uint32_t cores, const char *path,
+int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char *path,
                       struct weft_error *err)
 {
     FILE *f = fopen(path, "re");
@@ -52,7 +52,7 @@ int weft__mpstat_read(struct weft__mpstat_core *core, uint32_t cores, const char
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s cannot be read: %s", path,
                             strerror(errno));
     else
-        weft__mpstat_parse(core, cores, text);
+        kprof_mpstat_parse(core, cores, text);
     free(text);
     if (f)
         fclose(f);
@@ -68,17 +68,17 @@ static uint64_t since(uint64_t now, uint64_t then)
 static void print_core(FILE *out, uint32_t number, const uint64_t *ticks, uint32_t ticks_a_second)
 {
     uint64_t total = 0;
-    for (unsigned k = 0; k < WEFT__MPSTAT_KINDS; k++)
+    for (unsigned k = 0; k < KPROF_MPSTAT_KINDS; k++)
         total += ticks[k];
     fprintf(out, "%5" PRIu32 ":", number);
-    for (unsigned k = 0; k < WEFT__MPSTAT_KINDS; k++)
+    for (unsigned k = 0; k < KPROF_MPSTAT_KINDS; k++)
         fprintf(out, " %12.2f (%3.0f%%)", (double)ticks[k] / ticks_a_second,
                 total ? 100.0 * (double)ticks[k] / (double)total : 0.0);
     putc('\n', out);
 }
 
-void weft__mpstat_print(FILE *out, const struct weft__mpstat_core *then,
-                        const struct weft__mpstat_core *now, uint32_t cores,
+void kprof_mpstat_print(FILE *out, const struct kprof_mpstat_core *then,
+                        const struct kprof_mpstat_core *now, uint32_t cores,
                         uint32_t ticks_a_second, bool raw)
 {
     if (raw)
@@ -87,17 +87,17 @@ void weft__mpstat_print(FILE *out, const struct weft__mpstat_core *then,
     else
         fprintf(out, "  CPU: %19s %19s %19s %19s\n", "irq", "kern", "user", "idle");
     for (uint32_t i = 0; i < cores; i++) {
-        uint64_t ticks[WEFT__MPSTAT_KINDS];
+        uint64_t ticks[KPROF_MPSTAT_KINDS];
         if (!now[i].online)
             continue;
-        for (unsigned k = 0; k < WEFT__MPSTAT_KINDS; k++)
+        for (unsigned k = 0; k < KPROF_MPSTAT_KINDS; k++)
             ticks[k] = since(now[i].ticks[k], then[i].ticks[k]);
         if (!raw) {
             print_core(out, i, ticks, ticks_a_second);
             continue;
         }
         fprintf(out, "%" PRIu32, i);
-        for (unsigned k = 0; k < WEFT__MPSTAT_KINDS; k++)
+        for (unsigned k = 0; k < KPROF_MPSTAT_KINDS; k++)
             fprintf(out, " %" PRIu64, ticks[k]);
         putc('\n', out);
     }

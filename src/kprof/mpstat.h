@@ -9,29 +9,29 @@
 
 #include "format/error.h"
 
-enum weft__mpstat_kind {
-    WEFT__MPSTAT_IRQ,  /* interrupts and softirqs */
-    WEFT__MPSTAT_KERN, /* the rest of the kernel */
-    WEFT__MPSTAT_USER, /* programs, nice ones and virtual machines among them */
-    WEFT__MPSTAT_IDLE, /* nothing to do, waiting for a disk; or a hypervisor had the core */
-    WEFT__MPSTAT_KINDS,
+enum kprof_mpstat_kind {
+    KPROF_MPSTAT_IRQ,  /* interrupts and softirqs */
+    KPROF_MPSTAT_KERN, /* the rest of the kernel */
+    KPROF_MPSTAT_USER, /* programs, nice ones and virtual machines among them */
+    KPROF_MPSTAT_IDLE, /* nothing to do, waiting for a disk; or a hypervisor had the core */
+    KPROF_MPSTAT_KINDS,
 };
 
-struct weft__mpstat_core {
-    uint64_t ticks[WEFT__MPSTAT_KINDS];
+struct kprof_mpstat_core {
+    uint64_t ticks[KPROF_MPSTAT_KINDS];
     bool online;
 };
 
 /* Fills core[0 … cores) from text as of /proc/stat; others in it are left out. */
-void weft__mpstat_parse(struct weft__mpstat_core *core, uint32_t cores, const char *text);
+void kprof_mpstat_parse(struct kprof_mpstat_core *core, uint32_t cores, const char *text);
 
 /* Reads path. 0, WEFT_E_IO or WEFT_E_NOMEM. */
-int weft__mpstat_read(struct weft__mpstat_core *core, uint32_t cores, const char *path,
+int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char *path,
                       struct weft_error *err);
 
 /* What there is in now and was not yet in then. ticks_a_second is of both. */
-void weft__mpstat_print(FILE *out, const struct weft__mpstat_core *then,
-                        const struct weft__mpstat_core *now, uint32_t cores,
+void kprof_mpstat_print(FILE *out, const struct kprof_mpstat_core *then,
+                        const struct kprof_mpstat_core *now, uint32_t cores,
                         uint32_t ticks_a_second, bool raw);
 
 #endif

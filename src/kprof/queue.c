@@ -10,42 +10,42 @@
 #define BLOCK_BYTES (64u << 10)
 #define HEAD_BYTES 4u /* before each record: its size */
 
-struct weft__queue_block {
-    struct weft__queue_block *next;
+struct kprof_queue_block {
+    struct kprof_queue_block *next;
     uint32_t begin, end; /* what is still to be read */
     uint8_t bytes[BLOCK_BYTES];
 };
 
 /* A record that a reader has begun: taken out of the blocks, so that giving it back needs no memory. */
-struct weft__queue_part {
-    struct weft__queue_part *next;
+struct kprof_queue_part {
+    struct kprof_queue_part *next;
     uint32_t bytes, read;
     uint8_t record[];
 };
 
-void weft__queue_init(struct weft__queue *q, uint64_t limit_bytes)
+void kprof_queue_init(struct kprof_queue *q, uint64_t limit_bytes)
 {
-    *q = (struct weft__queue){.limit_bytes = limit_bytes};
+    *q = (struct kprof_queue){.limit_bytes = limit_bytes};
 }
 
-void weft__queue_fini(struct weft__queue *q)
+void kprof_queue_fini(struct kprof_queue *q)
 {
     while (q->first) {
-        struct weft__queue_block *b = q->first;
+        struct kprof_queue_block *b = q->first;
         q->first = b->next;
         free(b);
     }
     while (q->returned) {
-        struct weft__queue_part *p = q->returned;
+        struct kprof_queue_part *p = q->returned;
         q->returned = p->next;
         free(p);
     }
-    *q = (struct weft__queue){0};
+    *q = (struct kprof_queue){0};
 }
 
-static bool append_block(struct weft__queue *q)
+static bool append_block(struct kprof_queue *q)
 {
-    struct weft__queue_block *b = malloc(sizeof *b);
+    struct kprof_queue_block *b = malloc(sizeof *b);
     if (!b)
         return false;
     b->next = NULL;
@@ -58,7 +58,7 @@ static bool append_block(struct weft__queue *q)
     return true;
 }
 
-bool weft__queue_put(struct weft__queue *q, const void *record, uint32_t bytes)
+bool kprof_queue_put(struct kprof_queue *q, const void *record, uint32_t bytes)
 {
     assert(bytes > 0 && bytes <= BLOCK_BYTES / 2);
     bool room = bytes <= q->limit_bytes && q->bytes <= q->limit_bytes - bytes;
@@ -68,7 +68,7 @@ bool weft__queue_put(struct weft__queue *q, const void *record, uint32_t bytes)
         q->dropped++;
         return false;
     }
-    struct weft__queue_block *b = q->last;
+    struct kprof_queue_block *b = q->last;
     memcpy(b->bytes + b->end, &bytes, HEAD_BYTES);
     memcpy(b->bytes + b->end + HEAD_BYTES, record, bytes);
     b->end += HEAD_BYTES + bytes;
@@ -77,13 +77,13 @@ bool weft__queue_put(struct weft__queue *q, const void *record, uint32_t bytes)
     return true;
 }
 
-bool weft__queue_empty(const struct weft__queue *q, const struct weft__queue_reader *r)
+bool kprof_queue_empty(const struct kprof_queue *q, const struct kprof_queue_reader *r)
 {
     return q->records == 0 && !r->part;
 }
 
 /* The first record in the blocks, or NULL. */
-static const uint8_t *first_record(const struct weft__queue *q, uint32_t *bytes)
+static const uint8_t *first_record(const struct kprof_queue *q, uint32_t *bytes)
 {
     if (!q->first)
         return NULL;
@@ -93,9 +93,9 @@ static const uint8_t *first_record(const struct weft__queue *q, uint32_t *bytes)
 }
 
 /* A block is freed with its last record: an empty queue holds no memory. */
-static void drop_first(struct weft__queue *q, uint32_t bytes)
+static void drop_first(struct kprof_queue *q, uint32_t bytes)
 {
-    struct weft__queue_block *b = q->first;
+    struct kprof_queue_block *b = q->first;
     b->begin += HEAD_BYTES + bytes;
     q->bytes -= bytes;
     q->records--;
@@ -108,7 +108,7 @@ static void drop_first(struct weft__queue *q, uint32_t bytes)
 }
 
 /* Gives the next record to the reader alone. 0, or WEFT_E_NOMEM. */
-static int begin_part(struct weft__queue *q, struct weft__queue_reader *r)
+static int begin_part(struct kprof_queue *q, struct kprof_queue_reader *r)
 {
     if (q->returned) {
         r->part = q->returned;
@@ -119,19 +119,19 @@ static int begin_part(struct weft__queue *q, struct weft__queue_reader *r)
     }
     uint32_t bytes = 0;
     const uint8_t *record = first_record(q, &bytes);
-    struct weft__queue_part *p = malloc(sizeof *p + bytes);
+    struct kprof_queue_part *p = malloc(sizeof *p + bytes);
     if (!p)
         return WEFT_E_NOMEM;
-    *p = (struct weft__queue_part){.bytes = bytes};
+    *p = (struct kprof_queue_part){.bytes = bytes};
     memcpy(p->record, record, bytes);
     r->part = p;
     drop_first(q, bytes);
     return 0;
 }
 
-static size_t read_part(struct weft__queue_reader *r, uint8_t *to, size_t size)
+static size_t read_part(struct kprof_queue_reader *r, uint8_t *to, size_t size)
 {
-    struct weft__queue_part *p = r->part;
+    struct kprof_queue_part *p = r->part;
     size_t n = p->bytes - p->read;
     n = n < size ? n : size;
     memcpy(to, p->record + p->read, n);
@@ -143,7 +143,7 @@ static size_t read_part(struct weft__queue_reader *r, uint8_t *to, size_t size)
     return n;
 }
 
-ptrdiff_t weft__queue_read(struct weft__queue *q, struct weft__queue_reader *r, void *to,
+ptrdiff_t kprof_queue_read(struct kprof_queue *q, struct kprof_queue_reader *r, void *to,
                            size_t size)
 {
     uint8_t *out = to;
@@ -170,9 +170,9 @@ ptrdiff_t weft__queue_read(struct weft__queue *q, struct weft__queue_reader *r, 
     return (ptrdiff_t)used;
 }
 
-void weft__queue_leave(struct weft__queue *q, struct weft__queue_reader *r)
+void kprof_queue_leave(struct kprof_queue *q, struct kprof_queue_reader *r)
 {
-    struct weft__queue_part *p = r->part;
+    struct kprof_queue_part *p = r->part;
     if (!p)
         return;
     p->read = 0;

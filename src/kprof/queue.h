@@ -9,35 +9,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct weft__queue_block;
-struct weft__queue_part;
+struct kprof_queue_block;
+struct kprof_queue_part;
 
-struct weft__queue {
-    struct weft__queue_block *first, *last;
-    struct weft__queue_part *returned; /* given back by readers: to be read first */
+struct kprof_queue {
+    struct kprof_queue_block *first, *last;
+    struct kprof_queue_part *returned; /* given back by readers: to be read first */
     uint64_t records, bytes;           /* that are in it */
     uint64_t limit_bytes;
     uint64_t dropped; /* records that there was no room for */
 };
 
 /* Where a reader stands. Zero: at the boundary of records. */
-struct weft__queue_reader {
-    struct weft__queue_part *part;
+struct kprof_queue_reader {
+    struct kprof_queue_part *part;
 };
 
-void weft__queue_init(struct weft__queue *q, uint64_t limit_bytes);
-void weft__queue_fini(struct weft__queue *q);
+void kprof_queue_init(struct kprof_queue *q, uint64_t limit_bytes);
+void kprof_queue_fini(struct kprof_queue *q);
 
 /* Appends a record of 1 to 32 KiB. Without room it is dropped and counted: false. */
-bool weft__queue_put(struct weft__queue *q, const void *record, uint32_t bytes);
+bool kprof_queue_put(struct kprof_queue *q, const void *record, uint32_t bytes);
 
-bool weft__queue_empty(const struct weft__queue *q, const struct weft__queue_reader *r);
+bool kprof_queue_empty(const struct kprof_queue *q, const struct kprof_queue_reader *r);
 
 /* Takes what there is, at most size bytes. Returns how many, or WEFT_E_NOMEM, having taken nothing. */
-ptrdiff_t weft__queue_read(struct weft__queue *q, struct weft__queue_reader *r, void *to,
+ptrdiff_t kprof_queue_read(struct kprof_queue *q, struct kprof_queue_reader *r, void *to,
                            size_t size);
 
 /* The reader goes: a record that it has read in part is there again, whole, for the next one. */
-void weft__queue_leave(struct weft__queue *q, struct weft__queue_reader *r);
+void kprof_queue_leave(struct kprof_queue *q, struct kprof_queue_reader *r);
 
 #endif

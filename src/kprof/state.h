@@ -8,26 +8,26 @@
 #include "kprof/mpstat.h"
 #include "kprof/queue.h"
 
-enum weft__kprof_stream { WEFT__KPOPROFILE, WEFT__KPDATA, WEFT__STREAMS };
+enum kprof_stream { KPROF_KPOPROFILE, KPROF_KPDATA, KPROF_STREAMS };
 
-#define WEFT__CORE_BYTES (16u << 10) /* of a core's buffer */
-#define WEFT__KERNEL_FRAMES 16u      /* of a kernel's sample */
-#define WEFT__PERIOD_US 1000u
-#define WEFT__REFUSALS 16u
+#define KPROF_CORE_BYTES (16u << 10) /* of a core's buffer */
+#define KPROF_KERNEL_FRAMES 16u      /* of a kernel's sample */
+#define KPROF_PERIOD_US 1000u
+#define KPROF_REFUSALS 16u
 
-struct weft__kprof_buffer { /* records of one core, each behind its size */
-    uint8_t *bytes;         /* NULL until the first one */
+struct kprof_buffer { /* records of one core, each behind its size */
+    uint8_t *bytes;   /* NULL until the first one */
     uint32_t used;
     uint64_t since_ns; /* of the oldest one */
 };
 
-struct weft__kprof_core {
+struct kprof_core {
     bool on;         /* its timer */
     uint64_t off_ns; /* since when it is not */
-    struct weft__kprof_buffer buffer[WEFT__STREAMS];
+    struct kprof_buffer buffer[KPROF_STREAMS];
 };
 
-struct weft__refusal {
+struct kprof_refusal {
     bool used;
     uint32_t uid;
     uint64_t number; /* to find the oldest one */
@@ -37,46 +37,46 @@ struct weft__refusal {
 struct weft_kprof {
     struct weft_kprof_options o;
     struct weft_kprof_host host;
-    struct weft__kprof_core *core; /* host.cores */
+    struct kprof_core *core; /* host.cores */
     uint64_t period_us;
 
     bool collecting, counting;           /* counting: into the histogram */
     uint64_t collecting_ns, counting_ns; /* since when */
     bool histogram;                      /* kpdata is it now */
-    struct weft__queue queue[WEFT__STREAMS];
-    struct weft__histogram ticks;
+    struct kprof_queue queue[KPROF_STREAMS];
+    struct kprof_histogram ticks;
     uint64_t samples, lost; /* since opstart; lost by the host */
     uint64_t slowed_before; /* by the host, until opstart */
 
-    struct weft__log log;
+    struct kprof_log_buffer log;
     bool printx;
-    struct weft__mpstat_core *stat, *stat_then; /* host.cores each */
+    struct kprof_mpstat_core *stat, *stat_then; /* host.cores each */
     bool ipi;
-    struct weft__refusal refusal[WEFT__REFUSALS];
+    struct kprof_refusal refusal[KPROF_REFUSALS];
     uint64_t refusals;
 };
 
 /* A line in kptrace. */
-void weft__kprof_log(struct weft_kprof *k, uint32_t core, const char *format, ...)
+void kprof_log(struct weft_kprof *k, uint32_t core, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Puts every core's buffer into the queue. */
-void weft__kprof_flush(struct weft_kprof *k);
+void kprof_flush(struct weft_kprof *k);
 
 /* How often the timers were slowed down since opstart. */
-uint64_t weft__kprof_slowed(const struct weft_kprof *k);
+uint64_t kprof_slowed(const struct weft_kprof *k);
 
 /* A record of no core's timer, directly into the queue. */
-bool weft__kprof_put(struct weft_kprof *k, enum weft__kprof_stream stream, const uint8_t *record,
-                     uint32_t bytes);
+bool kprof_put(struct weft_kprof *k, enum kprof_stream stream, const uint8_t *record,
+               uint32_t bytes);
 
 /* The commands. 0, or a negative errno. */
-int weft__kprof_opstart(struct weft_kprof *k, struct weft_error *err);
-int weft__kprof_opstop(struct weft_kprof *k);
-int weft__kprof_count(struct weft_kprof *k, bool on, struct weft_error *err);
+int kprof_opstart(struct weft_kprof *k, struct weft_error *err);
+int kprof_opstop(struct weft_kprof *k);
+int kprof_count(struct weft_kprof *k, bool on, struct weft_error *err);
 
 /* The texts that reading gives. The caller frees *text. 0, or a negative errno. */
-int weft__kprof_text(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, char **text,
-                     size_t *size);
+int kprof_text(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, char **text,
+               size_t *size);
 
 #endif

@@ -28,13 +28,13 @@ static uint8_t *put_u64(uint8_t *to, uint64_t v)
 
 static uint8_t *put_addresses(uint8_t *to, const struct weft_kprof_sample *s)
 {
-    assert(s->addresses >= 1 && s->addresses <= WEFT__STREAM_FRAMES);
+    assert(s->addresses >= 1 && s->addresses <= KPROF_STREAM_FRAMES);
     for (uint32_t i = 0; i < s->addresses; i++)
         to = put_u64(to, s->address[i]);
     return to;
 }
 
-uint32_t weft__stream_version_1(uint8_t *to, const struct weft_kprof_sample *s)
+uint32_t kprof_stream_version_1(uint8_t *to, const struct weft_kprof_sample *s)
 {
     uint8_t *at = put_u64(to, UINT64_C(0xEE) << 56 | UINT64_C(1) << 48 |
                                   (uint64_t)(s->core & 0xffff) << 16 | s->addresses);
@@ -56,7 +56,7 @@ static uint8_t *put_head(uint8_t *to, uint32_t type, size_t bytes)
     return put_varint(put_varint(to, type), (uint32_t)bytes);
 }
 
-uint32_t weft__stream_sample(uint8_t *to, const struct weft_kprof_sample *s)
+uint32_t kprof_stream_sample(uint8_t *to, const struct weft_kprof_sample *s)
 {
     uint8_t *at =
         put_head(to, s->kernel ? KERNEL_TRACE : USER_TRACE, 24 + 8 * (size_t)s->addresses);
@@ -75,9 +75,9 @@ static uint8_t *put_path(uint8_t *to, const char *path, size_t length)
     return to + length + 1;
 }
 
-uint32_t weft__stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m)
+uint32_t kprof_stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m)
 {
-    size_t length = strnlen(m->path, WEFT__STREAM_PATH);
+    size_t length = strnlen(m->path, KPROF_STREAM_PATH);
     uint8_t *at = put_head(to, MAPPING, 36 + length + 1);
     at = put_u64(at, m->time_ns);
     at = put_u64(at, m->start);
@@ -87,9 +87,9 @@ uint32_t weft__stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m)
     return (uint32_t)(put_path(at, m->path, length) - to);
 }
 
-uint32_t weft__stream_process(uint8_t *to, uint64_t time_ns, uint32_t process, const char *path)
+uint32_t kprof_stream_process(uint8_t *to, uint64_t time_ns, uint32_t process, const char *path)
 {
-    size_t length = strnlen(path, WEFT__STREAM_PATH);
+    size_t length = strnlen(path, KPROF_STREAM_PATH);
     uint8_t *at = put_head(to, PROCESS, 12 + length + 1);
     at = put_u64(at, time_ns);
     at = put_u32(at, process);

@@ -8,9 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WEFT__STREAM_FRAMES 127 /* addresses of a record, at most */
-#define WEFT__STREAM_PATH 4095  /* bytes of a path; longer ones are cut */
-#define WEFT__STREAM_BYTES 4608 /* of the longest record */
+#define KPROF_STREAM_FRAMES 127 /* addresses of a record, at most */
+#define KPROF_STREAM_PATH 4095  /* bytes of a path; longer ones are cut */
+#define KPROF_STREAM_BYTES 4608 /* of the longest record */
 
 struct weft_kprof_sample {
     uint64_t time_ns;
@@ -26,10 +26,10 @@ struct weft_kprof_mapping { /* of an executable file */
     const char *path;
 };
 
-/* Each fills to, of WEFT__STREAM_BYTES, and returns how many bytes. Addresses: 1 to WEFT__STREAM_FRAMES. */
-uint32_t weft__stream_version_1(uint8_t *to, const struct weft_kprof_sample *s);
-uint32_t weft__stream_sample(uint8_t *to, const struct weft_kprof_sample *s);
-uint32_t weft__stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m);
-uint32_t weft__stream_process(uint8_t *to, uint64_t time_ns, uint32_t process, const char *path);
+/* Each fills to, of KPROF_STREAM_BYTES, and returns how many bytes. Addresses: 1 to KPROF_STREAM_FRAMES. */
+uint32_t kprof_stream_version_1(uint8_t *to, const struct weft_kprof_sample *s);
+uint32_t kprof_stream_sample(uint8_t *to, const struct weft_kprof_sample *s);
+uint32_t kprof_stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m);
+uint32_t kprof_stream_process(uint8_t *to, uint64_t time_ns, uint32_t process, const char *path);
 
 #endif

@@ -26,19 +26,19 @@ static void print_timers(const struct weft_kprof *k, FILE *out)
     fputs(*comma ? "\n" : "none\n", out);
 }
 
-static void print_queue(const struct weft_kprof *k, enum weft__kprof_stream stream,
-                        const char *name, FILE *out)
+static void print_queue(const struct weft_kprof *k, enum kprof_stream stream, const char *name,
+                        FILE *out)
 {
     uint64_t buffered = 0;
     for (uint32_t c = 0; c < k->host.cores; c++) {
-        const struct weft__kprof_buffer *b = &k->core[c].buffer[stream];
+        const struct kprof_buffer *b = &k->core[c].buffer[stream];
         for (uint32_t at = 0; at < b->used; buffered++) {
             uint32_t bytes;
             memcpy(&bytes, b->bytes + at, sizeof bytes);
             at += (uint32_t)sizeof bytes + bytes;
         }
     }
-    const struct weft__queue *q = &k->queue[stream];
+    const struct kprof_queue *q = &k->queue[stream];
     fprintf(out,
             "%s: %" PRIu64 " records queued (%" PRIu64 " of %" PRIu64 " bytes), %" PRIu64
             " in cores' buffers, %" PRIu64 " dropped\n",
@@ -59,10 +59,10 @@ static void print_status(const struct weft_kprof *k, FILE *out)
             "collecting: %s\n"
             "samples: %" PRIu64 ", %" PRIu64 " lost before they came here\n"
             "timers slowed down: %" PRIu64 " times\n",
-            k->period_us, on_off(k->collecting), k->samples, k->lost, weft__kprof_slowed(k));
-    print_queue(k, WEFT__KPOPROFILE, "kpoprofile", out);
+            k->period_us, on_off(k->collecting), k->samples, k->lost, kprof_slowed(k));
+    print_queue(k, KPROF_KPOPROFILE, "kpoprofile", out);
     if (k->o.kpdata != WEFT_KPROF_HISTOGRAM)
-        print_queue(k, WEFT__KPDATA, "kpdata", out);
+        print_queue(k, KPROF_KPDATA, "kpdata", out);
     fprintf(out,
             "histogram: %s, %" PRIu64 " ticks, %" PRIu64 " without room\n"
             "kpdata is: %s\n"
@@ -73,7 +73,7 @@ static void print_status(const struct weft_kprof *k, FILE *out)
 
 static void print_refusal(const struct weft_kprof *k, uint32_t uid, FILE *out)
 {
-    for (unsigned i = 0; i < WEFT__REFUSALS; i++)
+    for (unsigned i = 0; i < KPROF_REFUSALS; i++)
         if (k->refusal[i].used && k->refusal[i].uid == uid)
             fprintf(out, "%s\n", k->refusal[i].text);
 }
@@ -85,15 +85,15 @@ static int print(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, 
         print_status(k, out);
         return 0;
     case WEFT_KPROF_KPDATA:
-        return weft__histogram_print(&k->ticks, out, k->host.name, k->host.data) < 0 ? -ENOMEM : 0;
+        return kprof_histogram_print(&k->ticks, out, k->host.name, k->host.data) < 0 ? -ENOMEM : 0;
     case WEFT_KPROF_KPRINTX:
         fprintf(out, "%s\n", on_off(k->printx));
         return 0;
     case WEFT_KPROF_MPSTAT:
     case WEFT_KPROF_MPSTAT_RAW:
-        if (weft__mpstat_read(k->stat, k->host.cores, k->o.stat, NULL) < 0)
+        if (kprof_mpstat_read(k->stat, k->host.cores, k->o.stat, NULL) < 0)
             return -EIO;
-        weft__mpstat_print(out, k->stat_then, k->stat, k->host.cores, k->o.ticks_a_second,
+        kprof_mpstat_print(out, k->stat_then, k->stat, k->host.cores, k->o.ticks_a_second,
                            file == WEFT_KPROF_MPSTAT_RAW);
         return 0;
     default:
@@ -102,8 +102,8 @@ static int print(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, 
     }
 }
 
-int weft__kprof_text(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, char **text,
-                     size_t *size)
+int kprof_text(struct weft_kprof *k, enum weft_kprof_file file, uint32_t uid, char **text,
+               size_t *size)
 {
     *text = NULL;
     *size = 0;

@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-bool weft__trim(void *array, uint32_t used, size_t item)
+bool model_trim(void *array, uint32_t used, size_t item)
 {
     if (!used)
         return true;
@@ -17,7 +17,7 @@ bool weft__trim(void *array, uint32_t used, size_t item)
     return trimmed;
 }
 
-int weft__no_room(struct weft_builder *b, uint32_t used, const char *what)
+int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)
         return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -26,23 +26,23 @@ int weft__no_room(struct weft_builder *b, uint32_t used, const char *what)
                           what);
 }
 
-int weft__no_promise(struct weft_builder *b)
+int model_no_promise(struct weft_builder *b)
 {
     if (b->m->promises >= WEFT_PROMISES_MAX)
         return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                               "has more than %u promises; look at a part of it",
                               WEFT_PROMISES_MAX - 1);
-    return weft__no_room(b, b->m->promises, "promises");
+    return model_no_room(b, b->m->promises, "promises");
 }
 
-int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
+int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
                       uint32_t type, uint32_t *out)
 {
     struct weft_model *m = b->m;
     if (m->promises >= WEFT_PROMISES_MAX ||
-        !weft__grow(&m->promise, m->promises, &b->promise_room, sizeof *m->promise) ||
+        !model_grow(&m->promise, m->promises, &b->promise_room, sizeof *m->promise) ||
         !weft_idmap_put(m->ids, id, m->promises))
-        return weft__no_promise(b);
+        return model_no_promise(b);
     *out = m->promises++;
     struct weft_promise *p = &m->promise[*out];
     *p = (struct weft_promise){
@@ -54,10 +54,10 @@ int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int
         .first_interaction = WEFT_NONE,
         .type = type,
         .reason_or_final = WEFT_NONE,
-        .place = WEFT__NO_PLACE,
+        .place = MODEL_NO_PLACE,
         .outcome = WEFT_PENDING,
     };
-    weft__set_checked(p, INT64_MIN);
+    model_set_checked(p, INT64_MIN);
     return 0;
 }
 
@@ -75,11 +75,11 @@ static uint32_t follow(struct weft_model *m, uint32_t p)
 }
 
 /* The promise that an id in an event means. */
-int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
+int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
     uint32_t known = weft_idmap_seek(b->m->ids, id);
     if (known == WEFT_IDMAP_NONE)
-        return weft__add_promise(b, id, WEFT_ROOT, b->m->quirks.one_clock ? 0 : b->now,
+        return model_add_promise(b, id, WEFT_ROOT, b->m->quirks.one_clock ? 0 : b->now,
                                  b->preexisting_text, out);
     *out = follow(b->m, known);
     return 0;
@@ -88,21 +88,21 @@ int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 static int lookup_both(struct weft_builder *b, const struct weft_event *ev, uint32_t *x,
                        uint32_t *y)
 {
-    TRY(weft__lookup(b, ev->a, x));
-    return weft__lookup(b, ev->b, y);
+    TRY(model_lookup(b, ev->a, x));
+    return model_lookup(b, ev->b, y);
 }
 
-int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
+int model_add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
 {
     *out = weft_strings_add(b->m->strings, ev->text, ev->text_size);
-    return *out == WEFT_STRINGS_NONE ? weft__no_room(b, weft_strings_count(b->m->strings), "texts")
+    return *out == WEFT_STRINGS_NONE ? model_no_room(b, weft_strings_count(b->m->strings), "texts")
                                      : 0;
 }
 
-int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out)
+int model_add_name(struct weft_builder *b, const char *name, uint32_t *out)
 {
     *out = weft_strings_add(b->m->strings, name, (uint32_t)strlen(name));
-    return *out == WEFT_STRINGS_NONE ? weft__no_room(b, weft_strings_count(b->m->strings), "texts")
+    return *out == WEFT_STRINGS_NONE ? model_no_room(b, weft_strings_count(b->m->strings), "texts")
                                      : 0;
 }
 
@@ -128,7 +128,7 @@ static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_k
     return 0;
 }
 
-int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
+int model_add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
                     uint32_t what, uint32_t next)
 {
     struct weft_model *m = b->m;
@@ -160,7 +160,7 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     uint32_t resolver, promise, reason = WEFT_NONE;
     TRY(lookup_both(b, ev, &resolver, &promise));
     if (ev->text)
-        TRY(weft__add_text(b, ev, &reason));
+        TRY(model_add_text(b, ev, &reason));
     struct weft_promise *p = &b->m->promise[promise];
     bool again = has_ended(b, promise);
     bool late = again && outcome == WEFT_CANCELLED;
@@ -187,7 +187,7 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
 static int on_forgets(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     uint32_t promise;
-    TRY(weft__lookup(b, ev->a, &promise));
+    TRY(model_lookup(b, ev->a, &promise));
     struct weft_promise *p = &b->m->promise[promise];
     if (promise == WEFT_ROOT) {
         b->m->contradictions.on_loop++;
@@ -202,7 +202,7 @@ static int on_notifies(struct weft_builder *b, const struct weft_event *ev, int6
 {
     uint32_t notifier, condition;
     TRY(lookup_both(b, ev, &notifier, &condition));
-    weft__set_checked(&b->m->promise[condition], now);
+    model_set_checked(&b->m->promise[condition], now);
     return interact(b, now, WEFT_NOTIFIES, notifier, condition);
 }
 
@@ -225,7 +225,7 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
         m->contradictions.resolved_twice++;
     /* Of a promoted one it is not known where it was. */
     const uint32_t stream = ev->stream == WEFT_STREAM_NONE ? 0 : ev->stream;
-    struct weft_running *s = weft__model_stream(b, stream);
+    struct weft_running *s = model_stream(b, stream);
     if (has_ended(b, p))
         return interact(b, now, WEFT_RESOLVES_AGAIN,
                         s->promise == WEFT_NONE ? WEFT_ROOT : s->promise, p);
@@ -233,13 +233,13 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     m->promise[p].end_ns = now;
     m->promise[p].becomes = q;
     m->promise[p].reason_or_final = q;
-    return s->promise == p && !ev->promoted ? weft__model_switch(b, s, now, q) : 0;
+    return s->promise == p && !ev->promoted ? model_switch(b, s, now, q) : 0;
 }
 
 /* p runs from now on, on the event's stream. */
 static int runs_on(struct weft_builder *b, const struct weft_event *ev, uint32_t p)
 {
-    return weft__model_switch(b, weft__model_stream(b, ev->stream), b->now, p);
+    return model_switch(b, model_stream(b, ev->stream), b->now, p);
 }
 
 static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t now)
@@ -253,7 +253,7 @@ static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t
     if (source == WEFT_ROOT && ev->b == WEFT_ID_LOOP)
         return 0;
     if (ev->kind == WEFT_EVENT_TRY_READ) {
-        weft__set_checked(&b->m->promise[source], now);
+        model_set_checked(&b->m->promise[source], now);
         return interact(b, now, WEFT_WAITS, reader, source);
     }
     return interact(b, now, WEFT_READS, reader, source);
@@ -265,14 +265,14 @@ static int on_signals(struct weft_builder *b, const struct weft_event *ev, int64
     TRY(lookup_both(b, ev, &receiver, &source));
     if (ev->kind == WEFT_EVENT_SIGNAL)
         TRY(runs_on(b, ev, receiver));
-    weft__set_checked(&b->m->promise[receiver], now);
+    model_set_checked(&b->m->promise[receiver], now);
     return interact(b, now, WEFT_SIGNALS, source, receiver);
 }
 
 static int on_mark(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t promise;
-    TRY(weft__lookup(b, ev->a, &promise));
+    TRY(model_lookup(b, ev->a, &promise));
     if (promise == WEFT_ROOT)
         return 0;
     if (ev->kind == WEFT_EVENT_SHOULD_RESOLVE)
@@ -285,12 +285,12 @@ static int on_mark(struct weft_builder *b, const struct weft_event *ev)
 static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     uint32_t text, promise;
-    TRY(weft__add_text(b, ev, &text));
+    TRY(model_add_text(b, ev, &text));
     if (ev->a == WEFT_ID_LOOP)
         return 0;
-    TRY(weft__lookup(b, ev->a, &promise));
+    TRY(model_lookup(b, ev->a, &promise));
     if (text != b->should_resolve_text)
-        return weft__add_label(b, now, promise, false, text, WEFT_NONE);
+        return model_add_label(b, now, promise, false, text, WEFT_NONE);
     b->m->promise[promise].should_resolve = true;
     return 0;
 }
@@ -301,8 +301,8 @@ static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
     struct weft_model *m = b->m;
     while (name >= b->counter_of_room) {
         uint32_t old = b->counter_of_room;
-        if (!weft__grow(&b->counter_of, old, &b->counter_of_room, sizeof *b->counter_of))
-            return weft__no_room(b, m->counters, "counters");
+        if (!model_grow(&b->counter_of, old, &b->counter_of_room, sizeof *b->counter_of))
+            return model_no_room(b, m->counters, "counters");
         memset(b->counter_of + old, 0xff, (b->counter_of_room - old) * sizeof *b->counter_of);
     }
     if (b->counter_of[name] == WEFT_NONE) {
@@ -319,8 +319,8 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
 {
     struct weft_model *m = b->m;
     uint32_t promise, name, counter = 0, this = m->changes;
-    TRY(weft__lookup(b, ev->a, &promise));
-    TRY(weft__add_text(b, ev, &name));
+    TRY(model_lookup(b, ev->a, &promise));
+    TRY(model_add_text(b, ev, &name));
     TRY(counter_named(b, name, &counter));
     struct weft_counter_info *c = &m->counter[counter];
     /* Unsigned, for the values are the file's. */
@@ -339,13 +339,13 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     else
         m->change[c->last_change].next = this;
     c->last_change = this;
-    return weft__add_label(b, now, promise, true, this, WEFT_NONE);
+    return model_add_label(b, now, promise, true, this, WEFT_NONE);
 }
 
 static int on_switch(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t promise;
-    TRY(weft__lookup(b, ev->a, &promise));
+    TRY(model_lookup(b, ev->a, &promise));
     return runs_on(b, ev, promise);
 }
 
@@ -363,7 +363,7 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t no
 static int on_preempted(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     struct weft_model *m = b->m;
-    const struct weft_running *s = weft__model_stream(b, ev->stream);
+    const struct weft_running *s = model_stream(b, ev->stream);
     const uint64_t duration = (uint64_t)ev->value, turn = (uint64_t)(now - s->turn_ns);
     if (duration == 0 || s->turn_ns >= now)
         return 0;
@@ -382,15 +382,15 @@ static int pass_pause(struct weft_builder *b, struct weft_running *s)
     const int64_t from = s->last_ns > m->paused_ns ? s->last_ns : m->paused_ns;
     APPEND(b, m->missing, m->missings, b->missing_room, "gaps",
            (struct weft_missing){.start_ns = from, .end_ns = m->resumed_ns});
-    return weft__model_switch(b, s, from, WEFT_NONE);
+    return model_switch(b, s, from, WEFT_NONE);
 }
 
 /* What runs on the event's stream, where the events do not say: at its beginning, and after a gap. */
 static int on_stream(struct weft_builder *b, const struct weft_event *ev)
 {
-    struct weft_running *s = weft__model_stream(b, ev->stream);
+    struct weft_running *s = model_stream(b, ev->stream);
     if (!s)
-        return weft__no_room(b, b->streams, "streams");
+        return model_no_room(b, b->streams, "streams");
     bool new = !s->begun;
     if (new) {
         s->begun = true;
@@ -402,9 +402,9 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
         if (!new && ev->missing)
             APPEND(b, b->m->missing, b->m->missings, b->missing_room, "gaps",
                    (struct weft_missing){.start_ns = s->last_ns, .end_ns = b->now});
-        TRY(weft__model_switch(b, s, s->last_ns, WEFT_NONE));
-        TRY(weft__lookup(b, ev->running, &running));
-        TRY(weft__model_switch(b, s, b->now, running));
+        TRY(model_switch(b, s, s->last_ns, WEFT_NONE));
+        TRY(model_lookup(b, ev->running, &running));
+        TRY(model_switch(b, s, b->now, running));
     } else if (s->last_ns < b->m->resumed_ns && b->now >= b->m->resumed_ns) {
         TRY(pass_pause(b, s));
     }
@@ -422,7 +422,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
 {
     switch ((enum weft_event_kind)ev->kind) {
     case WEFT_EVENT_CREATES:
-        return weft__on_creates(b, ev, now);
+        return model_on_creates(b, ev, now);
     case WEFT_EVENT_FULFILLS:
         return on_resolves(b, ev, now, WEFT_FULFILLED);
     case WEFT_EVENT_FAILS:
@@ -455,7 +455,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
     case WEFT_EVENT_SWITCH:
         return on_switch(b, ev);
     case WEFT_EVENT_SUSPEND:
-        return weft__model_suspend(b, weft__model_stream(b, ev->stream));
+        return model_suspend(b, model_stream(b, ev->stream));
     case WEFT_EVENT_RESUME:
         return runs_on(b, ev, WEFT_ROOT);
     case WEFT_EVENT_GC:
@@ -464,7 +464,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
         return on_preempted(b, ev, now);
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
-        return weft__on_holds(b, ev, now);
+        return model_on_holds(b, ev, now);
     case WEFT_EVENT_KINDS:
         break;
     }
@@ -529,15 +529,15 @@ static int begin(struct weft_builder *b)
     m->strings = weft_strings_new();
     m->ids = weft_idmap_new();
     if (!m->strings || !m->ids)
-        return weft__no_room(b, 0, "promises");
+        return model_no_room(b, 0, "promises");
     const char mark[] = "__should_resolve";
     b->should_resolve_text = weft_strings_add(m->strings, mark, sizeof mark - 1);
     if (b->should_resolve_text == WEFT_STRINGS_NONE)
-        return weft__no_room(b, 0, "texts");
+        return model_no_room(b, 0, "texts");
     memset(b->type_text, 0xff, sizeof b->type_text);
-    TRY(weft__add_name(b, "preexisting", &b->preexisting_text));
+    TRY(model_add_name(b, "preexisting", &b->preexisting_text));
     uint32_t root;
-    return weft__add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root);
+    return model_add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root);
 }
 
 static struct weft_losses losses(const struct weft_reader *r)
@@ -609,7 +609,7 @@ static int name_threads(struct weft_builder *b)
         return 0;
     m->stream_thread = weft_resize(NULL, m->streams, sizeof *m->stream_thread);
     if (!m->stream_thread)
-        return weft__no_room(b, m->streams, "streams");
+        return model_no_room(b, m->streams, "streams");
     for (uint32_t i = 0; i < m->streams; i++) {
         struct weft_stream_thread *t = &m->stream_thread[i];
         *t = (struct weft_stream_thread){.thread = f->stream[i].thread,
@@ -618,7 +618,7 @@ static int name_threads(struct weft_builder *b)
                                          .first_ns = i < b->streams && b->stream[i].begun
                                                          ? b->stream[i].first_ns
                                                          : WEFT_TIME_MAX};
-        TRY(weft__add_name(b, f->stream[i].name, &t->name));
+        TRY(model_add_name(b, f->stream[i].name, &t->name));
     }
     return 0;
 }
@@ -649,12 +649,12 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
         extend(&b);
         find_wall(&b);
         find_known(&b);
-        rc = weft__model_finish(&b);
+        rc = model_finish(&b);
     }
     if (rc == 0)
         rc = name_threads(&b);
     if (rc == 0)
-        rc = weft__add_given_up(&b);
+        rc = model_add_given_up(&b);
     b.m->losses = losses(r);
     b.m->losses.pending |= b.unsure;
     free(b.counter_of);

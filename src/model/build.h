@@ -19,21 +19,21 @@
  *
  * Labels, interactions and runs are chained when all are there. Until then weft_label.next tells those that
  * belong before all others, and weft_run.next is the promise. */
-#define WEFT__LABEL_FIRST (WEFT_NONE - 1)
+#define MODEL_LABEL_FIRST (WEFT_NONE - 1)
 
-static inline void weft__set_checked(struct weft_promise *p, int64_t time)
+static inline void model_set_checked(struct weft_promise *p, int64_t time)
 {
     p->first_label = (uint32_t)(uint64_t)time;
     p->first_run = (uint32_t)((uint64_t)time >> 32);
 }
 
-static inline int64_t weft__checked(const struct weft_promise *p)
+static inline int64_t model_checked(const struct weft_promise *p)
 {
     return (int64_t)((uint64_t)p->first_run << 32 | p->first_label);
 }
 
 /* It has created another one, about now. */
-static inline void weft__set_child(struct weft_promise *p, int64_t now)
+static inline void model_set_child(struct weft_promise *p, int64_t now)
 {
     p->simplified = true;
     if (p->outcome == WEFT_PENDING)
@@ -57,10 +57,10 @@ struct weft_running {
 /* A creation's site: what its promises have in common. */
 struct weft_site_known {
     uint32_t type;  /* text, or WEFT_NONE: not seen yet */
-    uint32_t place; /* or WEFT__NO_PLACE */
+    uint32_t place; /* or MODEL_NO_PLACE */
 };
 
-#define WEFT__NO_PLACE (WEFT_PLACES_MAX - 1) /* as weft_promise.place */
+#define MODEL_NO_PLACE (WEFT_PLACES_MAX - 1) /* as weft_promise.place */
 
 struct weft_builder {
     struct weft_model *m;
@@ -90,21 +90,21 @@ struct weft_builder {
 
 /* Makes room for one more item. used, room: in items. Returns false if there is none, or where
  * the number of the next item would be WEFT_NONE. */
-static inline bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
+static inline bool model_grow(void *array, uint32_t used, uint32_t *room, size_t item)
 {
     return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
 }
 
 /* Gives back the room that is not used. Returns false if that needs memory that is not there. */
-bool weft__trim(void *array, uint32_t used, size_t item);
+bool model_trim(void *array, uint32_t used, size_t item);
 
 /* Closes the last run, then what can only be known at the end: when pending promises end, which binds
  * are simplified, and the scales of the counters. 0 or a negative WEFT_E code. */
-int weft__model_finish(struct weft_builder *b);
+int model_finish(struct weft_builder *b);
 
 /* Says that there is no memory for another one of what, or that there are too many. */
-int weft__no_room(struct weft_builder *b, uint32_t used, const char *what);
-int weft__no_promise(struct weft_builder *b);
+int model_no_room(struct weft_builder *b, uint32_t used, const char *what);
+int model_no_promise(struct weft_builder *b);
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -116,50 +116,50 @@ int weft__no_promise(struct weft_builder *b);
 /* Appends to an array of the model and its twin in the builder. */
 #define APPEND(b, array, count, room, what, ...)                                                   \
     do {                                                                                           \
-        if (!weft__grow(&(array), (count), &(room), sizeof *(array)))                              \
-            return weft__no_room((b), (count), (what));                                            \
+        if (!model_grow(&(array), (count), &(room), sizeof *(array)))                              \
+            return model_no_room((b), (count), (what));                                            \
         (array)[(count)++] = (__VA_ARGS__);                                                        \
     } while (0)
 
 /* Adding; build.c. All return 0 or a negative WEFT_E code. */
 
-int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
+int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
                       uint32_t type, uint32_t *out);
 
 /* The promise that an id in an event means. */
-int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
+int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
 
 /* The number of the event's text, or of a terminated one. */
-int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
-int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out);
+int model_add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
+int model_add_name(struct weft_builder *b, const char *name, uint32_t *out);
 
 /* Takes over from the reader which pending promises were given up. */
-int weft__add_given_up(struct weft_builder *b);
+int model_add_given_up(struct weft_builder *b);
 
-/* A label, or a counter's change. next: WEFT_NONE or WEFT__LABEL_FIRST. */
-int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
+/* A label, or a counter's change. next: WEFT_NONE or MODEL_LABEL_FIRST. */
+int model_add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
                     uint32_t what, uint32_t next);
 
 /* Creations; create.c */
-int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
 
 /* Who holds what; holds.c. The second one is for the end, once it is known what each promise became, and before resources
  * of which not all is known are asked for. */
-int weft__on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now);
-int weft__finish_holds(struct weft_builder *b);
+int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+int model_finish_holds(struct weft_builder *b);
 
 /* What runs; running.c */
 
 /* The stream with that index, new if need be. NULL: no memory. */
-struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream);
+struct weft_running *model_stream(struct weft_builder *b, uint32_t stream);
 
 /* From now on next runs on s (WEFT_NONE: nothing). */
-int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next);
+int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next);
 
 /* s is suspended. */
-int weft__model_suspend(struct weft_builder *b, struct weft_running *s);
+int model_suspend(struct weft_builder *b, struct weft_running *s);
 
 /* Ends the last runs and finds out when the process slept. */
-int weft__model_rest(struct weft_builder *b);
+int model_rest(struct weft_builder *b);
 
 #endif

@@ -14,17 +14,17 @@ static int label_creation(struct weft_builder *b, uint32_t promise, const struct
                           bool late)
 {
     uint32_t text;
-    TRY(weft__add_text(b, ev, &text));
+    TRY(model_add_text(b, ev, &text));
     b->labels_late |= late;
-    return weft__add_label(b, b->m->promise[promise].start_ns, promise, false, text,
-                           late ? WEFT__LABEL_FIRST : WEFT_NONE);
+    return model_add_label(b, b->m->promise[promise].start_ns, promise, false, text,
+                           late ? MODEL_LABEL_FIRST : WEFT_NONE);
 }
 
 /* What a creation says. */
 struct creation {
     uint32_t parent;
     uint32_t type;  /* text */
-    uint32_t place; /* or WEFT__NO_PLACE */
+    uint32_t place; /* or MODEL_NO_PLACE */
 };
 
 /* The text of a type by its number in mirage's table. */
@@ -37,7 +37,7 @@ static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
             snprintf(unknown, sizeof unknown, "type-%u", type);
             name = unknown;
         }
-        TRY(weft__add_name(b, name, &b->type_text[type]));
+        TRY(model_add_name(b, name, &b->type_text[type]));
     }
     *out = b->type_text[type];
     return 0;
@@ -49,17 +49,17 @@ static int read_origin(struct weft_builder *b, const struct weft_origin *o, stru
     struct weft_model *m = b->m;
     while (o->number >= b->site_room) {
         uint32_t old = b->site_room;
-        if (!weft__grow(&b->site, old, &b->site_room, sizeof *b->site))
-            return weft__no_room(b, old, "sites");
+        if (!model_grow(&b->site, old, &b->site_room, sizeof *b->site))
+            return model_no_room(b, old, "sites");
         memset(b->site + old, 0xff, (b->site_room - old) * sizeof *b->site);
     }
     struct weft_site_known *known = &b->site[o->number]; /* [0] is for those that are not kept */
     if (known->type == WEFT_NONE || !o->number) {
-        TRY(weft__add_name(b, o->type, &known->type));
-        known->place = WEFT__NO_PLACE;
-        if (o->file && o->number && m->origins < WEFT__NO_PLACE) {
+        TRY(model_add_name(b, o->type, &known->type));
+        known->place = MODEL_NO_PLACE;
+        if (o->file && o->number && m->origins < MODEL_NO_PLACE) {
             struct weft_place place = {.line = o->line};
-            TRY(weft__add_name(b, o->file, &place.file));
+            TRY(model_add_name(b, o->file, &place.file));
             known->place = m->origins;
             APPEND(b, m->origin, m->origins, b->origin_room, "places", place);
         }
@@ -69,16 +69,16 @@ static int read_origin(struct weft_builder *b, const struct weft_origin *o, stru
     return 0;
 }
 
-int weft__add_given_up(struct weft_builder *b)
+int model_add_given_up(struct weft_builder *b)
 {
     const struct weft_promotion *f = &b->facts->promotion;
     if (!f->sorts)
         return 0;
     b->m->given_up = weft_resize(NULL, f->sorts, sizeof *b->m->given_up);
     if (!b->m->given_up)
-        return weft__no_room(b, f->sorts, "sorts");
+        return model_no_room(b, f->sorts, "sorts");
     for (uint32_t i = 0; i < f->sorts; i++) {
-        struct creation c = {.type = b->preexisting_text, .place = WEFT__NO_PLACE};
+        struct creation c = {.type = b->preexisting_text, .place = MODEL_NO_PLACE};
         if (f->sort[i].origin)
             TRY(read_origin(b, f->sort[i].origin, &c));
         b->m->given_up[b->m->given_ups++] = (struct weft_model_given_up){
@@ -121,23 +121,23 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
         return false;
     p->created = true;
     p->type = c->type;
-    p->place = c->place & WEFT__NO_PLACE;
+    p->place = c->place & MODEL_NO_PLACE;
     if (!b->m->quirks.one_clock && b->now < p->start_ns)
         p->start_ns = b->now;
     if (may_create(b, c->parent, promise)) {
         struct weft_promise *parent = &b->m->promise[c->parent];
         p->creator = c->parent;
-        weft__set_child(parent, b->m->quirks.one_clock ? parent->end_ns : b->now);
+        model_set_child(parent, b->m->quirks.one_clock ? parent->end_ns : b->now);
     }
     return true;
 }
 
-int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
-    struct creation c = {.place = WEFT__NO_PLACE};
+    struct creation c = {.place = MODEL_NO_PLACE};
     uint32_t child;
     bool late = false;
-    TRY(weft__lookup(b, ev->a, &c.parent));
+    TRY(model_lookup(b, ev->a, &c.parent));
     TRY(ev->origin ? read_origin(b, ev->origin, &c) : mirage_type(b, ev->type, &c.type));
     child = weft_idmap_seek(b->m->ids, ev->b);
     if (child != WEFT_IDMAP_NONE) {
@@ -145,10 +145,10 @@ int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_
         if (!create_again(b, child, &c))
             return 0;
     } else {
-        TRY(weft__add_promise(b, ev->b, c.parent, now, c.type, &child));
-        b->m->promise[child].place = c.place & WEFT__NO_PLACE; /* the widest of these bits first */
+        TRY(model_add_promise(b, ev->b, c.parent, now, c.type, &child));
+        b->m->promise[child].place = c.place & MODEL_NO_PLACE; /* the widest of these bits first */
         b->m->promise[child].created = true;
-        weft__set_child(&b->m->promise[c.parent], now);
+        model_set_child(&b->m->promise[c.parent], now);
     }
     b->m->promise[child].promoted = ev->promoted;
     return ev->text ? label_creation(b, child, ev, late) : 0;

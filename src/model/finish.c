@@ -38,7 +38,7 @@ static void settle(struct weft_model *m)
         if (!p->created && p->start_ns > 0)
             p->start_ns = 0;
         if (p->outcome == WEFT_PENDING)
-            p->end_ns = later(later(p->start_ns, p->end_ns), weft__checked(p));
+            p->end_ns = later(later(p->start_ns, p->end_ns), model_checked(p));
         p->first_label = p->first_interaction = p->first_run = WEFT_NONE;
         p->simplified = false;
     }
@@ -56,7 +56,7 @@ static void chain_late_labels(struct weft_model *m)
 {
     for (uint32_t i = m->labels; i-- > 0;) {
         struct weft_label *l = &m->label[i];
-        if (l->next == WEFT__LABEL_FIRST) {
+        if (l->next == MODEL_LABEL_FIRST) {
             l->next = m->promise[l->promise].first_label;
             m->promise[l->promise].first_label = i;
         }
@@ -70,7 +70,7 @@ static void chain(struct weft_builder *b)
     for (uint32_t i = m->labels; i-- > 0;) {
         struct weft_label *l = &m->label[i];
         struct weft_promise *p = &m->promise[l->promise];
-        if (l->next == WEFT__LABEL_FIRST) /* at its start: that is no later sign of life */
+        if (l->next == MODEL_LABEL_FIRST) /* at its start: that is no later sign of life */
             continue;
         if (p->first_label == WEFT_NONE)
             sign(p, l->time_ns);
@@ -153,7 +153,7 @@ static int judge(struct weft_builder *b)
     for (unsigned t = 0; t < BINDS; t++) {
         bind[t] = weft_strings_add(m->strings, bind_names[t], (uint32_t)strlen(bind_names[t]));
         if (bind[t] == WEFT_STRINGS_NONE)
-            return weft__no_room(b, weft_strings_count(m->strings), "texts");
+            return model_no_room(b, weft_strings_count(m->strings), "texts");
     }
     for (uint32_t i = 0; i < m->promises; i++) {
         if (m->promise[i].outcome == WEFT_PENDING)
@@ -272,16 +272,16 @@ static void join_missing(struct weft_model *m)
 static int trim(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
-    bool done = weft__trim(&m->promise, m->promises, sizeof *m->promise) &&
-                weft__trim(&m->label, m->labels, sizeof *m->label) &&
-                weft__trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
-                weft__trim(&m->hold, m->holds, sizeof *m->hold) &&
-                weft__trim(&m->run, m->runs, sizeof *m->run) &&
-                weft__trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
-                weft__trim(&m->missing, m->missings, sizeof *m->missing) &&
-                weft__trim(&m->pause, m->pauses, sizeof *m->pause) &&
-                weft__trim(&m->preemption, m->preemptions, sizeof *m->preemption) &&
-                weft__trim(&m->change, m->changes, sizeof *m->change);
+    bool done = model_trim(&m->promise, m->promises, sizeof *m->promise) &&
+                model_trim(&m->label, m->labels, sizeof *m->label) &&
+                model_trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
+                model_trim(&m->hold, m->holds, sizeof *m->hold) &&
+                model_trim(&m->run, m->runs, sizeof *m->run) &&
+                model_trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
+                model_trim(&m->missing, m->missings, sizeof *m->missing) &&
+                model_trim(&m->pause, m->pauses, sizeof *m->pause) &&
+                model_trim(&m->preemption, m->preemptions, sizeof *m->preemption) &&
+                model_trim(&m->change, m->changes, sizeof *m->change);
     return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
@@ -305,13 +305,13 @@ static bool waits_for_unsure(const struct weft_builder *b)
     return false;
 }
 
-int weft__model_finish(struct weft_builder *b)
+int model_finish(struct weft_builder *b)
 {
-    int rc = weft__model_rest(b);
+    int rc = model_rest(b);
     if (rc < 0)
         return rc;
     settle(b->m);
-    rc = weft__finish_holds(b);
+    rc = model_finish_holds(b);
     if (rc < 0)
         return rc;
     chain(b);

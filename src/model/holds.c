@@ -9,18 +9,18 @@
 /* While events are read, a release is a hold as well, with this in released_by. */
 #define RELEASE (WEFT_NONE - 1)
 
-int weft__on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     struct weft_model *m = b->m;
     uint32_t holder, resource;
-    TRY(weft__lookup(b, ev->a, &holder));
-    TRY(weft__lookup(b, ev->b, &resource));
+    TRY(model_lookup(b, ev->a, &holder));
+    TRY(model_lookup(b, ev->b, &resource));
     if (resource == WEFT_ROOT) {
         m->contradictions.on_loop++;
         return 0;
     }
-    weft__set_checked(&m->promise[holder], now);
-    weft__set_checked(&m->promise[resource], now);
+    model_set_checked(&m->promise[holder], now);
+    model_set_checked(&m->promise[resource], now);
     APPEND(
         b, m->hold, m->holds, b->hold_room, "things held",
         (struct weft_hold){.from_ns = now,
@@ -137,7 +137,7 @@ static void sort_events(struct holding *h, uint32_t *first)
         h->order[first[weft_model_final(m, m->hold[i].resource) + 1]++] = i;
 }
 
-int weft__finish_holds(struct weft_builder *b)
+int model_finish_holds(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     const uint64_t promises = m->promises, events = m->holds;
@@ -165,5 +165,5 @@ int weft__finish_holds(struct weft_builder *b)
     const bool done = first && room;
     free(first);
     free(room);
-    return done ? 0 : weft__no_room(b, m->holds, "things held");
+    return done ? 0 : model_no_room(b, m->holds, "things held");
 }

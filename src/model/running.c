@@ -7,10 +7,10 @@
 #include "base/order.h"
 #include "model/build.h"
 
-struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
+struct weft_running *model_stream(struct weft_builder *b, uint32_t stream)
 {
     while (stream >= b->streams) {
-        if (!weft__grow(&b->stream, b->streams, &b->stream_room, sizeof *b->stream))
+        if (!model_grow(&b->stream, b->streams, &b->stream_room, sizeof *b->stream))
             return NULL;
         b->stream[b->streams++] = (struct weft_running){.promise = WEFT_NONE};
     }
@@ -31,8 +31,8 @@ static int note_stream(struct weft_builder *b, uint32_t stream)
     bool first = !m->run_stream;
     if (first)
         b->run_stream_room = m->runs;
-    if (!weft__grow(&m->run_stream, m->runs, &b->run_stream_room, sizeof *m->run_stream))
-        return weft__no_room(b, m->runs, "runs");
+    if (!model_grow(&m->run_stream, m->runs, &b->run_stream_room, sizeof *m->run_stream))
+        return model_no_room(b, m->runs, "runs");
     if (first)
         memset(m->run_stream, 0, m->runs * sizeof *m->run_stream);
     m->run_stream[m->runs] = stream;
@@ -57,15 +57,15 @@ static int add_sleep(struct weft_builder *b, uint32_t stream, int64_t start, int
     struct weft_model *m = b->m;
     if (start > end)
         return 0;
-    if (!weft__grow(&m->sleep, m->sleeps, &b->sleep_room, sizeof *m->sleep) ||
-        !weft__grow(&b->sleeper, m->sleeps, &b->sleeper_room, sizeof *b->sleeper))
-        return weft__no_room(b, m->sleeps, "suspensions");
+    if (!model_grow(&m->sleep, m->sleeps, &b->sleep_room, sizeof *m->sleep) ||
+        !model_grow(&b->sleeper, m->sleeps, &b->sleeper_room, sizeof *b->sleeper))
+        return model_no_room(b, m->sleeps, "suspensions");
     b->sleeper[m->sleeps] = stream;
     m->sleep[m->sleeps++] = (struct weft_sleep){.start_ns = start, .end_ns = end};
     return 0;
 }
 
-int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next)
+int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next)
 {
     const struct weft_model *m = b->m;
     uint32_t p = s->promise;
@@ -97,11 +97,11 @@ int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t n
     return rc;
 }
 
-int weft__model_suspend(struct weft_builder *b, struct weft_running *s)
+int model_suspend(struct weft_builder *b, struct weft_running *s)
 {
     if (s->suspended)
         return 0;
-    int rc = weft__model_switch(b, s, b->now, WEFT_NONE);
+    int rc = model_switch(b, s, b->now, WEFT_NONE);
     s->suspended = s->suspends = true;
     s->suspended_ns = b->now;
     return rc;
@@ -130,7 +130,7 @@ static int intersect_sleeps(struct weft_builder *b)
     struct change *change =
         weft_resize(NULL, 2 * ((uint64_t)m->sleeps + b->streams), sizeof *change);
     if (!change)
-        return weft__no_room(b, m->sleeps, "suspensions");
+        return model_no_room(b, m->sleeps, "suspensions");
     for (uint32_t i = 0; i < m->sleeps; i++) {
         change[count++] = (struct change){m->sleep[i].start_ns, -1};
         change[count++] = (struct change){m->sleep[i].end_ns, 1};
@@ -147,7 +147,7 @@ static int intersect_sleeps(struct weft_builder *b)
     struct weft_sleep *sleep = weft_resize(NULL, (uint64_t)count + 1, sizeof *sleep);
     if (!sleep) {
         free(change);
-        return weft__no_room(b, m->sleeps, "suspensions");
+        return model_no_room(b, m->sleeps, "suspensions");
     }
     int64_t awake = 0;
     m->sleeps = 0;
@@ -168,14 +168,14 @@ static int keep_idle(struct weft_builder *b)
     struct weft_model *m = b->m;
     m->idle = weft_resize(NULL, (uint64_t)m->sleeps + 1, sizeof *m->idle);
     if (!m->idle)
-        return weft__no_room(b, m->sleeps, "suspensions");
+        return model_no_room(b, m->sleeps, "suspensions");
     for (uint32_t i = 0; i < m->sleeps; i++)
         m->idle[i] = (struct weft_idle){m->sleep[i].start_ns, m->sleep[i].end_ns, b->sleeper[i]};
     m->idles = m->sleeps;
     return 0;
 }
 
-int weft__model_rest(struct weft_builder *b)
+int model_rest(struct weft_builder *b)
 {
     int64_t end = b->m->end_ns;
     uint32_t sleepers = 0;
@@ -187,7 +187,7 @@ int weft__model_rest(struct weft_builder *b)
         if (s->promise != WEFT_NONE && s->promise != WEFT_ROOT)
             s->last_ns = end;
         awake |= s->promise != WEFT_NONE && s->promise != WEFT_ROOT;
-        int rc = weft__model_switch(b, s, end, WEFT_NONE);
+        int rc = model_switch(b, s, end, WEFT_NONE);
         if (rc == 0 && s->suspended)
             rc = add_sleep(b, i, s->suspended_ns, end);
         if (rc < 0)

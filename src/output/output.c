@@ -59,7 +59,7 @@ static char *name_beside(const char *path)
 
 static void fini(struct weft_output *out)
 {
-    weft__unfinished_forget();
+    output_unfinished_forget();
     free(out->temporary);
     free(out->target);
     *out = (struct weft_output){0};
@@ -75,7 +75,7 @@ static int open_descriptor(struct weft_output *out, int fd, struct weft_error *e
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     int rc = fstat(fd, &st) < 0 ? io_error(err, "cannot be opened") : 0;
     if (rc == 0 && S_ISREG(st.st_mode))
-        rc = weft__place_check(name, &st, &out->options, err);
+        rc = output_place_check(name, &st, &out->options, err);
     if (rc < 0)
         return rc;
     int copy = fd == STDOUT_FILENO ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -108,16 +108,16 @@ static int open_temporary(struct weft_output *out, const struct stat *before,
     out->temporary = name_beside(out->target);
     if (!out->temporary)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    weft__unfinished_hold(&signals);
+    output_unfinished_hold(&signals);
     int fd = mkostemp(out->temporary, O_CLOEXEC), rc = 0;
     if (fd < 0)
         rc = io_error(err, "cannot be created");
-    weft__unfinished_keep(fd < 0 ? NULL : out->temporary, false, &signals);
+    output_unfinished_keep(fd < 0 ? NULL : out->temporary, false, &signals);
     if (fd < 0)
         return rc;
     if (before)
         set_owner(fd, before, out->target);
-    fchmod(fd, weft__place_mode(fd, before, &out->options));
+    fchmod(fd, output_place_mode(fd, before, &out->options));
     out->file = fdopen(fd, "w");
     if (out->file)
         return 0;
@@ -139,7 +139,7 @@ static int open_path(struct weft_output *out, const char *path, struct weft_erro
         out->file = fopen(path, "we");
         return out->file ? 0 : io_error(err, "cannot be opened");
     }
-    int rc = exists ? weft__place_check(path, &st, &out->options, err) : 0;
+    int rc = exists ? output_place_check(path, &st, &out->options, err) : 0;
     if (rc < 0)
         return rc;
     /* The file that a symbolic link leads to, so that renaming does not replace the link. */
@@ -218,11 +218,11 @@ int weft_output_open_folder(struct weft_output *out, const char *path,
     *out = (struct weft_output){.options = *options};
     int rc = name_folder(out, path, err);
     if (rc == 0) {
-        weft__unfinished_hold(&signals);
+        output_unfinished_hold(&signals);
         out->folder = mkdtemp(out->temporary);
         if (!out->folder)
             rc = io_error(err, "cannot be created");
-        weft__unfinished_keep(out->folder, true, &signals);
+        output_unfinished_keep(out->folder, true, &signals);
     }
     if (rc < 0)
         fini(out);
@@ -237,7 +237,7 @@ static int set_modes(const struct weft_output *out, struct weft_error *err)
     DIR *dir = opendir(out->temporary);
     if (!dir)
         return io_error(err, "cannot be read");
-    const mode_t mode = weft__place_mode(dirfd(dir), NULL, &out->options);
+    const mode_t mode = output_place_mode(dirfd(dir), NULL, &out->options);
     const struct dirent *e;
     int rc = 0;
     while (rc == 0 && (e = readdir(dir)))
@@ -295,10 +295,10 @@ static int place_folder(struct weft_output *out, struct weft_error *err)
 static int close_folder(struct weft_output *out, bool keep, struct weft_error *err)
 {
     sigset_t signals;
-    weft__unfinished_hold(&signals);
+    output_unfinished_hold(&signals);
     int rc = keep ? place_folder(out, err) : 0;
     if (!keep || rc < 0 || out->inside)
-        weft__folder_remove(out->temporary);
+        output_folder_remove(out->temporary);
     fini(out);
     sigprocmask(SIG_SETMASK, &signals, NULL);
     return rc;
@@ -309,7 +309,7 @@ static int place_file(struct weft_output *out, struct weft_error *err)
 {
     struct stat st;
     int rc = stat(out->target, &st) == 0 && S_ISREG(st.st_mode)
-                 ? weft__place_check(out->target, &st, &out->options, err)
+                 ? output_place_check(out->target, &st, &out->options, err)
                  : 0;
     if (rc == 0 && rename(out->temporary, out->target) < 0)
         rc = io_error(err, "cannot be created");
@@ -336,7 +336,7 @@ int weft_output_close(struct weft_output *out, bool keep, struct weft_error *err
                    : weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written");
     if (out->temporary) {
         sigset_t signals;
-        weft__unfinished_hold(&signals);
+        output_unfinished_hold(&signals);
         if (keep && rc == 0)
             rc = place_file(out, err);
         if (!keep || rc < 0)

@@ -92,8 +92,8 @@ static int refuse(struct weft_error *err, const char *what)
     return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET, "%s", what);
 }
 
-int weft__place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
-                      struct weft_error *err)
+int output_place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
+                       struct weft_error *err)
 {
     struct stat source;
     uint32_t pid = 0;
@@ -137,7 +137,7 @@ static mode_t without_group(mode_t mode)
     return (mode & 0700) | all << 3 | all;
 }
 
-mode_t weft__place_mode(int fd, const struct stat *before, const struct weft_output_options *o)
+mode_t output_place_mode(int fd, const struct stat *before, const struct weft_output_options *o)
 {
     const mode_t mask = umask(0);
     char own[32];

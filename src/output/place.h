@@ -9,10 +9,10 @@
 
 /* Checks that the rule allows to write over the file; name: by which it can be opened. Returns 0 or a negative WEFT_E
  * code. */
-int weft__place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
-                      struct weft_error *err);
+int output_place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
+                       struct weft_error *err);
 
 /* The mode of an output, an open file or folder, that replaces the file before; NULL: none. */
-mode_t weft__place_mode(int fd, const struct stat *before, const struct weft_output_options *o);
+mode_t output_place_mode(int fd, const struct stat *before, const struct weft_output_options *o);
 
 #endif

@@ -29,7 +29,7 @@ struct entry {
     char name[];
 };
 
-void weft__folder_remove(const char *path)
+void output_folder_remove(const char *path)
 {
     static _Alignas(struct entry) char list[32768];
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -51,7 +51,7 @@ void weft__folder_remove(const char *path)
 static void on_signal(int number)
 {
     if (is_folder)
-        weft__folder_remove(unfinished);
+        output_folder_remove(unfinished);
     else
         unlink(unfinished);
     for (unsigned i = 0; i < SIGNALS; i++)
@@ -62,7 +62,7 @@ static void on_signal(int number)
 
 /* ---- ---- */
 
-void weft__unfinished_hold(sigset_t *before)
+void output_unfinished_hold(sigset_t *before)
 {
     sigset_t wait;
     sigemptyset(&wait);
@@ -71,7 +71,7 @@ void weft__unfinished_hold(sigset_t *before)
     sigprocmask(SIG_BLOCK, &wait, before);
 }
 
-void weft__unfinished_keep(const char *path, bool folder, const sigset_t *before)
+void output_unfinished_keep(const char *path, bool folder, const sigset_t *before)
 {
     struct sigaction ours = {.sa_handler = on_signal};
     sigfillset(&ours.sa_mask);
@@ -86,7 +86,7 @@ void weft__unfinished_keep(const char *path, bool folder, const sigset_t *before
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-void weft__unfinished_forget(void)
+void output_unfinished_forget(void)
 {
     if (!unfinished)
         return;

@@ -7,16 +7,16 @@
 #include <stdbool.h>
 
 /* From here on signals wait, so that what is made is known before one can end the process. */
-void weft__unfinished_hold(sigset_t *before);
+void output_unfinished_hold(sigset_t *before);
 
 /* Remembers path, a file's or that of a folder with files, until it is forgotten; signals come again. NULL: nothing was
  * made. */
-void weft__unfinished_keep(const char *path, bool folder, const sigset_t *before);
+void output_unfinished_keep(const char *path, bool folder, const sigset_t *before);
 
 /* Nothing is to be removed any more. */
-void weft__unfinished_forget(void);
+void output_unfinished_forget(void);
 
 /* Removes a folder and the files in it. */
-void weft__folder_remove(const char *path);
+void output_folder_remove(const char *path);
 
 #endif

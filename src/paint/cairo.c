@@ -9,8 +9,8 @@
 #define SIDE_MAX 32768 /* px; no image surface is larger, and products fit */
 
 struct weft_painter {
-    struct weft__glyphs *glyphs;
-    struct weft__pixels pixels;
+    struct paint_glyphs *glyphs;
+    struct paint_pixels pixels;
 };
 
 /* A picture that is being painted. */
@@ -29,7 +29,7 @@ struct weft_painter *weft_painter_new(void)
 
     if (!painter)
         return NULL;
-    painter->glyphs = weft__glyphs_new();
+    painter->glyphs = paint_glyphs_new();
     if (!painter->glyphs) {
         free(painter);
         return NULL;
@@ -41,8 +41,8 @@ void weft_painter_free(struct weft_painter *painter)
 {
     if (!painter)
         return;
-    weft__glyphs_free(painter->glyphs);
-    weft__pixels_fini(&painter->pixels);
+    paint_glyphs_free(painter->glyphs);
+    paint_pixels_fini(&painter->pixels);
     free(painter);
 }
 
@@ -61,15 +61,15 @@ static void use_ink(cairo_t *cr, uint32_t rgb, int alpha)
 
 static void draw_shape(struct canvas *c, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
 
-    if (!weft__shape_of(&s, c->list, d))
+    if (!paint_shape_of(&s, c->list, d))
         return;
     if (s.body && d->op == WEFT_DRAW_RECT) {
         cairo_rectangle(c->cr, px(s.x0), px(s.y0), px(s.x1 - s.x0), px(s.y1 - s.y0));
         cairo_fill(c->cr);
     } else if (s.body) {
-        cairo_set_line_width(c->cr, px(weft__shape_width(d)));
+        cairo_set_line_width(c->cr, px(paint_shape_width(d)));
         cairo_move_to(c->cr, px(s.x0), px(s.y0));
         cairo_line_to(c->cr, px(s.x1), px(s.y1));
         cairo_stroke(c->cr);
@@ -83,12 +83,12 @@ static void draw_shape(struct canvas *c, const struct weft_draw *d)
 
 static void draw_steps(struct canvas *c, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     int32_t x = 0, y = 0;
     bool going_on = false;
 
     for (uint32_t i = 1; i < d->count; i++) {
-        if (!weft__shape_step(&s, c->list, d, i))
+        if (!paint_shape_step(&s, c->list, d, i))
             continue;
         if (!going_on || s.x0 != x || s.y0 != y)
             cairo_move_to(c->cr, px(s.x0), px(s.y0));
@@ -97,23 +97,23 @@ static void draw_steps(struct canvas *c, const struct weft_draw *d)
         y = s.y1;
         going_on = true;
     }
-    cairo_set_line_width(c->cr, px(weft__shape_width(d)));
+    cairo_set_line_width(c->cr, px(paint_shape_width(d)));
     cairo_stroke(c->cr);
 }
 
 /* All columns of one opacity together. */
 static void draw_shades(struct canvas *c, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     uint8_t alpha;
     bool is_there[256] = {false};
 
-    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, c->list, d, &i);)
+    for (uint32_t i = 0; paint_shape_shades(&s, &alpha, c->list, d, &i);)
         is_there[alpha] = true;
     for (int wanted = 1; wanted < 256; wanted++) {
         if (!is_there[wanted])
             continue;
-        for (uint32_t i = 0; weft__shape_shades(&s, &alpha, c->list, d, &i);) {
+        for (uint32_t i = 0; paint_shape_shades(&s, &alpha, c->list, d, &i);) {
             if (alpha == wanted)
                 cairo_rectangle(c->cr, px(s.x0), px(s.y0), px(s.x1 - s.x0), px(s.y1 - s.y0));
         }
@@ -129,7 +129,7 @@ static void draw_by_cairo(struct canvas *c, const struct weft_draw *d)
         c->written = false;
     }
     if (d->op == WEFT_DRAW_TEXT) {
-        weft__glyphs_text(c->painter->glyphs, c->list, d, weft_inks[d->ink].rgb[c->theme]);
+        paint_glyphs_text(c->painter->glyphs, c->list, d, weft_inks[d->ink].rgb[c->theme]);
         return;
     }
     use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], d->alpha);
@@ -152,7 +152,7 @@ static bool whole(double value, int *out)
 }
 
 /* What may be written: the one rectangle of the clip, in device pixels. */
-static bool find_clip(struct weft__pixels *p, cairo_t *cr, int width, int height)
+static bool find_clip(struct paint_pixels *p, cairo_t *cr, int width, int height)
 {
     cairo_rectangle_list_t *clip = cairo_copy_clip_rectangle_list(cr);
     bool ok = clip->status == CAIRO_STATUS_SUCCESS && clip->num_rectangles == 1;
@@ -177,7 +177,7 @@ static bool find_clip(struct weft__pixels *p, cairo_t *cr, int width, int height
 /* Whether the surface's pixels can be written to; if so, the painter's pixels are they. */
 static bool find_pixels(struct canvas *c)
 {
-    struct weft__pixels *p = &c->painter->pixels;
+    struct paint_pixels *p = &c->painter->pixels;
     cairo_surface_t *surface = cairo_get_group_target(c->cr);
     cairo_matrix_t m;
     double sx, sy, ox, oy;
@@ -192,7 +192,7 @@ static bool find_pixels(struct canvas *c)
     cairo_surface_get_device_scale(surface, &sx, &sy);
     cairo_surface_get_device_offset(surface, &ox, &oy);
     if (m.xy != 0 || m.yx != 0 || m.xx * sx != m.yy * sy || !whole(m.xx * sx, &p->scale) ||
-        p->scale < 1 || p->scale > WEFT__SCALE_MAX || !whole(m.x0 * sx + ox, &p->dx) ||
+        p->scale < 1 || p->scale > PAINT_SCALE_MAX || !whole(m.x0 * sx + ox, &p->dx) ||
         !whole(m.y0 * sy + oy, &p->dy))
         return false;
     if (!find_clip(p, c->cr, cairo_image_surface_get_width(surface),
@@ -201,7 +201,7 @@ static bool find_pixels(struct canvas *c)
     cairo_surface_flush(surface);
     p->data = cairo_image_surface_get_data(surface);
     p->stride = cairo_image_surface_get_stride(surface);
-    if (!p->data || !weft__pixels_begin(p)) /* without memory it is only slower */
+    if (!p->data || !paint_pixels_begin(p)) /* without memory it is only slower */
         return false;
     c->surface = surface;
     return true;
@@ -210,8 +210,8 @@ static bool find_pixels(struct canvas *c)
 /* False: it has to go through cairo. */
 static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
 {
-    struct weft__pixels *p = &c->painter->pixels;
-    struct weft__shape s;
+    struct paint_pixels *p = &c->painter->pixels;
+    struct paint_shape s;
 
     if (!c->surface || d->op == WEFT_DRAW_TEXT)
         return false;
@@ -221,16 +221,16 @@ static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
     p->ink = weft_inks[d->ink].rgb[c->theme];
     p->alpha = d->alpha;
     if (d->op == WEFT_DRAW_STEPS)
-        return weft__pixels_steps(p, c->list, d);
+        return paint_pixels_steps(p, c->list, d);
     if (d->op == WEFT_DRAW_SHADES) {
-        weft__pixels_shades(p, c->list, d);
-    } else if (weft__shape_of(&s, c->list, d)) {
+        paint_pixels_shades(p, c->list, d);
+    } else if (paint_shape_of(&s, c->list, d)) {
         if (s.body && d->op == WEFT_DRAW_RECT)
-            weft__pixels_box(p, s.x0, s.y0, s.x1, s.y1);
+            paint_pixels_box(p, s.x0, s.y0, s.x1, s.y1);
         else if (s.body)
-            weft__pixels_line(p, &s, weft__shape_width(d));
+            paint_pixels_line(p, &s, paint_shape_width(d));
         if (s.head)
-            weft__pixels_head(p, &s);
+            paint_pixels_head(p, &s);
     }
     return true;
 }
@@ -261,7 +261,7 @@ static void draw_all(struct canvas *c)
     for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
 
-        if (d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !weft__shape_text(list, d)))
+        if (d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !paint_shape_text(list, d)))
             continue;
         if (!draw_by_pixels(c, d))
             draw_by_cairo(c, d);
@@ -276,7 +276,7 @@ int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct wef
     struct canvas c = {.cr = cr, .list = list, .painter = painter, .theme = theme == WEFT_DARK};
 
     if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) {
-        if (!weft__glyphs_begin(painter->glyphs, cr, longest_text(list)))
+        if (!paint_glyphs_begin(painter->glyphs, cr, longest_text(list)))
             return WEFT_E_NOMEM;
         cairo_save(cr);
         cairo_set_operator(cr, CAIRO_OPERATOR_OVER);

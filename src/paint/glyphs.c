@@ -39,7 +39,7 @@ struct shaped {
     char text[SHAPED_TEXT];
 };
 
-struct weft__glyphs {
+struct paint_glyphs {
     cairo_t *cr;
     cairo_font_options_t *options;
     cairo_font_face_t *face[2];
@@ -59,9 +59,9 @@ struct weft__glyphs {
     cairo_glyph_t run[RUN];
 };
 
-struct weft__glyphs *weft__glyphs_new(void)
+struct paint_glyphs *paint_glyphs_new(void)
 {
-    struct weft__glyphs *g = calloc(1, sizeof(*g));
+    struct paint_glyphs *g = calloc(1, sizeof(*g));
 
     if (!g)
         return NULL;
@@ -84,7 +84,7 @@ struct weft__glyphs *weft__glyphs_new(void)
 }
 
 /* What was made for a transformation. */
-static void forget(struct weft__glyphs *g)
+static void forget(struct paint_glyphs *g)
 {
     for (int i = 0; i < FONTS; i++) {
         if (g->font[i].scaled)
@@ -98,7 +98,7 @@ static void forget(struct weft__glyphs *g)
     }
 }
 
-void weft__glyphs_free(struct weft__glyphs *g)
+void paint_glyphs_free(struct paint_glyphs *g)
 {
     if (!g)
         return;
@@ -115,7 +115,7 @@ void weft__glyphs_free(struct weft__glyphs *g)
     free(g);
 }
 
-bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest)
+bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest)
 {
     cairo_matrix_t ctm;
 
@@ -131,7 +131,7 @@ bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest)
     return true;
 }
 
-static void set_ink(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb)
+static void set_ink(struct paint_glyphs *g, const struct weft_draw *d, uint32_t rgb)
 {
     cairo_set_source_rgba(g->cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0,
                           (rgb & 0xff) / 255.0, d->alpha / 255.0);
@@ -160,7 +160,7 @@ static uint32_t decode(const char **at)
 }
 
 /* NULL: the font does not have it. Its bytes are those from text to end. */
-static const struct known *find_glyph(struct weft__glyphs *g, int bold, uint32_t code,
+static const struct known *find_glyph(struct paint_glyphs *g, int bold, uint32_t code,
                                       const char *text, const char *end)
 {
     struct known *known = &g->known[bold][code % KNOWN];
@@ -184,7 +184,7 @@ static const struct known *find_glyph(struct weft__glyphs *g, int bold, uint32_t
 }
 
 /* NULL: cairo has no memory. */
-static cairo_scaled_font_t *find_font(struct weft__glyphs *g, int32_t size, int bold, int stretch)
+static cairo_scaled_font_t *find_font(struct paint_glyphs *g, int32_t size, int bold, int stretch)
 {
     cairo_matrix_t matrix;
     struct font *font;
@@ -219,7 +219,7 @@ static double ratio_of(const struct weft_draw *d, double natural)
 }
 
 /* False: it needs Pango. */
-static bool draw_simple(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb,
+static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint32_t rgb,
                         size_t size)
 {
     const char *end = g->clean + size;
@@ -263,7 +263,7 @@ static bool draw_simple(struct weft__glyphs *g, const struct weft_draw *d, uint3
 
 /* ---- Texts that do ---- */
 
-static PangoLayout *shape(struct weft__glyphs *g, const struct weft_draw *d, size_t size)
+static PangoLayout *shape(struct paint_glyphs *g, const struct weft_draw *d, size_t size)
 {
     PangoFontDescription *font = pango_font_description_new();
     PangoLayout *layout;
@@ -288,7 +288,7 @@ static PangoLayout *shape(struct weft__glyphs *g, const struct weft_draw *d, siz
 }
 
 /* The caller owns a reference. */
-static PangoLayout *find_shaped(struct weft__glyphs *g, const struct weft_draw *d, size_t size)
+static PangoLayout *find_shaped(struct paint_glyphs *g, const struct weft_draw *d, size_t size)
 {
     uint32_t hash = (uint32_t)d->size * 31 + (d->bold != 0);
 
@@ -313,7 +313,7 @@ static PangoLayout *find_shaped(struct weft__glyphs *g, const struct weft_draw *
     return g_object_ref(s->layout);
 }
 
-static void draw_shaped(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb,
+static void draw_shaped(struct paint_glyphs *g, const struct weft_draw *d, uint32_t rgb,
                         size_t size)
 {
     PangoLayout *layout = find_shaped(g, d, size);
@@ -340,7 +340,7 @@ static void draw_shaped(struct weft__glyphs *g, const struct weft_draw *d, uint3
     g_object_unref(layout);
 }
 
-void weft__glyphs_text(struct weft__glyphs *g, const struct weft_drawlist *list,
+void paint_glyphs_text(struct paint_glyphs *g, const struct weft_drawlist *list,
                        const struct weft_draw *d, uint32_t rgb)
 {
     size_t size = weft_text_clean(g->clean, g->room - 1, list->texts + d->first, d->count);

@@ -10,17 +10,17 @@
 
 #include "view/drawlist.h"
 
-struct weft__glyphs;
+struct paint_glyphs;
 
 /* NULL: no memory. */
-struct weft__glyphs *weft__glyphs_new(void);
-void weft__glyphs_free(struct weft__glyphs *g);
+struct paint_glyphs *paint_glyphs_new(void);
+void paint_glyphs_free(struct paint_glyphs *g);
 
 /* Begins a picture on cr, in which texts are at most so many bytes long. False: no memory. */
-bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest);
+bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest);
 
 /* rgb is 0xRRGGBB. */
-void weft__glyphs_text(struct weft__glyphs *g, const struct weft_drawlist *list,
+void paint_glyphs_text(struct paint_glyphs *g, const struct weft_drawlist *list,
                        const struct weft_draw *d, uint32_t rgb);
 
 #endif

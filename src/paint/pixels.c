@@ -10,25 +10,25 @@
 #define PLAIN 8     /* columns of shades that look alike are painted as one */
 #define SUB WEFT_PX /* parts of a device pixel along x */
 
-bool weft__pixels_begin(struct weft__pixels *p)
+bool paint_pixels_begin(struct paint_pixels *p)
 {
     size_t width = (size_t)(p->x1 - p->x0) + BLOCK;
 
     if (width <= p->row_room)
         return true;
-    weft__pixels_fini(p);
+    paint_pixels_fini(p);
     p->add = calloc(width, 4);
     p->keep = calloc(width, 4);
     p->cover = calloc(width, sizeof(*p->cover));
     if (!p->add || !p->keep || !p->cover) {
-        weft__pixels_fini(p);
+        paint_pixels_fini(p);
         return false;
     }
     p->row_room = width;
     return true;
 }
 
-void weft__pixels_fini(struct weft__pixels *p)
+void paint_pixels_fini(struct paint_pixels *p)
 {
     free(p->add);
     free(p->keep);
@@ -43,17 +43,17 @@ static int within(int64_t value, int low, int high)
     return value < low ? low : value > high ? high : (int)value;
 }
 
-static int64_t device_x(const struct weft__pixels *p, int32_t x)
+static int64_t device_x(const struct paint_pixels *p, int32_t x)
 {
     return (int64_t)(x / WEFT_PX) * p->scale + p->dx;
 }
 
-static int64_t device_y(const struct weft__pixels *p, int32_t y)
+static int64_t device_y(const struct paint_pixels *p, int32_t y)
 {
     return (int64_t)(y / WEFT_PX) * p->scale + p->dy;
 }
 
-static unsigned char *pixel_at(const struct weft__pixels *p, int x, int y)
+static unsigned char *pixel_at(const struct paint_pixels *p, int x, int y)
 {
     return p->data + (ptrdiff_t)y * p->stride + (ptrdiff_t)x * 4;
 }
@@ -121,7 +121,7 @@ static void fill_row(unsigned char *row, const unsigned char *block, size_t byte
 }
 
 /* Most lines are upright and as wide as a pixel: blocks would be of no use. */
-static void thin_box(const struct weft__pixels *p, int left, int top, int right, int bottom)
+static void thin_box(const struct paint_pixels *p, int left, int top, int right, int bottom)
 {
     uint32_t add = scaled(p->ink | 0xff000000, p->alpha), keep = 255u - p->alpha;
     ptrdiff_t stride = p->stride;
@@ -136,7 +136,7 @@ static void thin_box(const struct weft__pixels *p, int left, int top, int right,
     }
 }
 
-void weft__pixels_box(const struct weft__pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
+void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
     int left = within(device_x(p, x0), p->x0, p->x1), right = within(device_x(p, x1), p->x0, p->x1);
     int top = within(device_y(p, y0), p->y0, p->y1), bottom = within(device_y(p, y1), p->y0, p->y1);
@@ -160,14 +160,14 @@ void weft__pixels_box(const struct weft__pixels *p, int32_t x0, int32_t y0, int3
 /* ---- Shades: a row of them is prepared, and blended with every row of pixels ---- */
 
 /* What each of a draw's shades adds to a pixel; its topmost byte is the opacity. */
-static const uint32_t *shade_table(struct weft__pixels *p, const struct weft_draw *d)
+static const uint32_t *shade_table(struct paint_pixels *p, const struct weft_draw *d)
 {
-    struct weft__shade_table *t = &p->table[(p->ink ^ p->ink >> 8 ^ p->ink >> 16) % WEFT__TABLES];
+    struct paint_shade_table *t = &p->table[(p->ink ^ p->ink >> 8 ^ p->ink >> 16) % PAINT_TABLES];
 
     if (t->known && t->ink == p->ink && t->alpha == d->alpha)
         return t->add;
     for (int shade = 0; shade < 256; shade++)
-        t->add[shade] = scaled(p->ink | 0xff000000, weft__shape_opacity(d, (uint8_t)shade));
+        t->add[shade] = scaled(p->ink | 0xff000000, paint_shape_opacity(d, (uint8_t)shade));
     t->known = true;
     t->ink = p->ink;
     t->alpha = d->alpha;
@@ -175,7 +175,7 @@ static const uint32_t *shade_table(struct weft__pixels *p, const struct weft_dra
 }
 
 /* One row of a draw's shades. */
-static void prepare(struct weft__pixels *p, const struct weft_drawlist *list,
+static void prepare(struct paint_pixels *p, const struct weft_drawlist *list,
                     const struct weft_draw *d, int first, int last)
 {
     const uint32_t *table = shade_table(p, d);
@@ -186,7 +186,7 @@ static void prepare(struct weft__pixels *p, const struct weft_drawlist *list,
     ptrdiff_t base = p->x0;
     for (uint32_t i = 0, count = d->count; i < count && x < last; i++) {
         uint32_t add_one = table[shades[i]], keep_one = (255u - (add_one >> 24)) * 0x01010101;
-        int end = within(device_x(p, weft__shape_column(d, i + 1)), x, last);
+        int end = within(device_x(p, paint_shape_column(d, i + 1)), x, last);
 
         for (; x < end; x++) {
             store(add_row + 4 * (x - base), add_one);
@@ -209,21 +209,21 @@ static bool is_plain(const struct weft_drawlist *list, const struct weft_draw *d
     return runs <= 1 + count / PLAIN;
 }
 
-static void shade_runs(struct weft__pixels *p, const struct weft_drawlist *list,
+static void shade_runs(struct paint_pixels *p, const struct weft_drawlist *list,
                        const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
 
-    for (uint32_t i = 0; weft__shape_shades(&s, &p->alpha, list, d, &i);)
-        weft__pixels_box(p, s.x0, s.y0, s.x1, s.y1);
+    for (uint32_t i = 0; paint_shape_shades(&s, &p->alpha, list, d, &i);)
+        paint_pixels_box(p, s.x0, s.y0, s.x1, s.y1);
 }
 
-void weft__pixels_shades(struct weft__pixels *p, const struct weft_drawlist *list,
+void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
 
-    if (!weft__shape_shaded(&s, list, d))
+    if (!paint_shape_shaded(&s, list, d))
         return;
     if (is_plain(list, d)) {
         shade_runs(p, list, d);
@@ -295,7 +295,7 @@ static void add_edge(int32_t *cover, int x, int32_t sign)
     cover[(x >> 6) + 1] += sign * part;
 }
 
-static void blend_cover(const struct weft__pixels *p, int y, int first, int last, int shift)
+static void blend_cover(const struct paint_pixels *p, int y, int first, int last, int shift)
 {
     /* What is stored could be any of these, for all that the compiler knows. */
     uint32_t ink = p->ink | 0xff000000, alpha = p->alpha;
@@ -324,7 +324,7 @@ static int shift_of(int corners, int64_t width, int64_t height)
     return height > 2 * width ? 0 : 1;
 }
 
-static void fill(const struct weft__pixels *p, struct polygon *g)
+static void fill(const struct paint_pixels *p, struct polygon *g)
 {
     int top = 0;
     int64_t low = g->y[0], left = g->x[0], right = g->x[0];
@@ -369,13 +369,13 @@ static void fill(const struct weft__pixels *p, struct polygon *g)
     }
 }
 
-static void set_corner(const struct weft__pixels *p, struct polygon *g, int i, double x, double y)
+static void set_corner(const struct paint_pixels *p, struct polygon *g, int i, double x, double y)
 {
     g->x[i] = llround(x * p->scale) + (int64_t)(p->dx - p->x0) * SUB;
     g->y[i] = llround(y * p->scale) + (int64_t)p->dy * SUB;
 }
 
-void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s, int32_t width)
+void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s, int32_t width)
 {
     struct polygon g = {.corners = 4};
     double dx = s->x1 - (double)s->x0, dy = s->y1 - (double)s->y0, half = width / 2.0;
@@ -386,10 +386,10 @@ void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s
         int32_t y0 = s->y0 < s->y1 ? s->y0 : s->y1, y1 = s->y0 < s->y1 ? s->y1 : s->y0;
 
         if (s->x0 == s->x1)
-            weft__pixels_box(p, x0 - width / 2, y0 & -WEFT_PX, x0 - width / 2 + width,
+            paint_pixels_box(p, x0 - width / 2, y0 & -WEFT_PX, x0 - width / 2 + width,
                              (y1 + WEFT_PX - 1) & -WEFT_PX);
         else
-            weft__pixels_box(p, x0 & -WEFT_PX, y0 - width / 2, (x1 + WEFT_PX - 1) & -WEFT_PX,
+            paint_pixels_box(p, x0 & -WEFT_PX, y0 - width / 2, (x1 + WEFT_PX - 1) & -WEFT_PX,
                              y0 - width / 2 + width);
         return;
     }
@@ -402,7 +402,7 @@ void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s
     fill(p, &g);
 }
 
-void weft__pixels_head(const struct weft__pixels *p, const struct weft__shape *s)
+void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s)
 {
     struct polygon g = {.corners = 3};
 
@@ -414,14 +414,14 @@ void weft__pixels_head(const struct weft__pixels *p, const struct weft__shape *s
 /* ---- Steps ---- */
 
 /* Whether one begins where the other ends, at a right angle. */
-static bool joined(const struct weft__shape *s, const struct weft__shape *t)
+static bool joined(const struct paint_shape *s, const struct paint_shape *t)
 {
     return s->body && t->body && s->x1 == t->x0 && s->y1 == t->y0 &&
            (s->y0 == s->y1) != (t->y0 == t->y1);
 }
 
 /* What is level has the corners, what is upright lies between them: nothing is painted twice. */
-static void step(const struct weft__pixels *p, struct weft__shape s, bool before, bool after,
+static void step(const struct paint_pixels *p, struct paint_shape s, bool before, bool after,
                  int32_t width)
 {
     int32_t first = width / 2, second = width - first;
@@ -431,27 +431,27 @@ static void step(const struct weft__pixels *p, struct weft__shape s, bool before
     bool low = forward ? before : after, high = forward ? after : before;
 
     if (s.y0 == s.y1)
-        weft__pixels_box(p, x0 - (low ? first : 0), y0 - first, x1 + (high ? second : 0),
+        paint_pixels_box(p, x0 - (low ? first : 0), y0 - first, x1 + (high ? second : 0),
                          y0 + second);
     else
-        weft__pixels_box(p, x0 - first, y0 + (low ? second : 0), x0 + second,
+        paint_pixels_box(p, x0 - first, y0 + (low ? second : 0), x0 + second,
                          y1 - (high ? first : 0));
 }
 
-bool weft__pixels_steps(const struct weft__pixels *p, const struct weft_drawlist *list,
+bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist *list,
                         const struct weft_draw *d)
 {
-    struct weft__shape now = {0}, next;
-    int32_t width = weft__shape_width(d);
+    struct paint_shape now = {0}, next;
+    int32_t width = paint_shape_width(d);
     bool before = false;
 
     for (uint32_t i = 1; i < d->count; i++) {
-        if (weft__shape_step(&next, list, d, i) && next.x0 != next.x1 && next.y0 != next.y1)
+        if (paint_shape_step(&next, list, d, i) && next.x0 != next.x1 && next.y0 != next.y1)
             return false;
     }
     for (uint32_t i = 1; i <= d->count && d->count > 1; i++) {
-        next = (struct weft__shape){0};
-        if (i < d->count && !weft__shape_step(&next, list, d, i))
+        next = (struct paint_shape){0};
+        if (i < d->count && !paint_shape_step(&next, list, d, i))
             continue;
         if (now.body)
             step(p, now, before, joined(&now, &next), width);

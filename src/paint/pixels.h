@@ -7,17 +7,17 @@
 
 #include "paint/shape.h"
 
-#define WEFT__TABLES 16
+#define PAINT_TABLES 16
 
 /* Of one ink and opacity, for shades. */
-struct weft__shade_table {
+struct paint_shade_table {
     bool known;
     uint8_t alpha;
     uint32_t ink;
     uint32_t add[256]; /* to a pixel, by shade */
 };
 
-struct weft__pixels {
+struct paint_pixels {
     unsigned char *data; /* of the device's pixel (0, 0) */
     int stride;          /* bytes */
     int x0, y0, x1, y1;  /* device pixels that may be written */
@@ -28,30 +28,30 @@ struct weft__pixels {
     unsigned char *add, *keep; /* a row of what is added and of how much stays, for shades */
     int32_t *cover;            /* a row of coverages, all 0 */
     size_t row_room;           /* pixels */
-    struct weft__shade_table table[WEFT__TABLES];
+    struct paint_shade_table table[PAINT_TABLES];
 };
 
-#define WEFT__SCALE_MAX 8
+#define PAINT_SCALE_MAX 8
 
 /* Makes room for rows as wide as what may be written; the other fields are set. False: no memory. */
-bool weft__pixels_begin(struct weft__pixels *p);
+bool paint_pixels_begin(struct paint_pixels *p);
 
-void weft__pixels_fini(struct weft__pixels *p);
+void paint_pixels_fini(struct paint_pixels *p);
 
 /* A rectangle, the edges of which are pixels'. */
-void weft__pixels_box(const struct weft__pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
+void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
 
 /* A line with butt ends, of any slope. */
-void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s, int32_t width);
+void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s, int32_t width);
 
 /* The head of an arrow. */
-void weft__pixels_head(const struct weft__pixels *p, const struct weft__shape *s);
+void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s);
 
-void weft__pixels_shades(struct weft__pixels *p, const struct weft_drawlist *list,
+void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d);
 
 /* False: they are not a single row of steps, but have slanting parts. Nothing is painted then. */
-bool weft__pixels_steps(const struct weft__pixels *p, const struct weft_drawlist *list,
+bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist *list,
                         const struct weft_draw *d);
 
 #endif

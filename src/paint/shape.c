@@ -83,7 +83,7 @@ static bool cut(int32_t p[2], int32_t q[2], int first, int32_t low, int32_t high
 }
 
 /* Cuts a line to the picture and a margin in which its thickness and slanting ends disappear. */
-static bool cut_line(struct weft__shape *s, const struct weft_drawlist *list, int32_t width)
+static bool cut_line(struct paint_shape *s, const struct weft_drawlist *list, int32_t width)
 {
     int32_t p[2] = {s->x0, s->y0}, q[2] = {s->x1, s->y1};
     int32_t margin = width + WEFT_PX;
@@ -98,7 +98,7 @@ static bool cut_line(struct weft__shape *s, const struct weft_drawlist *list, in
     return s->x0 != s->x1 || s->y0 != s->y1;
 }
 
-int32_t weft__shape_width(const struct weft_draw *d)
+int32_t paint_shape_width(const struct weft_draw *d)
 {
     int32_t width = smaller(larger(d->size, 1), THICKEST);
 
@@ -118,7 +118,7 @@ static bool near(const struct weft_point *corner, const struct weft_drawlist *li
     return true;
 }
 
-static void arrow(struct weft__shape *s, const struct weft_drawlist *list,
+static void arrow(struct paint_shape *s, const struct weft_drawlist *list,
                   const struct weft_draw *d, int32_t width)
 {
     struct weft_draw sharp = *d;
@@ -138,12 +138,12 @@ static void arrow(struct weft__shape *s, const struct weft_drawlist *list,
     }
 }
 
-bool weft__shape_of(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_of(struct paint_shape *s, const struct weft_drawlist *list,
                     const struct weft_draw *d)
 {
-    int32_t width = weft__shape_width(d);
+    int32_t width = paint_shape_width(d);
 
-    *s = (struct weft__shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
+    *s = (struct paint_shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
     if (d->alpha == 0)
         return false;
     if (d->op == WEFT_DRAW_RECT) {
@@ -162,14 +162,14 @@ bool weft__shape_of(struct weft__shape *s, const struct weft_drawlist *list,
     return s->body || s->head;
 }
 
-bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_step(struct paint_shape *s, const struct weft_drawlist *list,
                       const struct weft_draw *d, uint32_t i)
 {
-    int32_t width = weft__shape_width(d);
+    int32_t width = paint_shape_width(d);
 
     assert(d->count <= list->point_count && d->first <= list->point_count - d->count);
     const struct weft_point *p = &list->points[d->first + i - 1], *q = p + 1;
-    *s = (struct weft__shape){
+    *s = (struct paint_shape){
         .x0 = centre(p->x, width),
         .y0 = centre(p->y, width),
         .x1 = centre(q->x, width),
@@ -179,43 +179,43 @@ bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,
     return s->body;
 }
 
-bool weft__shape_shaded(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_shaded(struct paint_shape *s, const struct weft_drawlist *list,
                         const struct weft_draw *d)
 {
     assert(d->count <= list->shade_count && d->first <= list->shade_count - d->count);
-    *s = (struct weft__shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
+    *s = (struct paint_shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
     s->body = d->alpha != 0 && d->x0 < d->x1 && span(&s->x0, &s->x1, list->width) &&
               span(&s->y0, &s->y1, list->height);
     return s->body;
 }
 
-bool weft__shape_shades(struct weft__shape *s, uint8_t *alpha, const struct weft_drawlist *list,
+bool paint_shape_shades(struct paint_shape *s, uint8_t *alpha, const struct weft_drawlist *list,
                         const struct weft_draw *d, uint32_t *i)
 {
-    struct weft__shape all;
+    struct paint_shape all;
     const uint8_t *shade = list->shades + d->first;
 
-    if (!weft__shape_shaded(&all, list, d))
+    if (!paint_shape_shaded(&all, list, d))
         return false;
     while (*i < d->count) {
         uint32_t from = *i;
 
         while (*i < d->count && shade[*i] == shade[from])
             ++*i;
-        *alpha = weft__shape_opacity(d, shade[from]);
+        *alpha = paint_shape_opacity(d, shade[from]);
         *s = all;
-        s->x0 = larger(weft__shape_column(d, from), all.x0);
-        s->x1 = smaller(weft__shape_column(d, *i), all.x1);
+        s->x0 = larger(paint_shape_column(d, from), all.x0);
+        s->x1 = smaller(paint_shape_column(d, *i), all.x1);
         if (*alpha != 0 && s->x0 < s->x1)
             return true;
     }
     return false;
 }
 
-bool weft__shape_text(const struct weft_drawlist *list, const struct weft_draw *d)
+bool paint_shape_text(const struct weft_drawlist *list, const struct weft_draw *d)
 {
     assert(d->count <= list->text_bytes && d->first <= list->text_bytes - d->count);
     return d->alpha != 0 && d->count > 0 && d->x0 < d->x1 && d->size > 0 &&
-           d->size <= WEFT__FONT_MAX && d->x1 > 0 && d->x0 < list->width &&
+           d->size <= PAINT_FONT_MAX && d->x1 > 0 && d->x0 < list->width &&
            (int64_t)d->y0 + d->size / 2 > 0 && (int64_t)d->y0 - d->size < list->height;
 }

@@ -8,9 +8,9 @@
 
 #include "view/drawlist.h"
 
-#define WEFT__FONT_MAX (512 * WEFT_PX) /* larger texts are not drawn */
+#define PAINT_FONT_MAX (512 * WEFT_PX) /* larger texts are not drawn */
 
-struct weft__shape {
+struct paint_shape {
     bool body; /* the rectangle, or the line, from (x0, y0) to (x1, y1) */
     bool head; /* the triangle between the corners */
     int32_t x0, y0, x1, y1;
@@ -18,24 +18,24 @@ struct weft__shape {
 };
 
 /* Of a rectangle, line, arrow or pointer. False: nothing of it is to be seen. */
-bool weft__shape_of(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_of(struct paint_shape *s, const struct weft_drawlist *list,
                     const struct weft_draw *d);
 
 /* Of the steps between points i - 1 and i, 0 < i < d->count. False: nothing is to be seen. */
-bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_step(struct paint_shape *s, const struct weft_drawlist *list,
                       const struct weft_draw *d, uint32_t i);
 
 /* Of all shades of a draw together: the rectangle that they lie in. False: nothing is to be seen. */
-bool weft__shape_shaded(struct weft__shape *s, const struct weft_drawlist *list,
+bool paint_shape_shaded(struct paint_shape *s, const struct weft_drawlist *list,
                         const struct weft_draw *d);
 
 /* Of shades: columns from column *i on that look alike, as a rectangle and an opacity that is not 0; *i is then
  * the column behind them. False: there are no more. */
-bool weft__shape_shades(struct weft__shape *s, uint8_t *alpha, const struct weft_drawlist *list,
+bool paint_shape_shades(struct paint_shape *s, uint8_t *alpha, const struct weft_drawlist *list,
                         const struct weft_draw *d, uint32_t *i);
 
 /* Where column i of shades begins, on a pixel's edge, perhaps outside of the picture. */
-static inline int32_t weft__shape_column(const struct weft_draw *d, uint32_t i)
+static inline int32_t paint_shape_column(const struct weft_draw *d, uint32_t i)
 {
     int64_t at = d->x0 + i * (int64_t)(d->size > 0 ? d->size : 1), end = d->x1;
 
@@ -45,15 +45,15 @@ static inline int32_t weft__shape_column(const struct weft_draw *d, uint32_t i)
 }
 
 /* The opacity of one of a draw's shades. */
-static inline uint8_t weft__shape_opacity(const struct weft_draw *d, uint8_t shade)
+static inline uint8_t paint_shape_opacity(const struct weft_draw *d, uint8_t shade)
 {
     return (uint8_t)((shade * d->alpha + 127) / 255);
 }
 
 /* How thick a line is to be drawn: whole pixels, but for slanting ones. */
-int32_t weft__shape_width(const struct weft_draw *d);
+int32_t paint_shape_width(const struct weft_draw *d);
 
 /* Whether something of a text can be seen. */
-bool weft__shape_text(const struct weft_drawlist *list, const struct weft_draw *d);
+bool paint_shape_text(const struct weft_drawlist *list, const struct weft_draw *d);
 
 #endif

@@ -136,9 +136,9 @@ static void put_look(struct svg *svg, const struct weft_draw *d)
         fputs(" font-size=\"", svg->out);
         put_px(svg->out, d->size);
         fputs(d->bold ? "\" font-weight=\"bold\"" : "\"", svg->out);
-    } else if (is_line(d) && weft__shape_width(d) != WEFT_PX) { /* 1 is what SVG assumes */
+    } else if (is_line(d) && paint_shape_width(d) != WEFT_PX) { /* 1 is what SVG assumes */
         fputs(" stroke-width=\"", svg->out);
-        put_px(svg->out, weft__shape_width(d));
+        put_px(svg->out, paint_shape_width(d));
         fputc('"', svg->out);
     }
     if (d->op == WEFT_DRAW_SHADES)
@@ -193,7 +193,7 @@ static void path_line(struct svg *svg, int32_t x, int32_t y)
     svg->y += dy;
 }
 
-static void path_body(struct svg *svg, const struct weft_draw *d, const struct weft__shape *s)
+static void path_body(struct svg *svg, const struct weft_draw *d, const struct paint_shape *s)
 {
     svg->open = false; /* joining two lines would mitre them */
     path_move(svg, s->x0, s->y0);
@@ -207,7 +207,7 @@ static void path_body(struct svg *svg, const struct weft_draw *d, const struct w
     }
 }
 
-static void path_head(struct svg *svg, const struct weft__shape *s)
+static void path_head(struct svg *svg, const struct paint_shape *s)
 {
     svg->open = false;
     path_move(svg, s->corner[0].x, s->corner[0].y);
@@ -219,14 +219,14 @@ static void path_head(struct svg *svg, const struct weft__shape *s)
 /* One path of the bodies or of the heads of draws that look alike. */
 static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count, bool heads)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     bool begun = false;
 
     for (uint32_t i = 0; i < count; i++) {
         struct weft_draw solid = d[i];
 
         solid.alpha = 255; /* what is transparent can be pointed at all the same */
-        if (!weft__shape_of(&s, svg->list, &solid) || !(heads ? s.head : s.body))
+        if (!paint_shape_of(&s, svg->list, &solid) || !(heads ? s.head : s.body))
             continue;
         if (!begun)
             path_begin(svg, d, heads);
@@ -263,7 +263,7 @@ static void put_shapes(struct svg *svg, const struct weft_draw *d, uint32_t coun
 
 static void put_steps(struct svg *svg, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     uint32_t in_path = 0;
 
     if (has_tip(d)) {
@@ -271,7 +271,7 @@ static void put_steps(struct svg *svg, const struct weft_draw *d)
         put_tip(svg, d);
     }
     for (uint32_t i = 1; i < d->count; i++) {
-        if (!weft__shape_step(&s, svg->list, d, i))
+        if (!paint_shape_step(&s, svg->list, d, i))
             continue;
         if (in_path == PATH_POINTS) {
             fputs("\"/>\n", svg->out);
@@ -290,7 +290,7 @@ static void put_steps(struct svg *svg, const struct weft_draw *d)
 
 static void put_words(struct svg *svg, const struct weft_draw *d)
 {
-    if (!weft__shape_text(svg->list, d))
+    if (!paint_shape_text(svg->list, d))
         return;
     fputs("<text", svg->out);
     if (svg->alone)
@@ -309,7 +309,7 @@ static void put_words(struct svg *svg, const struct weft_draw *d)
 
 /* Shades are lines as thick as they are high, all of one opacity in one path: the fewest bytes. */
 
-static void shade_run(struct svg *svg, const struct weft__shape *s, uint8_t alpha)
+static void shade_run(struct svg *svg, const struct paint_shape *s, uint8_t alpha)
 {
     int64_t x = hundredths(s->x0);
 
@@ -335,11 +335,11 @@ static void shade_run(struct svg *svg, const struct weft__shape *s, uint8_t alph
 
 static void put_shade(struct svg *svg, const struct weft_draw *d, uint8_t wanted)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     uint8_t alpha;
 
     svg->open = false;
-    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, svg->list, d, &i);) {
+    for (uint32_t i = 0; paint_shape_shades(&s, &alpha, svg->list, d, &i);) {
         if (alpha == wanted)
             shade_run(svg, &s, alpha);
     }
@@ -349,7 +349,7 @@ static void put_shade(struct svg *svg, const struct weft_draw *d, uint8_t wanted
 
 static void put_shades(struct svg *svg, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     uint8_t alpha;
     bool is_there[256] = {false};
 
@@ -357,7 +357,7 @@ static void put_shades(struct svg *svg, const struct weft_draw *d)
         fputs("<g>", svg->out);
         put_tip(svg, d);
     }
-    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, svg->list, d, &i);)
+    for (uint32_t i = 0; paint_shape_shades(&s, &alpha, svg->list, d, &i);)
         is_there[alpha] = true;
     for (int i = 1; i < 256; i++) {
         if (is_there[i])
@@ -377,7 +377,7 @@ static bool alike(const struct weft_draw *a, const struct weft_draw *b)
         return true;
     if (a->op == WEFT_DRAW_TEXT)
         return a->size == b->size && a->bold == b->bold;
-    return !is_line(a) || weft__shape_width(a) == weft__shape_width(b);
+    return !is_line(a) || paint_shape_width(a) == paint_shape_width(b);
 }
 
 /* How many of these draws share a path: opaque ones without a tip are one. */

@@ -102,7 +102,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 static void add_sample(struct legacy *l, const struct weft_sample *s)
 {
     struct node *n = &l->node[l->node_of[s->stack]];
-    uint64_t count = weft__source_is_count(l->p, s->source) ? s->value : 1;
+    uint64_t count = pprof_source_is_count(l->p, s->source) ? s->value : 1;
     n->count = add(n->count, count);
     l->counted = add(l->counted, count);
     l->values = add(l->values, s->value);
@@ -133,7 +133,7 @@ static uint64_t time_of(const struct legacy *l)
 {
     const struct weft_source *s = l->p->sources ? &l->p->source[l->source] : NULL;
     uint64_t time_ns;
-    if (!s || weft__source_is_count(l->p, l->source))
+    if (!s || pprof_source_is_count(l->p, l->source))
         return 0;
     if (s->unit == WEFT_UNIT_NS)
         return l->values;

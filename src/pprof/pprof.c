@@ -25,7 +25,7 @@ struct writer {
     const struct weft_pprof_part *part;
     uint32_t parts;
     const struct weft_pprof_options *o;
-    struct weft__kinds kinds;
+    struct pprof_kinds kinds;
     struct weft_strings *texts; /* the string table */
     FILE *out;
     z_stream gzip;
@@ -39,7 +39,7 @@ struct writer {
 
     /* The part at hand. Numbers in it are indices plus what the parts before it had, plus 1. */
     struct weft_profile *p;
-    struct weft__sums sums;
+    struct pprof_sums sums;
     uint32_t *root;  /* of each promise, or NULL */
     bool *used;      /* by location: it is in a stack that is written */
     bool *has_lines; /* by mapping */
@@ -130,7 +130,7 @@ static int put_texts(struct writer *w)
 /* ---- What values count ---- */
 
 /* Of a single kind the names are those that pprof's own profiles have. */
-static int value_type(struct writer *w, const struct weft__kind *k, bool how_many,
+static int value_type(struct writer *w, const struct pprof_kind *k, bool how_many,
                       WeftPprof__ValueType *type)
 {
     char name[sizeof k->name + sizeof "_samples"];
@@ -153,7 +153,7 @@ static int put_value_types(struct writer *w)
     Profile.n_sample_type = 1;
     Profile.sample_type = &type;
     for (uint32_t i = 0; i < w->kinds.kinds && rc == 0; i++) {
-        const struct weft__kind *k = &w->kinds.kind[i];
+        const struct pprof_kind *k = &w->kinds.kind[i];
         for (int how_many = k->counted; how_many >= 0 && rc == 0; how_many--) {
             rc = value_type(w, k, how_many, type);
             rc = rc < 0 ? rc : put(w, &Profile);
@@ -169,17 +169,17 @@ static int put_value_types(struct writer *w)
 /* What a sample of the first kind stands for: as was asked for, or on average. */
 static int64_t period(const struct writer *w)
 {
-    const struct weft__kind *k = &w->kinds.kind[0];
+    const struct pprof_kind *k = &w->kinds.kind[0];
     int64_t samples = 0, total = 0;
     for (uint32_t i = 0; i < w->parts; i++) {
         const struct weft_profile *p = w->part[i].profile;
         for (uint32_t s = 0; s < p->sources; s++)
-            if (p->source[s].period && weft__kind_is_of(k, p, s))
-                return weft__add_values(0, p->source[s].period);
+            if (p->source[s].period && pprof_kind_is_of(k, p, s))
+                return pprof_add_values(0, p->source[s].period);
         for (uint32_t s = 0; s < p->samples; s++) {
-            bool wanted = weft__kind_is_of(k, p, p->sample[s].source);
+            bool wanted = pprof_kind_is_of(k, p, p->sample[s].source);
             samples += wanted;
-            total = wanted ? weft__add_values(total, p->sample[s].value) : total;
+            total = wanted ? pprof_add_values(total, p->sample[s].value) : total;
         }
     }
     return samples ? total / samples : 0;
@@ -199,10 +199,10 @@ static int put_head(struct writer *w)
             rc = text(w, part->comment, &comment[Profile.n_comment++]);
         if (part->real_ns && (!Profile.time_nanos || part->real_ns < Profile.time_nanos))
             Profile.time_nanos = part->real_ns;
-        Profile.duration_nanos = weft__add_values(Profile.duration_nanos, p->last_ns - p->first_ns);
+        Profile.duration_nanos = pprof_add_values(Profile.duration_nanos, p->last_ns - p->first_ns);
     }
     if (rc == 0 && w->kinds.kinds) {
-        const struct weft__kind *k = &w->kinds.kind[0];
+        const struct pprof_kind *k = &w->kinds.kind[0];
         rc = value_type(w, k, false, &ValueType);
         Profile.period_type = &ValueType;
         Profile.period = period(w);
@@ -406,7 +406,7 @@ static int promise_labels(struct writer *w, struct labels *l, uint32_t promise)
     return rc;
 }
 
-static int add_labels(struct writer *w, struct labels *l, const struct weft__sum *s)
+static int add_labels(struct writer *w, struct labels *l, const struct pprof_sum *s)
 {
     const struct weft_thread *t = &w->p->thread[s->thread];
     const char *name = weft_profile_text(w->p, t->name);
@@ -421,8 +421,8 @@ static int add_labels(struct writer *w, struct labels *l, const struct weft__sum
         rc = first(rc, number_label(w, l, "tid", t->thread));
     if (s->core != UINT32_MAX)
         rc = first(rc, number_label(w, l, "core", s->core));
-    if (s->state != WEFT__RUNNING)
-        rc = first(rc, label(w, l, "state", s->state == WEFT__WAITING ? "waiting" : "preempted"));
+    if (s->state != PPROF_RUNNING)
+        rc = first(rc, label(w, l, "state", s->state == PPROF_WAITING ? "waiting" : "preempted"));
     return rc;
 }
 
@@ -430,35 +430,35 @@ static int add_labels(struct writer *w, struct labels *l, const struct weft__sum
 static int put_made(struct writer *w, const char *name, uint64_t *id)
 {
     uint32_t number = weft_profile_add_text(w->p, name, (uint32_t)strlen(name));
-    uint32_t made = number == WEFT_NONE ? WEFT_NONE : weft__sums_made(&w->sums, number);
-    *id = w->first_location + w->p->locations + (made & ~WEFT__MADE);
+    uint32_t made = number == WEFT_NONE ? WEFT_NONE : pprof_sums_made(&w->sums, number);
+    *id = w->first_location + w->p->locations + (made & ~PPROF_MADE);
     return made == WEFT_NONE ? WEFT_E_NOMEM : 0;
 }
 
 /* Readers leave out samples without any location. */
-static int put_state(struct writer *w, const struct weft__sum *s)
+static int put_state(struct writer *w, const struct pprof_sum *s)
 {
     static const char *const names[] = {
-        [WEFT__RUNNING] = "(no stack)",
-        [WEFT__WAITING] = "(waiting)",
-        [WEFT__PREEMPTED] = "(preempted)",
+        [PPROF_RUNNING] = "(no stack)",
+        [PPROF_WAITING] = "(waiting)",
+        [PPROF_PREEMPTED] = "(preempted)",
     };
     return put_made(w, names[s->state], &w->ids[0]);
 }
 
 static int put_sample(struct writer *w, uint32_t index)
 {
-    const struct weft__sum *s = &w->sums.sum[index];
+    const struct pprof_sum *s = &w->sums.sum[index];
     struct labels labels = {.count = 0};
     size_t depth = 0;
     uint32_t stack = s->stack, most = WEFT_FRAMES_MAX + (w->sums.frames != NULL);
     while (stack && depth < most) {
-        uint32_t location = weft__sums_pop(&w->sums, &stack);
-        if (location & WEFT__MADE)
-            w->ids[depth++] = w->first_location + w->p->locations + (location & ~WEFT__MADE);
+        uint32_t location = pprof_sums_pop(&w->sums, &stack);
+        if (location & PPROF_MADE)
+            w->ids[depth++] = w->first_location + w->p->locations + (location & ~PPROF_MADE);
         else
             w->ids[depth++] = w->first_location + location;
-        if (!(location & WEFT__MADE))
+        if (!(location & PPROF_MADE))
             w->used[location] = true;
     }
     int rc = stack ? put_made(w, "…", &w->ids[depth++]) : 0;
@@ -490,7 +490,7 @@ static int write_part(struct writer *w, const struct weft_pprof_part *part)
     w->root = p->model ? weft_profile_roots(p->model) : NULL;
     if (!w->used || !w->has_lines || !w->has_names || (p->model && !w->root))
         return WEFT_E_NOMEM;
-    int rc = weft__sums_make(&w->sums, &w->kinds, part, w->o);
+    int rc = pprof_sums_make(&w->sums, &w->kinds, part, w->o);
     for (uint32_t i = 0; i < w->sums.sums && rc == 0; i++)
         rc = put_sample(w, i);
     note_lines(w);
@@ -504,7 +504,7 @@ static void end_part(struct writer *w)
     w->first_mapping += w->p->mappings;
     w->first_location += (uint64_t)w->p->locations + w->sums.mades;
     w->first_function += (uint64_t)w->p->functions + w->sums.mades;
-    weft__sums_fini(&w->sums);
+    pprof_sums_fini(&w->sums);
     free(w->root);
     free(w->used);
     free(w->has_lines);
@@ -525,7 +525,7 @@ static int write_all(struct writer *w)
         return WEFT_E_NOMEM;
     w->zipping = true;
     for (uint32_t i = 0; i < w->parts && rc == 0; i++)
-        rc = weft__kinds_add(&w->kinds, w->part[i].profile);
+        rc = pprof_kinds_add(&w->kinds, w->part[i].profile);
     rc = rc < 0 ? rc : put_head(w);
     for (uint32_t i = 0; i < w->parts && rc == 0; i++) {
         w->p = w->part[i].profile;
@@ -551,7 +551,7 @@ int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t par
         weft_error_set(err, rc, WEFT_NO_OFFSET, "cannot be written: %s", strerror(errno));
     else if (rc == WEFT_E_LIMIT)
         weft_error_set(err, rc, WEFT_NO_OFFSET, "more than %d kinds of samples in one profile",
-                       WEFT__KINDS_MAX);
+                       PPROF_KINDS_MAX);
     else if (rc < 0)
         weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
     return rc;

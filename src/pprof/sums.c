@@ -6,39 +6,39 @@
 
 /* ---- Values ---- */
 
-bool weft__source_is_count(const struct weft_profile *p, uint32_t source)
+bool pprof_source_is_count(const struct weft_profile *p, uint32_t source)
 {
     const struct weft_source *s = &p->source[source];
     return s->unit == WEFT_UNIT_COUNT && strcmp(weft_profile_text(p, s->name), "samples") == 0;
 }
 
-bool weft__kind_is_of(const struct weft__kind *k, const struct weft_profile *p, uint32_t source)
+bool pprof_kind_is_of(const struct pprof_kind *k, const struct weft_profile *p, uint32_t source)
 {
     const struct weft_source *s = &p->source[source];
     return k->unit == s->unit &&
            strncmp(k->name, weft_profile_text(p, s->name), sizeof k->name - 1) == 0;
 }
 
-static const struct weft__kind *find_kind(const struct weft__kinds *k, const struct weft_profile *p,
+static const struct pprof_kind *find_kind(const struct pprof_kinds *k, const struct weft_profile *p,
                                           uint32_t source)
 {
     for (uint32_t i = 0; i < k->kinds; i++)
-        if (weft__kind_is_of(&k->kind[i], p, source))
+        if (pprof_kind_is_of(&k->kind[i], p, source))
             return &k->kind[i];
     return NULL;
 }
 
-int weft__kinds_add(struct weft__kinds *k, const struct weft_profile *p)
+int pprof_kinds_add(struct pprof_kinds *k, const struct weft_profile *p)
 {
     for (uint32_t i = 0; i < p->sources; i++) {
         if (find_kind(k, p, i))
             continue;
-        if (k->kinds == WEFT__KINDS_MAX)
+        if (k->kinds == PPROF_KINDS_MAX)
             return WEFT_E_LIMIT;
-        struct weft__kind *kind = &k->kind[k->kinds++];
+        struct pprof_kind *kind = &k->kind[k->kinds++];
         snprintf(kind->name, sizeof kind->name, "%s", weft_profile_text(p, p->source[i].name));
         kind->unit = p->source[i].unit;
-        kind->counted = !weft__source_is_count(p, i);
+        kind->counted = !pprof_source_is_count(p, i);
         kind->value = k->values;
         k->values += 1 + kind->counted;
     }
@@ -49,45 +49,45 @@ int weft__kinds_add(struct weft__kinds *k, const struct weft_profile *p)
 
 static uint64_t hash_node(const void *array, uint32_t item, uint64_t seed)
 {
-    const struct weft__node *n = (const struct weft__node *)array + item;
+    const struct pprof_node *n = (const struct pprof_node *)array + item;
     return weft_mix((uint64_t)n->parent << 32 | n->location, seed);
 }
 
 static bool same_node(const void *array, uint32_t item, const void *key)
 {
-    const struct weft__node *n = (const struct weft__node *)array + item, *k = key;
+    const struct pprof_node *n = (const struct pprof_node *)array + item, *k = key;
     return n->parent == k->parent && n->location == k->location;
 }
 
 /* WEFT_NONE: no memory. */
-static uint32_t add_node(struct weft__sums *s, uint32_t parent, uint32_t location)
+static uint32_t add_node(struct pprof_sums *s, uint32_t parent, uint32_t location)
 {
-    const struct weft__node key = {parent, location};
+    const struct pprof_node key = {parent, location};
     return weft_table_put(&s->nodes_by, &s->node, &s->nodes, &s->node_room, sizeof *s->node,
                           hash_node, same_node, &key, s->seed);
 }
 
 static uint64_t hash_made(const void *array, uint32_t item, uint64_t seed)
 {
-    return weft_mix(((const struct weft__made *)array)[item].text, seed);
+    return weft_mix(((const struct pprof_made *)array)[item].text, seed);
 }
 
 static bool same_made(const void *array, uint32_t item, const void *key)
 {
-    return ((const struct weft__made *)array)[item].text == ((const struct weft__made *)key)->text;
+    return ((const struct pprof_made *)array)[item].text == ((const struct pprof_made *)key)->text;
 }
 
-uint32_t weft__sums_made(struct weft__sums *s, uint32_t text)
+uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text)
 {
-    const struct weft__made key = {text};
-    if (s->mades >= WEFT__MADE - 1)
+    const struct pprof_made key = {text};
+    if (s->mades >= PPROF_MADE - 1)
         return WEFT_NONE;
-    return WEFT__MADE | weft_table_put(&s->mades_by, &s->made, &s->mades, &s->made_room,
+    return PPROF_MADE | weft_table_put(&s->mades_by, &s->made, &s->mades, &s->made_room,
                                        sizeof *s->made, hash_made, same_made, &key, s->seed);
 }
 
 /* Frames that are inlined into each other are one location: as many as it has, from the innermost one on. */
-static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *frame, uint32_t count)
+static uint32_t node_of(struct pprof_sums *s, const struct weft_named_frame *frame, uint32_t count)
 {
     uint32_t location[WEFT_FRAMES_MAX + 1], locations = 0, node = 0;
     for (uint32_t left = count; left > 0 && locations <= WEFT_FRAMES_MAX;) {
@@ -99,7 +99,7 @@ static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *fra
             while (inlined < most && inlined < left && frame[left - 1 - inlined].location == here)
                 inlined++;
         } else {
-            here = weft__sums_made(s, f->text);
+            here = pprof_sums_made(s, f->text);
         }
         if (here == WEFT_NONE)
             return WEFT_NONE;
@@ -111,7 +111,7 @@ static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *fra
     return node;
 }
 
-static uint32_t stack_of(struct weft__sums *s, uint32_t stack, uint32_t whose, uint32_t thread,
+static uint32_t stack_of(struct pprof_sums *s, uint32_t stack, uint32_t whose, uint32_t thread,
                          uint64_t time_ns)
 {
     if (!s->frames) {
@@ -124,7 +124,7 @@ static uint32_t stack_of(struct weft__sums *s, uint32_t stack, uint32_t whose, u
     return frame ? node_of(s, frame, count) : WEFT_NONE;
 }
 
-uint32_t weft__sums_pop(const struct weft__sums *s, uint32_t *stack)
+uint32_t pprof_sums_pop(const struct pprof_sums *s, uint32_t *stack)
 {
     uint32_t at = *stack;
     *stack = s->frames ? s->node[at].parent : s->p->stack[at].parent;
@@ -135,18 +135,18 @@ uint32_t weft__sums_pop(const struct weft__sums *s, uint32_t *stack)
 
 static uint64_t hash_sum(const void *array, uint32_t item, uint64_t seed)
 {
-    const struct weft__sum *k = (const struct weft__sum *)array + item;
+    const struct pprof_sum *k = (const struct pprof_sum *)array + item;
     uint64_t hash = weft_mix((uint64_t)k->stack << 32 | k->promise, seed);
     return weft_mix(hash ^ ((uint64_t)k->thread << 32 | k->core), seed) + k->state;
 }
 
 static bool same_sum(const void *array, uint32_t item, const void *key)
 {
-    return memcmp((const struct weft__sum *)array + item, key, sizeof(struct weft__sum)) == 0;
+    return memcmp((const struct pprof_sum *)array + item, key, sizeof(struct pprof_sum)) == 0;
 }
 
 /* The values of what has that stack and these labels; NULL: no memory. */
-static int64_t *total_of(struct weft__sums *s, const struct weft__sum *key)
+static int64_t *total_of(struct pprof_sums *s, const struct pprof_sum *key)
 {
     if (key->stack == WEFT_NONE ||
         !weft_table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
@@ -162,17 +162,17 @@ static int64_t *total_of(struct weft__sums *s, const struct weft__sum *key)
     return s->total + (size_t)(*slot - 1) * s->values;
 }
 
-static bool left_out(const struct weft__sums *s, uint32_t thread)
+static bool left_out(const struct pprof_sums *s, uint32_t thread)
 {
     return s->o->only && s->p->thread[thread].process != s->o->process;
 }
 
-static int add_sample(struct weft__sums *s, const struct weft_sample *sample)
+static int add_sample(struct pprof_sums *s, const struct weft_sample *sample)
 {
-    struct weft__sum key = {.promise = sample->promise,
+    struct pprof_sum key = {.promise = sample->promise,
                             .thread = sample->thread,
                             .core = sample->core,
-                            .state = WEFT__RUNNING};
+                            .state = PPROF_RUNNING};
     if (left_out(s, sample->thread))
         return 0;
     key.stack = stack_of(s, sample->stack, weft_frames_whose(sample->promise, sample->gap),
@@ -180,37 +180,37 @@ static int add_sample(struct weft__sums *s, const struct weft_sample *sample)
     int64_t *total = total_of(s, &key);
     if (!total)
         return WEFT_E_NOMEM;
-    const struct weft__kind *kind = s->kind_of[sample->source];
+    const struct pprof_kind *kind = s->kind_of[sample->source];
     total += kind->value;
     if (kind->counted) {
-        *total = weft__add_values(*total, 1);
+        *total = pprof_add_values(*total, 1);
         total++;
     }
-    *total = weft__add_values(*total, sample->value);
+    *total = pprof_add_values(*total, sample->value);
     return 0;
 }
 
-static int add_absence(struct weft__sums *s, const struct weft_absence *a)
+static int add_absence(struct pprof_sums *s, const struct weft_absence *a)
 {
-    struct weft__sum key = {.promise = a->promise,
+    struct pprof_sum key = {.promise = a->promise,
                             .thread = a->thread,
                             .core = a->core,
-                            .state = a->preempted ? WEFT__PREEMPTED : WEFT__WAITING};
+                            .state = a->preempted ? PPROF_PREEMPTED : PPROF_WAITING};
     if (left_out(s, a->thread))
         return 0;
     key.stack = stack_of(s, a->stack, weft_frames_whose(a->promise, a->gap), a->thread, a->from_ns);
     int64_t *total = total_of(s, &key);
     if (!total)
         return WEFT_E_NOMEM;
-    total[s->values - 1] = weft__add_values(total[s->values - 1], a->to_ns - a->from_ns);
+    total[s->values - 1] = pprof_add_values(total[s->values - 1], a->to_ns - a->from_ns);
     return 0;
 }
 
-int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
+int pprof_sums_make(struct pprof_sums *s, const struct pprof_kinds *kinds,
                     const struct weft_pprof_part *part, const struct weft_pprof_options *o)
 {
     struct weft_profile *p = part->profile;
-    *s = (struct weft__sums){.p = p, .o = o, .kinds = kinds, .seed = weft_seed()};
+    *s = (struct pprof_sums){.p = p, .o = o, .kinds = kinds, .seed = weft_seed()};
     int rc = 0;
     s->values = kinds->values + kinds->off_cpu;
     s->kind_of = weft_resize(NULL, p->sources, sizeof *s->kind_of);
@@ -233,7 +233,7 @@ int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
     return rc;
 }
 
-void weft__sums_fini(struct weft__sums *s)
+void pprof_sums_fini(struct pprof_sums *s)
 {
     weft_frames_free(s->frames);
     weft_table_drop(&s->sums_by);
@@ -244,5 +244,5 @@ void weft__sums_fini(struct weft__sums *s)
     free(s->total);
     free(s->node);
     free(s->made);
-    *s = (struct weft__sums){.p = NULL};
+    *s = (struct pprof_sums){.p = NULL};
 }

@@ -6,57 +6,57 @@
 #include "pprof/pprof.h"
 #include "base/table.h"
 
-enum weft__state { WEFT__RUNNING, WEFT__WAITING, WEFT__PREEMPTED };
+enum pprof_state { PPROF_RUNNING, PPROF_WAITING, PPROF_PREEMPTED };
 
 /* A sum's stack and labels. */
-struct weft__sum {
-    uint32_t stack; /* of the profile; with async stacks a node of weft__sums */
+struct pprof_sum {
+    uint32_t stack; /* of the profile; with async stacks a node of pprof_sums */
     uint32_t promise, thread, core;
-    uint32_t state; /* enum weft__state */
+    uint32_t state; /* enum pprof_state */
 };
 
 /* What the values of a sample are: of each kind of samples one or two. */
-enum { WEFT__KINDS_MAX = 64 };
+enum { PPROF_KINDS_MAX = 64 };
 
-struct weft__kind {
+struct pprof_kind {
     char name[128]; /* of its sources */
     enum weft_source_unit unit;
     bool counted;   /* two values: how many samples, and what they stand for */
     uint32_t value; /* where they begin */
 };
 
-struct weft__kinds {
-    struct weft__kind kind[WEFT__KINDS_MAX];
+struct pprof_kinds {
+    struct pprof_kind kind[PPROF_KINDS_MAX];
     uint32_t kinds, values;
     bool off_cpu; /* the last value is time away */
 };
 
-bool weft__kind_is_of(const struct weft__kind *k, const struct weft_profile *p, uint32_t source);
+bool pprof_kind_is_of(const struct pprof_kind *k, const struct weft_profile *p, uint32_t source);
 
 /* The sources of one more profile. 0, or WEFT_E_LIMIT. */
-int weft__kinds_add(struct weft__kinds *k, const struct weft_profile *p);
+int pprof_kinds_add(struct pprof_kinds *k, const struct weft_profile *p);
 
 /* A stack with frames that no address has: [0] is the empty one. */
-struct weft__node {
+struct pprof_node {
     uint32_t parent;
-    uint32_t location; /* of the profile; or WEFT__MADE and one of weft__sums */
+    uint32_t location; /* of the profile; or PPROF_MADE and one of pprof_sums */
 };
-#define WEFT__MADE (UINT32_C(1) << 31)
+#define PPROF_MADE (UINT32_C(1) << 31)
 
-struct weft__made { /* a frame that stands for something else than code */
+struct pprof_made { /* a frame that stands for something else than code */
     uint32_t text;  /* of the profile's */
 };
 
-struct weft__sums {
+struct pprof_sums {
     struct weft_profile *p;
     const struct weft_pprof_options *o;
-    const struct weft__kinds *kinds;
-    const struct weft__kind **kind_of; /* by source of the profile */
+    const struct pprof_kinds *kinds;
+    const struct pprof_kind **kind_of; /* by source of the profile */
     uint32_t values;
-    struct weft__sum *sum;
+    struct pprof_sum *sum;
     int64_t *total; /* values of each */
-    struct weft__node *node;
-    struct weft__made *made;
+    struct pprof_node *node;
+    struct pprof_made *made;
     uint32_t sums, nodes, mades;
     uint32_t sum_room, total_room, node_room, made_room;
     struct weft_table sums_by, nodes_by, mades_by;
@@ -65,26 +65,26 @@ struct weft__sums {
     uint64_t seed;
 };
 
-/* kinds knows the sources of p. The caller calls weft__sums_fini, also after an error. 0 or WEFT_E_NOMEM. */
-int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
+/* kinds knows the sources of p. The caller calls pprof_sums_fini, also after an error. 0 or WEFT_E_NOMEM. */
+int pprof_sums_make(struct pprof_sums *s, const struct pprof_kinds *kinds,
                     const struct weft_pprof_part *part, const struct weft_pprof_options *o);
-void weft__sums_fini(struct weft__sums *s);
+void pprof_sums_fini(struct pprof_sums *s);
 
 /* Whether the source's values are numbers of samples. */
-bool weft__source_is_count(const struct weft_profile *p, uint32_t source);
+bool pprof_source_is_count(const struct weft_profile *p, uint32_t source);
 
 /* a + b, or the largest number that there is. */
-static inline int64_t weft__add_values(int64_t a, uint64_t b)
+static inline int64_t pprof_add_values(int64_t a, uint64_t b)
 {
     int64_t sum;
     return b > INT64_MAX || __builtin_add_overflow(a, (int64_t)b, &sum) ? INT64_MAX : sum;
 }
 
-/* A frame with that text of the profile's, as a location (see weft__node). WEFT_NONE: no memory. */
-uint32_t weft__sums_made(struct weft__sums *s, uint32_t text);
+/* A frame with that text of the profile's, as a location (see pprof_node). WEFT_NONE: no memory. */
+uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text);
 
-/* From a sum's stack outward: gives the location of *stack (see weft__node) and sets it to the caller's.
+/* From a sum's stack outward: gives the location of *stack (see pprof_node) and sets it to the caller's.
  * Not for the empty stack, which is 0. */
-uint32_t weft__sums_pop(const struct weft__sums *s, uint32_t *stack);
+uint32_t pprof_sums_pop(const struct pprof_sums *s, uint32_t *stack);
 
 #endif

@@ -20,19 +20,19 @@ enum {
 
 /* ---- What the streams have in common ---- */
 
-int weft__akaros_begin(struct weft__akaros *a, struct weft__foreign *f)
+int profile_akaros_begin(struct profile_akaros *a, struct profile_foreign *f)
 {
-    *a = (struct weft__akaros){.f = f, .first_ns = UINT64_MAX};
+    *a = (struct profile_akaros){.f = f, .first_ns = UINT64_MAX};
     uint32_t name = weft_profile_add_text(f->p, "timer", 5);
     if (name == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     a->source =
         weft_profile_add_source(f->p, &(struct weft_source){.name = name, .unit = WEFT_UNIT_NS});
     a->first_sample = f->p->samples;
-    return a->source == WEFT_NONE ? weft__foreign_no_memory(f) : 0;
+    return a->source == WEFT_NONE ? profile_foreign_no_memory(f) : 0;
 }
 
-int weft__akaros_add(struct weft__akaros *a, const struct weft__akaros_sample *s)
+int profile_akaros_add(struct profile_akaros *a, const struct profile_akaros_sample *s)
 {
     struct weft_profile *p = a->f->p;
     uint32_t stack = 0;
@@ -42,7 +42,7 @@ int weft__akaros_add(struct weft__akaros *a, const struct weft__akaros_sample *s
         stack = weft_profile_push(p, stack, kernel ? UINT32_MAX : s->process, pc,
                                   kernel ? WEFT_NODE_KERNEL : 0, s->time_ns);
         if (stack == WEFT_NONE)
-            return weft__foreign_no_memory(a->f);
+            return profile_foreign_no_memory(a->f);
     }
     uint32_t thread = weft_profile_add_thread(p, s->process, UINT32_MAX, WEFT_NONE);
     bool in_kernel = s->pcs && weft_read_u64(s->pc) & KERNEL_BIT;
@@ -55,7 +55,7 @@ int weft__akaros_add(struct weft__akaros *a, const struct weft__akaros_sample *s
                                        .promise = WEFT_NONE,
                                        .flags = in_kernel ? WEFT_SAMPLE_IN_KERNEL : 0};
     if (thread == WEFT_NONE || weft_profile_add_sample(p, &sample) < 0)
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     a->first_ns = s->time_ns < a->first_ns ? s->time_ns : a->first_ns;
     a->last_ns = s->time_ns > a->last_ns ? s->time_ns : a->last_ns;
     a->f->facts->samples++;
@@ -63,7 +63,7 @@ int weft__akaros_add(struct weft__akaros *a, const struct weft__akaros_sample *s
 }
 
 /* As Akaros's own tool called it. Symbols of the kernel are found by address, wherever it begins. */
-static int add_kernel(struct weft__foreign *f)
+static int add_kernel(struct profile_foreign *f)
 {
     static const char name[] = "[kernel.kallsyms]";
     struct weft_mapping m = {.process = UINT32_MAX,
@@ -73,12 +73,12 @@ static int add_kernel(struct weft__foreign *f)
                              .offset = KERNEL_BIT,
                              .kernel = true};
     if (m.path == WEFT_NONE || weft_profile_add_mapping(f->p, &m) == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     return 0;
 }
 
 /* The stream does not say how often the timer ticked. As op2 did: each sample stands for its part of the time. */
-int weft__akaros_end(struct weft__akaros *a, int rc)
+int profile_akaros_end(struct profile_akaros *a, int rc)
 {
     struct weft_profile *p = a->f->p;
     uint64_t samples = a->f->facts->samples, period = a->f->options->period_ns;
@@ -94,7 +94,7 @@ int weft__akaros_end(struct weft__akaros *a, int rc)
     return a->kernel && add_kernel(a->f) < 0 ? WEFT_E_NOMEM : rc;
 }
 
-int weft__akaros_cut(struct weft__foreign *f, uint64_t offset, uint64_t wanted, uint64_t left)
+int profile_akaros_cut(struct profile_foreign *f, uint64_t offset, uint64_t wanted, uint64_t left)
 {
     return weft_error_set(f->err, WEFT_E_FORMAT, offset,
                           "the file ends within a record: of its %" PRIu64 " bytes, %" PRIu64
@@ -109,13 +109,13 @@ static bool is_record(const unsigned char *b)
     return b[7] == MARK && b[6] == VERSION_1 && b[0] > 0;
 }
 
-bool weft__akaros_begins(const unsigned char *head, size_t size)
+bool profile_akaros_begins(const unsigned char *head, size_t size)
 {
     return size >= WORD && is_record(head) && head[1] == 0 && head[4] == 0 && head[5] == 0;
 }
 
 /* What stands at offset is no record. */
-static int complain(struct weft__foreign *f, uint64_t offset, const unsigned char *b)
+static int complain(struct profile_foreign *f, uint64_t offset, const unsigned char *b)
 {
     if (b[7] == MARK && b[6] != VERSION_1)
         return weft_error_set(f->err, WEFT_E_FORMAT, offset,
@@ -129,43 +129,43 @@ static int complain(struct weft__foreign *f, uint64_t offset, const unsigned cha
                           b[7], b[6]);
 }
 
-static int read_records(struct weft__akaros *a)
+static int read_records(struct profile_akaros *a)
 {
-    struct weft__foreign *f = a->f;
+    struct profile_foreign *f = a->f;
     const unsigned char *b;
     for (uint64_t at = 0;;) {
-        ptrdiff_t got = weft__window_at(f->window, at, 2 * WORD, &b, f->err);
+        ptrdiff_t got = profile_window_at(f->window, at, 2 * WORD, &b, f->err);
         if (got <= 0)
             return (int)got;
         if (got >= WORD && !is_record(b))
             return complain(f, at, b);
         if (got < 2 * WORD)
-            return weft__akaros_cut(f, at, 2 * WORD, (uint64_t)got);
+            return profile_akaros_cut(f, at, 2 * WORD, (uint64_t)got);
         size_t bytes = (2u + b[0]) * WORD;
-        got = weft__window_at(f->window, at, bytes, &b, f->err);
+        got = profile_window_at(f->window, at, bytes, &b, f->err);
         if (got < 0)
             return (int)got;
         if ((size_t)got < bytes)
-            return weft__akaros_cut(f, at, bytes, (uint64_t)got);
-        int rc =
-            weft__akaros_add(a, &(struct weft__akaros_sample){.time_ns = weft_read_u64(b + WORD),
-                                                              .process = UINT32_MAX,
-                                                              .core = weft_read_u16(b + 2),
-                                                              .pc = b + 2 * WORD,
-                                                              .pcs = b[0]});
+            return profile_akaros_cut(f, at, bytes, (uint64_t)got);
+        int rc = profile_akaros_add(
+            a, &(struct profile_akaros_sample){.time_ns = weft_read_u64(b + WORD),
+                                               .process = UINT32_MAX,
+                                               .core = weft_read_u16(b + 2),
+                                               .pc = b + 2 * WORD,
+                                               .pcs = b[0]});
         if (rc < 0)
             return rc;
         at += bytes;
     }
 }
 
-int weft__akaros_load(struct weft__foreign *f)
+int profile_akaros_load(struct profile_foreign *f)
 {
-    struct weft__akaros a;
-    int rc = weft__akaros_begin(&a, f);
+    struct profile_akaros a;
+    int rc = profile_akaros_begin(&a, f);
     if (rc < 0)
         return rc;
-    return weft__akaros_end(&a, read_records(&a));
+    return profile_akaros_end(&a, read_records(&a));
 }
 
 /* ---- The histogram: 0123456789abcdef  NAME  0123456789abcdef\n, 64 bytes a line ---- */
@@ -188,14 +188,14 @@ static bool is_line(const unsigned char *b, uint64_t *address, uint64_t *ticks)
            read_hex(b + TICKS_AT, ticks) && b[LINE_BYTES - 1] == '\n';
 }
 
-bool weft__ticks_begins(const unsigned char *head, size_t size)
+bool profile_ticks_begins(const unsigned char *head, size_t size)
 {
     uint64_t address, ticks;
     return size >= LINE_BYTES && is_line(head, &address, &ticks);
 }
 
 struct ticks {
-    struct weft__foreign *f;
+    struct profile_foreign *f;
     uint32_t source, thread;
 };
 
@@ -211,7 +211,7 @@ static int add_ticks(struct ticks *t, const unsigned char *line, uint64_t addres
     uint32_t text = outside ? weft_profile_add_text(p, "(outside the kernel)", 20)
                             : weft_profile_add_text(p, name, size);
     if (text == WEFT_NONE)
-        return weft__foreign_no_memory(t->f);
+        return profile_foreign_no_memory(t->f);
     uint32_t stack =
         weft_profile_push(p, 0, UINT32_MAX, address, outside ? 0 : WEFT_NODE_KERNEL, 0);
     uint32_t function =
@@ -227,22 +227,22 @@ static int add_ticks(struct ticks *t, const unsigned char *line, uint64_t addres
     if (stack == WEFT_NONE || function == WEFT_NONE ||
         weft_profile_resolve(p, p->stack[stack].location, &frame, size || outside) < 0 ||
         weft_profile_add_sample(p, &sample) < 0)
-        return weft__foreign_no_memory(t->f);
+        return profile_foreign_no_memory(t->f);
     t->f->facts->samples++;
     return 0;
 }
 
 static int read_lines(struct ticks *t)
 {
-    struct weft__foreign *f = t->f;
+    struct profile_foreign *f = t->f;
     const unsigned char *b;
     for (uint64_t line = 0;; line++) {
         uint64_t address, ticks;
-        ptrdiff_t got = weft__window_at(f->window, line * LINE_BYTES, LINE_BYTES, &b, f->err);
+        ptrdiff_t got = profile_window_at(f->window, line * LINE_BYTES, LINE_BYTES, &b, f->err);
         if (got <= 0)
             return (int)got;
         if (got < LINE_BYTES)
-            return weft__akaros_cut(f, line * LINE_BYTES, LINE_BYTES, (uint64_t)got);
+            return profile_akaros_cut(f, line * LINE_BYTES, LINE_BYTES, (uint64_t)got);
         if (!is_line(b, &address, &ticks))
             return weft_error_set(f->err, WEFT_E_FORMAT, line * LINE_BYTES,
                                   "expected a line of 16 hexadecimal digits, 29 characters and 16 "
@@ -255,16 +255,16 @@ static int read_lines(struct ticks *t)
     }
 }
 
-int weft__ticks_load(struct weft__foreign *f)
+int profile_ticks_load(struct profile_foreign *f)
 {
     struct ticks t = {.f = f};
     uint32_t name = weft_profile_add_text(f->p, "samples", 7);
     if (name == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     t.source = weft_profile_add_source(
         f->p, &(struct weft_source){.name = name, .unit = WEFT_UNIT_COUNT, .period = 1});
     t.thread = weft_profile_add_thread(f->p, UINT32_MAX, UINT32_MAX, WEFT_NONE);
     if (t.source == WEFT_NONE || t.thread == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     return read_lines(&t);
 }

@@ -62,7 +62,7 @@ static bool add_change(struct weft_profile *p, uint32_t process, uint32_t parent
     struct weft_profile_build *b = p->build;
     if (!ROOM(p, b->change, b->changes, b->change_room))
         return false;
-    b->change[b->changes] = (struct weft__change){
+    b->change[b->changes] = (struct profile_change){
         .time_ns = time_ns,
         .process = process,
         .parent = parent,
@@ -86,24 +86,24 @@ uint32_t weft_profile_add_mapping(struct weft_profile *p, const struct weft_mapp
 
 static uint64_t hash_renewed(const void *array, uint32_t item, uint64_t seed)
 {
-    return weft_mix(((const struct weft__renewed *)array)[item].process, seed);
+    return weft_mix(((const struct profile_renewed *)array)[item].process, seed);
 }
 
 static bool same_renewed(const void *array, uint32_t item, const void *key)
 {
-    return ((const struct weft__renewed *)array)[item].process == *(const uint32_t *)key;
+    return ((const struct profile_renewed *)array)[item].process == *(const uint32_t *)key;
 }
 
 /* The process begins anew. */
 static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
-    const struct weft__renewed key = {.process = process};
+    const struct profile_renewed key = {.process = process};
     const uint32_t at = weft_table_put(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
                                        sizeof key, hash_renewed, same_renewed, &key, b->seed);
     if (at == WEFT_NONE)
         return false;
-    struct weft__renewed *r = &b->renewed[at];
+    struct profile_renewed *r = &b->renewed[at];
     r->generation++;
     r->since_ns = time_ns;
     b->last_renewed = UINT32_MAX;
@@ -111,7 +111,7 @@ static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
     return true;
 }
 
-uint32_t weft__generation(struct weft_profile *p, uint32_t process, uint64_t time_ns)
+uint32_t profile_generation(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
     if (!b->reneweds || process == UINT32_MAX)
@@ -124,7 +124,7 @@ uint32_t weft__generation(struct weft_profile *p, uint32_t process, uint64_t tim
     }
     if (b->last_index == WEFT_NONE)
         return 0;
-    const struct weft__renewed *r = &b->renewed[b->last_index];
+    const struct profile_renewed *r = &b->renewed[b->last_index];
     return time_ns >= r->since_ns ? r->generation : r->generation - 1;
 }
 
@@ -196,7 +196,7 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
     return *slot - 1;
 }
 
-uint32_t weft__thread_by_number(struct weft_profile *p, uint32_t thread)
+uint32_t profile_thread_by_number(struct weft_profile *p, uint32_t thread)
 {
     struct weft_profile_build *b = p->build;
     if (p->threads) {
@@ -212,7 +212,7 @@ uint32_t weft__thread_by_number(struct weft_profile *p, uint32_t thread)
 
 /* What tells locations apart, until their mappings are known. */
 struct location_key {
-    const struct weft__place *place;
+    const struct profile_place *place;
     uint64_t address;
     uint32_t process, generation;
     bool kernel, caller;
@@ -256,7 +256,7 @@ static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t 
         .kernel = flags & WEFT_NODE_KERNEL,
         .caller = (flags & WEFT_NODE_CALLER) != 0,
     };
-    key.generation = weft__generation(p, key.process, time_ns);
+    key.generation = profile_generation(p, key.process, time_ns);
     if (!weft_table_reserve(&b->locations, p, p->locations, hash_location, b->seed) ||
         !ROOM(p, p->location, p->locations, b->location_room) ||
         !ROOM(p, b->place, p->locations, b->place_room))
@@ -272,10 +272,10 @@ static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t 
             .kernel = key.kernel,
             .caller = key.caller,
         };
-        b->place[p->locations] = (struct weft__place){time_ns, key.generation};
+        b->place[p->locations] = (struct profile_place){time_ns, key.generation};
         *slot = ++p->locations;
     }
-    struct weft__place *place = &b->place[*slot - 1];
+    struct profile_place *place = &b->place[*slot - 1];
     place->first_ns = time_ns < place->first_ns ? time_ns : place->first_ns;
     return *slot - 1;
 }
@@ -297,7 +297,7 @@ uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t pro
 {
     struct weft_profile_build *b = p->build;
     assert(parent < p->stacks);
-    if (b->depth[parent] == WEFT__DEPTH_MAX)
+    if (b->depth[parent] == PROFILE_DEPTH_MAX)
         return parent;
     struct weft_stack key = {parent, add_location(p, process, address, flags, time_ns)};
     if (key.location == WEFT_NONE || !ROOM(p, b->depth, p->stacks, b->depth_room))
@@ -404,7 +404,7 @@ int weft_profile_resolve(struct weft_profile *p, uint32_t location, const struct
 
 static uint64_t hash_object(const void *array, uint32_t item, uint64_t seed)
 {
-    const struct weft__object *o = (const struct weft__object *)array + item;
+    const struct profile_mapped_object *o = (const struct profile_mapped_object *)array + item;
     uint64_t h = weft_mix((uint64_t)o->path << 32 | o->process, seed), word;
     memcpy(&word, o->build_id, sizeof word);
     return weft_mix(h ^ word, seed);
@@ -412,7 +412,8 @@ static uint64_t hash_object(const void *array, uint32_t item, uint64_t seed)
 
 static bool same_object(const void *array, uint32_t item, const void *key)
 {
-    const struct weft__object *o = (const struct weft__object *)array + item, *k = key;
+    const struct profile_mapped_object *o = (const struct profile_mapped_object *)array + item,
+                                       *k = key;
     return o->path == k->path && o->process == k->process &&
            o->build_id_bytes == k->build_id_bytes &&
            memcmp(o->build_id, k->build_id, sizeof o->build_id) == 0;
@@ -425,9 +426,9 @@ static bool is_generated(const struct weft_profile *p, const struct weft_mapping
     return !m->kernel && strcmp(path, "[vdso]") != 0 && (path[0] != '/' || path[1] == '/');
 }
 
-static struct weft__object object_of(const struct weft_mapping *m, uint32_t process)
+static struct profile_mapped_object object_of(const struct weft_mapping *m, uint32_t process)
 {
-    struct weft__object o = {.path = m->path, .process = process};
+    struct profile_mapped_object o = {.path = m->path, .process = process};
     o.build_id_bytes =
         m->build_id_bytes < WEFT_BUILD_ID_MAX ? m->build_id_bytes : WEFT_BUILD_ID_MAX;
     memcpy(o.build_id, m->build_id, o.build_id_bytes);
@@ -437,20 +438,20 @@ static struct weft__object object_of(const struct weft_mapping *m, uint32_t proc
 static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
 {
     struct weft_profile_build *b = p->build;
-    struct weft__object key = object_of(m, m->process);
+    struct profile_mapped_object key = object_of(m, m->process);
     return weft_table_put(&b->objects_by, &b->object, &b->objects, &b->object_room,
                           sizeof *b->object, hash_object, same_object, &key, b->seed);
 }
 
 static uint64_t hash_symbol(const void *array, uint32_t item, uint64_t seed)
 {
-    const struct weft__symbol *s = (const struct weft__symbol *)array + item;
+    const struct profile_symbol *s = (const struct profile_symbol *)array + item;
     return weft_mix(weft_mix(s->offset, seed) ^ s->object, seed);
 }
 
 static bool same_symbol(const void *array, uint32_t item, const void *key)
 {
-    const struct weft__symbol *s = (const struct weft__symbol *)array + item, *k = key;
+    const struct profile_symbol *s = (const struct profile_symbol *)array + item, *k = key;
     return s->offset == k->offset && s->object == k->object;
 }
 
@@ -460,7 +461,7 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
     struct weft_profile_build *b = p->build;
     count = count < UINT16_MAX ? count : UINT16_MAX;
     uint32_t o = add_object(p, object), first = add_frames(p, frame, count), at;
-    const struct weft__symbol key = {offset, o, first, (uint16_t)count};
+    const struct profile_symbol key = {offset, o, first, (uint16_t)count};
     if (o == WEFT_NONE || first == WEFT_NONE ||
         (at = weft_table_put(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
                              sizeof *b->symbol, hash_symbol, same_symbol, &key, b->seed)) ==
@@ -489,7 +490,7 @@ bool weft_profile_is_generated(const struct weft_profile *p, uint32_t mapping)
 static uint32_t find_object(const struct weft_profile *p, const struct weft_mapping *m)
 {
     const struct weft_profile_build *b = p->build;
-    struct weft__object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
+    struct profile_mapped_object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
     return *weft_table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object, b->object,
                             &key) -
            1;
@@ -509,8 +510,8 @@ static int apply_symbols(struct weft_profile *p)
         struct weft_location *l = &p->location[i];
         if (l->resolved || l->mapping == WEFT_NONE || object[l->mapping] == WEFT_NONE)
             continue;
-        struct weft__symbol key = {.offset = weft_profile_symbol_offset(p, i),
-                                   .object = object[l->mapping]};
+        struct profile_symbol key = {.offset = weft_profile_symbol_offset(p, i),
+                                     .object = object[l->mapping]};
         uint32_t found = *weft_table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed),
                                           same_symbol, b->symbol, &key);
         if (!found)
@@ -545,16 +546,16 @@ static void cut_stacks(struct weft_profile *p)
 int weft_profile_finish(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
-    if (b->no_memory || !weft__switch_end(p))
+    if (b->no_memory || !profile_switch_end(p))
         return WEFT_E_NOMEM;
     /* Large, and not needed any more; made again where something more is added. */
     weft_table_drop(&b->stacks);
     weft_table_drop(&b->locations);
-    if (!weft__sort_by_time(p->sample, p->samples, sizeof *p->sample) ||
-        !weft__sort_by_time(p->absence, p->absences, sizeof *p->absence) ||
-        !weft__sort_by_time(p->interrupt, p->interrupts, sizeof *p->interrupt))
+    if (!profile_sort_by_time(p->sample, p->samples, sizeof *p->sample) ||
+        !profile_sort_by_time(p->absence, p->absences, sizeof *p->absence) ||
+        !profile_sort_by_time(p->interrupt, p->interrupts, sizeof *p->interrupt))
         return WEFT_E_NOMEM;
-    int rc = weft__mappings_assign(p);
+    int rc = profile_mappings_assign(p);
     if (rc == 0)
         rc = apply_symbols(p);
     if (rc == 0)

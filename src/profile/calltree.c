@@ -10,7 +10,7 @@
 #include "profile/gather.h"
 
 struct maker {
-    struct weft__gather gather;
+    struct profile_gather gather;
     struct weft_frames *frames;
     struct weft_calltree *tree;
     uint32_t *
@@ -68,7 +68,7 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
     uint32_t *slot =
         weft_table_find(&t->calls_by, key_hash(&key, t->gather.seed), same_call, tree->call, &key);
     if (*slot) {
-        weft__gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
+        profile_gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
         return *slot - 1;
     }
     if (tree->calls == t->calls_max)
@@ -96,7 +96,7 @@ static bool go_on(struct maker *t, uint32_t *at, const struct weft_named_frame *
     return *at != from;
 }
 
-static bool take_item(void *data, const struct weft__item *item)
+static bool take_item(void *data, const struct profile_item *item)
 {
     struct maker *t = data;
     uint32_t at = 0, count;
@@ -105,16 +105,16 @@ static bool take_item(void *data, const struct weft__item *item)
     if (!frame)
         return false;
     bool cut = false;
-    if (weft__is_group(t->gather.o->by)) {
-        struct weft_named_frame group = weft__gather_group(&t->gather, item->group);
+    if (profile_is_group(t->gather.o->by)) {
+        struct weft_named_frame group = profile_gather_group(&t->gather, item->group);
         cut = !go_on(t, &at, &group, item->group);
     }
     for (uint32_t i = 0; i < count && !cut && at != WEFT_NONE; i++) {
-        struct weft_named_frame shown = weft__gather_shown(&t->gather, &frame[i]);
+        struct weft_named_frame shown = profile_gather_shown(&t->gather, &frame[i]);
         cut = !go_on(t, &at, &shown, WEFT_NONE);
     }
     struct weft_named_frame state;
-    if (!cut && at != WEFT_NONE && weft__gather_state(&t->gather, item, &state))
+    if (!cut && at != WEFT_NONE && profile_gather_state(&t->gather, item, &state))
         cut = !go_on(t, &at, &state, WEFT_NONE);
     if (at == WEFT_NONE)
         return false;
@@ -206,7 +206,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
                                              o->async, o->by_family ? o->family : NULL})
                        : WEFT_E_NOMEM;
     if (rc == 0)
-        rc = weft__gather_run(&t.gather, p, o, true, take_item, &t);
+        rc = profile_gather_run(&t.gather, p, o, true, take_item, &t);
     if (rc == 0) {
         t.tree->total = t.gather.total;
         t.tree->samples = t.gather.samples;
@@ -220,7 +220,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
         *out = t.tree;
     else
         weft_calltree_free(t.tree);
-    weft__gather_fini(&t.gather);
+    profile_gather_fini(&t.gather);
     weft_frames_free(t.frames);
     free(t.group);
     weft_table_drop(&t.calls_by);

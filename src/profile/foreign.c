@@ -10,12 +10,12 @@ enum { HEAD_BYTES = 4096 };
 
 static const struct {
     bool (*begins)(const unsigned char *head, size_t size);
-    int (*load)(struct weft__foreign *f);
+    int (*load)(struct profile_foreign *f);
 } kinds[] = {
-    [WEFT_FOREIGN_AKAROS] = {weft__akaros_begins, weft__akaros_load},
-    [WEFT_FOREIGN_KPDATA] = {weft__kpdata_begins, weft__kpdata_load},
-    [WEFT_FOREIGN_TICKS] = {weft__ticks_begins, weft__ticks_load},
-    [WEFT_FOREIGN_PERF] = {weft__perf_begins, weft__perf_load},
+    [WEFT_FOREIGN_AKAROS] = {profile_akaros_begins, profile_akaros_load},
+    [WEFT_FOREIGN_KPDATA] = {profile_kpdata_begins, profile_kpdata_load},
+    [WEFT_FOREIGN_TICKS] = {profile_ticks_begins, profile_ticks_load},
+    [WEFT_FOREIGN_PERF] = {profile_perf_begins, profile_perf_load},
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
@@ -33,8 +33,8 @@ enum weft_foreign weft_foreign_kind(const struct weft_input *in)
     return WEFT_FOREIGN_NONE;
 }
 
-ptrdiff_t weft__window_at(struct weft__window *w, uint64_t offset, size_t size,
-                          const unsigned char **bytes, struct weft_error *err)
+ptrdiff_t profile_window_at(struct profile_window *w, uint64_t offset, size_t size,
+                            const unsigned char **bytes, struct weft_error *err)
 {
     bool inside = offset >= w->offset && offset - w->offset <= w->have &&
                   size <= w->have - (offset - w->offset);
@@ -56,11 +56,11 @@ int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *i
 {
     static const struct weft_foreign_options defaults;
     struct weft_foreign_facts unwanted;
-    struct weft__foreign f = {.p = p,
-                              .in = in,
-                              .options = options ? options : &defaults,
-                              .facts = facts ? facts : &unwanted,
-                              .err = err};
+    struct profile_foreign f = {.p = p,
+                                .in = in,
+                                .options = options ? options : &defaults,
+                                .facts = facts ? facts : &unwanted,
+                                .err = err};
     memset(f.facts, 0, sizeof *f.facts);
     enum weft_foreign kind = f.options->kind;
     if (kind == WEFT_FOREIGN_NONE ||
@@ -72,7 +72,7 @@ int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *i
     f.facts->kind = kind;
     f.window = malloc(sizeof *f.window);
     if (!f.window)
-        return weft__foreign_no_memory(&f);
+        return profile_foreign_no_memory(&f);
     f.window->in = in;
     f.window->offset = 0;
     f.window->have = 0;

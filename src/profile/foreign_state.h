@@ -6,7 +6,7 @@
 #include "profile/foreign.h"
 
 /* A stretch of the input, so that small records do not cost a call each. */
-struct weft__window {
+struct profile_window {
     const struct weft_input *in;
     uint64_t offset;
     size_t have;
@@ -15,32 +15,32 @@ struct weft__window {
 
 /* Points *bytes at what stands at offset, until the next call. Returns how many bytes are there, at most size, which
  * is at most that of the window; fewer only at the end of the input. Or a negative WEFT_E code. */
-ptrdiff_t weft__window_at(struct weft__window *w, uint64_t offset, size_t size,
-                          const unsigned char **bytes, struct weft_error *err);
+ptrdiff_t profile_window_at(struct profile_window *w, uint64_t offset, size_t size,
+                            const unsigned char **bytes, struct weft_error *err);
 
 /* What a loader works with. */
-struct weft__foreign {
+struct profile_foreign {
     struct weft_profile *p;
     const struct weft_input *in;
     const struct weft_foreign_options *options;
     struct weft_foreign_facts *facts;
-    struct weft__window *window;
+    struct profile_window *window;
     struct weft_error *err;
 };
 
-int weft__akaros_load(struct weft__foreign *f);
-int weft__kpdata_load(struct weft__foreign *f);
-int weft__ticks_load(struct weft__foreign *f);
-int weft__perf_load(struct weft__foreign *f);
+int profile_akaros_load(struct profile_foreign *f);
+int profile_kpdata_load(struct profile_foreign *f);
+int profile_ticks_load(struct profile_foreign *f);
+int profile_perf_load(struct profile_foreign *f);
 
 /* Whether the first bytes of a file, of which there are size, can be these. */
-bool weft__akaros_begins(const unsigned char *head, size_t size);
-bool weft__kpdata_begins(const unsigned char *head, size_t size);
-bool weft__ticks_begins(const unsigned char *head, size_t size);
-bool weft__perf_begins(const unsigned char *head, size_t size);
+bool profile_akaros_begins(const unsigned char *head, size_t size);
+bool profile_kpdata_begins(const unsigned char *head, size_t size);
+bool profile_ticks_begins(const unsigned char *head, size_t size);
+bool profile_perf_begins(const unsigned char *head, size_t size);
 
 /* There is no memory, and no place to point at. */
-static inline int weft__foreign_no_memory(struct weft__foreign *f)
+static inline int profile_foreign_no_memory(struct profile_foreign *f)
 {
     return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }

@@ -24,8 +24,8 @@ struct weft_frames {
     struct weft_profile *p;
     const struct weft_model *m;
     enum weft_async_stacks async;
-    struct weft__names names;
-    struct weft__waits waits;
+    struct profile_names names;
+    struct profile_wait_lists waits;
     bool *is_loop;  /* beside the functions */
     uint32_t *base; /* beside the threads: the stack up to where the loop ends; 0: none */
     uint32_t functions;
@@ -151,14 +151,14 @@ int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
     f->p = p;
     f->m = p->model;
     f->async = f->m ? o->async : WEFT_ASYNC_NONE;
-    bool done = weft__profile_names_init(&f->names, p);
+    bool done = profile_names_init(&f->names, p);
     f->names.family = o->family;
     f->more_text = weft_strings_add(p->strings, "…", (uint32_t)strlen("…"));
     done = done && f->more_text != WEFT_NONE;
     if (done && f->async != WEFT_ASYNC_NONE)
         done = find_loops(f) && find_bases(f);
     if (done && f->async == WEFT_ASYNC_WAITERS)
-        done = weft__waits_init(&f->waits, f->m);
+        done = profile_waits_init(&f->waits, f->m);
     if (!done) {
         weft_frames_free(f);
         return WEFT_E_NOMEM;
@@ -171,8 +171,8 @@ void weft_frames_free(struct weft_frames *f)
 {
     if (!f)
         return;
-    weft__profile_names_fini(&f->names);
-    weft__waits_fini(&f->waits);
+    profile_names_fini(&f->names);
+    profile_waits_fini(&f->waits);
     free(f->is_loop);
     free(f->base);
     free(f);
@@ -216,7 +216,7 @@ static enum put_end put_location(struct weft_frames *f, uint32_t location, bool 
         return MORE;
     frame.kind = WEFT_FRAME_ADDRESS;
     frame.function = WEFT_NONE;
-    frame.text = weft__name_address(&f->names, location);
+    frame.text = profile_name_address(&f->names, location);
     if (frame.text == WEFT_NONE)
         return NO_MEMORY;
     return put(f, frame) ? MORE : FULL;
@@ -242,11 +242,11 @@ static bool put_stack(struct weft_frames *f, uint32_t stack, uint32_t thread, bo
 
 static bool put_promise(struct weft_frames *f, uint32_t whose)
 {
-    uint32_t text = weft__name_family(&f->names, whose);
+    uint32_t text = profile_name_family(&f->names, whose);
     if (text == WEFT_NONE)
         return false;
     put(f, (struct weft_named_frame){WEFT_FRAME_PROMISE, text, WEFT_NONE, 0, WEFT_NONE,
-                                     weft__is_gap(whose) ? WEFT_NONE : whose});
+                                     profile_is_gap(whose) ? WEFT_NONE : whose});
     return true;
 }
 
@@ -256,7 +256,7 @@ static bool put_creators(struct weft_frames *f, uint32_t promise)
     const struct weft_model *m = f->m;
     uint32_t last = WEFT_NONE, at = promise;
     for (unsigned i = 0; i < CREATORS_MAX && at != WEFT_ROOT && at != WEFT_NONE; i++) {
-        uint32_t text = weft__name_family(&f->names, at);
+        uint32_t text = profile_name_family(&f->names, at);
         if (text == WEFT_NONE)
             return false;
         if (text != last && !put_promise(f, at))
@@ -281,7 +281,7 @@ static bool put_waiters(struct weft_frames *f, uint32_t promise, uint64_t time_n
         chain[count++] = at;
         if (!put_promise(f, at))
             return false;
-        at = weft__waits_first(&f->waits, f->m, at, now);
+        at = profile_waits_first(&f->waits, f->m, at, now);
     }
     return true;
 }
@@ -289,7 +289,7 @@ static bool put_waiters(struct weft_frames *f, uint32_t promise, uint64_t time_n
 const struct weft_named_frame *weft_frames_of(struct weft_frames *f, uint32_t stack, uint32_t whose,
                                               uint32_t thread, uint64_t time_ns, uint32_t *count)
 {
-    bool async = f->async != WEFT_ASYNC_NONE, none = weft__is_gap(whose), done;
+    bool async = f->async != WEFT_ASYNC_NONE, none = profile_is_gap(whose), done;
     f->count = 0;
     f->limit = async ? WEFT_FRAMES_MAX - CREATORS_MAX : WEFT_FRAMES_MAX;
     done = put_stack(f, stack, thread, async && !none);

@@ -13,7 +13,7 @@ enum wanted { UNKNOWN, WANTED, UNWANTED, ON_WAY };
 
 /* Whether a promise is one that was asked for, or was created by one, directly or not; remembered for each one on the
  * way, so that all together is linear. */
-static bool is_wanted(struct weft__gather *g, uint32_t promise)
+static bool is_wanted(struct profile_gather *g, uint32_t promise)
 {
     const struct weft_model *m = g->p->model;
     uint32_t at = promise;
@@ -27,14 +27,14 @@ static bool is_wanted(struct weft__gather *g, uint32_t promise)
     return found == WANTED;
 }
 
-static bool has_label(struct weft__gather *g, uint32_t promise)
+static bool has_label(struct profile_gather *g, uint32_t promise)
 {
     const struct weft_calltree_options *o = g->o;
-    return weft__name_promise(&g->names, promise) == g->label ||
+    return profile_name_promise(&g->names, promise) == g->label ||
            (o->family && o->family[promise] == g->label);
 }
 
-static bool has_promise(struct weft__gather *g, uint32_t promise)
+static bool has_promise(struct profile_gather *g, uint32_t promise)
 {
     const struct weft_calltree_options *o = g->o;
     bool children = g->wanted, one = o->promise != WEFT_NONE;
@@ -46,7 +46,7 @@ static bool has_promise(struct weft__gather *g, uint32_t promise)
     return !o->label || (children && !one) || has_label(g, promise);
 }
 
-static bool has_time(const struct weft__gather *g, uint64_t *from_ns, uint64_t *to_ns)
+static bool has_time(const struct profile_gather *g, uint64_t *from_ns, uint64_t *to_ns)
 {
     const struct weft_calltree_options *o = g->o;
     if (!o->from_ns && !o->to_ns)
@@ -62,19 +62,19 @@ static bool has_time(const struct weft__gather *g, uint64_t *from_ns, uint64_t *
 
 static uint64_t hash_item(const void *array, uint32_t item, uint64_t seed)
 {
-    const struct weft__item *i = (const struct weft__item *)array + item;
+    const struct profile_item *i = (const struct profile_item *)array + item;
     uint64_t h = weft_mix((uint64_t)i->stack << 32 | i->group, seed);
     return weft_mix(h ^ ((uint64_t)i->promise << 32 | (i->thread << 2) | i->state), seed);
 }
 
 static bool same_item(const void *array, uint32_t item, const void *key)
 {
-    const struct weft__item *i = (const struct weft__item *)array + item, *k = key;
+    const struct profile_item *i = (const struct profile_item *)array + item, *k = key;
     return i->group == k->group && i->stack == k->stack && i->promise == k->promise &&
            i->thread == k->thread && i->state == k->state;
 }
 
-static bool add_item(struct weft__gather *g, const struct weft__item *item)
+static bool add_item(struct profile_gather *g, const struct profile_item *item)
 {
     const uint32_t before = g->items;
     const uint32_t at = weft_table_put(&g->items_by, &g->item, &g->items, &g->item_room,
@@ -86,7 +86,7 @@ static bool add_item(struct weft__gather *g, const struct weft__item *item)
     return at != UINT32_MAX;
 }
 
-static uint32_t group_of(struct weft__gather *g, uint32_t promise, uint32_t thread, uint32_t core)
+static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t thread, uint32_t core)
 {
     switch (g->o->by) {
     case WEFT_PROFILE_BY_FUNCTION:
@@ -95,9 +95,9 @@ static uint32_t group_of(struct weft__gather *g, uint32_t promise, uint32_t thre
     case WEFT_PROFILE_BY_PROMISE:
         return promise;
     case WEFT_PROFILE_BY_LABEL:
-        return weft__name_family(&g->names, promise);
+        return profile_name_family(&g->names, promise);
     case WEFT_PROFILE_BY_ROOT:
-        return weft__name_family(&g->names, weft__is_gap(promise) ? promise : g->root[promise]);
+        return profile_name_family(&g->names, profile_is_gap(promise) ? promise : g->root[promise]);
     case WEFT_PROFILE_BY_THREAD:
         return thread;
     case WEFT_PROFILE_BY_CORE:
@@ -107,7 +107,7 @@ static uint32_t group_of(struct weft__gather *g, uint32_t promise, uint32_t thre
 }
 
 /* Takes one sample, or absence. What is not asked for is made equal, so that there are few different ones. */
-static bool take(struct weft__gather *g, struct weft__item item, uint32_t core)
+static bool take(struct profile_gather *g, struct profile_item item, uint32_t core)
 {
     enum weft_async_stacks async = g->stacks ? g->o->async : WEFT_ASYNC_NONE;
     /* A sum that would run over: what is beyond is left out everywhere, so that parts add up to the whole. */
@@ -115,7 +115,7 @@ static bool take(struct weft__gather *g, struct weft__item item, uint32_t core)
         item.value = UINT64_MAX - g->total;
     g->total += item.value;
     g->samples++;
-    bool none = weft__is_gap(item.promise);
+    bool none = profile_is_gap(item.promise);
     if (none) { /* no more than the total */
         g->without_promise += item.value;
         g->gap[WEFT_NONE - item.promise] += item.value;
@@ -123,7 +123,7 @@ static bool take(struct weft__gather *g, struct weft__item item, uint32_t core)
     item.group = group_of(g, item.promise, item.thread, core);
     if (!g->stacks) {
         item.stack = 0;
-        item.state = WEFT__ON_CPU;
+        item.state = PROFILE_ON_CPU;
     }
     if (async == WEFT_ASYNC_WAITERS && !none)
         return g->take(g->data, &item);
@@ -134,7 +134,7 @@ static bool take(struct weft__gather *g, struct weft__item item, uint32_t core)
     return add_item(g, &item);
 }
 
-static bool take_samples(struct weft__gather *g)
+static bool take_samples(struct profile_gather *g)
 {
     const struct weft_profile *p = g->p;
     for (uint32_t i = 0; i < p->samples; i++) {
@@ -143,7 +143,7 @@ static bool take_samples(struct weft__gather *g)
         if (s->source != g->o->source || (g->o->thread != WEFT_NONE && s->thread != g->o->thread) ||
             !has_time(g, &from, &to) || !has_promise(g, s->promise))
             continue;
-        struct weft__item item = {
+        struct profile_item item = {
             .stack = s->stack,
             .promise = weft_frames_whose(s->promise, s->gap),
             .thread = s->thread,
@@ -157,7 +157,7 @@ static bool take_samples(struct weft__gather *g)
     return true;
 }
 
-static bool take_absences(struct weft__gather *g)
+static bool take_absences(struct profile_gather *g)
 {
     const struct weft_profile *p = g->p;
     for (uint32_t i = 0; i < p->absences; i++) {
@@ -166,11 +166,11 @@ static bool take_absences(struct weft__gather *g)
         if ((g->o->thread != WEFT_NONE && a->thread != g->o->thread) || !has_time(g, &from, &to) ||
             !has_promise(g, a->promise))
             continue;
-        struct weft__item item = {
+        struct profile_item item = {
             .stack = a->stack,
             .promise = weft_frames_whose(a->promise, a->gap),
             .thread = a->thread,
-            .state = a->preempted ? WEFT__PREEMPTED : WEFT__WAITING,
+            .state = a->preempted ? PPROF_PREEMPTED : PPROF_WAITING,
             .time_ns = a->from_ns,
             .value = to - from,
             .samples = 1,
@@ -198,11 +198,11 @@ static bool is_possible(const struct weft_profile *p, const struct weft_calltree
     return o->off_cpu || o->source < p->sources || (o->source == 0 && !p->samples);
 }
 
-static bool prepare(struct weft__gather *g)
+static bool prepare(struct profile_gather *g)
 {
     const struct weft_calltree_options *o = g->o;
     const struct weft_model *m = g->p->model;
-    if (!weft__profile_names_init(&g->names, g->p))
+    if (!profile_names_init(&g->names, g->p))
         return false;
     g->names.family = o->by_family ? o->family : NULL;
     if (o->label) {
@@ -224,11 +224,11 @@ static bool prepare(struct weft__gather *g)
     return true;
 }
 
-int weft__gather_run(struct weft__gather *g, struct weft_profile *p,
-                     const struct weft_calltree_options *o, bool stacks, weft__item_fn *fn,
-                     void *data)
+int profile_gather_run(struct profile_gather *g, struct weft_profile *p,
+                       const struct weft_calltree_options *o, bool stacks, profile_item_fn *fn,
+                       void *data)
 {
-    *g = (struct weft__gather){.p = p, .o = o, .stacks = stacks, .take = fn, .data = data};
+    *g = (struct profile_gather){.p = p, .o = o, .stacks = stacks, .take = fn, .data = data};
     if (!is_possible(p, o))
         return WEFT_E_INVALID;
     g->seed = weft_seed();
@@ -242,9 +242,9 @@ int weft__gather_run(struct weft__gather *g, struct weft_profile *p,
     return g->names.failed ? WEFT_E_NOMEM : 0;
 }
 
-void weft__gather_fini(struct weft__gather *g)
+void profile_gather_fini(struct profile_gather *g)
 {
-    weft__profile_names_fini(&g->names);
+    profile_names_fini(&g->names);
     free(g->root);
     free(g->wanted);
     free(g->item);
@@ -262,19 +262,19 @@ static struct weft_named_frame plain(enum weft_frame_kind kind, uint32_t text)
     };
 }
 
-struct weft_named_frame weft__gather_group(struct weft__gather *g, uint32_t group)
+struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t group)
 {
     struct weft_named_frame frame = plain(WEFT_FRAME_LABEL, group);
     switch (g->o->by) {
     case WEFT_PROFILE_BY_PROMISE:
-        frame = plain(WEFT_FRAME_PROMISE, weft__name_promise(&g->names, group));
-        frame.promise = weft__is_gap(group) ? WEFT_NONE : group;
+        frame = plain(WEFT_FRAME_PROMISE, profile_name_promise(&g->names, group));
+        frame.promise = profile_is_gap(group) ? WEFT_NONE : group;
         break;
     case WEFT_PROFILE_BY_THREAD:
-        frame = plain(WEFT_FRAME_THREAD, weft__name_thread(&g->names, group));
+        frame = plain(WEFT_FRAME_THREAD, profile_name_thread(&g->names, group));
         break;
     case WEFT_PROFILE_BY_CORE:
-        frame = plain(WEFT_FRAME_CORE, weft__name_core(&g->names, group));
+        frame = plain(WEFT_FRAME_CORE, profile_name_core(&g->names, group));
         break;
     case WEFT_PROFILE_BY_LABEL:
     case WEFT_PROFILE_BY_ROOT:
@@ -285,28 +285,28 @@ struct weft_named_frame weft__gather_group(struct weft__gather *g, uint32_t grou
     return frame;
 }
 
-bool weft__gather_state(const struct weft__gather *g, const struct weft__item *item,
-                        struct weft_named_frame *frame)
+bool profile_gather_state(const struct profile_gather *g, const struct profile_item *item,
+                          struct weft_named_frame *frame)
 {
-    if (item->state == WEFT__PREEMPTED)
+    if (item->state == PPROF_PREEMPTED)
         *frame = plain(WEFT_FRAME_STATE, g->names.preempted);
     else if (item->stack == 0)
         *frame = plain(WEFT_FRAME_STATE,
-                       item->state == WEFT__WAITING ? g->names.waiting : g->names.no_stack);
+                       item->state == PPROF_WAITING ? g->names.waiting : g->names.no_stack);
     else
         return false;
     return true;
 }
 
-struct weft_named_frame weft__gather_shown(struct weft__gather *g,
-                                           const struct weft_named_frame *frame)
+struct weft_named_frame profile_gather_shown(struct profile_gather *g,
+                                             const struct weft_named_frame *frame)
 {
     struct weft_named_frame shown = *frame;
     if (g->o->by != WEFT_PROFILE_BY_LINE || !frame->line || frame->function == WEFT_NONE)
         return shown;
     uint32_t file = g->p->function[frame->function].file;
     if (file)
-        shown.text = weft__name_line(&g->names, file, frame->line);
+        shown.text = profile_name_line(&g->names, file, frame->line);
     return shown;
 }
 
@@ -329,8 +329,8 @@ static bool same_function(const struct weft_profile *p, uint32_t function, uint3
     return a->name == b->name && a->system_name == b->system_name && a->start_line == b->start_line;
 }
 
-void weft__gather_merge(const struct weft__gather *g, struct weft_named_frame *known,
-                        const struct weft_named_frame *frame)
+void profile_gather_merge(const struct profile_gather *g, struct weft_named_frame *known,
+                          const struct weft_named_frame *frame)
 {
     if (!same_function(g->p, known->function, frame->function))
         known->function = WEFT_NONE;

@@ -8,32 +8,32 @@
 #include "profile/names.h"
 #include "base/table.h"
 
-enum weft__item_state { WEFT__ON_CPU, WEFT__WAITING, WEFT__PREEMPTED };
+enum profile_item_state { PROFILE_ON_CPU, PPROF_WAITING, PPROF_PREEMPTED };
 
 /* Samples, or absences, that are alike in all that is asked for. */
-struct weft__item {
+struct profile_item {
     uint32_t group;                  /* as options.by says */
     uint32_t stack, promise, thread; /* promise: see weft_frames_whose */
-    uint32_t state;                  /* enum weft__item_state */
+    uint32_t state;                  /* enum profile_item_state */
     uint64_t time_ns;
     uint64_t value, samples;
 };
 
 /* false: no memory. */
-typedef bool weft__item_fn(void *data, const struct weft__item *item);
+typedef bool profile_item_fn(void *data, const struct profile_item *item);
 
-struct weft__gather {
+struct profile_gather {
     struct weft_profile *p;
     const struct weft_calltree_options *o;
     bool stacks; /* are wanted */
-    weft__item_fn *take;
+    profile_item_fn *take;
     void *data;
 
-    struct weft__names names;
+    struct profile_names names;
     uint32_t *root;  /* beside the promises, for WEFT_PROFILE_BY_ROOT */
     uint8_t *wanted; /* … for with_children: see gather.c */
     uint32_t label;  /* text, for options.label; WEFT_NONE: no promise has it */
-    struct weft__item *item;
+    struct profile_item *item;
     uint32_t items, item_room;
     struct weft_table items_by;
     uint64_t seed;
@@ -43,30 +43,30 @@ struct weft__gather {
 };
 
 /* Hands out all that is asked for. 0, WEFT_E_NOMEM or WEFT_E_INVALID; the caller calls fini in any case. */
-int weft__gather_run(struct weft__gather *g, struct weft_profile *p,
-                     const struct weft_calltree_options *o, bool stacks, weft__item_fn *take,
-                     void *data);
-void weft__gather_fini(struct weft__gather *g);
+int profile_gather_run(struct profile_gather *g, struct weft_profile *p,
+                       const struct weft_calltree_options *o, bool stacks, profile_item_fn *take,
+                       void *data);
+void profile_gather_fini(struct profile_gather *g);
 
 /* A group as a frame. Its text is WEFT_NONE where there is no memory. */
-struct weft_named_frame weft__gather_group(struct weft__gather *g, uint32_t group);
+struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t group);
 
 /* What stands for a state, innermost; or, where nothing is known of the stack, for all of it. false: the stack says it
  * all. */
-bool weft__gather_state(const struct weft__gather *g, const struct weft__item *item,
-                        struct weft_named_frame *frame);
+bool profile_gather_state(const struct profile_gather *g, const struct profile_item *item,
+                          struct weft_named_frame *frame);
 
 /* The frame as what the rows are: itself, or file and line. Its text is WEFT_NONE where there is no memory. */
-struct weft_named_frame weft__gather_shown(struct weft__gather *g,
-                                           const struct weft_named_frame *frame);
+struct weft_named_frame profile_gather_shown(struct profile_gather *g,
+                                             const struct weft_named_frame *frame);
 
 /* What does not hold for all that a row or a call stands for, it does not say. Of several locations it keeps one if all
  * lie in the same file, or all in the kernel. */
-void weft__gather_merge(const struct weft__gather *g, struct weft_named_frame *known,
-                        const struct weft_named_frame *frame);
+void profile_gather_merge(const struct profile_gather *g, struct weft_named_frame *known,
+                          const struct weft_named_frame *frame);
 
 /* Whether rows are groups, and not frames of stacks. */
-static inline bool weft__is_group(enum weft_profile_by by)
+static inline bool profile_is_group(enum weft_profile_by by)
 {
     return by != WEFT_PROFILE_BY_FUNCTION && by != WEFT_PROFILE_BY_LINE;
 }

@@ -60,7 +60,7 @@ static bool is_trace(const struct record *r)
     return r->size >= TRACE_BYTES && r->size - TRACE_BYTES >= 8u * weft_read_u16(r->body + 22);
 }
 
-bool weft__kpdata_begins(const unsigned char *head, size_t size)
+bool profile_kpdata_begins(const unsigned char *head, size_t size)
 {
     struct record r = {.at = 0};
     if (read_head(&r, head, size) != 1)
@@ -81,11 +81,11 @@ bool weft__kpdata_begins(const unsigned char *head, size_t size)
 }
 
 /* The record at offset. Returns 1, 0 at the end of the file, or a negative WEFT_E code. */
-static int next_record(struct weft__foreign *f, uint64_t at, struct record *r)
+static int next_record(struct profile_foreign *f, uint64_t at, struct record *r)
 {
     const unsigned char *b;
     *r = (struct record){.at = at};
-    ptrdiff_t got = weft__window_at(f->window, at, 2 * VARINT_MAX, &b, f->err);
+    ptrdiff_t got = profile_window_at(f->window, at, 2 * VARINT_MAX, &b, f->err);
     if (got <= 0)
         return (int)got;
     int rc = read_head(r, b, (size_t)got);
@@ -96,20 +96,20 @@ static int next_record(struct weft__foreign *f, uint64_t at, struct record *r)
     uint64_t left = f->in->size - at;
     if (rc == 0 || left < r->head || r->size > left - r->head) {
         uint64_t wanted = rc == 0 ? left + 1 : r->size; /* which may be any number */
-        return weft__akaros_cut(f, at, wanted > left ? wanted : r->head + r->size, left);
+        return profile_akaros_cut(f, at, wanted > left ? wanted : r->head + r->size, left);
     }
     if (r->size > TRACE_MAX)
         return 1;
-    got = weft__window_at(f->window, at, r->head + (size_t)r->size, &b, f->err);
+    got = profile_window_at(f->window, at, r->head + (size_t)r->size, &b, f->err);
     if (got < 0)
         return (int)got;
     if ((uint64_t)got < r->head + r->size) /* cut off since it was opened */
-        return weft__akaros_cut(f, at, r->head + r->size, (uint64_t)got);
+        return profile_akaros_cut(f, at, r->head + r->size, (uint64_t)got);
     r->body = b + r->head;
     return 1;
 }
 
-static int add_mapping(struct weft__foreign *f, const struct record *r)
+static int add_mapping(struct profile_foreign *f, const struct record *r)
 {
     const unsigned char *b = r->body;
     const char *path = (const char *)b + MAPPING_BYTES;
@@ -122,32 +122,33 @@ static int add_mapping(struct weft__foreign *f, const struct record *r)
                              .path = text};
     m.size = m.size > UINT64_MAX - m.start ? UINT64_MAX - m.start : m.size;
     if (text == WEFT_NONE || weft_profile_add_mapping(f->p, &m) == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     return 0;
 }
 
-static int add_process(struct weft__foreign *f, const struct record *r)
+static int add_process(struct profile_foreign *f, const struct record *r)
 {
     const char *path = (const char *)r->body + PROCESS_BYTES, *slash = strrchr(path, '/');
     const char *name = slash && slash[1] ? slash + 1 : path;
     uint32_t process = weft_read_u32(r->body + 8);
     uint32_t text = weft_profile_add_text(f->p, name, (uint32_t)strlen(name));
     if (text == WEFT_NONE || weft_profile_add_thread(f->p, process, UINT32_MAX, text) == WEFT_NONE)
-        return weft__foreign_no_memory(f);
+        return profile_foreign_no_memory(f);
     weft_profile_exec(f->p, process, weft_read_u64(r->body));
     return 0;
 }
 
-static int add_trace(struct weft__akaros *a, const struct record *r)
+static int add_trace(struct profile_akaros *a, const struct record *r)
 {
-    return weft__akaros_add(a, &(struct weft__akaros_sample){.time_ns = weft_read_u64(r->body + 8),
-                                                             .process = weft_read_u32(r->body + 16),
-                                                             .core = weft_read_u16(r->body + 20),
-                                                             .pcs = weft_read_u16(r->body + 22),
-                                                             .pc = r->body + TRACE_BYTES});
+    return profile_akaros_add(
+        a, &(struct profile_akaros_sample){.time_ns = weft_read_u64(r->body + 8),
+                                           .process = weft_read_u32(r->body + 16),
+                                           .core = weft_read_u16(r->body + 20),
+                                           .pcs = weft_read_u16(r->body + 22),
+                                           .pc = r->body + TRACE_BYTES});
 }
 
-static int add_record(struct weft__akaros *a, const struct record *r)
+static int add_record(struct profile_akaros *a, const struct record *r)
 {
     if (r->body && (r->type == KERNEL_TRACE || r->type == USER_TRACE) && is_trace(r))
         return add_trace(a, r);
@@ -159,11 +160,11 @@ static int add_record(struct weft__akaros *a, const struct record *r)
     return 0;
 }
 
-int weft__kpdata_load(struct weft__foreign *f)
+int profile_kpdata_load(struct profile_foreign *f)
 {
-    struct weft__akaros a;
+    struct profile_akaros a;
     struct record r;
-    int rc = weft__akaros_begin(&a, f);
+    int rc = profile_akaros_begin(&a, f);
     if (rc < 0)
         return rc;
     for (uint64_t at = 0; (rc = next_record(f, at, &r)) > 0; at += r.head + r.size) {
@@ -171,5 +172,5 @@ int weft__kpdata_load(struct weft__foreign *f)
         if (rc < 0)
             break;
     }
-    return weft__akaros_end(&a, rc);
+    return profile_akaros_end(&a, rc);
 }

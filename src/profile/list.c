@@ -7,7 +7,7 @@
 #include "profile/gather.h"
 
 struct maker {
-    struct weft__gather gather;
+    struct profile_gather gather;
     struct weft_frames *frames; /* NULL: rows are groups */
     struct weft_profile_list *list;
     uint32_t *
@@ -70,14 +70,14 @@ static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, ui
         *slot = ++list->rows;
         return *slot - 1;
     }
-    weft__gather_merge(&l->gather, &list->row[*slot - 1].frame, frame);
+    profile_gather_merge(&l->gather, &list->row[*slot - 1].frame, frame);
     return *slot - 1;
 }
 
-static bool take_group(void *data, const struct weft__item *item)
+static bool take_group(void *data, const struct profile_item *item)
 {
     struct maker *l = data;
-    struct weft_named_frame group = weft__gather_group(&l->gather, item->group);
+    struct weft_named_frame group = profile_gather_group(&l->gather, item->group);
     uint32_t row = row_of(l, &group, item->group);
     if (row == WEFT_NONE)
         return false;
@@ -90,12 +90,12 @@ static bool take_group(void *data, const struct weft__item *item)
 
 /* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. known: where the row stands, plus 1,
  * if it was found before. */
-static uint32_t count_in(struct maker *l, const struct weft__item *item,
+static uint32_t count_in(struct maker *l, const struct profile_item *item,
                          const struct weft_named_frame *frame, uint32_t *known)
 {
     uint32_t row = *known - 1;
     if (!*known) {
-        struct weft_named_frame shown = weft__gather_shown(&l->gather, frame);
+        struct weft_named_frame shown = profile_gather_shown(&l->gather, frame);
         row = row_of(l, &shown, 0);
         *known = row + 1;
     }
@@ -106,7 +106,7 @@ static uint32_t count_in(struct maker *l, const struct weft__item *item,
     return row;
 }
 
-static bool take_stack(void *data, const struct weft__item *item)
+static bool take_stack(void *data, const struct profile_item *item)
 {
     struct maker *l = data;
     uint32_t count, row = WEFT_NONE;
@@ -133,7 +133,7 @@ static bool take_stack(void *data, const struct weft__item *item)
         row = row == WEFT_NONE ? found : row;
     }
     struct weft_named_frame state;
-    if (weft__gather_state(&l->gather, item, &state)) {
+    if (profile_gather_state(&l->gather, item, &state)) {
         unknown = 0;
         row = count_in(l, item, &state, &unknown);
     }
@@ -178,7 +178,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
                            const struct weft_calltree_options *o)
 {
     struct maker l = {.frames = NULL};
-    bool groups = weft__is_group(o->by);
+    bool groups = profile_is_group(o->by);
     int rc = 0;
     *out = NULL;
     l.list = calloc(1, sizeof *l.list);
@@ -191,7 +191,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
         !(l.known = calloc((size_t)p->frames + p->locations + 1, sizeof *l.known)))
         rc = WEFT_E_NOMEM;
     if (rc == 0)
-        rc = weft__gather_run(&l.gather, p, o, !groups, groups ? take_group : take_stack, &l);
+        rc = profile_gather_run(&l.gather, p, o, !groups, groups ? take_group : take_stack, &l);
     if (rc == 0) {
         l.list->total = l.gather.total;
         l.list->samples = l.gather.samples;
@@ -204,7 +204,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
         *out = l.list;
     else
         weft_profile_list_free(l.list);
-    weft__gather_fini(&l.gather);
+    profile_gather_fini(&l.gather);
     weft_frames_free(l.frames);
     free(l.seen);
     free(l.known);

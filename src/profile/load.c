@@ -124,7 +124,7 @@ static void take_node(struct packet *k, const struct weft_record_node *r)
         parent = 0;
     }
     struct node n = k->node[parent];
-    if (n.depth < WEFT__DEPTH_MAX)
+    if (n.depth < PROFILE_DEPTH_MAX)
         n = (struct node){r->address, parent, (uint16_t)(n.depth + 1), r->head.flags};
     APPEND(k, k->node, k->nodes, k->node_room, n);
 }
@@ -165,10 +165,10 @@ static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, u
 static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint64_t time_ns,
                          bool *cut)
 {
-    uint32_t way[WEFT__DEPTH_MAX], stack;
+    uint32_t way[PROFILE_DEPTH_MAX], stack;
     uint64_t seed = k->p->build->seed;
     struct known key = {.node = node, .process = process};
-    key.generation = weft__generation(k->p, process, time_ns);
+    key.generation = profile_generation(k->p, process, time_ns);
     uint32_t steps = climb(k, key, way, &stack);
     if (steps > k->most_known - k->knowns) {
         *cut = true;
@@ -233,9 +233,9 @@ static void take_switch(struct packet *k, const struct weft_record_switch *r)
     if (!find_stack(k, out ? r->stack : 0, r->process, r->thread, r->time_ns, &stack, &thread,
                     &cut))
         return;
-    bool done = out ? weft__switch_out(k->p, thread, r->time_ns, r->core, stack,
-                                       r->head.flags & WEFT_SWITCH_PREEMPTED)
-                    : weft__switch_in(k->p, thread, r->time_ns);
+    bool done = out ? profile_switch_out(k->p, thread, r->time_ns, r->core, stack,
+                                         r->head.flags & WEFT_SWITCH_PREEMPTED)
+                    : profile_switch_in(k->p, thread, r->time_ns);
     k->no_memory |= !done;
 }
 
@@ -279,7 +279,7 @@ static void take_thread(struct packet *k, const struct weft_record_thread *r)
 static void take_exit(struct packet *k, const struct weft_record_exit *r)
 {
     uint32_t thread = weft_profile_add_thread(k->p, r->process, r->thread, WEFT_NONE);
-    k->no_memory |= thread == WEFT_NONE || !weft__switch_exit(k->p, thread, r->time_ns);
+    k->no_memory |= thread == WEFT_NONE || !profile_switch_exit(k->p, thread, r->time_ns);
 }
 
 static void take_lost(struct packet *k, const struct weft_record_lost *r)
@@ -309,7 +309,7 @@ static void take_interrupt(struct packet *k, const struct weft_record_interrupt 
     if (!get_text(k, r->name, &i.name))
         return;
     if (r->thread != UINT32_MAX) {
-        i.thread = weft__thread_by_number(k->p, r->thread);
+        i.thread = profile_thread_by_number(k->p, r->thread);
         k->no_memory |= i.thread == WEFT_NONE;
     }
     k->no_memory |= weft_profile_add_interrupt(k->p, &i) < 0;

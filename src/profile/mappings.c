@@ -26,7 +26,7 @@ struct query {
 /* One process. */
 struct space {
     const struct weft_profile *p;
-    const struct weft__change *change;
+    const struct profile_change *change;
     uint32_t changes;
     uint64_t *bound; /* ascending; piece i lies between bound i and the next */
     uint32_t bounds;
@@ -36,7 +36,7 @@ struct space {
 
 static int by_process(const void *a, const void *b)
 {
-    const struct weft__change *x = a, *y = b;
+    const struct profile_change *x = a, *y = b;
     WEFT_ORDER(x->process, y->process);
     WEFT_ORDER(x->time_ns, y->time_ns);
     return weft_order(x->order, y->order);
@@ -88,7 +88,7 @@ static uint32_t look(const struct space *s, uint64_t address)
     return newest > s->floor ? newest : 0;
 }
 
-static int begin(struct space *s, const struct weft_profile *p, const struct weft__change *change,
+static int begin(struct space *s, const struct weft_profile *p, const struct profile_change *change,
                  uint32_t changes)
 {
     *s = (struct space){.p = p, .change = change, .changes = changes};
@@ -122,7 +122,7 @@ static void end(struct space *s)
     free(s->newest);
 }
 
-static void answer(struct weft_profile *p, struct query *q, const struct weft__change *c)
+static void answer(struct weft_profile *p, struct query *q, const struct profile_change *c)
 {
     p->location[q->location].mapping = c->mapping;
     q->found = true;
@@ -133,12 +133,12 @@ static void walk_forward(struct weft_profile *p, struct space *s, struct query *
                          uint32_t queries)
 {
     uint32_t next = 0;
-    const struct weft__change *birth = NULL;
+    const struct profile_change *birth = NULL;
     clear(s);
     for (uint32_t i = 0; i < queries; i++) {
         struct query *q = &query[i];
         for (; next < s->changes && s->change[next].time_ns <= q->time_ns; next++) {
-            const struct weft__change *c = &s->change[next];
+            const struct profile_change *c = &s->change[next];
             if (c->mapping != WEFT_NONE) {
                 cover(s, &p->mapping[c->mapping], next + 1);
             } else {
@@ -165,7 +165,7 @@ static void walk_backward(struct weft_profile *p, struct space *s, struct query 
     uint64_t gone_ns = UINT64_MAX; /* all mappings */
     clear(s);
     for (uint32_t i = s->changes; i-- > 0;) {
-        const struct weft__change *c = &s->change[i];
+        const struct profile_change *c = &s->change[i];
         for (; left && time_ns[left - 1] >= c->time_ns; left--) {
             uint32_t next =
                 query[left - 1].found ? 0 : look(s, p->location[query[left - 1].location].address);
@@ -192,8 +192,8 @@ static void walk_backward(struct weft_profile *p, struct space *s, struct query 
     }
 }
 
-static int ask_process(struct weft_profile *p, const struct weft__change *change, uint32_t changes,
-                       struct query *query, uint32_t queries, bool first)
+static int ask_process(struct weft_profile *p, const struct profile_change *change,
+                       uint32_t changes, struct query *query, uint32_t queries, bool first)
 {
     struct space s;
     uint64_t *time_ns = weft_resize(NULL, (uint64_t)queries + 1, sizeof *time_ns);
@@ -214,7 +214,7 @@ static int ask_process(struct weft_profile *p, const struct weft__change *change
 /* Asks each process what is asked of it. The queries of processes of which nothing is known go on to what all have. */
 static int ask_all(struct weft_profile *p, struct query *query, uint32_t queries, bool first)
 {
-    const struct weft__change *change = p->build->change;
+    const struct profile_change *change = p->build->change;
     uint32_t changes = p->build->changes, q = 0;
     qsort(query, queries, sizeof *query, query_order);
     for (uint32_t c = 0; c < changes;) {
@@ -251,7 +251,7 @@ static uint32_t keep_open(struct query *query, uint32_t queries, bool *single)
     return kept;
 }
 
-int weft__mappings_assign(struct weft_profile *p)
+int profile_mappings_assign(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
     struct query *query = weft_resize(NULL, (uint64_t)p->locations + 1, sizeof *query);

@@ -13,14 +13,14 @@
 
 enum { LINES = 1024 };
 
-static uint32_t add_sized(struct weft__names *n, const char *text, uint32_t size)
+static uint32_t add_sized(struct profile_names *n, const char *text, uint32_t size)
 {
     uint32_t number = weft_strings_add(n->p->strings, text, size);
     n->failed |= number == WEFT_NONE;
     return number;
 }
 
-static uint32_t add(struct weft__names *n, const char *text)
+static uint32_t add(struct profile_names *n, const char *text)
 {
     return add_sized(n, text, (uint32_t)strlen(text));
 }
@@ -48,9 +48,9 @@ bool weft_frame_is_gap(const struct weft_profile *p, const struct weft_named_fra
     return false;
 }
 
-bool weft__profile_names_init(struct weft__names *n, struct weft_profile *p)
+bool profile_names_init(struct profile_names *n, struct weft_profile *p)
 {
-    *n = (struct weft__names){.p = p};
+    *n = (struct profile_names){.p = p};
     n->address = none(p->locations);
     n->text_of = none(p->model ? weft_strings_count(p->model->strings) : 0);
     n->line = none(LINES);
@@ -63,7 +63,7 @@ bool weft__profile_names_init(struct weft__names *n, struct weft_profile *p)
     return n->address && n->text_of && n->line && n->line_key && !n->failed;
 }
 
-void weft__profile_names_fini(struct weft__names *n)
+void profile_names_fini(struct profile_names *n)
 {
     free(n->address);
     free(n->text_of);
@@ -77,7 +77,7 @@ static const char *last_part(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-uint32_t weft__name_address(struct weft__names *n, uint32_t location)
+uint32_t profile_name_address(struct profile_names *n, uint32_t location)
 {
     const struct weft_profile *p = n->p;
     const struct weft_location *l = &p->location[location];
@@ -95,10 +95,10 @@ uint32_t weft__name_address(struct weft__names *n, uint32_t location)
     return *known = add(n, text);
 }
 
-uint32_t weft__name_promise(struct weft__names *n, uint32_t whose)
+uint32_t profile_name_promise(struct profile_names *n, uint32_t whose)
 {
     const struct weft_model *m = n->p->model;
-    if (weft__is_gap(whose))
+    if (profile_is_gap(whose))
         return n->gap[WEFT_NONE - whose];
     uint32_t text = weft_model_name(m, whose), size;
     if (text == WEFT_NONE)
@@ -111,12 +111,12 @@ uint32_t weft__name_promise(struct weft__names *n, uint32_t whose)
     return *known;
 }
 
-uint32_t weft__name_family(struct weft__names *n, uint32_t whose)
+uint32_t profile_name_family(struct profile_names *n, uint32_t whose)
 {
-    return n->family && !weft__is_gap(whose) ? n->family[whose] : weft__name_promise(n, whose);
+    return n->family && !profile_is_gap(whose) ? n->family[whose] : profile_name_promise(n, whose);
 }
 
-uint32_t weft__name_line(struct weft__names *n, uint32_t file, uint32_t line)
+uint32_t profile_name_line(struct profile_names *n, uint32_t file, uint32_t line)
 {
     uint64_t key = (uint64_t)file << 32 | line;
     uint32_t place = (file * 31 + line) % LINES;
@@ -128,7 +128,7 @@ uint32_t weft__name_line(struct weft__names *n, uint32_t file, uint32_t line)
     return n->line[place] = add(n, text);
 }
 
-uint32_t weft__name_thread(struct weft__names *n, uint32_t thread)
+uint32_t profile_name_thread(struct profile_names *n, uint32_t thread)
 {
     const struct weft_thread *t = &n->p->thread[thread];
     const char *name = weft_profile_text(n->p, t->name);
@@ -140,7 +140,7 @@ uint32_t weft__name_thread(struct weft__names *n, uint32_t thread)
     return add(n, text);
 }
 
-uint32_t weft__name_core(struct weft__names *n, uint32_t core)
+uint32_t profile_name_core(struct profile_names *n, uint32_t core)
 {
     char text[32];
     if (core == UINT32_MAX)

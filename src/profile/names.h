@@ -5,11 +5,11 @@
 
 #include "profile/profile.h"
 
-struct weft__names {
+struct profile_names {
     struct weft_profile *p;
     uint32_t *address; /* beside the locations; WEFT_NONE: not made yet */
     uint32_t *text_of; /* beside the model's texts */
-    uint32_t *line;    /* a small cache: see weft__name_line */
+    uint32_t *line;    /* a small cache: see profile_name_line */
     uint64_t *line_key;
     const uint32_t *family; /* beside the promises: see weft_calltree_options; or NULL */
     bool failed;            /* there was no memory for one */
@@ -17,32 +17,32 @@ struct weft__names {
 };
 
 /* Whether it is why there is no promise: see weft_frames_whose. */
-static inline bool weft__is_gap(uint32_t whose)
+static inline bool profile_is_gap(uint32_t whose)
 {
     return whose > WEFT_NONE - WEFT_GAPS;
 }
 
 /* p is finished, and joined if it will be. false: no memory; fini may be called in any case. */
-bool weft__profile_names_init(struct weft__names *n, struct weft_profile *p);
-void weft__profile_names_fini(struct weft__names *n);
+bool profile_names_init(struct profile_names *n, struct weft_profile *p);
+void profile_names_fini(struct profile_names *n);
 
 /* All return WEFT_NONE where there is no memory. */
 
 /* "0x4f10 (libfoo.so.1)": the offset in a file, so that it means the same in another run; where there is none, the
  * address. */
-uint32_t weft__name_address(struct weft__names *n, uint32_t location);
+uint32_t profile_name_address(struct profile_names *n, uint32_t location);
 
 /* A promise's label, or its type; "(no promise)" and the like where there is none. */
-uint32_t weft__name_promise(struct weft__names *n, uint32_t whose);
+uint32_t profile_name_promise(struct profile_names *n, uint32_t whose);
 
 /* … or what it is called with others of its family. */
-uint32_t weft__name_family(struct weft__names *n, uint32_t whose);
+uint32_t profile_name_family(struct profile_names *n, uint32_t whose);
 
 /* "src/foo.c:12" */
-uint32_t weft__name_line(struct weft__names *n, uint32_t file, uint32_t line);
+uint32_t profile_name_line(struct profile_names *n, uint32_t file, uint32_t line);
 
 /* "worker 1234", "core 3" */
-uint32_t weft__name_thread(struct weft__names *n, uint32_t thread);
-uint32_t weft__name_core(struct weft__names *n, uint32_t core);
+uint32_t profile_name_thread(struct profile_names *n, uint32_t thread);
+uint32_t profile_name_core(struct profile_names *n, uint32_t core);
 
 #endif

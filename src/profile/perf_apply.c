@@ -37,8 +37,8 @@ struct cache {
 };
 
 struct apply {
-    struct weft__perf *d;
-    struct weft__foreign *f;
+    struct profile_perf *d;
+    struct profile_foreign *f;
     struct weft_profile *p;
     struct cache *cache;
 };
@@ -49,8 +49,8 @@ struct record {
     uint16_t misc;
     const unsigned char *body;
     size_t bytes; /* of the body */
-    struct weft__perf_event *event;
-    struct weft__perf_trailer trailer; /* not of samples */
+    struct profile_perf_event *event;
+    struct profile_perf_trailer trailer; /* not of samples */
 };
 
 static bool no_memory(uint32_t index)
@@ -67,7 +67,7 @@ static const unsigned char *fetch(struct apply *a, uint64_t place)
     bool unpacked = place >> 63;
     uint64_t at = place << 1 >> 17;
     size_t bytes = place & UINT16_MAX, within = at % BLOCK;
-    const struct weft_input *in = unpacked ? weft__perf_unpacked(a->d) : a->f->in;
+    const struct weft_input *in = unpacked ? profile_perf_unpacked(a->d) : a->f->in;
     if (within + bytes > BLOCK) {
         ptrdiff_t got = weft_input_read(in, c->whole, bytes, at, NULL);
         return got < 0 || (size_t)got < bytes ? NULL : c->whole;
@@ -86,15 +86,15 @@ static const unsigned char *fetch(struct apply *a, uint64_t place)
 
 static int by_path(const void *a, const void *b)
 {
-    uint32_t x = ((const struct weft__perf_build_id *)a)->path;
-    uint32_t y = ((const struct weft__perf_build_id *)b)->path;
+    uint32_t x = ((const struct profile_perf_build_id *)a)->path;
+    uint32_t y = ((const struct profile_perf_build_id *)b)->path;
     return weft_order(x, y);
 }
 
-static void set_build_id(const struct weft__perf *d, struct weft_mapping *m)
+static void set_build_id(const struct profile_perf *d, struct weft_mapping *m)
 {
-    const struct weft__perf_build_id key = {.path = m->path};
-    const struct weft__perf_build_id *b =
+    const struct profile_perf_build_id key = {.path = m->path};
+    const struct profile_perf_build_id *b =
         d->build_ids ? bsearch(&key, d->build_id, d->build_ids, sizeof *b, by_path) : NULL;
     if (!b)
         return;
@@ -140,7 +140,7 @@ static int add_mapping(struct apply *a, const struct record *r)
     if (size == sizeof kernel_name - 1 && memcmp(path, kernel_name, size) == 0 && kernel)
         a->f->facts->kernel_start = m.start;
     if (no_memory(m.path))
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     if (second && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && b[32] <= WEFT_BUILD_ID_MAX) {
         m.build_id_bytes = b[32];
         memcpy(m.build_id, b + 36, b[32]);
@@ -148,7 +148,7 @@ static int add_mapping(struct apply *a, const struct record *r)
         set_build_id(a->d, &m);
     }
     if (no_memory(weft_profile_add_mapping(a->p, &m)) || tell_unwinder(a, &m) < 0)
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     return 0;
 }
 
@@ -160,7 +160,7 @@ static int add_name(struct apply *a, const struct record *r)
     uint32_t process = weft_read_u32(r->body), thread = weft_read_u32(r->body + 4);
     uint32_t text = weft_profile_add_text(a->p, name, (uint32_t)strnlen(name, r->bytes - 8));
     if (no_memory(text) || no_memory(weft_profile_add_thread(a->p, process, thread, text)))
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
         const struct weft_foreign_unwinder *u = a->f->options->unwinder;
         weft_profile_exec(a->p, process, r->trailer.time_ns);
@@ -180,13 +180,13 @@ static int add_fork(struct apply *a, const struct record *r)
     uint32_t maker = weft_profile_add_thread(a->p, parent, from, WEFT_NONE);
     if (no_memory(maker) ||
         no_memory(weft_profile_add_thread(a->p, process, thread, a->p->thread[maker].name)))
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     if (process == parent)
         return 0;
     const struct weft_foreign_unwinder *u = a->f->options->unwinder;
     if (weft_profile_fork(a->p, process, parent, r->trailer.time_ns) < 0 ||
         (u && u->fork(u->data, process, parent) < 0))
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     return 0;
 }
 
@@ -194,17 +194,17 @@ static int add_fork(struct apply *a, const struct record *r)
 
 static int add_switch(struct apply *a, const struct record *r)
 {
-    const struct weft__perf_trailer *t = &r->trailer;
+    const struct profile_perf_trailer *t = &r->trailer;
     if (t->thread == 0 || t->thread == UINT32_MAX || !t->time_ns)
         return 0; /* idle, or it is not told who or when */
     uint32_t thread = weft_profile_add_thread(a->p, t->process, t->thread, WEFT_NONE);
     if (no_memory(thread))
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     bool ok = r->misc & PERF_RECORD_MISC_SWITCH_OUT
-                  ? weft__switch_out(a->p, thread, t->time_ns, t->core, 0,
-                                     r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
-                  : weft__switch_in(a->p, thread, t->time_ns);
-    return ok ? 0 : weft__foreign_no_memory(a->f);
+                  ? profile_switch_out(a->p, thread, t->time_ns, t->core, 0,
+                                       r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
+                  : profile_switch_in(a->p, thread, t->time_ns);
+    return ok ? 0 : profile_foreign_no_memory(a->f);
 }
 
 static int add_exit(struct apply *a, const struct record *r)
@@ -213,8 +213,8 @@ static int add_exit(struct apply *a, const struct record *r)
         return a->p->skipped++, 0;
     uint32_t thread = weft_profile_add_thread(a->p, weft_read_u32(r->body),
                                               weft_read_u32(r->body + 8), WEFT_NONE);
-    if (no_memory(thread) || !weft__switch_exit(a->p, thread, r->trailer.time_ns))
-        return weft__foreign_no_memory(a->f);
+    if (no_memory(thread) || !profile_switch_exit(a->p, thread, r->trailer.time_ns))
+        return profile_foreign_no_memory(a->f);
     return 0;
 }
 
@@ -264,7 +264,7 @@ static unsigned mode_after(uint64_t marker, unsigned mode)
 }
 
 /* The first address behind a marker is where it was; the others are where calls return to. */
-static void add_chain(struct pcs *s, const struct weft__perf_sample *sample, unsigned mode)
+static void add_chain(struct pcs *s, const struct profile_perf_sample *sample, unsigned mode)
 {
     bool first = true;
     for (uint64_t i = 0; i < sample->chain_length; i++) {
@@ -282,7 +282,7 @@ static void add_chain(struct pcs *s, const struct weft__perf_sample *sample, uns
 }
 
 /* The callers in the program, of a copy of its stack. */
-static void unwind(struct apply *a, struct pcs *s, const struct weft__perf_sample *sample)
+static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sample *sample)
 {
     const struct weft_foreign_unwinder *u = a->f->options->unwinder;
     uint64_t regs[64], pcs[512];
@@ -302,22 +302,22 @@ static void unwind(struct apply *a, struct pcs *s, const struct weft__perf_sampl
         add_pc(s, pcs[i], PERF_RECORD_MISC_USER, i == 0);
 }
 
-static int add_source(struct apply *a, struct weft__perf_event *e)
+static int add_source(struct apply *a, struct profile_perf_event *e)
 {
     uint32_t name = e->name;
     if (name == WEFT_NONE) {
-        struct weft__perf_name made = weft__perf_event_name(&e->attr);
+        struct profile_perf_name made = profile_perf_event_name(&e->attr);
         name = weft_profile_add_text(a->p, made.text, (uint32_t)strlen(made.text));
     }
     if (name == WEFT_NONE)
-        return weft__foreign_no_memory(a->f);
-    struct weft_source s = {.name = name, .unit = weft__perf_event_unit(&e->attr)};
+        return profile_foreign_no_memory(a->f);
+    struct weft_source s = {.name = name, .unit = profile_perf_event_unit(&e->attr)};
     if (e->attr.freq)
         s.frequency = e->attr.sample_freq < UINT32_MAX ? (uint32_t)e->attr.sample_freq : 0;
     else
         s.period = e->attr.sample_period;
     e->source = weft_profile_add_source(a->p, &s);
-    return no_memory(e->source) ? weft__foreign_no_memory(a->f) : 0;
+    return no_memory(e->source) ? profile_foreign_no_memory(a->f) : 0;
 }
 
 static uint32_t push_all(struct apply *a, const struct pcs *s, uint32_t process, uint64_t time_ns)
@@ -336,10 +336,10 @@ static int add_sample(struct apply *a, const struct record *r)
     struct pcs s; /* large: not to be cleared for each sample */
     s.count = 0;
     s.has_user = false;
-    struct weft__perf_sample from;
+    struct profile_perf_sample from;
     const struct perf_event_attr *attr = &r->event->attr;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    if (!weft__perf_sample_read(&from, attr, r->body, r->bytes))
+    if (!profile_perf_sample_read(&from, attr, r->body, r->bytes))
         return a->p->skipped++, 0; /* it was sound a moment ago */
     if (r->event->source == WEFT_NONE && add_source(a, r->event) < 0)
         return WEFT_E_NOMEM;
@@ -358,7 +358,7 @@ static int add_sample(struct apply *a, const struct record *r)
     };
     if (no_memory(sample.stack) || no_memory(sample.thread) ||
         weft_profile_add_sample(a->p, &sample) < 0)
-        return weft__foreign_no_memory(a->f);
+        return profile_foreign_no_memory(a->f);
     a->f->facts->samples++;
     a->f->facts->other_machines += s.count && s.pc[0].guest;
     return 0;
@@ -405,24 +405,24 @@ static int apply_place(struct apply *a, uint64_t place)
         .body = b + HEADER,
         .bytes = (size_t)(uint16_t)place - HEADER,
     };
-    const struct weft__perf_event *e = weft__perf_event_of(a->d, r.type, r.body, r.bytes);
+    const struct profile_perf_event *e = profile_perf_event_of(a->d, r.type, r.body, r.bytes);
     if (!e)
         return a->p->skipped++, 0;
     r.event = &a->d->event[e - a->d->event];
     if (r.type != PERF_RECORD_SAMPLE) {
-        r.trailer = weft__perf_trailer_read(&e->attr, r.body, r.bytes);
-        unsigned words = weft__perf_trailer_words(&e->attr);
+        r.trailer = profile_perf_trailer_read(&e->attr, r.body, r.bytes);
+        unsigned words = profile_perf_trailer_words(&e->attr);
         r.bytes -= words * 8 <= r.bytes ? words * 8 : 0;
     }
     return apply_record(a, &r);
 }
 
-int weft__perf_apply(struct weft__perf *d)
+int profile_perf_apply(struct profile_perf *d)
 {
     struct apply a = {.d = d, .f = d->f, .p = d->f->p, .cache = calloc(1, sizeof *a.cache)};
     int rc = 0;
-    if (!a.cache || !weft__sort_by_time(d->record, d->records, sizeof *d->record))
-        rc = weft__foreign_no_memory(d->f);
+    if (!a.cache || !profile_sort_by_time(d->record, d->records, sizeof *d->record))
+        rc = profile_foreign_no_memory(d->f);
     if (d->build_ids)
         qsort(d->build_id, d->build_ids, sizeof *d->build_id, by_path);
     for (uint32_t i = 0; i < d->records && rc == 0; i++)

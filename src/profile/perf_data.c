@@ -27,7 +27,7 @@ enum {
     UPDATE_NAME = 2,
 };
 
-bool weft__perf_begins(const unsigned char *head, size_t size)
+bool profile_perf_begins(const unsigned char *head, size_t size)
 {
     return size >= MAGIC_BYTES &&
            (memcmp(head, magic, MAGIC_BYTES) == 0 || memcmp(head, swapped, MAGIC_BYTES) == 0 ||
@@ -36,7 +36,7 @@ bool weft__perf_begins(const unsigned char *head, size_t size)
 
 /* ---- Events and their ids ---- */
 
-static int cut_off(struct weft__perf *d, uint64_t at, uint64_t wanted, uint64_t left)
+static int cut_off(struct profile_perf *d, uint64_t at, uint64_t wanted, uint64_t left)
 {
     return weft_error_set(d->f->err, WEFT_E_FORMAT, at,
                           "the data ends within a record: of its %" PRIu64 " bytes, %" PRIu64
@@ -46,15 +46,15 @@ static int cut_off(struct weft__perf *d, uint64_t at, uint64_t wanted, uint64_t 
 
 static uint64_t hash_id(const void *array, uint32_t item, uint64_t seed)
 {
-    return weft_mix(((const struct weft__perf_id *)array)[item].id, seed);
+    return weft_mix(((const struct profile_perf_id *)array)[item].id, seed);
 }
 
 static bool same_id(const void *array, uint32_t item, const void *key)
 {
-    return ((const struct weft__perf_id *)array)[item].id == *(const uint64_t *)key;
+    return ((const struct profile_perf_id *)array)[item].id == *(const uint64_t *)key;
 }
 
-uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
+uint32_t profile_perf_find_id(const struct profile_perf *d, uint64_t id)
 {
     if (!d->ids)
         return WEFT_NONE;
@@ -62,20 +62,20 @@ uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
     return *slot ? d->id[*slot - 1].event : WEFT_NONE;
 }
 
-int weft__perf_add_id(struct weft__perf *d, uint64_t id, uint32_t event)
+int profile_perf_add_id(struct profile_perf *d, uint64_t id, uint32_t event)
 {
-    const struct weft__perf_id key = {id, event};
+    const struct profile_perf_id key = {id, event};
     return weft_table_put(&d->ids_by, &d->id, &d->ids, &d->id_room, sizeof *d->id, hash_id, same_id,
                           &key, d->seed) == UINT32_MAX
-               ? weft__foreign_no_memory(d->f)
+               ? profile_foreign_no_memory(d->f)
                : 0;
 }
 
 /* Where ids stand in the records of that event. */
-static void find_ids(struct weft__perf *d, uint64_t type)
+static void find_ids(struct profile_perf *d, uint64_t type)
 {
     unsigned at = 0, at_end = 8;
-    d->id_at = d->id_at_end = WEFT__PERF_NO_ID;
+    d->id_at = d->id_at_end = PROFILE_PERF_NO_ID;
     if (!(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
         return;
     if (!(type & PERF_SAMPLE_IDENTIFIER)) {
@@ -91,13 +91,13 @@ static void find_ids(struct weft__perf *d, uint64_t type)
     d->id_at_end = at_end;
 }
 
-int weft__perf_add_event(struct weft__perf *d, const unsigned char *attr, size_t attr_bytes,
-                         uint32_t *event)
+int profile_perf_add_event(struct profile_perf *d, const unsigned char *attr, size_t attr_bytes,
+                           uint32_t *event)
 {
-    struct weft__perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
+    struct profile_perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
     memcpy(&e.attr, attr, attr_bytes < sizeof e.attr ? attr_bytes : sizeof e.attr);
     if (!weft_reserve(&d->event, d->events, &d->event_room, sizeof *d->event))
-        return weft__foreign_no_memory(d->f);
+        return profile_foreign_no_memory(d->f);
     if (d->events == 0)
         find_ids(d, e.attr.sample_type);
     *event = d->events;
@@ -106,7 +106,7 @@ int weft__perf_add_event(struct weft__perf *d, const unsigned char *attr, size_t
 }
 
 /* Not through the window, which would be filled anew for each event: it is where descriptions are. */
-static int read_ids(struct weft__perf *d, uint32_t event, uint64_t offset, uint64_t at,
+static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uint64_t at,
                     uint64_t count)
 {
     const struct weft_input *in = d->f->in;
@@ -123,7 +123,7 @@ static int read_ids(struct weft__perf *d, uint32_t event, uint64_t offset, uint6
         if ((size_t)got < bytes) /* truncated since it was opened */
             return cut_off(d, at + i * 8, bytes, (uint64_t)got);
         for (size_t k = 0; k < bytes; k += 8, i++) {
-            int rc = weft__perf_add_id(d, weft_read_u64(piece + k), event);
+            int rc = profile_perf_add_id(d, weft_read_u64(piece + k), event);
             if (rc < 0)
                 return rc;
         }
@@ -132,9 +132,9 @@ static int read_ids(struct weft__perf *d, uint32_t event, uint64_t offset, uint6
 }
 
 /* The events of a file: descriptions of attr_bytes each, at whose end it says where their ids are. */
-static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64_t attr_bytes)
+static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint64_t attr_bytes)
 {
-    struct weft__foreign *f = d->f;
+    struct profile_foreign *f = d->f;
     const unsigned char *b;
     int rc = 0;
     if (attr_bytes < ATTR_LEAST + SECTION || attr_bytes > UINT16_MAX)
@@ -149,14 +149,14 @@ static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64
     for (uint64_t n = 0; rc == 0 && n < bytes / attr_bytes; n++) {
         uint64_t offset = at + n * attr_bytes;
         uint32_t event;
-        ptrdiff_t got = weft__window_at(f->window, offset, (size_t)attr_bytes, &b, f->err);
+        ptrdiff_t got = profile_window_at(f->window, offset, (size_t)attr_bytes, &b, f->err);
         if (got < 0)
             return (int)got;
         if ((uint64_t)got < attr_bytes) /* truncated since it was opened */
             return cut_off(d, offset, attr_bytes, (uint64_t)got);
         uint64_t ids_at = weft_read_u64(b + attr_bytes - SECTION);
         uint64_t ids_bytes = weft_read_u64(b + attr_bytes - 8);
-        rc = weft__perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
+        rc = profile_perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
         if (rc == 0)
             rc = read_ids(d, event, offset, ids_at, ids_bytes / 8);
     }
@@ -164,26 +164,26 @@ static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64
 }
 
 /* A record that says what one more event is; ids follow. */
-static int take_event(struct weft__perf *d, const unsigned char *body, size_t bytes)
+static int take_event(struct profile_perf *d, const unsigned char *body, size_t bytes)
 {
     uint32_t event, size = bytes >= ATTR_LEAST ? weft_read_u32(body + 4) : 0;
     if (size < ATTR_LEAST || size > bytes)
         return d->f->p->skipped++, 0;
-    int rc = weft__perf_add_event(d, body, size, &event);
+    int rc = profile_perf_add_event(d, body, size, &event);
     for (size_t at = size; rc == 0 && at + 8 <= bytes; at += 8)
-        rc = weft__perf_add_id(d, weft_read_u64(body + at), event);
+        rc = profile_perf_add_id(d, weft_read_u64(body + at), event);
     return rc;
 }
 
-static int take_event_name(struct weft__perf *d, const unsigned char *body, size_t bytes)
+static int take_event_name(struct profile_perf *d, const unsigned char *body, size_t bytes)
 {
     if (bytes <= 16 || weft_read_u64(body) != UPDATE_NAME)
         return 0;
-    uint32_t event = weft__perf_find_id(d, weft_read_u64(body + 8));
+    uint32_t event = profile_perf_find_id(d, weft_read_u64(body + 8));
     const char *name = (const char *)body + 16;
     uint32_t text = weft_profile_add_text(d->f->p, name, (uint32_t)strnlen(name, bytes - 16));
     if (text == WEFT_NONE)
-        return weft__foreign_no_memory(d->f);
+        return profile_foreign_no_memory(d->f);
     if (event != WEFT_NONE)
         d->event[event].name = text;
     return 0;
@@ -191,31 +191,31 @@ static int take_event_name(struct weft__perf *d, const unsigned char *body, size
 
 /* ---- Records ---- */
 
-static int remember(struct weft__perf *d, const unsigned char *record, uint16_t bytes,
+static int remember(struct profile_perf *d, const unsigned char *record, uint16_t bytes,
                     uint64_t place)
 {
     uint32_t type = weft_read_u32(record);
     const unsigned char *body = record + HEADER;
-    const struct weft__perf_event *e = weft__perf_event_of(d, type, body, bytes - HEADER);
+    const struct profile_perf_event *e = profile_perf_event_of(d, type, body, bytes - HEADER);
     if (!e)
         return d->f->p->skipped++, 0;
     uint64_t time_ns;
     if (type == PERF_RECORD_SAMPLE) {
-        struct weft__perf_sample s;
-        if (!weft__perf_sample_read(&s, &e->attr, body, bytes - HEADER))
+        struct profile_perf_sample s;
+        if (!profile_perf_sample_read(&s, &e->attr, body, bytes - HEADER))
             return d->f->p->skipped++, 0;
         time_ns = s.time_ns;
     } else {
-        time_ns = weft__perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
+        time_ns = profile_perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
     }
     if (!weft_reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
-        return weft__foreign_no_memory(d->f);
-    d->record[d->records++] = (struct weft__perf_record){time_ns, place};
+        return profile_foreign_no_memory(d->f);
+    d->record[d->records++] = (struct profile_perf_record){time_ns, place};
     return 0;
 }
 
-int weft__perf_take(struct weft__perf *d, const unsigned char *record, uint16_t bytes,
-                    uint64_t place)
+int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint16_t bytes,
+                      uint64_t place)
 {
     const unsigned char *body = record + HEADER;
     size_t left = bytes - HEADER;
@@ -236,10 +236,10 @@ int weft__perf_take(struct weft__perf *d, const unsigned char *record, uint16_t 
     case RECORD_EVENT_UPDATE:
         return take_event_name(d, body, left);
     case RECORD_BUILD_ID:
-        return weft__perf_add_build_id(d, record, bytes);
+        return profile_perf_add_build_id(d, record, bytes);
     case RECORD_FEATURE:
         if (left >= 8 && weft_read_u64(body) < FEATURES)
-            return weft__perf_feature(d, (unsigned)weft_read_u64(body), body + 8, left - 8);
+            return profile_perf_feature(d, (unsigned)weft_read_u64(body), body + 8, left - 8);
         return d->f->p->skipped++, 0;
     default: /* the others say nothing of where the time went */
         d->f->p->skipped += weft_read_u32(record) >= RECORD_KNOWN;
@@ -248,7 +248,7 @@ int weft__perf_take(struct weft__perf *d, const unsigned char *record, uint16_t 
 }
 
 /* The record and, for some, data behind it that their size does not count: *bytes. */
-static int take_record(struct weft__perf *d, uint64_t at, const unsigned char *b, uint16_t size,
+static int take_record(struct profile_perf *d, uint64_t at, const unsigned char *b, uint16_t size,
                        uint64_t *bytes)
 {
     uint32_t type = weft_read_u32(b);
@@ -260,21 +260,21 @@ static int take_record(struct weft__perf *d, uint64_t at, const unsigned char *b
     if (*bytes < size)
         *bytes = UINT64_MAX;
     if (type == RECORD_COMPRESSED)
-        return weft__perf_unpack(d, b + HEADER, size - HEADER, at);
+        return profile_perf_unpack(d, b + HEADER, size - HEADER, at);
     if (type == RECORD_COMPRESSED2 && size >= HEADER + 8) {
         uint64_t packed = weft_read_u64(b + HEADER), most = size - HEADER - 8u;
-        return weft__perf_unpack(d, b + HEADER + 8, (size_t)(packed < most ? packed : most), at);
+        return profile_perf_unpack(d, b + HEADER + 8, (size_t)(packed < most ? packed : most), at);
     }
-    return weft__perf_take(d, b, size, weft__perf_place(false, at, size));
+    return profile_perf_take(d, b, size, profile_perf_place(false, at, size));
 }
 
-static int walk(struct weft__perf *d, uint64_t at, uint64_t end)
+static int walk(struct profile_perf *d, uint64_t at, uint64_t end)
 {
-    struct weft__foreign *f = d->f;
+    struct profile_foreign *f = d->f;
     const unsigned char *b;
     while (at < end) {
         uint64_t left = end - at;
-        ptrdiff_t got = weft__window_at(f->window, at, HEADER, &b, f->err);
+        ptrdiff_t got = profile_window_at(f->window, at, HEADER, &b, f->err);
         if (got < 0)
             return (int)got;
         if (got < HEADER || left < HEADER)
@@ -283,7 +283,7 @@ static int walk(struct weft__perf *d, uint64_t at, uint64_t end)
         if (size < HEADER)
             return weft_error_set(f->err, WEFT_E_FORMAT, at,
                                   "expected a record, not one of %u bytes; the least is 8", size);
-        got = weft__window_at(f->window, at, size, &b, f->err);
+        got = profile_window_at(f->window, at, size, &b, f->err);
         if (got < 0)
             return (int)got;
         if (left < size || got < size)
@@ -302,19 +302,19 @@ static int walk(struct weft__perf *d, uint64_t at, uint64_t end)
 /* ---- The file ---- */
 
 /* Sections of what is known beside the records: their places follow the data, one for each bit that is set. */
-static int read_features(struct weft__perf *d, const unsigned char *bits, uint64_t at)
+static int read_features(struct profile_perf *d, const unsigned char *bits, uint64_t at)
 {
-    struct weft__foreign *f = d->f;
+    struct profile_foreign *f = d->f;
     const unsigned char *b;
     unsigned index = 0;
     for (unsigned feature = 0; feature < FEATURES; feature++) {
         if (!(bits[feature / 8] >> feature % 8 & 1))
             continue;
-        ptrdiff_t got = weft__window_at(f->window, at + SECTION * index++, SECTION, &b, f->err);
+        ptrdiff_t got = profile_window_at(f->window, at + SECTION * index++, SECTION, &b, f->err);
         if (got < SECTION)
             return (int)(got < 0 ? got : 0);
         uint64_t offset = weft_read_u64(b), bytes = weft_read_u64(b + 8);
-        if (!weft__perf_feature_wanted(feature) || !bytes)
+        if (!profile_perf_feature_wanted(feature) || !bytes)
             continue;
         if (offset > f->in->size || bytes > f->in->size - offset) {
             f->p->skipped++;
@@ -322,9 +322,9 @@ static int read_features(struct weft__perf *d, const unsigned char *bits, uint64
         }
         unsigned char *whole = weft_resize(NULL, bytes, 1);
         if (!whole)
-            return weft__foreign_no_memory(f);
+            return profile_foreign_no_memory(f);
         got = weft_input_read(f->in, whole, (size_t)bytes, offset, f->err);
-        int rc = got < 0 ? (int)got : weft__perf_feature(d, feature, whole, (size_t)got);
+        int rc = got < 0 ? (int)got : profile_perf_feature(d, feature, whole, (size_t)got);
         free(whole);
         if (rc < 0)
             return rc;
@@ -332,9 +332,9 @@ static int read_features(struct weft__perf *d, const unsigned char *bits, uint64
     return 0;
 }
 
-static int read_file(struct weft__perf *d, const unsigned char *header)
+static int read_file(struct profile_perf *d, const unsigned char *header)
 {
-    struct weft__foreign *f = d->f;
+    struct profile_foreign *f = d->f;
     uint64_t data = weft_read_u64(header + 40), bytes = weft_read_u64(header + 48);
     if (data < PIPE_HEADER || data > f->in->size)
         return weft_error_set(f->err, WEFT_E_FORMAT, 40,
@@ -360,14 +360,14 @@ static int read_file(struct weft__perf *d, const unsigned char *header)
     return rc;
 }
 
-static int read_all(struct weft__perf *d)
+static int read_all(struct profile_perf *d)
 {
-    struct weft__foreign *f = d->f;
+    struct profile_foreign *f = d->f;
     unsigned char header[FILE_HEADER] = {0};
     ptrdiff_t got = weft_input_read(f->in, header, sizeof header, 0, f->err);
     if (got < 0)
         return (int)got;
-    if (got < MAGIC_BYTES || !weft__perf_begins(header, MAGIC_BYTES))
+    if (got < MAGIC_BYTES || !profile_perf_begins(header, MAGIC_BYTES))
         return weft_error_set(f->err, WEFT_E_FORMAT, 0, "does not begin with PERFILE2");
     if (memcmp(header, swapped, MAGIC_BYTES) == 0)
         return weft_error_set(
@@ -377,7 +377,7 @@ static int read_all(struct weft__perf *d)
         return weft_error_set(f->err, WEFT_E_FORMAT, 0,
                               "is of a version of perf before 2.6.36; record it with a newer one");
     uint64_t size = got >= PIPE_HEADER ? weft_read_u64(header + 8) : 0;
-    if (f->in->size >= WEFT__PERF_BYTES_MAX)
+    if (f->in->size >= PROFILE_PERF_BYTES_MAX)
         return weft_error_set(f->err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "is larger than 128 TiB");
     if (size == PIPE_HEADER)
         return walk(d, PIPE_HEADER, f->in->size);
@@ -388,16 +388,16 @@ static int read_all(struct weft__perf *d)
     return read_file(d, header);
 }
 
-int weft__perf_load(struct weft__foreign *f)
+int profile_perf_load(struct profile_foreign *f)
 {
-    struct weft__perf d = {
-        .f = f, .seed = weft_seed(), .id_at = WEFT__PERF_NO_ID, .id_at_end = WEFT__PERF_NO_ID};
+    struct profile_perf d = {
+        .f = f, .seed = weft_seed(), .id_at = PROFILE_PERF_NO_ID, .id_at_end = PROFILE_PERF_NO_ID};
     int rc = read_all(&d);
     if (rc != WEFT_E_NOMEM) { /* what was read before an error counts */
-        int applied = weft__perf_apply(&d);
+        int applied = profile_perf_apply(&d);
         rc = applied < 0 ? applied : rc;
     }
-    weft__perf_unpack_end(&d);
+    profile_perf_unpack_end(&d);
     weft_table_drop(&d.ids_by);
     free(d.event);
     free(d.id);

@@ -18,7 +18,7 @@ enum feature {
 
 enum { BUILD_ID_AT = 12, BUILD_ID_SIZE_AT = 20, BUILD_ID_PATH_AT = 36, HAS_SIZE = 1 << 15 };
 
-bool weft__perf_feature_wanted(unsigned feature)
+bool profile_perf_feature_wanted(unsigned feature)
 {
     return feature == BUILD_ID || feature == HOST_NAME || feature == RELEASE ||
            feature == COMMAND_LINE || feature == EVENT_DESCRIPTIONS || feature == CLOCK_DATA;
@@ -87,7 +87,7 @@ static bool keep_command(struct rest *r, char *out, size_t room)
 }
 
 /* The names that events have, which are told once more with all that is known of them. */
-static int keep_names(struct weft__perf *d, struct rest *r, bool *sound)
+static int keep_names(struct profile_perf *d, struct rest *r, bool *sound)
 {
     uint32_t events, attr_bytes, ids;
     const char *name;
@@ -98,24 +98,24 @@ static int keep_names(struct weft__perf *d, struct rest *r, bool *sound)
                  (uint64_t)ids * 8 <= r->bytes;
         if (!*sound)
             break;
-        uint32_t event = ids ? weft__perf_find_id(d, weft_read_u64(r->at)) : i;
+        uint32_t event = ids ? profile_perf_find_id(d, weft_read_u64(r->at)) : i;
         skip(r, (uint64_t)ids * 8);
         if (event >= d->events)
             continue;
         uint32_t text = weft_profile_add_text(d->f->p, name, (uint32_t)size);
         if (text == WEFT_NONE)
-            return weft__foreign_no_memory(d->f);
+            return profile_foreign_no_memory(d->f);
         d->event[event].name = text;
     }
     return 0;
 }
 
-int weft__perf_add_build_id(struct weft__perf *d, const unsigned char *record, size_t bytes)
+int profile_perf_add_build_id(struct profile_perf *d, const unsigned char *record, size_t bytes)
 {
     if (bytes <= BUILD_ID_PATH_AT)
         return d->f->p->skipped++, 0;
     const char *path = (const char *)record + BUILD_ID_PATH_AT;
-    struct weft__perf_build_id b = {.bytes = WEFT_BUILD_ID_MAX};
+    struct profile_perf_build_id b = {.bytes = WEFT_BUILD_ID_MAX};
     if (weft_read_u16(record + 4) & HAS_SIZE && record[BUILD_ID_AT + BUILD_ID_SIZE_AT] < b.bytes)
         b.bytes = record[BUILD_ID_AT + BUILD_ID_SIZE_AT];
     memcpy(b.id, record + BUILD_ID_AT, b.bytes);
@@ -123,12 +123,12 @@ int weft__perf_add_build_id(struct weft__perf *d, const unsigned char *record, s
         weft_profile_add_text(d->f->p, path, (uint32_t)strnlen(path, bytes - BUILD_ID_PATH_AT));
     if (b.path == WEFT_NONE ||
         !weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
-        return weft__foreign_no_memory(d->f);
+        return profile_foreign_no_memory(d->f);
     d->build_id[d->build_ids++] = b;
     return 0;
 }
 
-static int keep_build_ids(struct weft__perf *d, struct rest *r, bool *sound)
+static int keep_build_ids(struct profile_perf *d, struct rest *r, bool *sound)
 {
     int rc = 0;
     while (rc == 0 && r->bytes >= 8) {
@@ -136,14 +136,14 @@ static int keep_build_ids(struct weft__perf *d, struct rest *r, bool *sound)
         *sound = bytes >= 8 && bytes <= r->bytes;
         if (!*sound)
             return 0;
-        rc = weft__perf_add_build_id(d, r->at, bytes);
+        rc = profile_perf_add_build_id(d, r->at, bytes);
         skip(r, bytes);
     }
     return rc;
 }
 
-int weft__perf_feature(struct weft__perf *d, unsigned feature, const unsigned char *at,
-                       size_t bytes)
+int profile_perf_feature(struct profile_perf *d, unsigned feature, const unsigned char *at,
+                         size_t bytes)
 {
     struct weft_foreign_facts *facts = d->f->facts;
     struct rest r = {at, bytes};

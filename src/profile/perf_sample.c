@@ -42,7 +42,7 @@ static const unsigned char *take_array(struct rest *r, uint64_t count, unsigned 
     return take(r, count > r->bytes ? UINT64_MAX : count * size);
 }
 
-static void take_ids(struct rest *r, uint64_t type, struct weft__perf_sample *s)
+static void take_ids(struct rest *r, uint64_t type, struct profile_perf_sample *s)
 {
     const unsigned char *b;
     if (type & PERF_SAMPLE_IDENTIFIER)
@@ -88,7 +88,7 @@ static void skip_branches(struct rest *r, uint64_t branch_type)
 }
 
 static void take_stack(struct rest *r, const struct perf_event_attr *attr,
-                       struct weft__perf_sample *s)
+                       struct profile_perf_sample *s)
 {
     if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
         s->regs_abi = take_u64(r);
@@ -104,13 +104,13 @@ static void take_stack(struct rest *r, const struct perf_event_attr *attr,
     }
 }
 
-bool weft__perf_sample_read(struct weft__perf_sample *s, const struct perf_event_attr *attr,
-                            const unsigned char *body, size_t bytes)
+bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_event_attr *attr,
+                              const unsigned char *body, size_t bytes)
 {
     struct rest r = {.at = body, .bytes = bytes};
     uint64_t type = attr->sample_type;
-    *s =
-        (struct weft__perf_sample){.process = UINT32_MAX, .thread = UINT32_MAX, .core = UINT32_MAX};
+    *s = (struct profile_perf_sample){
+        .process = UINT32_MAX, .thread = UINT32_MAX, .core = UINT32_MAX};
     take_ids(&r, type, s);
     if (type & PERF_SAMPLE_READ)
         skip_read(&r, attr->read_format);
@@ -128,7 +128,7 @@ bool weft__perf_sample_read(struct weft__perf_sample *s, const struct perf_event
     return !r.cut; /* what follows says nothing of where it was */
 }
 
-unsigned weft__perf_trailer_words(const struct perf_event_attr *attr)
+unsigned profile_perf_trailer_words(const struct perf_event_attr *attr)
 {
     const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
                                PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER};
@@ -138,12 +138,12 @@ unsigned weft__perf_trailer_words(const struct perf_event_attr *attr)
     return attr->sample_id_all ? words : 0;
 }
 
-struct weft__perf_trailer weft__perf_trailer_read(const struct perf_event_attr *attr,
-                                                  const unsigned char *body, size_t bytes)
+struct profile_perf_trailer profile_perf_trailer_read(const struct perf_event_attr *attr,
+                                                      const unsigned char *body, size_t bytes)
 {
-    struct weft__perf_trailer t = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    struct profile_perf_trailer t = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
     uint64_t type = attr->sample_type;
-    unsigned words = weft__perf_trailer_words(attr);
+    unsigned words = profile_perf_trailer_words(attr);
     if (words == 0 || words * 8 > bytes)
         return t;
     const unsigned char *at = body + bytes - words * 8;
@@ -163,16 +163,16 @@ struct weft__perf_trailer weft__perf_trailer_read(const struct perf_event_attr *
     return t;
 }
 
-const struct weft__perf_event *weft__perf_event_of(const struct weft__perf *d, uint32_t type,
-                                                   const unsigned char *body, size_t bytes)
+const struct profile_perf_event *profile_perf_event_of(const struct profile_perf *d, uint32_t type,
+                                                       const unsigned char *body, size_t bytes)
 {
-    if (d->events <= 1 || d->id_at == WEFT__PERF_NO_ID)
+    if (d->events <= 1 || d->id_at == PROFILE_PERF_NO_ID)
         return d->events ? d->event : NULL;
     uint32_t event = WEFT_NONE;
     if (type == PERF_RECORD_SAMPLE && bytes >= d->id_at + 8)
-        event = weft__perf_find_id(d, weft_read_u64(body + d->id_at));
+        event = profile_perf_find_id(d, weft_read_u64(body + d->id_at));
     else if (type != PERF_RECORD_SAMPLE && d->event->attr.sample_id_all && bytes >= d->id_at_end)
-        event = weft__perf_find_id(d, weft_read_u64(body + bytes - d->id_at_end));
+        event = profile_perf_find_id(d, weft_read_u64(body + bytes - d->id_at_end));
     if (event != WEFT_NONE)
         return &d->event[event];
     /* What perf makes itself has no id; its trailer is that of the first event. */
@@ -181,7 +181,7 @@ const struct weft__perf_event *weft__perf_event_of(const struct weft__perf *d, u
 
 /* ---- What events are ---- */
 
-struct weft__perf_name weft__perf_event_name(const struct perf_event_attr *attr)
+struct profile_perf_name profile_perf_event_name(const struct perf_event_attr *attr)
 {
     static const char *const hardware[] = {"cycles",
                                            "instructions",
@@ -197,7 +197,7 @@ struct weft__perf_name weft__perf_event_name(const struct perf_event_attr *attr)
         "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
         "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
         "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
-    struct weft__perf_name name;
+    struct profile_perf_name name;
     uint64_t config = attr->config;
     if (attr->type == PERF_TYPE_HARDWARE)
         config &= UINT32_MAX; /* above it: of which kind of core */
@@ -214,7 +214,7 @@ struct weft__perf_name weft__perf_event_name(const struct perf_event_attr *attr)
     return name;
 }
 
-enum weft_source_unit weft__perf_event_unit(const struct perf_event_attr *attr)
+enum weft_source_unit profile_perf_event_unit(const struct perf_event_attr *attr)
 {
     if (attr->type == PERF_TYPE_SOFTWARE &&
         (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK))

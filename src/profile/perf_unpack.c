@@ -17,24 +17,24 @@ enum { PIECE = 1 << 17, HEADER = 8 };
 #define TIMES_MAX 20
 #define ALWAYS_ALLOWED (UINT64_C(64) << 20)
 
-struct weft__unpacking {
+struct profile_unpacking {
     struct weft_input in;
     ZSTD_DStream *stream;
     size_t have; /* bytes of the record that is not yet whole */
     unsigned char bytes[UINT16_MAX + PIECE];
 };
 
-static int begin(struct weft__perf *d)
+static int begin(struct profile_perf *d)
 {
-    struct weft__unpacking *u = malloc(sizeof *u);
+    struct profile_unpacking *u = malloc(sizeof *u);
     if (!u)
-        return weft__foreign_no_memory(d->f);
+        return profile_foreign_no_memory(d->f);
     u->in = (struct weft_input){.fd = memfd_create("weft-perf", MFD_CLOEXEC)};
     u->stream = ZSTD_createDStream();
     u->have = 0;
     d->unpacking = u;
     if (!u->stream)
-        return weft__foreign_no_memory(d->f);
+        return profile_foreign_no_memory(d->f);
     if (u->in.fd < 0)
         return weft_error_set(d->f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                               "no room to decompress it: %s", strerror(errno));
@@ -42,11 +42,11 @@ static int begin(struct weft__perf *d)
 }
 
 /* Appends to the file what has come out behind what was left over. */
-static int keep(struct weft__perf *d, size_t bytes, uint64_t offset)
+static int keep(struct profile_perf *d, size_t bytes, uint64_t offset)
 {
-    struct weft__unpacking *u = d->unpacking;
+    struct profile_unpacking *u = d->unpacking;
     uint64_t most = d->f->in->size * TIMES_MAX + ALWAYS_ALLOWED;
-    if (u->in.size + bytes > most || u->in.size + bytes > WEFT__PERF_BYTES_MAX)
+    if (u->in.size + bytes > most || u->in.size + bytes > PROFILE_PERF_BYTES_MAX)
         return weft_error_set(d->f->err, WEFT_E_LIMIT, offset,
                               "decompresses to more than 64 MiB and %d times the size of the file",
                               TIMES_MAX);
@@ -64,9 +64,9 @@ static int keep(struct weft__perf *d, size_t bytes, uint64_t offset)
     return 0;
 }
 
-static int take_whole(struct weft__perf *d, uint64_t offset)
+static int take_whole(struct profile_perf *d, uint64_t offset)
 {
-    struct weft__unpacking *u = d->unpacking;
+    struct profile_unpacking *u = d->unpacking;
     size_t at = 0;
     while (u->have - at >= HEADER) {
         uint16_t bytes = weft_read_u16(u->bytes + at + 6);
@@ -75,8 +75,8 @@ static int take_whole(struct weft__perf *d, uint64_t offset)
                                   "decompresses to a record of %u bytes; the least is 8", bytes);
         if (bytes > u->have - at)
             break;
-        int rc = weft__perf_take(d, u->bytes + at, bytes,
-                                 weft__perf_place(true, u->in.size - (u->have - at), bytes));
+        int rc = profile_perf_take(d, u->bytes + at, bytes,
+                                   profile_perf_place(true, u->in.size - (u->have - at), bytes));
         if (rc < 0)
             return rc;
         at += bytes;
@@ -86,14 +86,14 @@ static int take_whole(struct weft__perf *d, uint64_t offset)
     return 0;
 }
 
-int weft__perf_unpack(struct weft__perf *d, const unsigned char *packed, size_t bytes,
-                      uint64_t offset)
+int profile_perf_unpack(struct profile_perf *d, const unsigned char *packed, size_t bytes,
+                        uint64_t offset)
 {
     int rc = d->unpacking ? 0 : begin(d);
     ZSTD_inBuffer from = {packed, bytes, 0};
     bool full = false;
     while (rc == 0 && (from.pos < from.size || full)) {
-        struct weft__unpacking *u = d->unpacking;
+        struct profile_unpacking *u = d->unpacking;
         size_t before = from.pos;
         ZSTD_outBuffer to = {u->bytes + u->have, PIECE, 0};
         size_t got = ZSTD_decompressStream(u->stream, &to, &from);
@@ -109,12 +109,12 @@ int weft__perf_unpack(struct weft__perf *d, const unsigned char *packed, size_t 
     return rc;
 }
 
-const struct weft_input *weft__perf_unpacked(const struct weft__perf *d)
+const struct weft_input *profile_perf_unpacked(const struct profile_perf *d)
 {
     return &d->unpacking->in;
 }
 
-void weft__perf_unpack_end(struct weft__perf *d)
+void profile_perf_unpack_end(struct profile_perf *d)
 {
     if (!d->unpacking)
         return;

@@ -5,19 +5,19 @@
 
 #include "profile/builder.h"
 
-static struct weft__away *away_of(struct weft_profile *p, uint32_t thread)
+static struct profile_away *away_of(struct weft_profile *p, uint32_t thread)
 {
     struct weft_profile_build *b = p->build;
     while (b->aways <= thread) {
         if (!weft_reserve(&b->away, b->aways, &b->away_room, sizeof *b->away))
             return NULL;
-        b->away[b->aways++] = (struct weft__away){.away = false};
+        b->away[b->aways++] = (struct profile_away){.away = false};
     }
     return &b->away[thread];
 }
 
-static bool come_back(struct weft_profile *p, uint32_t thread, struct weft__away *a, uint64_t to_ns,
-                      bool open)
+static bool come_back(struct weft_profile *p, uint32_t thread, struct profile_away *a,
+                      uint64_t to_ns, bool open)
 {
     if (!a->away)
         return true;
@@ -35,29 +35,29 @@ static bool come_back(struct weft_profile *p, uint32_t thread, struct weft__away
                                        }) == 0;
 }
 
-bool weft__switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
-                      uint32_t stack, bool preempted)
+bool profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
+                        uint32_t stack, bool preempted)
 {
-    struct weft__away *a = away_of(p, thread);
+    struct profile_away *a = away_of(p, thread);
     if (!a)
         return false;
     if (!a->ended) /* where it was away already, it is not known when it came back */
-        *a = (struct weft__away){time_ns, stack, core, true, preempted, false};
+        *a = (struct profile_away){time_ns, stack, core, true, preempted, false};
     return true;
 }
 
-bool weft__switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+bool profile_switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
 {
-    struct weft__away *a = away_of(p, thread);
+    struct profile_away *a = away_of(p, thread);
     if (!a)
         return false;
     a->ended = false;
     return come_back(p, thread, a, time_ns, false);
 }
 
-bool weft__switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+bool profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
 {
-    struct weft__away *a = away_of(p, thread);
+    struct profile_away *a = away_of(p, thread);
     if (!a)
         return false;
     a->ended = true;
@@ -67,7 +67,7 @@ bool weft__switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns
     return come_back(p, thread, a, time_ns, false);
 }
 
-bool weft__switch_end(struct weft_profile *p)
+bool profile_switch_end(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
     uint64_t end_ns = p->last_ns;
@@ -111,7 +111,7 @@ static void merge(char *out, const char *items, size_t a, size_t b, size_t c, si
 }
 
 /* Merges ascending parts, two by two, until there is one. */
-bool weft__sort_by_time(void *array, uint32_t count, size_t item)
+bool profile_sort_by_time(void *array, uint32_t count, size_t item)
 {
     if (count == 0 || run_end(array, 0, count, item) == count)
         return true;

@@ -14,7 +14,7 @@ static uint32_t waited_for(const struct weft_model *m, const struct weft_interac
     return i->kind == WEFT_WAITS ? weft_model_final(m, i->other) : WEFT_NONE;
 }
 
-bool weft__waits_init(struct weft__waits *w, const struct weft_model *m)
+bool profile_waits_init(struct profile_wait_lists *w, const struct weft_model *m)
 {
     uint32_t *place = calloc((size_t)m->promises + 1, sizeof *place), waits = 0;
     w->first = weft_resize(NULL, (uint64_t)m->promises + 1, sizeof *w->first);
@@ -42,14 +42,14 @@ bool weft__waits_init(struct weft__waits *w, const struct weft_model *m)
     return done;
 }
 
-void weft__waits_fini(struct weft__waits *w)
+void profile_waits_fini(struct profile_wait_lists *w)
 {
     free(w->first);
     free(w->interaction);
 }
 
-uint32_t weft__waits_first(const struct weft__waits *w, const struct weft_model *m,
-                           uint32_t promise, int64_t now)
+uint32_t profile_waits_first(const struct profile_wait_lists *w, const struct weft_model *m,
+                             uint32_t promise, int64_t now)
 {
     uint32_t begin = w->first[promise], low = begin, high = w->first[promise + 1];
     WEFT_SEEK(low, high, m->interaction[w->interaction[middle]].time_ns <= now);

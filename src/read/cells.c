@@ -121,8 +121,8 @@ static int read_cells(struct cells *c, const struct from *f, unsigned char *cell
     return 0;
 }
 
-int weft__cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
-                     struct weft_error *err)
+int read_cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
+                    struct weft_error *err)
 {
     struct from f = {in, p->offset, err};
     int rc = read_whole(in, &c->h, sizeof c->h, p->offset, err);
@@ -136,7 +136,7 @@ int weft__cells_load(struct cells *c, const struct weft_input *in, const struct 
     return rc < 0 ? rc : 1;
 }
 
-void weft__cells_fini(struct cells *c)
+void read_cells_fini(struct cells *c)
 {
     free(c->known);
     *c = (struct cells){.knowns = 0};
@@ -184,7 +184,7 @@ static int compare_range(const void *key, const void *member)
     return id < e->base ? -1 : id - e->base >= e->count;
 }
 
-void weft__emptied_mark(struct emptieds *e, struct cells *c)
+void read_emptied_mark(struct emptieds *e, struct cells *c)
 {
     if (e->sorted < e->packets) /* once: a malicious file has cells in a million packets */
         qsort(e->packet, e->packets, sizeof *e->packet, by_base);
@@ -198,7 +198,7 @@ void weft__emptied_mark(struct emptieds *e, struct cells *c)
     }
 }
 
-void weft__emptied_fini(struct emptieds *e)
+void read_emptied_fini(struct emptieds *e)
 {
     for (size_t i = 0; i < e->packets; i++)
         free(e->packet[i].bits);

@@ -126,7 +126,7 @@ static int copy_out(const struct core *c, int fd)
     return rc < 0 ? rc : n < 0 ? (int)n : 0;
 }
 
-int weft__core_open(struct weft_input *in, struct weft_error *err)
+int read_core_open(struct weft_input *in, struct weft_error *err)
 {
     struct core c = {.in = in, .err = err};
     if (in->copy || !is_core(in))

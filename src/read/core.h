@@ -8,6 +8,6 @@
 /* If in, a file, is a core file: in becomes a copy in memory of the newest whole trace of weft's in it. Other packets of
  * weft's or mirage's in it, such as those of a whole machine's memory, leave it as it is. Returns 0 or a negative WEFT_E
  * code: there is no trace in it. */
-int weft__core_open(struct weft_input *in, struct weft_error *err);
+int read_core_open(struct weft_input *in, struct weft_error *err);
 
 #endif

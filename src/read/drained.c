@@ -66,7 +66,7 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
     return 0;
 }
 
-void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
+void read_drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
 {
     struct drained *d = &f->drained;
     struct drained_packet *last = d->packets ? &d->packet[d->packets - 1] : NULL;
@@ -109,7 +109,7 @@ static int read_items(struct weft_file *f, const struct drained_packet *p, unsig
 }
 
 /* The packet that follows on that ring. */
-static int read_next_packet(struct weft__ocaml *o, struct weft__domain *d, struct weft_error *err)
+static int read_next_packet(struct read_ocaml *o, struct read_domain *d, struct weft_error *err)
 {
     struct weft_file *f = o->data;
     while (d->next < d->last) {
@@ -122,7 +122,7 @@ static int read_next_packet(struct weft__ocaml *o, struct weft__domain *d, struc
         d->until = p->to;
         if (rc == 0)
             continue;
-        if (!weft__ocaml_retire(o, d)) {
+        if (!read_ocaml_retire(o, d)) {
             free(words);
             return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
         }
@@ -155,7 +155,7 @@ static uint64_t add_ring(struct weft_file *f, uint64_t first)
 {
     struct drained *d = &f->drained;
     struct weft_reader_facts *facts = &f->common.facts;
-    struct weft__domain ring = {.number = d->packet[first].ring, .next = first, .last = first};
+    struct read_domain ring = {.number = d->packet[first].ring, .next = first, .last = first};
     uint64_t lost = 0, gone = 0, until = 0, known = 0;
     for (; ring.last < d->packets && d->packet[ring.last].ring == ring.number; ring.last++) {
         const struct drained_packet *p = &d->packet[ring.last];
@@ -168,13 +168,13 @@ static uint64_t add_ring(struct weft_file *f, uint64_t first)
         facts->content_bytes += p->content;
         d->o.words += (p->content - p->header_bytes) / 8;
     }
-    weft__ocaml_add(&d->o, &ring)->overwritten = gone;
+    read_ocaml_add(&d->o, &ring)->overwritten = gone;
     facts->overwritten_words += gone;
     facts->lost_words += lost;
     return ring.last;
 }
 
-int weft__drained_begin(struct weft_file *f, struct weft_error *err)
+int read_drained_begin(struct weft_file *f, struct weft_error *err)
 {
     struct drained *d = &f->drained;
     struct weft_reader_facts *facts = &f->common.facts;
@@ -193,18 +193,18 @@ int weft__drained_begin(struct weft_file *f, struct weft_error *err)
     d->on = facts->of_ocaml = true;
     d->o.more = read_next_packet;
     d->o.data = f;
-    int rc = weft__ocaml_init(&d->o, &f->common, rings, err);
+    int rc = read_ocaml_init(&d->o, &f->common, rings, err);
     if (rc < 0)
         return rc;
     for (uint64_t i = 0; i < d->packets;)
         i = add_ring(f, i);
     facts->packets = d->packets;
     facts->wrapped = facts->overwritten_words > facts->lost_words;
-    return weft__ocaml_begin(&d->o, err);
+    return read_ocaml_begin(&d->o, err);
 }
 
-void weft__drained_fini(struct drained *d)
+void read_drained_fini(struct drained *d)
 {
     free(d->packet);
-    weft__ocaml_fini(&d->o);
+    read_ocaml_fini(&d->o);
 }

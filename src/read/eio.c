@@ -50,7 +50,7 @@ struct ring {
     bool polls, lost;
 };
 
-struct weft__eio {
+struct read_eio {
     struct weft_idmap *ids;
     struct thing *thing;
     uint32_t things, room;
@@ -84,9 +84,9 @@ static const struct weft_origin *origin(const char *type)
     return &origins[count - 1];
 }
 
-struct weft__eio *weft__eio_new(uint32_t rings)
+struct read_eio *read_eio_new(uint32_t rings)
 {
-    struct weft__eio *e = calloc(1, sizeof *e);
+    struct read_eio *e = calloc(1, sizeof *e);
     if (!e)
         return NULL;
     e->ids = weft_idmap_new();
@@ -94,7 +94,7 @@ struct weft__eio *weft__eio_new(uint32_t rings)
     e->rings = rings;
     e->own = FIRST_OWN;
     if (!e->ids || !e->ring) {
-        weft__eio_free(e);
+        read_eio_free(e);
         return NULL;
     }
     for (uint32_t i = 0; i < rings; i++) {
@@ -104,7 +104,7 @@ struct weft__eio *weft__eio_new(uint32_t rings)
     return e;
 }
 
-void weft__eio_free(struct weft__eio *e)
+void read_eio_free(struct read_eio *e)
 {
     if (!e)
         return;
@@ -115,7 +115,7 @@ void weft__eio_free(struct weft__eio *e)
     free(e);
 }
 
-void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number)
+void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number)
 {
     char digits[10];
     unsigned count = 0;
@@ -128,8 +128,7 @@ void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number)
         f->name[7 + i] = digits[count - 1 - i];
 }
 
-static struct weft_event *put(struct weft__eio *e, enum weft_event_kind kind, uint64_t a,
-                              uint64_t b)
+static struct weft_event *put(struct read_eio *e, enum weft_event_kind kind, uint64_t a, uint64_t b)
 {
     struct weft_event *ev = &e->out[e->count++];
     *ev = (struct weft_event){
@@ -145,7 +144,7 @@ static void put_text(struct weft_event *ev, const char *text, uint32_t size)
 }
 
 /* What the id names; told of now if it was not before. NULL: no memory. */
-static struct thing *find(struct weft__eio *e, uint64_t id)
+static struct thing *find(struct read_eio *e, uint64_t id)
 {
     const uint32_t at = weft_idmap_seek(e->ids, id);
     if (at != WEFT_IDMAP_NONE)
@@ -159,32 +158,32 @@ static struct thing *find(struct weft__eio *e, uint64_t id)
     return t;
 }
 
-static uint32_t place(const struct weft__eio *e, const struct thing *t)
+static uint32_t place(const struct read_eio *e, const struct thing *t)
 {
     return (uint32_t)(t - e->thing);
 }
 
-static void create(struct weft__eio *e, uint64_t parent, uint64_t id, const char *type)
+static void create(struct read_eio *e, uint64_t parent, uint64_t id, const char *type)
 {
     put(e, WEFT_EVENT_CREATES, parent, id)->origin = origin(type);
 }
 
 static const char *type_of(unsigned kind)
 {
-    static const char *const names[] = {[WEFT__EIO_SWITCH] = "switch",
-                                        [WEFT__EIO_PROTECT] = "protect",
-                                        [WEFT__EIO_SUB] = "sub",
-                                        [WEFT__EIO_ROOT] = "root",
-                                        [WEFT__EIO_ANY] = "any",
-                                        [WEFT__EIO_PROMISE] = "promise",
-                                        [WEFT__EIO_SEMAPHORE] = "semaphore",
-                                        [WEFT__EIO_STREAM] = "stream",
-                                        [WEFT__EIO_MUTEX] = "mutex"};
+    static const char *const names[] = {[READ_EIO_SWITCH] = "switch",
+                                        [READ_EIO_PROTECT] = "protect",
+                                        [READ_EIO_SUB] = "sub",
+                                        [READ_EIO_ROOT] = "root",
+                                        [READ_EIO_ANY] = "any",
+                                        [READ_EIO_PROMISE] = "promise",
+                                        [READ_EIO_SEMAPHORE] = "semaphore",
+                                        [READ_EIO_STREAM] = "stream",
+                                        [READ_EIO_MUTEX] = "mutex"};
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : NULL;
 }
 
 /* A number that was used before names something else from now on: no run of a program does that, a hostile file may. */
-static struct thing *begin(struct weft__eio *e, uint64_t id, enum sort sort, unsigned kind)
+static struct thing *begin(struct read_eio *e, uint64_t id, enum sort sort, unsigned kind)
 {
     struct thing *t = find(e, id);
     if (t)
@@ -201,7 +200,7 @@ static struct thing *begin(struct weft__eio *e, uint64_t id, enum sort sort, uns
 
 /* ---- Fibers ---- */
 
-static int on_create_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+static int on_create_fiber(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
 {
     struct thing *t = begin(e, item->id, FIBER, 0);
     if (!t)
@@ -216,11 +215,11 @@ static int on_create_fiber(struct weft__eio *e, struct ring *r, const struct wef
 }
 
 /* The fiber goes on. Why, its next event says: that it has got what it waited for, or something else. */
-static int go_on(struct weft__eio *e, struct thing *f, const struct weft__eio_item *next)
+static int go_on(struct read_eio *e, struct thing *f, const struct read_eio_item *next)
 {
     const uint64_t id = f->id, source = f->suspended ? f->waits : NOBODY;
     const bool own = f->own,
-               got = next && next->event == WEFT__EIO_GET && next->id == source && !own;
+               got = next && next->event == READ_EIO_GET && next->id == source && !own;
     f->suspended = f->own = f->joins = false;
     f->waits = f->tried = NOBODY;
     if (own) {
@@ -231,8 +230,8 @@ static int go_on(struct weft__eio *e, struct thing *f, const struct weft__eio_it
         if (!t)
             return WEFT_E_NOMEM;
         put(e,
-            t->ended || t->kind == WEFT__EIO_PROMISE || t->sort == FIBER ? WEFT_EVENT_READ
-                                                                         : WEFT_EVENT_SIGNAL,
+            t->ended || t->kind == READ_EIO_PROMISE || t->sort == FIBER ? WEFT_EVENT_READ
+                                                                        : WEFT_EVENT_SIGNAL,
             id, source);
     } else {
         put(e, WEFT_EVENT_SWITCH, id, 0);
@@ -240,8 +239,8 @@ static int go_on(struct weft__eio *e, struct thing *f, const struct weft__eio_it
     return 0;
 }
 
-static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
-                    const struct weft__eio_item *next)
+static int on_fiber(struct read_eio *e, struct ring *r, const struct read_eio_item *item,
+                    const struct read_eio_item *next)
 {
     struct thing *f = find(e, item->id);
     if (!f)
@@ -252,30 +251,30 @@ static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_
 }
 
 /* What only a fiber that runs says. */
-static bool only_runs(const struct ring *r, const struct weft__eio_item *item)
+static bool only_runs(const struct ring *r, const struct read_eio_item *item)
 {
     return r->fiber != NOBODY &&
-           (item->event == WEFT__EIO_SUSPEND_FIBER || item->event == WEFT__EIO_CREATE_CC ||
-            item->event == WEFT__EIO_CREATE_FIBER || item->event == WEFT__EIO_EXIT_CC ||
-            item->event == WEFT__EIO_ERROR || item->event == WEFT__EIO_GET ||
-            (item->event == WEFT__EIO_EXIT_FIBER && item->id == r->fiber));
+           (item->event == READ_EIO_SUSPEND_FIBER || item->event == READ_EIO_CREATE_CC ||
+            item->event == READ_EIO_CREATE_FIBER || item->event == READ_EIO_EXIT_CC ||
+            item->event == READ_EIO_ERROR || item->event == READ_EIO_GET ||
+            (item->event == READ_EIO_EXIT_FIBER && item->id == r->fiber));
 }
 
 /* In a context that is cancelled a suspension ends at once, and nothing says that the fiber goes on but what it does next. */
-static int go_on_unsaid(struct weft__eio *e, const struct ring *r)
+static int go_on_unsaid(struct read_eio *e, const struct ring *r)
 {
     const uint32_t at = weft_idmap_get(e->ids, r->fiber);
     return at != WEFT_IDMAP_NONE && e->thing[at].suspended ? go_on(e, &e->thing[at], NULL) : 0;
 }
 
-static bool is(const struct weft__eio_item *item, const char *operation)
+static bool is(const struct read_eio_item *item, const char *operation)
 {
     const size_t size = strlen(operation);
     return item->text_size == size && !memcmp(item->text, operation, size);
 }
 
 /* What sort of thing an operation waits for; those that take what comes are told apart from others. */
-static const char *type_of_operation(const struct weft__eio_item *i)
+static const char *type_of_operation(const struct read_eio_item *i)
 {
     static const struct {
         const char *begins, *type;
@@ -291,7 +290,7 @@ static const char *type_of_operation(const struct weft__eio_item *i)
 }
 
 /* A promise of ours for what the fiber waits for, which has no number. */
-static void wait_for_operation(struct weft__eio *e, struct thing *f, const struct weft__eio_item *i)
+static void wait_for_operation(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
 {
     const uint64_t own = e->own++;
     create(e, f->id, own, type_of_operation(i));
@@ -308,18 +307,18 @@ static void wait_for_operation(struct weft__eio *e, struct thing *f, const struc
 
 /* A switch does not end before its fibers. Of those that do nothing but sleep now and then it is the switch that waits for ever,
  * not the timer that is late. */
-static void hold_switch(struct weft__eio *e, struct thing *f, const struct weft__eio_item *i)
+static void hold_switch(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
 {
     const struct thing *c = f->home != NONE ? &e->thing[f->home] : NULL;
     if (f->holds || !i->text_size || is(i, "sleep") || is(i, "read_eventfd") || !c ||
-        c->sort != CONTEXT || c->kind != WEFT__EIO_SWITCH || c->ended)
+        c->sort != CONTEXT || c->kind != READ_EIO_SWITCH || c->ended)
         return;
     put(e, WEFT_EVENT_TRY_READ, c->id, f->id);
     f->holds = true;
 }
 
 /* Where the creation of an object was overwritten, what is done with it says what it is. */
-static void learn(struct weft__eio *e, uint64_t id, unsigned kind)
+static void learn(struct read_eio *e, uint64_t id, unsigned kind)
 {
     const uint32_t at = weft_idmap_get(e->ids, id);
     if (at == WEFT_IDMAP_NONE || e->thing[at].sort != UNKNOWN || e->thing[at].kind)
@@ -327,8 +326,8 @@ static void learn(struct weft__eio *e, uint64_t id, unsigned kind)
     e->thing[at].kind = (uint8_t)kind;
 }
 
-static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
-                      const struct weft__eio_item *next)
+static int on_suspend(struct read_eio *e, struct ring *r, const struct read_eio_item *item,
+                      const struct read_eio_item *next)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
     if (r->fiber != NOBODY && !f)
@@ -337,15 +336,15 @@ static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__ei
         const bool locks = is(item, "Mutex.lock"),
                    told_before = locks || is(item, "Switch.await_idle");
         f->suspended = true;
-        f->expects = is(item, "Semaphore.acquire") ? WEFT__EIO_SEMAPHORE
-                     : is(item, "Promise.await")   ? WEFT__EIO_PROMISE
+        f->expects = is(item, "Semaphore.acquire") ? READ_EIO_SEMAPHORE
+                     : is(item, "Promise.await")   ? READ_EIO_PROMISE
                                                    : 0;
         if (told_before && f->tried != NOBODY) {
             put(e, WEFT_EVENT_TRY_READ, f->id, f->tried);
             f->waits = f->tried;
             if (locks)
-                learn(e, f->tried, WEFT__EIO_MUTEX);
-        } else if (next && next->event == WEFT__EIO_TRY_GET) {
+                learn(e, f->tried, READ_EIO_MUTEX);
+        } else if (next && next->event == READ_EIO_TRY_GET) {
             f->waits = NOBODY; /* it will say so */
         } else if (item->text_size) {
             wait_for_operation(e, f, item);
@@ -357,7 +356,7 @@ static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__ei
     return next && only_runs(r, next) ? go_on_unsaid(e, r) : 0;
 }
 
-static int on_try_get(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+static int on_try_get(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
     if (!f)
@@ -376,7 +375,7 @@ static int on_try_get(struct weft__eio *e, struct ring *r, const struct weft__ei
     return 0;
 }
 
-static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
+static int on_exit_fiber(struct read_eio *e, const struct read_eio_item *item)
 {
     struct thing *f = find(e, item->id);
     if (!f)
@@ -392,7 +391,7 @@ static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
 
 /* ---- What they share ---- */
 
-static int on_get(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+static int on_get(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
 {
     struct thing *t = find(e, item->id);
     if (!t)
@@ -400,24 +399,24 @@ static int on_get(struct weft__eio *e, const struct ring *r, const struct weft__
     t->got = true;
     if (r->fiber == NOBODY)
         return 0;
-    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX)
+    if (t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX)
         put(e, WEFT_EVENT_ACQUIRES, r->fiber, item->id);
     else if (t->ended)
         put(e, WEFT_EVENT_READ_LATER, r->fiber, item->id);
     return 0;
 }
 
-static int on_put(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+static int on_put(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
 {
     struct thing *t = find(e, item->id);
     if (!t)
         return WEFT_E_NOMEM;
     const bool unknown = t->sort == UNKNOWN && !t->kind;
     /* Nobody gets a promise before somebody puts into it. */
-    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX || (unknown && t->got)) {
+    if (t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX || (unknown && t->got)) {
         put(e, WEFT_EVENT_RELEASES, r->fiber, item->id);
         put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
-    } else if (t->kind == WEFT__EIO_STREAM || unknown) {
+    } else if (t->kind == READ_EIO_STREAM || unknown) {
         put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
     } else if (!t->ended) {
         put(e, WEFT_EVENT_FULFILLS, r->fiber, item->id);
@@ -426,7 +425,7 @@ static int on_put(struct weft__eio *e, const struct ring *r, const struct weft__
     return 0;
 }
 
-static int on_create(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item,
+static int on_create(struct read_eio *e, const struct ring *r, const struct read_eio_item *item,
                      enum sort sort)
 {
     const char *type = type_of(item->kind);
@@ -439,14 +438,14 @@ static int on_create(struct weft__eio *e, const struct ring *r, const struct wef
         t = find(e, item->id); /* the table may have moved */
         t->context = f->context;
         f->context = place(e, t);
-    } else if (f && f->joins && item->kind == WEFT__EIO_PROMISE) {
+    } else if (f && f->joins && item->kind == READ_EIO_PROMISE) {
         /* By which the domain hears of it if the fiber is cancelled. */
         put(e, WEFT_EVENT_BACKGROUND, item->id, 0);
     }
     return 0;
 }
 
-static int on_exit_context(struct weft__eio *e, const struct ring *r)
+static int on_exit_context(struct read_eio *e, const struct ring *r)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
     if (!f || f->context == NONE || f->context >= e->things)
@@ -462,7 +461,7 @@ static int on_exit_context(struct weft__eio *e, const struct ring *r)
 
 /* A context is cancelled. That the others are not wanted any more when the first of several is there is as it should be, and so it
  * is that only daemons are left in a switch. */
-static int on_error(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+static int on_error(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
 {
     struct thing *c = find(e, item->id);
     if (!c)
@@ -471,7 +470,7 @@ static int on_error(struct weft__eio *e, const struct ring *r, const struct weft
         return 0;
     c->ended = true;
     if (is(item, "Eio__core__Fiber.Not_first") ||
-        (is(item, "Stdlib.Exit") && c->kind == WEFT__EIO_SWITCH))
+        (is(item, "Stdlib.Exit") && c->kind == READ_EIO_SWITCH))
         put(e, WEFT_EVENT_CANCELS, r->fiber, item->id);
     else
         put_text(put(e, WEFT_EVENT_FAILS, r->fiber, item->id), item->text, item->text_size);
@@ -480,7 +479,7 @@ static int on_error(struct weft__eio *e, const struct ring *r, const struct weft
 
 /* ---- What a fiber says ---- */
 
-static int on_log(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+static int on_log(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
 {
     if (r->fiber == NOBODY && e->has_fibers)
         return 0;
@@ -492,13 +491,13 @@ static int on_log(struct weft__eio *e, const struct ring *r, const struct weft__
 }
 
 /* Where the innermost span of what runs is kept. NULL: nothing is known to run, or no memory. */
-static uint32_t *place_of_span(struct weft__eio *e, struct ring *r)
+static uint32_t *place_of_span(struct read_eio *e, struct ring *r)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
     return f ? &f->span : r->fiber == NOBODY && !e->has_fibers ? &r->span : NULL;
 }
 
-static int on_enter_span(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+static int on_enter_span(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
 {
     uint32_t *span = place_of_span(e, r);
     if (!span || !weft_reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
@@ -513,7 +512,7 @@ static int on_enter_span(struct weft__eio *e, struct ring *r, const struct weft_
     return 0;
 }
 
-static int on_exit_span(struct weft__eio *e, struct ring *r)
+static int on_exit_span(struct read_eio *e, struct ring *r)
 {
     uint32_t *span = place_of_span(e, r);
     if (!span || *span == NONE)
@@ -525,7 +524,7 @@ static int on_exit_span(struct weft__eio *e, struct ring *r)
 
 /* ---- Domains ---- */
 
-static void on_phase(struct weft__eio *e, struct ring *r, bool begins)
+static void on_phase(struct read_eio *e, struct ring *r, bool begins)
 {
     if (begins) {
         if (r->phases++ == 0)
@@ -544,8 +543,8 @@ static void forget(struct ring *r)
 }
 
 /* Another domain may have had the ring before. */
-static void on_domain_spawn(const struct weft__eio *e, struct ring *r,
-                            const struct weft__eio_item *item)
+static void on_domain_spawn(const struct read_eio *e, struct ring *r,
+                            const struct read_eio_item *item)
 {
     const uint32_t at = weft_idmap_get(e->ids, item->id);
     const struct thing *f = at == WEFT_IDMAP_NONE ? NULL : &e->thing[at];
@@ -554,8 +553,8 @@ static void on_domain_spawn(const struct weft__eio *e, struct ring *r,
     r->join = f && f->joins ? f->waits : NOBODY;
 }
 
-int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct weft__eio_item *item,
-                   const struct weft__eio_item *next)
+int read_eio_tell(struct read_eio *e, struct weft_event *out, const struct read_eio_item *item,
+                  const struct read_eio_item *next)
 {
     struct ring *r = &e->ring[item->ring];
     int rc = 0;
@@ -567,85 +566,85 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
     const bool lost = r->lost;
     if (only_runs(r, item) && (rc = go_on_unsaid(e, r)) < 0)
         return rc;
-    switch ((enum weft__eio_event)item->event) {
-    case WEFT__EIO_CREATE_OBJ:
+    switch ((enum read_eio_event)item->event) {
+    case READ_EIO_CREATE_OBJ:
         rc = on_create(e, r, item, OBJECT);
         break;
-    case WEFT__EIO_CREATE_CC:
+    case READ_EIO_CREATE_CC:
         rc = on_create(e, r, item, CONTEXT);
         break;
-    case WEFT__EIO_CREATE_FIBER:
+    case READ_EIO_CREATE_FIBER:
         e->has_fibers = true;
         rc = on_create_fiber(e, r, item);
         break;
-    case WEFT__EIO_GET:
+    case READ_EIO_GET:
         rc = on_get(e, r, item);
         break;
-    case WEFT__EIO_TRY_GET:
+    case READ_EIO_TRY_GET:
         rc = on_try_get(e, r, item);
         break;
-    case WEFT__EIO_PUT:
+    case READ_EIO_PUT:
         rc = on_put(e, r, item);
         break;
-    case WEFT__EIO_EXIT_CC:
+    case READ_EIO_EXIT_CC:
         rc = on_exit_context(e, r);
         break;
-    case WEFT__EIO_EXIT_FIBER:
+    case READ_EIO_EXIT_FIBER:
         rc = on_exit_fiber(e, item);
         break;
-    case WEFT__EIO_ERROR:
+    case READ_EIO_ERROR:
         rc = on_error(e, r, item);
         break;
-    case WEFT__EIO_NAME:
+    case READ_EIO_NAME:
         put_text(put(e, WEFT_EVENT_LABEL, item->id, 0), item->text, item->text_size);
         break;
-    case WEFT__EIO_LOG:
+    case READ_EIO_LOG:
         rc = on_log(e, r, item);
         break;
-    case WEFT__EIO_ENTER_SPAN:
+    case READ_EIO_ENTER_SPAN:
         rc = on_enter_span(e, r, item);
         break;
-    case WEFT__EIO_EXIT_SPAN:
+    case READ_EIO_EXIT_SPAN:
         rc = on_exit_span(e, r);
         break;
-    case WEFT__EIO_FIBER:
+    case READ_EIO_FIBER:
         e->has_fibers = true;
         rc = on_fiber(e, r, item, next);
         break;
-    case WEFT__EIO_SUSPEND_FIBER:
+    case READ_EIO_SUSPEND_FIBER:
         rc = on_suspend(e, r, item, next);
         break;
-    case WEFT__EIO_SUSPEND_DOMAIN:
+    case READ_EIO_SUSPEND_DOMAIN:
         r->polls = true;
         put(e, WEFT_EVENT_SUSPEND, 0, 0);
         break;
-    case WEFT__EIO_RESUME_DOMAIN:
+    case READ_EIO_RESUME_DOMAIN:
         r->polls = false;
         put(e, WEFT_EVENT_RESUME, 0, 0);
         break;
-    case WEFT__EIO_DOMAIN_SPAWN:
+    case READ_EIO_DOMAIN_SPAWN:
         on_domain_spawn(e, r, item);
         break;
-    case WEFT__EIO_GC_BEGIN:
+    case READ_EIO_GC_BEGIN:
         on_phase(e, r, true);
         break;
-    case WEFT__EIO_GC_END:
+    case READ_EIO_GC_END:
         on_phase(e, r, false);
         break;
-    case WEFT__EIO_RING_START:
+    case READ_EIO_RING_START:
         forget(r);
         break;
-    case WEFT__EIO_LOST:
+    case READ_EIO_LOST:
         forget(r);
         r->lost = true;
         break;
-    case WEFT__EIO_COUNTER: {
+    case READ_EIO_COUNTER: {
         struct weft_event *ev = put(e, WEFT_EVENT_COUNTER, r->fiber, 0);
         ev->value = (int64_t)item->id;
         put_text(ev, item->text, item->text_size);
         break;
     }
-    case WEFT__EIO_EVENTS:
+    case READ_EIO_EVENTS:
         break;
     }
     if (rc < 0)
@@ -654,6 +653,6 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         out[i].running = i == 0 ? ran : r->fiber;
         out[i].gap = out[i].missing = lost && i == 0;
     }
-    r->lost = r->lost && (item->event == WEFT__EIO_LOST || !e->count);
+    r->lost = r->lost && (item->event == READ_EIO_LOST || !e->count);
     return e->count;
 }

@@ -36,59 +36,59 @@
     X(SUSPEND_DOMAIN, "eio.suspend_domain")                                                        \
     X(DOMAIN_SPAWN, "eio.domain_spawn") /* id: the fiber that started it */
 
-enum weft__eio_event {
-#define X(NAME, name) WEFT__EIO_##NAME,
+enum read_eio_event {
+#define X(NAME, name) READ_EIO_##NAME,
     WEFT_EIO_EVENTS(X)
 #undef X
-        WEFT__EIO_RESUME_DOMAIN, /* the end of SUSPEND_DOMAIN */
-    WEFT__EIO_GC_BEGIN,          /* a phase */
-    WEFT__EIO_GC_END,
-    WEFT__EIO_RING_START, /* a domain begins to write, another one perhaps than before */
-    WEFT__EIO_LOST,       /* events are missing before the next one */
-    WEFT__EIO_COUNTER,    /* id: its value; text: its name */
-    WEFT__EIO_EVENTS,     /* how many; as an event: one that says nothing here */
+        READ_EIO_RESUME_DOMAIN, /* the end of SUSPEND_DOMAIN */
+    READ_EIO_GC_BEGIN,          /* a phase */
+    READ_EIO_GC_END,
+    READ_EIO_RING_START, /* a domain begins to write, another one perhaps than before */
+    READ_EIO_LOST,       /* events are missing before the next one */
+    READ_EIO_COUNTER,    /* id: its value; text: its name */
+    READ_EIO_EVENTS,     /* how many; as an event: one that says nothing here */
 };
 
 /* Kinds in create_obj and create_cc. */
 enum {
-    WEFT__EIO_SWITCH = 3,
-    WEFT__EIO_PROTECT,
-    WEFT__EIO_SUB,
-    WEFT__EIO_ROOT,
-    WEFT__EIO_ANY,
-    WEFT__EIO_PROMISE = 15,
-    WEFT__EIO_SEMAPHORE,
-    WEFT__EIO_STREAM = 18,
-    WEFT__EIO_MUTEX,
+    READ_EIO_SWITCH = 3,
+    READ_EIO_PROTECT,
+    READ_EIO_SUB,
+    READ_EIO_ROOT,
+    READ_EIO_ANY,
+    READ_EIO_PROMISE = 15,
+    READ_EIO_SEMAPHORE,
+    READ_EIO_STREAM = 18,
+    READ_EIO_MUTEX,
 };
 
-struct weft__eio_item {
+struct read_eio_item {
     uint64_t time_ns;
     uint64_t id, other;
     const char *text; /* borrowed until the next call; NULL: none */
     uint32_t text_size;
     uint32_t ring;
-    uint8_t event; /* enum weft__eio_event */
+    uint8_t event; /* enum read_eio_event */
     uint8_t kind;
 };
 
-struct weft__eio;
+struct read_eio;
 
 /* rings: how many there are. The caller owns it. NULL: no memory. */
-struct weft__eio *weft__eio_new(uint32_t rings);
-void weft__eio_free(struct weft__eio *e);
+struct read_eio *read_eio_new(uint32_t rings);
+void read_eio_free(struct read_eio *e);
 
 /* What the ring with that number is called. */
 struct weft_stream_facts;
-void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number);
+void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number);
 
 /* An item becomes up to so many events. */
-#define WEFT__EIO_MOST 10u
+#define READ_EIO_MOST 10u
 
-/* Tells what the item means: writes up to WEFT__EIO_MOST events to out and returns how many, or a negative WEFT_E code. Items come in
+/* Tells what the item means: writes up to READ_EIO_MOST events to out and returns how many, or a negative WEFT_E code. Items come in
  * order of time. next: the one that follows it on its ring, or NULL; what a fiber does first after a wait tells why it
  * went on. Texts of events are the item's, or last as long as e. */
-int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct weft__eio_item *item,
-                   const struct weft__eio_item *next);
+int read_eio_tell(struct read_eio *e, struct weft_event *out, const struct read_eio_item *item,
+                  const struct read_eio_item *next);
 
 #endif

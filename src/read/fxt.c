@@ -59,9 +59,9 @@ struct thread {
 };
 
 struct item {
-    struct weft__eio_item item; /* text: not set yet */
-    uint64_t order;             /* of the record in the file */
-    uint64_t fiber;             /* on which it says so; WEFT_ID_LOOP: the ring itself */
+    struct read_eio_item item; /* text: not set yet */
+    uint64_t order;            /* of the record in the file */
+    uint64_t fiber;            /* on which it says so; WEFT_ID_LOOP: the ring itself */
     uint64_t text_at;
 };
 
@@ -78,16 +78,16 @@ struct fxt {
     uint32_t items, room, at;
     uint32_t rings;
     struct weft_stream_facts *facts;
-    struct weft__eio *eio;
+    struct read_eio *eio;
 
     /* Where nothing is Eio's: */
     bool speaks, any; /* Eio says something; it is read the second time, since it does not */
     uint64_t hz;      /* ticks a second */
-    struct weft__span_item *span_item;
-    struct weft__fxt_value *value;
+    struct read_span_item *span_item;
+    struct read_fxt_value *value;
     uint32_t span_items, span_room, values, value_room, facts_room;
     struct weft_idmap *stream; /* by thread_key */
-    struct weft__spans *spans;
+    struct read_spans *spans;
 };
 
 static bool probe(const unsigned char *head, size_t size)
@@ -255,11 +255,11 @@ static int kind_of_context(const struct fxt *r, const struct arg *type)
     static const struct {
         const char *name;
         int kind;
-    } kinds[] = {{"switch", WEFT__EIO_SWITCH},
-                 {"protect", WEFT__EIO_PROTECT},
-                 {"sub", WEFT__EIO_SUB},
-                 {"root", WEFT__EIO_ROOT},
-                 {"any", WEFT__EIO_ANY}};
+    } kinds[] = {{"switch", READ_EIO_SWITCH},
+                 {"protect", READ_EIO_PROTECT},
+                 {"sub", READ_EIO_SUB},
+                 {"root", READ_EIO_ROOT},
+                 {"any", READ_EIO_ANY}};
     for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
         if (text_is(r, type->text, kinds[i].name))
             return kinds[i].kind;
@@ -267,7 +267,7 @@ static int kind_of_context(const struct fxt *r, const struct arg *type)
 }
 
 /* What an event of Eio's means; NO: nothing that is told. */
-#define NO WEFT__EIO_EVENTS
+#define NO READ_EIO_EVENTS
 
 static uint8_t meaning(const struct fxt *r, struct text category, struct text name, unsigned kind)
 {
@@ -275,16 +275,16 @@ static uint8_t meaning(const struct fxt *r, struct text category, struct text na
         const char *category, *name;
         uint8_t begin, end; /* or instant */
     } known[] = {
-        {"eio", "create-fiber", WEFT__EIO_CREATE_FIBER, NO},
-        {"eio", "exit-fiber", WEFT__EIO_EXIT_FIBER, NO},
-        {"eio", "cc", WEFT__EIO_CREATE_CC, WEFT__EIO_EXIT_CC},
-        {"eio", "error", WEFT__EIO_ERROR, NO},
-        {"eio", "log", WEFT__EIO_LOG, NO},
-        {"eio", "suspend-domain", WEFT__EIO_SUSPEND_DOMAIN, WEFT__EIO_RESUME_DOMAIN},
-        {"eio", "domain-spawn", WEFT__EIO_DOMAIN_SPAWN, NO},
-        {"eio.suspend", NULL, WEFT__EIO_SUSPEND_FIBER, NO},
-        {"eio.span", NULL, WEFT__EIO_ENTER_SPAN, WEFT__EIO_EXIT_SPAN},
-        {"gc", NULL, WEFT__EIO_GC_BEGIN, WEFT__EIO_GC_END},
+        {"eio", "create-fiber", READ_EIO_CREATE_FIBER, NO},
+        {"eio", "exit-fiber", READ_EIO_EXIT_FIBER, NO},
+        {"eio", "cc", READ_EIO_CREATE_CC, READ_EIO_EXIT_CC},
+        {"eio", "error", READ_EIO_ERROR, NO},
+        {"eio", "log", READ_EIO_LOG, NO},
+        {"eio", "suspend-domain", READ_EIO_SUSPEND_DOMAIN, READ_EIO_RESUME_DOMAIN},
+        {"eio", "domain-spawn", READ_EIO_DOMAIN_SPAWN, NO},
+        {"eio.suspend", NULL, READ_EIO_SUSPEND_FIBER, NO},
+        {"eio.span", NULL, READ_EIO_ENTER_SPAN, READ_EIO_EXIT_SPAN},
+        {"gc", NULL, READ_EIO_GC_BEGIN, READ_EIO_GC_END},
     };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (text_is(r, category, known[i].category) &&
@@ -327,7 +327,7 @@ static bool on_event(struct fxt *r, const struct record *x, bool *fits)
     i->item.other = cc ? cc->value : WEFT_ID_LOOP;
     if (cpu && cpu->value < RINGS_MAX)
         i->item.ring = (uint32_t)cpu->value;
-    if (event == WEFT__EIO_CREATE_CC)
+    if (event == READ_EIO_CREATE_CC)
         i->item.kind = (uint8_t)kind_of_context(r, find_arg(r, arg, args, "type"));
     give_text(i, message ? message->text : name);
     return true;
@@ -342,7 +342,7 @@ static bool on_scheduling(struct fxt *r, const struct record *x, bool *fits)
     const unsigned cpu = x->head >> 20 & 0xffff;
     if (!*fits || cpu >= RINGS_MAX)
         return true;
-    struct item *i = add(r, WEFT__EIO_FIBER, word(r, x->at), x, (struct thread){0, 4 * cpu + 1});
+    struct item *i = add(r, READ_EIO_FIBER, word(r, x->at), x, (struct thread){0, 4 * cpu + 1});
     if (i)
         i->item.id = word(r, x->at + 8);
     return i != NULL;
@@ -364,7 +364,7 @@ static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
     if (!*fits)
         return true;
     const uint64_t before = r->items ? r->item[r->items - 1].item.time_ns : 0;
-    struct item *i = add(r, WEFT__EIO_NAME, before, x, t);
+    struct item *i = add(r, READ_EIO_NAME, before, x, t);
     if (!i)
         return false;
     i->item.id = id;
@@ -374,9 +374,9 @@ static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
 
 /* ---- Of any program ---- */
 
-static struct weft__fxt_text text_of(const struct fxt *r, struct text t)
+static struct read_fxt_text text_of(const struct fxt *r, struct text t)
 {
-    return (struct weft__fxt_text){(const char *)r->bytes + t.at, t.size};
+    return (struct read_fxt_text){(const char *)r->bytes + t.at, t.size};
 }
 
 /* Numbers that several processes may have. */
@@ -401,18 +401,18 @@ static uint32_t stream_of(struct fxt *r, struct thread t)
     return *place;
 }
 
-static struct weft__fxt_value value_of(const struct fxt *r, const struct arg *a)
+static struct read_fxt_value value_of(const struct fxt *r, const struct arg *a)
 {
-    struct weft__fxt_value v = {.name = text_of(r, a->name), .text = text_of(r, a->text)};
-    v.type = WEFT__FXT_UNSIGNED;
+    struct read_fxt_value v = {.name = text_of(r, a->name), .text = text_of(r, a->text)};
+    v.type = READ_FXT_UNSIGNED;
     v.value = (int64_t)a->value;
     switch (a->type) {
     case ARG_INT32:
-        v.type = WEFT__FXT_NUMBER;
+        v.type = READ_FXT_NUMBER;
         v.value = (int32_t)(uint32_t)a->value;
         break;
     case ARG_INT64:
-        v.type = WEFT__FXT_NUMBER;
+        v.type = READ_FXT_NUMBER;
         break;
     case ARG_UINT32:
     case ARG_UINT64:
@@ -423,14 +423,14 @@ static struct weft__fxt_value value_of(const struct fxt *r, const struct arg *a)
         v.value = (int64_t)(a->value & 1);
         break;
     case ARG_DOUBLE:
-        v.type = WEFT__FXT_REAL;
+        v.type = READ_FXT_REAL;
         memcpy(&v.real, &a->value, sizeof v.real);
         break;
     case ARG_STRING:
-        v.type = WEFT__FXT_TEXT;
+        v.type = READ_FXT_TEXT;
         break;
     default:
-        v.type = WEFT__FXT_NOTHING;
+        v.type = READ_FXT_NOTHING;
     }
     return v;
 }
@@ -440,7 +440,7 @@ static uint64_t ns_of(const struct fxt *r, uint64_t ticks)
     return r->hz == 1000000000 ? ticks : wide_scaled(ticks, 1000000000, r->hz);
 }
 
-static bool add_item(struct fxt *r, const struct weft__span_item *item)
+static bool add_item(struct fxt *r, const struct read_span_item *item)
 {
     if (!weft_reserve(&r->span_item, r->span_items, &r->span_room, sizeof *r->span_item))
         return false;
@@ -456,11 +456,11 @@ static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
     struct text category, name;
     struct arg arg[ARGS_MAX];
     const unsigned kind = (unsigned)(x->head >> 16) & 15;
-    const bool has_id = kind == WEFT__FXT_COUNTER || kind >= WEFT__FXT_COMPLETE;
+    const bool has_id = kind == READ_FXT_COUNTER || kind >= READ_FXT_COMPLETE;
     *fits = x->end - at >= 8;
-    if (!*fits || kind > WEFT__FXT_FLOW_END)
+    if (!*fits || kind > READ_FXT_FLOW_END)
         return true;
-    struct weft__span_item item = {.order = x->offset, .kind = (uint8_t)kind};
+    struct read_span_item item = {.order = x->offset, .kind = (uint8_t)kind};
     item.time_ns = ns_of(r, word(r, at));
     at += 8;
     *fits = take_thread(r, (unsigned)(x->head >> 24) & 0xff, &at, x->end, &t) &&
@@ -483,12 +483,12 @@ static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
             return false;
         r->value[r->values++] = value_of(r, &arg[i]);
     }
-    if (kind != WEFT__FXT_COMPLETE)
+    if (kind != READ_FXT_COMPLETE)
         return add_item(r, &item);
-    struct weft__span_item end = item;
+    struct read_span_item end = item;
     const uint64_t until = ns_of(r, word(r, at));
     end.time_ns = until > item.time_ns ? until : item.time_ns;
-    end.kind = WEFT__FXT_COMPLETE_END;
+    end.kind = READ_FXT_COMPLETE_END;
     end.args = 0;
     end.empty = item.empty = end.time_ns == item.time_ns;
     item.id = end.time_ns; /* of what begins at one time, the longer one is around the other */
@@ -573,18 +573,18 @@ static int read_records(struct fxt *r, struct weft_error *err)
         bool fits = true;
         if (size < 8 || size > left) {
             const bool cut = left < 8 || size > left;
-            weft__reader_problem(&r->common, at, left,
-                                 cut ? "the file ends in the middle of a record; skipped %llu bytes"
-                                     : "a record says that it has no words; skipped %llu bytes",
-                                 (unsigned long long)left);
+            read_reader_problem(&r->common, at, left,
+                                cut ? "the file ends in the middle of a record; skipped %llu bytes"
+                                    : "a record says that it has no words; skipped %llu bytes",
+                                (unsigned long long)left);
             break;
         }
         if (!on_record(r, &x, &fits))
             return weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its events");
         if (!fits)
-            weft__reader_problem(&r->common, at, size,
-                                 "what a record holds goes beyond its %llu bytes; left out",
-                                 (unsigned long long)size);
+            read_reader_problem(&r->common, at, size,
+                                "what a record holds goes beyond its %llu bytes; left out",
+                                (unsigned long long)size);
         at += size;
     }
     return 0;
@@ -611,8 +611,8 @@ static int find_rings(struct fxt *r)
         }
         last = x->item.ring;
         r->rings = last >= r->rings ? last + 1 : r->rings;
-        uint32_t *place = x->item.event == WEFT__EIO_FIBER ? weft_idmap_at(ran, x->item.id) : NULL;
-        ok = place || x->item.event != WEFT__EIO_FIBER;
+        uint32_t *place = x->item.event == READ_EIO_FIBER ? weft_idmap_at(ran, x->item.id) : NULL;
+        ok = place || x->item.event != READ_EIO_FIBER;
         if (place)
             *place = last;
     }
@@ -621,23 +621,23 @@ static int find_rings(struct fxt *r)
         return WEFT_E_NOMEM;
     r->facts = calloc(r->rings + 1u, sizeof *r->facts);
     for (uint32_t i = 0; r->facts && i < r->rings; i++)
-        weft__eio_name_stream(&r->facts[i], i);
+        read_eio_name_stream(&r->facts[i], i);
     return r->facts ? 0 : WEFT_E_NOMEM;
 }
 
 /* At one time: ends of complete ones, which are written as they end; complete ones that begin, the longest around the others; the
  * rest in the order of the file. */
-static int rank(const struct weft__span_item *x)
+static int rank(const struct read_span_item *x)
 {
-    return x->empty                            ? 2
-           : x->kind == WEFT__FXT_COMPLETE_END ? 0
-           : x->kind == WEFT__FXT_COMPLETE     ? 1
-                                               : 2;
+    return x->empty                           ? 2
+           : x->kind == READ_FXT_COMPLETE_END ? 0
+           : x->kind == READ_FXT_COMPLETE     ? 1
+                                              : 2;
 }
 
 static int by_time_and_rank(const void *a, const void *b)
 {
-    const struct weft__span_item *x = a, *y = b;
+    const struct read_span_item *x = a, *y = b;
     if (x->time_ns != y->time_ns)
         return x->time_ns < y->time_ns ? -1 : 1;
     if (rank(x) != rank(y))
@@ -666,7 +666,7 @@ static int read_any(struct fxt *r, struct weft_error *err)
     for (uint32_t i = 0; i < r->rings; i++)
         if (!*r->facts[i].name)
             snprintf(r->facts[i].name, sizeof r->facts[i].name, "thread %u", r->facts[i].thread);
-    r->spans = weft__spans_new(r->rings);
+    r->spans = read_spans_new(r->rings);
     if (rc < 0 || !r->spans)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     if (r->span_items)
@@ -700,7 +700,7 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
         return rc;
     if (r->items && !r->any)
         qsort(r->item, r->items, sizeof *r->item, by_time);
-    r->eio = weft__eio_new(r->rings);
+    r->eio = read_eio_new(r->rings);
     if (!r->eio)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     common->is_trace = true;
@@ -717,11 +717,11 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
 static ptrdiff_t next_of_any(struct fxt *r, struct weft_error *err)
 {
     size_t n = 0;
-    weft__spans_begin_batch(r->spans);
-    for (; n + WEFT__SPANS_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
-        const struct weft__span_item *x = &r->span_item[r->at];
-        const int told = weft__spans_tell(r->spans, r->common.batch + n, x,
-                                          r->values ? r->value + x->arg : NULL);
+    read_spans_begin_batch(r->spans);
+    for (; n + READ_SPANS_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
+        const struct read_span_item *x = &r->span_item[r->at];
+        const int told =
+            read_spans_tell(r->spans, r->common.batch + n, x, r->values ? r->value + x->arg : NULL);
         if (told < 0)
             return weft_error_set(err, told, x->order, "out of memory for its promises");
         r->facts[x->stream].kept += (uint64_t)told;
@@ -736,10 +736,10 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
     size_t n = 0;
     if (r->any)
         return next_of_any(r, err);
-    for (; n + WEFT__EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
-        struct weft__eio_item *x = &r->item[r->at].item;
+    for (; n + READ_EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
+        struct read_eio_item *x = &r->item[r->at].item;
         x->text = (const char *)r->bytes + r->item[r->at].text_at;
-        const int told = weft__eio_tell(r->eio, common->batch + n, x, NULL);
+        const int told = read_eio_tell(r->eio, common->batch + n, x, NULL);
         if (told < 0)
             return weft_error_set(err, told, r->item[r->at].order,
                                   "out of memory for its promises");
@@ -767,8 +767,8 @@ static void fini(struct weft_reader *common)
     free(r->span_item);
     free(r->value);
     weft_idmap_free(r->stream);
-    weft__spans_free(r->spans);
-    weft__eio_free(r->eio);
+    read_spans_free(r->spans);
+    read_eio_free(r->eio);
 }
 
 const struct weft_reader_format read_fxt_format = {

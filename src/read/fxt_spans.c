@@ -29,7 +29,7 @@ struct async {
     uint32_t outer; /* of the same number, in which it is; or NONE */
 };
 
-struct weft__spans {
+struct read_spans {
     uint32_t *top; /* of each stream the innermost span, or NONE */
     struct span *span;
     uint32_t spans, span_room;
@@ -44,15 +44,15 @@ struct weft__spans {
 
     /* While an item is told. */
     struct weft_event *out;
-    const struct weft__span_item *item;
+    const struct read_span_item *item;
     int count;
 };
 
 static const struct weft_origin span_origin = {.type = "span"}, async_origin = {.type = "async"};
 
-struct weft__spans *weft__spans_new(uint32_t streams)
+struct read_spans *read_spans_new(uint32_t streams)
 {
-    struct weft__spans *s = calloc(1, sizeof *s);
+    struct read_spans *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
     s->top = calloc(streams + (size_t)1, sizeof *s->top);
@@ -62,7 +62,7 @@ struct weft__spans *weft__spans_new(uint32_t streams)
     s->text = malloc((size_t)WEFT_BATCH * LABEL_BYTES);
     s->next = 1;
     if (!s->top || !s->complete || !s->open || !s->flow || !s->text) {
-        weft__spans_free(s);
+        read_spans_free(s);
         return NULL;
     }
     for (uint32_t i = 0; i < streams; i++)
@@ -70,7 +70,7 @@ struct weft__spans *weft__spans_new(uint32_t streams)
     return s;
 }
 
-void weft__spans_free(struct weft__spans *s)
+void read_spans_free(struct read_spans *s)
 {
     if (!s)
         return;
@@ -85,14 +85,14 @@ void weft__spans_free(struct weft__spans *s)
     free(s);
 }
 
-void weft__spans_begin_batch(struct weft__spans *s)
+void read_spans_begin_batch(struct read_spans *s)
 {
     s->texts = 0;
 }
 
 /* ---- Events ---- */
 
-static struct weft_event *put(struct weft__spans *s, enum weft_event_kind kind, uint64_t a,
+static struct weft_event *put(struct read_spans *s, enum weft_event_kind kind, uint64_t a,
                               uint64_t b)
 {
     struct weft_event *ev = &s->out[s->count++];
@@ -104,44 +104,44 @@ static struct weft_event *put(struct weft__spans *s, enum weft_event_kind kind, 
     return ev;
 }
 
-static void put_text(struct weft_event *ev, struct weft__fxt_text t)
+static void put_text(struct weft_event *ev, struct read_fxt_text t)
 {
     const char *end = t.text ? memchr(t.text, '\0', t.size) : NULL;
     ev->text = t.text;
     ev->text_size = end ? (uint32_t)(end - t.text) : t.text ? t.size : 0;
 }
 
-static int precision(struct weft__fxt_text t, int most)
+static int precision(struct read_fxt_text t, int most)
 {
     return t.size < (uint32_t)most ? (int)t.size : most;
 }
 
-static void put_arguments(struct weft__spans *s, uint64_t id, const struct weft__fxt_value *arg)
+static void put_arguments(struct read_spans *s, uint64_t id, const struct read_fxt_value *arg)
 {
     for (uint32_t i = 0; i < s->item->args; i++) {
-        const struct weft__fxt_value *v = &arg[i];
+        const struct read_fxt_value *v = &arg[i];
         char *text = s->text + (size_t)s->texts * LABEL_BYTES;
         const int name = precision(v->name, 64);
-        if (v->type == WEFT__FXT_NOTHING || s->texts == WEFT_BATCH)
+        if (v->type == READ_FXT_NOTHING || s->texts == WEFT_BATCH)
             continue;
-        if (v->type == WEFT__FXT_TEXT)
+        if (v->type == READ_FXT_TEXT)
             snprintf(text, LABEL_BYTES, "%.*s=%.*s", name, v->name.text, precision(v->text, 88),
                      v->text.text);
-        else if (v->type == WEFT__FXT_REAL)
+        else if (v->type == READ_FXT_REAL)
             snprintf(text, LABEL_BYTES, "%.*s=%g", name, v->name.text, v->real);
-        else if (v->type == WEFT__FXT_UNSIGNED)
+        else if (v->type == READ_FXT_UNSIGNED)
             snprintf(text, LABEL_BYTES, "%.*s=%" PRIu64, name, v->name.text, (uint64_t)v->value);
         else
             snprintf(text, LABEL_BYTES, "%.*s=%" PRId64, name, v->name.text, v->value);
         s->texts++;
         put_text(put(s, WEFT_EVENT_LABEL, id, 0),
-                 (struct weft__fxt_text){text, (uint32_t)strlen(text)});
+                 (struct read_fxt_text){text, (uint32_t)strlen(text)});
     }
 }
 
 /* A promise of the item's name, with its category and arguments as labels. */
-static uint64_t create(struct weft__spans *s, uint64_t parent, const struct weft_origin *origin,
-                       const struct weft__fxt_value *arg)
+static uint64_t create(struct read_spans *s, uint64_t parent, const struct weft_origin *origin,
+                       const struct read_fxt_value *arg)
 {
     const uint64_t id = s->next++;
     struct weft_event *ev = put(s, WEFT_EVENT_CREATES, parent, id);
@@ -156,7 +156,7 @@ static uint64_t create(struct weft__spans *s, uint64_t parent, const struct weft
 /* ---- Durations ---- */
 
 /* What runs on the item's thread. */
-static uint64_t running(struct weft__spans *s)
+static uint64_t running(struct read_spans *s)
 {
     uint32_t *top = &s->top[s->item->stream];
     while (*top != NONE && s->span[*top].ended)
@@ -164,11 +164,11 @@ static uint64_t running(struct weft__spans *s)
     return *top == NONE ? NOBODY : s->span[*top].id;
 }
 
-static int on_begin(struct weft__spans *s, const struct weft__fxt_value *arg)
+static int on_begin(struct read_spans *s, const struct read_fxt_value *arg)
 {
-    const struct weft__span_item *x = s->item;
+    const struct read_span_item *x = s->item;
     if (!weft_reserve(&s->span, s->spans, &s->span_room, sizeof *s->span) ||
-        (x->kind == WEFT__FXT_COMPLETE && !weft_idmap_put(s->complete, x->order, s->spans)))
+        (x->kind == READ_FXT_COMPLETE && !weft_idmap_put(s->complete, x->order, s->spans)))
         return WEFT_E_NOMEM;
     const uint64_t id = create(s, running(s), &span_origin, arg);
     s->span[s->spans] = (struct span){.id = id, .outer = s->top[x->stream]};
@@ -178,7 +178,7 @@ static int on_begin(struct weft__spans *s, const struct weft__fxt_value *arg)
     return 0;
 }
 
-static int on_end(struct weft__spans *s, uint32_t which)
+static int on_end(struct read_spans *s, uint32_t which)
 {
     const uint64_t ran = running(s);
     if (which == NONE || which >= s->spans || s->span[which].ended)
@@ -192,7 +192,7 @@ static int on_end(struct weft__spans *s, uint32_t which)
 
 /* ---- Others ---- */
 
-static int on_async_begin(struct weft__spans *s, const struct weft__fxt_value *arg)
+static int on_async_begin(struct read_spans *s, const struct read_fxt_value *arg)
 {
     uint32_t *open = weft_idmap_at(s->open, s->item->id);
     if (!open || !weft_reserve(&s->async, s->asyncs, &s->async_room, sizeof *s->async))
@@ -204,7 +204,7 @@ static int on_async_begin(struct weft__spans *s, const struct weft__fxt_value *a
     return 0;
 }
 
-static int on_async(struct weft__spans *s, const struct weft__fxt_value *arg)
+static int on_async(struct read_spans *s, const struct read_fxt_value *arg)
 {
     uint32_t *open = weft_idmap_at(s->open, s->item->id);
     if (!open)
@@ -212,10 +212,10 @@ static int on_async(struct weft__spans *s, const struct weft__fxt_value *arg)
     if (*open == NONE)
         return 0;
     const struct async *a = &s->async[*open];
-    if (s->item->kind == WEFT__FXT_ASYNC_INSTANT)
+    if (s->item->kind == READ_FXT_ASYNC_INSTANT)
         put_text(put(s, WEFT_EVENT_LABEL, a->id, 0), s->item->name);
     put_arguments(s, a->id, arg);
-    if (s->item->kind == WEFT__FXT_ASYNC_END) {
+    if (s->item->kind == READ_FXT_ASYNC_END) {
         put(s, WEFT_EVENT_FULFILLS, running(s), a->id);
         *open = a->outer;
     }
@@ -223,7 +223,7 @@ static int on_async(struct weft__spans *s, const struct weft__fxt_value *arg)
 }
 
 /* From the duration where the flow was last to the one where it is now. */
-static int on_flow(struct weft__spans *s)
+static int on_flow(struct read_spans *s)
 {
     const uint64_t here = running(s);
     uint32_t *flow = weft_idmap_at(s->flow, s->item->id);
@@ -236,65 +236,65 @@ static int on_flow(struct weft__spans *s)
         *flow = s->flows++;
     }
     uint64_t *from = &s->from[*flow];
-    if (s->item->kind != WEFT__FXT_FLOW_BEGIN && *from != NOBODY && here != NOBODY && here != *from)
+    if (s->item->kind != READ_FXT_FLOW_BEGIN && *from != NOBODY && here != NOBODY && here != *from)
         put(s, WEFT_EVENT_SIGNAL_ONLY, here, *from);
-    if (s->item->kind == WEFT__FXT_FLOW_END)
+    if (s->item->kind == READ_FXT_FLOW_END)
         *from = NOBODY;
     else if (here != NOBODY)
         *from = here;
     return 0;
 }
 
-static void on_counter(struct weft__spans *s, const struct weft__fxt_value *arg)
+static void on_counter(struct read_spans *s, const struct read_fxt_value *arg)
 {
     for (uint32_t i = 0; i < s->item->args && s->texts < WEFT_BATCH; i++) {
         char *text = s->text + (size_t)s->texts * LABEL_BYTES;
-        if (arg[i].type != WEFT__FXT_NUMBER && arg[i].type != WEFT__FXT_UNSIGNED)
+        if (arg[i].type != READ_FXT_NUMBER && arg[i].type != READ_FXT_UNSIGNED)
             continue;
         snprintf(text, LABEL_BYTES, "%.*s%s%.*s", precision(s->item->name, 64), s->item->name.text,
                  arg[i].name.size ? "." : "", precision(arg[i].name, 64), arg[i].name.text);
         s->texts++;
         struct weft_event *ev = put(s, WEFT_EVENT_COUNTER, running(s), 0);
         ev->value = arg[i].value;
-        put_text(ev, (struct weft__fxt_text){text, (uint32_t)strlen(text)});
+        put_text(ev, (struct read_fxt_text){text, (uint32_t)strlen(text)});
     }
 }
 
-int weft__spans_tell(struct weft__spans *s, struct weft_event *out,
-                     const struct weft__span_item *item, const struct weft__fxt_value *arg)
+int read_spans_tell(struct read_spans *s, struct weft_event *out, const struct read_span_item *item,
+                    const struct read_fxt_value *arg)
 {
     int rc = 0;
     s->out = out;
     s->count = 0;
     s->item = item;
     const uint64_t ran = running(s);
-    switch ((enum weft__fxt_kind)item->kind) {
-    case WEFT__FXT_BEGIN:
-    case WEFT__FXT_COMPLETE:
+    switch ((enum read_fxt_kind)item->kind) {
+    case READ_FXT_BEGIN:
+    case READ_FXT_COMPLETE:
         rc = on_begin(s, arg);
         break;
-    case WEFT__FXT_END:
+    case READ_FXT_END:
         rc = on_end(s, s->top[item->stream]);
         break;
-    case WEFT__FXT_COMPLETE_END:
+    case READ_FXT_COMPLETE_END:
         rc = on_end(s, weft_idmap_seek(s->complete, item->order));
         break;
-    case WEFT__FXT_ASYNC_BEGIN:
+    case READ_FXT_ASYNC_BEGIN:
         rc = on_async_begin(s, arg);
         break;
-    case WEFT__FXT_ASYNC_INSTANT:
-    case WEFT__FXT_ASYNC_END:
+    case READ_FXT_ASYNC_INSTANT:
+    case READ_FXT_ASYNC_END:
         rc = on_async(s, arg);
         break;
-    case WEFT__FXT_FLOW_BEGIN:
-    case WEFT__FXT_FLOW_STEP:
-    case WEFT__FXT_FLOW_END:
+    case READ_FXT_FLOW_BEGIN:
+    case READ_FXT_FLOW_STEP:
+    case READ_FXT_FLOW_END:
         rc = on_flow(s);
         break;
-    case WEFT__FXT_COUNTER:
+    case READ_FXT_COUNTER:
         on_counter(s, arg);
         break;
-    case WEFT__FXT_INSTANT:
+    case READ_FXT_INSTANT:
         if (ran != NOBODY)
             put_text(put(s, WEFT_EVENT_LABEL, ran, 0), item->name);
         break;

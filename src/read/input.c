@@ -74,7 +74,7 @@ int weft_input_open(struct weft_input *in, const char *path, struct weft_error *
                               strerror(errno));
     int rc = adopt(in, fd, path, err);
     if (rc == 0)
-        rc = weft__core_open(in, err);
+        rc = read_core_open(in, err);
     if (!from_stdin)
         close(fd);
     if (rc < 0)

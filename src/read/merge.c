@@ -22,7 +22,7 @@
 /* A batch ends early if the packets that have ended, but that its events still point to, take more bytes. */
 #define RETIRED_MAX (16u << 20)
 
-/* Kinds of events that weft__pending_see wants. */
+/* Kinds of events that read_pending_see wants. */
 #define ENDINGS                                                                                    \
     (1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |               \
      1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |             \
@@ -155,8 +155,8 @@ static int read_packet_content(struct weft_file *f, struct source *s, const stru
     if (after != p->sequence)
         return 0;
     if (s->size < size && !p->cut)
-        weft__reader_problem(&f->common, p->offset + p->header_bytes + s->size, 0,
-                             "the file became shorter while it was read");
+        read_reader_problem(&f->common, p->offset + p->header_bytes + s->size, 0,
+                            "the file became shorter while it was read");
     s->form.begin_ticks = h.begin_ticks;
     s->form.base = h.base;
     s->form.running = h.running ? h.running : WEFT_ID_LOOP;
@@ -224,13 +224,13 @@ static void check_end(struct weft_file *f, const struct source *s)
     if (left && p->cut)
         f->common.damage.skipped_bytes += left; /* the end has been reported */
     else if (left)
-        weft__reader_problem(&f->common, position, left,
-                             "an event does not end within its packet; skipped %zu bytes",
-                             (size_t)left);
+        read_reader_problem(&f->common, position, left,
+                            "an event does not end within its packet; skipped %zu bytes",
+                            (size_t)left);
     else if (s->says_events != UINT32_MAX && s->says_events != s->events && !p->cut)
-        weft__reader_problem(&f->common, p->offset + offsetof(struct weft_events_header, events), 0,
-                             "packet says it holds %u events, found %" PRIu64, s->says_events,
-                             s->events);
+        read_reader_problem(&f->common, p->offset + offsetof(struct weft_events_header, events), 0,
+                            "packet says it holds %u events, found %" PRIu64, s->says_events,
+                            s->events);
 }
 
 /* The first packet in the heap has been read. */
@@ -338,7 +338,7 @@ static void count_event(struct weft_file *f, struct source *s)
 static bool begin_stream(struct weft_file *f, struct source *s)
 {
     const struct weft_form_context *c = &s->form;
-    uint32_t stream = weft__streams_add(&f->streams, c->stream, c->thread, c->thread_name);
+    uint32_t stream = read_streams_add(&f->streams, c->stream, c->thread, c->thread_name);
     if (stream == WEFT_NO_STREAM)
         return false;
     s->stream = stream;
@@ -403,7 +403,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 return false;
             count_event(f, s);
             if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0) &&
-                !weft__pending_see(endings, ev))
+                !read_pending_see(endings, ev))
                 return false;
             ++*count;
         } else if (ev->kind == WEFT_FORM_NEW_STREAM) {
@@ -463,8 +463,7 @@ static void find_first(struct weft_file *f)
 static bool append_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns,
                             size_t *count)
 {
-    if (p->kind == WEFT_EVENT_CREATES &&
-        weft__pending_was_created(f->pending_events.endings, p->id))
+    if (p->kind == WEFT_EVENT_CREATES && read_pending_was_created(f->pending_events.endings, p->id))
         return true;
     struct weft_event *ev = &f->common.batch[*count];
     bool of_first = weft_event_kinds[p->kind].fields < 2 || p->kind == WEFT_EVENT_LABEL;
@@ -492,7 +491,7 @@ static bool append_last(struct weft_file *f, size_t *count)
     for (; *count < WEFT_BATCH && p->next < p->events; p->next++)
         if (!append_promoted(f, &p->event[p->next], f->merge->last_ns, count))
             return false;
-    while (*count < WEFT_BATCH && p->endings && weft__pending_ended(p->endings, &ended.id, &ns))
+    while (*count < WEFT_BATCH && p->endings && read_pending_ended(p->endings, &ended.id, &ns))
         if (!append_promoted(f, &ended, ns, count))
             return false;
     return true;
@@ -573,7 +572,7 @@ static void show_streams(struct weft_file *f)
         f->common.facts.streams_recorded = f->streams.count;
 }
 
-ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
+ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
     struct merge *m = f->merge;
@@ -609,7 +608,7 @@ ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
     return (ptrdiff_t)count;
 }
 
-double weft__merge_progress(const struct weft_reader *r)
+double read_merge_progress(const struct weft_reader *r)
 {
     const struct weft_file *f = (const struct weft_file *)r;
     uint64_t done = f->merge->done_bytes, all = r->facts.content_bytes;
@@ -618,7 +617,7 @@ double weft__merge_progress(const struct weft_reader *r)
     return done < all ? (double)done / (double)all : 1;
 }
 
-int weft__merge_begin(struct weft_file *f, struct weft_error *err)
+int read_merge_begin(struct weft_file *f, struct weft_error *err)
 {
     f->merge = calloc(1, sizeof *f->merge);
     if (!f->merge)
@@ -628,7 +627,7 @@ int weft__merge_begin(struct weft_file *f, struct weft_error *err)
     return 0;
 }
 
-void weft__merge_end(struct merge *m)
+void read_merge_end(struct merge *m)
 {
     if (!m)
         return;

@@ -358,15 +358,15 @@ static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
         r->common.damage.half_written = 1;
         r->common.damage.skipped_bytes += left;
     } else if (why == WEFT_DECODE_SHORT) {
-        weft__reader_problem(&r->common, r->position, left,
-                             "an event does not end within its packet; skipped %llu bytes",
-                             (unsigned long long)left);
+        read_reader_problem(&r->common, r->position, left,
+                            "an event does not end within its packet; skipped %llu bytes",
+                            (unsigned long long)left);
     } else {
         unsigned kind = fill_window(r, r->position, end, false, &bytes, NULL) > 8 ? bytes[8] : 0;
-        weft__reader_problem(&r->common, r->position, left,
-                             "event %u is not one of mirage's; skipped the rest of its packet, "
-                             "%llu bytes",
-                             kind, (unsigned long long)left);
+        read_reader_problem(&r->common, r->position, left,
+                            "event %u is not one of mirage's; skipped the rest of its packet, "
+                            "%llu bytes",
+                            kind, (unsigned long long)left);
     }
     next_packet(r);
 }

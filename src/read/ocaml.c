@@ -13,27 +13,27 @@ enum {
     RETIRED_MAX = 8,  /* that a batch may point into, besides those of the items that come next */
 };
 
-struct weft__ocaml_retired {
+struct read_ocaml_retired {
     unsigned char *bytes;
     uint64_t size;
     uint32_t ring;
 };
 
-struct weft__ocaml_name {
+struct read_ocaml_name {
     const char *text;
     uint32_t size;
 };
 
 /* ---- Names ---- */
 
-void weft__ocaml_set_name(struct weft__ocaml *o, unsigned id, const char *text, size_t size)
+void read_ocaml_set_name(struct read_ocaml *o, unsigned id, const char *text, size_t size)
 {
-    o->name[id] = (struct weft__ocaml_name){text, (uint32_t)strnlen(text, size)};
+    o->name[id] = (struct read_ocaml_name){text, (uint32_t)strnlen(text, size)};
     o->event[id] = NO_EVENT;
 }
 
 /* A name that comes with the items. What has been told points to the one before. */
-static bool rename_event(struct weft__ocaml *o, unsigned id, const char *text, size_t room)
+static bool rename_event(struct read_ocaml *o, unsigned id, const char *text, size_t room)
 {
     const size_t size = strnlen(text, room < WEFT_OCAML_NAME_BYTES ? room : WEFT_OCAML_NAME_BYTES);
     if (o->name[id].size == size && !memcmp(o->name[id].text, text, size))
@@ -46,23 +46,23 @@ static bool rename_event(struct weft__ocaml *o, unsigned id, const char *text, s
     memcpy(copy, text, size);
     copy[size] = 0;
     o->text[o->texts++] = copy;
-    weft__ocaml_set_name(o, id, copy, size);
+    read_ocaml_set_name(o, id, copy, size);
     return true;
 }
 
-static uint8_t event_of(struct weft__ocaml *o, unsigned id)
+static uint8_t event_of(struct read_ocaml *o, unsigned id)
 {
     static const struct {
         const char *name;
         uint8_t event;
     } known[] = {
-#define X(NAME, name) {name, WEFT__EIO_##NAME},
+#define X(NAME, name) {name, READ_EIO_##NAME},
         WEFT_EIO_EVENTS(X)
 #undef X
     };
     if (o->event[id] != NO_EVENT)
         return o->event[id];
-    const struct weft__ocaml_name *n = &o->name[id];
+    const struct read_ocaml_name *n = &o->name[id];
     o->event[id] = OWN_EVENT;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (n->size == strlen(known[i].name) && !memcmp(n->text, known[i].name, n->size))
@@ -72,19 +72,19 @@ static uint8_t event_of(struct weft__ocaml *o, unsigned id)
 
 /* ---- Items ---- */
 
-static uint64_t word(const struct weft__domain *d, uint64_t at)
+static uint64_t word(const struct read_domain *d, uint64_t at)
 {
     return weft_read_u64(d->bytes + 8 * at);
 }
 
 /* Takes id, other, kind and text out of the bytes of a custom event. */
-static void read_custom(struct weft__eio_item *x, const unsigned char *bytes, size_t size)
+static void read_custom(struct read_eio_item *x, const unsigned char *bytes, size_t size)
 {
-    const bool has_id = x->event == WEFT__EIO_CREATE_OBJ || x->event == WEFT__EIO_CREATE_CC ||
-                        x->event == WEFT__EIO_CREATE_FIBER || x->event == WEFT__EIO_ERROR ||
-                        x->event == WEFT__EIO_NAME;
+    const bool has_id = x->event == READ_EIO_CREATE_OBJ || x->event == READ_EIO_CREATE_CC ||
+                        x->event == READ_EIO_CREATE_FIBER || x->event == READ_EIO_ERROR ||
+                        x->event == READ_EIO_NAME;
     if (has_id && size < 8) {
-        x->event = WEFT__EIO_EVENTS;
+        x->event = READ_EIO_EVENTS;
         return;
     }
     if (has_id) {
@@ -92,9 +92,9 @@ static void read_custom(struct weft__eio_item *x, const unsigned char *bytes, si
         bytes += 8;
         size -= 8;
     }
-    if (x->event == WEFT__EIO_CREATE_FIBER) {
+    if (x->event == READ_EIO_CREATE_FIBER) {
         x->other = size >= 8 ? weft_read_u64(bytes) : WEFT_ID_LOOP;
-    } else if (x->event == WEFT__EIO_CREATE_OBJ || x->event == WEFT__EIO_CREATE_CC) {
+    } else if (x->event == READ_EIO_CREATE_OBJ || x->event == READ_EIO_CREATE_CC) {
         x->kind = size ? bytes[0] : 0;
     } else {
         x->text = (const char *)bytes;
@@ -102,52 +102,52 @@ static void read_custom(struct weft__eio_item *x, const unsigned char *bytes, si
     }
 }
 
-static void read_user(struct weft__ocaml *o, const struct weft__domain *d, struct weft__eio_item *x,
+static void read_user(struct read_ocaml *o, const struct read_domain *d, struct read_eio_item *x,
                       uint64_t at, const struct weft_ocaml_item *i)
 {
     x->event = event_of(o, i->id);
     if (x->event == OWN_EVENT) {
-        x->event = i->type == WEFT_OCAML_SPAN_BEGIN             ? WEFT__EIO_ENTER_SPAN
-                   : i->type == WEFT_OCAML_SPAN_END             ? WEFT__EIO_EXIT_SPAN
-                   : i->type == WEFT_OCAML_INT && i->words >= 3 ? WEFT__EIO_COUNTER
-                                                                : WEFT__EIO_LOG;
-        x->id = x->event == WEFT__EIO_COUNTER ? word(d, at + 2) : 0;
+        x->event = i->type == WEFT_OCAML_SPAN_BEGIN             ? READ_EIO_ENTER_SPAN
+                   : i->type == WEFT_OCAML_SPAN_END             ? READ_EIO_EXIT_SPAN
+                   : i->type == WEFT_OCAML_INT && i->words >= 3 ? READ_EIO_COUNTER
+                                                                : READ_EIO_LOG;
+        x->id = x->event == READ_EIO_COUNTER ? word(d, at + 2) : 0;
         x->text = o->name[i->id].text;
         x->text_size = o->name[i->id].size;
         return;
     }
-    if (x->event == WEFT__EIO_SUSPEND_DOMAIN) {
+    if (x->event == READ_EIO_SUSPEND_DOMAIN) {
         x->event =
-            i->type == WEFT_OCAML_SPAN_END ? WEFT__EIO_RESUME_DOMAIN : WEFT__EIO_SUSPEND_DOMAIN;
+            i->type == WEFT_OCAML_SPAN_END ? READ_EIO_RESUME_DOMAIN : READ_EIO_SUSPEND_DOMAIN;
     } else if (i->type == WEFT_OCAML_INT && i->words >= 3) {
         x->id = word(d, at + 2);
     } else if (i->type == WEFT_OCAML_CUSTOM && i->words >= 3) {
         const size_t bytes = 8 * (size_t)(i->words - 2), pad = d->bytes[8 * (at + i->words) - 1];
         read_custom(x, d->bytes + 8 * (at + 2), bytes > 1 + pad ? bytes - 1 - pad : 0);
     } else if (i->type != WEFT_OCAML_UNIT) {
-        x->event = WEFT__EIO_EVENTS;
+        x->event = READ_EIO_EVENTS;
     }
 }
 
-static void read_runtime(struct weft__ocaml *o, const struct weft__domain *d,
-                         struct weft__eio_item *x, uint64_t at, const struct weft_ocaml_item *i)
+static void read_runtime(struct read_ocaml *o, const struct read_domain *d, struct read_eio_item *x,
+                         uint64_t at, const struct weft_ocaml_item *i)
 {
     struct weft_process_facts *p = &o->reader->facts.process;
-    x->event = WEFT__EIO_EVENTS;
+    x->event = READ_EIO_EVENTS;
     if (i->type == WEFT_OCAML_BEGIN)
-        x->event = WEFT__EIO_GC_BEGIN;
+        x->event = READ_EIO_GC_BEGIN;
     else if (i->type == WEFT_OCAML_END)
-        x->event = WEFT__EIO_GC_END;
+        x->event = READ_EIO_GC_END;
     else if (i->type == WEFT_OCAML_LIFECYCLE && i->id == WEFT_OCAML_RING_START)
-        x->event = WEFT__EIO_RING_START;
+        x->event = READ_EIO_RING_START;
     o->stopped |=
         i->type == WEFT_OCAML_LIFECYCLE && i->id == WEFT_OCAML_RING_STOP && d->number == 0;
-    if (x->event == WEFT__EIO_RING_START && i->words >= 3 && !p->pid)
+    if (x->event == READ_EIO_RING_START && i->words >= 3 && !p->pid)
         p->pid = (uint32_t)word(d, at + 2);
 }
 
 /* Whether the ring has further words, perhaps after taking in some. */
-static bool has_words(struct weft__ocaml *o, struct weft__domain *d)
+static bool has_words(struct read_ocaml *o, struct read_domain *d)
 {
     while (d->at >= d->words) {
         const int rc = o->more && !o->failed ? o->more(o, d, &o->err) : 0;
@@ -160,13 +160,13 @@ static bool has_words(struct weft__ocaml *o, struct weft__domain *d)
 }
 
 /* Decodes the ring's next item. False: there is none. */
-static bool read_item(struct weft__ocaml *o, struct weft__domain *d, struct weft__eio_item *x)
+static bool read_item(struct read_ocaml *o, struct read_domain *d, struct read_eio_item *x)
 {
     while (has_words(o, d)) {
         const uint64_t at = d->at, left = d->words - at;
         const struct weft_ocaml_item i = weft_ocaml_item(word(d, at));
         if (!weft_ocaml_fits(&i, left)) {
-            weft__reader_problem(
+            read_reader_problem(
                 o->reader, d->file_at, 8 * left,
                 "the ring of domain %u has an item of %u words where %llu are left; the "
                 "rest of it is left out",
@@ -186,7 +186,7 @@ static bool read_item(struct weft__ocaml *o, struct weft__domain *d, struct weft
             continue;
         }
         d->used = true;
-        *x = (struct weft__eio_item){.time_ns = word(d, at + 1), .ring = (uint32_t)(d - o->ring)};
+        *x = (struct read_eio_item){.time_ns = word(d, at + 1), .ring = (uint32_t)(d - o->ring)};
         if (i.user)
             read_user(o, d, x, at, &i);
         else
@@ -197,7 +197,7 @@ static bool read_item(struct weft__ocaml *o, struct weft__domain *d, struct weft
 }
 
 /* Sees to it that both of the ring's items are there, as far as it has them. */
-static void fill(struct weft__ocaml *o, struct weft__domain *d)
+static void fill(struct read_ocaml *o, struct read_domain *d)
 {
     for (int i = 0; i < 2; i++)
         if (!d->ready[i]) {
@@ -212,7 +212,7 @@ static void fill(struct weft__ocaml *o, struct weft__domain *d)
         }
 }
 
-static void advance(struct weft__ocaml *o, struct weft__domain *d)
+static void advance(struct read_ocaml *o, struct read_domain *d)
 {
     d->item[0] = d->item[1];
     d->ready[0] = d->ready[1];
@@ -223,8 +223,8 @@ static void advance(struct weft__ocaml *o, struct weft__domain *d)
 
 /* ---- All rings ---- */
 
-int weft__ocaml_init(struct weft__ocaml *o, struct weft_reader *reader, uint32_t rings,
-                     struct weft_error *err)
+int read_ocaml_init(struct read_ocaml *o, struct weft_reader *reader, uint32_t rings,
+                    struct weft_error *err)
 {
     o->reader = reader;
     o->room = rings;
@@ -240,19 +240,19 @@ int weft__ocaml_init(struct weft__ocaml *o, struct weft_reader *reader, uint32_t
     return 0;
 }
 
-struct weft_stream_facts *weft__ocaml_add(struct weft__ocaml *o, const struct weft__domain *d)
+struct weft_stream_facts *read_ocaml_add(struct read_ocaml *o, const struct read_domain *d)
 {
     struct weft_stream_facts *f = &o->facts[o->rings];
     o->ring[o->rings++] = *d;
     *f = (struct weft_stream_facts){0};
-    weft__eio_name_stream(f, d->number);
+    read_eio_name_stream(f, d->number);
     return f;
 }
 
-int weft__ocaml_begin(struct weft__ocaml *o, struct weft_error *err)
+int read_ocaml_begin(struct read_ocaml *o, struct weft_error *err)
 {
     struct weft_reader_facts *f = &o->reader->facts;
-    o->eio = weft__eio_new(o->rings);
+    o->eio = read_eio_new(o->rings);
     if (!o->eio)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its rings");
     f->streams = o->rings;
@@ -266,18 +266,18 @@ int weft__ocaml_begin(struct weft__ocaml *o, struct weft_error *err)
 }
 
 /* The ring whose next item is the earliest. NULL: there is none. */
-static struct weft__domain *earliest(struct weft__ocaml *o)
+static struct read_domain *earliest(struct read_ocaml *o)
 {
-    struct weft__domain *first = NULL;
+    struct read_domain *first = NULL;
     for (uint32_t i = 0; i < o->rings; i++) {
-        struct weft__domain *d = &o->ring[i];
+        struct read_domain *d = &o->ring[i];
         if (d->ready[0] && (!first || d->item[0].time_ns < first->item[0].time_ns))
             first = d;
     }
     return first;
 }
 
-bool weft__ocaml_retire(struct weft__ocaml *o, struct weft__domain *d)
+bool read_ocaml_retire(struct read_ocaml *o, struct read_domain *d)
 {
     if (!d->used) {
         free(d->bytes);
@@ -285,7 +285,7 @@ bool weft__ocaml_retire(struct weft__ocaml *o, struct weft__domain *d)
         if (!weft_reserve(&o->retired, o->retireds, &o->retired_room, sizeof *o->retired))
             return false;
         o->retired[o->retireds++] =
-            (struct weft__ocaml_retired){d->bytes, 8 * d->words, (uint32_t)(d - o->ring)};
+            (struct read_ocaml_retired){d->bytes, 8 * d->words, (uint32_t)(d - o->ring)};
         o->retired_now++;
     }
     d->bytes = NULL;
@@ -294,9 +294,9 @@ bool weft__ocaml_retire(struct weft__ocaml *o, struct weft__domain *d)
     return true;
 }
 
-static bool is_pointed_to(const struct weft__ocaml *o, const struct weft__ocaml_retired *r)
+static bool is_pointed_to(const struct read_ocaml *o, const struct read_ocaml_retired *r)
 {
-    const struct weft__domain *d = &o->ring[r->ring];
+    const struct read_domain *d = &o->ring[r->ring];
     for (int i = 0; i < 2; i++) {
         const uintptr_t text = d->ready[i] ? (uintptr_t)d->item[i].text : 0;
         if (text >= (uintptr_t)r->bytes && text <= (uintptr_t)r->bytes + r->size)
@@ -306,7 +306,7 @@ static bool is_pointed_to(const struct weft__ocaml *o, const struct weft__ocaml_
 }
 
 /* But for those that items which come next point into. */
-static void free_retired(struct weft__ocaml *o)
+static void free_retired(struct read_ocaml *o)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < o->retireds; i++)
@@ -319,26 +319,26 @@ static void free_retired(struct weft__ocaml *o)
 }
 
 /* Whether the batch has room for what an item may become. */
-static bool has_room(struct weft__ocaml *o, size_t n)
+static bool has_room(struct read_ocaml *o, size_t n)
 {
     if (o->retired_now >= RETIRED_MAX && n == 0) /* nothing points into them */
         free_retired(o);
-    return n + WEFT__EIO_MOST <= WEFT_BATCH && o->retired_now < RETIRED_MAX;
+    return n + READ_EIO_MOST <= WEFT_BATCH && o->retired_now < RETIRED_MAX;
 }
 
-ptrdiff_t weft__ocaml_next(struct weft__ocaml *o, struct weft_error *err)
+ptrdiff_t read_ocaml_next(struct read_ocaml *o, struct weft_error *err)
 {
     struct weft_reader *r = o->reader;
     size_t n = 0;
-    struct weft__domain *d;
+    struct read_domain *d;
     free_retired(o);
     while (has_room(o, n) && !o->failed && (d = earliest(o))) {
         if (d->lost[0])
-            (void)weft__eio_tell(
+            (void)read_eio_tell(
                 o->eio, r->batch + n,
-                &(struct weft__eio_item){.event = WEFT__EIO_LOST, .ring = d->item[0].ring}, NULL);
-        const int told = weft__eio_tell(o->eio, r->batch + n, &d->item[0],
-                                        d->ready[1] && !d->lost[1] ? &d->item[1] : NULL);
+                &(struct read_eio_item){.event = READ_EIO_LOST, .ring = d->item[0].ring}, NULL);
+        const int told = read_eio_tell(o->eio, r->batch + n, &d->item[0],
+                                       d->ready[1] && !d->lost[1] ? &d->item[1] : NULL);
         if (told < 0)
             return weft_error_set(err, told, d->file_at, "out of memory for its promises");
         o->facts[d->item[0].ring].kept += (uint64_t)told;
@@ -350,7 +350,7 @@ ptrdiff_t weft__ocaml_next(struct weft__ocaml *o, struct weft_error *err)
     return o->failed ? o->failed : (ptrdiff_t)n;
 }
 
-double weft__ocaml_progress(const struct weft__ocaml *o)
+double read_ocaml_progress(const struct read_ocaml *o)
 {
     bool more = false;
     for (uint32_t i = 0; i < o->rings; i++)
@@ -358,7 +358,7 @@ double weft__ocaml_progress(const struct weft__ocaml *o)
     return more && o->done < o->words ? (double)o->done / (double)o->words : 1;
 }
 
-void weft__ocaml_fini(struct weft__ocaml *o)
+void read_ocaml_fini(struct read_ocaml *o)
 {
     for (uint32_t i = 0; i < o->retireds; i++)
         free(o->retired[i].bytes);
@@ -372,5 +372,5 @@ void weft__ocaml_fini(struct weft__ocaml *o)
     free(o->facts);
     free(o->name);
     free(o->event);
-    weft__eio_free(o->eio);
+    read_eio_free(o->eio);
 }

@@ -9,7 +9,7 @@
 #include "read/state.h"
 
 /* A ring, which belongs to a domain. */
-struct weft__domain {
+struct read_domain {
     unsigned char *bytes; /* words, in order; owned */
     uint64_t words, at;   /* at: of the next item to be decoded */
     uint64_t file_at;     /* where its words stand in the file */
@@ -17,57 +17,57 @@ struct weft__domain {
     bool gap;             /* words are missing before the next item to be decoded */
     bool used;            /* items may point into bytes */
     bool ready[2];
-    bool lost[2];                  /* words are missing before it */
-    struct weft__eio_item item[2]; /* the first one that has not been told, and the one after it */
-    uint64_t next, last, until;    /* of what has further words: see drained.c */
+    bool lost[2];                 /* words are missing before it */
+    struct read_eio_item item[2]; /* the first one that has not been told, and the one after it */
+    uint64_t next, last, until;   /* of what has further words: see drained.c */
 };
 
-struct weft__ocaml_name;
-struct weft__ocaml_retired;
+struct read_ocaml_name;
+struct read_ocaml_retired;
 
-struct weft__ocaml {
+struct read_ocaml {
     struct weft_reader *reader;
-    struct weft__domain *ring;
+    struct read_domain *ring;
     uint32_t rings, room;
     struct weft_stream_facts *facts;
-    struct weft__ocaml_name *name; /* of the program's own events, by their number */
-    uint8_t *event;                /* of each: what it is */
-    char **text;                   /* names that came with the items */
+    struct read_ocaml_name *name; /* of the program's own events, by their number */
+    uint8_t *event;               /* of each: what it is */
+    char **text;                  /* names that came with the items */
     uint32_t texts, text_room;
-    struct weft__eio *eio;
+    struct read_eio *eio;
     uint64_t words, done;
     bool stopped; /* the runtime has */
 
     /* Further words of the ring: sets bytes, words, at and file_at anew, and gap. 1, 0: there are none, or a negative code.
      * NULL: there never are. */
-    int (*more)(struct weft__ocaml *o, struct weft__domain *d, struct weft_error *err);
+    int (*more)(struct read_ocaml *o, struct read_domain *d, struct weft_error *err);
     void *data;
-    struct weft__ocaml_retired *retired; /* words that events may still point into */
+    struct read_ocaml_retired *retired; /* words that events may still point into */
     uint32_t retireds, retired_room, retired_now;
     int failed;
     struct weft_error err;
 };
 
 /* Room for so many rings; o is zeros. 0 or a negative code; in both cases the caller calls fini. */
-int weft__ocaml_init(struct weft__ocaml *o, struct weft_reader *reader, uint32_t rings,
-                     struct weft_error *err);
-void weft__ocaml_fini(struct weft__ocaml *o);
+int read_ocaml_init(struct read_ocaml *o, struct weft_reader *reader, uint32_t rings,
+                    struct weft_error *err);
+void read_ocaml_fini(struct read_ocaml *o);
 
 /* Names the event with that number; text lasts as long as o, and has at most size bytes. */
-void weft__ocaml_set_name(struct weft__ocaml *o, unsigned id, const char *text, size_t size);
+void read_ocaml_set_name(struct read_ocaml *o, unsigned id, const char *text, size_t size);
 
 /* Takes in a ring whose number and first words are set. Returns its facts. */
-struct weft_stream_facts *weft__ocaml_add(struct weft__ocaml *o, const struct weft__domain *d);
+struct weft_stream_facts *read_ocaml_add(struct read_ocaml *o, const struct read_domain *d);
 
 /* Sets the reader's facts, when all rings are there. 0 or a negative code. */
-int weft__ocaml_begin(struct weft__ocaml *o, struct weft_error *err);
+int read_ocaml_begin(struct read_ocaml *o, struct weft_error *err);
 
 /* As weft_reader_next: fills the reader's batch. */
-ptrdiff_t weft__ocaml_next(struct weft__ocaml *o, struct weft_error *err);
+ptrdiff_t read_ocaml_next(struct read_ocaml *o, struct weft_error *err);
 
 /* The ring's words have been told of as far as is needed, but events may point into them. False: no memory. */
-bool weft__ocaml_retire(struct weft__ocaml *o, struct weft__domain *d);
+bool read_ocaml_retire(struct read_ocaml *o, struct read_domain *d);
 
-double weft__ocaml_progress(const struct weft__ocaml *o);
+double read_ocaml_progress(const struct read_ocaml *o);
 
 #endif

@@ -53,22 +53,22 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
             return rc;
         p->size = next != READ_NO_MARK ? next - p->offset : left;
         if (next != READ_NO_MARK)
-            weft__reader_problem(r, p->offset + form->size_at, 0,
-                                 "packet says it is %llu bytes long, but another begins after %llu",
-                                 LONG(says), LONG(p->size));
+            read_reader_problem(r, p->offset + form->size_at, 0,
+                                "packet says it is %llu bytes long, but another begins after %llu",
+                                LONG(says), LONG(p->size));
         else if (says < form->header_bytes)
-            weft__reader_problem(r, p->offset + form->size_at, 0,
-                                 "packet says it is %llu bytes long, less than its header",
-                                 LONG(says));
+            read_reader_problem(r, p->offset + form->size_at, 0,
+                                "packet says it is %llu bytes long, less than its header",
+                                LONG(says));
         else if (p->says > left)
-            weft__reader_problem(r, r->input.size, 0,
-                                 "the file ends in the middle of a packet: %llu bytes are missing",
-                                 LONG(p->says - left));
+            read_reader_problem(r, r->input.size, 0,
+                                "the file ends in the middle of a packet: %llu bytes are missing",
+                                LONG(p->says - left));
         p->cut = p->says > p->size;
     } else if (p->says > says) {
-        weft__reader_problem(r, p->offset + form->content_at, 0,
-                             "packet of %llu bytes says it holds %llu bytes", LONG(says),
-                             LONG(p->says));
+        read_reader_problem(r, p->offset + form->content_at, 0,
+                            "packet of %llu bytes says it holds %llu bytes", LONG(says),
+                            LONG(p->says));
     }
     p->content = p->says < p->size ? p->says : p->size;
     return 0;
@@ -110,14 +110,14 @@ static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t
         return rc;
     *next = found != READ_NO_MARK ? found : r->input.size;
     if (*next >= offset) {
-        weft__reader_problem(r, offset, *next - offset,
-                             "expected a packet, found something else; skipped %llu bytes",
-                             LONG(*next - offset));
+        read_reader_problem(r, offset, *next - offset,
+                            "expected a packet, found something else; skipped %llu bytes",
+                            LONG(*next - offset));
         return 0;
     }
-    weft__reader_problem(r, previous + form->size_at, 0,
-                         "packet says it is %llu bytes long, but another begins after %llu",
-                         LONG(offset - previous), LONG(*next - previous));
+    read_reader_problem(r, previous + form->size_at, 0,
+                        "packet says it is %llu bytes long, but another begins after %llu",
+                        LONG(offset - previous), LONG(*next - previous));
     if (w->skipped_at == previous)
         r->damage.skipped_bytes -= offset - *next;
     form->shorten(r, previous, *next - previous);
@@ -140,8 +140,8 @@ int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_erro
             rc = resynchronise(w, r, offset, previous, &next, err);
             previous = READ_NO_MARK;
         } else if (p.head_size < form->header_bytes) {
-            weft__reader_problem(r, offset, p.head_size,
-                                 "the file ends in the middle of a packet's header");
+            read_reader_problem(r, offset, p.head_size,
+                                "the file ends in the middle of a packet's header");
             next = size;
         } else {
             rc = check_sizes(w, r, &p, err);

@@ -64,7 +64,7 @@ int read_packets(struct read_packets *walk, struct weft_reader *r, struct weft_e
 /* Reports that a packet, all but its header, is skipped; at: offset in the packet. For form->add. */
 #define read_packet_skip(walk, r, p, at, ...)                                                      \
     ((walk)->skipped_at = (p)->offset,                                                             \
-     weft__reader_problem(r, (p)->offset + (at), (p)->size - (walk)->form->header_bytes,           \
-                          __VA_ARGS__))
+     read_reader_problem(r, (p)->offset + (at), (p)->size - (walk)->form->header_bytes,            \
+                         __VA_ARGS__))
 
 #endif

@@ -170,13 +170,13 @@ static struct told_of *find_told_of(struct told_of *all, uint64_t count, uint64_
 }
 
 /* A promise on the roll may have got its cell after the packet with its creation was read. */
-bool weft__pending_was_created(const struct endings *e, uint64_t id)
+bool read_pending_was_created(const struct endings *e, uint64_t id)
 {
     const struct told_of *kept = e ? find_told_of(e->kept, e->kepts, id) : NULL;
     return kept && kept->seen;
 }
 
-bool weft__pending_see(struct endings *e, const struct weft_event *ev)
+bool read_pending_see(struct endings *e, const struct weft_event *ev)
 {
     bool of_first = ev->kind == WEFT_EVENT_FORGETS || ev->kind == WEFT_EVENT_BECOMES;
     bool creates = ev->kind == WEFT_EVENT_CREATES;
@@ -202,7 +202,7 @@ bool weft__pending_see(struct endings *e, const struct weft_event *ev)
     return creates ? has_id(&e->listed, id) || add_id(&e->created, id) : add_id(&e->ended, id);
 }
 
-bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
+bool read_pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
 {
     for (; e->next_number < e->homes << e->shift; e->next_number++) {
         const struct home *h = &e->home[e->next_number >> e->shift];
@@ -263,7 +263,7 @@ static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
                            p->ended_at >= sizeof(struct weft_events_header) &&
                            p->ended_at <= p->header_bytes && n <= p->header_bytes - p->ended_at);
     if (!fits)
-        weft__reader_problem(
+        read_reader_problem(
             &f->common, p->offset + offsetof(struct weft_events_header, ended_at), 0,
             "packet with a header of %u bytes says that %u ended bytes begin after %u",
             p->header_bytes, n, p->ended_at);
@@ -484,8 +484,8 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
         ev.kind = WEFT_EVENT_BECOMES;
         ev.order = 3;
         ev.ns = time_of(f, c->note_ticks[n], hint);
-        return weft__pending_see(f->pending_events.endings,
-                                 &(struct weft_event){.a = k->id, .b = other, .kind = ev.kind}) &&
+        return read_pending_see(f->pending_events.endings,
+                                &(struct weft_event){.a = k->id, .b = other, .kind = ev.kind}) &&
                add_event(&f->pending_events, ev);
     }
     if (kind == WEFT_NOTE_WAITS_FOR) {
@@ -520,7 +520,7 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
         ev.kind = WEFT_EVENT_CREATES;
         ev.site = c->site < WEFT_STRING_INLINE ? c->site : 0;
         ev.text = c->text < WEFT_STRING_INLINE ? c->text : 0;
-        ev.stream = weft__streams_find(&f->streams, c->stream);
+        ev.stream = read_streams_find(&f->streams, c->stream);
         if (!add_event(p, ev))
             return false;
         if (p->endings->kept)
@@ -666,7 +666,7 @@ static int leave_out_links(struct weft_file *f, struct loading *l, struct weft_e
     known.sure = (!(l->c.h.unsure & WEFT_UNSURE) || listed) && !facts->discarded_events &&
                  !facts->missing_packets;
     known.told = calloc(l->c.knowns, sizeof *known.told);
-    int rc = known.told ? weft__roll_numbers(f, list_id, &known.roll, err) : no_memory(err);
+    int rc = known.told ? read_roll_numbers(f, list_id, &known.roll, err) : no_memory(err);
     if (rc >= 0) {
         sort_ids(&known.roll);
         qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
@@ -745,7 +745,7 @@ static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
 static int list_pending(struct weft_file *f, const struct loading *l, struct weft_error *err)
 {
     struct endings *e = f->pending_events.endings;
-    int rc = weft__roll_numbers(f, list_id, &e->listed, err);
+    int rc = read_roll_numbers(f, list_id, &e->listed, err);
     for (uint64_t i = 0; i < l->c.knowns && rc >= 0; i++)
         if (!l->c.known[i].resolved && !add_id(&e->listed, l->c.known[i].id))
             rc = no_memory(err);
@@ -757,9 +757,9 @@ static int list_pending(struct weft_file *f, const struct loading *l, struct wef
 static int load_pending(struct weft_file *f, struct loading *l, struct weft_error *err)
 {
     struct weft_promotion *facts = &f->common.facts.promotion;
-    int rc = weft__cells_load(&l->c, &f->common.input, &f->pending, err);
+    int rc = read_cells_load(&l->c, &f->common.input, &f->pending, err);
     if (rc == 0)
-        weft__reader_problem(
+        read_reader_problem(
             &f->common, f->pending.offset + sizeof(struct weft_packet_header),
             f->pending.content - f->pending.header_bytes,
             "packet of %" PRIu64 " bytes says it holds %u cells of %u bytes after %" PRIu64
@@ -768,7 +768,7 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     if (rc <= 0)
         return rc;
     find_more(f->pending_events.endings, &l->c);
-    weft__emptied_mark(&f->emptied, &l->c);
+    read_emptied_mark(&f->emptied, &l->c);
     for (uint64_t i = 0; i < l->c.knowns; i++)
         l->c.known[i].resolved |= l->c.known[i].ended;
     facts->known = true;
@@ -785,8 +785,8 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
         rc = make_events(f, l, err);
     facts->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE);
     if (rc == 0)
-        rc = weft__roll_load(f, &l->c, is_told, &(struct telling){f->pending_events.endings, &l->c},
-                             err);
+        rc = read_roll_load(f, &l->c, is_told, &(struct telling){f->pending_events.endings, &l->c},
+                            err);
     for (uint64_t i = 0; i < l->c.knowns && !f->roll.content; i++)
         facts->left_out += l->c.known[i].resolved ? 0 : l->c.known[i].cell.dropped;
     facts->lacks = facts->numbered || facts->unlisted || facts->left_out ||
@@ -797,7 +797,7 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     return rc;
 }
 
-int weft__pending_load(struct weft_file *f, struct weft_error *err)
+int read_pending_load(struct weft_file *f, struct weft_error *err)
 {
     struct pending *p = &f->pending_events;
     const struct weft_reader_facts *facts = &f->common.facts;
@@ -813,7 +813,7 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
     if (rc == 0 && f->pending.content) {
         struct loading l = {.presents = 0};
         rc = load_pending(f, &l, err);
-        weft__cells_fini(&l.c);
+        read_cells_fini(&l.c);
         free(l.present);
     }
     if (rc == 0 && !p->endings->homes && !p->endings->resolveds && !p->endings->kepts &&
@@ -826,13 +826,13 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
     return rc;
 }
 
-bool weft__pending_overwritten(const struct weft_reader *r, uint64_t id)
+bool read_pending_overwritten(const struct weft_reader *r, uint64_t id)
 {
     struct endings *e = ((const struct weft_file *)r)->pending_events.endings;
     return e && id >= e->first && id < e->end && !home_of(e, id);
 }
 
-void weft__pending_fini(struct pending *p)
+void read_pending_fini(struct pending *p)
 {
     free_endings(p->endings);
     free(p->event);

@@ -112,7 +112,7 @@ static int read_pause(struct weft_file *f, struct weft_error *err)
     return got < 0 ? (int)got : 0;
 }
 
-void weft__process_pause(struct weft_file *f)
+void read_process_pause(struct weft_file *f)
 {
     struct weft_process_facts *p = &f->common.facts.process;
     uint64_t hint = 0;
@@ -127,7 +127,7 @@ void weft__process_pause(struct weft_file *f)
         p->resumed_ns = clock_convert(&f->clock, f->pause.resumed_ticks, &hint);
 }
 
-int weft__process_load(struct weft_file *f, struct weft_error *err)
+int read_process_load(struct weft_file *f, struct weft_error *err)
 {
     struct weft_facts_header h = {0};
     if (!f->facts.content)

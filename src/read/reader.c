@@ -10,8 +10,8 @@
 
 enum { MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
 
-void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
-                          const char *format, ...)
+void read_reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
+                         const char *format, ...)
 {
     char text[sizeof r->damage.first[0].text];
     va_list args;

@@ -14,7 +14,7 @@
 
 struct rings {
     struct weft_reader common;
-    struct weft__ocaml o;
+    struct read_ocaml o;
     char *names;
 };
 
@@ -25,7 +25,7 @@ static bool probe(const unsigned char *head, size_t size)
 }
 
 /* The words from head on, put straight; those that were overwritten meanwhile are lost. */
-static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at, uint64_t room,
+static int read_words(struct rings *r, struct read_domain *g, uint64_t head_at, uint64_t room,
                       uint64_t *lost, struct weft_error *err)
 {
     unsigned char bytes[16] = {0};
@@ -35,14 +35,14 @@ static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at,
     if (rc < 0)
         return rc;
     if (tail < head || tail - head > room) {
-        weft__reader_problem(
+        read_reader_problem(
             &r->common, head_at, 0,
             "the ring of domain %u goes from word %llu to %llu, and has room for %llu", g->number,
             (unsigned long long)head, (unsigned long long)tail, (unsigned long long)room);
         return 0;
     }
     if (g->file_at > r->common.input.size || r->common.input.size - g->file_at < 8 * room) {
-        weft__reader_problem(
+        read_reader_problem(
             &r->common, r->common.input.size, 0,
             "the file ends in the middle of the ring of domain %u, which is left out", g->number);
         return 0;
@@ -73,9 +73,9 @@ static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at,
 
 static int read_ring(struct rings *r, uint32_t number, const uint64_t *w, struct weft_error *err)
 {
-    struct weft__domain g = {.number = number,
-                             .file_at = w[WEFT_OCAML_HEAD_RINGS_AT] +
-                                        number * w[WEFT_OCAML_HEAD_RING_BYTES]};
+    struct read_domain g = {.number = number,
+                            .file_at = w[WEFT_OCAML_HEAD_RINGS_AT] +
+                                       number * w[WEFT_OCAML_HEAD_RING_BYTES]};
     uint64_t lost = 0;
     int rc =
         read_words(r, &g, WEFT_OCAML_HEAD_BYTES + number * (uint64_t)WEFT_OCAML_RING_HEAD_BYTES,
@@ -84,7 +84,7 @@ static int read_ring(struct rings *r, uint32_t number, const uint64_t *w, struct
         free(g.bytes);
         return rc;
     }
-    weft__ocaml_add(&r->o, &g)->overwritten = lost;
+    read_ocaml_add(&r->o, &g)->overwritten = lost;
     r->common.facts.overwritten_words += lost;
     return 0;
 }
@@ -96,12 +96,12 @@ static int read_names(struct rings *r, uint64_t at, struct weft_error *err)
     if (!r->names)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its names");
     if (at > r->common.input.size || r->common.input.size - at < size)
-        weft__reader_problem(&r->common, r->common.input.size, 0,
-                             "the file ends before the names of its events do");
+        read_reader_problem(&r->common, r->common.input.size, 0,
+                            "the file ends before the names of its events do");
     int rc = read_filled(&r->common.input, r->names, size, at, err);
     for (unsigned i = 0; rc == 0 && i < WEFT_OCAML_NAMES; i++)
-        weft__ocaml_set_name(&r->o, i, r->names + (size_t)i * WEFT_OCAML_NAME_BYTES,
-                             WEFT_OCAML_NAME_BYTES);
+        read_ocaml_set_name(&r->o, i, r->names + (size_t)i * WEFT_OCAML_NAME_BYTES,
+                            WEFT_OCAML_NAME_BYTES);
     return rc;
 }
 
@@ -115,7 +115,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     if (rc == 0 && !weft_ocaml_head_read(head, sizeof head, w))
         rc = weft_error_set(err, WEFT_E_FORMAT, 0, "has changed while it was opened");
     if (rc == 0)
-        rc = weft__ocaml_init(&r->o, common, (uint32_t)w[WEFT_OCAML_HEAD_DOMAINS], err);
+        rc = read_ocaml_init(&r->o, common, (uint32_t)w[WEFT_OCAML_HEAD_DOMAINS], err);
     if (rc == 0)
         rc = read_names(r, w[WEFT_OCAML_HEAD_NAMES_AT], err);
     for (uint32_t i = 0; rc == 0 && i < w[WEFT_OCAML_HEAD_DOMAINS]; i++)
@@ -129,7 +129,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     f->packets = r->o.rings;
     f->content_bytes = 8 * r->o.words;
     f->wrapped = f->overwritten_words > 0;
-    return weft__ocaml_begin(&r->o, err);
+    return read_ocaml_begin(&r->o, err);
 }
 
 /* Without the runtime's last word: where there is no process of that number, it was killed. One that there is may be another. */
@@ -142,7 +142,7 @@ static enum weft_ended how_it_stands(const struct weft_reader *r)
 static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct rings *r = (struct rings *)common;
-    const ptrdiff_t n = weft__ocaml_next(&r->o, err);
+    const ptrdiff_t n = read_ocaml_next(&r->o, err);
     if (!n)
         common->facts.ended = r->o.stopped ? WEFT_ENDED_STOPPED : how_it_stands(common);
     return n;
@@ -150,13 +150,13 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 
 static double progress(const struct weft_reader *common)
 {
-    return weft__ocaml_progress(&((const struct rings *)common)->o);
+    return read_ocaml_progress(&((const struct rings *)common)->o);
 }
 
 static void fini(struct weft_reader *common)
 {
     struct rings *r = (struct rings *)common;
-    weft__ocaml_fini(&r->o);
+    read_ocaml_fini(&r->o);
     free(r->names);
 }
 

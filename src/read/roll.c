@@ -10,7 +10,7 @@
 
 enum { BLOCK = 64 << 10 }; /* bytes read at once: the reader's window */
 
-bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content)
+bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content)
 {
     uint64_t sorts = (uint64_t)h->sorts * h->sort_bytes;
     return h->sorts <= WEFT_ROLL_SORTS_MAX && h->sort_bytes >= WEFT_ROLL_SORT_V1_1 &&
@@ -106,10 +106,10 @@ static bool hand_out(void *data, uint64_t word)
 static int read_header(struct weft_file *f, struct weft_roll_header *h, struct weft_error *err)
 {
     int rc = read_whole(&f->common.input, h, sizeof *h, f->roll.offset, err);
-    return rc > 0 ? weft__roll_fits(h, f->roll.header_bytes, f->roll.content) : rc;
+    return rc > 0 ? read_roll_fits(h, f->roll.header_bytes, f->roll.content) : rc;
 }
 
-int weft__roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err)
+int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err)
 {
     struct weft_roll_header h;
     int rc = f->roll.content ? read_header(f, &h, err) : 0;
@@ -143,8 +143,8 @@ static void add_left_out(struct weft_file *f, struct sort_site *site, uint32_t s
     }
 }
 
-int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
-                    const void *data, struct weft_error *err)
+int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
+                   const void *data, struct weft_error *err)
 {
     struct weft_promotion *facts = &f->common.facts.promotion;
     struct weft_roll_header h;
@@ -154,10 +154,10 @@ int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_f
     if (rc < 0)
         return rc;
     if (rc == 0) {
-        weft__reader_problem(&f->common, f->roll.offset + sizeof h.packet, 0,
-                             "packet of %" PRIu64 " bytes says it holds %u sorts after %" PRIu64
-                             " and %" PRIu64 " numbers after %" PRIu64 "; skipped",
-                             f->roll.content, h.sorts, h.sorts_at, h.numbers, h.numbers_at);
+        read_reader_problem(&f->common, f->roll.offset + sizeof h.packet, 0,
+                            "packet of %" PRIu64 " bytes says it holds %u sorts after %" PRIu64
+                            " and %" PRIu64 " numbers after %" PRIu64 "; skipped",
+                            f->roll.content, h.sorts, h.sorts_at, h.numbers, h.numbers_at);
         return 0;
     }
     f->sort = calloc((size_t)h.sorts + 1, sizeof *f->sort);

@@ -15,7 +15,7 @@ int read_samples_add(struct weft_file *f, const struct place *p, struct weft_err
     return 0;
 }
 
-void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
+void read_samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
 {
     struct samples *s = &f->samples;
     struct place *last = s->places ? &s->place[s->places - 1] : NULL;
@@ -30,8 +30,8 @@ void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
     s->places--;
 }
 
-ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
-                             struct weft_error *err)
+ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
+                            struct weft_error *err)
 {
     struct samples *s = &((struct weft_file *)r)->samples;
     *packet = NULL;
@@ -48,8 +48,8 @@ ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_
         }
         ptrdiff_t got = weft_input_read(&r->input, s->packet, (size_t)p->content, p->offset, err);
         if (got < (ptrdiff_t)p->header_bytes && got >= 0) {
-            weft__reader_problem(r, p->offset + (uint64_t)got, 0,
-                                 "the file became shorter while it was read");
+            read_reader_problem(r, p->offset + (uint64_t)got, 0,
+                                "the file became shorter while it was read");
             continue;
         }
         *packet = s->packet;
@@ -58,7 +58,7 @@ ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_
     return 0;
 }
 
-void weft__samples_fini(struct samples *s)
+void read_samples_fini(struct samples *s)
 {
     free(s->place);
     free(s->packet);

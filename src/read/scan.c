@@ -22,7 +22,7 @@ enum {
  * kept of each, and a copy of the largest (texts, pending promises: a sixteenth and three sixteenths at most), fits
  * into half of the trace. The trace of a process lies on a disk, where it takes what it says, but it may have been filled
  * with samples, or mostly with what is pending. */
-void weft__scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
+void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
 {
     struct stat st;
     *s = (struct scan){.in = in,
@@ -40,7 +40,7 @@ void weft__scan_init(struct scan *s, const struct weft_input *in, struct weft_er
 
 /* ---- Memory ---- */
 
-int weft__scan_spend(struct scan *s, uint64_t bytes)
+int read_scan_spend(struct scan *s, uint64_t bytes)
 {
     if (bytes > s->memory_left)
         return weft_error_set(
@@ -56,12 +56,12 @@ static int no_memory(struct scan *s)
     return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
-int weft__scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item)
+int read_scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item)
 {
     if (used < *room)
         return 0;
     size_t wanted = *room ? 2 * *room : 256;
-    int rc = weft__scan_spend(s, (wanted - *room) * item);
+    int rc = read_scan_spend(s, (wanted - *room) * item);
     if (rc < 0)
         return rc;
     void *grown = realloc(*(void **)array, wanted * item);
@@ -72,11 +72,11 @@ int weft__scan_grow(struct scan *s, void *array, size_t used, size_t *room, size
     return 0;
 }
 
-int weft__scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes)
+int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes)
 {
     if (bytes <= *room)
         return 0;
-    int rc = weft__scan_spend(s, bytes - *room);
+    int rc = read_scan_spend(s, bytes - *room);
     if (rc < 0)
         return rc;
     unsigned char *grown = realloc(*buffer, bytes);
@@ -126,7 +126,7 @@ static int find_packet(struct scan *s, uint64_t at, struct spot *p)
     return 0;
 }
 
-int weft__scan_packets(struct scan *s, scan_fn *fn, void *data)
+int read_scan_packets(struct scan *s, scan_fn *fn, void *data)
 {
     struct spot p;
     uint64_t at = 0, found = 0;
@@ -158,20 +158,20 @@ static ptrdiff_t read_once(struct scan *s, uint64_t at, struct weft_events_heade
     return n;
 }
 
-ptrdiff_t weft__scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence)
+ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence)
 {
     *sequence = 0;
     return weft_input_read(s->in, sequence, sizeof *sequence,
                            at + offsetof(struct weft_events_header, sequence), s->err);
 }
 
-int weft__scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h)
+int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h)
 {
     for (unsigned i = 0; i < TRIES && (i == 0 || s->retries); i++) {
         s->retries -= i > 0;
         uint64_t before, after; /* what is read in between is of one owner */
-        ptrdiff_t a = weft__scan_sequence(s, at, &before), n = read_once(s, at, h);
-        ptrdiff_t b = weft__scan_sequence(s, at, &after);
+        ptrdiff_t a = read_scan_sequence(s, at, &before), n = read_once(s, at, h);
+        ptrdiff_t b = read_scan_sequence(s, at, &after);
         if (a < 0 || n < 0 || b < 0)
             return WEFT_E_IO;
         if (n < (ptrdiff_t)sizeof *h || b < (ptrdiff_t)sizeof after)

@@ -24,28 +24,28 @@ struct spot {
     struct weft_packet_header h;
 };
 
-void weft__scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err);
+void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err);
 
 /* What is done with each packet of a pass. Returns 0 or a negative WEFT_E code. */
 typedef int scan_fn(void *data, const struct spot *p);
 
 /* Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
-int weft__scan_packets(struct scan *s, scan_fn *fn, void *data);
+int read_scan_packets(struct scan *s, scan_fn *fn, void *data);
 
 /* Reads the header of a packet of events that has `bytes` bytes, in one piece. Returns 1; 0 if it was never used, or is in
  * transition (its sequence is then 0); or a negative WEFT_E code. What an older header does not have is 0. */
-int weft__scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h);
+int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h);
 
 /* Reads only that number. */
-ptrdiff_t weft__scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence);
+ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence);
 
 /* Accounts for memory. Returns 0 or WEFT_E_LIMIT. */
-int weft__scan_spend(struct scan *s, uint64_t bytes);
+int read_scan_spend(struct scan *s, uint64_t bytes);
 
 /* Makes room for one more in an array. Returns 0 or a negative WEFT_E code. */
-int weft__scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item);
+int read_scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item);
 
 /* Makes a buffer that large. Returns 0 or a negative WEFT_E code. */
-int weft__scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes);
+int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes);
 
 #endif

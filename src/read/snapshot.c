@@ -46,7 +46,7 @@ static void free_findings(struct weft_snapshot *s)
         free(s->ended[i].word);
     free(s->ended);
     free(s->late);
-    weft__emptied_fini(&s->emptied);
+    read_emptied_fini(&s->emptied);
     free(s->on_roll);
     free(s->piece);
     free(s->buffer);
@@ -62,15 +62,15 @@ static int begin_again(struct weft_snapshot *s, off_t start)
                                        .leaves_holes = s->leaves_holes};
     free_findings(s);
     *s = anew;
-    weft__scan_init(&s->scan, s->in, s->err);
-    int rc = weft__snapshot_look(s);
+    read_scan_init(&s->scan, s->in, s->err);
+    int rc = read_snapshot_look(s);
     if (rc == 0)
         rc = weft_error_set(s->err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                             "has gone away while it was copied");
     if (rc > 0 && fseeko(s->out, start, SEEK_SET) != 0)
-        rc = weft__snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s);
     if (rc > 0 && ftruncate(fileno(s->out), start) != 0 && errno != EINVAL) /* no regular file */
-        rc = weft__snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s);
     return rc < 0 ? rc : 0;
 }
 
@@ -79,7 +79,7 @@ static int write_once(struct weft_snapshot *s, off_t start, weft_progress_fn *pr
                       bool *poor)
 {
     const uint64_t listed = s->live ? s->listed : 0;
-    int rc = weft__snapshot_write_packets(s, start, progress, data);
+    int rc = read_snapshot_write_packets(s, start, progress, data);
     *poor = s->copied < listed / 4 || (listed && !s->copied);
     return rc;
 }
@@ -95,7 +95,7 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     s->leaves_holes =
         start >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= start;
     if (s->mirage)
-        return weft__mirage_copy_write(s->mirage, file, start, progress, data, err);
+        return read_mirage_copy_write(s->mirage, file, start, progress, data, err);
     int rc = write_once(s, start, progress, data, &poor);
     for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && poor; i++) {
         rc = begin_again(s, start);
@@ -114,12 +114,12 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     s->in = in;
     s->err = err;
-    weft__scan_init(&s->scan, in, err);
-    int rc = in->process ? 0 : weft__mirage_copy_begin(&s->mirage, in, err);
+    read_scan_init(&s->scan, in, err);
+    int rc = in->process ? 0 : read_mirage_copy_begin(&s->mirage, in, err);
     if (rc > 0)
         s->live = in->writer == WEFT_WRITER_ALIVE;
     else if (rc == 0)
-        rc = weft__snapshot_look(s);
+        rc = read_snapshot_look(s);
     if (rc > 0)
         *out = s;
     else
@@ -134,19 +134,19 @@ bool weft_snapshot_is_live(const struct weft_snapshot *s)
 
 uint64_t weft_snapshot_bytes(const struct weft_snapshot *s)
 {
-    return s->mirage ? weft__mirage_copy_bytes(s->mirage) : s->written;
+    return s->mirage ? read_mirage_copy_bytes(s->mirage) : s->written;
 }
 
 uint64_t weft_snapshot_gone(const struct weft_snapshot *s)
 {
-    return s->mirage ? weft__mirage_copy_gone(s->mirage) : s->gone;
+    return s->mirage ? read_mirage_copy_gone(s->mirage) : s->gone;
 }
 
 void weft_snapshot_free(struct weft_snapshot *s)
 {
     if (!s)
         return;
-    weft__mirage_copy_free(s->mirage);
+    read_mirage_copy_free(s->mirage);
     free_findings(s);
     free(s);
 }
@@ -199,9 +199,9 @@ int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struc
 static int probe(const struct weft_input *in, struct weft_error *err)
 {
     struct weft_snapshot s = {.in = in, .err = err};
-    int rc = in->writer == WEFT_WRITER_ALIVE ? weft__is_mirage(in, err) : 0;
+    int rc = in->writer == WEFT_WRITER_ALIVE ? read_is_mirage(in, err) : 0;
     if (rc == 0)
-        rc = weft__snapshot_read_facts(&s);
+        rc = read_snapshot_read_facts(&s);
     return rc == 0 ? s.live : rc;
 }
 

@@ -10,7 +10,7 @@
 
 enum { BLOCK = 64 << 10 };
 
-int weft__snapshot_cannot_write(struct weft_snapshot *s)
+int read_snapshot_cannot_write(struct weft_snapshot *s)
 {
     return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
                           strerror(errno));
@@ -37,7 +37,7 @@ static int write_bytes(struct weft_snapshot *s, const void *bytes, size_t size)
         const size_t hole = s->leaves_holes ? zeros_of(from, left - 1) : 0;
         n = hole ? hole : left < BLOCK ? left : BLOCK;
         if (hole ? fseeko(s->out, (off_t)hole, SEEK_CUR) != 0 : fwrite(from, 1, n, s->out) != n)
-            return weft__snapshot_cannot_write(s);
+            return read_snapshot_cannot_write(s);
     }
     return 0;
 }
@@ -62,16 +62,15 @@ static int compare_ended(struct weft_snapshot *s, const struct piece *p,
     if (!s->live || h->packet.header_bytes < sizeof *h || bytes < h->packet.header_bytes ||
         !format_has_ended(h))
         return 0;
-    const struct ended *e = weft__snapshot_ended_at(s, p->at);
+    const struct ended *e = read_snapshot_ended_at(s, p->at);
     if (e && e->sequence != p->sequence)
         e = NULL;
     uint32_t same = 0;
-    while (same < h->ended_count &&
-           (s->buffer[h->ended_at + same] & 3) == weft__ended_bits(e, same))
+    while (same < h->ended_count && (s->buffer[h->ended_at + same] & 3) == read_ended_bits(e, same))
         same++;
     if (same == h->ended_count)
         return 0;
-    int rc = weft__scan_grow(&s->scan, &s->late, s->lates, &s->lates_room, sizeof *s->late);
+    int rc = read_scan_grow(&s->scan, &s->late, s->lates, &s->lates_room, sizeof *s->late);
     if (rc == 0)
         s->late[s->lates++] = (struct late){s->written + h->ended_at, h->ended_count, e};
     return rc;
@@ -81,12 +80,12 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_events_header h;
     s->gone++;
-    weft__snapshot_lose(s, p->end_ticks);
+    read_snapshot_lose(s, p->end_ticks);
     if (p->events != UINT32_MAX) {
         s->overwritten += p->events;
         return 0;
     }
-    int rc = weft__scan_header(&s->scan, p->at, p->room, &h);
+    int rc = read_scan_header(&s->scan, p->at, p->room, &h);
     if (rc >= 0 && format_overwritten(&h) > p->overwritten)
         s->overwritten += format_overwritten(&h) - p->overwritten;
     return rc < 0 ? rc : 0;
@@ -99,7 +98,7 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
     const bool is_long = h->packet.header_bytes >= sizeof *h;
     uint64_t last = 0;
     if (p->events == UINT32_MAX || h->end_ticks > s->moment) {
-        bytes = weft__snapshot_walk(h, s->buffer, bytes, s->moment, &last);
+        bytes = read_snapshot_walk(h, s->buffer, bytes, s->moment, &last);
         h->end_ticks = 0;
         h->events = 0;
     }
@@ -119,7 +118,7 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
 static int copy_events(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_events_header before, after;
-    int rc = weft__scan_header(&s->scan, p->at, p->room, &before);
+    int rc = read_scan_header(&s->scan, p->at, p->room, &before);
     if (rc < 0)
         return rc;
     bool same = rc > 0 && before.sequence == p->sequence;
@@ -128,10 +127,10 @@ static int copy_events(struct weft_snapshot *s, const struct piece *p)
         return 0;
     if (same && bytes > before.packet.packet_bits / 8)
         bytes = before.packet.packet_bits / 8;
-    ptrdiff_t n = same ? weft__snapshot_get(s, p->at, bytes < p->room ? bytes : p->room) : 0;
+    ptrdiff_t n = same ? read_snapshot_get(s, p->at, bytes < p->room ? bytes : p->room) : 0;
     if (n < 0)
         return (int)n;
-    same = same && weft__scan_header(&s->scan, p->at, p->room, &after) > 0 &&
+    same = same && read_scan_header(&s->scan, p->at, p->room, &after) > 0 &&
            after.sequence == p->sequence;
     if (!same || n < WEFT_EVENTS_HEADER_V1_0)
         return count_gone(s, p);
@@ -159,16 +158,16 @@ static bool is_lossless(const struct weft_snapshot *s)
 static int write_cells(struct weft_snapshot *s, const struct piece *p,
                        const struct weft_packet_header *packet, struct cells *c)
 {
-    const struct ended *found = weft__snapshot_ended_at(s, p->at),
+    const struct ended *found = read_snapshot_ended_at(s, p->at),
                        *e = found && !found->sequence ? found : NULL; /* else bits, of events */
     const uint64_t ids = sizeof c->h, each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
-    weft__emptied_mark(&s->emptied, c);
+    read_emptied_mark(&s->emptied, c);
     uint64_t count = 0;
     for (uint64_t i = 0; i < c->knowns && ids + (count + 1) * each <= p->room; i++)
         if (cut_cell(s, &c->known[i].cell))
             c->known[count++] = c->known[i];
     const uint64_t cells = ids + count * sizeof(uint64_t), bytes = ids + count * each;
-    int rc = weft__snapshot_reserve(s, bytes + 8);
+    int rc = read_snapshot_reserve(s, bytes + 8);
     if (rc < 0)
         return rc;
     c->h.packet = *packet;
@@ -199,11 +198,11 @@ static int by_number(const void *a, const void *b)
 static ptrdiff_t read_roll(struct weft_snapshot *s, const struct piece *p,
                            struct weft_roll_header *h)
 {
-    ptrdiff_t n = weft__snapshot_get(s, p->at, p->room);
+    ptrdiff_t n = read_snapshot_get(s, p->at, p->room);
     if (n < (ptrdiff_t)sizeof *h)
         return n < 0 ? n : 0;
     memcpy(h, s->buffer, sizeof *h);
-    return weft__roll_fits(h, sizeof *h, (uint64_t)n) ? n : 0;
+    return read_roll_fits(h, sizeof *h, (uint64_t)n) ? n : 0;
 }
 
 /* A promise may go from the roll to a cell after the cells have been read, and would be in neither. */
@@ -216,7 +215,7 @@ static int look_at_roll(struct weft_snapshot *s)
     if (!s->live || s->on_roll || i == s->pieces)
         return 0;
     ptrdiff_t n = read_roll(s, &s->piece[i], &h);
-    int rc = n > 0 ? weft__scan_spend(&s->scan, (h.numbers + 1) * sizeof *s->on_roll) : 0;
+    int rc = n > 0 ? read_scan_spend(&s->scan, (h.numbers + 1) * sizeof *s->on_roll) : 0;
     if (n <= 0 || rc < 0)
         return n < 0 ? (int)n : rc;
     s->on_roll = calloc(h.numbers + 1, sizeof *s->on_roll);
@@ -237,10 +236,10 @@ static int copy_pending(struct weft_snapshot *s, const struct piece *p,
     struct cells cells = {.knowns = 0};
     int rc = look_at_roll(s);
     if (rc == 0)
-        rc = weft__snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
+        rc = read_snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
     if (rc > 0)
         rc = write_cells(s, p, h, &cells);
-    weft__cells_fini(&cells);
+    read_cells_fini(&cells);
     return rc;
 }
 
@@ -259,8 +258,8 @@ static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_
 {
     struct timespec now;
     if (s->in->writer == WEFT_WRITER_ALIVE)
-        return s->live ? weft__until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
-    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || weft__snapshot_alive(s, f)) &&
+        return s->live ? read_until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
+    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || read_snapshot_alive(s, f)) &&
         clock_gettime(CLOCK_MONOTONIC, &now) == 0)
         return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return 0;
@@ -334,7 +333,7 @@ static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
     uint64_t word, used = 0, bytes = (uint64_t)size;
     bool empty = true;
     memcpy(&h, s->buffer, bytes < sizeof h ? bytes : sizeof h);
-    if (bytes < sizeof h || !weft__roll_fits(&h, sizeof h, bytes) ||
+    if (bytes < sizeof h || !read_roll_fits(&h, sizeof h, bytes) ||
         h.sorts_at + (uint64_t)h.sorts * h.sort_bytes > h.numbers_at)
         return size; /* damaged: as it is */
     for (uint64_t i = 0; i < h.numbers; i++) {
@@ -374,8 +373,8 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     if (p->class == WEFT_PACKET_PENDING)
         return copy_pending(s, p, &h);
     int rc = used_of(s, p, &h, &bytes);
-    rc = rc < 0 ? rc : weft__snapshot_reserve(s, bytes + WEFT_SIGHT_TEXT);
-    n = rc < 0 ? rc : weft__snapshot_get(s, p->at, bytes);
+    rc = rc < 0 ? rc : read_snapshot_reserve(s, bytes + WEFT_SIGHT_TEXT);
+    n = rc < 0 ? rc : read_snapshot_get(s, p->at, bytes);
     if (n < (ptrdiff_t)sizeof h)
         return n < 0 ? (int)n : 0;
     memcpy(s->buffer, &h, sizeof h);
@@ -407,7 +406,7 @@ static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t
 {
     if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
         return 0;
-    return weft__snapshot_cannot_write(s);
+    return read_snapshot_cannot_write(s);
 }
 
 /* Writes the facts again, now that it is known what is not in the copy, how many texts there was no room for until now, and
@@ -432,7 +431,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
         rc = write_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = weft__snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s);
     return rc;
 }
 
@@ -443,19 +442,19 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
     int rc = 0;
     for (size_t i = 0; i < s->lates && rc == 0; i++) {
         const struct late *l = &s->late[i];
-        rc = weft__snapshot_reserve(s, l->count);
+        rc = read_snapshot_reserve(s, l->count);
         for (uint32_t n = 0; n < l->count && rc == 0; n++)
-            s->buffer[n] = weft__ended_bits(l->before, n);
+            s->buffer[n] = read_ended_bits(l->before, n);
         if (rc == 0)
             rc = write_at(s, start + (off_t)l->at, s->buffer, l->count);
     }
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = weft__snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s);
     return rc;
 }
 
-int weft__snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
-                                 void *data)
+int read_snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                                void *data)
 {
     int rc = 0;
     for (size_t i = 0; i < s->pieces && rc == 0; i++) {

@@ -14,21 +14,21 @@ static int no_memory(struct weft_snapshot *s)
 
 /* ---- Reading packets ---- */
 
-int weft__snapshot_reserve(struct weft_snapshot *s, uint64_t bytes)
+int read_snapshot_reserve(struct weft_snapshot *s, uint64_t bytes)
 {
-    return weft__scan_reserve(&s->scan, &s->buffer, &s->buffer_room, bytes);
+    return read_scan_reserve(&s->scan, &s->buffer, &s->buffer_room, bytes);
 }
 
-ptrdiff_t weft__snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
+ptrdiff_t read_snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
 {
     uint64_t left = s->in->size > at ? s->in->size - at : 0;
     bytes = bytes < left ? bytes : left;
-    int rc = weft__snapshot_reserve(s, bytes + 8);
+    int rc = read_snapshot_reserve(s, bytes + 8);
     return rc < 0 ? rc : weft_input_read(s->in, s->buffer, bytes, at, s->err);
 }
 
-uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
-                             uint64_t bytes, uint64_t limit, uint64_t *last)
+uint64_t read_snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
+                            uint64_t bytes, uint64_t limit, uint64_t *last)
 {
     uint64_t at = h->packet.header_bytes;
     while (at + FORMAT_FORM_HEAD <= bytes) {
@@ -46,9 +46,9 @@ uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned 
 static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint64_t words,
                      struct ended **out)
 {
-    int rc = weft__scan_grow(&s->scan, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
+    int rc = read_scan_grow(&s->scan, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
     if (rc == 0)
-        rc = weft__scan_spend(&s->scan, (words + 1) * sizeof(uint64_t));
+        rc = read_scan_spend(&s->scan, (words + 1) * sizeof(uint64_t));
     if (rc < 0)
         return rc;
     struct ended *e = *out = &s->ended[s->endeds];
@@ -64,20 +64,20 @@ static int add_emptied(struct weft_snapshot *s, const struct spot *p,
 {
     if (!format_has_ended(h))
         return 0;
-    int rc = weft__scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
+    int rc = read_scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
     return rc < 0 ? rc : read_emptied_add(&s->emptied, s->in, p->at, p->bytes, h, s->err);
 }
 
 static int note_bytes(struct weft_snapshot *s, const struct spot *p)
 {
     struct weft_events_header h;
-    int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
+    int rc = read_scan_header(&s->scan, p->at, p->bytes, &h);
     if (rc == 0)
         rc = add_emptied(s, p, &h);
     if (rc < 0)
         return rc;
     ptrdiff_t n = h.sequence && format_has_ended(&h)
-                      ? weft__snapshot_get(s, p->at + h.ended_at, h.ended_count)
+                      ? read_snapshot_get(s, p->at + h.ended_at, h.ended_count)
                       : 0;
     if (n < 0)
         return (int)n;
@@ -100,7 +100,7 @@ static int note_marks(struct weft_snapshot *s, const struct spot *p)
     int rc = read_whole(s->in, &h, sizeof h, p->at, s->err);
     if (rc <= 0 || h.ids_at > p->bytes || h.cells > (p->bytes - h.ids_at) / sizeof(uint64_t))
         return rc < 0 ? rc : 0;
-    ptrdiff_t n = weft__snapshot_get(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
+    ptrdiff_t n = read_snapshot_get(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
     if (n < 0)
         return (int)n;
     struct ended *e;
@@ -126,12 +126,12 @@ static int by_place(const void *key, const void *member)
     return weft_order_u64(key, &((const struct ended *)member)->at);
 }
 
-const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at)
+const struct ended *read_snapshot_ended_at(const struct weft_snapshot *s, uint64_t at)
 {
     return s->endeds ? bsearch(&at, s->ended, s->endeds, sizeof *s->ended, by_place) : NULL;
 }
 
-void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
+void read_snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
 {
     s->lossy |= end_ticks == 0 || end_ticks > s->closed;
 }
@@ -139,11 +139,11 @@ void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
 /* Returns true if what was in the place when it was looked at first has been overwritten, or even more. */
 static void compare_place(struct weft_snapshot *s, uint64_t at, const struct weft_events_header *h)
 {
-    const struct ended *e = weft__snapshot_ended_at(s, at);
+    const struct ended *e = read_snapshot_ended_at(s, at);
     if (!e || e->sequence == h->sequence)
         return;
     if (e->sequence)
-        weft__snapshot_lose(s, e->end_ticks);
+        read_snapshot_lose(s, e->end_ticks);
     s->lossy |= format_overwritten(h) > e->overwritten;
 }
 
@@ -151,7 +151,7 @@ static int find_closed(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = format_has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? read_scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc > 0 && h.end_ticks > s->closed)
         s->closed = h.end_ticks;
     return rc < 0 ? rc : 0;
@@ -171,7 +171,7 @@ static int find_newest(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = format_has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? read_scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc <= 0)
         return rc;
     note_pair(s, &h);
@@ -181,18 +181,18 @@ static int find_newest(void *data, const struct spot *p)
         return 0;
     uint64_t bytes = h.packet.content_bits / 8;
     bytes = bytes > h.packet.packet_bits / 8 ? 0 : bytes < p->bytes ? bytes : p->bytes;
-    ptrdiff_t n = weft__snapshot_get(s, p->at, bytes);
+    ptrdiff_t n = read_snapshot_get(s, p->at, bytes);
     uint64_t newest = s->newest, sequence = 0;
     if (n > 0)
-        weft__snapshot_walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
+        read_snapshot_walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
     if (n > 0)
-        n = weft__scan_sequence(&s->scan, p->at, &sequence);
+        n = read_scan_sequence(&s->scan, p->at, &sequence);
     if (sequence == h.sequence) /* still what was walked through */
         s->newest = newest;
     return n < 0 ? (int)n : 0;
 }
 
-int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells)
+int read_snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells)
 {
     struct place place = {p->at, p->bytes, p->h.content_bits / 8, p->h.header_bytes};
     if (place.content > place.size)
@@ -200,11 +200,11 @@ int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, str
     if (p->h.header_bytes < sizeof cells->h || p->h.header_bytes > place.content)
         return 0;
     const uint64_t most = place.content / sizeof(struct weft_pending_cell) * sizeof(struct known);
-    int rc = weft__scan_spend(&s->scan, 2 * most); /* they grow by doubling */
+    int rc = read_scan_spend(&s->scan, 2 * most); /* they grow by doubling */
     if (rc < 0)
         return rc;
     s->scan.memory_left += 2 * most; /* they do not last */
-    return weft__cells_load(cells, s->in, &place, s->err);
+    return read_cells_load(cells, s->in, &place, s->err);
 }
 
 /* What was overwritten before its packet was looked at may be newer than all that is there. Then it counts as
@@ -213,7 +213,7 @@ static int find_newest_cell(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
     struct cells cells = {.knowns = 0};
-    int rc = p->h.class == WEFT_PACKET_PENDING ? weft__snapshot_load_cells(s, p, &cells) : 0;
+    int rc = p->h.class == WEFT_PACKET_PENDING ? read_snapshot_load_cells(s, p, &cells) : 0;
     for (uint64_t i = 0; i < cells.knowns; i++) {
         const struct weft_pending_cell *c = &cells.known[i].cell;
         if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->newest)
@@ -222,7 +222,7 @@ static int find_newest_cell(void *data, const struct spot *p)
             if (c->note_tag[n] && c->note_ticks[n] > s->newest)
                 s->newest = c->note_ticks[n];
     }
-    weft__cells_fini(&cells);
+    read_cells_fini(&cells);
     return rc < 0 ? rc : 0;
 }
 
@@ -236,7 +236,7 @@ static int list_packet(void *data, const struct spot *p)
         return 0;
     if (format_has_events(&p->h)) {
         struct weft_events_header h;
-        int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
+        int rc = read_scan_header(&s->scan, p->at, p->bytes, &h);
         if (rc < 0)
             return rc;
         piece.sequence = h.sequence;
@@ -249,7 +249,7 @@ static int list_packet(void *data, const struct spot *p)
         if (rc == 0) /* unused, or on its way */
             return 0;
     }
-    int rc = weft__scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
+    int rc = read_scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
     if (rc < 0)
         return rc;
     s->facts_found += piece.class == WEFT_PACKET_FACTS;
@@ -291,16 +291,16 @@ static bool is_live(const struct weft_snapshot *s)
     case WEFT_WRITER_DEAD:
         return false;
     default:
-        return s->recording && weft__snapshot_alive(s, &s->facts);
+        return s->recording && read_snapshot_alive(s, &s->facts);
     }
 }
 
-bool weft__snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts)
+bool read_snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts)
 {
     return weft_facts_alive_as(facts, s->in->process ? s->in->process : facts->pid);
 }
 
-int weft__snapshot_read_facts(struct weft_snapshot *s)
+int read_snapshot_read_facts(struct weft_snapshot *s)
 {
     const struct weft_facts_header *f = &s->facts;
     int rc = read_whole(s->in, &s->facts, sizeof s->facts, 0, s->err);
@@ -311,29 +311,29 @@ int weft__snapshot_read_facts(struct weft_snapshot *s)
     return rc < 0 ? rc : 0;
 }
 
-/* Sets the moment. Returns as weft__scan_packets. */
+/* Sets the moment. Returns as read_scan_packets. */
 static int find_moment(struct weft_snapshot *s)
 {
     static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};
     struct timespec now;
     int rc = 1;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && rc > 0; i++)
-        rc = weft__scan_packets(&s->scan, passes[i], s);
+        rc = read_scan_packets(&s->scan, passes[i], s);
     s->moment = s->newest;
     if (s->live && s->in->writer == WEFT_WRITER_ALIVE && clock_gettime(CLOCK_REALTIME, &now) == 0)
         s->now_real_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return rc;
 }
 
-int weft__snapshot_look(struct weft_snapshot *s)
+int read_snapshot_look(struct weft_snapshot *s)
 {
-    int rc = weft__snapshot_read_facts(s);
+    int rc = read_snapshot_read_facts(s);
     s->moment = UINT64_MAX;
     if (rc < 0)
         return rc;
     if (s->recording && (rc = find_moment(s)) <= 0)
         return rc;
-    rc = weft__scan_packets(&s->scan, list_packet, s);
+    rc = read_scan_packets(&s->scan, list_packet, s);
     if (s->pieces)
         qsort(s->piece, s->pieces, sizeof *s->piece, by_age);
     for (size_t i = 0; i < s->pieces; i++) {

@@ -42,7 +42,7 @@ struct part {
     bool cut;       /* not what it says, but what content says */
 };
 
-struct weft__mirage_copy {
+struct read_mirage_copy {
     const struct weft_input *in;
     struct part *part; /* in the order of the input */
     size_t parts, most;
@@ -63,7 +63,7 @@ struct weft__mirage_copy {
     struct weft_error *err;
 };
 
-static int no_memory(struct weft__mirage_copy *c)
+static int no_memory(struct read_mirage_copy *c)
 {
     return weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
@@ -73,7 +73,7 @@ static bool is_mark(const unsigned char *bytes)
     return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
 }
 
-int weft__is_mirage(const struct weft_input *in, struct weft_error *err)
+int read_is_mirage(const struct weft_input *in, struct weft_error *err)
 {
     unsigned char head[HEADER];
     ptrdiff_t n = weft_input_read(in, head, sizeof head, 0, err);
@@ -82,7 +82,7 @@ int weft__is_mirage(const struct weft_input *in, struct weft_error *err)
 
 /* ---- Finding packets ---- */
 
-static int add_part(struct weft__mirage_copy *c, const struct part *p)
+static int add_part(struct read_mirage_copy *c, const struct part *p)
 {
     if (c->parts == c->most)
         return weft_error_set(
@@ -95,7 +95,7 @@ static int add_part(struct weft__mirage_copy *c, const struct part *p)
 }
 
 /* Reads the head of a packet while it is not emptied. Returns how many bytes there are, or a negative WEFT_E code. */
-static ptrdiff_t read_head(struct weft__mirage_copy *c, uint64_t at, unsigned char head[HEAD])
+static ptrdiff_t read_head(struct read_mirage_copy *c, uint64_t at, unsigned char head[HEAD])
 {
     ptrdiff_t n = 0;
     bool same = false;
@@ -114,7 +114,7 @@ static ptrdiff_t read_head(struct weft__mirage_copy *c, uint64_t at, unsigned ch
 }
 
 /* Adds the part that begins at that offset. */
-static int list_part(struct weft__mirage_copy *c, uint64_t at)
+static int list_part(struct read_mirage_copy *c, uint64_t at)
 {
     unsigned char head[HEAD];
     const uint64_t left = c->in->size - at;
@@ -152,7 +152,7 @@ static uint16_t age(uint16_t newest, uint16_t sequence)
 }
 
 /* The newest packet. (Numbers of a ring lie close together, also if some were read a few rounds ago.) */
-static struct part *find_newest(struct weft__mirage_copy *c)
+static struct part *find_newest(struct read_mirage_copy *c)
 {
     struct part *newest = NULL;
     for (size_t i = 0; i < c->parts; i++) {
@@ -166,7 +166,7 @@ static struct part *find_newest(struct weft__mirage_copy *c)
 
 /* The newest packet has its number, but still the content that it had before: it is full, and older than all others.
  * There the writer may have been stopped. */
-static bool is_not_emptied(const struct weft__mirage_copy *c, const struct part *newest)
+static bool is_not_emptied(const struct read_mirage_copy *c, const struct part *newest)
 {
     uint64_t oldest = UINT64_MAX;
     if (newest->content > newest->bytes || newest->bytes - newest->content > FULL_MAX)
@@ -179,7 +179,7 @@ static bool is_not_emptied(const struct weft__mirage_copy *c, const struct part 
 
 /* Waits until the newest event is written, for which there must be another one after it. There may be none for long, and
  * the writer may have been interrupted: after some time it counts as written. */
-static void await_event(struct weft__mirage_copy *c, const struct part *newest)
+static void await_event(struct read_mirage_copy *c, const struct part *newest)
 {
     struct weft_error err;
     unsigned char head[HEADER];
@@ -194,7 +194,7 @@ static void await_event(struct weft__mirage_copy *c, const struct part *newest)
     }
 }
 
-static void set_moment(struct weft__mirage_copy *c)
+static void set_moment(struct read_mirage_copy *c)
 {
     struct part *newest = find_newest(c);
     /* (A file is as it is.) */
@@ -213,7 +213,7 @@ static void set_moment(struct weft__mirage_copy *c)
     }
 }
 
-static int find_parts(struct weft__mirage_copy *c)
+static int find_parts(struct read_mirage_copy *c)
 {
     int rc = 0;
     c->parts = 0;
@@ -227,14 +227,14 @@ static int find_parts(struct weft__mirage_copy *c)
     return rc;
 }
 
-int weft__mirage_copy_begin(struct weft__mirage_copy **out, const struct weft_input *in,
-                            struct weft_error *err)
+int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_input *in,
+                           struct weft_error *err)
 {
     *out = NULL;
-    int rc = weft__is_mirage(in, err);
+    int rc = read_is_mirage(in, err);
     if (rc <= 0)
         return rc;
-    struct weft__mirage_copy *c = calloc(1, sizeof *c);
+    struct read_mirage_copy *c = calloc(1, sizeof *c);
     if (!c)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     c->in = in;
@@ -244,7 +244,7 @@ int weft__mirage_copy_begin(struct weft__mirage_copy **out, const struct weft_in
     c->most = in->copy ? in->size / 1024 + 64 : SIZE_MAX;
     rc = find_parts(c);
     if (rc < 0) {
-        weft__mirage_copy_free(c);
+        read_mirage_copy_free(c);
         return rc;
     }
     *out = c;
@@ -253,14 +253,14 @@ int weft__mirage_copy_begin(struct weft__mirage_copy **out, const struct weft_in
 
 /* ---- Writing ---- */
 
-static int cannot_write(struct weft__mirage_copy *c)
+static int cannot_write(struct read_mirage_copy *c)
 {
     return weft_error_set(c->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
                           strerror(errno));
 }
 
 /* Writes bytes that belong at that offset of the copy. */
-static int write_bytes(struct weft__mirage_copy *c, uint64_t at, const void *bytes, size_t size)
+static int write_bytes(struct read_mirage_copy *c, uint64_t at, const void *bytes, size_t size)
 {
     if (c->start >= 0 && at != c->out_at && fseeko(c->out, c->start + (off_t)at, SEEK_SET) != 0)
         return cannot_write(c);
@@ -272,7 +272,7 @@ static int write_bytes(struct weft__mirage_copy *c, uint64_t at, const void *byt
 }
 
 /* Writes bytes of a packet, which may have to be written again. */
-static int write_part(struct weft__mirage_copy *c, const struct part *p, uint64_t at,
+static int write_part(struct read_mirage_copy *c, const struct part *p, uint64_t at,
                       const void *bytes, size_t size)
 {
     if (c->start >= 0)
@@ -281,7 +281,7 @@ static int write_part(struct weft__mirage_copy *c, const struct part *p, uint64_
     return 0;
 }
 
-static int write_zeros(struct weft__mirage_copy *c, const struct part *p, uint64_t at)
+static int write_zeros(struct read_mirage_copy *c, const struct part *p, uint64_t at)
 {
     int rc = 0;
     memset(c->block, 0, sizeof c->block);
@@ -294,7 +294,7 @@ static int write_zeros(struct weft__mirage_copy *c, const struct part *p, uint64
 
 /* Copies a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become shorter; or a negative
  * WEFT_E code. */
-static int copy_packet_bytes(struct weft__mirage_copy *c, const struct part *p, uint64_t end)
+static int copy_packet_bytes(struct read_mirage_copy *c, const struct part *p, uint64_t end)
 {
     for (uint64_t at = HEADER; at < end;) {
         size_t want = end - at < sizeof c->block ? (size_t)(end - at) : sizeof c->block;
@@ -312,7 +312,7 @@ static int copy_packet_bytes(struct weft__mirage_copy *c, const struct part *p, 
 /* What of a packet belongs into the copy. */
 enum extent { WHOLE, BEGINNING, NOTHING };
 
-static enum extent what_to_copy(const struct weft__mirage_copy *c, const struct part *p,
+static enum extent what_to_copy(const struct read_mirage_copy *c, const struct part *p,
                                 struct weft_mirage_header h)
 {
     const bool same = h.sequence == p->sequence;
@@ -328,7 +328,7 @@ static enum extent what_to_copy(const struct weft__mirage_copy *c, const struct 
 
 /* Copies it once. Returns 1 if it was the same all the time; 0 if not; or a negative WEFT_E code. *fit: there may be
  * something in it that belongs into the copy. */
-static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *fit)
+static int try_packet(struct read_mirage_copy *c, const struct part *p, bool *fit)
 {
     unsigned char head[HEADER], again[HEADER];
     *fit = false;
@@ -363,7 +363,7 @@ static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *f
     return after.sequence == h.sequence && after.content_bits / 8 >= said;
 }
 
-static int put_never_used(struct weft__mirage_copy *c, const struct part *p)
+static int put_never_used(struct read_mirage_copy *c, const struct part *p)
 {
     unsigned char head[HEADER];
     const struct weft_mirage_header never = {(uint32_t)p->bytes * 8, HEADER * 8, p->sequence};
@@ -372,13 +372,13 @@ static int put_never_used(struct weft__mirage_copy *c, const struct part *p)
     return write_part(c, p, 0, head, sizeof head);
 }
 
-static struct part *part_at(const struct weft__mirage_copy *c, size_t n)
+static struct part *part_at(const struct read_mirage_copy *c, size_t n)
 {
     return &c->part[c->start < 0 ? n : (c->first + n) % c->parts];
 }
 
 /* The n-th part is not in the copy: replaces those before it by unused packets. */
-static int blank_before(struct weft__mirage_copy *c, size_t n)
+static int blank_before(struct read_mirage_copy *c, size_t n)
 {
     int rc = 0;
     for (; c->kept < n && rc == 0; c->kept++)
@@ -388,7 +388,7 @@ static int blank_before(struct weft__mirage_copy *c, size_t n)
     return rc;
 }
 
-static int copy_packet(struct weft__mirage_copy *c, size_t n)
+static int copy_packet(struct read_mirage_copy *c, size_t n)
 {
     const struct part *p = part_at(c, n);
     bool fit = true;
@@ -408,7 +408,7 @@ static int copy_packet(struct weft__mirage_copy *c, size_t n)
 }
 
 /* What is no packet. */
-static int copy_bytes(struct weft__mirage_copy *c, const struct part *p)
+static int copy_bytes(struct read_mirage_copy *c, const struct part *p)
 {
     for (uint64_t at = 0; at < p->bytes;) {
         size_t want = p->bytes - at < sizeof c->block ? (size_t)(p->bytes - at) : sizeof c->block;
@@ -424,7 +424,7 @@ static int copy_bytes(struct weft__mirage_copy *c, const struct part *p)
 }
 
 /* Where one cannot go back, a packet is put together in memory. */
-static int allocate_packet(struct weft__mirage_copy *c)
+static int allocate_packet(struct read_mirage_copy *c)
 {
     uint64_t largest = 0;
     for (size_t i = 0; i < c->parts; i++)
@@ -434,7 +434,7 @@ static int allocate_packet(struct weft__mirage_copy *c)
     return c->packet ? 0 : no_memory(c);
 }
 
-static int write_parts(struct weft__mirage_copy *c, weft_progress_fn *progress, void *data)
+static int write_parts(struct read_mirage_copy *c, weft_progress_fn *progress, void *data)
 {
     int rc = 0;
     c->done = c->gone = 0;
@@ -450,7 +450,7 @@ static int write_parts(struct weft__mirage_copy *c, weft_progress_fn *progress, 
 }
 
 /* The writer has gone round the whole ring since the moment. */
-static bool is_empty(const struct weft__mirage_copy *c)
+static bool is_empty(const struct read_mirage_copy *c)
 {
     size_t used = 0;
     for (size_t i = 0; i < c->parts; i++)
@@ -458,8 +458,8 @@ static bool is_empty(const struct weft__mirage_copy *c)
     return used && c->gone >= used;
 }
 
-int weft__mirage_copy_write(struct weft__mirage_copy *c, FILE *file, off_t start,
-                            weft_progress_fn *progress, void *data, struct weft_error *err)
+int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start,
+                           weft_progress_fn *progress, void *data, struct weft_error *err)
 {
     c->err = err;
     c->out = file;
@@ -477,17 +477,17 @@ int weft__mirage_copy_write(struct weft__mirage_copy *c, FILE *file, off_t start
     return rc;
 }
 
-uint64_t weft__mirage_copy_bytes(const struct weft__mirage_copy *c)
+uint64_t read_mirage_copy_bytes(const struct read_mirage_copy *c)
 {
     return c->written;
 }
 
-uint64_t weft__mirage_copy_gone(const struct weft__mirage_copy *c)
+uint64_t read_mirage_copy_gone(const struct read_mirage_copy *c)
 {
     return c->gone;
 }
 
-void weft__mirage_copy_free(struct weft__mirage_copy *c)
+void read_mirage_copy_free(struct read_mirage_copy *c)
 {
     if (!c)
         return;

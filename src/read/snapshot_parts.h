@@ -46,7 +46,7 @@ struct on_roll {
 
 struct weft_snapshot {
     const struct weft_input *in;
-    struct weft__mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about that */
+    struct read_mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about that */
     struct scan scan;
     struct weft_facts_header facts; /* with which the file begins, if it does */
     bool has_facts, recording, live;
@@ -86,37 +86,37 @@ struct weft_snapshot {
 /* ---- Looking ---- */
 
 /* 1 to 3: finds what belongs into the copy. Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
-int weft__snapshot_look(struct weft_snapshot *s);
+int read_snapshot_look(struct weft_snapshot *s);
 
 /* Reads the facts with which the source begins, if it does, and sees whether it is live. Returns 0 or a negative WEFT_E
  * code. */
-int weft__snapshot_read_facts(struct weft_snapshot *s);
+int read_snapshot_read_facts(struct weft_snapshot *s);
 
 /* The process that records, by these facts of the source, is alive. */
-bool weft__snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts);
+bool read_snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts);
 
 /* What had ended in the packet at that offset, or NULL. */
-const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at);
+const struct ended *read_snapshot_ended_at(const struct weft_snapshot *s, uint64_t at);
 
 /* A packet that was closed at that time (0: not yet) has been overwritten. */
-void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks);
+void read_snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks);
 
 /* Reads up to that many bytes into the buffer. Returns how many, or a negative WEFT_E code. */
-ptrdiff_t weft__snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes);
+ptrdiff_t read_snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes);
 
 /* Makes the buffer that large. Returns 0 or a negative WEFT_E code. */
-int weft__snapshot_reserve(struct weft_snapshot *s, uint64_t bytes);
+int read_snapshot_reserve(struct weft_snapshot *s, uint64_t bytes);
 
 /* Returns the offset of the first event in the packet that is newer than limit, or where they end. h: its header,
  * that of the bytes is not looked at. *last: raised to the time of those before. */
-uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
-                             uint64_t bytes, uint64_t limit, uint64_t *last);
+uint64_t read_snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
+                            uint64_t bytes, uint64_t limit, uint64_t *last);
 
 /* Reads a packet of pending promises, in any case into cells that must be finished. Returns 1; 0 if it is damaged; or a
  * negative WEFT_E code. */
-int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells);
+int read_snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells);
 
-static inline uint8_t weft__ended_bits(const struct ended *e, uint64_t i)
+static inline uint8_t read_ended_bits(const struct ended *e, uint64_t i)
 {
     return (uint8_t)(e && i < e->count ? e->word[i / 32] >> i % 32 * 2 & 3 : 0);
 }
@@ -124,10 +124,10 @@ static inline uint8_t weft__ended_bits(const struct ended *e, uint64_t i)
 /* ---- Copying ---- */
 
 /* 4 to 6: writes it. start: where in the file, -1 if one cannot go back there. Returns 0 or a negative WEFT_E code. */
-int weft__snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
-                                 void *data);
+int read_snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                                void *data);
 
 /* Sets the error that errno says. */
-int weft__snapshot_cannot_write(struct weft_snapshot *s);
+int read_snapshot_cannot_write(struct weft_snapshot *s);
 
 #endif

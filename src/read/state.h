@@ -55,7 +55,7 @@ struct weft_reader {
 #include "read/formats.def"
 
 /* Counts a problem at that offset of the file, and keeps its text if it is one of the first. */
-void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
-                          const char *format, ...) __attribute__((format(printf, 4, 5)));
+void read_reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 #endif

@@ -19,7 +19,7 @@ static uint32_t *find_slot(const struct streams *s, uint32_t number)
     return weft_table_find(&s->table, weft_mix(number, s->seed), has_number, s->stream, &number);
 }
 
-uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16])
+uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16])
 {
     if (!s->table.room)
         s->seed = weft_seed();
@@ -38,12 +38,12 @@ uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, 
     return *slot - 1;
 }
 
-uint32_t weft__streams_find(const struct streams *s, uint32_t number)
+uint32_t read_streams_find(const struct streams *s, uint32_t number)
 {
     return s->table.room ? *find_slot(s, number) - 1 : WEFT_NO_STREAM;
 }
 
-uint32_t weft__streams_index(const struct streams *s, uint32_t number)
+uint32_t read_streams_index(const struct streams *s, uint32_t number)
 {
     return *find_slot(s, number) - 1;
 }
@@ -53,7 +53,7 @@ static int by_number(const void *a, const void *b)
     return weft_order_u32(a, b); /* the number comes first */
 }
 
-void weft__streams_sort(struct streams *s)
+void read_streams_sort(struct streams *s)
 {
     if (s->count)
         qsort(s->stream, s->count, sizeof *s->stream, by_number);
@@ -63,7 +63,7 @@ void weft__streams_sort(struct streams *s)
         *find_slot(s, s->stream[i].number) = i + 1;
 }
 
-void weft__streams_fini(struct streams *s)
+void read_streams_fini(struct streams *s)
 {
     free(s->state);
     free(s->stream);

@@ -33,8 +33,8 @@ static uint64_t event_ns(const struct weft_facts_header *f, const struct until_p
     return add_saturating(p->mono_ns, to_ns(ticks - p->ticks, f->hz));
 }
 
-uint64_t weft__until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
-                        uint64_t newest, uint64_t real_ns)
+uint64_t read_until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
+                       uint64_t newest, uint64_t real_ns)
 {
     const uint64_t event = event_ns(facts, p, newest);
     const bool related = p->real_ns >= EARLIEST_NS && p->real_ns <= add_saturating(real_ns, SECOND);

@@ -16,7 +16,7 @@ struct until_pair {
 /* The time now (real_ns: our wall clock) on that machine's monotonic clock. p: its newest pair; facts: for what its
  * ticks are; newest: ticks of its newest event, before which it does not lie. If the clocks are evidently not related,
  * it is the time of that event. */
-uint64_t weft__until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
-                        uint64_t newest, uint64_t real_ns);
+uint64_t read_until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
+                       uint64_t newest, uint64_t real_ns);
 
 #endif

@@ -61,9 +61,9 @@ static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t conten
         content > HOLE_LEAST ? weft_input_hole(&f->common.input, offset) - offset : content;
     if (there < HEADER || there >= content)
         return content;
-    weft__reader_problem(&f->common, offset + there, content - there,
-                         "packet says it holds %llu bytes, but the file has a hole after %llu",
-                         LONG(content), LONG(there));
+    read_reader_problem(&f->common, offset + there, content - there,
+                        "packet says it holds %llu bytes, but the file has a hole after %llu",
+                        LONG(content), LONG(there));
     return there;
 }
 
@@ -92,7 +92,7 @@ static int add_events(struct weft_file *f, const struct read_packet *p, struct w
         facts->unused_packets++;
         return read_emptied_add(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
     }
-    if (weft__streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
+    if (read_streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
         (h.pair_ticks | h.pair_mono_ns &&
          !clock_add(&f->clock, h.pair_ticks, h.pair_mono_ns, h.pair_error)))
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its streams");
@@ -275,8 +275,8 @@ static void shorten_packet(struct weft_reader *r, uint64_t offset, uint64_t cont
         if (content < last->header_bytes)
             f->packets--;
     }
-    weft__samples_shorten(f, offset, content);
-    weft__drained_shorten(f, offset, content);
+    read_samples_shorten(f, offset, content);
+    read_drained_shorten(f, offset, content);
     struct place *place[] = {&f->strings, &f->facts, &f->pending, &f->roll};
     for (size_t i = 0; i < sizeof place / sizeof *place; i++)
         if (place[i]->offset == offset && place[i]->content > content)
@@ -351,7 +351,7 @@ static void order_packets(struct weft_file *f)
     uint64_t kept = 0, hint = 0;
     if (f->packets)
         qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
-    weft__streams_sort(&f->streams);
+    read_streams_sort(&f->streams);
     for (uint64_t i = 0; i < f->packets; i++) {
         bool repeated = kept && f->packet[i].sequence == f->packet[kept - 1].sequence;
         facts->repeated_packets += repeated;
@@ -361,7 +361,7 @@ static void order_packets(struct weft_file *f)
     }
     f->packets = kept;
     for (uint64_t i = 0; i < f->packets; i++)
-        f->packet[i].stream = weft__streams_index(&f->streams, f->packet[i].stream);
+        f->packet[i].stream = read_streams_index(&f->streams, f->packet[i].stream);
     count_losses(f);
     for (uint64_t i = 0; i < f->packets; i++) {
         struct packet *p = &f->packet[i];
@@ -434,7 +434,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (rc == 0)
         rc = read_packets(&f->walk, r, err);
     if (rc == 0)
-        rc = weft__process_load(f, err);
+        rc = read_process_load(f, err);
     /* After the headers: texts stand in the file before the events that use them. */
     if (rc == 0 && f->strings.content)
         rc = grow_strings(f, err);
@@ -446,25 +446,25 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     find_wall(f);
-    weft__process_pause(f);
+    read_process_pause(f);
     order_packets(f);
     describe_clock(f);
-    rc = weft__pending_load(f, err);
+    rc = read_pending_load(f, err);
     if (rc == 0)
-        rc = weft__merge_begin(f, err);
-    return rc < 0 ? rc : weft__drained_begin(f, err);
+        rc = read_merge_begin(f, err);
+    return rc < 0 ? rc : read_drained_begin(f, err);
 }
 
 static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
-    return f->drained.on ? weft__ocaml_next(&f->drained.o, err) : weft__merge_next(r, err);
+    return f->drained.on ? read_ocaml_next(&f->drained.o, err) : read_merge_next(r, err);
 }
 
 static double progress(const struct weft_reader *r)
 {
     const struct weft_file *f = (const struct weft_file *)r;
-    return f->drained.on ? weft__ocaml_progress(&f->drained.o) : weft__merge_progress(r);
+    return f->drained.on ? read_ocaml_progress(&f->drained.o) : read_merge_progress(r);
 }
 
 static void fini(struct weft_reader *r)
@@ -476,13 +476,13 @@ static void fini(struct weft_reader *r)
     free(f->arg);
     texts_fini(&f->texts);
     clock_fini(&f->clock);
-    weft__streams_fini(&f->streams);
-    weft__pending_fini(&f->pending_events);
-    weft__emptied_fini(&f->emptied);
+    read_streams_fini(&f->streams);
+    read_pending_fini(&f->pending_events);
+    read_emptied_fini(&f->emptied);
     free(f->sort);
-    weft__samples_fini(&f->samples);
-    weft__drained_fini(&f->drained);
-    weft__merge_end(f->merge);
+    read_samples_fini(&f->samples);
+    read_drained_fini(&f->drained);
+    read_merge_end(f->merge);
 }
 
 static struct texts *texts_of(struct weft_reader *r)
@@ -503,8 +503,8 @@ const struct weft_reader_format read_weft_format = {
     .index = open_weft,
     .next = next_events,
     .progress = progress,
-    .next_samples = weft__samples_next,
+    .next_samples = read_samples_next,
     .texts = texts_of,
-    .was_overwritten = weft__pending_overwritten,
+    .was_overwritten = read_pending_overwritten,
     .fini = fini,
 };

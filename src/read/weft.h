@@ -130,7 +130,7 @@ struct drained {
     struct drained_packet *packet;
     uint64_t packets;
     uint32_t room;
-    struct weft__ocaml o;
+    struct read_ocaml o;
     bool on; /* they are what the trace consists of */
 };
 
@@ -172,33 +172,32 @@ struct weft_file {
 };
 
 /* Reads the packet at f->facts, if there is one, into the facts and the clock. */
-int weft__process_load(struct weft_file *f, struct weft_error *err);
+int read_process_load(struct weft_file *f, struct weft_error *err);
 
 /* Afterwards, when the clock is known: when the recording was paused. */
-void weft__process_pause(struct weft_file *f);
+void read_process_pause(struct weft_file *f);
 
 /* The index of the stream with that number, new if need be. WEFT_NO_STREAM: no memory. */
 #define WEFT_NO_STREAM WEFT_STREAM_NONE
-uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread,
-                           const char name[16]);
+uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16]);
 
 /* The index of the stream with that number, or WEFT_NO_STREAM. */
-uint32_t weft__streams_find(const struct streams *s, uint32_t number);
+uint32_t read_streams_find(const struct streams *s, uint32_t number);
 
 /* Puts them in the order of their numbers. */
-void weft__streams_sort(struct streams *s);
+void read_streams_sort(struct streams *s);
 
 /* The index of the stream with that number, which is there. */
-uint32_t weft__streams_index(const struct streams *s, uint32_t number);
+uint32_t read_streams_index(const struct streams *s, uint32_t number);
 
-void weft__streams_fini(struct streams *s);
+void read_streams_fini(struct streams *s);
 
 /* Reads a packet of pending promises. Returns 1; 0 if its tables are not within it; or a negative code. Also
  * in the latter case the caller calls fini. */
-int weft__cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
-                     struct weft_error *err);
+int read_cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
+                    struct weft_error *err);
 
-void weft__cells_fini(struct cells *c);
+void read_cells_fini(struct cells *c);
 
 /* Takes the ended bytes of the packet at that offset, which may have size bytes, if it has been emptied; h: its
  * header. 0 or a negative code. */
@@ -206,65 +205,65 @@ int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t a
                      const struct weft_events_header *h, struct weft_error *err);
 
 /* Says of which cells' promises the emptied packets know that they had ended. */
-void weft__emptied_mark(struct emptieds *e, struct cells *c);
+void read_emptied_mark(struct emptieds *e, struct cells *c);
 
-void weft__emptied_fini(struct emptieds *e);
+void read_emptied_fini(struct emptieds *e);
 
 /* Returns true if more is known of a promise than that it is on the roll. */
 typedef bool roll_known_fn(const void *data, uint64_t id);
 
 /* Returns true if the tables of a roll lie within its packet. */
-bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
+bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
 
 /* Hands out all numbers on the roll, in no order; use returns false if there is no memory. Returns 0 or a negative code. */
 typedef bool roll_use_fn(void *data, uint64_t id);
-int weft__roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err);
+int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err);
 
 /* Reads the packet at f->roll, if there is one, into the facts. The texts are there. 0 or a negative code. */
-int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
-                    const void *data, struct weft_error *err);
+int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
+                   const void *data, struct weft_error *err);
 
 /* Reads the packet at f->pending and the ended bytes. The packets are in order. 0 or a negative code. */
-int weft__pending_load(struct weft_file *f, struct weft_error *err);
+int read_pending_load(struct weft_file *f, struct weft_error *err);
 
 /* Takes note of a creation or an ending; only if there are endings. False: no memory. */
-bool weft__pending_see(struct endings *e, const struct weft_event *ev);
+bool read_pending_see(struct endings *e, const struct weft_event *ev);
 
 /* Returns true if an event, as well as a cell, says that the promise was created. e may be NULL. */
-bool weft__pending_was_created(const struct endings *e, uint64_t id);
+bool read_pending_was_created(const struct endings *e, uint64_t id);
 
 /* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
-bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
+bool read_pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 
-void weft__pending_fini(struct pending *p);
+void read_pending_fini(struct pending *p);
 
 /* weft_reader_was_overwritten, where pending promises are complete. */
-bool weft__pending_overwritten(const struct weft_reader *r, uint64_t id);
+bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
 
 /* Keeps where a packet of samples stands. 0 or a negative code. */
 int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err);
 
 /* The packet at that offset, if it was the last one, does not go on beyond that size. */
-void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
+void read_samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 
-ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
-                             struct weft_error *err);
-void weft__samples_fini(struct samples *s);
+ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
+                            struct weft_error *err);
+void read_samples_fini(struct samples *s);
 
 /* Keeps where a packet of items of OCaml's rings stands. 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
 
-/* As weft__samples_shorten. */
-void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
+/* As read_samples_shorten. */
+void read_drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 
 /* All packets are known. If there are such, and none of events, the trace consists of them. 0 or a negative code. */
-int weft__drained_begin(struct weft_file *f, struct weft_error *err);
+int read_drained_begin(struct weft_file *f, struct weft_error *err);
 
-void weft__drained_fini(struct drained *d);
+void read_drained_fini(struct drained *d);
 
-int weft__merge_begin(struct weft_file *f, struct weft_error *err);
-ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err);
-double weft__merge_progress(const struct weft_reader *r);
-void weft__merge_end(struct merge *m);
+int read_merge_begin(struct weft_file *f, struct weft_error *err);
+ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err);
+double read_merge_progress(const struct weft_reader *r);
+void read_merge_end(struct merge *m);
 
 #endif

@@ -5,7 +5,7 @@
  * then no reader sees it: killed in the middle, it was not recorded. A signal handler that interrupts the
  * writing finds the slot busy and uses the slot's second writer, a stream of its own.
  *
- * weft_stop and weft__threads_quiet rely on this order: busy is set before the state is looked at again,
+ * weft_stop and weft_record_threads_quiet rely on this order: busy is set before the state is looked at again,
  * and cleared after the last store. The processor may reorder the two; weft_stop makes every thread pass a
  * barrier (membarrier) after it has cleared the state. */
 #include "format/events.h"
@@ -36,7 +36,7 @@ COLD void discard(struct writer *w)
 {
     if (w)
         w->discarded++;
-    __atomic_fetch_add(&weft__rec.facts->discarded_events, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_record_rec.facts->discarded_events, 1, __ATOMIC_RELAXED);
 }
 
 HOT void set_busy(struct thread *t, uint32_t level)
@@ -50,17 +50,18 @@ COLD bool renew(struct thread *t, struct writer *w, uint32_t level)
 {
     if (level == 0) { /* no call is interrupted, so a recording may begin or end here */
         set_busy(t, 0);
-        weft__asked();
+        weft_record_asked();
         set_busy(t, 1);
         __atomic_signal_fence(__ATOMIC_SEQ_CST);
     }
-    return weft__is_on() && (w->generation == weft__rec.generation || weft__thread_renew(t, w));
+    return weft_record_is_on() &&
+           (w->generation == weft_record_rec.generation || weft_record_thread_renew(t, w));
 }
 
 /* The first call of the thread, or of all. */
 COLD struct thread *first_call(void)
 {
-    weft__asked();
+    weft_record_asked();
     return this_thread();
 }
 
@@ -68,9 +69,9 @@ COLD void refuse(struct thread *t, uint32_t level)
 {
     if (level < 2) {
         set_busy(t, level);
-    } else if (weft__is_on()) { /* weft_stop waits for the events that were interrupted */
+    } else if (weft_record_is_on()) { /* weft_stop waits for the events that were interrupted */
         discard(NULL);
-        weft__refused();
+        weft_record_refused();
     }
 }
 
@@ -78,18 +79,18 @@ COLD void refuse(struct thread *t, uint32_t level)
  * began. */
 static __attribute__((noinline)) uint64_t other_ticks(struct writer *w)
 {
-    if (!weft__rec.turn_clock)
-        return weft__clock_ticks(&weft__rec.clock);
+    if (!weft_record_rec.turn_clock)
+        return weft_record_clock_ticks(&weft_record_rec.clock);
     if (!w->ticks)
-        w->ticks = weft__clock_ticks(&weft__rec.clock);
+        w->ticks = weft_record_clock_ticks(&weft_record_rec.clock);
     return w->ticks;
 }
 
 HOT uint64_t event_ticks(struct writer *w)
 {
-    if (__builtin_expect(weft__rec.quick_clock, 1))
+    if (__builtin_expect(weft_record_rec.quick_clock, 1))
         return clock_counter();
-    return __builtin_expect(weft__rec.turn_clock && w->ticks, 1) ? w->ticks : other_ticks(w);
+    return __builtin_expect(weft_record_rec.turn_clock && w->ticks, 1) ? w->ticks : other_ticks(w);
 }
 
 /* Begins an event. False: there is none to be recorded. */
@@ -126,7 +127,7 @@ COLD void only_heed(void)
 {
     const struct thread *t = this_thread();
     if (!t || t->busy == 0)
-        weft__asked();
+        weft_record_asked();
 }
 
 /* As pen_up, for an event about a promise that may be 0: then tracked is false. */
@@ -150,7 +151,7 @@ HOT bool pen_room(struct pen *pen, size_t extra, uint64_t id)
 {
     struct writer *w = pen->w;
     if (__builtin_expect((size_t)(w->end - w->at) < EVENT_MAX + extra, 0) &&
-        !weft__pool_claim(pen->t, w, EVENT_MAX + extra, pen->ticks, id)) {
+        !weft_record_pool_claim(pen->t, w, EVENT_MAX + extra, pen->ticks, id)) {
         discard(w);
         return false;
     }
@@ -196,7 +197,7 @@ HOT void concerns(const struct pen *pen, unsigned kind, uint64_t p, uint64_t oth
     if (o && o->id == p && o->other == other && o->kind == kind)
         o->at = (uint16_t)((w->at - (unsigned char *)w->packet) / 4);
     else
-        weft__pending_note(w, kind, p, other, w->at);
+        weft_record_pending_note(w, kind, p, other, w->at);
 }
 
 /* An ended byte of that promise's home is about to be stored. */
@@ -204,8 +205,8 @@ HOT void touch(const struct pen *pen, uint64_t p)
 {
     __atomic_store_n(&pen->t->hazard[pen->w != &pen->t->writer[0]], home_of(p) + 1,
                      __ATOMIC_RELEASE); /* (Q) the byte of the one before */
-    if (__builtin_expect(weft__rec.fenced, 0))
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    if (__builtin_expect(weft_record_rec.fenced, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -217,7 +218,7 @@ HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned 
     if (__builtin_expect(find_home(p, &packet), 1))
         __atomic_store_n(&ended_bytes(packet)[index_of(p)], 1, __ATOMIC_RELEASE); /* the event */
     else
-        weft__pending_resolved(pen->w, kind, p, at);
+        weft_record_pending_resolved(pen->w, kind, p, at);
 }
 
 /* The event that was published last, at that place, says that p became q: it stays pending until q has ended, which is seen
@@ -231,16 +232,16 @@ static __attribute__((noinline)) void became(const struct pen *pen, uint64_t p, 
         return;
     }
     if (p < pen->w->low || p > pen->w->high)
-        weft__pending_note(pen->w, WEFT_EVENT_BECOMES, p, q, at);
+        weft_record_pending_note(pen->w, WEFT_EVENT_BECOMES, p, q, at);
     touch(pen, p);
     if (p < pen->w->base || p >= pen->w->ids_end)
-        weft__pending_links(pen->w);
+        weft_record_pending_links(pen->w);
     if (find_home(p, &packet)) {
         unsigned char pending = WEFT_BYTE_PENDING;
         __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(p)], &pending, WEFT_BYTE_BECAME,
                                     false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); /* the event */
     } else {
-        weft__pending_became(pen->w, p, q, pen->ticks);
+        weft_record_pending_became(pen->w, p, q, pen->ticks);
     }
 }
 
@@ -438,14 +439,14 @@ weft_promise weft_impl_run(weft_promise p)
 /* The event loop begins or ends a turn. */
 static inline void new_turn(struct pen *pen)
 {
-    if (__builtin_expect(weft__rec.turn_clock, 0))
-        pen->w->ticks = pen->ticks = weft__clock_ticks(&weft__rec.clock);
+    if (__builtin_expect(weft_record_rec.turn_clock, 0))
+        pen->w->ticks = pen->ticks = weft_record_clock_ticks(&weft_record_rec.clock);
 }
 
 #if __STDC_HOSTED__
 static uint64_t in_ns(uint64_t ticks)
 {
-    const uint64_t hz = weft__rec.clock.hz;
+    const uint64_t hz = weft_record_rec.clock.hz;
     return ticks / hz * 1000000000 + ticks % hz * 1000000000 / hz;
 }
 
@@ -461,7 +462,7 @@ COLD void ask_scheduler(struct pen *pen, uint64_t turn)
     enum { LEAST_NS = 1000000 };
     struct writer *w = pen->w;
     struct core_time now;
-    if (!weft__core_time(&now)) {
+    if (!weft_record_core_time(&now)) {
         w->ran = 0;
         return;
     }
@@ -486,7 +487,7 @@ HOT void end_turn(struct pen *pen)
     const uint64_t turn = w->woken && pen->ticks > w->woken ? pen->ticks - w->woken : 0;
     w->woken = 0;
     w->ran += turn;
-    if (__builtin_expect(w->ran >= weft__rec.core_ticks, 0))
+    if (__builtin_expect(w->ran >= weft_record_rec.core_ticks, 0))
         ask_scheduler(pen, turn);
 }
 
@@ -558,14 +559,14 @@ void weft_impl_gc(uint64_t duration_ns)
 
 static uint64_t mark_known(uint32_t number)
 {
-    return (uint64_t)weft__rec.generation << 32 | number;
+    return (uint64_t)weft_record_rec.generation << 32 | number;
 }
 
 /* What a place remembers of this recording; 0: nothing. */
 HOT uint32_t known_number(const uint64_t *known)
 {
     uint64_t k = __atomic_load_n(known, __ATOMIC_ACQUIRE); /* the text is stored */
-    return k >> 32 == weft__rec.generation ? (uint32_t)k : 0;
+    return k >> 32 == weft_record_rec.generation ? (uint32_t)k : 0;
 }
 
 HOT struct text_ref text_of(struct weft_text *place, const char *text)
@@ -573,7 +574,7 @@ HOT struct text_ref text_of(struct weft_text *place, const char *text)
     uint32_t number = place->literal && text ? known_number(&place->known) : 0;
     if (number)
         return (struct text_ref){.number = number};
-    struct text_ref ref = weft__text(text);
+    struct text_ref ref = weft_record_text(text);
     if (place->literal && ref.number && ref.number != WEFT_STRING_INLINE)
         __atomic_store_n(&place->known, mark_known(ref.number), __ATOMIC_RELEASE);
     return ref;
@@ -694,7 +695,7 @@ void weft_impl_counter(struct weft_counter *counter, int64_t n, int add)
         __atomic_store_n(&counter->value, n, __ATOMIC_RELAXED);
     struct text_ref name = {.number = known_number(&counter->known)};
     if (!name.number) {
-        name = weft__text(counter->name);
+        name = weft_record_text(counter->name);
         if (name.number != WEFT_STRING_INLINE)
             __atomic_store_n(&counter->known, mark_known(name.number), __ATOMIC_RELEASE);
     }
@@ -725,9 +726,9 @@ void weft_impl_counter(struct weft_counter *counter, int64_t n, int add)
 static weft_promise spare_id(struct writer *w)
 {
     if (w->spare_id == w->spare_end)
-        w->spare_id = weft__pool_numbers(&w->spare_end);
-    if (__atomic_load_n(&weft__rec.open, __ATOMIC_ACQUIRE) && tracks()) /* with (G) */
-        __atomic_fetch_or(&weft__rec.pending->unsure, WEFT_UNSURE, __ATOMIC_RELAXED);
+        w->spare_id = weft_record_pool_numbers(&w->spare_end);
+    if (__atomic_load_n(&weft_record_rec.open, __ATOMIC_ACQUIRE) && tracks()) /* with (G) */
+        __atomic_fetch_or(&weft_record_rec.pending->unsure, WEFT_UNSURE, __ATOMIC_RELAXED);
     return w->spare_id++;
 }
 
@@ -742,16 +743,16 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
     struct place place = {.site = 0};
     bool label_here = site->literal & 2;
     if (!label_here)
-        place.label = weft__text(label);
+        place.label = weft_record_text(label);
     if (site->literal & 1)
         place.site = known_number(&site->known);
     if (place.site)
         return place;
-    struct text_ref literal_label = label_here ? weft__text(label) : (struct text_ref){0};
-    struct text_ref file = weft__text(site->file);
-    place.type = weft__text(type);
+    struct text_ref literal_label = label_here ? weft_record_text(label) : (struct text_ref){0};
+    struct text_ref file = weft_record_text(site->file);
+    place.type = weft_record_text(type);
     if (place.type.number != WEFT_STRING_INLINE && literal_label.number != WEFT_STRING_INLINE)
-        place.site = weft__site(&(struct weft_site_entry){
+        place.site = weft_record_site(&(struct weft_site_entry){
             .type = place.type.number,
             .label = literal_label.number,
             .file = file.number != WEFT_STRING_INLINE ? file.number : 0,
@@ -761,7 +762,7 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
         place.site = WEFT_STRING_INLINE;
     if (place.site == WEFT_STRING_INLINE) { /* the texts go before the event */
         if (place.type.number != WEFT_STRING_INLINE)
-            place.type = weft__text_inline(type ? type : "");
+            place.type = weft_record_text_inline(type ? type : "");
         if (label_here)
             place.label = literal_label;
     } else if (site->literal & 1) {
@@ -799,7 +800,7 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
         own = false;
     }
     if (own && __builtin_expect(w->next_id == w->ids_end, 0))
-        weft__pool_close(w); /* which has no more numbers */
+        weft_record_pool_close(w); /* which has no more numbers */
     if (!pen_room(pen, extra, own ? UINT64_MAX : id))
         return own ? spare_id(w) : id;
     if (own) /* a packet begun since another thread's first number of its own has none */
@@ -825,7 +826,7 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
     if (place->label.number || !(by_running && near))
         put32(pen, place->label.number);
     if (!tracks()) /* before it is seen */
-        weft__pending_created(id, place->site);
+        weft_record_pending_created(id, place->site);
     pen_publish(pen);
     return id;
 }
@@ -852,7 +853,7 @@ static weft_promise standby_id(void)
         return 0;
     if (t->busy ==
         0) /* in a child of which nobody has told, memory of the recording is not there */
-        weft__asked();
+        weft_record_asked();
     uint32_t level = t->busy;
     set_busy(t, level + 1);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -892,7 +893,7 @@ weft_promise weft_impl_create_id(struct weft_site *site, weft_promise parent, we
     if (!id || id == WEFT_LOOP || !asked_for() || !pen_up(&pen))
         return 0;
     if (tracks())
-        weft__pending_own(pen.w);
+        weft_record_pending_own(pen.w);
     struct place place = place_of(site, type, label);
     put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
     pen_down(&pen);

@@ -55,17 +55,17 @@ enum {
 
 static uint64_t *ids(void)
 {
-    struct weft_pending_header *h = weft__rec.pending;
+    struct weft_pending_header *h = weft_record_rec.pending;
     return (uint64_t *)(void *)((unsigned char *)h + h->ids_at);
 }
 
 static struct weft_pending_cell *cell_at(uint32_t i)
 {
-    struct weft_pending_header *h = weft__rec.pending;
+    struct weft_pending_header *h = weft_record_rec.pending;
     return (struct weft_pending_cell *)(void *)((unsigned char *)h + h->cells_at) + i;
 }
 
-uint32_t weft__pending_cells(uint64_t bytes)
+uint32_t weft_record_pending_cells(uint64_t bytes)
 {
     const uint64_t each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
     uint64_t sets = bytes > sizeof(struct weft_pending_header)
@@ -74,16 +74,16 @@ uint32_t weft__pending_cells(uint64_t bytes)
     return (uint32_t)(sets ? sets : 1) * CELLS_OF_SET;
 }
 
-uint64_t weft__pending_bytes(uint32_t cells)
+uint64_t weft_record_pending_bytes(uint32_t cells)
 {
     return sizeof(struct weft_pending_header) +
            cells * (sizeof(uint64_t) + sizeof(struct weft_pending_cell));
 }
 
-void weft__pending_init(struct weft_pending_header *p, uint32_t cells)
+void weft_record_pending_init(struct weft_pending_header *p, uint32_t cells)
 {
     struct weft_packet_header packet = p->packet;
-    uint64_t bytes = weft__pending_bytes(cells);
+    uint64_t bytes = weft_record_pending_bytes(cells);
     memset(p, 0, bytes);
     p->packet = packet;
     p->packet.class = WEFT_PACKET_PENDING;
@@ -105,7 +105,7 @@ struct sets {
 
 static struct sets sets_of(uint64_t id)
 {
-    uint64_t count = weft__rec.pending->cells / CELLS_OF_SET;
+    uint64_t count = weft_record_rec.pending->cells / CELLS_OF_SET;
     uint64_t h = id * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t g = (h ^ h >> 32) * UINT64_C(0xff51afd7ed558ccd);
     uint64_t a = ((h >> 32) * count) >> 32, b = ((g >> 32) * count) >> 32;
@@ -139,18 +139,18 @@ static uint64_t plain(uint64_t id)
 
 static uint16_t *kept_at(uint64_t id)
 {
-    return &weft__rec.kept_by_home[home_of(plain(id)) & weft__rec.kept_mask];
+    return &weft_record_rec.kept_by_home[home_of(plain(id)) & weft_record_rec.kept_mask];
 }
 
-bool weft__cells_any(uint64_t home)
+bool weft_record_cells_any(uint64_t home)
 {
-    return __atomic_load_n(&weft__rec.kept_by_home[home & weft__rec.kept_mask], __ATOMIC_RELAXED) !=
-           0;
+    return __atomic_load_n(&weft_record_rec.kept_by_home[home & weft_record_rec.kept_mask],
+                           __ATOMIC_RELAXED) != 0;
 }
 
 static uint16_t *tag_of(const struct weft_pending_cell *c)
 {
-    return &weft__rec.cell_tags[c - cell_at(0)];
+    return &weft_record_rec.cell_tags[c - cell_at(0)];
 }
 
 static unsigned load_tag(const struct weft_pending_cell *c)
@@ -167,7 +167,7 @@ static bool drop(uint64_t *place, uint64_t id)
                                      __ATOMIC_RELAXED))
         return false;
     __atomic_fetch_sub(kept_at(id), 1, __ATOMIC_RELAXED);
-    weft__roll_count(sort, -1);
+    weft_record_roll_count(sort, -1);
     return true;
 }
 
@@ -184,7 +184,7 @@ static bool lock(struct weft_pending_cell *c)
     return false;
 }
 
-void weft__cell_unlock(struct weft_pending_cell *c)
+void weft_record_cell_unlock(struct weft_pending_cell *c)
 {
     uint32_t v = __atomic_load_n(&c->version, __ATOMIC_RELAXED);
     __atomic_store_n(&c->version, v + 1, __ATOMIC_RELEASE);
@@ -203,11 +203,11 @@ static struct weft_pending_cell *lock_place(const struct sets *s, uint32_t k, ui
     }
     if (load_id(s, k) == id && !(load_tag(c) & TAG_EXTRA) != extra)
         return c;
-    weft__cell_unlock(c);
+    weft_record_cell_unlock(c);
     return NULL;
 }
 
-struct weft_pending_cell *weft__cell_lock(uint64_t id, bool *held)
+struct weft_pending_cell *weft_record_cell_lock(uint64_t id, bool *held)
 {
     struct sets s = sets_of(id);
     struct weft_pending_cell *c = NULL;
@@ -218,9 +218,9 @@ struct weft_pending_cell *weft__cell_lock(uint64_t id, bool *held)
     return c;
 }
 
-bool weft__cells_has(uint64_t id)
+bool weft_record_cells_has(uint64_t id)
 {
-    if (!weft__cells_any(home_of(id)))
+    if (!weft_record_cells_any(home_of(id)))
         return false;
     struct sets s = sets_of(id);
     FOR_PLACES(k)
@@ -229,26 +229,26 @@ bool weft__cells_has(uint64_t id)
     return false;
 }
 
-uint64_t weft__cells_moves(void)
+uint64_t weft_record_cells_moves(void)
 {
-    return __atomic_load_n(&weft__rec.moves, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&weft_record_rec.moves, __ATOMIC_ACQUIRE);
 }
 
 /* A promise is where it goes, and about to leave the place where it was. */
 static void moved(void)
 {
-    __atomic_fetch_add(&weft__rec.moves, 1, __ATOMIC_ACQ_REL);
+    __atomic_fetch_add(&weft_record_rec.moves, 1, __ATOMIC_ACQ_REL);
 }
 
-bool weft__cells_listed(uint64_t id)
+bool weft_record_cells_listed(uint64_t id)
 {
     unsigned sort;
     bool listed;
     uint64_t before;
     do {
-        before = weft__cells_moves();
-        listed = weft__cells_has(id) || weft__roll_find(id, &sort);
-    } while (!listed && weft__cells_moves() != before);
+        before = weft_record_cells_moves();
+        listed = weft_record_cells_has(id) || weft_record_roll_find(id, &sort);
+    } while (!listed && weft_record_cells_moves() != before);
     return listed;
 }
 
@@ -269,7 +269,7 @@ static struct new_cell lock_free(const struct sets *s)
             continue;
         if (load_id(s, k) == 0)
             return (struct new_cell){c, id_at(s, k)};
-        weft__cell_unlock(c);
+        weft_record_cell_unlock(c);
     }
     return (struct new_cell){NULL, NULL};
 }
@@ -293,10 +293,10 @@ static uint64_t link_in(const struct weft_pending_cell *c)
     return 0;
 }
 
-uint64_t weft__cells_link(uint64_t id)
+uint64_t weft_record_cells_link(uint64_t id)
 {
     uint64_t link = 0;
-    if (!weft__cells_any(home_of(id)))
+    if (!weft_record_cells_any(home_of(id)))
         return 0;
     struct sets s = sets_of(id);
     for (uint32_t k = 0; k < 2 * CELLS_OF_SET && !link; k++) {
@@ -308,10 +308,10 @@ uint64_t weft__cells_link(uint64_t id)
     return link;
 }
 
-bool weft__cells_linked(uint64_t id)
+bool weft_record_cells_linked(uint64_t id)
 {
     bool linked = false;
-    if (!weft__cells_any(home_of(id)))
+    if (!weft_record_cells_any(home_of(id)))
         return false;
     struct sets s = sets_of(id);
     FOR_PLACES(k)
@@ -319,20 +319,20 @@ bool weft__cells_linked(uint64_t id)
     return linked;
 }
 
-void weft__cell_set_needed(struct weft_pending_cell *c)
+void weft_record_cell_set_needed(struct weft_pending_cell *c)
 {
     __atomic_fetch_or(tag_of(c), (uint16_t)TAG_WAITED, __ATOMIC_RELAXED);
 }
 
-void weft__cells_let_go(void)
+void weft_record_cells_let_go(void)
 {
-    __atomic_fetch_or(&weft__rec.pending->unsure, WEFT_LET_GO, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&weft_record_rec.pending->unsure, WEFT_LET_GO, __ATOMIC_RELAXED);
 }
 
-void weft__cells_forget(uint64_t id)
+void weft_record_cells_forget(uint64_t id)
 {
-    weft__cells_resolve(id);
-    weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+    weft_record_cells_resolve(id);
+    weft_record_cells_drop(id | WEFT_PENDING_RESOLVED);
 }
 
 /* Empties the cells of promises that became one that has ended; looks at some of them, others each time, as each may
@@ -341,7 +341,7 @@ static bool forget_ended_links(const struct sets *s)
 {
     bool any = false;
     uint64_t pending = 0; /* many may have become this one */
-    const uint32_t from = (uint32_t)weft__cells_moves();
+    const uint32_t from = (uint32_t)weft_record_cells_moves();
     unsigned followed = 0;
     FOR_PLACES(j)
     {
@@ -351,12 +351,12 @@ static bool forget_ended_links(const struct sets *s)
         if (!id || id & WEFT_PENDING_RESOLVED || !(load_tag(c) & TAG_BECAME))
             continue;
         const uint64_t link = link_in(c);
-        if (!link || link == pending || load_id(s, k) != id || weft__pending_unlinked(id))
+        if (!link || link == pending || load_id(s, k) != id || weft_record_pending_unlinked(id))
             continue;
         if (followed++ == LINKS_FOLLOWED)
             break;
-        if (weft__pending_gone(link)) {
-            weft__cells_forget(id);
+        if (weft_record_pending_gone(link)) {
+            weft_record_cells_forget(id);
             any = true;
         } else {
             pending = link;
@@ -367,25 +367,26 @@ static bool forget_ended_links(const struct sets *s)
 
 /* Who loses a cell */
 
-bool weft__cells_give_up(uint64_t id, unsigned sort)
+bool weft_record_cells_give_up(uint64_t id, unsigned sort)
 {
     /* Counted first: a reader must not take it for resolved. */
-    __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
-    return weft__roll_add(id, sort);
+    __atomic_fetch_add(&weft_record_rec.pending->given_up, 1, __ATOMIC_RELAXED);
+    return weft_record_roll_add(id, sort);
 }
 
-void weft__cells_leave_out(uint64_t id, unsigned sort, uint64_t count)
+void weft_record_cells_leave_out(uint64_t id, unsigned sort, uint64_t count)
 {
     bool held = false;
-    struct weft_pending_cell *c = weft__cells_any(home_of(id)) ? weft__cell_lock(id, &held) : NULL;
+    struct weft_pending_cell *c =
+        weft_record_cells_any(home_of(id)) ? weft_record_cell_lock(id, &held) : NULL;
     if (!c) {
-        weft__roll_leave_out(sort, count);
+        weft_record_roll_leave_out(sort, count);
         return;
     }
     const uint64_t sum = c->dropped + count;
     c->dropped = sum < UINT8_MAX ? (uint8_t)sum : UINT8_MAX;
-    weft__cell_unlock(c);
-    __atomic_fetch_add(&weft__rec.pending->skipped, count, __ATOMIC_RELAXED);
+    weft_record_cell_unlock(c);
+    __atomic_fetch_add(&weft_record_rec.pending->skipped, count, __ATOMIC_RELAXED);
 }
 
 /* Drops the extra cells of a promise that has lost its own. */
@@ -398,7 +399,7 @@ static void drop_extras(const struct sets *s, uint64_t id)
         if (!c)
             continue;
         drop(id_at(s, k), id);
-        weft__cell_unlock(c);
+        weft_record_cell_unlock(c);
     }
 }
 
@@ -411,14 +412,14 @@ static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, 
     for (int n = 0; n < WEFT_PENDING_NOTES; n++)
         notes += c->note_tag[n] != 0;
     const bool back = !tracks() && !(tag & TAG_EXTRA);
-    const bool added = back && weft__roll_add_fresh(id);
+    const bool added = back && weft_record_roll_add_fresh(id);
     if (back && !added)
-        weft__roll_unlisted(sort);
+        weft_record_roll_unlisted(sort);
     moved();
     if (drop(place, id))
         return notes;
     if (back)
-        weft__roll_undo(id, sort, added);
+        weft_record_roll_undo(id, sort, added);
     return 0;
 }
 
@@ -426,12 +427,12 @@ static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, 
 static bool drop_born(const struct weft_pending_cell *c, uint64_t *place, uint64_t id)
 {
     const unsigned sort = load_tag(c) & TAG_SORT;
-    const bool added = weft__cells_give_up(id, sort);
+    const bool added = weft_record_cells_give_up(id, sort);
     moved();
     if (drop(place, id))
         return true;
-    weft__roll_undo(id, sort, added);
-    __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+    weft_record_roll_undo(id, sort, added);
+    __atomic_fetch_sub(&weft_record_rec.pending->given_up, 1, __ATOMIC_RELAXED);
     return false;
 }
 
@@ -454,20 +455,20 @@ static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
         return;
     const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
     if (load_id(s, k) == id && tag & TAG_BECAME) {
-        let_go = !weft__pending_unlinked(id); /* else in a moment */
+        let_go = !weft_record_pending_unlinked(id); /* else in a moment */
         notes = let_go ? count_links(c) : 0;
     } else if (load_id(s, k) == id && c->flags & WEFT_PENDING_UNBORN) {
         notes = drop_unborn(c, id_at(s, k), id);
     } else if (load_id(s, k) == id) {
         given_up = drop_born(c, id_at(s, k), id);
     }
-    weft__cell_unlock(c);
+    weft_record_cell_unlock(c);
     if (let_go) {
-        weft__cells_let_go();
-        weft__roll_leave_out(sort, notes);
-        weft__cells_forget(id);
+        weft_record_cells_let_go();
+        weft_record_roll_leave_out(sort, notes);
+        weft_record_cells_forget(id);
     } else if (notes) {
-        weft__cells_leave_out(id, sort, notes);
+        weft_record_cells_leave_out(id, sort, notes);
     }
     if (given_up)
         drop_extras(s, id);
@@ -480,14 +481,14 @@ static bool is_needed(uint64_t id)
     unsigned count = 1;
     bool needed = false, held = false;
     for (unsigned i = 0; i < count && !needed; i++) {
-        struct weft_pending_cell *c = weft__cell_lock(queue[i], &held);
+        struct weft_pending_cell *c = weft_record_cell_lock(queue[i], &held);
         if (!c)
             continue;
         needed = load_tag(c) & TAG_IMPORTANT;
         for (int n = 0; n < WEFT_PENDING_NOTES && count < WALK; n++)
             if (c->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_TRY_READ)
                 queue[count++] = c->note_other[n];
-        weft__cell_unlock(c);
+        weft_record_cell_unlock(c);
     }
     return needed;
 }
@@ -495,15 +496,16 @@ static bool is_needed(uint64_t id)
 /* The larger, the sooner it goes; those that are equal are alike. */
 static uint64_t commonness(unsigned tag)
 {
-    uint64_t cells = weft__roll_cells(tag & TAG_SORT);
+    uint64_t cells = weft_record_roll_cells(tag & TAG_SORT);
     return (tag & TAG_IMPORTANT ? cells : cells * 16) * 2 + !(tag & TAG_WAITED);
 }
 
 /* The recorder's numbers rise with time, but for what threads have in stock. */
 static uint64_t age_of(const struct sets *s, uint32_t k)
 {
-    return weft__rec.tracks ? load_id(s, k)
-                            : __atomic_load_n(&cell_of(s, k)->created_ticks, __ATOMIC_RELAXED);
+    return weft_record_rec.tracks
+               ? load_id(s, k)
+               : __atomic_load_n(&cell_of(s, k)->created_ticks, __ATOMIC_RELAXED);
 }
 
 /* Of count promises, that of the newest quarter which is the oldest. Puts them in order. */
@@ -548,7 +550,7 @@ static bool choose(const struct sets *s, uint64_t limit, uint32_t *k, uint64_t *
  * who waited. */
 static bool is_old_link(const struct weft_pending_cell *c)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     uint32_t sequence = (uint32_t)__atomic_load_n(&r->sequence, __ATOMIC_RELAXED);
     for (int n = 0; n < WEFT_PENDING_NOTES; n++) {
         const uint32_t tag = __atomic_load_n(&c->note_tag[n], __ATOMIC_RELAXED);
@@ -565,13 +567,13 @@ static bool is_needless_link(const struct sets *s, uint32_t k)
     return id && !(id & WEFT_PENDING_RESOLVED) &&
            (load_tag(c) & (TAG_BECAME | TAG_WAITED | TAG_IMPORTANT)) == TAG_BECAME &&
            !(__atomic_load_n(&c->flags, __ATOMIC_RELAXED) & WEFT_PENDING_SHOULD_RESOLVE) &&
-           !weft__pending_unlinked(id) && load_id(s, k) == id;
+           !weft_record_pending_unlinked(id) && load_id(s, k) == id;
 }
 
 static void let_go_of(uint64_t id)
 {
-    weft__cells_let_go();
-    weft__cells_forget(id);
+    weft_record_cells_let_go();
+    weft_record_cells_forget(id);
 }
 
 /* Lets promises go that became others and for which nobody waits: some where that is known, so that it need not be done
@@ -628,12 +630,12 @@ static bool make_room(const struct sets *s, unsigned sort, bool important)
             drive_out(s, k, id);
             return true;
         }
-        weft__cell_set_important(c);
+        weft_record_cell_set_important(c);
     }
     return false;
 }
 
-struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, unsigned sort, bool important)
+struct new_cell weft_record_cell_take(uint64_t id, uint64_t ticks, unsigned sort, bool important)
 {
     struct sets s = sets_of(id);
     struct new_cell new = lock_free(&s);
@@ -658,43 +660,43 @@ struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, unsigned sort, bool
 static void show(struct new_cell new, uint64_t id)
 {
     __atomic_fetch_add(kept_at(id), 1, __ATOMIC_RELAXED);
-    weft__roll_count(load_tag(new.cell) & TAG_SORT, 1);
+    weft_record_roll_count(load_tag(new.cell) & TAG_SORT, 1);
     __atomic_store_n(new.place, id, __ATOMIC_RELEASE); /* (N) the cell */
     moved();
 }
 
-void weft__cell_publish(struct new_cell new, uint64_t id)
+void weft_record_cell_publish(struct new_cell new, uint64_t id)
 {
     show(new, id);
-    weft__cell_unlock(new.cell);
+    weft_record_cell_unlock(new.cell);
 }
 
-bool weft__cell_move(struct new_cell new, uint64_t id)
+bool weft_record_cell_move(struct new_cell new, uint64_t id)
 {
     show(new, id);
-    const bool was_there = weft__roll_drop(id);
+    const bool was_there = weft_record_roll_drop(id);
     if (!was_there)
         drop(new.place, id);
-    weft__cell_unlock(new.cell);
+    weft_record_cell_unlock(new.cell);
     return was_there;
 }
 
-void weft__cell_set_sort(struct weft_pending_cell *c, unsigned sort)
+void weft_record_cell_set_sort(struct weft_pending_cell *c, unsigned sort)
 {
     unsigned tag = load_tag(c);
-    weft__roll_count(tag & TAG_SORT, -1);
-    weft__roll_count(sort, 1);
+    weft_record_roll_count(tag & TAG_SORT, -1);
+    weft_record_roll_count(sort, 1);
     __atomic_store_n(tag_of(c), (uint16_t)((tag & ~TAG_SORT) | sort), __ATOMIC_RELAXED);
 }
 
-void weft__cell_set_important(struct weft_pending_cell *c)
+void weft_record_cell_set_important(struct weft_pending_cell *c)
 {
     __atomic_fetch_or(tag_of(c), (uint16_t)TAG_IMPORTANT, __ATOMIC_RELAXED);
 }
 
-bool weft__cells_important(uint64_t id)
+bool weft_record_cells_important(uint64_t id)
 {
-    if (id == UINT64_MAX || !weft__cells_any(home_of(id)))
+    if (id == UINT64_MAX || !weft_record_cells_any(home_of(id)))
         return false;
     struct sets s = sets_of(id);
     bool important = false;
@@ -703,9 +705,9 @@ bool weft__cells_important(uint64_t id)
     return important;
 }
 
-void weft__cells_drop(uint64_t id)
+void weft_record_cells_drop(uint64_t id)
 {
-    if (!weft__cells_any(home_of(plain(id))))
+    if (!weft_record_cells_any(home_of(plain(id))))
         return;
     struct sets s = sets_of(plain(id));
     FOR_PLACES(k)
@@ -719,7 +721,7 @@ void weft__cells_drop(uint64_t id)
 static bool mark_resolved(uint64_t id)
 {
     bool marked = false;
-    if (!weft__cells_any(home_of(id)))
+    if (!weft_record_cells_any(home_of(id)))
         return false;
     struct sets s = sets_of(id);
     for (bool again = true; again;) {
@@ -738,19 +740,19 @@ static bool mark_resolved(uint64_t id)
     return marked;
 }
 
-bool weft__cells_resolve(uint64_t id)
+bool weft_record_cells_resolve(uint64_t id)
 {
     uint64_t before;
     bool marked = false, was_on_roll;
     do {
-        before = weft__cells_moves();
+        before = weft_record_cells_moves();
         marked |= mark_resolved(id);
-        was_on_roll = weft__roll_drop(id);
-    } while (!was_on_roll && weft__cells_moves() != before); /* perhaps it has been moved */
+        was_on_roll = weft_record_roll_drop(id);
+    } while (!was_on_roll && weft_record_cells_moves() != before); /* perhaps it has been moved */
     return marked;
 }
 
-bool weft__cells_born(uint64_t id)
+bool weft_record_cells_born(uint64_t id)
 {
     struct sets s = sets_of(id);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with (P) */
@@ -780,8 +782,9 @@ static bool is_wait(unsigned kind)
 
 static bool is_over(unsigned kind, uint64_t other)
 {
-    return kind == WEFT_EVENT_TRY_READ ? weft__pending_over(other)
-                                       : kind == WEFT_NOTE_WAITS_FOR && weft__pending_gone(other);
+    return kind == WEFT_EVENT_TRY_READ
+               ? weft_record_pending_over(other)
+               : kind == WEFT_NOTE_WAITS_FOR && weft_record_pending_gone(other);
 }
 
 static int find_note(const struct weft_pending_cell *c, unsigned kind)
@@ -816,7 +819,7 @@ static int place_of_note(const struct weft_pending_cell *c, const struct note *n
     return -1;
 }
 
-bool weft__cell_note(struct weft_pending_cell *c, const struct note *n)
+bool weft_record_cell_note(struct weft_pending_cell *c, const struct note *n)
 {
     int at = place_of_note(c, n, load_tag(c) & TAG_EXTRA);
     if (at < 0)
@@ -842,7 +845,7 @@ static bool has_note(const struct weft_pending_cell *c, const struct note *n)
     return false;
 }
 
-bool weft__cells_note_more(uint64_t id, const struct note *n, bool only, bool *held)
+bool weft_record_cells_note_more(uint64_t id, const struct note *n, bool only, bool *held)
 {
     struct sets s = sets_of(id);
     unsigned extras = 0, tag = 0;
@@ -855,16 +858,16 @@ bool weft__cells_note_more(uint64_t id, const struct note *n, bool only, bool *h
         struct weft_pending_cell *c = lock_place(&s, k, id, true, held);
         if (!c)
             continue;
-        done = (!only || has_note(c, n)) && weft__cell_note(c, n);
-        weft__cell_unlock(c);
+        done = (!only || has_note(c, n)) && weft_record_cell_note(c, n);
+        weft_record_cell_unlock(c);
     }
     if (done || only || *held || extras == EXTRA_MAX)
         return done;
-    struct new_cell new = weft__cell_take(id, n->ticks, tag & TAG_SORT, tag & TAG_IMPORTANT);
+    struct new_cell new = weft_record_cell_take(id, n->ticks, tag & TAG_SORT, tag & TAG_IMPORTANT);
     if (!new.cell)
         return false;
     __atomic_fetch_or(tag_of(new.cell), TAG_EXTRA, __ATOMIC_RELAXED);
-    weft__cell_note(new.cell, n);
-    weft__cell_publish(new, id);
+    weft_record_cell_note(new.cell, n);
+    weft_record_cell_publish(new, id);
     return true;
 }

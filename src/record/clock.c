@@ -18,7 +18,7 @@ static int counter_is_even(void)
 #endif
 }
 
-uint64_t weft__clock_ticks(const struct clock_source *c)
+uint64_t weft_record_clock_ticks(const struct clock_source *c)
 {
     if (clock_has_counter(c))
         return clock_counter();
@@ -41,13 +41,13 @@ static uint64_t real_at(uint64_t mono_ns)
     return real_ns;
 }
 
-struct clock_pair weft__clock_pair(const struct clock_source *c)
+struct clock_pair weft_record_clock_pair(const struct clock_source *c)
 {
     /* An interrupt may come in between: the best of a few is taken. */
     struct clock_pair best = {0};
     for (int i = 0; i < 3; i++) {
-        uint64_t before = weft__clock_ticks(c), mono = clock_ns(CLOCK_MONOTONIC),
-                 after = weft__clock_ticks(c);
+        uint64_t before = weft_record_clock_ticks(c), mono = clock_ns(CLOCK_MONOTONIC),
+                 after = weft_record_clock_ticks(c);
         uint64_t took = after - before;
         if (i == 0 || took < best.error)
             best = (struct clock_pair){.ticks = before + took / 2,
@@ -71,16 +71,16 @@ static uint64_t measure_hz(struct clock_source *c)
 #endif
     /* Only for traces that end before there is a second pair; so a millisecond is enough. */
     c->hz = 1000000000;
-    struct clock_pair from = weft__clock_pair(c), to = from;
+    struct clock_pair from = weft_record_clock_pair(c), to = from;
     while (to.mono_ns - from.mono_ns < 1000000)
-        to = weft__clock_pair(c);
+        to = weft_record_clock_pair(c);
     uint64_t ticks = to.ticks - from.ticks, ns = to.mono_ns - from.mono_ns;
     for (; ns >> 33; ns >>= 1) /* the process was stopped meanwhile; so that products fit */
         ticks >>= 1;
     return ticks / ns * c->hz + ticks % ns * c->hz / ns;
 }
 
-void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz)
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz)
 {
     *c = (struct clock_source){.kind = WEFT_CLOCK_MONOTONIC, .caller = caller, .hz = 1000000000};
     if (caller) {

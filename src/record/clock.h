@@ -51,11 +51,11 @@ static inline bool clock_has_counter(const struct clock_source *c)
     return c->kind == WEFT_CLOCK_TSC || c->kind == WEFT_CLOCK_ARM64;
 }
 
-uint64_t weft__clock_ticks(const struct clock_source *c);
+uint64_t weft_record_clock_ticks(const struct clock_source *c);
 
 /* Chooses the fastest clock that rises evenly on this machine, or the caller's. */
-void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
 
-struct clock_pair weft__clock_pair(const struct clock_source *c);
+struct clock_pair weft_record_clock_pair(const struct clock_source *c);
 
 #endif

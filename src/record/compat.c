@@ -23,7 +23,7 @@ OLD(old_state, weft__state);
 
 __attribute__((constructor(101))) static void begin(void)
 {
-    weft__control.old_word = &old_state;
+    weft_record_control.old_word = &old_state;
     __atomic_store_n(&old_state, __atomic_load_n(&weft_impl_state, __ATOMIC_SEQ_CST),
                      __ATOMIC_SEQ_CST);
 }

@@ -13,13 +13,13 @@
 #include "record/start.h"
 #include <weft/weft.h>
 
-__attribute__((used)) struct weft__control weft__control = {
-    .magic = WEFT__CONTROL_MAGIC,
-    .version = WEFT__CONTROL_VERSION,
-    .bytes = sizeof weft__control,
-    .self = &weft__control,
+__attribute__((used)) struct weft_record_control weft_record_control = {
+    .magic = WEFT_RECORD_CONTROL_MAGIC,
+    .version = WEFT_RECORD_CONTROL_VERSION,
+    .bytes = sizeof weft_record_control,
+    .self = &weft_record_control,
     .word = &weft_impl_state,
-    .bell = (unsigned char *)&weft__rec.recording + 3,
+    .bell = (unsigned char *)&weft_record_rec.recording + 3,
 };
 
 #if UINTPTR_MAX > UINT32_MAX
@@ -35,7 +35,7 @@ __attribute__((used)) struct weft__control weft__control = {
             ".long 5, " bytes ", 1\n"                                                              \
             ".asciz \"weft\"\n"                                                                    \
             ".balign 4\n"                                                                          \
-            "0: " type " weft__control - 0b\n"                                                     \
+            "0: " type " weft_record_control - 0b\n"                                               \
             ".popsection\n")
 NOTE(DISTANCE);
 
@@ -43,17 +43,18 @@ struct wanted {
     uint32_t word, recording;
 };
 
-/* What the word and weft__rec.recording must be. */
+/* What the word and weft_record_rec.recording must be. */
 static struct wanted wanted(void)
 {
-    const struct weft__control *c = &weft__control;
+    const struct weft_record_control *c = &weft_record_control;
     bool on = __atomic_load_n(&c->on, __ATOMIC_SEQ_CST);
     uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST);
     bool asked = number && number != __atomic_load_n(&c->answer.number, __ATOMIC_SEQ_CST);
     return (struct wanted){
-        .word = (on || asked || weft__follow_is_due() ? WEFT__CALL_US : 0) |
-                (__atomic_load_n(&c->standby, __ATOMIC_SEQ_CST) ? WEFT__STANDBY : 0),
-        .recording = (on ? weft__rec.generation : NO_RECORDING) | (asked ? WEFT__RING << 24 : 0),
+        .word = (on || asked || weft_record_follow_is_due() ? WEFT_RECORD_CALL_US : 0) |
+                (__atomic_load_n(&c->standby, __ATOMIC_SEQ_CST) ? WEFT_RECORD_STANDBY : 0),
+        .recording =
+            (on ? weft_record_rec.generation : NO_RECORDING) | (asked ? WEFT_RECORD_RING << 24 : 0),
     };
 }
 
@@ -63,62 +64,62 @@ static void settle(void)
     struct wanted w, now = wanted();
     do {
         w = now;
-        __atomic_store_n(&weft__rec.recording, w.recording, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&weft_record_rec.recording, w.recording, __ATOMIC_SEQ_CST);
         __atomic_store_n(&weft_impl_state, w.word, __ATOMIC_SEQ_CST);
-        if (weft__control.old_word)
-            __atomic_store_n(weft__control.old_word, w.word, __ATOMIC_SEQ_CST);
+        if (weft_record_control.old_word)
+            __atomic_store_n(weft_record_control.old_word, w.word, __ATOMIC_SEQ_CST);
         now = wanted();
     } while (now.word != w.word || now.recording != w.recording);
 }
 
-void weft__switch(bool on)
+void weft_record_switch(bool on)
 {
-    __atomic_store_n(&weft__control.on, on, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
     settle();
 }
 
 /* Two may do it at once: in the end the facts say what is so. */
-void weft__switch_over(bool on)
+void weft_record_switch_over(bool on)
 {
-    const bool was = __atomic_exchange_n(&weft__control.on, on, __ATOMIC_SEQ_CST);
+    const bool was = __atomic_exchange_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
     settle();
-    if (was == on || !weft__rec.open || !weft__is_ours())
+    if (was == on || !weft_record_rec.open || !weft_record_is_ours())
         return;
     do {
-        on = weft__is_on();
-        weft__layout_switched(on);
-    } while (weft__is_on() != on);
+        on = weft_record_is_on();
+        weft_record_layout_switched(on);
+    } while (weft_record_is_on() != on);
 }
 
-void weft__switch_standby(bool on)
+void weft_record_switch_standby(bool on)
 {
-    __atomic_store_n(&weft__control.standby, on, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&weft_record_control.standby, on, __ATOMIC_SEQ_CST);
     settle();
 }
 
-void weft__control_forked(void)
+void weft_record_control_forked(void)
 {
-    weft__control.facts = NULL;
-    weft__control.on = 0;
-    weft__control.request.number = 0;
+    weft_record_control.facts = NULL;
+    weft_record_control.on = 0;
+    weft_record_control.request.number = 0;
     settle();
 }
 
-static int obey(const struct weft__request *r)
+static int obey(const struct weft_record_request *r)
 {
     const struct weft_options o = {.size = sizeof o, .path = r->path, .bytes = r->bytes};
     switch (r->command) {
-    case WEFT__CTL_ON:
-        if (!weft__rec.open || !weft__is_ours())
-            return weft__start_locked(&o, true);
-        weft__switch_over(true);
+    case WEFT_RECORD_CTL_ON:
+        if (!weft_record_rec.open || !weft_record_is_ours())
+            return weft_record_start_locked(&o, true);
+        weft_record_switch_over(true);
         return 0;
-    case WEFT__CTL_OFF:
-        weft__switch_over(false);
-        weft__others_ended(); /* so that nothing is recorded any more once there is an answer */
+    case WEFT_RECORD_CTL_OFF:
+        weft_record_switch_over(false);
+        weft_record_others_ended(); /* so that nothing is recorded any more once there is an answer */
         return 0;
-    case WEFT__CTL_STOP:
-        weft__stop_locked();
+    case WEFT_RECORD_CTL_STOP:
+        weft_record_stop_locked();
         return 0;
     default:
         return -ENOSYS;
@@ -126,25 +127,25 @@ static int obey(const struct weft__request *r)
 }
 
 /* weft ctl may store another one meanwhile: the check sum tells. number is 0 if it is damaged. */
-static void copy_request(struct weft__request *r)
+static void copy_request(struct weft_record_request *r)
 {
     for (int tries = 0; tries < 3; tries++) {
-        memcpy(r, &weft__control.request, sizeof *r);
+        memcpy(r, &weft_record_control.request, sizeof *r);
         r->path[sizeof r->path - 1] = 0;
-        if (!r->number || r->check == weft__request_check(r))
+        if (!r->number || r->check == weft_record_request_check(r))
             return;
         __atomic_thread_fence(__ATOMIC_SEQ_CST);
     }
-    weft__control.request.number = r->number = 0;
+    weft_record_control.request.number = r->number = 0;
 }
 
 /* The lock is held. */
 static void serve(void)
 {
-    static struct weft__request r; /* not on the stack, which may be a small one */
-    struct weft__control *c = &weft__control;
-    if (weft__follow_is_due())
-        weft__follow_begin();
+    static struct weft_record_request r; /* not on the stack, which may be a small one */
+    struct weft_record_control *c = &weft_record_control;
+    if (weft_record_follow_is_due())
+        weft_record_follow_begin();
     do {
         copy_request(&r);
         if (r.number && r.number != c->answer.number) {
@@ -162,35 +163,35 @@ static void serve(void)
 /* Whether neither weft ctl nor a child of a fork wants anything, nor a byte of weft ctl's has come too late. */
 static bool is_settled(void)
 {
-    const struct weft__control *c = &weft__control;
+    const struct weft_record_control *c = &weft_record_control;
     const uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
     const uint32_t word = wanted().word;
-    return __atomic_load_n(c->bell, __ATOMIC_RELAXED) != WEFT__RING &&
-           (!number || number == c->answer.number) && !weft__follow_is_due() &&
+    return __atomic_load_n(c->bell, __ATOMIC_RELAXED) != WEFT_RECORD_RING &&
+           (!number || number == c->answer.number) && !weft_record_follow_is_due() &&
            __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) == word &&
            (!c->old_word || __atomic_load_n(c->old_word, __ATOMIC_RELAXED) == word);
 }
 
-void weft__asked(void)
+void weft_record_asked(void)
 {
     const int error = errno;
-    const bool orphan = weft__is_orphan(); /* who had the lock is not here */
-    if (!orphan && (is_settled() || weft__is_locked()))
+    const bool orphan = weft_record_is_orphan(); /* who had the lock is not here */
+    if (!orphan && (is_settled() || weft_record_is_locked()))
         return;
     sigset_t all, before;
     sigfillset(&all); /* no handler leaves this by longjmp */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (orphan)
-        weft__threads_forked();
-    if (weft__try_lock()) {
+        weft_record_threads_forked();
+    if (weft_record_try_lock()) {
         serve();
-        weft__unlock();
+        weft_record_unlock();
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;
 }
 
-bool weft__is_on(void)
+bool weft_record_is_on(void)
 {
-    return __atomic_load_n(&weft__control.on, __ATOMIC_ACQUIRE);
+    return __atomic_load_n(&weft_record_control.on, __ATOMIC_ACQUIRE);
 }

@@ -35,7 +35,7 @@ static char temporary[sizeof path + sizeof TEMPORARY_SUFFIX];
 
 /* ---- The system ---- */
 
-size_t weft__read_small(const char *name, char *out, size_t room)
+size_t weft_record_read_small(const char *name, char *out, size_t room)
 {
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
@@ -46,7 +46,7 @@ size_t weft__read_small(const char *name, char *out, size_t room)
 }
 
 /* Field 22 of /proc/PID/stat, after the name, which may contain anything. */
-uint64_t weft__process_start(uint32_t pid)
+uint64_t weft_record_process_start(uint32_t pid)
 {
     static char text[1024];
     char name[32];
@@ -55,7 +55,7 @@ uint64_t weft__process_start(uint32_t pid)
     put_number(&p, pid);
     put_text(&p, "/stat");
     put_end(&p);
-    weft__read_small(name, text, sizeof text);
+    weft_record_read_small(name, text, sizeof text);
     const char *at = strrchr(text, ')');
     if (at && (!strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3)))
         return 0;
@@ -64,10 +64,10 @@ uint64_t weft__process_start(uint32_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-void weft__boot_id(uint8_t id[16])
+void weft_record_boot_id(uint8_t id[16])
 {
     char text[64];
-    weft__read_small("/proc/sys/kernel/random/boot_id", text, sizeof text);
+    weft_record_read_small("/proc/sys/kernel/random/boot_id", text, sizeof text);
     memset(id, 0, 16);
     for (int i = 0, nibble = 0; text[i] && nibble < 32; i++) {
         const char *digits = "0123456789abcdef", *d = strchr(digits, text[i]);
@@ -129,10 +129,10 @@ static bool is_trace(const struct weft_facts_header *f)
 static bool is_there(const struct weft_facts_header *f)
 {
     uint8_t boot[16];
-    weft__boot_id(boot);
+    weft_record_boot_id(boot);
     if (memcmp(boot, f->boot_id, sizeof boot) != 0)
         return false;
-    const uint64_t start = weft__process_start(f->pid);
+    const uint64_t start = weft_record_process_start(f->pid);
     if (start || f->process_start)
         return start == f->process_start;
     return f->pid && f->pid <= INT_MAX && (kill((pid_t)f->pid, 0) == 0 || errno == EPERM);
@@ -222,7 +222,7 @@ static int allocate(int fd, uint64_t bytes)
     return rc;
 }
 
-static int map(struct weft__file *f, int fd, uint64_t bytes)
+static int map(struct weft_record_file *f, int fd, uint64_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
@@ -232,7 +232,8 @@ static int map(struct weft__file *f, int fd, uint64_t bytes)
     return 0;
 }
 
-int weft__file_make(struct weft__file *f, const char *name, bool literal, uint64_t bytes)
+int weft_record_file_make(struct weft_record_file *f, const char *name, bool literal,
+                          uint64_t bytes)
 {
     if (!expand(name, literal))
         return -ENAMETOOLONG;
@@ -253,7 +254,7 @@ int weft__file_make(struct weft__file *f, const char *name, bool literal, uint64
     return rc;
 }
 
-int weft__file_take(struct weft__file *f, int fd, uint64_t bytes)
+int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes)
 {
     struct stat st;
     int seals = fcntl(fd, F_GET_SEALS);
@@ -265,7 +266,7 @@ int weft__file_take(struct weft__file *f, int fd, uint64_t bytes)
     return rc;
 }
 
-void weft__file_drop(struct weft__file *f, uint64_t bytes)
+void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes)
 {
     munmap(f->map, bytes);
     if (f->named)
@@ -320,7 +321,7 @@ static int rename_how(unsigned flags)
 }
 
 /* Something stands at the place, or the system cannot say. */
-static int publish_over(struct weft__file *f)
+static int publish_over(struct weft_record_file *f)
 {
     /* Two processes may have come to this with one name. Whoever gets a trace in exchange that somebody
      * writes gives it back. */
@@ -348,7 +349,7 @@ static int publish_over(struct weft__file *f)
     return 0;
 }
 
-int weft__file_publish(struct weft__file *f)
+int weft_record_file_publish(struct weft_record_file *f)
 {
     if (rename_how(NO_REPLACE) == 0) {
         f->named = false;

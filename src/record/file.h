@@ -10,33 +10,34 @@
 
 #pragma GCC visibility push(hidden)
 
-struct weft__file {
+struct weft_record_file {
     unsigned char *map; /* all of it */
     bool named;         /* it has a name that is not its own yet */
 };
 
 /* Makes a file of that size beside path, in which %p is replaced by the process id unless it is literal, and
  * maps it. 0 or a negative errno: also if what stands at path may not be replaced. */
-int weft__file_make(struct weft__file *f, const char *path, bool literal, uint64_t bytes);
+int weft_record_file_make(struct weft_record_file *f, const char *path, bool literal,
+                          uint64_t bytes);
 
 /* Gives the file its name. What stood there and was a trace that nobody writes is gone then; but one that
  * this process made before exec is kept as FILE.1. */
-int weft__file_publish(struct weft__file *f);
+int weft_record_file_publish(struct weft_record_file *f);
 
 /* Maps memory that cannot be made smaller instead, and closes fd. -EBADF: it is none. */
-int weft__file_take(struct weft__file *f, int fd, uint64_t bytes);
+int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes);
 
 /* Undoes make or take. */
-void weft__file_drop(struct weft__file *f, uint64_t bytes);
+void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes);
 
 /* About the system, for facts. Returns how many bytes it read; a NUL stands after them. */
-size_t weft__read_small(const char *path, char *out, size_t room);
+size_t weft_record_read_small(const char *path, char *out, size_t room);
 
-void weft__boot_id(uint8_t id[16]);
+void weft_record_boot_id(uint8_t id[16]);
 
 /* The start of a process in clock ticks after boot. 0: there is no such process, or it has ended and waits
  * for its parent. */
-uint64_t weft__process_start(uint32_t pid);
+uint64_t weft_record_process_start(uint32_t pid);
 
 #pragma GCC visibility pop
 

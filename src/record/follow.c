@@ -23,7 +23,7 @@ static struct {
     uint32_t told; /* generation of the recording whose facts say that there was a fork */
 } follow;
 
-void weft__follow(const char *path, uint64_t bytes, unsigned flags)
+void weft_record_follow(const char *path, uint64_t bytes, unsigned flags)
 {
     char folder[sizeof follow.path] = "";
     if (*path != '/' && !getcwd(folder, sizeof folder))
@@ -46,41 +46,41 @@ void weft__follow(const char *path, uint64_t bytes, unsigned flags)
     follow.begun = shared;
 }
 
-void weft__follow_forked(bool recorded)
+void weft_record_follow_forked(bool recorded)
 {
     /* A child of one that has not begun yet is as good as that one. */
     follow.due = *follow.path && (recorded || follow.due);
 }
 
-void weft__follow_parent(void)
+void weft_record_follow_parent(void)
 {
-    const uint32_t generation = weft__rec.generation;
-    if (!weft__rec.open || follow.told == generation || !weft__try_lock())
+    const uint32_t generation = weft_record_rec.generation;
+    if (!weft_record_rec.open || follow.told == generation || !weft_record_try_lock())
         return;
-    if (weft__rec.open && weft__is_ours()) {
+    if (weft_record_rec.open && weft_record_is_ours()) {
         follow.told = generation;
-        weft__layout_forked();
+        weft_record_layout_forked();
     }
-    weft__unlock();
+    weft_record_unlock();
 }
 
-bool weft__follow_is_due(void)
+bool weft_record_follow_is_due(void)
 {
     return __atomic_load_n(&follow.due, __ATOMIC_RELAXED);
 }
 
-void weft__follow_drop(void)
+void weft_record_follow_drop(void)
 {
     __atomic_store_n(&follow.due, 0, __ATOMIC_RELAXED);
 }
 
-void weft__follow_begin(void)
+void weft_record_follow_begin(void)
 {
     const struct weft_options o = {
         .size = sizeof o, .path = follow.path, .bytes = follow.bytes, .flags = follow.flags};
-    weft__follow_drop();
+    weft_record_follow_drop();
     if (__atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
-        weft__start_locked(&o,
-                           false); /* if it fails, the child runs on without, and says nothing: */
+        weft_record_start_locked(
+            &o, false); /* if it fails, the child runs on without, and says nothing: */
     /* it may have closed its standard error, and have something else there. */
 }

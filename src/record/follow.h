@@ -10,22 +10,22 @@
 
 /* From now on children record, too, each from its first call on, into a file of that name with its process id for %p;
  * at most 64 of them and their descendants. Once, before there are threads. */
-void weft__follow(const char *path, uint64_t bytes, unsigned flags);
+void weft_record_follow(const char *path, uint64_t bytes, unsigned flags);
 
 /* In a child, before it forgets what its parent did; recorded: that was recording. */
-void weft__follow_forked(bool recorded);
+void weft_record_follow_forked(bool recorded);
 
 /* In the parent. Safe in a signal handler, as fork is. */
-void weft__follow_parent(void);
+void weft_record_follow_parent(void);
 
 /* This process is to begin a recording with its next call. */
-bool weft__follow_is_due(void);
+bool weft_record_follow_is_due(void);
 
 /* Begins it. The lock of weft_start is held. */
-void weft__follow_begin(void);
+void weft_record_follow_begin(void);
 
 /* It is not to: it begins or ends one by itself. */
-void weft__follow_drop(void);
+void weft_record_follow_drop(void);
 
 #pragma GCC visibility pop
 

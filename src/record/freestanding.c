@@ -9,16 +9,16 @@
 
 #define PAGE UINT64_C(4096)
 #define MACHINE_FIRST (sizeof(void *) == 8 ? 56u : 28u) /* struct weft_machine of version 1 */
-WEFT__FROZEN(offsetof(struct weft_machine, processors), 8, 4);
-WEFT__FROZEN(offsetof(struct weft_machine, processor), 16, 8);
-WEFT__FROZEN(offsetof(struct weft_machine, wall_ns), 24, 12);
-WEFT__FROZEN(offsetof(struct weft_machine, random), 32, 16);
-WEFT__FROZEN(offsetof(struct weft_machine, program), 40, 20);
-WEFT__FROZEN(offsetof(struct weft_machine, host), 48, 24);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, processors), 8, 4);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, processor), 16, 8);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, wall_ns), 24, 12);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, random), 32, 16);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, program), 40, 20);
+WEFT_RECORD_FROZEN(offsetof(struct weft_machine, host), 48, 24);
 #define NS_PER_S UINT64_C(1000000000)
 
 uint32_t weft_impl_state;
-struct recorder weft__rec;
+struct recorder weft_record_rec;
 
 static struct thread *slots; /* one for each processor */
 static uint32_t slot_count;
@@ -27,20 +27,20 @@ static uint64_t (*wall_ns)(void);
 
 /* Threads: processors */
 
-struct thread *weft__this_thread(void)
+struct thread *weft_record_this_thread(void)
 {
     const unsigned n = processor ? processor() : 0;
     return n < slot_count ? &slots[n] : NULL;
 }
 
-bool weft__is_on(void)
+bool weft_record_is_on(void)
 {
     return recording();
 }
 
-bool weft__thread_renew(struct thread *t, struct writer *w)
+bool weft_record_thread_renew(struct thread *t, struct writer *w)
 {
-    const uint32_t generation = weft__rec.generation;
+    const uint32_t generation = weft_record_rec.generation;
     /* In an interrupt, if what it interrupted had not come to this. */
     if (t->writer[0].generation != generation)
         t->running = WEFT_LOOP;
@@ -48,18 +48,18 @@ bool weft__thread_renew(struct thread *t, struct writer *w)
     return true;
 }
 
-struct thread *weft__threads(uint32_t *count)
+struct thread *weft_record_threads(uint32_t *count)
 {
     *count = slot_count;
     return slots;
 }
 
-bool weft__threads_alone(void)
+bool weft_record_threads_alone(void)
 {
     return slot_count == 1;
 }
 
-void weft__threads_barrier(void)
+void weft_record_threads_barrier(void)
 {
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the others make one, too: fenced */
 }
@@ -80,15 +80,15 @@ static void name_slot(struct thread *t, uint32_t number)
 
 /* Clocks */
 
-uint64_t weft__clock_ticks(const struct clock_source *c)
+uint64_t weft_record_clock_ticks(const struct clock_source *c)
 {
     return clock_has_counter(c) ? clock_counter() : c->caller();
 }
 
 /* The clock itself is what is monotonic here. */
-struct clock_pair weft__clock_pair(const struct clock_source *c)
+struct clock_pair weft_record_clock_pair(const struct clock_source *c)
 {
-    struct clock_pair pair = {.ticks = weft__clock_ticks(c)};
+    struct clock_pair pair = {.ticks = weft_record_clock_ticks(c)};
     pair.mono_ns = pair.ticks / c->hz * NS_PER_S + pair.ticks % c->hz * NS_PER_S / c->hz;
     pair.real_ns = wall_ns ? wall_ns() : 0;
     return pair;
@@ -119,13 +119,14 @@ static bool choose_clock(struct clock_source *c, const struct weft_options *o)
 /* What lies behind the trace: a packet's header, slots, and the core's tables. */
 static uint64_t private_bytes(const struct layout *l, uint64_t processors)
 {
-    return 2 * 64 + (processors * sizeof(struct thread) + 63) / 64 * 64 + weft__layout_private(l);
+    return 2 * 64 + (processors * sizeof(struct thread) + 63) / 64 * 64 +
+           weft_record_layout_private(l);
 }
 
 /* The largest trace that leaves room for the rest. */
 static bool divide(struct layout *l, uint64_t bytes, uint64_t pending, uint64_t processors)
 {
-    for (uint64_t trace = bytes / PAGE * PAGE; weft__layout_plan(l, trace, pending);) {
+    for (uint64_t trace = bytes / PAGE * PAGE; weft_record_layout_plan(l, trace, pending);) {
         uint64_t all = trace + private_bytes(l, processors);
         if (all <= bytes)
             return true;
@@ -144,9 +145,10 @@ static uint64_t mixed(uint64_t v)
 
 static void make_uuid(uint8_t uuid[16], const struct weft_machine *m, const void *memory)
 {
-    uint64_t parts[2] = {weft__clock_ticks(&weft__rec.clock), m->wall_ns ? m->wall_ns() : 0};
+    uint64_t parts[2] = {weft_record_clock_ticks(&weft_record_rec.clock),
+                         m->wall_ns ? m->wall_ns() : 0};
     parts[0] = mixed(parts[0] ^ (uintptr_t)memory);
-    parts[1] = mixed(parts[0] + parts[1] + weft__rec.generation);
+    parts[1] = mixed(parts[0] + parts[1] + weft_record_rec.generation);
     memcpy(uuid, m->random ? m->random : parts, 16);
 }
 
@@ -180,7 +182,7 @@ static unsigned char *take_private(unsigned char *at, unsigned char *end, uint32
 static void start(const struct weft_machine *m, const struct weft_options *o,
                   const struct layout *l, uint32_t processors)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     unsigned char *memory = o->memory;
     uint8_t uuid[16];
     processor = m->processor;
@@ -190,11 +192,11 @@ static void start(const struct weft_machine *m, const struct weft_options *o,
     make_uuid(uuid, m, memory);
     unsigned char *private =
         take_private(memory + l->bytes, memory + o->bytes / 8 * 8, processors, uuid);
-    weft__layout_write(l, memory, private, uuid, o->flags & WEFT_START_TURN_CLOCK);
+    weft_record_layout_write(l, memory, private, uuid, o->flags & WEFT_START_TURN_CLOCK);
     if (m->program)
-        weft__layout_fact("program", m->program);
+        weft_record_layout_fact("program", m->program);
     if (m->host)
-        weft__layout_fact("host", m->host);
+        weft_record_layout_fact("host", m->host);
     __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) all of it */
     __atomic_store_n(&r->recording, r->generation, __ATOMIC_RELEASE);
     if (!(o->flags & WEFT_START_PAUSED))
@@ -209,16 +211,16 @@ int weft_start_on(const struct weft_machine *machine, const struct weft_options 
     struct layout layout;
     int rc = machine ? (int)weft_sized_take(&m, sizeof m, machine, MACHINE_FIRST) : 0;
     if (rc == 0)
-        rc = weft__options_take(&o, options);
+        rc = weft_record_options_take(&o, options);
     if (rc < 0)
         return rc;
     const uint32_t processors = m.processors ? m.processors : 1;
     if (!o.memory || (uintptr_t)o.memory % 8 || o.path || (processors > 1 && !m.processor) ||
         !choose_clock(&clock, &o) || !divide(&layout, o.bytes, o.pending_bytes, processors))
         return WEFT_START_INVALID;
-    if (weft__rec.open)
+    if (weft_record_rec.open)
         return WEFT_START_ALREADY;
-    weft__rec.clock = clock;
+    weft_record_rec.clock = clock;
     start(&m, &o, &layout, processors);
     return 0;
 }
@@ -230,26 +232,26 @@ int weft_start(const struct weft_options *options)
 
 void weft_stop(void)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     if (!r->open)
         return;
     __atomic_and_fetch(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST);
     __atomic_store_n(&r->recording, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
-    weft__layout_stop();
+    weft_record_layout_stop();
     slot_count = 0; /* the memory is the caller's again */
 }
 
 void weft_pause(void)
 {
-    if ((__atomic_fetch_and(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST) & 1) && weft__rec.open)
-        weft__layout_switched(false);
+    if ((__atomic_fetch_and(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST) & 1) && weft_record_rec.open)
+        weft_record_layout_switched(false);
 }
 
 void weft_unpause(void)
 {
-    if (weft__rec.open && !(__atomic_fetch_or(&weft_impl_state, 1, __ATOMIC_SEQ_CST) & 1))
-        weft__layout_switched(true);
+    if (weft_record_rec.open && !(__atomic_fetch_or(&weft_impl_state, 1, __ATOMIC_SEQ_CST) & 1))
+        weft_record_layout_switched(true);
 }
 
 void weft_standby(int on)

@@ -52,28 +52,29 @@ struct thread;
 struct writer;
 
 #if __STDC_HOSTED__
-extern __thread struct thread *weft__self __attribute__((tls_model("initial-exec")));
+extern __thread struct thread *weft_record_self __attribute__((tls_model("initial-exec")));
 
 /* Takes a slot for the calling thread, which has none. NULL: there is no more. */
-struct thread *weft__thread_new(void);
+struct thread *weft_record_thread_new(void);
 
 static inline struct thread *this_thread(void)
 {
-    return __builtin_expect(weft__self != NULL, 1) ? weft__self : weft__thread_new();
+    return __builtin_expect(weft_record_self != NULL, 1) ? weft_record_self
+                                                         : weft_record_thread_new();
 }
 #else
 /* NULL: this one cannot record. */
-struct thread *weft__this_thread(void);
+struct thread *weft_record_this_thread(void);
 
 static inline struct thread *this_thread(void)
 {
-    return weft__this_thread();
+    return weft_record_this_thread();
 }
 #endif
 
 /* Makes the slot's writer one of the present recording. False: that is another process's, from which this one
  * was forked without handlers. */
-bool weft__thread_renew(struct thread *t, struct writer *w);
+bool weft_record_thread_renew(struct thread *t, struct writer *w);
 
 #if __STDC_HOSTED__
 /* What the system's scheduler says of a thread. */
@@ -83,33 +84,33 @@ struct core_time {
 };
 
 /* How it stands with this thread. Leaves errno as it is, and is no cancellation point. False: the system does not say. */
-bool weft__core_time(struct core_time *t);
+bool weft_record_core_time(struct core_time *t);
 #endif
 
 /* What a call does that finds no writer of the present recording. */
 
 #if __STDC_HOSTED__
-/* weft__rec.recording, if there is none. No writer has this generation, nor one whose memory is empty (0). */
+/* weft_record_rec.recording, if there is none. No writer has this generation, nor one whose memory is empty (0). */
 #define NO_RECORDING UINT32_MAX
 
 /* control.c: does what weft ctl asks for. Not in the middle of another call; afterwards anything may be so. */
-void weft__asked(void);
+void weft_record_asked(void);
 
 /* A recording is open and not paused. */
-bool weft__is_on(void);
+bool weft_record_is_on(void);
 
 /* start.c: an event was discarded because it interrupts two others. */
-void weft__refused(void);
+void weft_record_refused(void);
 #else
 #define NO_RECORDING 0u
 
-static inline void weft__asked(void)
+static inline void weft_record_asked(void)
 {
 }
 
-bool weft__is_on(void);
+bool weft_record_is_on(void);
 
-static inline void weft__refused(void)
+static inline void weft_record_refused(void)
 {
 }
 #endif
@@ -142,16 +143,16 @@ static inline void cancel_again(int before)
 #endif
 
 /* Those that ever recorded are among the first *count ones. */
-struct thread *weft__threads(uint32_t *count);
+struct thread *weft_record_threads(uint32_t *count);
 
 /* Whether no other thread has ever recorded. */
-bool weft__threads_alone(void);
+bool weft_record_threads_alone(void);
 
 /* Afterwards this thread sees what any other one has stored before, or that one's next loads see what this
- * one has stored before. Where that cannot be, weft__rec.fenced is set, and the other ones make fences. */
-void weft__threads_barrier(void);
+ * one has stored before. Where that cannot be, weft_record_rec.fenced is set, and the other ones make fences. */
+void weft_record_threads_barrier(void);
 
-/* Clocks are in clock.h: weft__clock_ticks, weft__clock_pair. */
+/* Clocks are in clock.h: weft_record_clock_ticks, weft_record_clock_pair. */
 
 #pragma GCC visibility pop
 

@@ -23,12 +23,12 @@ static void plan_pending(struct layout *l, uint64_t room)
 {
     uint64_t full = room / 4 * 3 < CELLS_WANTED ? room / 4 * 3 : CELLS_WANTED;
     full = full < room / 2 ? room / 2 : full;
-    l->cells = weft__pending_cells(full);
-    uint64_t used = pages(weft__pending_bytes(l->cells));
-    weft__roll_plan(l, room > used ? room - used : 0);
+    l->cells = weft_record_pending_cells(full);
+    uint64_t used = pages(weft_record_pending_bytes(l->cells));
+    weft_record_roll_plan(l, room > used ? room - used : 0);
 }
 
-bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
+bool weft_record_layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
 {
     if (bytes < MIN_BYTES || bytes > MAX_BYTES)
         return false;
@@ -44,8 +44,8 @@ bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
     l->pending_at = l->strings_at + l->strings_bytes;
     /* By default 10 000 promises in 8 MiB; a million in 64 MiB, with the roll. */
     plan_pending(l, !pending ? bytes / 4 : pending < bytes / 2 ? pending : bytes / 2);
-    l->roll_at = l->pending_at + pages(weft__pending_bytes(l->cells));
-    l->pool_at = l->roll_at + pages(weft__roll_bytes(l));
+    l->roll_at = l->pending_at + pages(weft_record_pending_bytes(l->cells));
+    l->pool_at = l->roll_at + pages(weft_record_roll_bytes(l));
     uint64_t pool = bytes - l->pool_at;
     for (l->packet_bytes = PACKET_MAX; l->packet_bytes > PACKET_MIN; l->packet_bytes /= 2)
         if (pool / l->packet_bytes >= PACKETS_WANTED)
@@ -54,10 +54,10 @@ bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
     return true;
 }
 
-size_t weft__layout_private(const struct layout *l)
+size_t weft_record_layout_private(const struct layout *l)
 {
-    return weft__pool_private(&weft__rec, NULL, l->packets) + l->texts * sizeof *weft__rec.texts +
-           l->cells * sizeof *weft__rec.cell_tags;
+    return weft_record_pool_private(&weft_record_rec, NULL, l->packets) +
+           l->texts * sizeof *weft_record_rec.texts + l->cells * sizeof *weft_record_rec.cell_tags;
 }
 
 static void write_headers(struct recorder *r, const struct layout *l, unsigned char *base,
@@ -76,7 +76,8 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
         metadata->class = WEFT_PACKET_METADATA;
         metadata->header_bytes = sizeof *metadata;
         metadata->packet_bits = (l->strings_at - l->metadata_at) * 8;
-        size_t text = weft__metadata((char *)(metadata + 1), METADATA_BYTES - sizeof *metadata);
+        size_t text =
+            weft_record_metadata((char *)(metadata + 1), METADATA_BYTES - sizeof *metadata);
         metadata->content_bits = (sizeof *metadata + text) * 8;
     }
 #endif
@@ -91,13 +92,13 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
     r->pending = (void *)(base + l->pending_at);
     r->pending->packet = head;
     r->pending->packet.packet_bits = (l->roll_at - l->pending_at) * 8;
-    weft__pending_init(r->pending, l->cells);
-    r->pending->first_number = weft__pool_next_number();
+    weft_record_pending_init(r->pending, l->cells);
+    r->pending->first_number = weft_record_pool_next_number();
 
     r->roll = (void *)(base + l->roll_at);
     r->roll->packet = head;
     r->roll->packet.packet_bits = (l->pool_at - l->roll_at) * 8;
-    weft__roll_init(r->roll, l);
+    weft_record_roll_init(r->roll, l);
 
     r->facts = (void *)base;
     memset(r->facts, 0, PAGE);
@@ -111,7 +112,7 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
 static void write_facts(struct recorder *r, const struct layout *l)
 {
     struct weft_facts_header *f = r->facts;
-    struct clock_pair pair = weft__clock_pair(&r->clock);
+    struct clock_pair pair = weft_record_clock_pair(&r->clock);
     f->state = WEFT_TRACE_RECORDING;
     f->clock = r->clock.kind;
     f->event_packet_bytes = (uint32_t)l->packet_bytes;
@@ -122,16 +123,16 @@ static void write_facts(struct recorder *r, const struct layout *l)
     f->start_ticks = pair.ticks;
     f->start_mono_ns = pair.mono_ns;
     f->start_real_ns = pair.real_ns;
-    weft__layout_fact("version", WEFT_VERSION);
+    weft_record_layout_fact("version", WEFT_VERSION);
 }
 
-void weft__layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
-                        const uint8_t uuid[16], bool turn_clock)
+void weft_record_layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
+                              const uint8_t uuid[16], bool turn_clock)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     for (uint64_t at = 0; at < l->bytes; at += PAGE)
         ((volatile unsigned char *)base)[at] = 0; /* no page is touched first by an event */
-    size_t pool = weft__pool_private(r, private, l->packets);
+    size_t pool = weft_record_pool_private(r, private, l->packets);
     r->texts = (uint64_t *)(void *)(private + pool);
     r->texts_mask = l->texts - 1;
     r->cell_tags = (uint16_t *)(void *)(r->texts + l->texts);
@@ -143,19 +144,19 @@ void weft__layout_write(const struct layout *l, unsigned char *base, unsigned ch
     r->turn_clock = turn_clock;
     r->quick_clock = !turn_clock && clock_has_counter(&r->clock);
     write_headers(r, l, base, uuid);
-    weft__pool_init();
+    weft_record_pool_init();
     uint64_t end = l->pool_at + l->packets * l->packet_bytes;
     memset(base + end, 0, l->bytes - end); /* the caller's memory may hold anything */
     write_facts(r, l);
 }
 
-#define FORKED_BYTES 12u  /* for weft__layout_forked */
-#define REFUSED_BYTES 12u /* for weft__layout_refused */
+#define FORKED_BYTES 12u  /* for weft_record_layout_forked */
+#define REFUSED_BYTES 12u /* for weft_record_layout_refused */
 
 /* Leaves so many bytes free. */
 static void add_fact(const char *key, const char *value, size_t left)
 {
-    struct weft_facts_header *f = weft__rec.facts;
+    struct weft_facts_header *f = weft_record_rec.facts;
     char *at = (char *)f + f->packet.content_bits / 8;
     const char *end = (const char *)f + PAGE - left;
     size_t room = (size_t)(end - at), n = text_size(key, room), m = text_size(value, room);
@@ -167,26 +168,26 @@ static void add_fact(const char *key, const char *value, size_t left)
     f->packet.content_bits += ((uint64_t)n + m + 2) * 8;
 }
 
-void weft__layout_fact(const char *key, const char *value)
+void weft_record_layout_fact(const char *key, const char *value)
 {
     add_fact(key, value, WEFT_FACTS_END + FORKED_BYTES + REFUSED_BYTES);
 }
 
-void weft__layout_forked(void)
+void weft_record_layout_forked(void)
 {
     add_fact("forked", "yes", WEFT_FACTS_END);
 }
 
-void weft__layout_refused(void)
+void weft_record_layout_refused(void)
 {
     add_fact("refused", "yes", WEFT_FACTS_END);
 }
 
 /* Which of the two is later says whether it is on, also by a clock that stands still or is another processor's. */
-void weft__layout_switched(bool on)
+void weft_record_layout_switched(bool on)
 {
-    struct weft_facts_pause *p = (void *)(weft__rec.facts + 1);
-    const uint64_t now = weft__clock_ticks(&weft__rec.clock);
+    struct weft_facts_pause *p = (void *)(weft_record_rec.facts + 1);
+    const uint64_t now = weft_record_clock_ticks(&weft_record_rec.clock);
     const uint64_t paused = __atomic_load_n(&p->paused_ticks, __ATOMIC_RELAXED);
     const uint64_t resumed = __atomic_load_n(&p->resumed_ticks, __ATOMIC_RELAXED);
     if (!on)
@@ -195,10 +196,10 @@ void weft__layout_switched(bool on)
         __atomic_store_n(&p->resumed_ticks, now > paused ? now : paused, __ATOMIC_RELAXED);
 }
 
-void weft__layout_stop(void)
+void weft_record_layout_stop(void)
 {
-    struct recorder *r = &weft__rec;
-    struct clock_pair pair = weft__clock_pair(&r->clock);
+    struct recorder *r = &weft_record_rec;
+    struct clock_pair pair = weft_record_clock_pair(&r->clock);
     r->facts->stop_ticks = pair.ticks;
     r->facts->stop_mono_ns = pair.mono_ns;
     __atomic_store_n(&r->facts->state, WEFT_TRACE_STOPPED, __ATOMIC_RELEASE);

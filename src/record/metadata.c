@@ -48,7 +48,7 @@ static const struct {
 #include "format/events.def"
 };
 
-size_t weft__metadata(char *out, size_t room)
+size_t weft_record_metadata(char *out, size_t room)
 {
     struct put p = put_begin(out, room);
     put_text(&p, head);

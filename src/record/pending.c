@@ -64,7 +64,7 @@ static unsigned char byte_of(uint64_t packet, uint64_t id)
 /* Whether a promise with that byte has ended, and so has what it became, as far as is known. */
 static bool says_ended(unsigned char byte, uint64_t id)
 {
-    return byte == WEFT_BYTE_LINKED ? !weft__cells_linked(id)
+    return byte == WEFT_BYTE_LINKED ? !weft_record_cells_linked(id)
                                     : byte != WEFT_BYTE_PENDING && byte != WEFT_BYTE_BECAME;
 }
 
@@ -97,12 +97,12 @@ static enum place look_up(uint64_t id, uint64_t *packet)
 /* Whether a promise whose packet is gone has ended if nothing is known of it. */
 static bool is_sure(uint64_t id)
 {
-    const uint64_t unsure = __atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED);
-    return tracks() ? id >= weft__rec.pending->first_number && !(unsure & WEFT_UNSURE)
+    const uint64_t unsure = __atomic_load_n(&weft_record_rec.pending->unsure, __ATOMIC_RELAXED);
+    return tracks() ? id >= weft_record_rec.pending->first_number && !(unsure & WEFT_UNSURE)
                     : unsure & WEFT_LISTED;
 }
 
-bool weft__pending_over(uint64_t id)
+bool weft_record_pending_over(uint64_t id)
 {
     uint64_t packet;
     unsigned char byte;
@@ -110,25 +110,25 @@ bool weft__pending_over(uint64_t id)
         return false;
     if (find_byte(id, &packet, &byte))
         return byte != WEFT_BYTE_PENDING;
-    return is_sure(id) && (!weft__cells_listed(id) || weft__cells_linked(id));
+    return is_sure(id) && (!weft_record_cells_listed(id) || weft_record_cells_linked(id));
 }
 
-bool weft__pending_gone(uint64_t id)
+bool weft_record_pending_gone(uint64_t id)
 {
     uint64_t packet;
     for (int steps = 0; steps < CHAIN_MAX && id != UINT64_MAX; steps++) {
         enum place place = look_up(id, &packet);
         if (place == ENDED)
             return true;
-        const uint64_t link = weft__cells_link(id);
+        const uint64_t link = weft_record_cells_link(id);
         if (!link)
-            return place == GONE && is_sure(id) && !weft__cells_listed(id);
+            return place == GONE && is_sure(id) && !weft_record_cells_listed(id);
         id = link;
     }
     return false;
 }
 
-bool weft__pending_unlinked(uint64_t id)
+bool weft_record_pending_unlinked(uint64_t id)
 {
     uint64_t packet;
     unsigned char byte;
@@ -140,12 +140,12 @@ static bool was_let_go(uint64_t id)
 {
     uint64_t packet;
     unsigned char byte;
-    if (!(__atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED) & WEFT_LET_GO))
+    if (!(__atomic_load_n(&weft_record_rec.pending->unsure, __ATOMIC_RELAXED) & WEFT_LET_GO))
         return false;
     if (!find_byte(id, &packet, &byte))
-        return is_sure(id) && (!tracks() || id < weft__pool_next_number()) &&
-               !weft__cells_listed(id);
-    return byte == WEFT_BYTE_LET_GO || (byte == WEFT_BYTE_LINKED && !weft__cells_linked(id));
+        return is_sure(id) && (!tracks() || id < weft_record_pool_next_number()) &&
+               !weft_record_cells_listed(id);
+    return byte == WEFT_BYTE_LET_GO || (byte == WEFT_BYTE_LINKED && !weft_record_cells_linked(id));
 }
 
 /* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
@@ -155,14 +155,14 @@ static void check_again(uint64_t id)
     uint64_t packet;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!tracks()) {
-        if (!weft__cells_listed(id))
-            weft__cells_drop(id);
+        if (!weft_record_cells_listed(id))
+            weft_record_cells_drop(id);
         return;
     }
     enum place place = look_up(id, &packet);
     /* If it has been retired since, its creation has a cell, perhaps this one, or it was resolved. */
-    if (place == ENDED || (place == GONE && !weft__cells_born(id)))
-        weft__cells_drop(id);
+    if (place == ENDED || (place == GONE && !weft_record_cells_born(id)))
+        weft_record_cells_drop(id);
 }
 
 /* A cell for a promise that something is said of and that has none: because its packet has not been retired, or, if it is
@@ -173,18 +173,18 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
 {
     struct new_cell new = {NULL, NULL};
     unsigned sort = 0;
-    bool fresh = w->own && weft__roll_find(id, &sort) && sort == WEFT_ROLL_FRESH;
+    bool fresh = w->own && weft_record_roll_find(id, &sort) && sort == WEFT_ROLL_FRESH;
     bool elsewhere = fresh || (place == PENDING && packet != w->packet);
-    bool on_roll = !elsewhere && important && !w->second && weft__roll_find(id, &sort);
+    bool on_roll = !elsewhere && important && !w->second && weft_record_roll_find(id, &sort);
     sort = on_roll ? sort : 0;
     if (!elsewhere && !on_roll)
         return new;
-    new = weft__cell_take(id, e->ticks, sort, important);
+    new = weft_record_cell_take(id, e->ticks, sort, important);
     *counted = !new.cell;
     if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES)
-        weft__roll_leave_out(sort, 1);
+        weft_record_roll_leave_out(sort, 1);
     if (new.cell && on_roll &&place == GONE) { /* that is all that is left of it */
-        new.cell->site = weft__roll_site(sort);
+        new.cell->site = weft_record_roll_site(sort);
         new.cell->packet = (uint32_t)w->p->sequence;
         __atomic_store_n(&new.cell->flags, 0, __ATOMIC_RELAXED);
     }
@@ -202,11 +202,11 @@ static bool add_note(const struct walk *w, const struct seen *e, struct weft_pen
     else if (e->kind == WEFT_EVENT_BACKGROUND)
         __atomic_fetch_or(&c->flags, WEFT_PENDING_BACKGROUND, __ATOMIC_RELAXED);
     else if (e->kind == NEEDED)
-        weft__cell_set_needed(c);
+        weft_record_cell_set_needed(c);
     else
-        done = weft__cell_note(c, &(struct note){e->kind, e->ticks, other, w->p->sequence});
+        done = weft_record_cell_note(c, &(struct note){e->kind, e->ticks, other, w->p->sequence});
     if (important)
-        weft__cell_set_important(c);
+        weft_record_cell_set_important(c);
     return done;
 }
 
@@ -228,7 +228,7 @@ static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, u
     if (place == ENDED)
         return NOBODY;
     struct weft_pending_cell *c =
-        weft__cells_any(home_of(id)) ? weft__cell_lock(id, &w->held) : NULL;
+        weft_record_cells_any(home_of(id)) ? weft_record_cell_lock(id, &w->held) : NULL;
     if (!c && !w->held) {
         new = cell_for_note(w, e, id, place, packet, important, &counted);
         c = new.cell;
@@ -237,15 +237,15 @@ static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, u
         return w->held ? SAID : counted ? LEFT : NOBODY;
     enum said said = add_note(w, e, c, other, important) ? SAID : FULL;
     if (!new.cell) {
-        weft__cell_unlock(c);
+        weft_record_cell_unlock(c);
         return said;
     }
-    if (place != PENDING && !weft__cell_move(new, id))
+    if (place != PENDING && !weft_record_cell_move(new, id))
         return AGAIN;
     w->kept++;
     if (place == PENDING) {
-        weft__cell_publish(new, id);
-        weft__roll_drop(id);
+        weft_record_cell_publish(new, id);
+        weft_record_roll_drop(id);
         check_again(id);
     }
     return said;
@@ -258,9 +258,9 @@ static enum said say(struct walk *w, const struct seen *e, uint64_t id, uint64_t
     uint64_t before;
     enum said said;
     do {
-        before = weft__cells_moves();
+        before = weft_record_cells_moves();
         said = try_to_say(w, e, id, other, important);
-    } while (said == AGAIN || (said == NOBODY && weft__cells_moves() != before));
+    } while (said == AGAIN || (said == NOBODY && weft_record_cells_moves() != before));
     return said;
 }
 
@@ -271,17 +271,18 @@ static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uin
     const struct note n = {WEFT_EVENT_TRY_READ, e->ticks, who, w->p->sequence};
     struct seen other_way = *e;
     uint64_t packet;
-    if (weft__cells_note_more(source, &n, true, &w->held))
+    if (weft_record_cells_note_more(source, &n, true, &w->held))
         return;
     other_way.kind = WEFT_NOTE_WAITS_FOR;
-    bool has_cell = who != UINT64_MAX && (look_up(who, &packet) == PENDING || weft__cells_has(who));
+    bool has_cell =
+        who != UINT64_MAX && (look_up(who, &packet) == PENDING || weft_record_cells_has(who));
     enum said said = has_cell ? say(w, &other_way, who, source, false) : NOBODY;
     if (said == SAID || said == LEFT)
         return;
-    if (weft__cells_note_more(source, &n, false, &w->held))
+    if (weft_record_cells_note_more(source, &n, false, &w->held))
         check_again(source);
     else if (!w->held)
-        weft__cells_leave_out(source, 0, 1);
+        weft_record_cells_leave_out(source, 0, 1);
 }
 
 /* Another promise became this one: it must not be let go before that one. Who tells that it has gone cannot tell that from
@@ -296,23 +297,24 @@ static void need(struct walk *w, const struct seen *e, uint64_t id, bool importa
 static void let_go(uint64_t id)
 {
     unsigned sort;
-    weft__cells_let_go();
-    if (weft__roll_find(id, &sort) && sort != WEFT_ROLL_FRESH)
-        weft__roll_leave_out(sort, 1);
+    weft_record_cells_let_go();
+    if (weft_record_roll_find(id, &sort) && sort != WEFT_ROLL_FRESH)
+        weft_record_roll_leave_out(sort, 1);
 }
 
 static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_t other)
 {
     const bool wait = e->kind == WEFT_EVENT_TRY_READ;
-    if (id == UINT64_MAX || (wait && weft__pending_over(other)))
+    if (id == UINT64_MAX || (wait && weft_record_pending_over(other)))
         return;
-    bool important = e->kind == WEFT_EVENT_SHOULD_RESOLVE || (wait && weft__cells_important(other));
+    bool important =
+        e->kind == WEFT_EVENT_SHOULD_RESOLVE || (wait && weft_record_cells_important(other));
     const enum said said = say(w, e, id, other, important);
     if (said == FULL)
         keep_wait(w, e, id, other);
     if (said == NOBODY && wait && was_let_go(id))
-        weft__roll_leave_out(0, 1);
-    const uint64_t link = important ? weft__cells_link(id) : 0;
+        weft_record_roll_leave_out(0, 1);
+    const uint64_t link = important ? weft_record_cells_link(id) : 0;
     if (link)
         need(w, e, link, true);
 }
@@ -324,8 +326,8 @@ static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
     bool stored = false;
     unsigned char became = WEFT_BYTE_BECAME;
     __atomic_store_n(w->hazard, home_of(id) + 1, __ATOMIC_RELEASE); /* as who ends a promise: (Q) */
-    if (weft__rec.fenced)
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    if (weft_record_rec.fenced)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (find_home(id, &packet))
         stored = __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(id)], &became, byte,
@@ -340,22 +342,22 @@ static void keep_became(struct walk *w, const struct seen *e)
     const uint64_t id = e->a, other = e->b;
     if (id == UINT64_MAX || other == UINT64_MAX || id == other)
         return;
-    const bool ends = other != w->alive && weft__pending_gone(other);
+    const bool ends = other != w->alive && weft_record_pending_gone(other);
     const enum said said = ends ? NOBODY : say(w, e, id, other, false);
     if (w->held)
         return; /* later */
     if (said == SAID) {
         store_byte(w, id, WEFT_BYTE_LINKED); /* (S) the cell */
-        const bool important = weft__cells_important(id);
+        const bool important = weft_record_cells_important(id);
         if (other != w->alive || important)
             need(w, e, other, important);
         w->alive = other;
         return;
     }
-    if (!ends && (weft__pending_unlinked(id) || weft__cells_listed(id)))
+    if (!ends && (weft_record_pending_unlinked(id) || weft_record_cells_listed(id)))
         let_go(id);
     store_byte(w, id, ends ? WEFT_BYTE_ENDED : WEFT_BYTE_LET_GO);
-    weft__cells_forget(id);
+    weft_record_cells_forget(id);
 }
 
 /* A text that an event names, as the number of one that lasts. */
@@ -364,7 +366,7 @@ static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
     if (number != WEFT_STRING_INLINE)
         return number;
     return before < w->befores
-               ? weft__text_pending((const char *)w->before[before], w->before_size[before])
+               ? weft_record_text_pending((const char *)w->before[before], w->before_size[before])
                : 0;
 }
 
@@ -373,44 +375,45 @@ static bool try_to_create(struct walk *w, const struct seen *e)
 {
     uint64_t id = e->b;
     struct new_cell new = {NULL, NULL};
-    if (w->own ? !weft__cells_listed(id) : home_of(id) != weft__rec.notes[w->packet].home)
+    if (w->own ? !weft_record_cells_listed(id)
+               : home_of(id) != weft_record_rec.notes[w->packet].home)
         return true; /* it has ended; or it is not of this packet */
     if (!w->own && is_ended(w->packet, id)) {
         if (w->unborn)
-            weft__cells_drop(id);
+            weft_record_cells_drop(id);
         return true;
     }
-    struct weft_pending_cell *c = w->unborn || w->own ? weft__cell_lock(id, &w->held) : NULL;
+    struct weft_pending_cell *c = w->unborn || w->own ? weft_record_cell_lock(id, &w->held) : NULL;
     if (!c && (w->held || w->second))
         return true;
     bool inline_site = e->site == WEFT_STRING_INLINE;
     uint32_t site = inline_site && w->befores
-                        ? weft__site_pending((const char *)w->before[0], w->before_size[0])
+                        ? weft_record_site_pending((const char *)w->before[0], w->before_size[0])
                         : e->site;
-    unsigned sort = weft__roll_sort(site);
+    unsigned sort = weft_record_roll_sort(site);
     if (!c) {
-        new = weft__cell_take(id, e->ticks, sort, false);
+        new = weft_record_cell_take(id, e->ticks, sort, false);
         c = new.cell;
     }
     if (!c && w->own) {
-        __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
-        if (weft__roll_set_sort(id, sort))
+        __atomic_fetch_add(&weft_record_rec.pending->given_up, 1, __ATOMIC_RELAXED);
+        if (weft_record_roll_set_sort(id, sort))
             return true;
-        __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
-        return weft__roll_find(id, &sort) && sort != WEFT_ROLL_FRESH;
+        __atomic_fetch_sub(&weft_record_rec.pending->given_up, 1, __ATOMIC_RELAXED);
+        return weft_record_roll_find(id, &sort) && sort != WEFT_ROLL_FRESH;
     }
     if (!c && byte_of(w->packet, id) != WEFT_BYTE_PENDING) { /* nobody would take it off the roll */
-        weft__cells_let_go();
+        weft_record_cells_let_go();
         store_byte(w, id, WEFT_BYTE_LET_GO);
         return true;
     }
     if (!c) {
-        if (!weft__rec.notes[w->packet].held || !weft__roll_find(id, &sort))
-            weft__cells_give_up(id, sort);
+        if (!weft_record_rec.notes[w->packet].held || !weft_record_roll_find(id, &sort))
+            weft_record_cells_give_up(id, sort);
         return true;
     }
     if (!new.cell)
-        weft__cell_set_sort(c, sort);
+        weft_record_cell_set_sort(c, sort);
     c->stream = w->stream;
     __atomic_store_n(&c->created_ticks, e->ticks, __ATOMIC_RELAXED);
     c->creator = e->a;
@@ -419,17 +422,17 @@ static bool try_to_create(struct walk *w, const struct seen *e)
     c->packet = (uint32_t)w->p->sequence;
     __atomic_fetch_and(&c->flags, (uint8_t)~WEFT_PENDING_UNBORN, __ATOMIC_RELEASE);
     if (!new.cell) {
-        weft__cell_unlock(c);
+        weft_record_cell_unlock(c);
         return true;
     }
-    if (w->own && !weft__cell_move(new, id))
+    if (w->own && !weft_record_cell_move(new, id))
         return false;
     w->kept++;
     if (w->own)
         return true;
-    weft__cell_publish(new, id);
-    if (weft__rec.notes[w->packet].held)
-        weft__roll_drop(id);
+    weft_record_cell_publish(new, id);
+    if (weft_record_rec.notes[w->packet].held)
+        weft_record_roll_drop(id);
     return true;
 }
 
@@ -461,7 +464,8 @@ static void keep_event(struct walk *w, const struct seen *e)
         break;
     default: /* an ending: it is about to be overwritten */
         if (w->all)
-            weft__cells_drop((e->kind == WEFT_EVENT_FORGETS ? e->a : e->b) | WEFT_PENDING_RESOLVED);
+            weft_record_cells_drop((e->kind == WEFT_EVENT_FORGETS ? e->a : e->b) |
+                                   WEFT_PENDING_RESOLVED);
     }
 }
 
@@ -532,7 +536,7 @@ static bool is_nothing(const struct walk *w, const unsigned char *bytes)
     if (w->unborn || w->all || f->words[about] != 1)
         return false;
     const uint32_t index = format_u32(bytes + f->at[about]);
-    return index < weft__rec.notes[w->packet].created &&
+    return index < weft_record_rec.notes[w->packet].created &&
            __atomic_load_n(&ended_bytes(w->packet)[index], __ATOMIC_RELAXED) == WEFT_BYTE_ENDED;
 }
 
@@ -575,7 +579,7 @@ static void end_became(const struct walk *w, uint32_t at, uint32_t end)
         uint64_t a, b;
         if (f->kind == WEFT_EVENT_BECOMES) {
             format_promises(f, p + at, w->p->base, 0, &a, &b);
-            if (weft__pending_unlinked(a) && weft__pending_gone(b))
+            if (weft_record_pending_unlinked(a) && weft_record_pending_gone(b))
                 store_byte(w, a, WEFT_BYTE_ENDED);
         }
         at += (uint32_t)format_form_bytes(p + at, UINT32_MAX);
@@ -584,7 +588,7 @@ static void end_became(const struct walk *w, uint32_t at, uint32_t end)
 
 static bool any_became(uint64_t packet)
 {
-    const struct notes *n = &weft__rec.notes[packet];
+    const struct notes *n = &weft_record_rec.notes[packet];
     const unsigned char *ended = ended_bytes(packet);
     const uint32_t created = __atomic_load_n(&n->created, __ATOMIC_RELAXED);
     uint64_t any = 0; /* bytes after those of the created ones are 0 */
@@ -609,7 +613,7 @@ static void walk_old(struct walk *w, const struct notes *n)
  * looked at once. */
 static uint32_t count_pending(uint64_t packet)
 {
-    struct notes *n = &weft__rec.notes[packet];
+    struct notes *n = &weft_record_rec.notes[packet];
     const unsigned char *ended = ended_bytes(packet);
     uint32_t count = 0, created = __atomic_load_n(&n->created, __ATOMIC_RELAXED);
     uint32_t i = __atomic_load_n(&n->ended, __ATOMIC_RELAXED);
@@ -634,26 +638,26 @@ static bool may_concern_others(const struct notes *n)
     for (uint64_t h = from; h <= to; h++) {
         if (h == n->home)
             continue;
-        if (find_home((h << weft__rec.id_bits) + 1, &packet)) {
-            struct notes *other = &weft__rec.notes[packet];
+        if (find_home((h << weft_record_rec.id_bits) + 1, &packet)) {
+            struct notes *other = &weft_record_rec.notes[packet];
             uint8_t state = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE); /* with (M) */
             if (state == OPEN || (state == LET_GO && count_pending(packet)))
                 return true;
         }
-        if (weft__cells_any(h)) /* asked last: who retires the packet gives cells first */
+        if (weft_record_cells_any(h)) /* asked last: who retires the packet gives cells first */
             return true;
     }
     return false;
 }
 
-uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard)
+uint32_t weft_record_pending_keep(uint64_t packet, uint64_t *hazard)
 {
-    struct notes *n = &weft__rec.notes[packet];
+    struct notes *n = &weft_record_rec.notes[packet];
     const bool own = !tracks();
     if (n->home == NO_HOME && !own)
         return 0;
     const struct weft_events_header *p =
-        (const void *)(weft__rec.pool + (packet << weft__rec.packet_bits));
+        (const void *)(weft_record_rec.pool + (packet << weft_record_rec.packet_bits));
     struct walk w = {
         .p = p,
         .packet = packet,
@@ -668,7 +672,7 @@ uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard)
         end_became(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     uint32_t pending = own ? 0 : count_pending(packet);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of check_again */
-    w.unborn = !own && weft__cells_any(n->home);
+    w.unborn = !own && weft_record_cells_any(n->home);
     if (own || w.unborn || n->links || may_concern_others(n))
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     else if (pending)
@@ -683,26 +687,26 @@ uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard)
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     }
     if (w.kept)
-        __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&weft_record_rec.pending->kept, w.kept, __ATOMIC_RELAXED);
     n->held |= w.held;
     return w.held ? WEFT_PENDING_HELD : pending;
 }
 
-void weft__pending_recheck(uint64_t packet, uint32_t pending)
+void weft_record_pending_recheck(uint64_t packet, uint32_t pending)
 {
-    const struct notes *n = &weft__rec.notes[packet];
+    const struct notes *n = &weft_record_rec.notes[packet];
     if (n->home == NO_HOME || !pending)
         return;
     const bool some = count_pending(packet) != pending, became = any_became(packet);
-    const uint64_t base = (n->home << weft__rec.id_bits) + 1;
+    const uint64_t base = (n->home << weft_record_rec.id_bits) + 1;
     unsigned sort;
     for (uint64_t id = base; id < base + n->created && (some || became); id++) {
         if (some && is_ended(packet, id)) {
-            weft__cells_drop(id);
-            weft__roll_drop(id);
-        } else if (byte_of(packet, id) == WEFT_BYTE_BECAME && weft__roll_find(id, &sort)) {
+            weft_record_cells_drop(id);
+            weft_record_roll_drop(id);
+        } else if (byte_of(packet, id) == WEFT_BYTE_BECAME && weft_record_roll_find(id, &sort)) {
             let_go(id); /* nobody would take it off */
-            weft__roll_drop(id);
+            weft_record_roll_drop(id);
         }
     }
 }
@@ -711,11 +715,11 @@ void weft__pending_recheck(uint64_t packet, uint32_t pending)
 
 static struct notes *notes_of(const struct weft_events_header *p)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     return &r->notes[(uint64_t)((const unsigned char *)p - r->pool) >> r->packet_bits];
 }
 
-void weft__pending_links(const struct writer *w)
+void weft_record_pending_links(const struct writer *w)
 {
     notes_of(w->packet)->links = true;
 }
@@ -725,7 +729,7 @@ static void tidy_olds(struct notes *n)
 {
     unsigned kept = 0;
     for (unsigned i = 0; i < n->olds; i++)
-        if (n->old[i].kind != WEFT_EVENT_TRY_READ || !weft__pending_over(n->old[i].other))
+        if (n->old[i].kind != WEFT_EVENT_TRY_READ || !weft_record_pending_over(n->old[i].other))
             n->old[kept++] = n->old[i];
     n->olds = (uint8_t)kept;
 }
@@ -762,8 +766,8 @@ static void list(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
         n->olds = OLD_MAX + 1;
 }
 
-void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
-                        const unsigned char *at)
+void weft_record_pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
+                              const unsigned char *at)
 {
     uint64_t own = home_of(w->base), home = home_of(id);
     if (id == UINT64_MAX || !tracks())
@@ -782,40 +786,42 @@ void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t o
     n->high = id > n->high ? id : n->high;
 }
 
-void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at)
+void weft_record_pending_resolved(struct writer *w, unsigned kind, uint64_t id,
+                                  const unsigned char *at)
 {
-    if (!weft__cells_resolve(id))
+    if (!weft_record_cells_resolve(id))
         return;
     if (at && tracks()) /* so that the cell goes when the event is overwritten */
         list(w, kind, id, 0, at);
     else if (!at)
-        weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+        weft_record_cells_drop(id | WEFT_PENDING_RESOLVED);
 }
 
-void weft__pending_became(const struct writer *writer, uint64_t p, uint64_t q, uint64_t ticks)
+void weft_record_pending_became(const struct writer *writer, uint64_t p, uint64_t q, uint64_t ticks)
 {
     const struct weft_events_header *packet = writer->packet;
-    const uint64_t offset = (uint64_t)((const unsigned char *)packet - weft__rec.pool);
-    struct walk w = {.p = packet, .packet = offset >> weft__rec.packet_bits, .own = !tracks()};
+    const uint64_t offset = (uint64_t)((const unsigned char *)packet - weft_record_rec.pool);
+    struct walk w = {
+        .p = packet, .packet = offset >> weft_record_rec.packet_bits, .own = !tracks()};
     const struct seen e = {.kind = WEFT_EVENT_BECOMES, .ticks = ticks, .a = p, .b = q};
     unsigned sort;
     /* That is done again when the event is overwritten; but then its cell can be had as soon as q has ended. */
     const enum said said = say(&w, &e, p, q, false);
-    if (said == NOBODY && !w.own && !w.held && weft__roll_find(p, &sort)) {
+    if (said == NOBODY && !w.own && !w.held && weft_record_roll_find(p, &sort)) {
         let_go(p);
-        weft__cells_forget(p);
+        weft_record_cells_forget(p);
     }
-    if (said == SAID && !w.held && !weft__pending_gone(q))
-        need(&w, &e, q, weft__cells_important(p));
+    if (said == SAID && !w.held && !weft_record_pending_gone(q))
+        need(&w, &e, q, weft_record_cells_important(p));
     if (w.kept)
-        __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&weft_record_rec.pending->kept, w.kept, __ATOMIC_RELAXED);
 }
 
 /* Numbers of the program's own */
 
-void weft__pending_own(const struct writer *w)
+void weft_record_pending_own(const struct writer *w)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     bool mixed = w->packet && w->next_id != w->base;
     __atomic_store_n(&r->tracks, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of settle */
@@ -827,8 +833,8 @@ void weft__pending_own(const struct writer *w)
                       __ATOMIC_RELAXED);
 }
 
-void weft__pending_created(uint64_t id, uint32_t site)
+void weft_record_pending_created(uint64_t id, uint32_t site)
 {
-    if (!weft__roll_add_fresh(id))
-        weft__roll_unlisted(weft__roll_sort(site));
+    if (!weft_record_roll_add_fresh(id))
+        weft_record_roll_unlisted(weft_record_roll_sort(site));
 }

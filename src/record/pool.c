@@ -46,12 +46,14 @@
 
 static struct weft_events_header *packet_at(uint64_t number)
 {
-    return (struct weft_events_header *)(weft__rec.pool + (number << weft__rec.packet_bits));
+    return (struct weft_events_header *)(weft_record_rec.pool +
+                                         (number << weft_record_rec.packet_bits));
 }
 
 static uint64_t number_of(const struct weft_events_header *p)
 {
-    return (uint64_t)((const unsigned char *)p - weft__rec.pool) >> weft__rec.packet_bits;
+    return (uint64_t)((const unsigned char *)p - weft_record_rec.pool) >>
+           weft_record_rec.packet_bits;
 }
 
 static void set_state(struct notes *n, enum notes_state state)
@@ -67,12 +69,12 @@ enum { CELL_BITS = 26, PUT_BACK_MAX = 64, PENDING_MANY = 64, PREPARED = 4096, KE
 
 static uint64_t cell_of(uint64_t position, uint64_t content)
 {
-    return position / (weft__rec.queue_mask + 1) << CELL_BITS | content;
+    return position / (weft_record_rec.queue_mask + 1) << CELL_BITS | content;
 }
 
 static void queue_put(uint64_t packet)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint64_t at, expected;
     do {
         at = __atomic_fetch_add(&r->queue_tail, 1, __ATOMIC_RELAXED);
@@ -86,7 +88,7 @@ static void queue_put(uint64_t packet)
 /* Returns false if the queue is empty. */
 static bool queue_take(uint64_t *packet)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     for (;;) {
         uint64_t at = __atomic_load_n(&r->queue_head, __ATOMIC_ACQUIRE);
         uint64_t *cell = &r->queue[at & r->queue_mask];
@@ -111,7 +113,7 @@ static void push(uint64_t *stack, uint64_t packet)
 {
     uint64_t top = __atomic_load_n(stack, __ATOMIC_RELAXED), next;
     do {
-        __atomic_store_n(&weft__rec.next[packet], (uint32_t)top, __ATOMIC_RELAXED);
+        __atomic_store_n(&weft_record_rec.next[packet], (uint32_t)top, __ATOMIC_RELAXED);
         next = ((top >> 32) + 1) << 32 | (packet + 1);
         /* (B) the packet's content and its place in the stack */
     } while (
@@ -125,8 +127,8 @@ static bool pop(uint64_t *stack, uint64_t *packet)
         if (!(uint32_t)top)
             return false;
         *packet = (uint32_t)top - 1;
-        next =
-            ((top >> 32) + 1) << 32 | __atomic_load_n(&weft__rec.next[*packet], __ATOMIC_RELAXED);
+        next = ((top >> 32) + 1) << 32 |
+               __atomic_load_n(&weft_record_rec.next[*packet], __ATOMIC_RELAXED);
     } while (
         !__atomic_compare_exchange_n(stack, &top, next, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     return true;
@@ -136,10 +138,11 @@ static bool pop(uint64_t *stack, uint64_t *packet)
 
 static uint64_t numbers_taken; /* of promises, in all recordings of this process */
 
-uint64_t weft__pool_numbers(uint64_t *end)
+uint64_t weft_record_pool_numbers(uint64_t *end)
 {
     /* Those on standby may want some while a recording begins. */
-    const uint64_t share = UINT64_C(1) << __atomic_load_n(&weft__rec.id_bits, __ATOMIC_RELAXED);
+    const uint64_t share = UINT64_C(1)
+                           << __atomic_load_n(&weft_record_rec.id_bits, __ATOMIC_RELAXED);
     uint64_t taken = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED), from;
     do
         from =
@@ -150,7 +153,7 @@ uint64_t weft__pool_numbers(uint64_t *end)
     return from + 1;
 }
 
-uint64_t weft__pool_next_number(void)
+uint64_t weft_record_pool_next_number(void)
 {
     return __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED) + 1;
 }
@@ -158,16 +161,16 @@ uint64_t weft__pool_next_number(void)
 /* Gives the packet a home, with a place in the directory that no other has. Returns its first number. */
 static uint64_t settle(uint64_t packet)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     struct notes *n = &r->notes[packet];
     for (uint64_t tries = 0;; tries++) {
-        uint64_t end, base = weft__pool_numbers(&end), home = home_of(base), none = 0;
+        uint64_t end, base = weft_record_pool_numbers(&end), home = home_of(base), none = 0;
         uint64_t *place = &r->homes[home & r->homes_mask];
         n->home = home;
         if (__atomic_compare_exchange_n(place, &none, (home + 1) << HOME_BITS | packet, false,
                                         __ATOMIC_RELEASE, /* (K) the ended bytes are 0 */
                                         __ATOMIC_RELAXED)) {
-            __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__pending_own */
+            __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_pending_own */
             if (!tracks())
                 __atomic_store_n(place, 0, __ATOMIC_RELEASE);
             return base;
@@ -182,14 +185,14 @@ static uint64_t settle(uint64_t packet)
 /* Nobody finds it by number from here on. */
 static void unsettle(struct notes *n)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     if (n->home != NO_HOME) /* (L) its pending promises have cells */
         __atomic_store_n(&r->homes[n->home & r->homes_mask], 0, __ATOMIC_RELEASE);
 }
 
 /* Beginning and ending */
 
-size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packets)
+size_t weft_record_pool_private(struct recorder *r, unsigned char *at, uint64_t packets)
 {
     uint64_t cells = 1;
     while (cells < packets)
@@ -220,9 +223,9 @@ size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packet
     return bytes;
 }
 
-void weft__pool_init(void)
+void weft_record_pool_init(void)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     r->queue_head = r->queue_tail = 0;
     r->left = r->clean = 0;
     r->packet_bits = (uint32_t)__builtin_ctz(r->packet_bytes);
@@ -253,7 +256,7 @@ static void empty(struct weft_events_header *p)
     __atomic_store_n(&p->counts, ((p->counts >> WEFT_COUNTS_BITS) + events) << WEFT_COUNTS_BITS,
                      __ATOMIC_RELAXED);
     __atomic_store_n(&p->begin_ticks, 0, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&weft__rec.facts->overwritten_packets, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_record_rec.facts->overwritten_packets, 1, __ATOMIC_RELAXED);
 }
 
 /* Makes room for size bytes in the writer's packet, if it is not full. A packet is written to from a
@@ -263,7 +266,7 @@ static bool prepare(struct writer *w, size_t size)
 {
     if (!w->packet)
         return false;
-    unsigned char *end = (unsigned char *)w->packet + weft__rec.packet_bytes;
+    unsigned char *end = (unsigned char *)w->packet + weft_record_rec.packet_bytes;
     if ((size_t)(end - w->at) < size)
         return false;
     size_t left = (size_t)(end - w->end), more = PREPARED;
@@ -273,7 +276,7 @@ static bool prepare(struct writer *w, size_t size)
         more = left;
     memset(w->end, 0, more);
     w->end += more;
-    struct notes *n = &weft__rec.notes[number_of(w->packet)];
+    struct notes *n = &weft_record_rec.notes[number_of(w->packet)];
     if (n->marks < MARKS_MAX)
         n->mark[n->marks++] = (struct mark){
             .running = w->running,
@@ -288,7 +291,7 @@ static bool prepare(struct writer *w, size_t size)
 
 static void take_up(struct writer *w, struct weft_events_header *p)
 {
-    struct notes *n = &weft__rec.notes[number_of(p)];
+    struct notes *n = &weft_record_rec.notes[number_of(p)];
     set_state(n, OPEN);
     w->packet = p;
     w->at = (unsigned char *)p + p->packet.content_bits / 8;
@@ -307,8 +310,8 @@ static void take_up(struct writer *w, struct weft_events_header *p)
 static void begin_packet(struct thread *t, struct writer *w, struct weft_events_header *p,
                          uint64_t ticks, uint64_t id)
 {
-    struct recorder *r = &weft__rec;
-    struct clock_pair pair = weft__clock_pair(&r->clock);
+    struct recorder *r = &weft_record_rec;
+    struct clock_pair pair = weft_record_clock_pair(&r->clock);
     struct notes *n = &r->notes[number_of(p)];
     n->home = NO_HOME;
     n->olds = n->marks = 0;
@@ -350,7 +353,7 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
 static void finish(struct writer *w, enum notes_state state)
 {
     struct weft_events_header *p = w->packet;
-    struct notes *n = &weft__rec.notes[number_of(p)];
+    struct notes *n = &weft_record_rec.notes[number_of(p)];
     __atomic_store_n(&n->created, (uint32_t)(w->next_id - w->base), __ATOMIC_RELAXED);
     p->events = w->packet_events;
     __atomic_store_n(&p->counts,
@@ -367,11 +370,12 @@ static void finish(struct writer *w, enum notes_state state)
 /* Lets a packet go that is finished. */
 static void let_go(struct weft_events_header *p)
 {
-    __atomic_store_n(&p->end_ticks, weft__clock_ticks(&weft__rec.clock), __ATOMIC_RELEASE);
+    __atomic_store_n(&p->end_ticks, weft_record_clock_ticks(&weft_record_rec.clock),
+                     __ATOMIC_RELEASE);
     queue_put(number_of(p));
 }
 
-void weft__pool_close(struct writer *w)
+void weft_record_pool_close(struct writer *w)
 {
     struct weft_events_header *p = w->packet;
     if (!p)
@@ -387,12 +391,12 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
                             (ticks & ((UINT64_C(1) << WEFT_TIME_BITS) - 1));
     const uint32_t stream = w->stream - 1;
     uint64_t packet;
-    if (!pop(&weft__rec.left, &packet))
+    if (!pop(&weft_record_rec.left, &packet))
         return false;
     struct weft_events_header *p = packet_at(packet);
     take_up(w, p);
     if (ticks < p->begin_ticks || !prepare(w, size + 32)) {
-        weft__pool_close(w);
+        weft_record_pool_close(w);
         w->events_base = 0;
         return false;
     }
@@ -413,7 +417,7 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
 static bool touched(uint64_t home)
 {
     uint32_t count;
-    const struct thread *t = weft__threads(&count);
+    const struct thread *t = weft_record_threads(&count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t busy = __atomic_load_n(&t[i].busy, __ATOMIC_ACQUIRE); /* with (H) */
         for (uint32_t level = 0; level < busy && level < 2; level++)
@@ -426,10 +430,10 @@ static bool touched(uint64_t home)
 /* Retires a packet, but for the barrier. False: it cannot be done now. */
 static bool begin_to_retire(uint64_t packet, uint64_t *hazard)
 {
-    struct notes *n = &weft__rec.notes[packet];
+    struct notes *n = &weft_record_rec.notes[packet];
     if (n->state == RETIRED || n->state == CLEAN)
         return true;
-    n->pending = weft__pending_keep(packet, hazard);
+    n->pending = weft_record_pending_keep(packet, hazard);
     if (n->pending == WEFT_PENDING_HELD)
         return false;
     empty(packet_at(packet));
@@ -442,13 +446,13 @@ static bool begin_to_retire(uint64_t packet, uint64_t *hazard)
  * how many these are. */
 static uint32_t end_retiring(uint32_t *packet, uint32_t count)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint32_t clean = 0;
     bool barrier = false;
     for (uint32_t i = 0; i < count && !barrier; i++)
         barrier = r->notes[packet[i]].state == RETIRED && r->notes[packet[i]].home != NO_HOME;
     if (barrier)
-        weft__threads_barrier();
+        weft_record_threads_barrier();
     for (uint32_t i = 0; i < count; i++) {
         struct notes *n = &r->notes[packet[i]];
         if (n->state == RETIRED && n->home != NO_HOME) {
@@ -456,7 +460,7 @@ static uint32_t end_retiring(uint32_t *packet, uint32_t count)
                 queue_put(packet[i]);
                 continue;
             }
-            weft__pending_recheck(packet[i], n->pending);
+            weft_record_pending_recheck(packet[i], n->pending);
         }
         set_state(n, CLEAN);
         packet[clean++] = packet[i];
@@ -467,11 +471,11 @@ static uint32_t end_retiring(uint32_t *packet, uint32_t count)
 /* How many to retire at once: more where the barrier costs something, but never much of the pool. */
 static uint32_t batch(void)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint64_t queued = __atomic_load_n(&r->queue_tail, __ATOMIC_RELAXED) -
                       __atomic_load_n(&r->queue_head, __ATOMIC_RELAXED);
     uint64_t most = r->packets / 16 < queued / 4 ? r->packets / 16 : queued / 4;
-    if (weft__threads_alone() || most < 1)
+    if (weft_record_threads_alone() || most < 1)
         return 1;
     return most < STOCK_MAX ? (uint32_t)most : STOCK_MAX;
 }
@@ -480,7 +484,7 @@ static uint32_t batch(void)
  * packet. *taken: there were any. */
 static uint32_t take_oldest(uint32_t packet[STOCK_MAX], uint64_t *hazard, bool *taken)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint32_t count = 0;
     *taken = false;
     for (uint32_t want = batch(); want; want--) {
@@ -510,7 +514,7 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
         *packet = w->stock[--w->stocked];
         return true;
     }
-    if (pop(&weft__rec.clean, packet))
+    if (pop(&weft_record_rec.clean, packet))
         return true;
     /* What this thread resolves it has not come to, but in the event that it has interrupted. */
     uint64_t *hazard = &t->hazard[w != &t->writer[0]];
@@ -548,7 +552,7 @@ static bool exchange(struct thread *t, struct writer *w, size_t size, uint64_t t
 
 static void count_pause(uint64_t ticks)
 {
-    struct weft_pending_header *h = weft__rec.pending;
+    struct weft_pending_header *h = weft_record_rec.pending;
     uint64_t longest = __atomic_load_n(&h->longest_pause_ticks, __ATOMIC_RELAXED);
     __atomic_fetch_add(&h->pauses, 1, __ATOMIC_RELAXED);
     while (ticks > longest &&
@@ -557,9 +561,10 @@ static void count_pause(uint64_t ticks)
         ;
 }
 
-bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
+bool weft_record_pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks,
+                            uint64_t id)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     bool is_new = !w->stream;
     if (prepare(w, size))
         return true;
@@ -567,24 +572,24 @@ bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t 
         return false;
     if (is_new)
         w->stream = (uint32_t)__atomic_add_fetch(&r->facts->streams, 1, __ATOMIC_RELAXED);
-    uint64_t begun = weft__clock_ticks(&r->clock);
+    uint64_t begun = weft_record_clock_ticks(&r->clock);
     int cancel = cancel_hold();
     bool got = (is_new && adopt(t, w, size, ticks)) || exchange(t, w, size, ticks, id);
     cancel_again(cancel);
     if (got)
-        count_pause(weft__clock_ticks(&r->clock) - begun);
+        count_pause(weft_record_clock_ticks(&r->clock) - begun);
     return got;
 }
 
-void weft__pool_leave(struct writer *w)
+void weft_record_pool_leave(struct writer *w)
 {
     struct weft_events_header *p = w->packet;
     while (w->stocked)
-        push(&weft__rec.clean, w->stock[--w->stocked]);
-    if (p && (size_t)(w->at - (unsigned char *)p) < weft__rec.packet_bytes / 4 * 3) {
+        push(&weft_record_rec.clean, w->stock[--w->stocked]);
+    if (p && (size_t)(w->at - (unsigned char *)p) < weft_record_rec.packet_bytes / 4 * 3) {
         finish(w, OPEN);
-        push(&weft__rec.left, number_of(p));
+        push(&weft_record_rec.left, number_of(p));
     } else {
-        weft__pool_close(w);
+        weft_record_pool_close(w);
     }
 }

@@ -172,34 +172,35 @@ struct recorder {
     uint64_t clean; /* retired, and in nobody's stock */
 };
 
-extern struct recorder weft__rec;
+extern struct recorder weft_record_rec;
 
 /* The present recording, or NO_RECORDING. */
 static inline uint32_t recording(void)
 {
-    return __atomic_load_n(&weft__rec.recording, __ATOMIC_ACQUIRE); /* with (G): all is set up */
+    return __atomic_load_n(&weft_record_rec.recording,
+                           __ATOMIC_ACQUIRE); /* with (G): all is set up */
 }
 
 static inline bool tracks(void)
 {
-    return __atomic_load_n(&weft__rec.tracks, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&weft_record_rec.tracks, __ATOMIC_RELAXED) != 0;
 }
 
 static inline uint64_t home_of(uint64_t id)
 {
-    return (id - 1) >> weft__rec.id_bits;
+    return (id - 1) >> weft_record_rec.id_bits;
 }
 
 static inline uint64_t index_of(uint64_t id)
 {
-    return (id - 1) & ((UINT64_C(1) << weft__rec.id_bits) - 1);
+    return (id - 1) & ((UINT64_C(1) << weft_record_rec.id_bits) - 1);
 }
 
 /* The packet in which the promise was created, if it is not retired. False: no such. */
 static inline bool find_home(uint64_t id, uint64_t *packet)
 {
     const uint64_t home = home_of(id);
-    uint64_t place = __atomic_load_n(&weft__rec.homes[home & weft__rec.homes_mask],
+    uint64_t place = __atomic_load_n(&weft_record_rec.homes[home & weft_record_rec.homes_mask],
                                      __ATOMIC_ACQUIRE); /* with (K), (L) */
     *packet = place & ((UINT64_C(1) << HOME_BITS) - 1);
     return place >> HOME_BITS == home + 1;
@@ -208,33 +209,34 @@ static inline bool find_home(uint64_t id, uint64_t *packet)
 /* Where events begin in a packet. */
 static inline size_t events_at(void)
 {
-    return sizeof(struct weft_events_header) + (UINT64_C(1) << weft__rec.id_bits);
+    return sizeof(struct weft_events_header) + (UINT64_C(1) << weft_record_rec.id_bits);
 }
 
 /* The ended bytes of a packet. */
 static inline unsigned char *ended_bytes(uint64_t packet)
 {
-    return weft__rec.pool + (packet << weft__rec.packet_bits) + sizeof(struct weft_events_header);
+    return weft_record_rec.pool + (packet << weft_record_rec.packet_bits) +
+           sizeof(struct weft_events_header);
 }
 
 /* thread.c; more of it in host.h */
 
 /* Waits until no thread is recording. False: one still is after a second. */
-bool weft__threads_quiet(void);
+bool weft_record_threads_quiet(void);
 
 /* Once for the process. forked: called in the child of a fork. */
-void weft__threads_prepare(void (*forked)(void));
+void weft_record_threads_prepare(void (*forked)(void));
 
 /* This process is the child of a fork: what is done for it where that has not been told. */
-void weft__threads_forked(void);
+void weft_record_threads_forked(void);
 
 /* Before the first recording. */
-void weft__threads_init(void (*forked)(void));
+void weft_record_threads_init(void (*forked)(void));
 
 /* The process ends, or a plug-in with a static copy is unloaded: threads that end later must not call back. Of the
  * two it is not known which, and at an end other threads may still come by: so what they look at is unmapped only, and
  * true returned, if there is no other thread. */
-bool weft__threads_end(void);
+bool weft_record_threads_end(void);
 
 /* layout.c */
 
@@ -250,107 +252,109 @@ struct layout {
 
 /* pending: how many of the bytes are for pending promises; 0: a quarter; half of them at most. False: too few
  * bytes, or too many. */
-bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending);
+bool weft_record_layout_plan(struct layout *l, uint64_t bytes, uint64_t pending);
 
 /* How much private memory there must be, zeros, at a multiple of 64. */
-size_t weft__layout_private(const struct layout *l);
+size_t weft_record_layout_private(const struct layout *l);
 
 /* Writes a trace without events into base, which has the layout's bytes, and sets the recorder up for it; its
  * clock is set. */
-void weft__layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
-                        const uint8_t uuid[16], bool turn_clock);
+void weft_record_layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
+                              const uint8_t uuid[16], bool turn_clock);
 
 /* Adds key=value to the facts, if there is room. */
-void weft__layout_fact(const char *key, const char *value);
+void weft_record_layout_fact(const char *key, const char *value);
 
 /* Adds that the process has forked, for which room is left. */
-void weft__layout_forked(void);
+void weft_record_layout_forked(void);
 
 /* Adds that events were discarded because two others were interrupted; likewise. */
-void weft__layout_refused(void);
+void weft_record_layout_refused(void);
 
 /* The facts say that the recording was switched on again, or off, just now: by one store, so a reader sees it whole. */
-void weft__layout_switched(bool on);
+void weft_record_layout_switched(bool on);
 
 /* The facts say that the recording has ended. */
-void weft__layout_stop(void);
+void weft_record_layout_stop(void);
 
 /* pool.c */
 
 /* How much private memory a pool of so many packets needs; if at is not NULL, it lies there. */
-size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packets);
+size_t weft_record_pool_private(struct recorder *r, unsigned char *at, uint64_t packets);
 
-void weft__pool_init(void);
+void weft_record_pool_init(void);
 
 /* Gives w a packet with room for size bytes, and a number for a promise. ticks: the time of the event that
  * needs it; id: a promise in it. False: there is no packet. */
-bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id);
+bool weft_record_pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks,
+                            uint64_t id);
 
 /* Lets the writer's packet go. */
-void weft__pool_close(struct writer *w);
+void weft_record_pool_close(struct writer *w);
 
 /* The thread ends: its packet, if it has room, is left to the next new one. */
-void weft__pool_leave(struct writer *w);
+void weft_record_pool_leave(struct writer *w);
 
 /* The first of as many numbers for promises as a packet has, and the one after them. No packet has these, unless the
  * caller sees to it. */
-uint64_t weft__pool_numbers(uint64_t *end);
+uint64_t weft_record_pool_numbers(uint64_t *end);
 
 /* No number that is smaller will be handed out any more. */
-uint64_t weft__pool_next_number(void);
+uint64_t weft_record_pool_next_number(void);
 
 /* pending.c */
 
 /* How many cells so many bytes have room for, with the header; and how many bytes those take. */
-uint32_t weft__pending_cells(uint64_t bytes);
-uint64_t weft__pending_bytes(uint32_t cells);
+uint32_t weft_record_pending_cells(uint64_t bytes);
+uint64_t weft_record_pending_bytes(uint32_t cells);
 
 /* Sets up the packet, of which what every packet begins with is written. */
-void weft__pending_init(struct weft_pending_header *p, uint32_t cells);
+void weft_record_pending_init(struct weft_pending_header *p, uint32_t cells);
 
 /* w says something of a promise whose number is not from low to high, in an event at at. */
-void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
-                        const unsigned char *at);
+void weft_record_pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
+                              const unsigned char *at);
 
 /* The program has numbers of its own from here on: see pending.c. w: of the first one. */
-void weft__pending_own(const struct writer *w);
+void weft_record_pending_own(const struct writer *w);
 
 /* A promise with such a number is created. */
-void weft__pending_created(uint64_t id, uint32_t site);
+void weft_record_pending_created(uint64_t id, uint32_t site);
 
 /* w has just said that a promise is resolved whose home is not found; at: where, or NULL: there was no
  * room to say it. */
-void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at);
+void weft_record_pending_resolved(struct writer *w, unsigned kind, uint64_t id,
+                                  const unsigned char *at);
 
 /* w says of a promise of another packet what it became. */
-void weft__pending_links(const struct writer *w);
+void weft_record_pending_links(const struct writer *w);
 
 /* w has just said that p, whose home is not found, became q. */
-void weft__pending_became(const struct writer *w, uint64_t p, uint64_t q, uint64_t ticks);
+void weft_record_pending_became(const struct writer *w, uint64_t p, uint64_t q, uint64_t ticks);
 
 /* Whether the promise has ended, or has become another: what it waits for is of no interest any more. */
-bool weft__pending_over(uint64_t id);
+bool weft_record_pending_over(uint64_t id);
 
 /* Whether the promise has ended, and so has what it became: who waits for it is of no interest any more. */
-bool weft__pending_gone(uint64_t id);
+bool weft_record_pending_gone(uint64_t id);
 
 /* The promise's home is there, and the event that says what it became has not been overwritten. */
-bool weft__pending_unlinked(uint64_t id);
+bool weft_record_pending_unlinked(uint64_t id);
 
 /* Keeps what the packet says of pending promises. hazard: of the thread and writer that ask. Returns how many of its own
  * may be pending, or that another thread has a cell which is needed: to be tried again later. */
 #define WEFT_PENDING_HELD UINT32_MAX
-uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard);
+uint32_t weft_record_pending_keep(uint64_t packet, uint64_t *hazard);
 
-/* Lets those go that have been resolved since; pending: what weft__pending_keep said. */
-void weft__pending_recheck(uint64_t packet, uint32_t pending);
+/* Lets those go that have been resolved since; pending: what weft_record_pending_keep said. */
+void weft_record_pending_recheck(uint64_t packet, uint32_t pending);
 
 /* roll.c; more of it in roll.h */
 
 /* Sets the layout's sorts and numbers, for a packet of so many bytes; how many it takes; and sets it up. */
-void weft__roll_plan(struct layout *l, uint64_t bytes);
-uint64_t weft__roll_bytes(const struct layout *l);
-void weft__roll_init(struct weft_roll_header *h, const struct layout *l);
+void weft_record_roll_plan(struct layout *l, uint64_t bytes);
+uint64_t weft_record_roll_bytes(const struct layout *l);
+void weft_record_roll_init(struct weft_roll_header *h, const struct layout *l);
 
 /* text.c */
 
@@ -361,19 +365,19 @@ struct text_ref {
 };
 
 /* Finds or adds a text; NULL is none. */
-struct text_ref weft__text(const char *text);
+struct text_ref weft_record_text(const char *text);
 
 /* A text that is not looked for. */
-struct text_ref weft__text_inline(const char *text);
+struct text_ref weft_record_text_inline(const char *text);
 
 /* A text of a pending promise, for which room is kept. 0: there is none left. */
-uint32_t weft__text_pending(const char *text, size_t size);
+uint32_t weft_record_text_pending(const char *text, size_t size);
 
 /* Finds or adds a site. WEFT_STRING_INLINE if there is no room. */
-uint32_t weft__site(const struct weft_site_entry *site);
+uint32_t weft_record_site(const struct weft_site_entry *site);
 
 /* … of a pending promise, of which only the type is known. */
-uint32_t weft__site_pending(const char *type, size_t size);
+uint32_t weft_record_site_pending(const char *type, size_t size);
 
 #pragma GCC visibility pop
 

@@ -19,35 +19,35 @@ enum {
 
 static struct weft_roll_sort *sort_at(unsigned i)
 {
-    struct weft_roll_header *h = weft__rec.roll;
+    struct weft_roll_header *h = weft_record_rec.roll;
     return (struct weft_roll_sort *)(void *)((unsigned char *)h + h->sorts_at) + i;
 }
 
-uint64_t weft__roll_bytes(const struct layout *l)
+uint64_t weft_record_roll_bytes(const struct layout *l)
 {
     return sizeof(struct weft_roll_header) + 48 + l->sorts * sizeof(struct weft_roll_sort) +
            l->numbers * sizeof(uint64_t);
 }
 
-void weft__roll_plan(struct layout *l, uint64_t bytes)
+void weft_record_roll_plan(struct layout *l, uint64_t bytes)
 {
     l->sorts = 16;
     while (l->sorts < WEFT_ROLL_SORTS_MAX / 2 &&
            l->sorts * sizeof(struct weft_roll_sort) < bytes / 32)
         l->sorts *= 2;
     l->numbers = 0;
-    uint64_t others = weft__roll_bytes(l);
+    uint64_t others = weft_record_roll_bytes(l);
     l->numbers = bytes > others ? (bytes - others) / sizeof(uint64_t) / LINE * LINE : 0;
 }
 
-void weft__roll_init(struct weft_roll_header *h, const struct layout *l)
+void weft_record_roll_init(struct weft_roll_header *h, const struct layout *l)
 {
     struct weft_packet_header packet = h->packet;
-    memset(h, 0, weft__roll_bytes(l));
+    memset(h, 0, weft_record_roll_bytes(l));
     h->packet = packet;
     h->packet.class = WEFT_PACKET_ROLL;
     h->packet.header_bytes = sizeof *h;
-    h->packet.content_bits = weft__roll_bytes(l) * 8;
+    h->packet.content_bits = weft_record_roll_bytes(l) * 8;
     h->sorts = l->sorts;
     h->sort_bytes = sizeof(struct weft_roll_sort);
     h->numbers = l->numbers;
@@ -57,9 +57,9 @@ void weft__roll_init(struct weft_roll_header *h, const struct layout *l)
 
 /* Sorts */
 
-unsigned weft__roll_sort(uint32_t site)
+unsigned weft_record_roll_sort(uint32_t site)
 {
-    const uint32_t mask = weft__rec.roll->sorts - 1, hash = site * UINT32_C(0x9e3779b1);
+    const uint32_t mask = weft_record_rec.roll->sorts - 1, hash = site * UINT32_C(0x9e3779b1);
     if (!site || site == WEFT_STRING_INLINE)
         return 0;
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -75,26 +75,26 @@ unsigned weft__roll_sort(uint32_t site)
     return 0;
 }
 
-uint32_t weft__roll_site(unsigned sort)
+uint32_t weft_record_roll_site(unsigned sort)
 {
     return __atomic_load_n(&sort_at(sort)->site, __ATOMIC_RELAXED);
 }
 
-uint32_t weft__roll_cells(unsigned sort)
+uint32_t weft_record_roll_cells(unsigned sort)
 {
     uint32_t cells = __atomic_load_n(&sort_at(sort)->cells, __ATOMIC_RELAXED);
     return cells <= INT32_MAX ? cells : 0; /* not exact where threads race */
 }
 
-void weft__roll_count(unsigned sort, int cells)
+void weft_record_roll_count(unsigned sort, int cells)
 {
     __atomic_fetch_add(&sort_at(sort)->cells, (uint32_t)cells, __ATOMIC_RELAXED);
 }
 
-void weft__roll_leave_out(unsigned sort, uint64_t count)
+void weft_record_roll_leave_out(unsigned sort, uint64_t count)
 {
     __atomic_fetch_add(&sort_at(sort)->left_out, count, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&weft__rec.pending->skipped, count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_record_rec.pending->skipped, count, __ATOMIC_RELAXED);
 }
 
 /* Numbers */
@@ -102,7 +102,7 @@ void weft__roll_leave_out(unsigned sort, uint64_t count)
 /* Finds the place of a number, which stands in one of two lines; 0: a free one. *word: what stands there. */
 static uint64_t *search(uint64_t id, uint64_t number, uint64_t *word)
 {
-    const struct weft_roll_header *h = weft__rec.roll;
+    const struct weft_roll_header *h = weft_record_rec.roll;
     const uint64_t lines = h->numbers / LINE, mixed = id * UINT64_C(0x9e3779b97f4a7c15);
     uint64_t half = mixed >> 32;
     for (int turn = 0; turn < 2 && lines; turn++) {
@@ -129,33 +129,33 @@ static bool put(uint64_t id, unsigned index)
     return false;
 }
 
-void weft__roll_unlisted(unsigned sort)
+void weft_record_roll_unlisted(unsigned sort)
 {
     __atomic_fetch_add(&sort_at(sort)->unlisted, 1, __ATOMIC_RELAXED);
 }
 
-bool weft__roll_add(uint64_t id, unsigned sort)
+bool weft_record_roll_add(uint64_t id, unsigned sort)
 {
     bool added = put(id, sort);
     if (!added)
-        weft__roll_unlisted(sort);
+        weft_record_roll_unlisted(sort);
     return added;
 }
 
-bool weft__roll_add_fresh(uint64_t id)
+bool weft_record_roll_add_fresh(uint64_t id)
 {
     return put(id, WEFT_ROLL_FRESH);
 }
 
-void weft__roll_undo(uint64_t id, unsigned sort, bool added)
+void weft_record_roll_undo(uint64_t id, unsigned sort, bool added)
 {
     if (added)
-        weft__roll_drop(id); /* or who has ended it has done so */
+        weft_record_roll_drop(id); /* or who has ended it has done so */
     else
         __atomic_fetch_sub(&sort_at(sort)->unlisted, 1, __ATOMIC_RELAXED);
 }
 
-bool weft__roll_find(uint64_t id, unsigned *sort)
+bool weft_record_roll_find(uint64_t id, unsigned *sort)
 {
     uint64_t word;
     if (!search(id, id, &word))
@@ -164,7 +164,7 @@ bool weft__roll_find(uint64_t id, unsigned *sort)
     return true;
 }
 
-bool weft__roll_set_sort(uint64_t id, unsigned sort)
+bool weft_record_roll_set_sort(uint64_t id, unsigned sort)
 {
     uint64_t word, *place = search(id, id, &word);
     return place && (word & (WEFT_ROLL_SORTS_MAX - 1)) == WEFT_ROLL_FRESH &&
@@ -172,7 +172,7 @@ bool weft__roll_set_sort(uint64_t id, unsigned sort)
                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-bool weft__roll_drop(uint64_t id)
+bool weft_record_roll_drop(uint64_t id)
 {
     uint64_t word, *place;
     while ((place = search(id, id, &word))) /* again, if it has been given a sort meanwhile */

@@ -27,11 +27,11 @@
 
 /* Here, so that whoever links the static library has the environment looked at. */
 uint32_t weft_impl_state;
-struct recorder weft__rec = {.recording = NO_RECORDING};
+struct recorder weft_record_rec = {.recording = NO_RECORDING};
 
 static uint32_t starting; /* a lock */
 
-bool weft__is_locked(void)
+bool weft_record_is_locked(void)
 {
     return __atomic_load_n(&starting, __ATOMIC_RELAXED);
 }
@@ -39,7 +39,7 @@ bool weft__is_locked(void)
 /* A thread that was cancelled with the lock would have it for ever. */
 static int cancellable;
 
-bool weft__try_lock(void)
+bool weft_record_try_lock(void)
 {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
@@ -51,7 +51,7 @@ bool weft__try_lock(void)
     return true;
 }
 
-void weft__unlock(void)
+void weft_record_unlock(void)
 {
     int before = cancellable;
     __atomic_store_n(&starting, 0, __ATOMIC_RELEASE);
@@ -77,14 +77,14 @@ static void claim(void)
         __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 
-bool weft__is_ours(void)
+bool weft_record_is_ours(void)
 {
     return mark ? __atomic_load_n(mark, __ATOMIC_RELAXED) : owner == getpid();
 }
 
-bool weft__is_orphan(void)
+bool weft_record_is_orphan(void)
 {
-    return __atomic_load_n(&weft__rec.open, __ATOMIC_ACQUIRE) && mark && /* with (G) */
+    return __atomic_load_n(&weft_record_rec.open, __ATOMIC_ACQUIRE) && mark && /* with (G) */
            !__atomic_load_n(mark, __ATOMIC_RELAXED);
 }
 
@@ -95,13 +95,13 @@ static void add_provenance(void)
     static char text[PAGE];
     ssize_t n = readlink("/proc/self/exe", text, sizeof text - 1);
     text[n > 0 ? n : 0] = 0;
-    weft__layout_fact("program", text);
-    weft__read_small("/proc/sys/kernel/hostname", text, 256);
+    weft_record_layout_fact("program", text);
+    weft_record_read_small("/proc/sys/kernel/hostname", text, 256);
     text[strcspn(text, "\n")] = 0;
-    weft__layout_fact("host", text);
-    n = (ssize_t)weft__read_small("/proc/self/cmdline", text, sizeof text);
+    weft_record_layout_fact("host", text);
+    n = (ssize_t)weft_record_read_small("/proc/self/cmdline", text, sizeof text);
     for (char *arg = text; n > 0 && arg < text + n; arg += strlen(arg) + 1)
-        weft__layout_fact("arg", arg);
+        weft_record_layout_fact("arg", arg);
 }
 
 /* Setting up */
@@ -119,37 +119,37 @@ static bool scheduler_off; /* it is not to be asked */
 /* Writes a trace without events into base, which has the layout's bytes. */
 static int set_up(const struct weft_options *o, const struct layout *l, unsigned char *base)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint8_t uuid[16];
-    r->private_bytes = weft__layout_private(l);
+    r->private_bytes = weft_record_layout_private(l);
     void *p =
         mmap(NULL, r->private_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED)
         return -ENOMEM;
     r->private = p;
     make_uuid(uuid);
-    weft__clock_init(&r->clock, o->clock, o->clock_hz);
-    weft__layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
+    weft_record_clock_init(&r->clock, o->clock, o->clock_hz);
+    weft_record_layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
     /* A clock of the program's own need not go as the scheduler's does. */
     r->core_ticks =
         scheduler_off || r->clock.kind == WEFT_CLOCK_CALLER ? UINT64_MAX : r->clock.hz / 100;
     struct weft_facts_header *f = r->facts;
     f->pid = (uint32_t)getpid();
-    weft__boot_id(f->boot_id);
-    f->process_start = weft__process_start(f->pid);
+    weft_record_boot_id(f->boot_id);
+    f->process_start = weft_record_process_start(f->pid);
     add_provenance();
     return 0;
 }
 
 static void forked(void)
 {
-    weft__follow_forked(weft__rec.open && weft__control.on);
-    weft__control_forked();
-    weft__rec.open = 0;
-    weft__rec.stuck = false;
-    weft__rec.generation++;
-    weft__rec.map = NULL;
-    weft__rec.private = NULL;
+    weft_record_follow_forked(weft_record_rec.open && weft_record_control.on);
+    weft_record_control_forked();
+    weft_record_rec.open = 0;
+    weft_record_rec.stuck = false;
+    weft_record_rec.generation++;
+    weft_record_rec.map = NULL;
+    weft_record_rec.private = NULL;
     __atomic_store_n(&starting, 0, __ATOMIC_RELEASE); /* who held it is not here */
 }
 
@@ -161,24 +161,25 @@ struct place {
 
 static int start_in(const struct weft_options *o, const struct layout *l, const struct place *place)
 {
-    struct recorder *r = &weft__rec;
-    struct weft__file file = {.map = o->memory};
+    struct recorder *r = &weft_record_rec;
+    struct weft_record_file file = {.map = o->memory};
     int rc = 0;
     if (place->fd >= 0)
-        rc = weft__file_take(&file, place->fd, l->bytes);
+        rc = weft_record_file_take(&file, place->fd, l->bytes);
     else if (!o->memory)
-        rc = weft__file_make(&file, o->path ? o->path : "weft-%p.trace", place->literal, l->bytes);
+        rc = weft_record_file_make(&file, o->path ? o->path : "weft-%p.trace", place->literal,
+                                   l->bytes);
     if (rc < 0)
         return rc;
     rc = set_up(o, l, file.map);
     if (rc == 0 && !o->memory && place->fd < 0)
-        rc = weft__file_publish(&file);
+        rc = weft_record_file_publish(&file);
     if (rc < 0) {
         if (r->private)
             munmap(r->private, r->private_bytes);
         r->private = NULL;
         if (!o->memory)
-            weft__file_drop(&file, l->bytes);
+            weft_record_file_drop(&file, l->bytes);
         return rc;
     }
     r->map = o->memory ? NULL : file.map;
@@ -189,8 +190,8 @@ static int start_in(const struct weft_options *o, const struct layout *l, const 
 /* Lets the pages of a recording go that has ended. False: a thread is still in the middle of an event. */
 static bool release(void)
 {
-    struct recorder *r = &weft__rec;
-    if (r->stuck && !weft__threads_quiet())
+    struct recorder *r = &weft_record_rec;
+    if (r->stuck && !weft_record_threads_quiet())
         return false;
     r->stuck = false;
     if (r->map)
@@ -204,46 +205,46 @@ static bool release(void)
 
 static int start(const struct weft_options *options, const struct place *place)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     struct weft_options o = {0};
     struct layout layout;
-    int rc = weft__options_take(&o, options);
+    int rc = weft_record_options_take(&o, options);
     if (rc < 0)
         return rc;
-    if (!weft__layout_plan(&layout, o.bytes ? o.bytes : DEFAULT_BYTES, o.pending_bytes) ||
+    if (!weft_record_layout_plan(&layout, o.bytes ? o.bytes : DEFAULT_BYTES, o.pending_bytes) ||
         (uintptr_t)o.memory % 8 || (o.memory && !o.bytes) || (o.path && !*o.path))
         return -EINVAL;
-    if (r->open && !weft__is_ours())
+    if (r->open && !weft_record_is_ours())
         forked();
-    weft__follow_drop();
+    weft_record_follow_drop();
     if (r->open || (r->stuck && !release()))
         return -EALREADY;
-    weft__threads_init(forked);
+    weft_record_threads_init(forked);
     r->fenced = membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED) < 0;
-    if (++r->generation == WEFT__RING << 24)
+    if (++r->generation == WEFT_RECORD_RING << 24)
         r->generation = 1;
     rc = start_in(&o, &layout, place);
     if (rc < 0)
         return rc;
     claim();
-    weft__control.facts = r->facts;
+    weft_record_control.facts = r->facts;
     __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) all of it */
     if (!(o.flags & WEFT_START_PAUSED))
-        weft__switch(true);
+        weft_record_switch(true);
     return 0;
 }
 
-int weft__start_locked(const struct weft_options *options, bool literal)
+int weft_record_start_locked(const struct weft_options *options, bool literal)
 {
     return start(options, &(struct place){.literal = literal, .fd = -1});
 }
 
 static int start_here(const struct weft_options *options, int fd)
 {
-    if (!weft__try_lock())
+    if (!weft_record_try_lock())
         return -EALREADY;
     int rc = start(options, &(struct place){.fd = fd});
-    weft__unlock();
+    weft_record_unlock();
     return rc;
 }
 
@@ -252,84 +253,84 @@ int weft_start(const struct weft_options *options)
     return start_here(options, -1);
 }
 
-bool weft__others_ended(void)
+bool weft_record_others_ended(void)
 {
     /* From here on every thread sees what was stored, or is seen to be busy. */
     if (membarrier(MEMBARRIER_PRIVATE_EXPEDITED) < 0)
         usleep(10000);
-    return weft__threads_quiet();
+    return weft_record_threads_quiet();
 }
 
-void weft__stop_locked(void)
+void weft_record_stop_locked(void)
 {
-    struct recorder *r = &weft__rec;
-    if (!r->open || !weft__is_ours())
+    struct recorder *r = &weft_record_rec;
+    if (!r->open || !weft_record_is_ours())
         return;
-    weft__switch(false);
+    weft_record_switch(false);
     __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
-    r->stuck = !weft__others_ended();
-    weft__layout_stop();
-    weft__control.facts = NULL;
+    r->stuck = !weft_record_others_ended();
+    weft_record_layout_stop();
+    weft_record_control.facts = NULL;
     if (!r->stuck)
         release();
 }
 
 void weft_stop(void)
 {
-    weft__follow_drop();
+    weft_record_follow_drop();
     /* Another thread may hold the lock for a moment. One that this very thread has interrupted never
      * lets it go. */
-    for (int i = 0; !weft__try_lock(); i++) {
+    for (int i = 0; !weft_record_try_lock(); i++) {
         if (i == 1000)
             return;
         usleep(1000);
     }
-    weft__stop_locked();
-    weft__unlock();
+    weft_record_stop_locked();
+    weft_record_unlock();
 }
 
-void weft__refused(void)
+void weft_record_refused(void)
 {
     static uint32_t told; /* generation of the recording whose facts say so */
-    const uint32_t generation = weft__rec.generation;
-    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == generation || !weft__try_lock())
+    const uint32_t generation = weft_record_rec.generation;
+    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == generation || !weft_record_try_lock())
         return;
-    if (weft__rec.open && weft__is_ours()) {
+    if (weft_record_rec.open && weft_record_is_ours()) {
         __atomic_store_n(&told, generation, __ATOMIC_RELAXED);
-        weft__layout_refused();
+        weft_record_layout_refused();
     }
-    weft__unlock();
+    weft_record_unlock();
 }
 
 void weft_pause(void)
 {
-    struct thread *t = weft__rec.open ? this_thread() : NULL;
+    struct thread *t = weft_record_rec.open ? this_thread() : NULL;
     if (!t) {
-        weft__switch(false);
+        weft_record_switch(false);
         return;
     }
     /* No lock: weft_stop, on another thread, waits as it does for an event. */
     const uint32_t level = t->busy;
     __atomic_store_n(&t->busy, level + 1, __ATOMIC_RELEASE); /* (H) */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    weft__switch_over(false);
+    weft_record_switch_over(false);
     __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) */
 }
 
 void weft_unpause(void)
 {
     /* Not while another thread stops. If one starts, it records soon. */
-    if (!weft__try_lock())
+    if (!weft_record_try_lock())
         return;
-    if (weft__rec.open)
-        weft__switch_over(true);
-    weft__unlock();
+    if (weft_record_rec.open)
+        weft_record_switch_over(true);
+    weft_record_unlock();
 }
 
 void weft_standby(int on)
 {
-    weft__threads_init(forked);
-    weft__switch_standby(on);
+    weft_record_threads_init(forked);
+    weft_record_switch_standby(on);
 }
 
 /* The environment */
@@ -410,7 +411,7 @@ static uint64_t number(const char *text)
  * scheduler is not asked how long threads waited for a core. */
 __attribute__((constructor)) static void start_from_environment(void)
 {
-    weft__threads_prepare(forked);
+    weft_record_threads_prepare(forked);
     /* While there is one thread; with more it takes 10 ms and longer. */
     membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED);
     const char *path = secure_getenv("WEFT_TRACE");
@@ -436,9 +437,9 @@ __attribute__((constructor)) static void start_from_environment(void)
         o.flags |= WEFT_START_TURN_CLOCK;
     int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);
     if (rc == 0 && who && children)
-        weft__follow(children, o.bytes, o.flags);
+        weft_record_follow(children, o.bytes, o.flags);
     else if (rc == 0 && !who && strstr(path, "%p"))
-        weft__follow(path, o.bytes, o.flags);
+        weft_record_follow(path, o.bytes, o.flags);
     /* Of two copies of the library whose names are bound to the first, the second finds it at work. */
     if (rc < 0 && rc != -EALREADY)
         say(path, reason(-rc));
@@ -447,7 +448,7 @@ __attribute__((constructor)) static void start_from_environment(void)
 __attribute__((destructor)) static void stop_at_exit(void)
 {
     weft_stop();
-    if (weft__threads_end() && mark) {
+    if (weft_record_threads_end() && mark) {
         munmap(mark, PAGE);
         mark = NULL;
     }

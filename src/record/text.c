@@ -25,7 +25,7 @@ static uint32_t hash_of(uint32_t kind, const unsigned char *bytes, size_t size)
 
 static unsigned char *entry(uint32_t number)
 {
-    return (unsigned char *)weft__rec.strings + (size_t)number * 4;
+    return (unsigned char *)weft_record_rec.strings + (size_t)number * 4;
 }
 
 static bool is(uint32_t number, uint32_t head, const unsigned char *bytes, size_t size)
@@ -42,7 +42,7 @@ enum purpose { FOR_EVENTS, FOR_PENDING };
 /* Stores an entry. 0: there is no room. */
 static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
-    struct weft_strings_header *s = weft__rec.strings;
+    struct weft_strings_header *s = weft_record_rec.strings;
     uint64_t room = s->packet.packet_bits / 8 - sizeof *s;
     room -= purpose == FOR_EVENTS ? room / 4 : 0;
     size_t whole = 4 + (size + 1 + 3) / 4 * 4; /* head, bytes, a NUL */
@@ -62,7 +62,7 @@ static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size, en
 /* Finds or adds an entry. 0: there is no room. */
 static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     uint32_t head = kind << 24 | (uint32_t)size, hash = hash_of(kind, bytes, size), added = 0;
     for (uint32_t i = 0; i < PROBES; i++) {
         uint64_t *slot = &r->texts[(hash + i) & r->texts_mask];
@@ -85,13 +85,13 @@ static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size, e
 
 static void count_lost(void)
 {
-    __atomic_fetch_add(&weft__rec.facts->lost_texts, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_record_rec.facts->lost_texts, 1, __ATOMIC_RELAXED);
 }
 
-struct text_ref weft__text_inline(const char *text)
+struct text_ref weft_record_text_inline(const char *text)
 {
     /* So that two of them and their event fit into any packet. */
-    size_t max = (weft__rec.packet_bytes - events_at()) / 4;
+    size_t max = (weft_record_rec.packet_bytes - events_at()) / 4;
     if (max > WEFT_TEXT_MAX)
         max = WEFT_TEXT_MAX;
     size_t size = text_size(text, max + 1);
@@ -102,7 +102,7 @@ struct text_ref weft__text_inline(const char *text)
     return (struct text_ref){.number = WEFT_STRING_INLINE, .size = (uint32_t)size, .text = text};
 }
 
-struct text_ref weft__text(const char *text)
+struct text_ref weft_record_text(const char *text)
 {
     if (!text)
         return (struct text_ref){0};
@@ -110,20 +110,20 @@ struct text_ref weft__text(const char *text)
     bool cut = size > WEFT_TEXT_MAX;
     uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size - cut, FOR_EVENTS);
     if (!number)
-        return weft__text_inline(text);
+        return weft_record_text_inline(text);
     if (cut)
         count_lost();
     return (struct text_ref){.number = number};
 }
 
-uint32_t weft__site(const struct weft_site_entry *site)
+uint32_t weft_record_site(const struct weft_site_entry *site)
 {
     uint32_t number =
         intern(WEFT_STRING_SITE, (const unsigned char *)site, sizeof *site, FOR_EVENTS);
     return number ? number : WEFT_STRING_INLINE;
 }
 
-uint32_t weft__text_pending(const char *text, size_t size)
+uint32_t weft_record_text_pending(const char *text, size_t size)
 {
     uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size, FOR_PENDING);
     if (!number)
@@ -131,8 +131,8 @@ uint32_t weft__text_pending(const char *text, size_t size)
     return number;
 }
 
-uint32_t weft__site_pending(const char *type, size_t size)
+uint32_t weft_record_site_pending(const char *type, size_t size)
 {
-    struct weft_site_entry site = {.type = weft__text_pending(type, size)};
+    struct weft_site_entry site = {.type = weft_record_text_pending(type, size)};
     return intern(WEFT_STRING_SITE, (const unsigned char *)&site, sizeof site, FOR_PENDING);
 }

@@ -25,7 +25,7 @@ static uint64_t free_slots;  /* stack: number plus 1, and a tag against reuse in
 static pthread_key_t at_exit;
 static uint32_t prepared; /* at_exit is one */
 
-__thread struct thread *weft__self;
+__thread struct thread *weft_record_self;
 
 static void push_free(struct thread *t)
 {
@@ -45,13 +45,13 @@ static void give_back(void *slot)
     struct thread *t = slot;
     __atomic_store_n(&t->busy, 2, __ATOMIC_RELAXED); /* both: no handler writes meanwhile */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&weft__rec.open, __ATOMIC_ACQUIRE)) /* with (G) */
+    if (__atomic_load_n(&weft_record_rec.open, __ATOMIC_ACQUIRE)) /* with (G) */
         for (int i = 0; i < 2; i++)
-            if (t->writer[i].generation == weft__rec.generation)
-                weft__pool_leave(&t->writer[i]);
+            if (t->writer[i].generation == weft_record_rec.generation)
+                weft_record_pool_leave(&t->writer[i]);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE); /* (H) */
-    weft__self = NULL;
+    weft_record_self = NULL;
     push_free(t);
 }
 
@@ -66,14 +66,14 @@ static struct thread *take_slot(void)
             return t;
     }
     uint32_t n = __atomic_fetch_add(&slots_used, 1, __ATOMIC_SEQ_CST);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     if (n < SLOTS)
         return &slots[n];
     __atomic_fetch_sub(&slots_used, 1, __ATOMIC_RELAXED);
     return NULL;
 }
 
-struct thread *weft__thread_new(void)
+struct thread *weft_record_thread_new(void)
 {
     if (!__atomic_load_n(&slots, __ATOMIC_ACQUIRE)) /* with (J) */
         return NULL;
@@ -86,16 +86,16 @@ struct thread *weft__thread_new(void)
     prctl(PR_GET_NAME, t->name);
     __atomic_store_n(&t->in_use, 1, __ATOMIC_RELAXED);
     /* A handler may have come in between, and have taken one for the thread. */
-    if (!__atomic_compare_exchange_n(&weft__self, &none, t, false, __ATOMIC_RELAXED,
+    if (!__atomic_compare_exchange_n(&weft_record_self, &none, t, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         push_free(t);
     if (__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
-        pthread_setspecific(at_exit, weft__self);
-    return weft__self;
+        pthread_setspecific(at_exit, weft_record_self);
+    return weft_record_self;
 }
 
 /* "CPU time, time on a run queue, time slices": Linux, Documentation/scheduler/sched-stats.rst */
-bool weft__core_time(struct core_time *t)
+bool weft_record_core_time(struct core_time *t)
 {
     const int before = errno;
     char text[64];
@@ -117,49 +117,51 @@ bool weft__core_time(struct core_time *t)
     return k == 2;
 }
 
-bool weft__thread_renew(struct thread *t, struct writer *w)
+bool weft_record_thread_renew(struct thread *t, struct writer *w)
 {
     /* In a child that was forked without handlers slots are empty, so its first call comes to this. */
-    if (!weft__is_ours())
+    if (!weft_record_is_ours())
         return false;
-    const uint32_t generation = weft__rec.generation;
+    const uint32_t generation = weft_record_rec.generation;
     /* In a handler, if what it interrupted had not come to this. */
     if (t->writer[0].generation != generation)
         t->running = UINT64_MAX;
     *w = (struct writer){.running = UINT64_MAX, .low = UINT64_MAX, .generation = generation};
-    if (w == &t->writer[0] && weft__rec.core_ticks != UINT64_MAX && weft__core_time(&w->core))
-        w->woken = weft__clock_ticks(&weft__rec.clock);
+    if (w == &t->writer[0] && weft_record_rec.core_ticks != UINT64_MAX &&
+        weft_record_core_time(&w->core))
+        w->woken = weft_record_clock_ticks(&weft_record_rec.clock);
     return true;
 }
 
-bool weft__threads_alone(void)
+bool weft_record_threads_alone(void)
 {
     return __atomic_load_n(&slots_used, __ATOMIC_SEQ_CST) <= 1;
 }
 
-void weft__threads_barrier(void)
+void weft_record_threads_barrier(void)
 {
     /* Where there is no membarrier, who resolves makes a fence. A thread that takes its slot from here on
      * makes one as it counts it. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (!weft__threads_alone() && !weft__rec.fenced)
+    if (!weft_record_threads_alone() && !weft_record_rec.fenced)
         membarrier(MEMBARRIER_PRIVATE_EXPEDITED);
 }
 
-struct thread *weft__threads(uint32_t *count)
+struct thread *weft_record_threads(uint32_t *count)
 {
     uint32_t n = __atomic_load_n(&slots_used, __ATOMIC_ACQUIRE);
     *count = n < SLOTS ? n : SLOTS;
     return slots;
 }
 
-bool weft__threads_quiet(void)
+bool weft_record_threads_quiet(void)
 {
     struct timespec pause = {.tv_nsec = 50000};
     uint32_t n = __atomic_load_n(&slots_used, __ATOMIC_RELAXED);
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + QUIET_NS;
     for (uint32_t i = 0; i < n && i < SLOTS; i++)
-        while (&slots[i] != weft__self && __atomic_load_n(&slots[i].in_use, __ATOMIC_ACQUIRE) &&
+        while (&slots[i] != weft_record_self &&
+               __atomic_load_n(&slots[i].in_use, __ATOMIC_ACQUIRE) &&
                __atomic_load_n(&slots[i].busy, __ATOMIC_ACQUIRE)) { /* with (H) */
             if (clock_ns(CLOCK_MONOTONIC) > until)
                 return false;
@@ -171,20 +173,20 @@ bool weft__threads_quiet(void)
 static void (*tell_forked)(void);
 
 /* The child has one thread, and nothing of the recording is its own. */
-void weft__threads_forked(void)
+void weft_record_threads_forked(void)
 {
     for (uint32_t i = 0; i < slots_used && i < SLOTS; i++)
-        if (&slots[i] != weft__self)
+        if (&slots[i] != weft_record_self)
             __atomic_store_n(&slots[i].in_use, 0, __ATOMIC_RELAXED);
-    if (weft__self) { /* its slot is empty */
-        weft__self->tid = (uint32_t)syscall(SYS_gettid);
-        __atomic_store_n(&weft__self->in_use, 1, __ATOMIC_RELAXED);
-        prctl(PR_GET_NAME, weft__self->name);
+    if (weft_record_self) { /* its slot is empty */
+        weft_record_self->tid = (uint32_t)syscall(SYS_gettid);
+        __atomic_store_n(&weft_record_self->in_use, 1, __ATOMIC_RELAXED);
+        prctl(PR_GET_NAME, weft_record_self->name);
     }
     tell_forked();
 }
 
-void weft__threads_prepare(void (*forked)(void))
+void weft_record_threads_prepare(void (*forked)(void))
 {
     static uint32_t begun;
     if (__atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED))
@@ -194,21 +196,21 @@ void weft__threads_prepare(void (*forked)(void))
         return;
     }
     tell_forked = forked;
-    pthread_atfork(NULL, weft__follow_parent, weft__threads_forked);
+    pthread_atfork(NULL, weft_record_follow_parent, weft_record_threads_forked);
     __atomic_store_n(&prepared, 1, __ATOMIC_RELEASE); /* with the next: the key */
 }
 
-void weft__threads_init(void (*forked)(void))
+void weft_record_threads_init(void (*forked)(void))
 {
     struct thread *none = NULL;
-    weft__threads_prepare(forked);
+    weft_record_threads_prepare(forked);
     if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE) || __atomic_load_n(&slots, __ATOMIC_ACQUIRE))
         return;
     void *p = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED)
         return;
-    madvise(p, SLOTS * sizeof *slots, MADV_WIPEONFORK); /* see weft__thread_renew */
+    madvise(p, SLOTS * sizeof *slots, MADV_WIPEONFORK); /* see weft_record_thread_renew */
     /* (J) */
     if (!__atomic_compare_exchange_n(&slots, &none, p, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
         munmap(p, SLOTS * sizeof *slots);
@@ -221,7 +223,7 @@ static bool is_alone(void)
     return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
 }
 
-bool weft__threads_end(void)
+bool weft_record_threads_end(void)
 {
     if (__atomic_exchange_n(&prepared, 0, __ATOMIC_SEQ_CST))
         pthread_key_delete(at_exit);
@@ -232,6 +234,6 @@ bool weft__threads_end(void)
     slots = NULL;
     slots_used = 0;
     free_slots = 0;
-    weft__self = NULL;
+    weft_record_self = NULL;
     return true;
 }

@@ -16,7 +16,7 @@
 
 static void become_child(int fd, const int keep[2], pid_t parent)
 {
-    int kept[2], high = WEFT__ASIDE_KEPT + 2;
+    int kept[2], high = SAMPLE_ASIDE_KEPT + 2;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
@@ -24,27 +24,27 @@ static void become_child(int fd, const int keep[2], pid_t parent)
     for (int i = 0; i < 2; i++)
         kept[i] = keep && keep[i] >= 0 ? fcntl(keep[i], F_DUPFD, high) : -1;
     const int nothing = open("/dev/null", O_RDWR);
-    for (int i = 0; i < WEFT__ASIDE_KEPT - 1; i++)
+    for (int i = 0; i < SAMPLE_ASIDE_KEPT - 1; i++)
         dup2(nothing, i);
-    dup2(fd, WEFT__ASIDE_KEPT - 1);
+    dup2(fd, SAMPLE_ASIDE_KEPT - 1);
     for (int i = 0; i < 2; i++)
         if (kept[i] >= 0)
-            dup2(kept[i], WEFT__ASIDE_KEPT + i);
+            dup2(kept[i], SAMPLE_ASIDE_KEPT + i);
     syscall(SYS_close_range, high, ~0u, 0);
 }
 
-bool weft__aside_start(struct weft__aside *a, void (*run)(int fd, void *data), void *data,
-                       const int keep[2])
+bool sample_aside_start(struct sample_aside *a, void (*run)(int fd, void *data), void *data,
+                        const int keep[2])
 {
     int pair[2];
     const pid_t self = getpid();
-    *a = (struct weft__aside){.fd = -1};
+    *a = (struct sample_aside){.fd = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return false;
     const pid_t pid = fork();
     if (pid == 0) {
         become_child(pair[1], keep, self);
-        run(WEFT__ASIDE_KEPT - 1, data);
+        run(SAMPLE_ASIDE_KEPT - 1, data);
         _exit(0);
     }
     close(pair[1]);
@@ -52,15 +52,15 @@ bool weft__aside_start(struct weft__aside *a, void (*run)(int fd, void *data), v
         close(pair[0]);
         return false;
     }
-    *a = (struct weft__aside){.pid = pid, .fd = pair[0]};
+    *a = (struct sample_aside){.pid = pid, .fd = pair[0]};
     return true;
 }
 
-bool weft__aside_get(struct weft__aside *a, void *to, size_t size)
+bool sample_aside_get(struct sample_aside *a, void *to, size_t size)
 {
     if (a->pid <= 0 || a->late)
         return false;
-    if (weft__worker_get(a->fd, to, size, WEFT__ASIDE_SECONDS * 1000))
+    if (symbols_worker_get(a->fd, to, size, SAMPLE_ASIDE_SECONDS * 1000))
         return true;
     a->late = waitpid(a->pid, NULL, WNOHANG) == 0;
     if (!a->late)
@@ -68,7 +68,7 @@ bool weft__aside_get(struct weft__aside *a, void *to, size_t size)
     return false;
 }
 
-void weft__aside_stop(struct weft__aside *a)
+void sample_aside_stop(struct sample_aside *a)
 {
     if (a->fd >= 0)
         close(a->fd);
@@ -93,59 +93,59 @@ struct question {
 
 static void serve(int fd, void *data)
 {
-    const int mem = WEFT__ASIDE_KEPT, maps = WEFT__ASIDE_KEPT + 1;
+    const int mem = SAMPLE_ASIDE_KEPT, maps = SAMPLE_ASIDE_KEPT + 1;
     struct question q;
-    while (weft__worker_get(fd, &q, sizeof q, -1)) {
+    while (symbols_worker_get(fd, &q, sizeof q, -1)) {
         ssize_t n = q.what == READ    ? pread(mem, data, q.bytes, (off_t)q.at)
                     : q.what == WRITE ? pwrite(mem, data, q.bytes, (off_t)q.at)
                                       : read(maps, data, q.bytes);
         const uint32_t done = n > 0 ? (uint32_t)n : 0;
-        if (!weft__worker_put(fd, &done, sizeof done))
+        if (!symbols_worker_put(fd, &done, sizeof done))
             return;
     }
 }
 
-bool weft__distant_open(struct weft__distant *d, int mem, int maps)
+bool sample_distant_open(struct sample_distant *d, int mem, int maps)
 {
     void *room =
-        mmap(NULL, WEFT__DISTANT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    *d = (struct weft__distant){.aside = {.fd = -1}};
+        mmap(NULL, SAMPLE_DISTANT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    *d = (struct sample_distant){.aside = {.fd = -1}};
     if (room == MAP_FAILED)
         return false;
     d->room = room;
-    return weft__aside_start(&d->aside, serve, room, (const int[]){mem, maps});
+    return sample_aside_start(&d->aside, serve, room, (const int[]){mem, maps});
 }
 
-void weft__distant_close(struct weft__distant *d)
+void sample_distant_close(struct sample_distant *d)
 {
-    weft__aside_stop(&d->aside);
+    sample_aside_stop(&d->aside);
     if (d->room)
-        munmap(d->room, WEFT__DISTANT_BYTES);
+        munmap(d->room, SAMPLE_DISTANT_BYTES);
     d->room = NULL;
 }
 
-static size_t ask(struct weft__distant *d, enum what what, uint64_t at, size_t bytes)
+static size_t ask(struct sample_distant *d, enum what what, uint64_t at, size_t bytes)
 {
     const struct question q = {at, (uint32_t)bytes, what};
     uint32_t done = 0;
-    if (d->aside.pid <= 0 || d->aside.late || !weft__worker_put(d->aside.fd, &q, sizeof q) ||
-        !weft__aside_get(&d->aside, &done, sizeof done))
+    if (d->aside.pid <= 0 || d->aside.late || !symbols_worker_put(d->aside.fd, &q, sizeof q) ||
+        !sample_aside_get(&d->aside, &done, sizeof done))
         return 0;
     return done < bytes ? done : bytes;
 }
 
-size_t weft__distant_read(struct weft__distant *d, uint64_t at, void *to, size_t bytes)
+size_t sample_distant_read(struct sample_distant *d, uint64_t at, void *to, size_t bytes)
 {
-    bytes = bytes < WEFT__DISTANT_BYTES ? bytes : WEFT__DISTANT_BYTES;
+    bytes = bytes < SAMPLE_DISTANT_BYTES ? bytes : SAMPLE_DISTANT_BYTES;
     bytes = ask(d, READ, at, bytes);
     if (bytes)
         memcpy(to, d->room, bytes);
     return bytes;
 }
 
-size_t weft__distant_write(struct weft__distant *d, uint64_t at, const void *from, size_t bytes)
+size_t sample_distant_write(struct sample_distant *d, uint64_t at, const void *from, size_t bytes)
 {
-    if (!d->room || d->aside.late || bytes > WEFT__DISTANT_BYTES)
+    if (!d->room || d->aside.late || bytes > SAMPLE_DISTANT_BYTES)
         return 0;
     memcpy(d->room, from, bytes);
     return ask(d, WRITE, at, bytes);
@@ -153,14 +153,14 @@ size_t weft__distant_write(struct weft__distant *d, uint64_t at, const void *fro
 
 static ssize_t read_maps(void *d, char *to, size_t bytes)
 {
-    struct weft__distant *of = d;
-    bytes = ask(of, MAPS, 0, bytes < WEFT__DISTANT_BYTES ? bytes : WEFT__DISTANT_BYTES);
+    struct sample_distant *of = d;
+    bytes = ask(of, MAPS, 0, bytes < SAMPLE_DISTANT_BYTES ? bytes : SAMPLE_DISTANT_BYTES);
     if (bytes)
         memcpy(to, of->room, bytes);
     return (ssize_t)bytes;
 }
 
-FILE *weft__distant_maps(struct weft__distant *d)
+FILE *sample_distant_maps(struct sample_distant *d)
 {
     return fopencookie(d, "r", (cookie_io_functions_t){.read = read_maps});
 }

@@ -12,45 +12,45 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#define WEFT__ASIDE_SECONDS 10 /* that an answer may take */
+#define SAMPLE_ASIDE_SECONDS 10 /* that an answer may take */
 
-struct weft__aside {
+struct sample_aside {
     pid_t pid; /* 0: none */
     int fd;    /* a socket to it */
     bool late; /* it was waited for in vain */
 };
 
-enum { WEFT__ASIDE_KEPT = 4 };
+enum { SAMPLE_ASIDE_KEPT = 4 };
 
 /* Forks. The child calls run with its end of the socket and is gone when that returns. Of other files it has only
- * those of keep, WEFT__ASIDE_KEPT and the next number. False: there can be no other process. */
-bool weft__aside_start(struct weft__aside *a, void (*run)(int fd, void *data), void *data,
-                       const int keep[2]);
+ * those of keep, SAMPLE_ASIDE_KEPT and the next number. False: there can be no other process. */
+bool sample_aside_start(struct sample_aside *a, void (*run)(int fd, void *data), void *data,
+                        const int keep[2]);
 
-/* size bytes of what it sends (weft__worker_put). False: it is late, or gone. */
-bool weft__aside_get(struct weft__aside *a, void *to, size_t size);
+/* size bytes of what it sends (symbols_worker_put). False: it is late, or gone. */
+bool sample_aside_get(struct sample_aside *a, void *to, size_t size);
 
 /* May be called twice. */
-void weft__aside_stop(struct weft__aside *a);
+void sample_aside_stop(struct sample_aside *a);
 
 /* ---- The memory of a process ---- */
 
-struct weft__distant {
-    struct weft__aside aside;
+struct sample_distant {
+    struct sample_aside aside;
     unsigned char *room; /* shared with the child */
 };
 
-#define WEFT__DISTANT_BYTES (1 << 20) /* that can be read at once */
+#define SAMPLE_DISTANT_BYTES (1 << 20) /* that can be read at once */
 
 /* mem is /proc/PID/mem, maps is /proc/PID/maps or -1; both stay the caller's. False as above. */
-bool weft__distant_open(struct weft__distant *d, int mem, int maps);
-void weft__distant_close(struct weft__distant *d);
+bool sample_distant_open(struct sample_distant *d, int mem, int maps);
+void sample_distant_close(struct sample_distant *d);
 
 /* Return how many bytes there are from that address on, up to so many: 0 also if it is late. */
-size_t weft__distant_read(struct weft__distant *d, uint64_t at, void *to, size_t bytes);
-size_t weft__distant_write(struct weft__distant *d, uint64_t at, const void *from, size_t bytes);
+size_t sample_distant_read(struct sample_distant *d, uint64_t at, void *to, size_t bytes);
+size_t sample_distant_write(struct sample_distant *d, uint64_t at, const void *from, size_t bytes);
 
 /* The lines of maps, once; NULL: no memory. To be closed before d. */
-FILE *weft__distant_maps(struct weft__distant *d);
+FILE *sample_distant_maps(struct sample_distant *d);
 
 #endif

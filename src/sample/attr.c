@@ -16,7 +16,7 @@
 
 #include "sample/state.h"
 
-static const struct weft__event_kind kinds[] = {
+static const struct sample_event_kind kinds[] = {
     {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, WEFT_UNIT_NS, true},
     {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WEFT_UNIT_NS, true},
     {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, WEFT_UNIT_CYCLES, false},
@@ -42,11 +42,11 @@ const char *weft_sampler_event(uint32_t i)
 
 enum weft_source_unit weft_sampler_unit(const char *event)
 {
-    const struct weft__event_kind *k = weft__event_kind(event);
+    const struct sample_event_kind *k = sample_event_kind(event);
     return k ? k->unit : WEFT_UNIT_COUNT;
 }
 
-const struct weft__event_kind *weft__event_kind(const char *name)
+const struct sample_event_kind *sample_event_kind(const char *name)
 {
     for (size_t i = 0; i < KINDS; i++)
         if (!name || strcmp(kinds[i].name, name) == 0)
@@ -54,7 +54,7 @@ const struct weft__event_kind *weft__event_kind(const char *name)
     return NULL;
 }
 
-int64_t weft__sysctl(const char *name, int64_t otherwise)
+int64_t sample_sysctl(const char *name, int64_t otherwise)
 {
     char path[96], text[32];
     snprintf(path, sizeof path, "/proc/sys/%s", name);
@@ -73,10 +73,10 @@ int64_t weft__sysctl(const char *name, int64_t otherwise)
 #define SHORTEST_NS                                                                                \
     10000u /* the kernel's, for a timer; it would say the shorter period all the same */
 
-int weft__check_rate(const struct weft__event_kind *kind, uint32_t frequency, uint64_t period,
-                     struct weft_error *err)
+int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, uint64_t period,
+                      struct weft_error *err)
 {
-    const int64_t most = weft__sysctl("kernel/perf_event_max_sample_rate", 0);
+    const int64_t most = sample_sysctl("kernel/perf_event_max_sample_rate", 0);
     if (period > INT64_MAX)
         return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                               "a period of %" PRIu64 " is too large; at most %" PRIu64
@@ -117,15 +117,15 @@ static uint64_t user_regs(void)
 #endif
 }
 
-bool weft__can_unwind(void)
+bool sample_can_unwind(void)
 {
     return user_regs() != 0;
 }
 
 static void ask_for_stacks(struct perf_event_attr *a, const struct weft_sampler *s,
-                           enum weft__role role)
+                           enum sample_role role)
 {
-    const uint32_t piece = weft__piece_bytes(s, role);
+    const uint32_t piece = sample_piece_bytes(s, role);
     if (s->o.no_stacks)
         return;
     a->sample_type |= PERF_SAMPLE_CALLCHAIN;
@@ -156,20 +156,20 @@ static void ask_for_samples(struct perf_event_attr *a, const struct weft_sampler
     a->exclude_hv = 1;
     /* Samples of nothing but idling say nothing; but who has a timer of his own wants all of its ticks. */
     a->exclude_idle = s->kind->clock && !s->o.keep_off;
-    ask_for_stacks(a, s, WEFT__MAIN);
+    ask_for_stacks(a, s, SAMPLE_MAIN);
 }
 
-struct perf_event_attr weft__attr(const struct weft_sampler *s, enum weft__role role)
+struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_role role)
 {
     const bool command = s->o.scope == WEFT_SAMPLE_COMMAND;
     /* 0: half of a ring, which is as large as the system allows. */
     const uint32_t wake_at =
-        role < WEFT__SWITCHES || s->o.all_switches ? 0 : WEFT__BURDEN_WAKES_BYTES;
+        role < SAMPLE_SWITCHES || s->o.all_switches ? 0 : SAMPLE_BURDEN_WAKES_BYTES;
     struct perf_event_attr a = {
         .size = sizeof a,
         .type = PERF_TYPE_SOFTWARE,
         .config = PERF_COUNT_SW_DUMMY,
-        .sample_type = WEFT__PERF_COMMON,
+        .sample_type = SAMPLE_PERF_COMMON,
         .sample_period = 1,
         .disabled = 1,
         .inherit = s->o.scope != WEFT_SAMPLE_CORES,
@@ -182,22 +182,22 @@ struct perf_event_attr weft__attr(const struct weft_sampler *s, enum weft__role 
         .clockid = CLOCK_MONOTONIC,
     };
     switch (role) {
-    case WEFT__MAIN:
+    case SAMPLE_MAIN:
         ask_for_samples(&a, s);
         if (s->o.scope != WEFT_SAMPLE_CORES)
             ask_for_records(&a, s);
         break;
-    case WEFT__TRACK:
+    case SAMPLE_TRACK:
         a.exclude_kernel = !s->kernel;
         ask_for_records(&a, s);
         break;
-    case WEFT__SWITCHES:
+    case SAMPLE_SWITCHES:
         a.exclude_kernel = !s->kernel;
         a.context_switch = 1;
         break;
-    case WEFT__LEAVE:
+    case SAMPLE_LEAVE:
         a.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-        ask_for_stacks(&a, s, WEFT__LEAVE);
+        ask_for_stacks(&a, s, SAMPLE_LEAVE);
         break;
     default:
         a.type = PERF_TYPE_TRACEPOINT;
@@ -211,7 +211,7 @@ struct perf_event_attr weft__attr(const struct weft_sampler *s, enum weft__role 
 
 static int permission_error(const struct weft_sampler *s, struct weft_error *err)
 {
-    const int64_t paranoid = weft__sysctl("kernel/perf_event_paranoid", 2);
+    const int64_t paranoid = sample_sysctl("kernel/perf_event_paranoid", 2);
     if (s->o.scope == WEFT_SAMPLE_CORES)
         return weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -236,7 +236,7 @@ static int permission_error(const struct weft_sampler *s, struct weft_error *err
                           s->o.process);
 }
 
-int weft__open_error(const struct weft_sampler *s, int error, struct weft_error *err)
+int sample_open_error(const struct weft_sampler *s, int error, struct weft_error *err)
 {
     switch (error) {
     case EACCES:

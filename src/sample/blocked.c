@@ -25,7 +25,7 @@
 
 enum { PAGE = 4096, STACK_PAGES = 16, GUESSES = 64, THREADS_MAX = 4096 };
 
-struct weft__blocked_thread {
+struct sample_blocked_thread {
     uint32_t thread;
     bool told, back;
     uint64_t switches; /* how often it has left a core, when it was seen first */
@@ -77,23 +77,23 @@ static bool where(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
 /* ---- Its memory ---- */
 
 /* What cannot be read is as if it were not there. */
-static void open_memory(struct weft__distant *d, uint32_t process)
+static void open_memory(struct sample_distant *d, uint32_t process)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", process);
     const int mem = open(path, O_RDONLY | O_CLOEXEC);
-    weft__distant_open(d, mem, -1);
+    sample_distant_open(d, mem, -1);
     if (mem >= 0)
         close(mem);
 }
 
 /* Whether a call stands before that instruction. */
-static bool follows_call(struct weft__distant *memory, uint64_t pc)
+static bool follows_call(struct sample_distant *memory, uint64_t pc)
 {
 #if defined(__x86_64__)
     uint8_t code[7];
     if (pc < sizeof code ||
-        weft__distant_read(memory, pc - sizeof code, code, sizeof code) != sizeof code)
+        sample_distant_read(memory, pc - sizeof code, code, sizeof code) != sizeof code)
         return false;
     if (code[2] == 0xe8) /* call rel32 */
         return true;
@@ -141,7 +141,7 @@ static uint32_t unwind(struct weft_sampler *s, const struct standing *t, uint64_
 
 /* Fills s->address; returns how many there are. */
 static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
-                         struct weft__distant *memory)
+                         struct sample_distant *memory)
 {
     s->address[0] = t->pc;
     if (!s->unwinder)
@@ -168,15 +168,15 @@ static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
 
 static int by_number(const void *a, const void *b)
 {
-    const struct weft__blocked_thread *x = a, *y = b;
+    const struct sample_blocked_thread *x = a, *y = b;
     return weft_order(x->thread, y->thread);
 }
 
-int weft__blocked_look(struct weft_sampler *s)
+int sample_blocked_look(struct weft_sampler *s)
 {
     char path[64];
     const struct dirent *entry;
-    struct weft__blocked_thread t = {.told = false};
+    struct sample_blocked_thread t = {.told = false};
     int rc = 0;
     s->blocked.count = 0;
     s->blocked.looked = false;
@@ -213,7 +213,7 @@ static struct weft_sampled record_of(const struct weft_sampler *s, uint32_t thre
                                  .text = ""};
 }
 
-bool weft__blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     uint64_t switches;
     bool more = true;
@@ -221,15 +221,15 @@ bool weft__blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data
         return true;
     s->blocked.looked = true;
     struct standing *now = malloc(sizeof *now);
-    struct weft__distant memory;
+    struct sample_distant memory;
     open_memory(&memory, s->o.process);
     for (uint32_t i = 0; now && more && i < s->blocked.count; i++) {
-        struct weft__blocked_thread *t = &s->blocked.thread[i];
+        struct sample_blocked_thread *t = &s->blocked.thread[i];
         now->process = s->o.process;
         now->thread = t->thread;
         if (!where(now->process, t->thread, &now->sp, &now->pc))
             continue;
-        now->bytes = weft__distant_read(&memory, now->sp, now->stack, sizeof now->stack);
+        now->bytes = sample_distant_read(&memory, now->sp, now->stack, sizeof now->stack);
         if (!look(now->process, t->thread, &switches) || switches != t->switches)
             continue; /* it was there, and the kernel tells the rest */
         struct weft_sampled r = record_of(s, t->thread, s->blocked.since_ns);
@@ -241,29 +241,29 @@ bool weft__blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data
         ++*count;
         more = fn(data, &r);
     }
-    weft__distant_close(&memory);
+    sample_distant_close(&memory);
     free(now);
     return more;
 }
 
-void weft__blocked_back(struct weft_sampler *s, uint32_t thread)
+void sample_blocked_back(struct weft_sampler *s, uint32_t thread)
 {
-    struct weft__blocked_thread key = {.thread = thread},
-                                *t = s->blocked.count
-                                         ? bsearch(&key, s->blocked.thread, s->blocked.count,
-                                                   sizeof key, by_number)
-                                         : NULL;
+    struct sample_blocked_thread key = {.thread = thread},
+                                 *t = s->blocked.count
+                                          ? bsearch(&key, s->blocked.thread, s->blocked.count,
+                                                    sizeof key, by_number)
+                                          : NULL;
     if (t)
         t->back = true;
 }
 
-bool weft__blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     bool more = true;
     if (s->burden.over) /* when they came back is not known */
         s->blocked.count = 0;
     for (uint32_t i = 0; more && i < s->blocked.count; i++) {
-        const struct weft__blocked_thread *t = &s->blocked.thread[i];
+        const struct sample_blocked_thread *t = &s->blocked.thread[i];
         if (!t->told || t->back)
             continue;
         const struct weft_sampled r = record_of(s, t->thread, s->blocked.until_ns);

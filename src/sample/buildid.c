@@ -12,7 +12,7 @@
 #include "symbols/elf_file.h"
 #include "symbols/regular.h"
 
-struct weft__build_ids {
+struct sample_build_ids {
     struct known {
         uint64_t device, inode, changed_ns;
         uint8_t id[WEFT_BUILD_ID_MAX];
@@ -23,15 +23,15 @@ struct weft__build_ids {
     uint64_t seed;
 };
 
-struct weft__build_ids *weft__build_ids_new(void)
+struct sample_build_ids *sample_build_ids_new(void)
 {
-    struct weft__build_ids *b = calloc(1, sizeof *b);
+    struct sample_build_ids *b = calloc(1, sizeof *b);
     if (b)
         b->seed = weft_seed();
     return b;
 }
 
-void weft__build_ids_free(struct weft__build_ids *b)
+void sample_build_ids_free(struct sample_build_ids *b)
 {
     if (b)
         free(b->slot);
@@ -48,7 +48,7 @@ static struct known *find(struct known *slot, uint32_t slots, uint64_t seed, con
     return &slot[i];
 }
 
-static bool grow(struct weft__build_ids *b)
+static bool grow(struct sample_build_ids *b)
 {
     const uint32_t slots = b->slots ? b->slots * 2 : 64;
     struct known *slot = slots ? calloc(slots, sizeof *slot) : NULL;
@@ -63,8 +63,8 @@ static bool grow(struct weft__build_ids *b)
     return true;
 }
 
-uint32_t weft__build_id(struct weft__build_ids *b, uint32_t process, const char *path,
-                        uint8_t id[WEFT_BUILD_ID_MAX])
+uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const char *path,
+                         uint8_t id[WEFT_BUILD_ID_MAX])
 {
     char root[64];
     struct stat st;
@@ -73,9 +73,9 @@ uint32_t weft__build_id(struct weft__build_ids *b, uint32_t process, const char 
         return 0;
     /* As the process sees it, which may live in another root. */
     snprintf(root, sizeof root, "/proc/%u/root", process);
-    int fd = weft__regular_open(root, path);
+    int fd = symbols_regular_open(root, path);
     if (fd < 0)
-        fd = weft__regular_open(NULL, path);
+        fd = symbols_regular_open(NULL, path);
     if (fd < 0)
         return 0;
     if (fstat(fd, &st) == 0 && (b->used < b->slots / 2 || grow(b))) {
@@ -86,7 +86,7 @@ uint32_t weft__build_id(struct weft__build_ids *b, uint32_t process, const char 
                           .used = true};
         struct known *slot = find(b->slot, b->slots, b->seed, &k);
         if (!slot->used) {
-            k.bytes = (uint8_t)weft__build_id_read(fd, k.id);
+            k.bytes = (uint8_t)symbols_build_id_read(fd, k.id);
             *slot = k;
             b->used++;
         }

@@ -10,7 +10,7 @@
 #define AT_ONCE 5000u
 
 /* Idling is no thread's; and what comes back has left before. */
-void weft__burden_count(struct weft__burden *b, const uint8_t *bytes, size_t size)
+void sample_burden_count(struct sample_burden *b, const uint8_t *bytes, size_t size)
 {
     struct perf_event_header head;
     uint32_t thread;
@@ -20,8 +20,8 @@ void weft__burden_count(struct weft__burden *b, const uint8_t *bytes, size_t siz
             return;
         if ((head.type == PERF_RECORD_SWITCH || head.type == PERF_RECORD_SWITCH_CPU_WIDE) &&
             head.misc & PERF_RECORD_MISC_SWITCH_OUT &&
-            head.size >= sizeof head + WEFT__PERF_TRAILER_BYTES) {
-            memcpy(&thread, bytes + head.size - WEFT__PERF_TRAILER_BYTES + 4, sizeof thread);
+            head.size >= sizeof head + SAMPLE_PERF_TRAILER_BYTES) {
+            memcpy(&thread, bytes + head.size - SAMPLE_PERF_TRAILER_BYTES + 4, sizeof thread);
             b->left += thread != 0;
         }
         bytes += head.size;
@@ -29,7 +29,7 @@ void weft__burden_count(struct weft__burden *b, const uint8_t *bytes, size_t siz
     }
 }
 
-bool weft__burden_look(struct weft__burden *b, uint64_t now_ns)
+bool sample_burden_look(struct sample_burden *b, uint64_t now_ns)
 {
     if (b->over)
         return false;
@@ -50,7 +50,7 @@ bool weft__burden_look(struct weft__burden *b, uint64_t now_ns)
     return b->over;
 }
 
-uint64_t weft__burden_rate(const struct weft__burden *b)
+uint64_t sample_burden_rate(const struct sample_burden *b)
 {
     const uint64_t ns = b->looked_ns - b->window_ns;
     return (uint64_t)((double)b->window_left * 1e9 / (double)(ns ? ns : 1));

@@ -11,27 +11,27 @@
  * core. */
 enum { PIECE_MOST = 4096, PIECE = 1024, PIECE_LEAST = 512, PIECES_A_SECOND = 10 << 20 };
 
-uint64_t weft__rate(const struct weft_sampler *s)
+uint64_t sample_rate(const struct weft_sampler *s)
 {
     if (!s->period)
         return s->o.frequency;
     return s->kind->clock ? 1000000000u / s->period : 0;
 }
 
-uint32_t weft__piece_bytes(const struct weft_sampler *s, enum weft__role role)
+uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role)
 {
-    if (s->o.no_stacks || s->o.dwarf_bytes || s->o.frame_pointers || !weft__can_unwind())
+    if (s->o.no_stacks || s->o.dwarf_bytes || s->o.frame_pointers || !sample_can_unwind())
         return 0;
-    if (role == WEFT__LEAVE)
+    if (role == SAMPLE_LEAVE)
         return s->o.all_switches ? PIECE_LEAST : PIECE;
-    const uint64_t rate = weft__rate(s);
+    const uint64_t rate = sample_rate(s);
     if (rate == 0)
         return PIECE;
     const uint64_t bytes = PIECES_A_SECOND / rate & ~UINT64_C(7);
     return bytes > PIECE_MOST ? PIECE_MOST : bytes < PIECE_LEAST ? PIECE_LEAST : (uint32_t)bytes;
 }
 
-static void regs_of(const struct weft_sampler *s, const struct weft__perf_record *r,
+static void regs_of(const struct weft_sampler *s, const struct sample_perf_record *r,
                     uint64_t regs[64])
 {
     uint32_t count = 0;
@@ -40,8 +40,8 @@ static void regs_of(const struct weft_sampler *s, const struct weft__perf_record
     memcpy(regs, r->regs, count * sizeof *regs);
 }
 
-uint32_t weft__user_callers(struct weft_sampler *s, const struct weft__perf_record *r, uint64_t *to,
-                            uint32_t count, uint32_t room, bool *cut)
+uint32_t sample_user_callers(struct weft_sampler *s, const struct sample_perf_record *r,
+                             uint64_t *to, uint32_t count, uint32_t room, bool *cut)
 {
     uint64_t regs[64];
     bool complete;

@@ -6,13 +6,13 @@
 
 /* Open addressing; the kernel hands out thread numbers one after the other, so they need no mixing. */
 
-void weft__comms_fini(struct weft__comms *n)
+void sample_comms_fini(struct sample_comms *n)
 {
     free(n->slot);
-    *n = (struct weft__comms){0};
+    *n = (struct sample_comms){0};
 }
 
-static uint32_t find(const struct weft__comms *n, uint32_t thread)
+static uint32_t find(const struct sample_comms *n, uint32_t thread)
 {
     uint32_t i = thread & (n->slots - 1);
     while (n->slot[i].thread && n->slot[i].thread != thread)
@@ -20,9 +20,9 @@ static uint32_t find(const struct weft__comms *n, uint32_t thread)
     return i;
 }
 
-static bool grow(struct weft__comms *n)
+static bool grow(struct sample_comms *n)
 {
-    struct weft__comms wider = {.slots = n->slots ? n->slots * 2 : 256, .used = n->used};
+    struct sample_comms wider = {.slots = n->slots ? n->slots * 2 : 256, .used = n->used};
     wider.slot = wider.slots ? calloc(wider.slots, sizeof *wider.slot) : NULL;
     if (!wider.slot)
         return false;
@@ -34,7 +34,7 @@ static bool grow(struct weft__comms *n)
     return true;
 }
 
-bool weft__comms_set(struct weft__comms *n, uint32_t thread, const char *text)
+bool sample_comms_set(struct sample_comms *n, uint32_t thread, const char *text)
 {
     char copy[sizeof n->slot->text] = ""; /* the text may be another thread's here, which moves */
     if (thread == 0)
@@ -42,19 +42,19 @@ bool weft__comms_set(struct weft__comms *n, uint32_t thread, const char *text)
     memcpy(copy, text, strnlen(text, sizeof copy - 1));
     if (n->used >= n->slots / 2 && !grow(n))
         return false;
-    struct weft__comm *slot = &n->slot[find(n, thread)];
+    struct sample_comm *slot = &n->slot[find(n, thread)];
     n->used += slot->thread == 0;
     slot->thread = thread;
     memcpy(slot->text, copy, sizeof copy);
     return true;
 }
 
-const char *weft__comms_get(const struct weft__comms *n, uint32_t thread)
+const char *sample_comms_get(const struct sample_comms *n, uint32_t thread)
 {
     return n->slots && thread ? n->slot[find(n, thread)].text : "";
 }
 
-void weft__comms_drop(struct weft__comms *n, uint32_t thread)
+void sample_comms_drop(struct sample_comms *n, uint32_t thread)
 {
     if (n->slots == 0 || thread == 0)
         return;
@@ -68,5 +68,5 @@ void weft__comms_drop(struct weft__comms *n, uint32_t thread)
             n->slot[hole] = n->slot[i];
             hole = i;
         }
-    n->slot[hole] = (struct weft__comm){0};
+    n->slot[hole] = (struct sample_comm){0};
 }

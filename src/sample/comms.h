@@ -7,18 +7,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct weft__comms {
-    struct weft__comm {
+struct sample_comms {
+    struct sample_comm {
         uint32_t thread; /* 0: free */
         char text[16];
     } * slot;
     uint32_t slots, used;
 };
 
-void weft__comms_fini(struct weft__comms *n);
-bool weft__comms_set(struct weft__comms *n, uint32_t thread,
-                     const char *text);                                    /* false: no memory */
-const char *weft__comms_get(const struct weft__comms *n, uint32_t thread); /* "": not known */
-void weft__comms_drop(struct weft__comms *n, uint32_t thread);
+void sample_comms_fini(struct sample_comms *n);
+bool sample_comms_set(struct sample_comms *n, uint32_t thread,
+                      const char *text);                                     /* false: no memory */
+const char *sample_comms_get(const struct sample_comms *n, uint32_t thread); /* "": not known */
+void sample_comms_drop(struct sample_comms *n, uint32_t thread);
 
 #endif

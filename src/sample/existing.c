@@ -11,12 +11,12 @@
 #include "base/array.h"
 #include "sample/state.h"
 
-int weft__tell(struct weft_sampler *s, const struct weft_sampled *r)
+int sample_tell(struct weft_sampler *s, const struct weft_sampled *r)
 {
     if (!weft_reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
         return WEFT_E_NOMEM;
-    struct weft__told *t = &s->told[s->tolds];
-    *t = (struct weft__told){.r = *r, .text = strdup(r->text ? r->text : "")};
+    struct sample_told *t = &s->told[s->tolds];
+    *t = (struct sample_told){.r = *r, .text = strdup(r->text ? r->text : "")};
     if (!t->text)
         return WEFT_E_NOMEM;
     if (r->build_id_bytes)
@@ -53,8 +53,8 @@ static int tell_mapping(struct weft_sampler *s, uint32_t process, uint64_t time_
         .text = *path ? path : "//anon",
         .build_id = id,
     };
-    r.build_id_bytes = file ? weft__build_id(s->build_ids, process, path, id) : 0;
-    return weft__tell(s, &r);
+    r.build_id_bytes = file ? sample_build_id(s->build_ids, process, path, id) : 0;
+    return sample_tell(s, &r);
 }
 
 static int tell_mappings(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
@@ -92,7 +92,7 @@ static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread
         .parent = NONE,
         .text = name,
     };
-    return weft__comms_set(&s->comms, thread, name) ? weft__tell(s, &r) : WEFT_E_NOMEM;
+    return sample_comms_set(&s->comms, thread, name) ? sample_tell(s, &r) : WEFT_E_NOMEM;
 }
 
 /* The numbers that are names in a folder. */
@@ -111,7 +111,7 @@ static int each_number(struct weft_sampler *s, const char *folder, uint32_t proc
     return rc;
 }
 
-int weft__tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
+int sample_tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%u/task", process);
@@ -122,10 +122,10 @@ int weft__tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_n
 static int tell_one(struct weft_sampler *s, uint32_t ignored, uint32_t process, uint64_t time_ns)
 {
     (void)ignored;
-    return weft__tell_process(s, process, time_ns);
+    return sample_tell_process(s, process, time_ns);
 }
 
-int weft__tell_processes(struct weft_sampler *s, uint64_t time_ns)
+int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns)
 {
     return each_number(s, "/proc", 0, time_ns, tell_one);
 }
@@ -167,7 +167,7 @@ static int tell_text(struct weft_sampler *s, uint64_t start, uint64_t size, cons
     struct weft_sampled r = {
         .kind = WEFT_RECORD_MAPPING,
         .flags = WEFT_MAPPING_KERNEL,
-        .time_ns = weft__now_ns(),
+        .time_ns = sample_now_ns(),
         .process = NONE,
         .thread = NONE,
         .core = NONE,
@@ -178,7 +178,7 @@ static int tell_text(struct weft_sampler *s, uint64_t start, uint64_t size, cons
         .build_id = id,
         .build_id_bytes = read_notes(notes, id),
     };
-    return start && size ? weft__tell(s, &r) : 0;
+    return start && size ? sample_tell(s, &r) : 0;
 }
 
 static int tell_modules(struct weft_sampler *s)
@@ -198,7 +198,7 @@ static int tell_modules(struct weft_sampler *s)
     return rc;
 }
 
-int weft__tell_kernel(struct weft_sampler *s)
+int sample_tell_kernel(struct weft_sampler *s)
 {
     char line[512], name[128];
     uint64_t start = 0, end = 0, at;

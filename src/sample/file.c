@@ -23,7 +23,7 @@
 struct weft_samples_file {
     int fd;
     off_t end;
-    struct weft__packet packet;
+    struct sample_packet packet;
     struct weft_facts_header facts;
     struct weft_source source;
     char *source_name;
@@ -132,7 +132,7 @@ static int write_facts(struct weft_samples_file *f, const struct weft_samples_fa
 static int write_packet(struct weft_samples_file *f)
 {
     size_t size;
-    const void *bytes = weft__packet_end(&f->packet, &size);
+    const void *bytes = sample_packet_end(&f->packet, &size);
     if (!bytes)
         return 0; /* nothing is in it */
     int rc = write_all(f->fd, bytes, size, f->end);
@@ -147,12 +147,12 @@ static int make_room(struct weft_samples_file *f, size_t bytes)
     if (f->failed)
         return f->failed;
     int rc = 0;
-    if (!weft__packet_fits(&f->packet, bytes))
+    if (!sample_packet_fits(&f->packet, bytes))
         rc = write_packet(f);
-    if (rc == 0 && !weft__packet_begun(&f->packet))
-        rc = weft__packet_begin(&f->packet, f->source_name, &f->source);
+    if (rc == 0 && !sample_packet_begun(&f->packet))
+        rc = sample_packet_begin(&f->packet, f->source_name, &f->source);
     if (rc == 0)
-        rc = weft__packet_reserve(&f->packet, bytes);
+        rc = sample_packet_reserve(&f->packet, bytes);
     f->failed = rc;
     return rc;
 }
@@ -165,12 +165,12 @@ static size_t text_bytes(const char *text)
 int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r)
 {
     /* A path of the kernel's has at most 4096 bytes. */
-    if (r->addresses > WEFT__PACKET_BYTES_MAX / 64 / sizeof(struct weft_record_node) ||
-        (r->text && strlen(r->text) > WEFT__PACKET_BYTES_MAX / 64))
+    if (r->addresses > SAMPLE_PACKET_BYTES_MAX / 64 / sizeof(struct weft_record_node) ||
+        (r->text && strlen(r->text) > SAMPLE_PACKET_BYTES_MAX / 64))
         return WEFT_E_LIMIT;
     int rc =
         make_room(f, 256 + text_bytes(r->text) + r->addresses * sizeof(struct weft_record_node));
-    return rc < 0 ? rc : weft__packet_put(&f->packet, r);
+    return rc < 0 ? rc : sample_packet_put(&f->packet, r);
 }
 
 int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err)
@@ -202,33 +202,34 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     const uint16_t frames = l->frames < SYMBOLS_FRAMES ? l->frames : SYMBOLS_FRAMES;
     struct weft_symbol_frame to[SYMBOLS_FRAMES];
     const size_t bytes = frames_bytes(p, l, frames) + text_bytes(weft_profile_text(p, m->path));
-    if (bytes > WEFT__PACKET_BYTES_MAX / 2)
+    if (bytes > SAMPLE_PACKET_BYTES_MAX / 2)
         return 0; /* names of such a length are no help */
     int rc = make_room(f, bytes);
     if (rc < 0)
         return rc;
-    const struct weft__object object = {
+    const struct sample_object object = {
         .path = weft_profile_text(p, m->path),
         .process = weft_profile_is_generated(p, l->mapping) ? m->process : UINT32_MAX,
         .build_id = m->build_id,
         .build_id_bytes = m->build_id_bytes,
     };
-    struct weft__packet *packet = &f->packet;
-    const uint32_t number = weft__packet_object(packet, &object);
+    struct sample_packet *packet = &f->packet;
+    const uint32_t number = sample_packet_object(packet, &object);
     for (uint16_t i = 0; i < frames; i++) {
         const struct weft_frame *frame = &p->frame[l->first_frame + i];
         const struct weft_function *fn = &p->function[frame->function];
         to[i] = (struct weft_symbol_frame){
-            .name = weft__packet_text(packet, weft_profile_text(p, fn->name)),
+            .name = sample_packet_text(packet, weft_profile_text(p, fn->name)),
             .system_name = fn->system_name == fn->name
                                ? 0
-                               : weft__packet_text(packet, weft_profile_text(p, fn->system_name)),
-            .file = weft__packet_text(packet, weft_profile_text(p, fn->file)),
+                               : sample_packet_text(packet, weft_profile_text(p, fn->system_name)),
+            .file = sample_packet_text(packet, weft_profile_text(p, fn->file)),
             .line = frame->line,
             .start_line = fn->start_line,
         };
     }
-    return weft__packet_symbol(packet, number, weft_profile_symbol_offset(p, location), to, frames);
+    return sample_packet_symbol(packet, number, weft_profile_symbol_offset(p, location), to,
+                                frames);
 }
 
 int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
@@ -250,7 +251,7 @@ int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_prof
 
 static void free_file(struct weft_samples_file *f)
 {
-    weft__packet_fini(&f->packet);
+    sample_packet_fini(&f->packet);
     free(f->source_name);
     free(f);
 }
@@ -268,7 +269,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     f->source_name = malloc(strlen(source_name) + 1);
     if (f->source_name)
         strcpy(f->source_name, source_name);
-    int rc = f->source_name ? weft__packet_init(&f->packet) : WEFT_E_NOMEM;
+    int rc = f->source_name ? sample_packet_init(&f->packet) : WEFT_E_NOMEM;
     if (rc == 0 && getrandom(f->packet.uuid, sizeof f->packet.uuid, 0) != sizeof f->packet.uuid)
         rc = WEFT_E_IO;
     read_boot_id(f->packet.boot_id);
@@ -330,13 +331,13 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
 {
     struct weft_packet_header h;
     int rc = 0;
-    char *bytes = malloc(WEFT__PACKET_BYTES_MAX);
+    char *bytes = malloc(SAMPLE_PACKET_BYTES_MAX);
     if (!bytes)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     for (off_t next = 0; rc == 0 && read_all(from, &h, sizeof h, next) == 0 && is_packet(&h);
          next += (off_t)(h.packet_bits / 8)) {
         const uint64_t size = h.packet_bits / 8;
-        if (size < sizeof h || size > WEFT__PACKET_BYTES_MAX ||
+        if (size < sizeof h || size > SAMPLE_PACKET_BYTES_MAX ||
             read_all(from, bytes, size, next) < 0)
             break;
         if (h.class != WEFT_PACKET_SAMPLES)

@@ -7,7 +7,7 @@
 
 #include "base/order.h"
 
-static const struct weft__event *event_of(const struct weft_sampler *s, uint64_t id)
+static const struct sample_event *event_of(const struct weft_sampler *s, uint64_t id)
 {
     uint32_t low = 0, high = s->events;
     WEFT_SEEK(low, high, s->by_id[middle]->id < id);
@@ -17,7 +17,7 @@ static const struct weft__event *event_of(const struct weft_sampler *s, uint64_t
 static uint64_t sample_type(void *data, uint64_t id, uint64_t *regs_mask)
 {
     const struct weft_sampler *s = data;
-    const struct weft__event *e = event_of(s, id);
+    const struct sample_event *e = event_of(s, id);
     *regs_mask = s->regs_mask;
     return e ? s->sample_type[e->role] : 0;
 }
@@ -29,13 +29,13 @@ struct stack {
     bool cut;
 };
 
-static bool in_kernel(const struct weft__perf_record *r)
+static bool in_kernel(const struct sample_perf_record *r)
 {
     return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
 /* The kernel's part and the user's, by marks between them. */
-static void walk_chain(const struct weft__perf_record *r, struct stack *st, uint64_t *to,
+static void walk_chain(const struct sample_perf_record *r, struct stack *st, uint64_t *to,
                        uint32_t room)
 {
     bool kernel = in_kernel(r);
@@ -58,13 +58,13 @@ static void walk_chain(const struct weft__perf_record *r, struct stack *st, uint
     }
 }
 
-static struct stack stack_of(struct weft_sampler *s, const struct weft__perf_record *r,
+static struct stack stack_of(struct weft_sampler *s, const struct sample_perf_record *r,
                              uint64_t *to)
 {
     struct stack st = {0};
     walk_chain(r, &st, to, s->max_frames);
-    st.count = st.kernel + weft__user_callers(s, r, to + st.kernel, st.count - st.kernel,
-                                              s->max_frames - st.kernel, &st.cut);
+    st.count = st.kernel + sample_user_callers(s, r, to + st.kernel, st.count - st.kernel,
+                                               s->max_frames - st.kernel, &st.cut);
     if (st.count == 0 && r->ip) {
         to[st.count++] = r->ip;
         st.kernel = in_kernel(r);
@@ -76,14 +76,14 @@ static struct stack stack_of(struct weft_sampler *s, const struct weft__perf_rec
 /* ---- Records ---- */
 
 /* The kernel goes on telling the first period of a timer. */
-static uint64_t value_of(const struct weft_sampler *s, const struct weft__perf_record *r)
+static uint64_t value_of(const struct weft_sampler *s, const struct sample_perf_record *r)
 {
     if (!s->kind->clock)
         return r->period;
     return r->time_ns < s->period_since_ns ? s->period_before : s->period;
 }
 
-static void take_sample(struct weft_sampler *s, const struct weft__perf_record *r,
+static void take_sample(struct weft_sampler *s, const struct sample_perf_record *r,
                         struct weft_sampled *out)
 {
     struct stack st = stack_of(s, r, s->address);
@@ -97,8 +97,8 @@ static void take_sample(struct weft_sampler *s, const struct weft__perf_record *
     out->kernel_addresses = st.kernel;
 }
 
-static void take_leaving(struct weft_sampler *s, struct weft__ring *ring,
-                         const struct weft__perf_record *r)
+static void take_leaving(struct weft_sampler *s, struct sample_ring *ring,
+                         const struct sample_perf_record *r)
 {
     struct stack st = stack_of(s, r, ring->leaving);
     ring->leaving_count = st.count;
@@ -106,8 +106,8 @@ static void take_leaving(struct weft_sampler *s, struct weft__ring *ring,
     ring->leaving_thread = r->thread;
 }
 
-static bool take_switch(struct weft_sampler *s, struct weft__ring *ring,
-                        const struct weft__perf_record *r, struct weft_sampled *out)
+static bool take_switch(struct weft_sampler *s, struct sample_ring *ring,
+                        const struct sample_perf_record *r, struct weft_sampled *out)
 {
     const bool leaves = r->misc & PERF_RECORD_MISC_SWITCH_OUT;
     out->kind = WEFT_RECORD_SWITCH;
@@ -125,30 +125,30 @@ static bool take_switch(struct weft_sampler *s, struct weft__ring *ring,
     return r->thread != 0; /* idling is no thread's */
 }
 
-static bool take_event(struct weft_sampler *s, struct weft__ring *ring,
-                       const struct weft__perf_record *r, struct weft_sampled *out)
+static bool take_event(struct weft_sampler *s, struct sample_ring *ring,
+                       const struct sample_perf_record *r, struct weft_sampled *out)
 {
-    const struct weft__event *e = event_of(s, r->id);
+    const struct sample_event *e = event_of(s, r->id);
     if (!e)
         return false;
     switch (e->role) {
-    case WEFT__MAIN:
+    case SAMPLE_MAIN:
         take_sample(s, r, out);
         return true;
-    case WEFT__LEAVE:
+    case SAMPLE_LEAVE:
         take_leaving(s, ring, r);
         return false;
-    case WEFT__IRQ_ENTRY:
-    case WEFT__IRQ_EXIT:
-    case WEFT__SOFT_ENTRY:
-    case WEFT__SOFT_EXIT:
-        return weft__interrupt(s, ring, e->role, r, out);
+    case SAMPLE_IRQ_ENTRY:
+    case SAMPLE_IRQ_EXIT:
+    case SAMPLE_SOFT_ENTRY:
+    case SAMPLE_SOFT_EXIT:
+        return sample_interrupt(s, ring, e->role, r, out);
     default:
         return false;
     }
 }
 
-bool weft__hand_mapping(struct weft_sampler *s, const struct weft_sampled *r)
+bool sample_hand_mapping(struct weft_sampler *s, const struct weft_sampled *r)
 {
     if (!s->unwinder || r->kind != WEFT_RECORD_MAPPING || r->process == NONE)
         return true;
@@ -165,7 +165,7 @@ bool weft__hand_mapping(struct weft_sampler *s, const struct weft_sampled *r)
     return weft_unwinder_map(s->unwinder, &m, r->text) != WEFT_E_NOMEM;
 }
 
-static bool take_mapping(struct weft_sampler *s, const struct weft__perf_record *r,
+static bool take_mapping(struct weft_sampler *s, const struct sample_perf_record *r,
                          struct weft_sampled *out, uint8_t id[WEFT_BUILD_ID_MAX])
 {
     if (!r->executable || r->size == 0)
@@ -180,11 +180,11 @@ static bool take_mapping(struct weft_sampler *s, const struct weft__perf_record 
     if (r->build_id_bytes)
         memcpy(id, r->build_id, r->build_id_bytes);
     else if (r->process != NONE)
-        out->build_id_bytes = weft__build_id(s->build_ids, r->process, r->text, id);
-    return weft__hand_mapping(s, out);
+        out->build_id_bytes = sample_build_id(s->build_ids, r->process, r->text, id);
+    return sample_hand_mapping(s, out);
 }
 
-static void take_name(struct weft_sampler *s, const struct weft__perf_record *r,
+static void take_name(struct weft_sampler *s, const struct sample_perf_record *r,
                       struct weft_sampled *out)
 {
     const bool exec = r->misc & PERF_RECORD_MISC_COMM_EXEC;
@@ -192,35 +192,35 @@ static void take_name(struct weft_sampler *s, const struct weft__perf_record *r,
     out->flags = exec ? WEFT_THREAD_EXEC : 0;
     out->parent = NONE;
     out->text = r->text;
-    weft__comms_set(&s->comms, r->thread, r->text);
+    sample_comms_set(&s->comms, r->thread, r->text);
     if (exec && s->unwinder)
         weft_unwinder_forget(s->unwinder, r->process);
 }
 
-static void take_fork(struct weft_sampler *s, const struct weft__perf_record *r,
+static void take_fork(struct weft_sampler *s, const struct sample_perf_record *r,
                       struct weft_sampled *out)
 {
     out->kind = WEFT_RECORD_THREAD;
     out->parent = r->parent == r->process ? NONE : r->parent;
-    out->text = weft__comms_get(&s->comms, r->parent_thread);
-    weft__comms_set(&s->comms, r->thread, out->text);
-    out->text = weft__comms_get(&s->comms, r->thread); /* the table may have moved */
+    out->text = sample_comms_get(&s->comms, r->parent_thread);
+    sample_comms_set(&s->comms, r->thread, out->text);
+    out->text = sample_comms_get(&s->comms, r->thread); /* the table may have moved */
     if (s->unwinder && out->parent != NONE)
         weft_unwinder_fork(s->unwinder, r->process, out->parent);
 }
 
-static void take_exit(struct weft_sampler *s, const struct weft__perf_record *r,
+static void take_exit(struct weft_sampler *s, const struct sample_perf_record *r,
                       struct weft_sampled *out)
 {
     out->kind = WEFT_RECORD_EXIT;
-    weft__comms_drop(&s->comms, r->thread);
+    sample_comms_drop(&s->comms, r->thread);
     /* Its other threads may live on, seldom, and then have frame pointers only. */
     if (s->unwinder && !s->o.dwarf_bytes && r->thread == r->process)
         weft_unwinder_forget(s->unwinder, r->process);
 }
 
-bool weft__hand_lost(struct weft_sampler *s, struct weft__ring *ring, uint64_t total,
-                     struct weft_sampled *out)
+bool sample_hand_lost(struct weft_sampler *s, struct sample_ring *ring, uint64_t total,
+                      struct weft_sampled *out)
 {
     if (total <= ring->lost_told)
         return false;
@@ -235,15 +235,15 @@ bool weft__hand_lost(struct weft_sampler *s, struct weft__ring *ring, uint64_t t
 /* A thread that was found late may have been made by one that had its events already. Then it has inherited these,
  * and what happens is said twice: by its own ones, which are switched off at the first sign of that, and under the
  * ids of the other's. */
-static bool is_double(struct weft_sampler *s, const struct weft__perf_record *r)
+static bool is_double(struct weft_sampler *s, const struct sample_perf_record *r)
 {
     if (s->late == s->events || r->type == PERF_RECORD_LOST)
         return false;
-    const struct weft__event *e = event_of(s, r->id);
+    const struct sample_event *e = event_of(s, r->id);
     if (!e || (pid_t)r->thread == e->thread)
         return e && e->doubled;
     for (uint32_t i = s->late; i < s->events; i++) {
-        struct weft__event *own = &s->event[i];
+        struct sample_event *own = &s->event[i];
         if (own->thread != (pid_t)r->thread || own->role != e->role || own->doubled)
             continue;
         own->doubled = true;
@@ -252,8 +252,9 @@ static bool is_double(struct weft_sampler *s, const struct weft__perf_record *r)
     return false;
 }
 
-static bool take(struct weft_sampler *s, struct weft__ring *ring, const struct weft__perf_record *r,
-                 struct weft_sampled *out, uint8_t id[WEFT_BUILD_ID_MAX])
+static bool take(struct weft_sampler *s, struct sample_ring *ring,
+                 const struct sample_perf_record *r, struct weft_sampled *out,
+                 uint8_t id[WEFT_BUILD_ID_MAX])
 {
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
@@ -276,7 +277,7 @@ static bool take(struct weft_sampler *s, struct weft__ring *ring, const struct w
     case PERF_RECORD_LOST:
     case PERF_RECORD_LOST_SAMPLES:
         ring->lost_seen += r->count;
-        return weft__hand_lost(s, ring, ring->lost_seen, out);
+        return sample_hand_lost(s, ring, ring->lost_seen, out);
     case PERF_RECORD_THROTTLE:
         s->counts.throttled++;
         return false;
@@ -285,12 +286,12 @@ static bool take(struct weft_sampler *s, struct weft__ring *ring, const struct w
     }
 }
 
-bool weft__hand_out(struct weft_sampler *s, struct weft__ring *ring, const uint8_t *bytes,
-                    uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uint8_t *bytes,
+                     uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
-    struct weft__perf_record r;
+    struct sample_perf_record r;
     uint8_t id[WEFT_BUILD_ID_MAX];
-    if (weft__perf_parse(&r, bytes, size, sample_type, s) == 0) {
+    if (sample_perf_parse(&r, bytes, size, sample_type, s) == 0) {
         /* Not as we have asked for it: a kernel that we do not understand. */
         ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
         return true;
@@ -306,7 +307,7 @@ bool weft__hand_out(struct weft_sampler *s, struct weft__ring *ring, const uint8
     if (is_double(s, &r) || !take(s, ring, &r, &out, id))
         return true;
     if (out.kind == WEFT_RECORD_SWITCH || out.kind == WEFT_RECORD_EXIT)
-        weft__blocked_back(s, out.thread);
+        sample_blocked_back(s, out.thread);
     ++*count;
     return fn(data, &out);
 }

@@ -6,14 +6,14 @@
 #include "sample/state.h"
 
 /* Hands out the record at bytes, if it is something that is handed out; count says so. Returns whether to go on. */
-bool weft__hand_out(struct weft_sampler *s, struct weft__ring *ring, const uint8_t *bytes,
-                    uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
+bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uint8_t *bytes,
+                     uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
 
 /* The ring has lost total records so far. True: out says those that were not told yet. */
-bool weft__hand_lost(struct weft_sampler *s, struct weft__ring *ring, uint64_t total,
-                     struct weft_sampled *out);
+bool sample_hand_lost(struct weft_sampler *s, struct sample_ring *ring, uint64_t total,
+                      struct weft_sampled *out);
 
 /* A mapping is about to be handed out: the unwinder takes note of it. False: no memory. */
-bool weft__hand_mapping(struct weft_sampler *s, const struct weft_sampled *r);
+bool sample_hand_mapping(struct weft_sampler *s, const struct weft_sampled *r);
 
 #endif

@@ -9,15 +9,15 @@
 
 static const char *const folders[] = {"/sys/kernel/tracing/events/irq",
                                       "/sys/kernel/debug/tracing/events/irq"};
-static const char *const names[WEFT__ROLES] = {
-    [WEFT__IRQ_ENTRY] = "irq_handler_entry",
-    [WEFT__IRQ_EXIT] = "irq_handler_exit",
-    [WEFT__SOFT_ENTRY] = "softirq_entry",
-    [WEFT__SOFT_EXIT] = "softirq_exit",
+static const char *const names[SAMPLE_ROLES] = {
+    [SAMPLE_IRQ_ENTRY] = "irq_handler_entry",
+    [SAMPLE_IRQ_EXIT] = "irq_handler_exit",
+    [SAMPLE_SOFT_ENTRY] = "softirq_entry",
+    [SAMPLE_SOFT_EXIT] = "softirq_exit",
 };
 
 /* "	field:int irq;	offset:8;	size:4;	signed:1;" */
-static void read_field(struct weft__tracepoint *t, const char *line)
+static void read_field(struct sample_tracepoint *t, const char *line)
 {
     const char *end = strchr(line, ';'), *at = end ? strstr(end, "offset:") : NULL;
     if (strncmp(line, "\tfield:", 7) != 0 || !at)
@@ -34,10 +34,10 @@ static void read_field(struct weft__tracepoint *t, const char *line)
         t->name_at = (uint32_t)offset;
 }
 
-static int find(struct weft__tracepoint *t, const char *folder, const char *name)
+static int find(struct sample_tracepoint *t, const char *folder, const char *name)
 {
     char path[160], line[512];
-    *t = (struct weft__tracepoint){.number_at = NONE, .name_at = NONE};
+    *t = (struct sample_tracepoint){.number_at = NONE, .name_at = NONE};
     snprintf(path, sizeof path, "%s/%s/format", folder, name);
     FILE *f = fopen(path, "re");
     if (!f)
@@ -51,12 +51,12 @@ static int find(struct weft__tracepoint *t, const char *folder, const char *name
     return t->id && t->number_at != NONE ? 0 : ENOENT;
 }
 
-bool weft__find_tracepoints(struct weft_sampler *s)
+bool sample_find_tracepoints(struct weft_sampler *s)
 {
     int error = 0;
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
         error = 0;
-        for (enum weft__role r = WEFT__IRQ_ENTRY; !error && r <= WEFT__SOFT_EXIT; r++)
+        for (enum sample_role r = SAMPLE_IRQ_ENTRY; !error && r <= SAMPLE_SOFT_EXIT; r++)
             error = find(&s->tracepoint[r], folders[i], names[r]);
         if (!error)
             return true;
@@ -64,16 +64,16 @@ bool weft__find_tracepoints(struct weft_sampler *s)
             break;
     }
     if (error == ENOENT)
-        weft__note(s, "interrupts are left out: there is no tracefs with irq events "
-                      "(mount -t tracefs tracefs /sys/kernel/tracing)");
+        sample_note(s, "interrupts are left out: there is no tracefs with irq events "
+                       "(mount -t tracefs tracefs /sys/kernel/tracing)");
     else
-        weft__note(s, "interrupts are left out: to read tracefs needs root (%s)", strerror(error));
+        sample_note(s, "interrupts are left out: to read tracefs needs root (%s)", strerror(error));
     return false;
 }
 
 /* ---- Regions ---- */
 
-static uint32_t number_of(const struct weft__tracepoint *t, const struct weft__perf_record *r)
+static uint32_t number_of(const struct sample_tracepoint *t, const struct sample_perf_record *r)
 {
     uint32_t v = NONE;
     if (t->number_at + sizeof v <= r->raw_bytes)
@@ -82,8 +82,8 @@ static uint32_t number_of(const struct weft__tracepoint *t, const struct weft__p
 }
 
 /* A __data_loc: offset in the raw bytes, size << 16. */
-static void copy_name(char *to, size_t room, const struct weft__tracepoint *t,
-                      const struct weft__perf_record *r)
+static void copy_name(char *to, size_t room, const struct sample_tracepoint *t,
+                      const struct sample_perf_record *r)
 {
     uint32_t where = 0;
     *to = 0;
@@ -105,15 +105,15 @@ static const char *soft_name(uint32_t vector)
     return vector < sizeof list / sizeof *list ? list[vector] : "";
 }
 
-bool weft__interrupt(struct weft_sampler *s, struct weft__ring *ring, enum weft__role role,
-                     const struct weft__perf_record *r, struct weft_sampled *out)
+bool sample_interrupt(struct weft_sampler *s, struct sample_ring *ring, enum sample_role role,
+                      const struct sample_perf_record *r, struct weft_sampled *out)
 {
-    const struct weft__tracepoint *t = &s->tracepoint[role];
-    const bool soft = role == WEFT__SOFT_ENTRY || role == WEFT__SOFT_EXIT;
-    struct weft__running_irq *running = soft ? &ring->soft : &ring->irq;
+    const struct sample_tracepoint *t = &s->tracepoint[role];
+    const bool soft = role == SAMPLE_SOFT_ENTRY || role == SAMPLE_SOFT_EXIT;
+    struct sample_running_irq *running = soft ? &ring->soft : &ring->irq;
     const uint32_t number = number_of(t, r);
-    if (role == WEFT__IRQ_ENTRY || role == WEFT__SOFT_ENTRY) {
-        *running = (struct weft__running_irq){r->time_ns, number, r->thread, ""};
+    if (role == SAMPLE_IRQ_ENTRY || role == SAMPLE_SOFT_ENTRY) {
+        *running = (struct sample_running_irq){r->time_ns, number, r->thread, ""};
         if (!soft)
             copy_name(running->name, sizeof running->name, t, r);
         return false;

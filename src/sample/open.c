@@ -46,7 +46,7 @@ static bool add_one(struct weft_sampler *s, uint32_t core, bool side)
     if (!weft_reserve(&s->ring, s->rings, &s->ring_room, sizeof *s->ring))
         return false;
     s->ring[s->rings++] =
-        (struct weft__ring){.core = core, .side = side, .owner = NONE, .on = !s->o.keep_off};
+        (struct sample_ring){.core = core, .side = side, .owner = NONE, .on = !s->o.keep_off};
     return true;
 }
 
@@ -131,15 +131,15 @@ static bool more_files(void)
 }
 
 /* Returns 0 or an errno. */
-static int open_event(struct weft_sampler *s, enum weft__role role, pid_t thread, uint32_t ring)
+static int open_event(struct weft_sampler *s, enum sample_role role, pid_t thread, uint32_t ring)
 {
     if (!weft_reserve(&s->event, s->events, &s->event_room, sizeof *s->event))
         return ENOMEM;
-    struct perf_event_attr attr = weft__attr(s, role);
+    struct perf_event_attr attr = sample_attr(s, role);
     s->sample_type[role] = attr.sample_type;
     s->regs_mask |= attr.sample_regs_user;
-    struct weft__event *e = &s->event[s->events];
-    *e = (struct weft__event){.ring = ring, .role = role, .thread = thread};
+    struct sample_event *e = &s->event[s->events];
+    *e = (struct sample_event){.ring = ring, .role = role, .thread = thread};
     do
         e->fd = (int)syscall(SYS_perf_event_open, &attr, thread, (int)s->ring[ring].core, -1,
                              PERF_FLAG_FD_CLOEXEC);
@@ -162,13 +162,13 @@ static void close_events(struct weft_sampler *s, uint32_t left)
 }
 
 /* Opens one of this role for each thread on each core. */
-static int open_role(struct weft_sampler *s, enum weft__role role, const struct threads *t)
+static int open_role(struct weft_sampler *s, enum sample_role role, const struct threads *t)
 {
     const uint32_t before = s->events;
     int error = 0, last = 0;
     for (uint32_t r = 0; !error && r < s->rings; r++)
         for (uint32_t i = t->from; !error && i < t->count; i++) {
-            if (s->ring[r].side != (role >= WEFT__SWITCHES))
+            if (s->ring[r].side != (role >= SAMPLE_SWITCHES))
                 continue;
             last = open_event(s, role, t->thread[i], r);
             /* The thread has ended, or the core has been taken off, since. */
@@ -185,24 +185,24 @@ static int open_role(struct weft_sampler *s, enum weft__role role, const struct 
 /* The main event decides what is permitted. */
 static int open_main(struct weft_sampler *s, const struct threads *t)
 {
-    int error = open_role(s, WEFT__MAIN, t);
+    int error = open_role(s, SAMPLE_MAIN, t);
     if (error == EINVAL) {
         s->no_lost_counts = true;
-        error = open_role(s, WEFT__MAIN, t);
+        error = open_role(s, SAMPLE_MAIN, t);
     }
     if (error == EINVAL) {
         s->no_kernel_build_ids = true;
-        error = open_role(s, WEFT__MAIN, t);
+        error = open_role(s, SAMPLE_MAIN, t);
     }
     if ((error == EACCES || error == EPERM) && s->kernel) {
         s->kernel = false;
-        error = open_role(s, WEFT__MAIN, t);
+        error = open_role(s, SAMPLE_MAIN, t);
         if (!error)
-            weft__note(s,
-                       "left out: what happens in the kernel%s; that needs root, CAP_PERFMON, or "
-                       "sysctl kernel.perf_event_paranoid=1 (it is %d)",
-                       s->o.no_switches || s->o.no_stacks ? "" : ", and where threads wait",
-                       (int)weft__sysctl("kernel/perf_event_paranoid", 2));
+            sample_note(s,
+                        "left out: what happens in the kernel%s; that needs root, CAP_PERFMON, or "
+                        "sysctl kernel.perf_event_paranoid=1 (it is %d)",
+                        s->o.no_switches || s->o.no_stacks ? "" : ", and where threads wait",
+                        (int)sample_sysctl("kernel/perf_event_paranoid", 2));
     }
     return error;
 }
@@ -212,27 +212,27 @@ static void open_leaving(struct weft_sampler *s, const struct threads *t)
     if (s->o.no_switches || s->o.no_stacks)
         return;
     /* It happens in the kernel, so whoever may not look there does not see it. */
-    s->leaving = s->kernel && open_role(s, WEFT__LEAVE, t) == 0;
+    s->leaving = s->kernel && open_role(s, SAMPLE_LEAVE, t) == 0;
     if (!s->leaving && (s->kernel || s->o.no_kernel))
-        weft__note(s, "left out: where threads wait, which happens in the kernel");
+        sample_note(s, "left out: where threads wait, which happens in the kernel");
 }
 
 static void open_interrupts(struct weft_sampler *s, const struct threads *t)
 {
     const uint32_t before = s->events;
     int error = 0;
-    if (!s->o.interrupts || !weft__find_tracepoints(s))
+    if (!s->o.interrupts || !sample_find_tracepoints(s))
         return;
-    for (enum weft__role role = WEFT__IRQ_ENTRY; !error && role <= WEFT__SOFT_EXIT; role++)
+    for (enum sample_role role = SAMPLE_IRQ_ENTRY; !error && role <= SAMPLE_SOFT_EXIT; role++)
         error = open_role(s, role, t);
     if (!error)
         return;
     close_events(s, before);
-    for (enum weft__role role = WEFT__IRQ_ENTRY; role <= WEFT__SOFT_EXIT; role++)
+    for (enum sample_role role = SAMPLE_IRQ_ENTRY; role <= SAMPLE_SOFT_EXIT; role++)
         s->used[role] = false;
-    weft__note(s,
-               "interrupts are left out: their tracepoints cannot be opened (%s); that needs root",
-               strerror(error));
+    sample_note(s,
+                "interrupts are left out: their tracepoints cannot be opened (%s); that needs root",
+                strerror(error));
 }
 
 enum { LOOKS = 10 }; /* whoever makes threads all the time has none without an event soon */
@@ -248,7 +248,7 @@ static int open_late(struct weft_sampler *s, struct threads *t)
         error = find_new(t, s);
         if (error || t->from == t->count)
             break;
-        for (enum weft__role role = WEFT__MAIN; !error && role < WEFT__ROLES; role++)
+        for (enum sample_role role = SAMPLE_MAIN; !error && role < SAMPLE_ROLES; role++)
             error = s->used[role] ? open_role(s, role, t) : 0;
         error = error == ESRCH ? 0 : error;
     }
@@ -257,11 +257,11 @@ static int open_late(struct weft_sampler *s, struct threads *t)
 
 static int compare_ids(const void *a, const void *b)
 {
-    const struct weft__event *const *x = a, *const *y = b;
+    const struct sample_event *const *x = a, *const *y = b;
     return weft_order((*x)->id, (*y)->id);
 }
 
-int weft__open_events(struct weft_sampler *s, struct weft_error *err)
+int sample_open_events(struct weft_sampler *s, struct weft_error *err)
 {
     struct threads t = {0};
     int error = each_core(add_ring, s) ? find_threads(&t, s) : ENOMEM;
@@ -270,9 +270,9 @@ int weft__open_events(struct weft_sampler *s, struct weft_error *err)
     if (!error)
         error = open_main(s, &t);
     if (!error && s->o.scope == WEFT_SAMPLE_CORES)
-        error = open_role(s, WEFT__TRACK, &t);
+        error = open_role(s, SAMPLE_TRACK, &t);
     if (!error && !s->o.no_switches)
-        error = open_role(s, WEFT__SWITCHES, &t);
+        error = open_role(s, SAMPLE_SWITCHES, &t);
     if (!error) {
         open_leaving(s, &t);
         open_interrupts(s, &t);
@@ -288,14 +288,14 @@ int weft__open_events(struct weft_sampler *s, struct weft_error *err)
     }
     free(t.thread);
     if (error)
-        return weft__open_error(s, error, err);
+        return sample_open_error(s, error, err);
     for (uint32_t i = 0; i < s->events; i++)
         s->by_id[i] = &s->event[i];
     qsort(s->by_id, s->events, sizeof *s->by_id, compare_ids);
     return 0;
 }
 
-void weft__close_events(struct weft_sampler *s)
+void sample_close_events(struct weft_sampler *s)
 {
     close_events(s, 0);
     free(s->event);
@@ -304,11 +304,11 @@ void weft__close_events(struct weft_sampler *s)
     s->by_id = NULL;
 }
 
-void weft__switch(struct weft_sampler *s, enum weft__role role, uint32_t ring, bool on)
+void sample_switch(struct weft_sampler *s, enum sample_role role, uint32_t ring, bool on)
 {
     for (uint32_t i = 0; i < s->events; i++) {
-        const struct weft__event *e = &s->event[i];
-        if ((role == WEFT__ROLES || role == e->role) && (ring == NONE || ring == e->ring))
+        const struct sample_event *e = &s->event[i];
+        if ((role == SAMPLE_ROLES || role == e->role) && (ring == NONE || ring == e->ring))
             ioctl(e->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
     }
 }

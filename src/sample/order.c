@@ -10,25 +10,25 @@
 #include "format/error.h"
 #include "sample/perf.h"
 
-void weft__order_fini(struct weft__order *o)
+void sample_order_fini(struct sample_order *o)
 {
     free(o->held.at);
     free(o->other.at);
     free(o->item);
-    *o = (struct weft__order){0};
+    *o = (struct sample_order){0};
 }
 
-static bool reserve(struct weft__bytes *b, size_t more)
+static bool reserve(struct sample_held_bytes *b, size_t more)
 {
     return weft_reserve_all(&b->at, b->used + (more ? more : 1), &b->room, 1); /* never NULL */
 }
 
-uint8_t *weft__order_room(struct weft__order *o, size_t bytes)
+uint8_t *sample_order_room(struct sample_order *o, size_t bytes)
 {
     return reserve(&o->held, bytes) ? o->held.at + o->held.used : NULL;
 }
 
-int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t *broken)
+int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64_t *broken)
 {
     struct perf_event_header head;
     const size_t end = o->held.used + bytes;
@@ -45,12 +45,12 @@ int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t
         }
         if (!weft_reserve(&o->item, o->items, &o->item_room, sizeof *o->item))
             return WEFT_E_NOMEM;
-        uint64_t time_ns = weft__perf_time(at, head.size);
+        uint64_t time_ns = sample_perf_time(at, head.size);
         if (time_ns == 0)
             time_ns = last_ns; /* it stays where it is */
         last_ns = time_ns;
         o->item[o->items++] =
-            (struct weft__held){time_ns, o->count++, o->held.used, head.size, ring};
+            (struct sample_held){time_ns, o->count++, o->held.used, head.size, ring};
         o->held.used += head.size;
     }
     return 0;
@@ -58,23 +58,23 @@ int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t
 
 static int compare(const void *a, const void *b)
 {
-    const struct weft__held *x = a, *y = b;
+    const struct sample_held *x = a, *y = b;
     WEFT_ORDER(x->time_ns, y->time_ns);
     return weft_order(x->count, y->count);
 }
 
-void weft__order_sort(struct weft__order *o)
+void sample_order_sort(struct sample_order *o)
 {
     if (o->items)
         qsort(o->item, o->items, sizeof *o->item, compare);
 }
 
-const uint8_t *weft__order_take(struct weft__order *o, uint64_t before_ns, uint32_t *bytes,
-                                uint32_t *ring)
+const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uint32_t *bytes,
+                                 uint32_t *ring)
 {
     if (o->next >= o->items || o->item[o->next].time_ns >= before_ns)
         return NULL;
-    const struct weft__held *h = &o->item[o->next++];
+    const struct sample_held *h = &o->item[o->next++];
     *bytes = h->bytes;
     *ring = h->ring;
     return o->held.at + h->offset;
@@ -82,7 +82,7 @@ const uint8_t *weft__order_take(struct weft__order *o, uint64_t before_ns, uint3
 
 /* What is left is little, unless a caller stops in the middle; it moves to a buffer of its own, since records lie
  * there in the order of the rings. */
-int weft__order_drop(struct weft__order *o)
+int sample_order_drop(struct sample_order *o)
 {
     size_t left = 0;
     for (size_t i = o->next; i < o->items; i++)
@@ -93,7 +93,7 @@ int weft__order_drop(struct weft__order *o)
     if (left && !reserve(&o->other, left))
         return WEFT_E_NOMEM;
     for (size_t i = o->next; i < o->items; i++) {
-        struct weft__held h = o->item[i];
+        struct sample_held h = o->item[i];
         memcpy(o->other.at + o->other.used, o->held.at + h.offset, h.bytes);
         h.offset = o->other.used;
         o->other.used += h.bytes;
@@ -101,7 +101,7 @@ int weft__order_drop(struct weft__order *o)
     }
     o->items -= o->next;
     o->next = 0;
-    struct weft__bytes was = o->held;
+    struct sample_held_bytes was = o->held;
     o->held = o->other;
     o->other = was;
     return 0;

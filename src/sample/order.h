@@ -8,13 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct weft__order {
-    struct weft__bytes {
+struct sample_order {
+    struct sample_held_bytes {
         uint8_t *at;
         size_t used;
         uint32_t room;
     } held, other;
-    struct weft__held {
+    struct sample_held {
         uint64_t time_ns, count; /* count: of what was added, for what is at the same time */
         size_t offset;
         uint32_t bytes, ring;
@@ -24,23 +24,23 @@ struct weft__order {
     uint64_t count;
 };
 
-void weft__order_fini(struct weft__order *o);
+void sample_order_fini(struct sample_order *o);
 
 /* Room for bytes of a ring's records, which the caller then fills; NULL: no memory. */
-uint8_t *weft__order_room(struct weft__order *o, size_t bytes);
+uint8_t *sample_order_room(struct sample_order *o, size_t bytes);
 
 /* The caller has filled bytes of it: whole records, one after the other. Returns WEFT_E_NOMEM if they cannot be
  * kept. What makes no sense ends the span; *broken then counts it. */
-int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t *broken);
+int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64_t *broken);
 
 /* Call after adding, before taking. */
-void weft__order_sort(struct weft__order *o);
+void sample_order_sort(struct sample_order *o);
 
-/* The next record that is older than before_ns, or NULL. It is there until the next weft__order_add. */
-const uint8_t *weft__order_take(struct weft__order *o, uint64_t before_ns, uint32_t *bytes,
-                                uint32_t *ring);
+/* The next record that is older than before_ns, or NULL. It is there until the next sample_order_add. */
+const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uint32_t *bytes,
+                                 uint32_t *ring);
 
 /* Drops what was taken. 0 or WEFT_E_NOMEM. */
-int weft__order_drop(struct weft__order *o);
+int sample_order_drop(struct sample_order *o);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define FIRST_ROOM 65536
 
-int weft__packet_init(struct weft__packet *p)
+int sample_packet_init(struct sample_packet *p)
 {
     p->seed = weft_seed();
     p->room = FIRST_ROOM;
@@ -16,28 +16,28 @@ int weft__packet_init(struct weft__packet *p)
     return p->bytes ? 0 : WEFT_E_NOMEM;
 }
 
-void weft__packet_fini(struct weft__packet *p)
+void sample_packet_fini(struct sample_packet *p)
 {
     free(p->bytes);
-    struct weft__once *once[] = {&p->texts, &p->nodes, &p->objects};
+    struct sample_once *once[] = {&p->texts, &p->nodes, &p->objects};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
         weft_table_drop(&once[i]->by);
         free(once[i]->at);
     }
-    *p = (struct weft__packet){0};
+    *p = (struct sample_packet){0};
 }
 
-bool weft__packet_begun(const struct weft__packet *p)
+bool sample_packet_begun(const struct sample_packet *p)
 {
     return p->used > 0;
 }
 
-bool weft__packet_fits(const struct weft__packet *p, size_t bytes)
+bool sample_packet_fits(const struct sample_packet *p, size_t bytes)
 {
-    return bytes <= WEFT__PACKET_BYTES_MAX - p->used;
+    return bytes <= SAMPLE_PACKET_BYTES_MAX - p->used;
 }
 
-int weft__packet_reserve(struct weft__packet *p, size_t bytes)
+int sample_packet_reserve(struct sample_packet *p, size_t bytes)
 {
     return weft_reserve_all(&p->bytes, p->used + bytes, &p->room, 1) ? 0 : WEFT_E_NOMEM;
 }
@@ -45,7 +45,7 @@ int weft__packet_reserve(struct weft__packet *p, size_t bytes)
 /* ---- Records ---- */
 
 /* Room for a record is there; returns it, zeroed but for its head. */
-static void *add(struct weft__packet *p, enum weft_record_kind kind, size_t bytes)
+static void *add(struct sample_packet *p, enum weft_record_kind kind, size_t bytes)
 {
     const size_t size = (bytes + 7) & ~(size_t)7;
     struct weft_record_head *head = (struct weft_record_head *)(void *)(p->bytes + p->used);
@@ -96,7 +96,7 @@ static bool same_record(const void *array, uint32_t item, const void *key)
 
 /* The record just added stands at the packet's end; if there is one like it already, it goes away again. Returns the
  * number of that record, counted from 0; UINT32_MAX: no memory. */
-static uint32_t once(struct weft__packet *p, struct weft__once *o, size_t begin)
+static uint32_t once(struct sample_packet *p, struct sample_once *o, size_t begin)
 {
     if (!weft_table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
                             p->seed) ||
@@ -117,7 +117,7 @@ static uint32_t once(struct weft__packet *p, struct weft__once *o, size_t begin)
     return o->count - 1;
 }
 
-uint32_t weft__packet_text(struct weft__packet *p, const char *text)
+uint32_t sample_packet_text(struct sample_packet *p, const char *text)
 {
     const size_t begin = p->used, size = text ? strlen(text) : 0;
     if (size == 0)
@@ -128,7 +128,7 @@ uint32_t weft__packet_text(struct weft__packet *p, const char *text)
     return once(p, &p->texts, begin) + 1;
 }
 
-static uint32_t put_node(struct weft__packet *p, uint32_t parent, uint64_t address, uint8_t flags)
+static uint32_t put_node(struct sample_packet *p, uint32_t parent, uint64_t address, uint8_t flags)
 {
     const size_t begin = p->used;
     struct weft_record_node *r = add(p, WEFT_RECORD_NODE, sizeof *r);
@@ -138,7 +138,7 @@ static uint32_t put_node(struct weft__packet *p, uint32_t parent, uint64_t addre
     return once(p, &p->nodes, begin) + 1;
 }
 
-static uint32_t put_stack(struct weft__packet *p, const struct weft_sampled *s)
+static uint32_t put_stack(struct sample_packet *p, const struct weft_sampled *s)
 {
     uint32_t node = 0;
     for (uint32_t i = s->addresses; i-- > 0 && !p->failed;) {
@@ -153,28 +153,28 @@ static uint32_t put_stack(struct weft__packet *p, const struct weft_sampled *s)
 
 /* ---- Packets ---- */
 
-static void forget(struct weft__once *o)
+static void forget(struct sample_once *o)
 {
     if (o->count)
         memset(o->by.slot, 0, (size_t)o->by.room * sizeof *o->by.slot);
     o->count = 0;
 }
 
-int weft__packet_begin(struct weft__packet *p, const char *source_name,
-                       const struct weft_source *source)
+int sample_packet_begin(struct sample_packet *p, const char *source_name,
+                        const struct weft_source *source)
 {
     p->used = sizeof(struct weft_samples_header);
     p->first_ns = UINT64_MAX;
     p->last_ns = 0;
     p->failed = false;
-    int rc = weft__packet_reserve(p, 256 + strlen(source_name));
+    int rc = sample_packet_reserve(p, 256 + strlen(source_name));
     if (rc < 0)
         return rc;
     memset(p->bytes, 0, p->used);
     forget(&p->texts);
     forget(&p->nodes);
     forget(&p->objects);
-    uint32_t name = weft__packet_text(p, source_name);
+    uint32_t name = sample_packet_text(p, source_name);
     struct weft_record_source *r = add(p, WEFT_RECORD_SOURCE, sizeof *r);
     r->head.small = (uint16_t)source->unit;
     r->name = name;
@@ -184,7 +184,7 @@ int weft__packet_begin(struct weft__packet *p, const char *source_name,
     return p->failed ? WEFT_E_NOMEM : 0;
 }
 
-const void *weft__packet_end(struct weft__packet *p, size_t *size)
+const void *sample_packet_end(struct sample_packet *p, size_t *size)
 {
     if (p->used <= p->begun) {
         p->used = 0;
@@ -212,7 +212,7 @@ const void *weft__packet_end(struct weft__packet *p, size_t *size)
 
 /* ---- What the sampler hands out ---- */
 
-static void put_sample(struct weft__packet *p, const struct weft_sampled *s)
+static void put_sample(struct sample_packet *p, const struct weft_sampled *s)
 {
     uint32_t stack = put_stack(p, s);
     struct weft_record_sample *r = add(p, WEFT_RECORD_SAMPLE, sizeof *r);
@@ -229,7 +229,7 @@ static void put_sample(struct weft__packet *p, const struct weft_sampled *s)
         p->last_ns = s->time_ns;
 }
 
-static void put_switch(struct weft__packet *p, const struct weft_sampled *s)
+static void put_switch(struct sample_packet *p, const struct weft_sampled *s)
 {
     uint32_t stack = put_stack(p, s);
     struct weft_record_switch *r = add(p, WEFT_RECORD_SWITCH, sizeof *r);
@@ -241,9 +241,9 @@ static void put_switch(struct weft__packet *p, const struct weft_sampled *s)
     r->stack = stack;
 }
 
-static void put_mapping(struct weft__packet *p, const struct weft_sampled *s)
+static void put_mapping(struct sample_packet *p, const struct weft_sampled *s)
 {
-    uint32_t path = weft__packet_text(p, s->text);
+    uint32_t path = sample_packet_text(p, s->text);
     struct weft_record_mapping *r = add(p, WEFT_RECORD_MAPPING, sizeof *r);
     const uint32_t id =
         s->build_id_bytes < WEFT_BUILD_ID_MAX ? s->build_id_bytes : WEFT_BUILD_ID_MAX;
@@ -259,9 +259,9 @@ static void put_mapping(struct weft__packet *p, const struct weft_sampled *s)
         memcpy(r->build_id, s->build_id, id);
 }
 
-static void put_thread(struct weft__packet *p, const struct weft_sampled *s)
+static void put_thread(struct sample_packet *p, const struct weft_sampled *s)
 {
-    uint32_t name = weft__packet_text(p, s->text);
+    uint32_t name = sample_packet_text(p, s->text);
     struct weft_record_thread *r = add(p, WEFT_RECORD_THREAD, sizeof *r);
     r->head.flags = s->flags;
     r->time_ns = s->time_ns;
@@ -271,7 +271,7 @@ static void put_thread(struct weft__packet *p, const struct weft_sampled *s)
     r->name = name;
 }
 
-static void put_exit(struct weft__packet *p, const struct weft_sampled *s)
+static void put_exit(struct sample_packet *p, const struct weft_sampled *s)
 {
     struct weft_record_exit *r = add(p, WEFT_RECORD_EXIT, sizeof *r);
     r->time_ns = s->time_ns;
@@ -279,7 +279,7 @@ static void put_exit(struct weft__packet *p, const struct weft_sampled *s)
     r->thread = s->thread;
 }
 
-static void put_lost(struct weft__packet *p, const struct weft_sampled *s)
+static void put_lost(struct sample_packet *p, const struct weft_sampled *s)
 {
     struct weft_record_lost *r = add(p, WEFT_RECORD_LOST, sizeof *r);
     r->head.flags = s->flags;
@@ -288,9 +288,9 @@ static void put_lost(struct weft__packet *p, const struct weft_sampled *s)
     r->core = s->core;
 }
 
-static void put_interrupt(struct weft__packet *p, const struct weft_sampled *s)
+static void put_interrupt(struct sample_packet *p, const struct weft_sampled *s)
 {
-    uint32_t name = weft__packet_text(p, s->text);
+    uint32_t name = sample_packet_text(p, s->text);
     struct weft_record_interrupt *r = add(p, WEFT_RECORD_INTERRUPT, sizeof *r);
     r->head.flags = s->flags;
     r->from_ns = s->time_ns;
@@ -301,7 +301,7 @@ static void put_interrupt(struct weft__packet *p, const struct weft_sampled *s)
     r->name = name;
 }
 
-int weft__packet_put(struct weft__packet *p, const struct weft_sampled *s)
+int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
 {
     const size_t before = p->used;
     p->failed = false;
@@ -346,9 +346,9 @@ int weft__packet_put(struct weft__packet *p, const struct weft_sampled *s)
 
 /* ---- Symbols ---- */
 
-uint32_t weft__packet_object(struct weft__packet *p, const struct weft__object *o)
+uint32_t sample_packet_object(struct sample_packet *p, const struct sample_object *o)
 {
-    const uint32_t path = weft__packet_text(p, o->path);
+    const uint32_t path = sample_packet_text(p, o->path);
     const size_t begin = p->used;
     struct weft_record_object *r = add(p, WEFT_RECORD_OBJECT, sizeof *r);
     const uint8_t id =
@@ -360,8 +360,8 @@ uint32_t weft__packet_object(struct weft__packet *p, const struct weft__object *
     return once(p, &p->objects, begin);
 }
 
-int weft__packet_symbol(struct weft__packet *p, uint32_t object, uint64_t offset,
-                        const struct weft_symbol_frame *frame, uint16_t frames)
+int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offset,
+                         const struct weft_symbol_frame *frame, uint16_t frames)
 {
     if (p->failed)
         return WEFT_E_NOMEM;

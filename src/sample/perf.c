@@ -68,7 +68,7 @@ static unsigned bits(uint64_t mask)
     return n;
 }
 
-static void parse_trailer(struct weft__perf_record *r, struct bytes b)
+static void parse_trailer(struct sample_perf_record *r, struct bytes b)
 {
     r->process = take_u32(&b);
     r->thread = take_u32(&b);
@@ -79,8 +79,8 @@ static void parse_trailer(struct weft__perf_record *r, struct bytes b)
 }
 
 /* Identifier, instruction, thread, time stand first, whatever else is asked for. */
-static void parse_sample(struct weft__perf_record *r, struct bytes *b, weft__perf_type_fn *type_of,
-                         void *data)
+static void parse_sample(struct sample_perf_record *r, struct bytes *b,
+                         sample_perf_type_fn *type_of, void *data)
 {
     uint64_t mask = 0;
     r->id = take_u64(b);
@@ -113,7 +113,7 @@ static void parse_sample(struct weft__perf_record *r, struct bytes *b, weft__per
         b->short_of = true; /* of no event of ours */
 }
 
-static void parse_mapping(struct weft__perf_record *r, struct bytes *b)
+static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
 {
     r->process = take_u32(b);
     r->thread = take_u32(b);
@@ -139,7 +139,7 @@ static void parse_mapping(struct weft__perf_record *r, struct bytes *b)
     r->text = take_text(b);
 }
 
-static void parse_task(struct weft__perf_record *r, struct bytes *b)
+static void parse_task(struct sample_perf_record *r, struct bytes *b)
 {
     r->process = take_u32(b);
     r->parent = take_u32(b);
@@ -148,7 +148,7 @@ static void parse_task(struct weft__perf_record *r, struct bytes *b)
     r->time_ns = take_u64(b);
 }
 
-static void parse_body(struct weft__perf_record *r, struct bytes *b)
+static void parse_body(struct sample_perf_record *r, struct bytes *b)
 {
     switch (r->type) {
     case PERF_RECORD_MMAP:
@@ -174,8 +174,8 @@ static void parse_body(struct weft__perf_record *r, struct bytes *b)
     }
 }
 
-size_t weft__perf_parse(struct weft__perf_record *out, const uint8_t *bytes, size_t room,
-                        weft__perf_type_fn *type_of, void *data)
+size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, size_t room,
+                         sample_perf_type_fn *type_of, void *data)
 {
     struct perf_event_header head;
     if (room < sizeof head)
@@ -183,22 +183,22 @@ size_t weft__perf_parse(struct weft__perf_record *out, const uint8_t *bytes, siz
     memcpy(&head, bytes, sizeof head);
     if (head.size < sizeof head || head.size > room)
         return 0;
-    *out = (struct weft__perf_record){
+    *out = (struct sample_perf_record){
         .type = head.type, .misc = head.misc, .process = UINT32_MAX, .text = ""};
     struct bytes b = {bytes + sizeof head, head.size - sizeof head, false};
     if (head.type == PERF_RECORD_SAMPLE) {
         parse_sample(out, &b, type_of, data);
     } else {
-        if (b.left < WEFT__PERF_TRAILER_BYTES)
+        if (b.left < SAMPLE_PERF_TRAILER_BYTES)
             return 0;
-        b.left -= WEFT__PERF_TRAILER_BYTES;
-        parse_trailer(out, (struct bytes){b.at + b.left, WEFT__PERF_TRAILER_BYTES, false});
+        b.left -= SAMPLE_PERF_TRAILER_BYTES;
+        parse_trailer(out, (struct bytes){b.at + b.left, SAMPLE_PERF_TRAILER_BYTES, false});
         parse_body(out, &b);
     }
     return b.short_of ? 0 : head.size;
 }
 
-uint64_t weft__perf_time(const uint8_t *bytes, size_t room)
+uint64_t sample_perf_time(const uint8_t *bytes, size_t room)
 {
     struct perf_event_header head;
     uint64_t time_ns = 0;
@@ -209,7 +209,7 @@ uint64_t weft__perf_time(const uint8_t *bytes, size_t room)
         return 0;
     /* Of a sample: after the identifier, the instruction and the thread; all of ours have these. */
     size_t at = head.type == PERF_RECORD_SAMPLE ? sizeof head + 24 : head.size - (size_t)24;
-    if (head.size >= sizeof head + WEFT__PERF_TRAILER_BYTES)
+    if (head.size >= sizeof head + SAMPLE_PERF_TRAILER_BYTES)
         memcpy(&time_ns, bytes + at, sizeof time_ns);
     return time_ns;
 }

@@ -10,15 +10,15 @@
 #include <stdint.h>
 
 /* Of every event that the sampler opens, so that all records end alike (sample_id_all). */
-#define WEFT__PERF_COMMON                                                                          \
+#define SAMPLE_PERF_COMMON                                                                         \
     ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
      PERF_SAMPLE_CPU)
 
 /* The end of a record that is no sample: process, thread, time, core, id. */
-#define WEFT__PERF_TRAILER_BYTES 32
+#define SAMPLE_PERF_TRAILER_BYTES 32
 
 /* A record, pointing into the bytes that it was read from. */
-struct weft__perf_record {
+struct sample_perf_record {
     uint32_t type; /* PERF_RECORD_… */
     uint16_t misc;
     uint64_t time_ns, id; /* id: of the event; 0: not known */
@@ -48,11 +48,11 @@ struct weft__perf_record {
 
 /* Reads the record at bytes, of which room are there. sample_type and regs_mask: of the event with this id, as
  * type_of says. Returns its size, or 0 if it is none. */
-typedef uint64_t weft__perf_type_fn(void *data, uint64_t id, uint64_t *regs_mask);
-size_t weft__perf_parse(struct weft__perf_record *out, const uint8_t *bytes, size_t room,
-                        weft__perf_type_fn *type_of, void *data);
+typedef uint64_t sample_perf_type_fn(void *data, uint64_t id, uint64_t *regs_mask);
+size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, size_t room,
+                         sample_perf_type_fn *type_of, void *data);
 
 /* When it happened: all that is needed to put records in order. 0: not known. */
-uint64_t weft__perf_time(const uint8_t *bytes, size_t room);
+uint64_t sample_perf_time(const uint8_t *bytes, size_t room);
 
 #endif

@@ -19,7 +19,7 @@
 #define RING_BYTES_MIN ((size_t)32 << 10)
 #define RING_BYTES_MAX ((size_t)1 << 30)
 
-void weft__unmap_rings(struct weft_sampler *s)
+void sample_unmap_rings(struct weft_sampler *s)
 {
     for (uint32_t i = 0; i < s->rings; i++) {
         if (s->ring[i].map)
@@ -33,14 +33,14 @@ static int map_all(struct weft_sampler *s)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     for (uint32_t i = 0; i < s->events; i++) {
-        struct weft__ring *r = &s->ring[s->event[i].ring];
+        struct sample_ring *r = &s->ring[s->event[i].ring];
         if (r->map)
             continue;
         void *map =
             mmap(NULL, s->ring_bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, s->event[i].fd, 0);
         if (map == MAP_FAILED) {
             int error = errno;
-            weft__unmap_rings(s);
+            sample_unmap_rings(s);
             return error;
         }
         r->map = map;
@@ -52,10 +52,10 @@ static int map_all(struct weft_sampler *s)
 
 static size_t ring_bytes(const struct weft_sampler *s)
 {
-    const uint64_t rate = weft__rate(s);
+    const uint64_t rate = sample_rate(s);
     const bool often = rate == 0 || rate > OFTEN;
     size_t wanted = RING_BYTES;
-    if (s->o.dwarf_bytes || (often && weft__piece_bytes(s, WEFT__MAIN)))
+    if (s->o.dwarf_bytes || (often && sample_piece_bytes(s, SAMPLE_MAIN)))
         wanted = RING_BYTES_PIECES;
     if (s->o.ring_bytes)
         wanted = s->o.ring_bytes;
@@ -71,7 +71,7 @@ static int watch(struct weft_sampler *s, uint32_t event)
     return epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->event[event].fd, &e);
 }
 
-int weft__map_rings(struct weft_sampler *s, struct weft_error *err)
+int sample_map_rings(struct weft_sampler *s, struct weft_error *err)
 {
     int error;
     s->ring_bytes = ring_bytes(s);
@@ -87,12 +87,12 @@ int weft__map_rings(struct weft_sampler *s, struct weft_error *err)
         return weft_error_set(err, error == ENOMEM ? WEFT_E_NOMEM : WEFT_E_IO, WEFT_NO_OFFSET,
                               "the rings cannot be mapped: %s", strerror(error));
     if (s->ring_bytes < RING_BYTES / 16)
-        weft__note(s,
-                   "the rings have only %zu KiB for each core, so samples may be lost: sysctl "
-                   "kernel.perf_event_mlock_kb limits them",
-                   s->ring_bytes >> 10);
+        sample_note(s,
+                    "the rings have only %zu KiB for each core, so samples may be lost: sysctl "
+                    "kernel.perf_event_mlock_kb limits them",
+                    s->ring_bytes >> 10);
     for (uint32_t i = 0; i < s->events; i++) {
-        const struct weft__ring *r = &s->ring[s->event[i].ring];
+        const struct sample_ring *r = &s->ring[s->event[i].ring];
         int rc = r->owner == i
                      ? watch(s, i)
                      : ioctl(s->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT, s->event[r->owner].fd);
@@ -113,7 +113,7 @@ static void replace(struct weft_sampler *s, uint32_t event)
             return;
 }
 
-int weft__wait(struct weft_sampler *s, int timeout_ms)
+int sample_wait(struct weft_sampler *s, int timeout_ms)
 {
     struct epoll_event e[32];
     int n = epoll_wait(s->epoll, e, sizeof e / sizeof *e, timeout_ms);
@@ -129,7 +129,7 @@ int weft__wait(struct weft_sampler *s, int timeout_ms)
 
 static int drain(struct weft_sampler *s, uint32_t ring)
 {
-    struct weft__ring *r = &s->ring[ring];
+    struct sample_ring *r = &s->ring[ring];
     struct perf_event_mmap_page *page = r->map;
     if (!page)
         return 0;
@@ -143,7 +143,7 @@ static int drain(struct weft_sampler *s, uint32_t ring)
         return 0;
     if (filled > size) /* not by this kernel */
         return WEFT_E_IO;
-    uint8_t *to = weft__order_room(&s->order, (size_t)filled);
+    uint8_t *to = sample_order_room(&s->order, (size_t)filled);
     if (!to)
         return WEFT_E_NOMEM;
     const size_t from = (size_t)(tail & (size - 1));
@@ -153,14 +153,14 @@ static int drain(struct weft_sampler *s, uint32_t ring)
     /* Release: the bytes have been read before the kernel may overwrite them. */
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
     if (r->side)
-        weft__burden_count(&s->burden, to, (size_t)filled);
+        sample_burden_count(&s->burden, to, (size_t)filled);
     uint64_t broken = 0;
-    int rc = weft__order_add(&s->order, (size_t)filled, ring, &broken);
+    int rc = sample_order_add(&s->order, (size_t)filled, ring, &broken);
     *(r->side ? &s->counts.lost_switches : &s->counts.lost) += broken;
     return rc;
 }
 
-int weft__drain(struct weft_sampler *s)
+int sample_drain(struct weft_sampler *s)
 {
     int rc = 0;
     for (uint32_t i = 0; rc == 0 && i < s->rings; i++)
@@ -169,7 +169,7 @@ int weft__drain(struct weft_sampler *s)
 }
 
 /* The ring says what was lost when the next record finds room; after the last one only the events know. */
-bool weft__lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     bool more = true;
     for (uint32_t i = 0; more && !s->no_lost_counts && i < s->rings; i++) {
@@ -177,13 +177,13 @@ bool weft__lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, 
         for (uint32_t k = 0; k < s->events; k++)
             if (s->event[k].ring == i && read(s->event[k].fd, is, sizeof is) == sizeof is)
                 total += is[1];
-        struct weft_sampled r = {.time_ns = weft__now_ns(),
+        struct weft_sampled r = {.time_ns = sample_now_ns(),
                                  .process = NONE,
                                  .thread = NONE,
                                  .core = s->ring[i].core,
                                  .parent = NONE,
                                  .text = ""};
-        if (!weft__hand_lost(s, &s->ring[i], total, &r))
+        if (!sample_hand_lost(s, &s->ring[i], total, &r))
             continue;
         ++*count;
         more = fn(data, &r);

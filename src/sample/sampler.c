@@ -17,9 +17,9 @@
 #define DWARF_MAX 65528   /* a record's size has 16 bits */
 #define SLACK_NS 20000000 /* a record younger than that may still get one before it */
 
-void weft__note(struct weft_sampler *s, const char *format, ...)
+void sample_note(struct weft_sampler *s, const char *format, ...)
 {
-    if (s->notes == WEFT__NOTES)
+    if (s->notes == SAMPLE_NOTES)
         return;
     va_list args;
     va_start(args, format);
@@ -41,7 +41,7 @@ const char *weft_sampler_note(const struct weft_sampler *s, uint32_t i)
 static int settle_event(struct weft_sampler *s, struct weft_error *err)
 {
     struct weft_sampler_options *o = &s->o;
-    s->kind = weft__event_kind(o->event);
+    s->kind = sample_event_kind(o->event);
     if (!s->kind)
         return weft_error_set(
             err, WEFT_E_INVALID, WEFT_NO_OFFSET,
@@ -50,7 +50,7 @@ static int settle_event(struct weft_sampler *s, struct weft_error *err)
             o->event);
     if (!o->frequency && !o->period)
         o->frequency = FREQUENCY;
-    int rc = weft__check_rate(s->kind, o->frequency, o->period, err);
+    int rc = sample_check_rate(s->kind, o->frequency, o->period, err);
     if (rc < 0)
         return rc;
     s->period = o->period;
@@ -61,32 +61,32 @@ static int settle_event(struct weft_sampler *s, struct weft_error *err)
                               "%u bytes of each stack are too many; at most %u are possible",
                               o->dwarf_bytes, DWARF_MAX);
     o->dwarf_bytes = (o->dwarf_bytes + 7) & ~7u;
-    const int64_t most = weft__sysctl("kernel/perf_event_max_sample_rate", 0);
+    const int64_t most = sample_sysctl("kernel/perf_event_max_sample_rate", 0);
     if (s->kind->clock && most > 0 && s->period < 1000000000u / (uint64_t)most)
-        weft__note(s,
-                   "the kernel will pause the timer: sysctl kernel.perf_event_max_sample_rate is "
-                   "%d samples a second",
-                   (int)most);
+        sample_note(s,
+                    "the kernel will pause the timer: sysctl kernel.perf_event_max_sample_rate is "
+                    "%d samples a second",
+                    (int)most);
     return 0;
 }
 
 static int settle_stacks(struct weft_sampler *s)
 {
     struct weft_sampler_options *o = &s->o;
-    const int64_t most = weft__sysctl("kernel/perf_event_max_stack", FRAMES);
+    const int64_t most = sample_sysctl("kernel/perf_event_max_stack", FRAMES);
     s->max_frames = o->max_frames ? o->max_frames : FRAMES;
     if (most > 0 && s->max_frames > most)
         s->max_frames = (uint32_t)most;
-    if (o->dwarf_bytes && !weft__can_unwind()) {
-        weft__note(s, "stacks are by frame pointers: unwinding by DWARF is not there for this "
-                      "architecture");
+    if (o->dwarf_bytes && !sample_can_unwind()) {
+        sample_note(s, "stacks are by frame pointers: unwinding by DWARF is not there for this "
+                       "architecture");
         o->dwarf_bytes = 0;
     }
     if (o->no_stacks)
         o->dwarf_bytes = 0;
     s->address = malloc((s->max_frames + (size_t)1) * sizeof *s->address);
-    s->build_ids = weft__build_ids_new();
-    const bool unwinds = o->dwarf_bytes || weft__piece_bytes(s, WEFT__MAIN);
+    s->build_ids = sample_build_ids_new();
+    const bool unwinds = o->dwarf_bytes || sample_piece_bytes(s, SAMPLE_MAIN);
     s->unwinder = unwinds ? weft_unwinder_new() : NULL;
     return s->address && s->build_ids && (s->unwinder || !unwinds) ? 0 : WEFT_E_NOMEM;
 }
@@ -101,15 +101,15 @@ static int open_sampler(struct weft_sampler *s, struct weft_error *err)
     rc = settle_stacks(s);
     if (rc < 0)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
-    rc = weft__open_events(s, err);
+    rc = sample_open_events(s, err);
     if (rc == 0)
-        rc = weft__map_rings(s, err);
+        rc = sample_map_rings(s, err);
     for (uint32_t i = 0; rc == 0 && i < s->rings; i++) {
         s->ring[i].leaving = malloc((s->max_frames + (size_t)1) * sizeof *s->ring[i].leaving);
         if (!s->ring[i].leaving)
             rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     }
-    if (rc == 0 && s->kernel && weft__tell_kernel(s) < 0)
+    if (rc == 0 && s->kernel && sample_tell_kernel(s) < 0)
         rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     return rc;
 }
@@ -123,7 +123,7 @@ int weft_sampler_open(struct weft_sampler **out, const struct weft_sampler_optio
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     s->o = *o;
     s->epoll = -1;
-    weft__burden_look(&s->burden, weft__now_ns()); /* from now on */
+    sample_burden_look(&s->burden, sample_now_ns()); /* from now on */
     int rc = open_sampler(s, err);
     s->o.event = s->kind ? s->kind->name : NULL; /* not the caller's */
     if (rc == 0)
@@ -144,8 +144,8 @@ void weft_sampler_close(struct weft_sampler *s)
 {
     if (!s)
         return;
-    weft__unmap_rings(s);
-    weft__close_events(s);
+    sample_unmap_rings(s);
+    sample_close_events(s);
     if (s->epoll >= 0)
         close(s->epoll);
     for (uint32_t i = 0; i < s->rings; i++)
@@ -153,9 +153,9 @@ void weft_sampler_close(struct weft_sampler *s)
     free(s->ring);
     forget_told(s);
     free(s->told);
-    weft__order_fini(&s->order);
-    weft__comms_fini(&s->comms);
-    weft__build_ids_free(s->build_ids);
+    sample_order_fini(&s->order);
+    sample_comms_fini(&s->comms);
+    sample_build_ids_free(s->build_ids);
     if (s->unwinder)
         weft_unwinder_free(s->unwinder);
     free(s->address);
@@ -165,23 +165,23 @@ void weft_sampler_close(struct weft_sampler *s)
 
 /* ---- Switching ---- */
 
-static void switch_from(struct weft_sampler *s, enum weft__role first, bool on)
+static void switch_from(struct weft_sampler *s, enum sample_role first, bool on)
 {
-    for (enum weft__role role = first; role < WEFT__ROLES; role++)
-        if (!on || !s->burden.over || (role != WEFT__SWITCHES && role != WEFT__LEAVE))
-            weft__switch(s, role, NONE, on);
+    for (enum sample_role role = first; role < SAMPLE_ROLES; role++)
+        if (!on || !s->burden.over || (role != SAMPLE_SWITCHES && role != SAMPLE_LEAVE))
+            sample_switch(s, role, NONE, on);
 }
 
 /* There are so many that they cost too much: they are off for good. */
 static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
                              ptrdiff_t *count)
 {
-    const uint64_t now_ns = weft__now_ns();
-    weft__switch(s, WEFT__SWITCHES, NONE, false);
-    weft__switch(s, WEFT__LEAVE, NONE, false);
-    const struct weft__burden *b = &s->burden;
+    const uint64_t now_ns = sample_now_ns();
+    sample_switch(s, SAMPLE_SWITCHES, NONE, false);
+    sample_switch(s, SAMPLE_LEAVE, NONE, false);
+    const struct sample_burden *b = &s->burden;
     s->counts.given_up_ns = now_ns - b->started_ns;
-    s->counts.given_up_rate = weft__burden_rate(b);
+    s->counts.given_up_rate = sample_burden_rate(b);
     const struct weft_sampled r = {.kind = WEFT_RECORD_LOST,
                                    .flags = WEFT_LOST_SWITCHES,
                                    .time_ns = now_ns,
@@ -198,32 +198,32 @@ static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *
  * told as of before. */
 int weft_sampler_start(struct weft_sampler *s)
 {
-    const uint64_t now_ns = weft__now_ns();
+    const uint64_t now_ns = sample_now_ns();
     int rc = 0;
     if (s->started && !s->stopped)
         return 0;
     s->stopped = false;
     s->started = true;
     if (s->o.scope == WEFT_SAMPLE_CORES) {
-        switch_from(s, WEFT__TRACK, true);
-        rc = weft__tell_processes(s, now_ns);
+        switch_from(s, SAMPLE_TRACK, true);
+        rc = sample_tell_processes(s, now_ns);
         for (uint32_t i = 0; i < s->rings; i++)
             if (s->ring[i].on)
-                weft__switch(s, WEFT__MAIN, i, true);
+                sample_switch(s, SAMPLE_MAIN, i, true);
         return rc;
     }
-    rc = weft__blocked_look(s);
-    s->blocked.since_ns = weft__now_ns();
-    switch_from(s, WEFT__MAIN, true);
+    rc = sample_blocked_look(s);
+    s->blocked.since_ns = sample_now_ns();
+    switch_from(s, SAMPLE_MAIN, true);
     if (rc == 0 && s->o.scope == WEFT_SAMPLE_PROCESS)
-        rc = weft__tell_process(s, s->o.process, now_ns);
+        rc = sample_tell_process(s, s->o.process, now_ns);
     return rc;
 }
 
 void weft_sampler_stop(struct weft_sampler *s)
 {
-    switch_from(s, WEFT__MAIN, false);
-    s->blocked.until_ns = weft__now_ns();
+    switch_from(s, SAMPLE_MAIN, false);
+    s->blocked.until_ns = sample_now_ns();
     s->stopped = true;
 }
 
@@ -235,7 +235,7 @@ int weft_sampler_core(struct weft_sampler *s, uint32_t core, bool on)
             rc = 0;
             s->ring[i].on = on;
             if (s->started && !s->stopped)
-                weft__switch(s, WEFT__MAIN, i, on);
+                sample_switch(s, SAMPLE_MAIN, i, on);
         }
     return rc;
 }
@@ -243,15 +243,15 @@ int weft_sampler_core(struct weft_sampler *s, uint32_t core, bool on)
 int weft_sampler_period(struct weft_sampler *s, uint64_t period)
 {
     /* Of an event that goes by frequency the kernel takes a period for one. */
-    if (period == 0 || s->period == 0 || weft__check_rate(s->kind, 0, period, NULL) < 0)
+    if (period == 0 || s->period == 0 || sample_check_rate(s->kind, 0, period, NULL) < 0)
         return WEFT_E_INVALID;
     int rc = 0;
     for (uint32_t i = 0; i < s->events; i++)
-        if (s->event[i].role == WEFT__MAIN &&
+        if (s->event[i].role == SAMPLE_MAIN &&
             ioctl(s->event[i].fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
             rc = WEFT_E_IO;
     s->period_before = s->period;
-    s->period_since_ns = weft__now_ns();
+    s->period_since_ns = sample_now_ns();
     s->period = period;
     return rc;
 }
@@ -263,7 +263,7 @@ uint32_t weft_sampler_cores(const struct weft_sampler *s)
 
 int weft_sampler_tell(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
 {
-    return weft__tell_process(s, process, time_ns);
+    return sample_tell_process(s, process, time_ns);
 }
 
 int weft_sampler_fd(const struct weft_sampler *s)
@@ -281,11 +281,11 @@ struct weft_sampler_counts weft_sampler_counts(const struct weft_sampler *s)
 static bool hand_out_told(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     while (s->told_next < s->tolds) {
-        struct weft__told *t = &s->told[s->told_next++];
+        struct sample_told *t = &s->told[s->told_next++];
         t->r.text = t->text;
         t->r.build_id = t->build_id;
         ++*count;
-        if (!weft__hand_mapping(s, &t->r) || !fn(data, &t->r))
+        if (!sample_hand_mapping(s, &t->r) || !fn(data, &t->r))
             return false;
     }
     forget_told(s);
@@ -296,28 +296,28 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
                             struct weft_error *err)
 {
     ptrdiff_t count = 0;
-    if (!hand_out_told(s, fn, data, &count) || !weft__blocked_begin(s, fn, data, &count))
+    if (!hand_out_told(s, fn, data, &count) || !sample_blocked_begin(s, fn, data, &count))
         return count;
-    int rc = timeout_ms && !s->stopped ? weft__wait(s, timeout_ms) : 0;
+    int rc = timeout_ms && !s->stopped ? sample_wait(s, timeout_ms) : 0;
     const bool all = s->stopped; /* before the rings are looked at: then nothing comes after them */
-    const uint64_t before_ns = all ? UINT64_MAX : weft__now_ns() - SLACK_NS;
+    const uint64_t before_ns = all ? UINT64_MAX : sample_now_ns() - SLACK_NS;
     if (rc == 0)
-        rc = weft__drain(s);
+        rc = sample_drain(s);
     if (rc < 0)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "the kernel's rings cannot be read: %s",
                               weft_error_name(rc));
-    weft__order_sort(&s->order);
+    sample_order_sort(&s->order);
     const uint8_t *bytes;
     uint32_t size, ring;
     bool more = true;
     /* At once: to hand out what there is may take longer than it takes to fill the rings again. */
-    if (!s->o.all_switches && weft__burden_look(&s->burden, weft__now_ns()))
+    if (!s->o.all_switches && sample_burden_look(&s->burden, sample_now_ns()))
         more = give_switches_up(s, fn, data, &count);
-    while (more && (bytes = weft__order_take(&s->order, before_ns, &size, &ring)))
-        more = weft__hand_out(s, &s->ring[ring], bytes, size, fn, data, &count);
+    while (more && (bytes = sample_order_take(&s->order, before_ns, &size, &ring)))
+        more = sample_hand_out(s, &s->ring[ring], bytes, size, fn, data, &count);
     if (more && all)
-        more = weft__lost_at_end(s, fn, data, &count) && weft__blocked_end(s, fn, data, &count);
-    rc = weft__order_drop(&s->order);
+        more = sample_lost_at_end(s, fn, data, &count) && sample_blocked_end(s, fn, data, &count);
+    rc = sample_order_drop(&s->order);
     if (rc < 0)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
     return count;

@@ -43,7 +43,7 @@ static uint32_t read_notes(int fd, uint64_t at, uint64_t size, uint64_t align, u
     return n > 0 ? find_note(notes, (size_t)n, align == 8 ? 8 : 4, id) : 0;
 }
 
-uint32_t weft__build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX])
+uint32_t symbols_build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX])
 {
     union {
         unsigned char ident[EI_NIDENT];
@@ -79,8 +79,8 @@ uint32_t weft__build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX])
 
 uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id)
 {
-    int fd = weft__regular_open(root, path);
-    uint32_t bytes = fd < 0 ? 0 : weft__build_id_read(fd, id);
+    int fd = symbols_regular_open(root, path);
+    uint32_t bytes = fd < 0 ? 0 : symbols_build_id_read(fd, id);
     if (fd >= 0)
         close(fd);
     return bytes;

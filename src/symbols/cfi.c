@@ -21,31 +21,31 @@ struct request {
 
 /* ---- Outside ---- */
 
-bool weft__cfi_object(const struct weft__worker *w, int fd)
+bool symbols_cfi_object(const struct symbols_worker *w, int fd)
 {
     struct request r = {.kind = TELL, .offset = fd >= 0};
-    return weft__worker_put(w->fd, &r, sizeof r) && (fd < 0 || weft__file_send(w->fd, fd, 0));
+    return symbols_worker_put(w->fd, &r, sizeof r) && (fd < 0 || symbols_file_send(w->fd, fd, 0));
 }
 
-static bool is_sound(const struct weft__rule *r)
+static bool is_sound(const struct symbols_rule *r)
 {
-    if (r->state > WEFT__RULE_LAST || r->ops > WEFT__OPS_MAX || r->return_reg >= WEFT__REGS)
+    if (r->state > SYMBOLS_RULE_LAST || r->ops > SYMBOLS_OPS_MAX || r->return_reg >= SYMBOLS_REGS)
         return false;
-    for (unsigned i = 0; i < WEFT__REGS; i++)
-        if (r->reg[i].kind >= WEFT__REG_KINDS || r->reg[i].reg >= WEFT__REGS)
+    for (unsigned i = 0; i < SYMBOLS_REGS; i++)
+        if (r->reg[i].kind >= SYMBOLS_REG_KINDS || r->reg[i].reg >= SYMBOLS_REGS)
             return false;
     return true;
 }
 
-bool weft__cfi_send(const struct weft__worker *w, uint32_t object, uint64_t offset)
+bool symbols_cfi_send(const struct symbols_worker *w, uint32_t object, uint64_t offset)
 {
     struct request r = {.kind = ASK, .object = object, .offset = offset};
-    return weft__worker_put(w->fd, &r, sizeof r);
+    return symbols_worker_put(w->fd, &r, sizeof r);
 }
 
-bool weft__cfi_receive(const struct weft__worker *w, int timeout_ms, struct weft__rule *rule)
+bool symbols_cfi_receive(const struct symbols_worker *w, int timeout_ms, struct symbols_rule *rule)
 {
-    return weft__worker_get(w->fd, rule, sizeof *rule, timeout_ms) && is_sound(rule);
+    return symbols_worker_get(w->fd, rule, sizeof *rule, timeout_ms) && is_sound(rule);
 }
 
 /* ---- In the worker: files ---- */
@@ -87,10 +87,10 @@ static void close_file(struct file *f)
 /* ---- In the worker: rules ---- */
 
 /* What libdw says of a register, as one of the kinds that compilers use. */
-static struct weft__reg_rule reg_rule(Dwarf_Frame *frame, int reg, unsigned regs)
+static struct symbols_reg_rule reg_rule(Dwarf_Frame *frame, int reg, unsigned regs)
 {
-    static const struct weft__reg_rule same = {.kind = WEFT__REG_SAME},
-                                       lost = {.kind = WEFT__REG_LOST};
+    static const struct symbols_reg_rule same = {.kind = SYMBOLS_REG_SAME},
+                                         lost = {.kind = SYMBOLS_REG_LOST};
     Dwarf_Op memory[3], *op;
     size_t ops;
     if (dwarf_frame_register(frame, reg, memory, &op, &ops) != 0)
@@ -100,55 +100,57 @@ static struct weft__reg_rule reg_rule(Dwarf_Frame *frame, int reg, unsigned regs
     int64_t n = (int64_t)op[0].number;
     if (ops == 1 && op[0].atom >= DW_OP_reg0 && op[0].atom <= DW_OP_reg31 &&
         op[0].atom - DW_OP_reg0 < (int)regs)
-        return (struct weft__reg_rule){WEFT__REG_IN, (uint8_t)(op[0].atom - DW_OP_reg0), 0};
+        return (struct symbols_reg_rule){SYMBOLS_REG_IN, (uint8_t)(op[0].atom - DW_OP_reg0), 0};
     if (ops == 1 && op[0].atom == DW_OP_regx && op[0].number < regs)
-        return (struct weft__reg_rule){WEFT__REG_IN, (uint8_t)op[0].number, 0};
+        return (struct symbols_reg_rule){SYMBOLS_REG_IN, (uint8_t)op[0].number, 0};
     if (op[0].atom != DW_OP_call_frame_cfa)
         return lost;
     if (ops == 1)
-        return (struct weft__reg_rule){WEFT__REG_AT_CFA, 0, 0};
+        return (struct symbols_reg_rule){SYMBOLS_REG_AT_CFA, 0, 0};
     n = (int64_t)op[1].number;
     if (n < INT32_MIN || n > INT32_MAX)
         return lost;
     if (ops == 2 && op[1].atom == DW_OP_plus_uconst)
-        return (struct weft__reg_rule){WEFT__REG_AT_CFA, 0, (int32_t)n};
+        return (struct symbols_reg_rule){SYMBOLS_REG_AT_CFA, 0, (int32_t)n};
     if (ops == 2 && op[1].atom == DW_OP_stack_value)
-        return (struct weft__reg_rule){WEFT__REG_IS_CFA, 0, 0};
+        return (struct symbols_reg_rule){SYMBOLS_REG_IS_CFA, 0, 0};
     if (ops == 3 && op[1].atom == DW_OP_plus_uconst && op[2].atom == DW_OP_stack_value)
-        return (struct weft__reg_rule){WEFT__REG_IS_CFA, 0, (int32_t)n};
+        return (struct symbols_reg_rule){SYMBOLS_REG_IS_CFA, 0, (int32_t)n};
     /* The trampoline of signals: everything lies at offsets from the stack pointer. */
     if (ops == 2 && op[1].atom >= DW_OP_breg0 && op[1].atom <= DW_OP_breg31 &&
         op[1].atom - DW_OP_breg0 < (int)regs)
-        return (struct weft__reg_rule){WEFT__REG_AT_REG, (uint8_t)(op[1].atom - DW_OP_breg0),
-                                       (int32_t)n};
+        return (struct symbols_reg_rule){SYMBOLS_REG_AT_REG, (uint8_t)(op[1].atom - DW_OP_breg0),
+                                         (int32_t)n};
     return lost;
 }
 
-static void rule_of_frame(Dwarf_Frame *frame, unsigned regs, struct weft__rule *rule)
+static void rule_of_frame(Dwarf_Frame *frame, unsigned regs, struct symbols_rule *rule)
 {
     Dwarf_Op *op;
     size_t ops;
     bool signal = false;
     int return_reg = dwarf_frame_info(frame, NULL, NULL, &signal);
     if (return_reg < 0 || return_reg >= (int)regs || dwarf_frame_cfa(frame, &op, &ops) != 0 ||
-        ops == 0 || ops > WEFT__OPS_MAX)
+        ops == 0 || ops > SYMBOLS_OPS_MAX)
         return;
     for (size_t i = 0; i < ops; i++)
-        rule->op[i] = (struct weft__op){op[i].atom, (int64_t)op[i].number, (int64_t)op[i].number2};
+        rule->op[i] =
+            (struct symbols_op){op[i].atom, (int64_t)op[i].number, (int64_t)op[i].number2};
     for (unsigned i = 0; i < regs; i++)
         rule->reg[i] = reg_rule(frame, (int)i, regs);
     rule->ops = (uint8_t)ops;
     rule->signal = signal;
     rule->return_reg = (uint8_t)return_reg;
-    rule->state = rule->reg[return_reg].kind == WEFT__REG_LOST ? WEFT__RULE_LAST : WEFT__RULE_STEP;
+    rule->state =
+        rule->reg[return_reg].kind == SYMBOLS_REG_LOST ? SYMBOLS_RULE_LAST : SYMBOLS_RULE_STEP;
 }
 
-static void find_rule(struct file *f, uint64_t offset, struct weft__rule *rule)
+static void find_rule(struct file *f, uint64_t offset, struct symbols_rule *rule)
 {
     Dwarf_Frame *frame = NULL;
     uint64_t address;
-    *rule = (struct weft__rule){.state = WEFT__RULE_NONE};
-    if (f->regs == 0 || !weft__elf_address(f->elf, offset, &address))
+    *rule = (struct symbols_rule){.state = SYMBOLS_RULE_NONE};
+    if (f->regs == 0 || !symbols_elf_address(f->elf, offset, &address))
         return;
     if (!f->eh || dwarf_cfi_addrframe(f->eh, address, &frame) != 0) {
         if (!f->debug_tried) {
@@ -173,7 +175,7 @@ struct server {
 
 static bool take_object(struct server *s, int fd, const struct request *r)
 {
-    int error, file = r->offset ? weft__file_receive(fd, &error) : -1;
+    int error, file = r->offset ? symbols_file_receive(fd, &error) : -1;
     if (weft_reserve(&s->file, s->files, &s->room, sizeof *s->file)) {
         s->file[s->files++] = open_file(file);
         return true;
@@ -183,26 +185,26 @@ static bool take_object(struct server *s, int fd, const struct request *r)
     return false;
 }
 
-void weft__cfi_work(int fd, void *data)
+void symbols_cfi_work(int fd, void *data)
 {
     struct server s = {0};
     struct request r;
-    struct weft__rule rule;
+    struct symbols_rule rule;
     (void)data;
     unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
-    while (weft__worker_get(fd, &r, sizeof r, -1)) {
-        weft__confine_time(RULE_MS);
+    while (symbols_worker_get(fd, &r, sizeof r, -1)) {
+        symbols_confine_time(RULE_MS);
         if (r.kind == TELL) {
             if (!take_object(&s, fd, &r))
                 break;
-            weft__confine_time(0);
+            symbols_confine_time(0);
             continue;
         }
-        rule = (struct weft__rule){.state = WEFT__RULE_NONE};
+        rule = (struct symbols_rule){.state = SYMBOLS_RULE_NONE};
         if (r.object < s.files)
             find_rule(&s.file[r.object], r.offset, &rule);
-        weft__confine_time(0);
-        if (!weft__worker_put(fd, &rule, sizeof rule))
+        symbols_confine_time(0);
+        if (!symbols_worker_put(fd, &rule, sizeof rule))
             break;
     }
     for (uint32_t i = 0; i < s.files; i++)

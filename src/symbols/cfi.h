@@ -7,55 +7,55 @@
 #include "symbols/elf_file.h"
 #include "symbols/worker.h"
 
-enum { WEFT__REGS = 33, WEFT__OPS_MAX = 16 }; /* x86-64: 0 to 16; arm64: 0 to 31 */
+enum { SYMBOLS_REGS = 33, SYMBOLS_OPS_MAX = 16 }; /* x86-64: 0 to 16; arm64: 0 to 31 */
 
-enum weft__reg_kind {
-    WEFT__REG_SAME,   /* the caller's is what is in it */
-    WEFT__REG_LOST,   /* nobody knows */
-    WEFT__REG_AT_CFA, /* in memory at CFA + offset */
-    WEFT__REG_IS_CFA, /* is CFA + offset */
-    WEFT__REG_IN,     /* in another register */
-    WEFT__REG_AT_REG, /* in memory at another register + offset */
-    WEFT__REG_KINDS
+enum symbols_reg_kind {
+    SYMBOLS_REG_SAME,   /* the caller's is what is in it */
+    SYMBOLS_REG_LOST,   /* nobody knows */
+    SYMBOLS_REG_AT_CFA, /* in memory at CFA + offset */
+    SYMBOLS_REG_IS_CFA, /* is CFA + offset */
+    SYMBOLS_REG_IN,     /* in another register */
+    SYMBOLS_REG_AT_REG, /* in memory at another register + offset */
+    SYMBOLS_REG_KINDS
 };
 
-struct weft__reg_rule {
+struct symbols_reg_rule {
     uint8_t kind, reg;
     int32_t offset;
 };
 
-struct weft__op { /* of a DWARF expression */
+struct symbols_op { /* of a DWARF expression */
     uint8_t code;
     int64_t n, m;
 };
 
-enum weft__rule_state {
-    WEFT__RULE_NONE, /* there is none */
-    WEFT__RULE_STEP,
-    WEFT__RULE_LAST, /* the thread began here */
+enum symbols_rule_state {
+    SYMBOLS_RULE_NONE, /* there is none */
+    SYMBOLS_RULE_STEP,
+    SYMBOLS_RULE_LAST, /* the thread began here */
 };
 
-struct weft__rule {
+struct symbols_rule {
     uint8_t state;
     bool signal;        /* what is below was interrupted, not calling */
     uint8_t return_reg; /* whose rule is that of the return address */
     uint8_t ops;
-    struct weft__op op[WEFT__OPS_MAX]; /* yields the canonical frame address */
-    struct weft__reg_rule reg[WEFT__REGS];
+    struct symbols_op op[SYMBOLS_OPS_MAX]; /* yields the canonical frame address */
+    struct symbols_reg_rule reg[SYMBOLS_REGS];
 };
 
 /* ---- Outside ---- */
 
-/* Tells a worker that runs weft__cfi_work of an object, by its number: 0, 1, 2 … fd: its file, or -1; stays the
+/* Tells a worker that runs symbols_cfi_work of an object, by its number: 0, 1, 2 … fd: its file, or -1; stays the
  * caller's. false: it is gone. */
-bool weft__cfi_object(const struct weft__worker *w, int fd);
+bool symbols_cfi_object(const struct symbols_worker *w, int fd);
 
 /* Asks it for the rule at an offset in one of them. */
-bool weft__cfi_send(const struct weft__worker *w, uint32_t object, uint64_t offset);
-bool weft__cfi_receive(const struct weft__worker *w, int timeout_ms, struct weft__rule *rule);
+bool symbols_cfi_send(const struct symbols_worker *w, uint32_t object, uint64_t offset);
+bool symbols_cfi_receive(const struct symbols_worker *w, int timeout_ms, struct symbols_rule *rule);
 
 /* ---- In the worker ---- */
 
-void weft__cfi_work(int fd, void *data); /* data: NULL */
+void symbols_cfi_work(int fd, void *data); /* data: NULL */
 
 #endif

@@ -26,7 +26,7 @@
 typedef int __rlimit_resource_t;
 #endif
 
-#ifndef WEFT__SHADOWED
+#ifndef SYMBOLS_SHADOWED
 enum { ROOM_LEAST = 256 << 20, ROOM = 1 << 30 };
 
 static rlim_t size_now(void)
@@ -65,9 +65,9 @@ static void drop_rights(void)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-void weft__confine_limits(unsigned cpu_seconds)
+void symbols_confine_limits(unsigned cpu_seconds)
 {
-#ifndef WEFT__SHADOWED
+#ifndef SYMBOLS_SHADOWED
     rlim_t size = size_now(); /* most of it the caller's, which is shared */
     size = size + ROOM_LEAST > ROOM ? size + ROOM_LEAST : ROOM;
     limit(RLIMIT_AS, size, size);
@@ -80,7 +80,7 @@ void weft__confine_limits(unsigned cpu_seconds)
     drop_rights();
 }
 
-void weft__confine_time(unsigned ms)
+void symbols_confine_time(unsigned ms)
 {
     const struct timeval time = {ms / 1000, ms % 1000 * 1000};
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value = time}, NULL);
@@ -93,7 +93,7 @@ union control {
     char bytes[CMSG_SPACE(sizeof(int))];
 };
 
-bool weft__file_send(int to, int fd, int number)
+bool symbols_file_send(int to, int fd, int number)
 {
     union control control = {.bytes = {0}};
     struct iovec what = {&number, sizeof number};
@@ -112,7 +112,7 @@ bool weft__file_send(int to, int fd, int number)
     return n == (ssize_t)sizeof number;
 }
 
-int weft__file_receive(int from, int *number)
+int symbols_file_receive(int from, int *number)
 {
     union control control;
     struct iovec what = {number, sizeof *number};
@@ -136,18 +136,18 @@ int weft__file_receive(int from, int *number)
     return fd;
 }
 
-int weft__file_ask(int files, const struct weft__asked *asked, int *error)
+int symbols_file_ask(int files, const struct symbols_asked *asked, int *error)
 {
     const size_t size =
-        offsetof(struct weft__asked, path) + strnlen(asked->path, WEFT__PATH_BYTES - 1) + 1;
+        offsetof(struct symbols_asked, path) + strnlen(asked->path, SYMBOLS_PATH_BYTES - 1) + 1;
     *error = EIO;
-    return send(files, asked, size, MSG_NOSIGNAL) < 0 ? -1 : weft__file_receive(files, error);
+    return send(files, asked, size, MSG_NOSIGNAL) < 0 ? -1 : symbols_file_receive(files, error);
 }
 
-bool weft__file_asked(int files, struct weft__asked *asked)
+bool symbols_file_asked(int files, struct symbols_asked *asked)
 {
     ssize_t n = recv(files, asked, sizeof *asked, MSG_DONTWAIT);
-    size_t text = offsetof(struct weft__asked, path);
+    size_t text = offsetof(struct symbols_asked, path);
     return n > (ssize_t)text && memchr(asked->path, '\0', (size_t)n - text);
 }
 
@@ -172,15 +172,15 @@ static int asked_at = -1;
 
 static int ask_for(const char *path, int flags)
 {
-    static struct weft__asked asked = {.number = WEFT__ASKED_PATH};
+    static struct symbols_asked asked = {.number = SYMBOLS_ASKED_PATH};
     int error = EACCES;
     if (asked_at < 0 || (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY)
         return -EACCES;
-    size_t size = strnlen(path, WEFT__PATH_BYTES);
-    if (size == WEFT__PATH_BYTES)
+    size_t size = strnlen(path, SYMBOLS_PATH_BYTES);
+    if (size == SYMBOLS_PATH_BYTES)
         return -ENAMETOOLONG;
     memcpy(asked.path, path, size + 1);
-    int fd = weft__file_ask(asked_at, &asked, &error);
+    int fd = symbols_file_ask(asked_at, &asked, &error);
     return fd < 0 ? -error : fd;
 }
 
@@ -196,7 +196,7 @@ static void opens(int signal, siginfo_t *info, void *data)
     errno = before;
 }
 
-void weft__confine_calls(int files)
+void symbols_confine_calls(int files)
 {
     static const int allowed[] = {
         SYS_read,         SYS_pread64,       SYS_readv,           SYS_write,
@@ -245,7 +245,7 @@ void weft__confine_calls(int files)
 
 #else
 
-void weft__confine_calls(int files)
+void symbols_confine_calls(int files)
 {
     (void)files;
 }

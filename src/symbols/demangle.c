@@ -50,17 +50,17 @@ static void work(int fd, void *data)
     static char name[NAME_MAX_BYTES];
     uint32_t size;
     (void)data;
-    while (weft__worker_get(fd, &size, sizeof size, -1) && size < sizeof name &&
-           weft__worker_get(fd, name, size, -1)) {
+    while (symbols_worker_get(fd, &size, sizeof size, -1) && size < sizeof name &&
+           symbols_worker_get(fd, name, size, -1)) {
         int status = 0;
         name[size] = '\0';
-        weft__confine_time(NAME_MS);
+        symbols_confine_time(NAME_MS);
         char *text = library_fn ? library_fn(name, NULL, NULL, &status) : NULL;
         if (text && status == 0)
             cut_hash(text);
-        weft__confine_time(0);
-        size = text && status == 0 ? (uint32_t)strnlen(text, WEFT__DEMANGLED_BYTES - 1) : 0;
-        if (!weft__worker_put(fd, &size, sizeof size) || !weft__worker_put(fd, text, size))
+        symbols_confine_time(0);
+        size = text && status == 0 ? (uint32_t)strnlen(text, SYMBOLS_DEMANGLED_BYTES - 1) : 0;
+        if (!symbols_worker_put(fd, &size, sizeof size) || !symbols_worker_put(fd, text, size))
             break;
         free(text);
     }
@@ -68,26 +68,27 @@ static void work(int fd, void *data)
 
 /* ---- Outside ---- */
 
-bool weft__demangle(struct weft__demangler *d, const char *name, char to[WEFT__DEMANGLED_BYTES])
+bool symbols_demangle(struct symbols_demangler *d, const char *name,
+                      char to[SYMBOLS_DEMANGLED_BYTES])
 {
-    static const struct weft__worker_options options = {.prepare = load};
+    static const struct symbols_worker_options options = {.prepare = load};
     uint32_t size = (uint32_t)strnlen(name, NAME_MAX_BYTES);
     if (name[0] != '_' || name[1] != 'Z' || size == NAME_MAX_BYTES || d->losses >= LOSSES_MAX ||
-        (d->worker.pid <= 0 && weft__worker_start(&d->worker, &options, work, NULL) < 0))
+        (d->worker.pid <= 0 && symbols_worker_start(&d->worker, &options, work, NULL) < 0))
         return false;
-    if (weft__worker_put(d->worker.fd, &size, sizeof size) &&
-        weft__worker_put(d->worker.fd, name, size) &&
-        weft__worker_get(d->worker.fd, &size, sizeof size, PATIENCE_MS) &&
-        size < WEFT__DEMANGLED_BYTES && weft__worker_get(d->worker.fd, to, size, PATIENCE_MS)) {
+    if (symbols_worker_put(d->worker.fd, &size, sizeof size) &&
+        symbols_worker_put(d->worker.fd, name, size) &&
+        symbols_worker_get(d->worker.fd, &size, sizeof size, PATIENCE_MS) &&
+        size < SYMBOLS_DEMANGLED_BYTES && symbols_worker_get(d->worker.fd, to, size, PATIENCE_MS)) {
         to[size] = '\0';
         return size > 0;
     }
-    weft__demangler_end(d);
+    symbols_demangler_end(d);
     d->losses++;
     return false;
 }
 
-void weft__demangler_end(struct weft__demangler *d)
+void symbols_demangler_end(struct symbols_demangler *d)
 {
-    weft__worker_stop(&d->worker);
+    symbols_worker_stop(&d->worker);
 }

@@ -5,16 +5,17 @@
 
 #include "symbols/worker.h"
 
-enum { WEFT__DEMANGLED_BYTES = 4096 }; /* what is longer is cut */
+enum { SYMBOLS_DEMANGLED_BYTES = 4096 }; /* what is longer is cut */
 
-struct weft__demangler { /* all zero: none yet */
-    struct weft__worker worker;
+struct symbols_demangler { /* all zero: none yet */
+    struct symbols_worker worker;
     unsigned losses; /* of workers; after some, names stay as they are */
 };
 
 /* false: it is no such name, nobody can tell, or that takes too long. */
-bool weft__demangle(struct weft__demangler *d, const char *name, char to[WEFT__DEMANGLED_BYTES]);
+bool symbols_demangle(struct symbols_demangler *d, const char *name,
+                      char to[SYMBOLS_DEMANGLED_BYTES]);
 
-void weft__demangler_end(struct weft__demangler *d);
+void symbols_demangler_end(struct symbols_demangler *d);
 
 #endif

@@ -29,7 +29,7 @@ struct unit {
     bool loaded;
 };
 
-struct weft__dwarf {
+struct symbols_dwarf {
     Dwarf *dwarf;
     Dwarf_Addr bias;
     struct ranges units;
@@ -81,14 +81,14 @@ static const struct range *find(const struct ranges *r, Dwarf_Addr address)
 
 /* ---- Units ---- */
 
-struct weft__dwarf *weft__dwarf_new(Dwfl_Module *module)
+struct symbols_dwarf *symbols_dwarf_new(Dwfl_Module *module)
 {
     Dwarf_Addr bias;
     Dwarf *dwarf = dwfl_module_getdwarf(module, &bias);
-    struct weft__dwarf *d = dwarf ? calloc(1, sizeof *d) : NULL;
+    struct symbols_dwarf *d = dwarf ? calloc(1, sizeof *d) : NULL;
     if (!d)
         return NULL;
-    *d = (struct weft__dwarf){.dwarf = dwarf, .bias = bias};
+    *d = (struct symbols_dwarf){.dwarf = dwarf, .bias = bias};
     uint8_t type;
     Dwarf_Die die, split;
     for (Dwarf_CU *cu = NULL;
@@ -105,7 +105,7 @@ struct weft__dwarf *weft__dwarf_new(Dwfl_Module *module)
     return d;
 }
 
-void weft__dwarf_free(struct weft__dwarf *d)
+void symbols_dwarf_free(struct symbols_dwarf *d)
 {
     if (!d)
         return;
@@ -201,7 +201,8 @@ static bool inner_scope(Dwarf_Die *die, Dwarf_Addr address)
 }
 
 /* The function at address and what is inlined there, the outermost first. */
-static uint32_t find_scopes(struct unit *u, Dwarf_Addr address, Dwarf_Die scope[WEFT__INLINED_MAX])
+static uint32_t find_scopes(struct unit *u, Dwarf_Addr address,
+                            Dwarf_Die scope[SYMBOLS_INLINED_MAX])
 {
     if (!u->loaded)
         load(u);
@@ -211,7 +212,7 @@ static uint32_t find_scopes(struct unit *u, Dwarf_Addr address, Dwarf_Die scope[
     Dwarf_Die die = u->function[r->of];
     uint32_t count = 1;
     scope[0] = die;
-    for (unsigned depth = 0; depth < 1000 && count < WEFT__INLINED_MAX; depth++) {
+    for (unsigned depth = 0; depth < 1000 && count < SYMBOLS_INLINED_MAX; depth++) {
         if (!inner_scope(&die, address))
             break;
         if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
@@ -245,9 +246,9 @@ static const void *key_of(Dwarf_Die *die)
     return die->addr;
 }
 
-static struct weft__named named(Dwarf_Die *die)
+static struct symbols_named named(Dwarf_Die *die)
 {
-    struct weft__named n = {.key = key_of(die)};
+    struct symbols_named n = {.key = key_of(die)};
     int line = 0;
     n.system_name = text_of(die, DW_AT_linkage_name);
     if (!n.system_name)
@@ -270,9 +271,9 @@ static const char *call_file(struct unit *u, Dwarf_Die *die)
     return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-static struct weft__named find_line(struct unit *u, Dwarf_Addr address)
+static struct symbols_named find_line(struct unit *u, Dwarf_Addr address)
 {
-    struct weft__named n = {.directory = text_of(&u->die, DW_AT_comp_dir)};
+    struct symbols_named n = {.directory = text_of(&u->die, DW_AT_comp_dir)};
     int number;
     Dwarf_Line *l = dwarf_getsrc_die(&u->die, address);
     if (l && dwarf_lineno(l, &number) == 0 && number > 0)
@@ -282,19 +283,20 @@ static struct weft__named find_line(struct unit *u, Dwarf_Addr address)
     return n;
 }
 
-uint32_t weft__dwarf_name(struct weft__dwarf *d, uint64_t address,
-                          struct weft__named frame[WEFT__INLINED_MAX], struct weft__named *line)
+uint32_t symbols_dwarf_name(struct symbols_dwarf *d, uint64_t address,
+                            struct symbols_named frame[SYMBOLS_INLINED_MAX],
+                            struct symbols_named *line)
 {
-    Dwarf_Die scope[WEFT__INLINED_MAX];
+    Dwarf_Die scope[SYMBOLS_INLINED_MAX];
     const struct range *r = find(&d->units, address - d->bias);
     if (!r)
         return 0;
     struct unit *u = &d->unit[r->of];
     *line = find_line(u, address - d->bias);
-    struct weft__named at = *line;
+    struct symbols_named at = *line;
     uint32_t count = find_scopes(u, address - d->bias, scope), out = 0;
     while (count-- > 0) {
-        struct weft__named n = named(&scope[count]);
+        struct symbols_named n = named(&scope[count]);
         if (n.name) {
             n.line = at.line;
             n.file = at.file ? at.file : dwarf_decl_file(&scope[count]);

@@ -31,58 +31,58 @@ static int vdso_open(void)
     return fd;
 }
 
-static enum weft__file_state check(int fd, const struct weft__build_id *wanted)
+static enum symbols_file_state check(int fd, const struct symbols_build_id *wanted)
 {
     uint8_t id[WEFT_BUILD_ID_MAX];
     char magic[SELFMAG];
     if (pread(fd, magic, sizeof magic, 0) != sizeof magic || memcmp(magic, ELFMAG, SELFMAG) != 0)
-        return WEFT__FILE_ODD;
-    if (wanted->bytes == 0 || (weft__build_id_read(fd, id) == wanted->bytes &&
+        return SYMBOLS_FILE_ODD;
+    if (wanted->bytes == 0 || (symbols_build_id_read(fd, id) == wanted->bytes &&
                                memcmp(id, wanted->id, wanted->bytes) == 0))
-        return WEFT__FILE_OPEN;
-    return WEFT__FILE_OTHER;
+        return SYMBOLS_FILE_OPEN;
+    return SYMBOLS_FILE_OTHER;
 }
 
-static int candidate(const struct weft__place *place, unsigned which)
+static int candidate(const struct symbols_place *place, unsigned which)
 {
     char name[96];
     if (which == 0)
         return !place->path                         ? -1
                : strcmp(place->path, "[vdso]") == 0 ? vdso_open()
-                                                    : weft__regular_open(NULL, place->path);
+                                                    : symbols_regular_open(NULL, place->path);
     if (which == 1) {
         snprintf(name, sizeof name, "/proc/%u/root", place->process);
-        return place->inside ? weft__regular_open(name, place->inside) : -1;
+        return place->inside ? symbols_regular_open(name, place->inside) : -1;
     }
     snprintf(name, sizeof name, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, place->process,
              place->start, place->end);
-    return place->end ? weft__regular_open_trusted(name) : -1;
+    return place->end ? symbols_regular_open_trusted(name) : -1;
 }
 
-int weft__place_open(const struct weft__place *place, enum weft__file_state *state)
+int symbols_place_open(const struct symbols_place *place, enum symbols_file_state *state)
 {
-    *state = WEFT__FILE_MISSING;
+    *state = SYMBOLS_FILE_MISSING;
     for (unsigned i = 0; i < 3; i++) {
         int fd = candidate(place, i);
         if (fd < 0)
             continue;
-        enum weft__file_state here = check(fd, &place->build_id);
-        if (here == WEFT__FILE_OPEN) {
+        enum symbols_file_state here = check(fd, &place->build_id);
+        if (here == SYMBOLS_FILE_OPEN) {
             *state = here;
             return fd;
         }
         close(fd);
-        if (*state == WEFT__FILE_MISSING)
+        if (*state == SYMBOLS_FILE_MISSING)
             *state = here;
     }
     return -1;
 }
 
-int weft__debug_open(const char *path)
+int symbols_debug_open(const char *path)
 {
-    static const struct weft__build_id any = {.bytes = 0};
-    int fd = path[0] == '/' ? weft__regular_open(NULL, path) : -1;
-    if (fd >= 0 && check(fd, &any) != WEFT__FILE_OPEN) {
+    static const struct symbols_build_id any = {.bytes = 0};
+    int fd = path[0] == '/' ? symbols_regular_open(NULL, path) : -1;
+    if (fd >= 0 && check(fd, &any) != SYMBOLS_FILE_OPEN) {
         close(fd);
         fd = -1;
         errno = ENOENT;
@@ -121,10 +121,10 @@ static const Dwfl_Callbacks symbols_only = {
     .find_debuginfo = find_nothing,
 };
 
-bool weft__elf_open(struct weft__elf **out, int fd, const struct weft__elf_options *o)
+bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf_options *o)
 {
     char path[64], real[4096];
-    struct weft__elf *e = calloc(1, sizeof *e);
+    struct symbols_elf *e = calloc(1, sizeof *e);
     *out = NULL;
     if (!e) {
         close(fd);
@@ -150,27 +150,27 @@ bool weft__elf_open(struct weft__elf **out, int fd, const struct weft__elf_optio
     if (fd >= 0)
         close(fd);
     if (!e->elf) {
-        weft__elf_close(e);
+        symbols_elf_close(e);
         return false;
     }
     if (!o->symbols_only)
-        e->dwarf = weft__dwarf_new(e->module);
+        e->dwarf = symbols_dwarf_new(e->module);
     *out = e;
     return true;
 }
 
-void weft__elf_close(struct weft__elf *e)
+void symbols_elf_close(struct symbols_elf *e)
 {
     if (!e)
         return;
-    weft__dwarf_free(e->dwarf);
-    weft__symbol_table_free(&e->table);
+    symbols_dwarf_free(e->dwarf);
+    symbols_symbol_table_free(&e->table);
     if (e->dwfl)
         dwfl_end(e->dwfl);
     free(e);
 }
 
-bool weft__elf_address(Elf *elf, uint64_t offset, uint64_t *address)
+bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address)
 {
     size_t count;
     GElf_Phdr h;
@@ -187,7 +187,7 @@ bool weft__elf_address(Elf *elf, uint64_t offset, uint64_t *address)
 
 /* ---- Symbols ---- */
 
-static bool is_code(const struct weft__elf *e, const GElf_Sym *sym, GElf_Word index, Elf *elf)
+static bool is_code(const struct symbols_elf *e, const GElf_Sym *sym, GElf_Word index, Elf *elf)
 {
     int type = GELF_ST_TYPE(sym->st_info);
     if (index == SHN_UNDEF || index == SHN_ABS || (elf == NULL && index == 0))
@@ -216,7 +216,7 @@ static uint32_t rank_of(const GElf_Sym *sym, const char *name)
 
 /* The file's symbol table, or the one of its debug information, or the dynamic one with that of
  * .gnu_debugdata: libdwfl chooses. */
-static void load_table(struct weft__elf *e)
+static void load_table(struct symbols_elf *e)
 {
     e->table_loaded = true;
     int count = dwfl_module_getsymtab(e->module);
@@ -230,17 +230,17 @@ static void load_table(struct weft__elf *e)
         if (!name || name[0] == '\0' || name[0] == '$' || !is_code(e, &sym, index, elf))
             continue;
         uint64_t size = sym.st_size > UINT64_MAX - address ? 0 : sym.st_size;
-        if (!weft__symbol_table_add(&e->table, address, size, rank_of(&sym, name), name,
-                                    strcspn(name, "@"))) /* and its version */
+        if (!symbols_symbol_table_add(&e->table, address, size, rank_of(&sym, name), name,
+                                      strcspn(name, "@"))) /* and its version */
             break;
     }
-    weft__symbol_table_sort(&e->table);
+    symbols_symbol_table_sort(&e->table);
 }
 
 /* ---- The procedure linkage table ---- */
 
 /* The word that a stub jumps through, from its instructions; 0: it is none. */
-static uint64_t stub_target(const struct weft__elf *e, uint64_t stub, const unsigned char *code,
+static uint64_t stub_target(const struct symbols_elf *e, uint64_t stub, const unsigned char *code,
                             size_t bytes)
 {
     GElf_Ehdr header;
@@ -270,13 +270,14 @@ static uint64_t stub_target(const struct weft__elf *e, uint64_t stub, const unsi
 }
 
 /* The symbol of an entry: or, of a function that is chosen when the program starts, that of who chooses. */
-static const char *symbol_of(const struct weft__elf *e, const GElf_Rela *r, Elf_Data *symbols,
+static const char *symbol_of(const struct symbols_elf *e, const GElf_Rela *r, Elf_Data *symbols,
                              size_t names)
 {
     GElf_Sym sym;
     uint64_t number = GELF_R_SYM(r->r_info);
     if (number == 0) {
-        const struct weft__symbol *s = weft__symbol_table_find(&e->table, (uint64_t)r->r_addend);
+        const struct symbols_symbol *s =
+            symbols_symbol_table_find(&e->table, (uint64_t)r->r_addend);
         return s ? e->table.names + s->name : NULL;
     }
     if (number > INT32_MAX || !symbols || !gelf_getsym(symbols, (int)number, &sym))
@@ -285,7 +286,7 @@ static const char *symbol_of(const struct weft__elf *e, const GElf_Rela *r, Elf_
 }
 
 /* The symbol whose address the loader writes there. */
-static const char *relocated(const struct weft__elf *e, uint64_t word)
+static const char *relocated(const struct symbols_elf *e, uint64_t word)
 {
     GElf_Shdr header, symbols = {.sh_link = 0};
     GElf_Rela r;
@@ -304,7 +305,7 @@ static const char *relocated(const struct weft__elf *e, uint64_t word)
 }
 
 /* Stubs are of 8 to 24 bytes; one begins at a multiple of 16, or of 8, before the address. */
-static const char *plt_name(struct weft__elf *e, uint64_t address)
+static const char *plt_name(struct symbols_elf *e, uint64_t address)
 {
     size_t names;
     GElf_Shdr h;
@@ -336,16 +337,16 @@ static const char *plt_name(struct weft__elf *e, uint64_t address)
 
 /* ---- Names ---- */
 
-uint32_t weft__elf_name(struct weft__elf *e, uint64_t address,
-                        struct weft__named frame[WEFT__INLINED_MAX])
+uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
+                          struct symbols_named frame[SYMBOLS_INLINED_MAX])
 {
-    struct weft__named line = {0};
-    uint32_t frames = e->dwarf ? weft__dwarf_name(e->dwarf, address, frame, &line) : 0;
+    struct symbols_named line = {0};
+    uint32_t frames = e->dwarf ? symbols_dwarf_name(e->dwarf, address, frame, &line) : 0;
     if (frames > 0)
         return frames;
     if (!e->table_loaded)
         load_table(e);
-    const struct weft__symbol *s = weft__symbol_table_find(&e->table, address);
+    const struct symbols_symbol *s = symbols_symbol_table_find(&e->table, address);
     const char *stub = s && s->size > 0 ? NULL : plt_name(e, address);
     line.name = stub ? stub : s ? e->table.names + s->name : NULL;
     line.key = stub ? NULL : s;

@@ -80,7 +80,7 @@ static void shorten(char *path)
     path[used] = '\0';
 }
 
-static const char *path_of(const struct weft__named *f, char to[TEXT_MAX_BYTES])
+static const char *path_of(const struct symbols_named *f, char to[TEXT_MAX_BYTES])
 {
     int n = f->file[0] == '/' || !f->directory
                 ? snprintf(to, TEXT_MAX_BYTES, "%s", f->file)
@@ -97,7 +97,7 @@ static uint32_t size_of(const char *text)
     return text ? (uint32_t)strnlen(text, TEXT_MAX_BYTES - 1) : 0;
 }
 
-static uint32_t tell_function(struct teller *t, const struct weft__named *f)
+static uint32_t tell_function(struct teller *t, const struct symbols_named *f)
 {
     const struct told key = {f->key, f->file, t->functions};
     const uint32_t before = t->tolds;
@@ -118,34 +118,34 @@ static uint32_t tell_function(struct teller *t, const struct weft__named *f)
     return t->functions++;
 }
 
-static void tell(struct teller *t, const struct weft__named *frame, uint32_t frames)
+static void tell(struct teller *t, const struct symbols_named *frame, uint32_t frames)
 {
-    struct weft__answer answer[WEFT__INLINED_MAX];
+    struct symbols_answer answer[SYMBOLS_INLINED_MAX];
     for (uint32_t i = 0; i < frames; i++)
-        answer[i] = (struct weft__answer){tell_function(t, &frame[i]), frame[i].line};
+        answer[i] = (struct symbols_answer){tell_function(t, &frame[i]), frame[i].line};
     fwrite(&(struct head){ANSWER, frames, {0}}, sizeof(struct head), 1, t->to);
     fwrite(answer, sizeof *answer, frames, t->to);
 }
 
 /* fd: or -1, and in state why. */
-static void answer_question(struct teller *t, const struct weft__question *q, uint32_t from,
-                            const struct weft__names_options *o, int fd,
-                            enum weft__file_state state)
+static void answer_question(struct teller *t, const struct symbols_question *q, uint32_t from,
+                            const struct symbols_names_options *o, int fd,
+                            enum symbols_file_state state)
 {
-    struct weft__named frame[WEFT__INLINED_MAX];
-    struct weft__elf_options options = {o->debug_path, q->symbols_only};
-    struct weft__elf *e = NULL;
-    if (fd >= 0 && !weft__elf_open(&e, fd, &options))
-        state = WEFT__FILE_ODD;
+    struct symbols_named frame[SYMBOLS_INLINED_MAX];
+    struct symbols_elf_options options = {o->debug_path, q->symbols_only};
+    struct symbols_elf *e = NULL;
+    if (fd >= 0 && !symbols_elf_open(&e, fd, &options))
+        state = SYMBOLS_FILE_ODD;
     fwrite(&(struct head){STATE, state, {0}}, sizeof(struct head), 1, t->to);
     for (uint32_t i = from; e && i < q->count; i++) {
         uint64_t address;
-        bool code = weft__elf_address(e->elf, q->offset[i], &address);
-        tell(t, frame, code ? weft__elf_name(e, address, frame) : 0);
+        bool code = symbols_elf_address(e->elf, q->offset[i], &address);
+        tell(t, frame, code ? symbols_elf_name(e, address, frame) : 0);
         if (i % FLUSH_EVERY == 0)
             fflush(t->to);
     }
-    weft__elf_close(e);
+    symbols_elf_close(e);
     /* Keys are addresses that the next file may have, too. */
     weft_table_drop(&t->by);
     t->tolds = 0;
@@ -154,10 +154,10 @@ static void answer_question(struct teller *t, const struct weft__question *q, ui
 }
 
 struct job {
-    const struct weft__question *q;
+    const struct symbols_question *q;
     uint32_t count, first, from; /* begin with first's offset from */
     bool symbols_only;           /* of the first */
-    const struct weft__names_options *o;
+    const struct symbols_names_options *o;
 };
 
 static void work(int fd, void *data)
@@ -169,24 +169,25 @@ static void work(int fd, void *data)
     unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
     setvbuf(t.to, NULL, _IOFBF, 1 << 16);
     for (uint32_t i = job->first; i < job->count; i++) {
-        struct weft__question q = job->q[i];
+        struct symbols_question q = job->q[i];
         q.symbols_only |= i == job->first && job->symbols_only;
-        int state = WEFT__FILE_MISSING;
-        weft__confine_time(FILE_MS);
-        int fd = weft__file_ask(WEFT__WORKER_FILES, &(struct weft__asked){.number = i}, &state);
+        int state = SYMBOLS_FILE_MISSING;
+        symbols_confine_time(FILE_MS);
+        int fd =
+            symbols_file_ask(SYMBOLS_WORKER_FILES, &(struct symbols_asked){.number = i}, &state);
         answer_question(&t, &q, i == job->first ? job->from : 0, job->o, fd,
-                        fd < 0 ? (enum weft__file_state)state : WEFT__FILE_OPEN);
+                        fd < 0 ? (enum symbols_file_state)state : SYMBOLS_FILE_OPEN);
     }
     fclose(t.to);
 }
 
-void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int fd,
-                        int to)
+void symbols_names_answer(const struct symbols_question *q, const struct symbols_names_options *o,
+                          int fd, int to)
 {
     struct teller t = {.to = fdopen(to, "w")};
     if (!t.to)
         return;
-    answer_question(&t, q, 0, o, fd, fd < 0 ? WEFT__FILE_MISSING : WEFT__FILE_OPEN);
+    answer_question(&t, q, 0, o, fd, fd < 0 ? SYMBOLS_FILE_MISSING : SYMBOLS_FILE_OPEN);
     fclose(t.to);
     free(t.told);
 }
@@ -194,11 +195,11 @@ void weft__names_answer(const struct weft__question *q, const struct weft__names
 /* ---- Outside ---- */
 
 struct hearer {
-    const struct weft__question *q;
+    const struct symbols_question *q;
     uint32_t count;
-    const struct weft__names_options *o;
-    const struct weft__listener *l;
-    struct weft__worker worker;
+    const struct symbols_names_options *o;
+    const struct symbols_listener *l;
+    struct symbols_worker worker;
     uint32_t question, offset; /* what is answered next */
     uint32_t functions;        /* that this worker has told */
     bool began;                /* the question's state is known */
@@ -206,7 +207,7 @@ struct hearer {
     uint8_t *bytes;            /* not yet understood */
     size_t used, at;
     unsigned late;
-    struct weft__demangler demangler;
+    struct symbols_demangler demangler;
     uint32_t cpu_ms, opened;
 };
 
@@ -233,9 +234,9 @@ static int hear_function(struct hearer *h, const struct head *head)
         memcpy(text[i], bytes, head->text[i]);
         text[i][head->text[i]] = '\0';
     }
-    char people[WEFT__DEMANGLED_BYTES];
-    struct weft__named f = {
-        .name = weft__demangle(&h->demangler, text[1], people) ? people : text[0],
+    char people[SYMBOLS_DEMANGLED_BYTES];
+    struct symbols_named f = {
+        .name = symbols_demangle(&h->demangler, text[1], people) ? people : text[0],
         .system_name = text[1],
         .file = head->text[2] ? text[2] : NULL,
         .start_line = head->value,
@@ -245,8 +246,8 @@ static int hear_function(struct hearer *h, const struct head *head)
 
 static int hear_answer(struct hearer *h, const struct head *head)
 {
-    struct weft__answer frame[WEFT__INLINED_MAX];
-    if (!h->began || head->value > WEFT__INLINED_MAX || h->offset >= h->q[h->question].count)
+    struct symbols_answer frame[SYMBOLS_INLINED_MAX];
+    if (!h->began || head->value > SYMBOLS_INLINED_MAX || h->offset >= h->q[h->question].count)
         return LOST;
     const void *bytes = take(h, head->value * sizeof *frame);
     if (!bytes)
@@ -271,10 +272,11 @@ static int hear(struct hearer *h)
     memcpy(&head, bytes, sizeof head);
     switch (head.kind) {
     case STATE: /* of a worker that goes on for another one: news only if the file is no good now */
-        rc = head.value > WEFT__FILE_ODD     ? LOST
-             : !h->began                     ? h->l->state(h->l->data, h->question, head.value)
-             : head.value != WEFT__FILE_OPEN ? h->l->state(h->l->data, h->question, WEFT__FILE_ODD)
-                                             : 0;
+        rc = head.value > SYMBOLS_FILE_ODD ? LOST
+             : !h->began                   ? h->l->state(h->l->data, h->question, head.value)
+             : head.value != SYMBOLS_FILE_OPEN
+                 ? h->l->state(h->l->data, h->question, SYMBOLS_FILE_ODD)
+                 : 0;
         h->began = true;
         break;
     case FUNCTION:
@@ -309,20 +311,20 @@ static int show(struct hearer *h)
 /* The worker opens nothing itself: the file of a question, or one that this names. */
 static void serve(struct hearer *h)
 {
-    struct weft__asked asked;
+    struct symbols_asked asked;
     int fd = -1, error = EMFILE;
-    if (!weft__file_asked(h->worker.files, &asked))
+    if (!symbols_file_asked(h->worker.files, &asked))
         return;
     if (asked.number < h->count) {
-        enum weft__file_state state;
-        fd = weft__place_open(&h->q[asked.number].place, &state);
+        enum symbols_file_state state;
+        fd = symbols_place_open(&h->q[asked.number].place, &state);
         error = (int)state;
-    } else if (asked.number == WEFT__ASKED_PATH && h->opened < OPENED_MAX) {
+    } else if (asked.number == SYMBOLS_ASKED_PATH && h->opened < OPENED_MAX) {
         h->opened++;
-        fd = weft__debug_open(asked.path);
+        fd = symbols_debug_open(asked.path);
         error = errno;
     }
-    weft__file_send(h->worker.files, fd, fd < 0 ? error : 0);
+    symbols_file_send(h->worker.files, fd, fd < 0 ? error : 0);
     if (fd >= 0)
         close(fd);
 }
@@ -338,20 +340,20 @@ static int listen_to(struct hearer *h)
         h->used -= h->at;
         h->at = 0;
         int tick = patience < TICK_MS ? (int)patience : TICK_MS;
-        if (weft__worker_asks(&h->worker, tick))
+        if (symbols_worker_asks(&h->worker, tick))
             serve(h);
-        enum weft__worker_read r =
-            weft__worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, 0, &n);
+        enum symbols_worker_read r =
+            symbols_worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, 0, &n);
         int rc = show(h);
         if (rc < 0)
             return rc;
-        if (r == WEFT__WORKER_GONE)
+        if (r == SYMBOLS_WORKER_GONE)
             return LOST;
-        if (r == WEFT__WORKER_LATE && weft_monotonic_ns() / 1000000 - last >= patience) {
+        if (r == SYMBOLS_WORKER_LATE && weft_monotonic_ns() / 1000000 - last >= patience) {
             h->late++;
             return LOST;
         }
-        if (r == WEFT__WORKER_LATE)
+        if (r == SYMBOLS_WORKER_LATE)
             continue;
         last = weft_monotonic_ns() / 1000000;
         h->used += n;
@@ -363,7 +365,7 @@ static int listen_to(struct hearer *h)
 }
 
 /* A worker is lost: at a file that it had not ended. */
-static int give_up_file(struct hearer *h, enum weft__file_state why)
+static int give_up_file(struct hearer *h, enum symbols_file_state why)
 {
     int rc = h->l->state(h->l->data, h->question, why);
     h->done += h->q[h->question].count - h->offset;
@@ -379,32 +381,32 @@ static int find_all(struct hearer *h)
     int rc = 0;
     while (h->question < h->count && rc >= 0) {
         if (h->cpu_ms >= ALL_SECONDS * 1000u) {
-            rc = give_up_file(h, WEFT__FILE_LATE);
+            rc = give_up_file(h, SYMBOLS_FILE_LATE);
             continue;
         }
-        struct weft__worker_options options = {.cpu_seconds = ALL_SECONDS - h->cpu_ms / 1000};
+        struct symbols_worker_options options = {.cpu_seconds = ALL_SECONDS - h->cpu_ms / 1000};
         struct job job = {h->q, h->count, h->question, h->offset, lost_at == h->question, h->o};
-        rc = weft__worker_start(&h->worker, &options, work, &job);
+        rc = symbols_worker_start(&h->worker, &options, work, &job);
         if (rc < 0)
             return rc;
         h->functions = 0;
         h->used = h->at = 0;
         rc = listen_to(h);
-        struct weft__worker_end end = weft__worker_stop(&h->worker);
+        struct symbols_worker_end end = symbols_worker_stop(&h->worker);
         h->cpu_ms += end.cpu_ms;
         if (rc != LOST)
             continue;
         rc = 0;
         if (lost_at == h->question || h->late >= LATE_MAX)
-            rc = give_up_file(h, end.late || h->late ? WEFT__FILE_LATE : WEFT__FILE_ODD);
+            rc = give_up_file(h, end.late || h->late ? SYMBOLS_FILE_LATE : SYMBOLS_FILE_ODD);
         else
             lost_at = h->question;
     }
     return rc < 0 ? rc : 0;
 }
 
-int weft__names_find(const struct weft__question *q, uint32_t count,
-                     const struct weft__names_options *o, const struct weft__listener *l)
+int symbols_names_find(const struct symbols_question *q, uint32_t count,
+                       const struct symbols_names_options *o, const struct symbols_listener *l)
 {
     struct hearer h = {.q = q, .count = count, .o = o, .l = l, .worker = {.fd = -1}};
     if (count == 0)
@@ -413,7 +415,7 @@ int weft__names_find(const struct weft__question *q, uint32_t count,
         h.all += q[i].count;
     h.bytes = malloc(ROOM);
     int rc = h.bytes ? find_all(&h) : WEFT_E_NOMEM;
-    weft__demangler_end(&h.demangler);
+    symbols_demangler_end(&h.demangler);
     free(h.bytes);
     return rc;
 }

@@ -7,31 +7,31 @@
 #include "symbols/elf_file.h"
 
 /* What is asked of one file. */
-struct weft__question {
-    struct weft__place place;
+struct symbols_question {
+    struct symbols_place place;
     const uint64_t *offset; /* in increasing order */
     uint32_t count;
     bool symbols_only;
 };
 
-struct weft__answer {
+struct symbols_answer {
     uint32_t function; /* as it was told */
     uint32_t line;
 };
 
 /* What comes back, in order. Each returns 0, or an error that ends it. */
-struct weft__listener {
+struct symbols_listener {
     void *data;
-    /* What became of a question's file: before its answers; once more, with WEFT__FILE_ODD or WEFT__FILE_LATE, where it
+    /* What became of a question's file: before its answers; once more, with SYMBOLS_FILE_ODD or SYMBOLS_FILE_LATE, where it
      * could not be read to its end. */
-    int (*state)(void *data, uint32_t question, enum weft__file_state state);
+    int (*state)(void *data, uint32_t question, enum symbols_file_state state);
     /* A function that answers will name: numbered from 0, and from 0 again after a worker was lost. */
-    int (*function)(void *data, uint32_t number, const struct weft__named *f);
-    int (*answer)(void *data, uint32_t question, uint32_t offset, const struct weft__answer *frame,
-                  uint32_t frames);
+    int (*function)(void *data, uint32_t number, const struct symbols_named *f);
+    int (*answer)(void *data, uint32_t question, uint32_t offset,
+                  const struct symbols_answer *frame, uint32_t frames);
 };
 
-struct weft__names_options {
+struct symbols_names_options {
     const char *debug_path;
     uint32_t patience_ms; /* without any answer; 0: a minute */
     weft_progress_fn *progress;
@@ -39,12 +39,12 @@ struct weft__names_options {
 };
 
 /* 0, WEFT_E_NOMEM, WEFT_E_CANCELED, or what a listener returned. */
-int weft__names_find(const struct weft__question *q, uint32_t count,
-                     const struct weft__names_options *o, const struct weft__listener *l);
+int symbols_names_find(const struct symbols_question *q, uint32_t count,
+                       const struct symbols_names_options *o, const struct symbols_listener *l);
 
 /* What the worker does with one question about an open file, but for what other files say; for a fuzzer, which wants
  * to be in the same process. Both descriptors are gone afterwards. */
-void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int fd,
-                        int to);
+void symbols_names_answer(const struct symbols_question *q, const struct symbols_names_options *o,
+                          int fd, int to);
 
 #endif

@@ -52,12 +52,12 @@ static int open_place(int place)
     return fd < 0 ? fail(-1, error) : fd;
 }
 
-int weft__regular_open_trusted(const char *path)
+int symbols_regular_open_trusted(const char *path)
 {
     return open_place(open(path, O_PATH | O_CLOEXEC));
 }
 
-int weft__regular_open(const char *root, const char *path)
+int symbols_regular_open(const char *root, const char *path)
 {
     const struct open_how how = {
         .flags = O_PATH | O_CLOEXEC,

@@ -7,9 +7,9 @@
  * and so does some of what looks like a file in /proc or /sys. Links are followed, but not those of /proc that lead to
  * wherever a process is. root: a folder in which path, and each link on the way, is looked up; its own name is the
  * caller's; or NULL. A descriptor, or -1 and errno. */
-int weft__regular_open(const char *root, const char *path);
+int symbols_regular_open(const char *root, const char *path);
 
 /* The same, for a name that the caller has made and not read: it may be a link of /proc. */
-int weft__regular_open_trusted(const char *path);
+int symbols_regular_open_trusted(const char *path);
 
 #endif

@@ -21,12 +21,12 @@ static const struct machine machine = {
     .regs = 16, .sp = 7, .fp = 6, .pc_bit = 8, .number = perf_numbers, .stack_has_return = true};
 #endif
 
-static bool has(const struct weft__frame *f, unsigned reg)
+static bool has(const struct symbols_frame *f, unsigned reg)
 {
-    return reg < WEFT__REGS && (f->known >> reg & 1);
+    return reg < SYMBOLS_REGS && (f->known >> reg & 1);
 }
 
-static void set(struct weft__frame *f, unsigned reg, uint64_t value)
+static void set(struct symbols_frame *f, unsigned reg, uint64_t value)
 {
     f->reg[reg] = value;
     f->known |= UINT64_C(1) << reg;
@@ -42,9 +42,9 @@ static bool copied(const struct weft_unwind_input *in, unsigned number, uint64_t
     return true;
 }
 
-bool weft__walk_begin(struct weft__walk *w, const struct weft_unwind_input *in)
+bool symbols_walk_begin(struct symbols_walk *w, const struct weft_unwind_input *in)
 {
-    struct weft__frame *f = &w->frame;
+    struct symbols_frame *f = &w->frame;
     uint64_t value;
     w->in = in;
     f->known = 0;
@@ -60,7 +60,7 @@ bool weft__walk_begin(struct weft__walk *w, const struct weft_unwind_input *in)
     return true;
 }
 
-bool weft__load(const struct weft__walk *w, uint64_t address, uint64_t *value)
+bool symbols_load(const struct symbols_walk *w, uint64_t address, uint64_t *value)
 {
     const struct weft_unwind_input *in = w->in;
     uint64_t at = address - w->sp;
@@ -70,18 +70,18 @@ bool weft__load(const struct weft__walk *w, uint64_t address, uint64_t *value)
     return true;
 }
 
-uint64_t weft__sp(const struct weft__frame *f)
+uint64_t symbols_sp(const struct symbols_frame *f)
 {
     return has(f, machine.sp) ? f->reg[machine.sp] : 0;
 }
 
-bool weft__fp(const struct weft__frame *f, uint64_t *fp)
+bool symbols_fp(const struct symbols_frame *f, uint64_t *fp)
 {
     *fp = f->reg[machine.fp];
     return has(f, machine.fp);
 }
 
-uint64_t weft__address(uint64_t pc)
+uint64_t symbols_address(uint64_t pc)
 {
 #if defined(__aarch64__)
     pc &= (UINT64_C(1) << 48) - 1;
@@ -89,16 +89,16 @@ uint64_t weft__address(uint64_t pc)
     return pc;
 }
 
-bool weft__is_above(const struct weft__frame *caller, const struct weft__frame *f, bool exact)
+bool symbols_is_above(const struct symbols_frame *caller, const struct symbols_frame *f, bool exact)
 {
-    const uint64_t sp = weft__sp(f), above = weft__sp(caller);
+    const uint64_t sp = symbols_sp(f), above = symbols_sp(caller);
     return above > sp || (above == sp && exact && !machine.stack_has_return);
 }
 
 /* ---- One step ---- */
 
 /* The few operations that compilers, linkers and C libraries use for a frame's address. */
-static bool operate(const struct weft__walk *w, const struct weft__op *op, uint64_t *stack,
+static bool operate(const struct symbols_walk *w, const struct symbols_op *op, uint64_t *stack,
                     unsigned *depth)
 {
     uint64_t a, b;
@@ -106,13 +106,13 @@ static bool operate(const struct weft__walk *w, const struct weft__op *op, uint6
     bool is_bregx = code == DW_OP_bregx;
     if ((code >= DW_OP_breg0 && code <= DW_OP_breg31) || is_bregx) {
         uint64_t reg = is_bregx ? (uint64_t)op->n : code - DW_OP_breg0;
-        if (*depth >= WEFT__OPS_MAX || reg >= WEFT__REGS || !has(&w->frame, (unsigned)reg))
+        if (*depth >= SYMBOLS_OPS_MAX || reg >= SYMBOLS_REGS || !has(&w->frame, (unsigned)reg))
             return false;
         stack[(*depth)++] = w->frame.reg[reg] + (uint64_t)(is_bregx ? op->m : op->n);
         return true;
     }
     if (code >= DW_OP_lit0 && code <= DW_OP_lit31) {
-        if (*depth >= WEFT__OPS_MAX)
+        if (*depth >= SYMBOLS_OPS_MAX)
             return false;
         stack[(*depth)++] = code - DW_OP_lit0;
         return true;
@@ -121,7 +121,7 @@ static bool operate(const struct weft__walk *w, const struct weft__op *op, uint6
         return false;
     a = stack[*depth - 1];
     if (code == DW_OP_deref)
-        return weft__load(w, a, &stack[*depth - 1]);
+        return symbols_load(w, a, &stack[*depth - 1]);
     if (code == DW_OP_plus_uconst) {
         stack[*depth - 1] = a + (uint64_t)op->n;
         return true;
@@ -151,9 +151,10 @@ static bool operate(const struct weft__walk *w, const struct weft__op *op, uint6
     }
 }
 
-static bool frame_address(const struct weft__walk *w, const struct weft__rule *rule, uint64_t *cfa)
+static bool frame_address(const struct symbols_walk *w, const struct symbols_rule *rule,
+                          uint64_t *cfa)
 {
-    uint64_t stack[WEFT__OPS_MAX];
+    uint64_t stack[SYMBOLS_OPS_MAX];
     unsigned depth = 0;
     for (unsigned i = 0; i < rule->ops; i++)
         if (!operate(w, &rule->op[i], stack, &depth))
@@ -164,43 +165,43 @@ static bool frame_address(const struct weft__walk *w, const struct weft__rule *r
     return true;
 }
 
-bool weft__step_by_rule(const struct weft__walk *w, const struct weft__rule *rule,
-                        struct weft__frame *next)
+bool symbols_step_by_rule(const struct symbols_walk *w, const struct symbols_rule *rule,
+                          struct symbols_frame *next)
 {
-    const struct weft__frame *f = &w->frame;
+    const struct symbols_frame *f = &w->frame;
     uint64_t cfa, value;
     next->known = 0;
-    if (rule->state != WEFT__RULE_STEP || !frame_address(w, rule, &cfa))
+    if (rule->state != SYMBOLS_RULE_STEP || !frame_address(w, rule, &cfa))
         return false;
-    for (unsigned i = 0; i <= machine.regs && i < WEFT__REGS; i++) {
-        struct weft__reg_rule r = rule->reg[i];
+    for (unsigned i = 0; i <= machine.regs && i < SYMBOLS_REGS; i++) {
+        struct symbols_reg_rule r = rule->reg[i];
         uint64_t offset = (uint64_t)(int64_t)r.offset;
-        if (r.kind == WEFT__REG_SAME && has(f, i))
+        if (r.kind == SYMBOLS_REG_SAME && has(f, i))
             set(next, i, f->reg[i]);
-        else if (r.kind == WEFT__REG_IN && has(f, r.reg))
+        else if (r.kind == SYMBOLS_REG_IN && has(f, r.reg))
             set(next, i, f->reg[r.reg]);
-        else if (r.kind == WEFT__REG_IS_CFA)
+        else if (r.kind == SYMBOLS_REG_IS_CFA)
             set(next, i, cfa + offset);
-        else if (r.kind == WEFT__REG_AT_CFA && weft__load(w, cfa + offset, &value))
+        else if (r.kind == SYMBOLS_REG_AT_CFA && symbols_load(w, cfa + offset, &value))
             set(next, i, value);
-        else if (r.kind == WEFT__REG_AT_REG && has(f, r.reg) &&
-                 weft__load(w, f->reg[r.reg] + offset, &value))
+        else if (r.kind == SYMBOLS_REG_AT_REG && has(f, r.reg) &&
+                 symbols_load(w, f->reg[r.reg] + offset, &value))
             set(next, i, value);
     }
     if (!has(next, rule->return_reg))
         return false;
     next->pc = next->reg[rule->return_reg];
-    if (rule->reg[machine.sp].kind == WEFT__REG_SAME || !has(next, machine.sp))
+    if (rule->reg[machine.sp].kind == SYMBOLS_REG_SAME || !has(next, machine.sp))
         set(next, machine.sp, cfa);
     return true;
 }
 
 /* Both machines: the caller's frame pointer, and above it where to return to. */
-bool weft__step_by_frame_pointer(const struct weft__walk *w, struct weft__frame *next)
+bool symbols_step_by_frame_pointer(const struct symbols_walk *w, struct symbols_frame *next)
 {
     uint64_t fp, pc, at = w->frame.reg[machine.fp];
-    if (!has(&w->frame, machine.fp) || !has(&w->frame, machine.sp) || at < weft__sp(&w->frame) ||
-        !weft__load(w, at, &fp) || !weft__load(w, at + 8, &pc))
+    if (!has(&w->frame, machine.fp) || !has(&w->frame, machine.sp) || at < symbols_sp(&w->frame) ||
+        !symbols_load(w, at, &fp) || !symbols_load(w, at + 8, &pc))
         return false;
     *next = w->frame;
     set(next, machine.fp, fp);
@@ -211,11 +212,11 @@ bool weft__step_by_frame_pointer(const struct weft__walk *w, struct weft__frame 
 
 /* One that saves it is compiled without frame pointers, unless it finds its own frame by it. On arm64 no function has
  * it for anything else. */
-bool weft__spoils_fp(const struct weft__rule *rule)
+bool symbols_spoils_fp(const struct symbols_rule *rule)
 {
     const uint8_t kind = rule->reg[machine.fp].kind;
-    if (!machine.stack_has_return || rule->state != WEFT__RULE_STEP || rule->signal ||
-        (kind != WEFT__REG_AT_CFA && kind != WEFT__REG_IN))
+    if (!machine.stack_has_return || rule->state != SYMBOLS_RULE_STEP || rule->signal ||
+        (kind != SYMBOLS_REG_AT_CFA && kind != SYMBOLS_REG_IN))
         return false;
     for (unsigned i = 0; i < rule->ops; i++)
         if (rule->op[i].code == DW_OP_breg0 + machine.fp ||

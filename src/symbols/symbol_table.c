@@ -10,8 +10,8 @@
 /* Ranges that contain others are few and flat. */
 #define LOOK_BACK 64
 
-bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64_t size,
-                            uint32_t rank, const char *name, size_t name_size)
+bool symbols_symbol_table_add(struct symbols_symbol_table *t, uint64_t start, uint64_t size,
+                              uint32_t rank, const char *name, size_t name_size)
 {
     name_size = strnlen(name, name_size);
     if (name_size == 0)
@@ -21,7 +21,7 @@ bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64
         return false;
     memcpy(t->names + t->names_bytes, name, name_size);
     t->names[t->names_bytes + name_size] = '\0';
-    t->symbol[t->symbols++] = (struct weft__symbol){start, size, t->names_bytes, rank};
+    t->symbol[t->symbols++] = (struct symbols_symbol){start, size, t->names_bytes, rank};
     t->names_bytes += (uint32_t)name_size + 1;
     return true;
 }
@@ -29,7 +29,7 @@ bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64
 /* The best one of an address comes last. Names are added one behind the other, so they tell the order. */
 static int by_start(const void *a, const void *b)
 {
-    const struct weft__symbol *x = a, *y = b;
+    const struct symbols_symbol *x = a, *y = b;
     WEFT_ORDER(x->start, y->start);
     if ((x->size == 0) != (y->size == 0))
         return x->size == 0 ? -1 : 1;
@@ -37,14 +37,14 @@ static int by_start(const void *a, const void *b)
     return weft_order(x->name, y->name);
 }
 
-void weft__symbol_table_sort(struct weft__symbol_table *t)
+void symbols_symbol_table_sort(struct symbols_symbol_table *t)
 {
     if (t->symbols > 1)
         qsort(t->symbol, t->symbols, sizeof *t->symbol, by_start);
 }
 
-const struct weft__symbol *weft__symbol_table_find(const struct weft__symbol_table *t,
-                                                   uint64_t address)
+const struct symbols_symbol *symbols_symbol_table_find(const struct symbols_symbol_table *t,
+                                                       uint64_t address)
 {
     uint32_t low = 0, high = t->symbols;
     WEFT_SEEK(low, high, t->symbol[middle].start <= address);
@@ -52,16 +52,16 @@ const struct weft__symbol *weft__symbol_table_find(const struct weft__symbol_tab
         return NULL;
     uint32_t last = low - 1, end = last < LOOK_BACK ? 0 : last - LOOK_BACK;
     for (uint32_t i = last + 1; i-- > end;) {
-        const struct weft__symbol *s = &t->symbol[i];
+        const struct symbols_symbol *s = &t->symbol[i];
         if (s->size > 0 && address - s->start < s->size)
             return s;
     }
     return t->symbol[last].size == 0 ? &t->symbol[last] : NULL;
 }
 
-void weft__symbol_table_free(struct weft__symbol_table *t)
+void symbols_symbol_table_free(struct symbols_symbol_table *t)
 {
     free(t->symbol);
     free(t->names);
-    *t = (struct weft__symbol_table){0};
+    *t = (struct symbols_symbol_table){0};
 }

@@ -25,9 +25,9 @@ struct item {        /* a location to be resolved */
 struct object {
     uint32_t mapping; /* one of it */
     uint32_t first_item, items;
-    char *path, *inside; /* of weft__place */
+    char *path, *inside; /* of symbols_place */
     bool at_mapping;
-    enum weft__file_state state;
+    enum symbols_file_state state;
 };
 
 struct resolver {
@@ -41,7 +41,7 @@ struct resolver {
     uint32_t files, generateds;
     uint64_t *offset; /* of files: each once for each object */
     uint32_t *item;   /* … and the first item with it; one more at the end */
-    struct weft__question *question;
+    struct symbols_question *question;
     uint32_t *question_at; /* the first of its offsets */
     uint32_t *function;    /* of the profile, of those that the worker told */
     uint32_t functions_room;
@@ -220,22 +220,23 @@ static int name_by_symbol(struct resolver *r, uint32_t location, const char *nam
 
 static int resolve_kernel(struct resolver *r)
 {
-    struct weft__symbol_table t = {0};
+    struct symbols_symbol_table t = {0};
     bool loaded = false;
     int rc = 0;
     for (uint32_t i = 0; i < r->p->locations && rc == 0; i++) {
         const struct weft_location *l = &r->p->location[i];
         if (l->resolved || origin_of(r, l) != KERNEL)
             continue;
-        if (!loaded && !weft__kallsyms_load(&t, r->o->kallsyms ? r->o->kallsyms : "/proc/kallsyms"))
+        if (!loaded &&
+            !symbols_kallsyms_load(&t, r->o->kallsyms ? r->o->kallsyms : "/proc/kallsyms"))
             rc = WEFT_E_NOMEM;
         loaded = true;
         uint64_t address = address_of(l);
-        const struct weft__symbol *s = rc == 0 ? weft__symbol_table_find(&t, address) : NULL;
+        const struct symbols_symbol *s = rc == 0 ? symbols_symbol_table_find(&t, address) : NULL;
         if (s && s->rank > 0 && address - s->start < KERNEL_FUNCTION_MAX)
             rc = name_by_symbol(r, i, t.names + s->name);
     }
-    weft__symbol_table_free(&t);
+    symbols_symbol_table_free(&t);
     return rc;
 }
 
@@ -243,38 +244,38 @@ static int resolve_generated(struct resolver *r)
 {
     int rc = 0;
     for (uint32_t i = 0; i < r->generateds && rc == 0;) {
-        struct weft__symbol_table t;
+        struct symbols_symbol_table t;
         uint32_t process = r->generated[i].object;
-        if (!weft__perf_map_load(&t, process))
+        if (!symbols_perf_map_load(&t, process))
             rc = WEFT_E_NOMEM;
         for (; i < r->generateds && r->generated[i].object == process && rc == 0; i++) {
-            const struct weft__symbol *s = weft__symbol_table_find(&t, r->generated[i].offset);
+            const struct symbols_symbol *s = symbols_symbol_table_find(&t, r->generated[i].offset);
             if (s)
                 rc = name_by_symbol(r, r->generated[i].location, t.names + s->name);
         }
-        weft__symbol_table_free(&t);
+        symbols_symbol_table_free(&t);
     }
     return rc;
 }
 
 /* ---- Files ---- */
 
-static int hear_state(void *data, uint32_t question, enum weft__file_state state)
+static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
 {
     struct resolver *r = data;
     uint32_t at = r->item[r->question_at[question]];
     struct object *o = &r->object[r->file[at].object];
     static const char *const why[] = {
-        [WEFT__FILE_LATE] = "reading it, or others before it, took too long",
-        [WEFT__FILE_MISSING] = "not there, or it may not be read",
-        [WEFT__FILE_OTHER] = "another build than the one that ran",
-        [WEFT__FILE_ODD] = "no ELF file that can be read to its end",
+        [SYMBOLS_FILE_LATE] = "reading it, or others before it, took too long",
+        [SYMBOLS_FILE_MISSING] = "not there, or it may not be read",
+        [SYMBOLS_FILE_OTHER] = "another build than the one that ran",
+        [SYMBOLS_FILE_ODD] = "no ELF file that can be read to its end",
     };
-    r->stats.missing += state == WEFT__FILE_MISSING;
-    r->stats.other_build += state == WEFT__FILE_OTHER;
-    r->stats.damaged += state == WEFT__FILE_ODD || state == WEFT__FILE_LATE;
+    r->stats.missing += state == SYMBOLS_FILE_MISSING;
+    r->stats.other_build += state == SYMBOLS_FILE_OTHER;
+    r->stats.damaged += state == SYMBOLS_FILE_ODD || state == SYMBOLS_FILE_LATE;
     o->state = state;
-    if (state != WEFT__FILE_OPEN && r->o->trouble)
+    if (state != SYMBOLS_FILE_OPEN && r->o->trouble)
         r->o->trouble(r->o->trouble_data, path_of(r->p, o->mapping), why[state]);
     return 0;
 }
@@ -284,7 +285,7 @@ static uint32_t text_of(struct resolver *r, const char *text)
     return text ? weft_profile_add_text(r->p, text, (uint32_t)strlen(text)) : 0;
 }
 
-static int hear_function(void *data, uint32_t number, const struct weft__named *f)
+static int hear_function(void *data, uint32_t number, const struct symbols_named *f)
 {
     struct resolver *r = data;
     struct weft_function function = {
@@ -302,10 +303,10 @@ static int hear_function(void *data, uint32_t number, const struct weft__named *
 }
 
 static int hear_answer(void *data, uint32_t question, uint32_t offset,
-                       const struct weft__answer *answer, uint32_t frames)
+                       const struct symbols_answer *answer, uint32_t frames)
 {
     struct resolver *r = data;
-    struct weft_frame frame[WEFT__INLINED_MAX];
+    struct weft_frame frame[SYMBOLS_INLINED_MAX];
     bool lines = false;
     int rc = 0;
     for (uint32_t i = 0; i < frames; i++) {
@@ -337,7 +338,7 @@ static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *d
             const struct weft_mapping *m = &r->p->mapping[o->mapping];
             if (!find_places(r, o))
                 return WEFT_E_NOMEM;
-            struct weft__question q = {
+            struct symbols_question q = {
                 .place = {.path = o->path,
                           .inside = o->inside,
                           .process = m->process,
@@ -363,11 +364,11 @@ static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *d
     const char *root = r->o->sysroot ? realpath(r->o->sysroot, absolute) : NULL;
     int n = snprintf(debug_path, sizeof debug_path, "+:.debug:%s/usr/lib/debug", root ? root : "");
     bool usual = !r->o->debug_path && n > 0 && n < (int)sizeof debug_path;
-    const struct weft__names_options o = {.debug_path = usual ? debug_path : r->o->debug_path,
-                                          .progress = progress,
-                                          .progress_data = data};
-    const struct weft__listener l = {r, hear_state, hear_function, hear_answer};
-    return weft__names_find(r->question, questions, &o, &l);
+    const struct symbols_names_options o = {.debug_path = usual ? debug_path : r->o->debug_path,
+                                            .progress = progress,
+                                            .progress_data = data};
+    const struct symbols_listener l = {r, hear_state, hear_function, hear_answer};
+    return symbols_names_find(r->question, questions, &o, &l);
 }
 
 int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_options *o,

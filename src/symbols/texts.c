@@ -16,8 +16,8 @@ enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
 #define KALLSYMS_MAX (UINT64_C(256) << 20)
 
 /* Calls each for every line, without its end; what is longer than a line may be is cut. */
-static bool each_line(int fd, uint64_t most, bool each(struct weft__symbol_table *t, char *line),
-                      struct weft__symbol_table *t)
+static bool each_line(int fd, uint64_t most, bool each(struct symbols_symbol_table *t, char *line),
+                      struct symbols_symbol_table *t)
 {
     char line[LINE_MAX_BYTES], *block = malloc(BLOCK);
     size_t used = 0;
@@ -63,7 +63,7 @@ static char *hexadecimal(char *text, uint64_t *number)
 
 /* "ffffffff81000000 T _stext", and a tab and "[module]" behind what belongs to one. A symbol has no size there:
  * it ends where the next one begins, of whatever sort; those of data are kept as ends only (rank 0). */
-static bool kernel_line(struct weft__symbol_table *t, char *line)
+static bool kernel_line(struct symbols_symbol_table *t, char *line)
 {
     uint64_t address;
     char *type = hexadecimal(line, &address);
@@ -76,11 +76,11 @@ static bool kernel_line(struct weft__symbol_table *t, char *line)
     uint32_t rank = !text ? 0 : type[0] == 'T' ? 1000 : type[0] == 't' ? 700 : 400;
     for (size_t i = 0; text && i < size && i < 100 && name[i] == '_'; i++)
         rank--;
-    return weft__symbol_table_add(t, address, 0, rank, name, size);
+    return symbols_symbol_table_add(t, address, 0, rank, name, size);
 }
 
 /* Ends of the text, and what lies too far behind its last symbol, are no functions. */
-static void drop_ends(struct weft__symbol_table *t)
+static void drop_ends(struct symbols_symbol_table *t)
 {
     static const char *const ends[] = {"_etext", "_einittext", "__end_rodata", "_end"};
     for (uint32_t i = 0; i < t->symbols; i++)
@@ -89,19 +89,19 @@ static void drop_ends(struct weft__symbol_table *t)
                 t->symbol[i].rank = 0;
 }
 
-bool weft__kallsyms_load(struct weft__symbol_table *t, const char *path)
+bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     bool ok = true;
-    *t = (struct weft__symbol_table){0};
+    *t = (struct symbols_symbol_table){0};
     if (fd < 0)
         return true;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         ok = each_line(fd, KALLSYMS_MAX, kernel_line, t);
     close(fd);
     drop_ends(t);
-    weft__symbol_table_sort(t);
+    symbols_symbol_table_sort(t);
     return ok;
 }
 
@@ -176,7 +176,7 @@ static const char *plain_name(const char *name, char *to, size_t size)
 }
 
 /* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, name up to the end of the line. */
-static bool generated_line(struct weft__symbol_table *t, char *line)
+static bool generated_line(struct symbols_symbol_table *t, char *line)
 {
     uint64_t start, size;
     char *rest = hexadecimal(line, &start);
@@ -186,17 +186,17 @@ static bool generated_line(struct weft__symbol_table *t, char *line)
     rest[strcspn(rest, "\r")] = 0;
     char plain[1024];
     const char *name = plain_name(rest, plain, sizeof plain);
-    return weft__symbol_table_add(t, start, size, 1, name, strlen(name));
+    return symbols_symbol_table_add(t, start, size, 1, name, strlen(name));
 }
 
 /* Of code that lies where other code lay, the later is what is there: the earlier is gone, all of it. By start, in place;
  * names are in the order of the lines. */
-static void drop_replaced(struct weft__symbol_table *t)
+static void drop_replaced(struct symbols_symbol_table *t)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < t->symbols; i++) {
-        const struct weft__symbol s = t->symbol[i];
-        const struct weft__symbol *last;
+        const struct symbols_symbol s = t->symbol[i];
+        const struct symbols_symbol *last;
         while (kept > 0 && (last = &t->symbol[kept - 1], last->start + last->size > s.start) &&
                last->name < s.name)
             kept--;
@@ -206,10 +206,10 @@ static void drop_replaced(struct weft__symbol_table *t)
     t->symbols = kept;
 }
 
-bool weft__perf_map_read(struct weft__symbol_table *t, int fd)
+bool symbols_perf_map_read(struct symbols_symbol_table *t, int fd)
 {
     bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
-    weft__symbol_table_sort(t);
+    symbols_symbol_table_sort(t);
     drop_replaced(t);
     return ok;
 }
@@ -246,23 +246,23 @@ static uint32_t inner_number(uint32_t process)
     return number;
 }
 
-bool weft__perf_map_load(struct weft__symbol_table *t, uint32_t process)
+bool symbols_perf_map_load(struct symbols_symbol_table *t, uint32_t process)
 {
     char path[96];
     uint32_t inner = inner_number(process);
-    *t = (struct weft__symbol_table){0};
+    *t = (struct symbols_symbol_table){0};
     if (inner)
         snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process, inner);
     else
         snprintf(path, sizeof path, "/tmp/perf-%u.map", process);
     int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", place);
-    int fd = place < 0 ? -1 : weft__regular_open_trusted(path);
+    int fd = place < 0 ? -1 : symbols_regular_open_trusted(path);
     if (place >= 0)
         close(place);
     if (fd < 0)
         return true;
-    bool ok = !trusted(fd, process) || weft__perf_map_read(t, fd);
+    bool ok = !trusted(fd, process) || symbols_perf_map_read(t, fd);
     close(fd);
     return ok;
 }

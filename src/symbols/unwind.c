@@ -42,15 +42,15 @@ struct process {
 
 struct object {
     char *path;
-    struct weft__place place; /* but for its names: the path */
-    bool bad;                 /* a worker was lost with it */
+    struct symbols_place place; /* but for its names: the path */
+    bool bad;                   /* a worker was lost with it */
     uint32_t next;
 };
 
 struct cached {
     uint64_t offset;
     uint32_t object; /* NO_OBJECT: free */
-    struct weft__rule rule;
+    struct symbols_rule rule;
 };
 
 enum { BUCKETS = 1 << 14 };
@@ -67,7 +67,7 @@ struct weft_unwinder {
     uint32_t objects, objects_room;
     struct cached *rule; /* open addressing */
     uint32_t rules, rules_room;
-    struct weft__worker worker;
+    struct symbols_worker worker;
     uint32_t told; /* objects that the worker knows */
     unsigned losses;
     uint64_t may_copy; /* mappings */
@@ -90,7 +90,7 @@ void weft_unwinder_free(struct weft_unwinder *u)
 {
     if (!u)
         return;
-    weft__worker_stop(&u->worker);
+    symbols_worker_stop(&u->worker);
     for (unsigned i = 0; i < BUCKETS; i++)
         while (u->process[i])
             weft_unwinder_forget(u, u->process[i]->number);
@@ -215,7 +215,7 @@ static bool insert(struct space *s, struct mapped n)
 }
 
 static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
-                          const struct weft__build_id *id)
+                          const struct symbols_build_id *id)
 {
     uint64_t hash = u->seed;
     for (const char *c = path; *c; c++)
@@ -229,7 +229,7 @@ static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
 static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, const char *path,
                        uint32_t *object)
 {
-    struct weft__build_id id = {.bytes = m->build_id_bytes};
+    struct symbols_build_id id = {.bytes = m->build_id_bytes};
     *object = NO_OBJECT;
     if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]") != 0)
         return 0;
@@ -267,17 +267,17 @@ static bool tell_objects(struct weft_unwinder *u)
 {
     if (u->worker.pid <= 0) {
         if (u->losses >= LOSSES_MAX ||
-            weft__worker_start(&u->worker, NULL, weft__cfi_work, NULL) < 0)
+            symbols_worker_start(&u->worker, NULL, symbols_cfi_work, NULL) < 0)
             return false;
         u->told = 0;
     }
     for (; u->told < u->objects; u->told++) {
         const struct object *o = &u->object[u->told];
-        struct weft__place place = o->place;
-        enum weft__file_state state;
+        struct symbols_place place = o->place;
+        enum symbols_file_state state;
         place.path = place.inside = o->path;
-        int fd = o->bad ? -1 : weft__place_open(&place, &state);
-        bool ok = weft__cfi_object(&u->worker, fd);
+        int fd = o->bad ? -1 : symbols_place_open(&place, &state);
+        bool ok = symbols_cfi_object(&u->worker, fd);
         if (fd >= 0)
             close(fd);
         if (!ok)
@@ -289,7 +289,7 @@ static bool tell_objects(struct weft_unwinder *u)
 /* What it was asked last was too much for it, or an object that it was told since. */
 static void lose(struct weft_unwinder *u, uint32_t object)
 {
-    weft__worker_stop(&u->worker);
+    symbols_worker_stop(&u->worker);
     u->object[object].bad = true;
     u->losses++;
 }
@@ -358,8 +358,8 @@ static bool make_room(struct weft_unwinder *u)
 }
 
 /* NULL: there is none. */
-static const struct weft__rule *rule_at(struct weft_unwinder *u, const struct mapped *m,
-                                        uint64_t address)
+static const struct symbols_rule *rule_at(struct weft_unwinder *u, const struct mapped *m,
+                                          uint64_t address)
 {
     uint64_t offset = address - m->start + m->offset;
     if (m->object == NO_OBJECT || u->object[m->object].bad || !make_room(u))
@@ -368,8 +368,8 @@ static const struct weft__rule *rule_at(struct weft_unwinder *u, const struct ma
     if (c->object == NO_OBJECT) {
         if (!tell_objects(u))
             return NULL;
-        if (!weft__cfi_send(&u->worker, m->object, offset) ||
-            !weft__cfi_receive(&u->worker, PATIENCE_MS, &c->rule)) {
+        if (!symbols_cfi_send(&u->worker, m->object, offset) ||
+            !symbols_cfi_receive(&u->worker, PATIENCE_MS, &c->rule)) {
             lose(u, m->object);
             return NULL;
         }
@@ -377,7 +377,7 @@ static const struct weft__rule *rule_at(struct weft_unwinder *u, const struct ma
         c->offset = offset;
         u->rules++;
     }
-    return c->rule.state == WEFT__RULE_NONE ? NULL : &c->rule;
+    return c->rule.state == SYMBOLS_RULE_NONE ? NULL : &c->rule;
 }
 
 /* ---- Callers ---- */
@@ -386,7 +386,7 @@ static const struct mapped *where(const struct process *p, uint64_t *pc)
 {
     const struct mapped *m = mapped_at(p, *pc);
     if (!m) {
-        *pc = weft__address(*pc);
+        *pc = symbols_address(*pc);
         m = mapped_at(p, *pc);
     }
     return m;
@@ -395,29 +395,29 @@ static const struct mapped *where(const struct process *p, uint64_t *pc)
 /* Where a walk along the stack has ended. */
 struct end {
     bool complete; /* where the thread began */
-    const struct weft__rule
+    const struct symbols_rule
         *rule; /* of the outermost frame, by which there was no way to its caller; or NULL */
 };
 
 /* Fills pcs from where w stands; that is the first one. */
-static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct weft__walk *w,
+static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct symbols_walk *w,
                      uint64_t *pcs, uint32_t room, struct end *end)
 {
-    struct weft__frame next;
+    struct symbols_frame next;
     const struct mapped *m = where(p, &w->frame.pc);
     uint32_t count = 0;
     bool exact = true; /* the pc is that of an instruction, not one to return to */
     *end = (struct end){0};
     pcs[count++] = w->frame.pc;
     while (count < room) {
-        const struct weft__rule *rule = m ? rule_at(u, m, w->frame.pc - !exact) : NULL;
+        const struct symbols_rule *rule = m ? rule_at(u, m, w->frame.pc - !exact) : NULL;
         const bool signal = rule && rule->signal;
-        *end = (struct end){rule && rule->state == WEFT__RULE_LAST, rule};
-        if (end->complete ||
-            (rule ? !weft__step_by_rule(w, rule, &next) : !weft__step_by_frame_pointer(w, &next)))
+        *end = (struct end){rule && rule->state == SYMBOLS_RULE_LAST, rule};
+        if (end->complete || (rule ? !symbols_step_by_rule(w, rule, &next)
+                                   : !symbols_step_by_frame_pointer(w, &next)))
             break;
         m = where(p, &next.pc);
-        if (!m || !weft__is_above(&next, &w->frame, exact))
+        if (!m || !symbols_is_above(&next, &w->frame, exact))
             break;
         w->frame = next;
         pcs[count++] = next.pc + signal;
@@ -430,9 +430,9 @@ static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct we
 uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_input *in,
                            uint64_t *pcs, uint32_t room)
 {
-    struct weft__walk w;
+    struct symbols_walk w;
     struct end end;
-    if (room == 0 || !weft__walk_begin(&w, in))
+    if (room == 0 || !symbols_walk_begin(&w, in))
         return 0;
     return walk(u, *slot_of(u, in->process), &w, pcs, room, &end);
 }
@@ -441,18 +441,18 @@ uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_inp
 
 /* The first caller in the chain that lies beyond the frame that w has come to, or count. Its place in the stack says
  * which one it is: the frame that w's frame pointer points to is that of the chain, or the chain was none. */
-static uint32_t join(const struct weft__walk *w, const uint64_t *chain, uint32_t count)
+static uint32_t join(const struct symbols_walk *w, const uint64_t *chain, uint32_t count)
 {
     uint64_t fp, at = w->fp, pc;
-    if (!weft__fp(&w->frame, &fp) || fp < weft__sp(&w->frame))
+    if (!symbols_fp(&w->frame, &fp) || fp < symbols_sp(&w->frame))
         return count;
     for (uint32_t i = 1; i < count; i++) {
-        if (weft__load(w, at + 8, &pc) && weft__address(pc) != chain[i])
+        if (symbols_load(w, at + 8, &pc) && symbols_address(pc) != chain[i])
             return count;
         if (at == fp)
             return i;
         uint64_t before = at;
-        if (!weft__load(w, at, &at) || at <= before)
+        if (!symbols_load(w, at, &at) || at <= before)
             return count;
     }
     return count;
@@ -465,11 +465,11 @@ static uint32_t believe(struct weft_unwinder *u, const struct process *p, const 
     for (uint32_t i = 0; i < count; i++) {
         uint64_t pc = chain[i];
         const struct mapped *m = where(p, &pc);
-        const struct weft__rule *rule = m ? rule_at(u, m, pc - 1) : NULL;
+        const struct symbols_rule *rule = m ? rule_at(u, m, pc - 1) : NULL;
         if (!m)
             return i;
-        *complete = rule && rule->state == WEFT__RULE_LAST;
-        if (*complete || (rule && weft__spoils_fp(rule)))
+        *complete = rule && rule->state == SYMBOLS_RULE_LAST;
+        if (*complete || (rule && symbols_spoils_fp(rule)))
             return i + 1;
     }
     *complete = true; /* as far as the kernel goes */
@@ -480,16 +480,16 @@ uint32_t weft_unwinder_mend(struct weft_unwinder *u, const struct weft_unwind_in
                             uint64_t *pcs, uint32_t count, uint32_t room, bool *complete)
 {
     uint64_t found[MENDED_MAX];
-    struct weft__walk w;
+    struct symbols_walk w;
     struct end end;
     const struct process *p = *slot_of(u, in->process);
     *complete = true;
-    if (room == 0 || !weft__walk_begin(&w, in) || !mapped_at(p, w.frame.pc))
+    if (room == 0 || !symbols_walk_begin(&w, in) || !mapped_at(p, w.frame.pc))
         return count;
     uint32_t n = walk(u, p, &w, found, room < MENDED_MAX ? room : MENDED_MAX, &end);
     uint32_t from = count, rest = 0;
     *complete = end.complete;
-    if (!end.complete && !(end.rule && weft__spoils_fp(end.rule)))
+    if (!end.complete && !(end.rule && symbols_spoils_fp(end.rule)))
         from = join(&w, pcs, count);
     if (from < count) {
         rest = believe(u, p, pcs + from, count - from, complete);

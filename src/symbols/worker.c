@@ -39,7 +39,7 @@ static void become_worker(int fd, int files, pid_t parent, unsigned cpu_seconds)
     dup2(fd, 3);
     dup2(files, 4);
     syscall(SYS_close_range, 5, ~0u, 0);
-    weft__confine_limits(cpu_seconds);
+    symbols_confine_limits(cpu_seconds);
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* once it is somebody else: that clears it */
     if (getppid() != parent)
         _exit(1);
@@ -47,11 +47,11 @@ static void become_worker(int fd, int files, pid_t parent, unsigned cpu_seconds)
 
 enum { SEND_SECONDS = 20 };
 
-int weft__worker_start(struct weft__worker *w, const struct weft__worker_options *o,
-                       void (*run)(int fd, void *data), void *data)
+int symbols_worker_start(struct symbols_worker *w, const struct symbols_worker_options *o,
+                         void (*run)(int fd, void *data), void *data)
 {
     int pair[2], files[2] = {-1, -1};
-    *w = (struct weft__worker){.fd = -1, .files = -1};
+    *w = (struct symbols_worker){.fd = -1, .files = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return WEFT_E_NOMEM;
     pid_t self = getpid(), pid = -1;
@@ -61,7 +61,7 @@ int weft__worker_start(struct weft__worker *w, const struct weft__worker_options
         become_worker(pair[1], files[1], self, o ? o->cpu_seconds : 0);
         if (o && o->prepare)
             o->prepare();
-        weft__confine_calls(4);
+        symbols_confine_calls(4);
         run(3, data);
         _exit(0);
     }
@@ -77,7 +77,7 @@ int weft__worker_start(struct weft__worker *w, const struct weft__worker_options
     /* One that hangs in a file does not take what it is sent either. */
     setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = SEND_SECONDS},
                sizeof(struct timeval));
-    *w = (struct weft__worker){pid, pair[0], files[0]};
+    *w = (struct symbols_worker){pid, pair[0], files[0]};
     return 0;
 }
 
@@ -86,61 +86,62 @@ static uint32_t ms_of(struct timeval t)
     return (uint32_t)(t.tv_sec * 1000 + t.tv_usec / 1000);
 }
 
-struct weft__worker_end weft__worker_stop(struct weft__worker *w)
+struct symbols_worker_end symbols_worker_stop(struct symbols_worker *w)
 {
     struct rusage used = {0};
     int status = 0;
     if (w->pid <= 0)
-        return (struct weft__worker_end){0};
+        return (struct symbols_worker_end){0};
     kill(w->pid, SIGKILL);
     while (wait4(w->pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
     close(w->fd);
     close(w->files);
-    *w = (struct weft__worker){.fd = -1, .files = -1};
-    return (struct weft__worker_end){
+    *w = (struct symbols_worker){.fd = -1, .files = -1};
+    return (struct symbols_worker_end){
         .cpu_ms = ms_of(used.ru_utime) + ms_of(used.ru_stime),
         .late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU),
     };
 }
 
-bool weft__worker_asks(const struct weft__worker *w, int timeout_ms)
+bool symbols_worker_asks(const struct symbols_worker *w, int timeout_ms)
 {
     struct pollfd p[2] = {{.fd = w->files, .events = POLLIN}, {.fd = w->fd, .events = POLLIN}};
     return poll(p, 2, timeout_ms) > 0 && (p[0].revents & POLLIN) && !p[1].revents;
 }
 
-static enum weft__worker_read receive(int fd, void *to, size_t size, int timeout_ms, size_t *bytes)
+static enum symbols_worker_read receive(int fd, void *to, size_t size, int timeout_ms,
+                                        size_t *bytes)
 {
     struct pollfd p = {fd, POLLIN, 0};
     *bytes = 0;
     int ready = timeout_ms < 0 ? 1 : poll(&p, 1, timeout_ms);
     if (ready == 0 || (ready < 0 && errno == EINTR))
-        return WEFT__WORKER_LATE;
+        return SYMBOLS_WORKER_LATE;
     ssize_t n = ready < 0 ? -1 : recv(fd, to, size, 0);
     if (n < 0 && errno == EINTR)
-        return WEFT__WORKER_LATE;
+        return SYMBOLS_WORKER_LATE;
     if (n <= 0)
-        return WEFT__WORKER_GONE;
+        return SYMBOLS_WORKER_GONE;
     *bytes = (size_t)n;
-    return WEFT__WORKER_SOME;
+    return SYMBOLS_WORKER_SOME;
 }
 
-enum weft__worker_read weft__worker_read(const struct weft__worker *w, void *to, size_t size,
-                                         int timeout_ms, size_t *bytes)
+enum symbols_worker_read symbols_worker_read(const struct symbols_worker *w, void *to, size_t size,
+                                             int timeout_ms, size_t *bytes)
 {
     return receive(w->fd, to, size, timeout_ms, bytes);
 }
 
-bool weft__worker_get(int fd, void *to, size_t size, int timeout_ms)
+bool symbols_worker_get(int fd, void *to, size_t size, int timeout_ms)
 {
     while (size > 0) {
         size_t n;
         errno = 0;
-        enum weft__worker_read r = receive(fd, to, size, timeout_ms, &n);
-        if (r == WEFT__WORKER_LATE && errno == EINTR)
+        enum symbols_worker_read r = receive(fd, to, size, timeout_ms, &n);
+        if (r == SYMBOLS_WORKER_LATE && errno == EINTR)
             continue;
-        if (r != WEFT__WORKER_SOME)
+        if (r != SYMBOLS_WORKER_SOME)
             return false;
         to = (char *)to + n;
         size -= n;
@@ -148,7 +149,7 @@ bool weft__worker_get(int fd, void *to, size_t size, int timeout_ms)
     return true;
 }
 
-bool weft__worker_put(int fd, const void *from, size_t size)
+bool symbols_worker_put(int fd, const void *from, size_t size)
 {
     while (size > 0) {
         ssize_t n = send(fd, from, size, MSG_NOSIGNAL);

@@ -110,7 +110,7 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
 static void add_all_of(struct canvas *c, struct arrows *a, uint32_t promise)
 {
     const struct weft_model *m = c->m;
-    const struct weft__groups *g = &c->x->about;
+    const struct view_groups *g = &c->x->about;
     uint32_t i = m->promise[promise].first_interaction;
     for (int n = 0; i != WEFT_NONE && n < CHOSEN_ARROWS; i = m->interaction[i].next, n++)
         add_arrow(c, a, i, true);
@@ -127,7 +127,7 @@ static void add_all_of(struct canvas *c, struct arrows *a, uint32_t promise)
 static uint32_t first_after(const struct canvas *c, int64_t time_ns)
 {
     uint32_t low = 0, high = c->m->interactions;
-    WEFT_SEEK(low, high, c->m->interaction[weft__interaction_at(c->x, middle)].time_ns < time_ns);
+    WEFT_SEEK(low, high, c->m->interaction[view_interaction_at(c->x, middle)].time_ns < time_ns);
     return low;
 }
 
@@ -142,14 +142,14 @@ static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *
 {
     const struct weft_index *x = c->x;
     uint32_t nth = 0, found = 0;
-    for (uint32_t b = ch->first / WEFT__HEAP; b <= (ch->end - 1) / WEFT__HEAP; b++) {
+    for (uint32_t b = ch->first / VIEW_HEAP; b <= (ch->end - 1) / VIEW_HEAP; b++) {
         if (x->weightiest[b] < ch->weight || nth++ % ch->step != 0)
             continue;
-        uint32_t i = b * WEFT__HEAP < ch->first ? ch->first : b * WEFT__HEAP;
-        uint32_t last = (b + 1) * WEFT__HEAP < ch->end ? (b + 1) * WEFT__HEAP : ch->end;
+        uint32_t i = b * VIEW_HEAP < ch->first ? ch->first : b * VIEW_HEAP;
+        uint32_t last = (b + 1) * VIEW_HEAP < ch->end ? (b + 1) * VIEW_HEAP : ch->end;
         for (; i < last; i++)
             if (x->weight[i] >= ch->weight && found++ % (a ? ch->every : 1) == 0 && a)
-                add_arrow(c, a, weft__interaction_at(x, i), false);
+                add_arrow(c, a, view_interaction_at(x, i), false);
     }
     return found;
 }
@@ -158,7 +158,7 @@ static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *
 static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, uint32_t end)
 {
     const struct weft_index *x = c->x;
-    uint32_t from = first / WEFT__HEAP, to = (end - 1) / WEFT__HEAP, blocks = 0, count[256] = {0};
+    uint32_t from = first / VIEW_HEAP, to = (end - 1) / VIEW_HEAP, blocks = 0, count[256] = {0};
     unsigned weight = 255;
     for (uint32_t b = from; b <= to; b++)
         count[x->weightiest[b]]++;
@@ -178,8 +178,8 @@ static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, u
 /* How many there could be, of the interactions before one. */
 static uint32_t drawable_before(const struct weft_index *x, uint32_t end)
 {
-    uint32_t n = x->drawable[end / WEFT__HEAP];
-    for (uint32_t i = end / WEFT__HEAP * WEFT__HEAP; i < end; i++)
+    uint32_t n = x->drawable[end / VIEW_HEAP];
+    for (uint32_t i = end / VIEW_HEAP * VIEW_HEAP; i < end; i++)
         n += x->weight[i] != 0;
     return n;
 }
@@ -192,7 +192,7 @@ static void collect(struct canvas *c, struct arrows *a)
         add_weightiest(c, a, first, end);
     } else {
         for (uint32_t i = first; i < end && !c->list->failed; i++)
-            add_arrow(c, a, weft__interaction_at(c->x, i), false);
+            add_arrow(c, a, view_interaction_at(c->x, i), false);
     }
     uint32_t hovered = c->vp->hovered;
     if (hovered != WEFT_ROOT && hovered < c->m->promises)

@@ -76,7 +76,7 @@ static int make_room(struct weft_index *x)
     for (;;) {
         x->level_at[x->levels++] = at;
         at += n;
-        if (n == 1 || x->levels == WEFT__LEVELS)
+        if (n == 1 || x->levels == VIEW_LEVELS)
             break;
         n = (n + 3) / 4;
     }
@@ -110,14 +110,14 @@ static uint64_t within(const struct work *w, uint32_t bucket, int64_t from, int6
 static uint32_t bucket_from(const struct weft_index *x, uint32_t bucket, int64_t time_ns)
 {
     if (time_ns < x->time[bucket])
-        return weft__bucket_at(x, time_ns);
+        return view_bucket_at(x, time_ns);
     uint32_t low = bucket, step = 1;
     while (low + step < x->buckets && x->time[low + step] <= time_ns) {
         low += step;
         step *= 2;
     }
     uint32_t high = low + step < x->buckets ? low + step : x->buckets;
-    return weft__bucket_within(x, low, high, time_ns);
+    return view_bucket_within(x, low, high, time_ns);
 }
 
 /* Returns the bucket in which it ends. */
@@ -155,7 +155,7 @@ static void add_row(struct work *w, const struct weft_model *m, const struct wef
     }
     begin = 0;
     for (uint32_t r = x->run_first[row]; r < x->run_first[row + 1]; r++) {
-        int64_t start = inside(x, x->run_start[r]), end = inside(x, weft__run_end(x, r));
+        int64_t start = inside(x, x->run_start[r]), end = inside(x, view_run_end(x, r));
         begin = bucket_from(x, begin, start);
         add(w, &w->plane[1], begin, start, end);
     }
@@ -266,7 +266,7 @@ static int make_cursors(struct weft_index *x, const struct weft_layout *l)
     return 0;
 }
 
-int weft__index_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
+int view_index_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
 {
     if (make_blocks(x, l) < 0 || make_times(x, l) < 0 || make_room(x) < 0 ||
         make_cells(x, m, l) < 0)

@@ -105,30 +105,30 @@ static uint32_t change_from(const struct walk *w, int64_t time_ns)
 }
 
 /* The block that begins with the change that comes next; NULL: changes are taken one by one. */
-static const struct weft__extremes *block_at(const struct walk *w)
+static const struct view_extremes *block_at(const struct walk *w)
 {
     uint32_t since = w->at - w->c->x->change_first[w->counter];
-    if (!w->blocks || since % WEFT__CHANGES != 0 || w->end - w->at < WEFT__CHANGES)
+    if (!w->blocks || since % VIEW_CHANGES != 0 || w->end - w->at < VIEW_CHANGES)
         return NULL;
-    return &w->c->x->extremes[w->c->x->extremes_first[w->counter] + since / WEFT__CHANGES];
+    return &w->c->x->extremes[w->c->x->extremes_first[w->counter] + since / VIEW_CHANGES];
 }
 
 static int64_t next_time(const struct walk *w)
 {
-    const struct weft__extremes *block = block_at(w);
+    const struct view_extremes *block = block_at(w);
     return block ? block->time_ns : change_at(w, w->at)->time_ns;
 }
 
 /* Takes what comes next: its extremes, and the last value. */
 static void take(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
 {
-    const struct weft__extremes *block = block_at(w);
+    const struct view_extremes *block = block_at(w);
     int64_t one = block ? 0 : change_at(w, w->at)->value;
     int64_t min = block ? block->min : one, max = block ? block->max : one;
     *low = min < *low ? min : *low;
     *high = max > *high ? max : *high;
     *value = block ? block->last : one;
-    w->at += block ? WEFT__CHANGES : 1;
+    w->at += block ? VIEW_CHANGES : 1;
 }
 
 /* One counter as steps. Within a pixel only the extremes and the last value are drawn. Returns the

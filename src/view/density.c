@@ -44,7 +44,7 @@ static uint64_t estimate_period(const struct weft_profile *p, uint32_t source, u
     return gaps ? gap[gaps / 3] : unknown;
 }
 
-uint64_t weft__density_weight(const struct weft_density *d, const struct weft_sample *s)
+uint64_t view_density_weight(const struct weft_density *d, const struct weft_sample *s)
 {
     uint64_t weight = d->period_ns ? d->period_ns : s->value;
     return weight == 0 ? 1 : weight < UINT32_MAX ? weight : UINT32_MAX;
@@ -102,11 +102,11 @@ static int rank(struct weft_density *d, uint32_t *strip)
     }
     for (uint32_t i = 0; i < p->samples; i++)
         if (is_shown(d, &p->sample[i]))
-            r[p->sample[i].thread].busy_ns += weft__density_weight(d, &p->sample[i]);
+            r[p->sample[i].thread].busy_ns += view_density_weight(d, &p->sample[i]);
     qsort(r, p->threads, sizeof *r, by_busy);
     while (busy < p->threads && r[busy].busy_ns)
         busy++;
-    d->strips = busy < WEFT__STRIPS ? busy : WEFT__STRIPS;
+    d->strips = busy < VIEW_STRIPS ? busy : VIEW_STRIPS;
     for (uint32_t i = 0; i < busy; i++) {
         uint32_t at = i < d->strips ? i : d->strips - 1;
         strip[r[i].thread] = at;
@@ -120,10 +120,10 @@ static int rank(struct weft_density *d, uint32_t *strip)
 
 static uint32_t blocks(uint32_t count)
 {
-    return count / WEFT__STRETCHES + 1;
+    return count / VIEW_STRETCHES + 1;
 }
 
-static int series_init(struct weft__series *s)
+static int series_init(struct view_series *s)
 {
     s->item = malloc(((size_t)s->count + 1) * sizeof *s->item);
     s->length = malloc(((size_t)s->count + 1) * sizeof *s->length);
@@ -132,7 +132,7 @@ static int series_init(struct weft__series *s)
     return s->item && s->length && s->block ? 0 : WEFT_E_NOMEM;
 }
 
-static void series_fini(struct weft__series *s)
+static void series_fini(struct view_series *s)
 {
     free(s->item);
     free(s->length);
@@ -140,12 +140,12 @@ static void series_fini(struct weft__series *s)
 }
 
 /* The next one of a series, in the order of the ends; all: the sums until now. */
-static void series_add(struct weft__series *s, uint32_t item, uint32_t length, int64_t end_ns,
-                       const struct weft__on_core *all)
+static void series_add(struct view_series *s, uint32_t item, uint32_t length, int64_t end_ns,
+                       const struct view_on_core *all)
 {
-    if (s->count % WEFT__STRETCHES == 0)
-        s->block[s->count / WEFT__STRETCHES] =
-            (struct weft__stretches){all->on_ns, all->promise_ns, end_ns};
+    if (s->count % VIEW_STRETCHES == 0)
+        s->block[s->count / VIEW_STRETCHES] =
+            (struct view_stretches){all->on_ns, all->promise_ns, end_ns};
     s->item[s->count] = item;
     s->length[s->count++] = length;
 }
@@ -165,8 +165,8 @@ struct running {
 struct filling {
     uint32_t *strip;         /* of each thread */
     struct running *running; /* each thread */
-    uint64_t end_ns[WEFT__STRIPS];
-    struct weft__on_core sum[WEFT__STRIPS];
+    uint64_t end_ns[VIEW_STRIPS];
+    struct view_on_core sum[VIEW_STRIPS];
 };
 
 /* When the time on a core that a sample stands for began: its period ago; but if the thread has left the core for
@@ -191,7 +191,7 @@ static void fill_samples(struct weft_density *d, struct filling *f)
         const struct weft_sample *s = &p->sample[i];
         if (!is_shown(d, s))
             continue;
-        uint64_t weight = weft__density_weight(d, s);
+        uint64_t weight = view_density_weight(d, s);
         for (; next < p->absences && p->absence[next].from_ns < s->time_ns; next++) {
             const struct weft_absence *a = &p->absence[next];
             if (a->thread >= p->threads)
@@ -249,8 +249,8 @@ static int fill(struct weft_density *d, struct filling *f)
     return 0;
 }
 
-int weft__density_new(struct weft_density **out, const struct weft_profile *p,
-                      const struct weft_model *m)
+int view_density_new(struct weft_density **out, const struct weft_profile *p,
+                     const struct weft_model *m)
 {
     *out = NULL;
     if (!p->samples)
@@ -272,14 +272,14 @@ int weft__density_new(struct weft_density **out, const struct weft_profile *p,
     free(f.strip);
     free(f.running);
     if (rc < 0 || d->strips == 0) {
-        weft__density_free(d);
+        view_density_free(d);
         return rc;
     }
     *out = d;
     return 0;
 }
 
-void weft__density_free(struct weft_density *d)
+void view_density_free(struct weft_density *d)
 {
     for (uint32_t i = 0; d && i < d->strips; i++) {
         series_fini(&d->strip[i].samples);
@@ -291,9 +291,9 @@ void weft__density_free(struct weft_density *d)
 /* ---- Questions ---- */
 
 /* The last block that begins before a time, from hint on; 0: none does. */
-static uint32_t block_before(const struct weft__series *s, int64_t time_ns, uint32_t *hint)
+static uint32_t block_before(const struct view_series *s, int64_t time_ns, uint32_t *hint)
 {
-    uint32_t all = s->count ? (s->count - 1) / WEFT__STRETCHES + 1 : 0, low = *hint, step = 1;
+    uint32_t all = s->count ? (s->count - 1) / VIEW_STRETCHES + 1 : 0, low = *hint, step = 1;
     if (low >= all || s->block[low].end_ns >= time_ns)
         low = 0;
     while (step < all - low && s->block[low + step].end_ns < time_ns) {
@@ -315,20 +315,20 @@ static uint64_t part_before(uint64_t weight, uint32_t length, int64_t end_ns, in
     return missing < length ? weight * (uint64_t)(length - missing) / length : 0;
 }
 
-struct weft__on_core weft__density_until(const struct weft_density *d, uint32_t strip,
-                                         int64_t time_ns, uint32_t *hint)
+struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
+                                       int64_t time_ns, uint32_t *hint)
 {
-    const struct weft__series *s = &d->strip[strip].samples;
-    struct weft__on_core sum = {0, 0};
+    const struct view_series *s = &d->strip[strip].samples;
+    struct view_on_core sum = {0, 0};
     if (s->count == 0)
         return sum;
-    uint32_t block = block_before(s, time_ns, hint), i = block * WEFT__STRETCHES;
-    sum = (struct weft__on_core){s->block[block].before_ns, s->block[block].before_promise_ns};
+    uint32_t block = block_before(s, time_ns, hint), i = block * VIEW_STRETCHES;
+    sum = (struct view_on_core){s->block[block].before_ns, s->block[block].before_promise_ns};
     /* It may go on into the next block by the part of one. */
-    for (; i < s->count && i <= (block + 1) * WEFT__STRETCHES; i++) {
+    for (; i < s->count && i <= (block + 1) * VIEW_STRETCHES; i++) {
         const struct weft_sample *x = &d->p->sample[s->item[i]];
         int64_t end = model_time(d, x->time_ns);
-        uint64_t part = part_before(weft__density_weight(d, x), s->length[i], end, time_ns);
+        uint64_t part = part_before(view_density_weight(d, x), s->length[i], end, time_ns);
         sum.on_ns += part;
         sum.promise_ns += x->promise != WEFT_NONE ? part : 0;
         if (end >= time_ns)
@@ -337,15 +337,15 @@ struct weft__on_core weft__density_until(const struct weft_density *d, uint32_t 
     return sum;
 }
 
-uint64_t weft__density_interrupted(const struct weft_density *d, uint32_t strip, int64_t time_ns,
-                                   uint32_t *hint)
+uint64_t view_density_interrupted(const struct weft_density *d, uint32_t strip, int64_t time_ns,
+                                  uint32_t *hint)
 {
-    const struct weft__series *s = &d->strip[strip].interrupts;
+    const struct view_series *s = &d->strip[strip].interrupts;
     if (s->count == 0)
         return 0;
-    uint32_t block = block_before(s, time_ns, hint), i = block * WEFT__STRETCHES;
+    uint32_t block = block_before(s, time_ns, hint), i = block * VIEW_STRETCHES;
     uint64_t sum = s->block[block].before_ns;
-    for (; i < s->count && i <= (block + 1) * WEFT__STRETCHES; i++) {
+    for (; i < s->count && i <= (block + 1) * VIEW_STRETCHES; i++) {
         int64_t end = model_time(d, d->p->interrupt[s->item[i]].to_ns);
         sum += part_before(s->length[i], s->length[i], end, time_ns);
         if (end >= time_ns)
@@ -355,19 +355,19 @@ uint64_t weft__density_interrupted(const struct weft_density *d, uint32_t strip,
 }
 
 /* The first of a series that ends at a time or later. */
-static uint32_t first_ending(const struct weft_density *d, const struct weft__series *s,
+static uint32_t first_ending(const struct weft_density *d, const struct view_series *s,
                              int64_t time_ns)
 {
-    uint32_t hint = 0, i = s->count ? block_before(s, time_ns, &hint) * WEFT__STRETCHES : 0;
+    uint32_t hint = 0, i = s->count ? block_before(s, time_ns, &hint) * VIEW_STRETCHES : 0;
     while (i < s->count && model_time(d, d->p->sample[s->item[i]].time_ns) < time_ns)
         i++;
     return i;
 }
 
-void weft__density_between(const struct weft_density *d, uint32_t strip, int64_t from_ns,
-                           int64_t to_ns, uint32_t *first, uint32_t *last)
+void view_density_between(const struct weft_density *d, uint32_t strip, int64_t from_ns,
+                          int64_t to_ns, uint32_t *first, uint32_t *last)
 {
-    const struct weft__series *s = &d->strip[strip].samples;
+    const struct view_series *s = &d->strip[strip].samples;
     *first = first_ending(d, s, from_ns);
     *last = first_ending(d, s, to_ns);
     /* The one that ends later may have begun before. */

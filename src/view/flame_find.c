@@ -15,23 +15,23 @@ void weft_flame_found_fini(struct weft_flame_found *f)
 }
 
 /* Whether only words are asked for; the rest says something of promises. */
-static bool is_plain(const struct weft__query *q)
+static bool is_plain(const struct view_query *q)
 {
     for (uint32_t i = 0; i < q->terms; i++)
-        if (q->term[i].kind != WEFT__TERM_WORD)
+        if (q->term[i].kind != VIEW_TERM_WORD)
             return false;
     return q->terms != 0;
 }
 
-static bool matches(const struct weft__query *q, const char *name)
+static bool matches(const struct view_query *q, const char *name)
 {
     size_t size = strlen(name);
     uint16_t words = 0;
-    for (size_t at = 0; at < size && words != q->all; at += WEFT__QUERY_CHUNK) {
+    for (size_t at = 0; at < size && words != q->all; at += VIEW_QUERY_CHUNK) {
         size_t rest = size - at < UINT32_MAX ? size - at : UINT32_MAX;
-        words |= weft__query_find(q, name + at,
-                                  rest < WEFT__QUERY_CHUNK ? (uint32_t)rest : WEFT__QUERY_CHUNK,
-                                  (uint32_t)rest);
+        words |= view_query_find(q, name + at,
+                                 rest < VIEW_QUERY_CHUNK ? (uint32_t)rest : VIEW_QUERY_CHUNK,
+                                 (uint32_t)rest);
     }
     return words == q->all;
 }
@@ -39,9 +39,9 @@ static bool matches(const struct weft__query *q, const char *name)
 int weft_flame_find(struct weft_flame_found *out, const struct weft_profile *p,
                     const struct weft_calltree *t, const char *query)
 {
-    struct weft__query q;
+    struct view_query q;
     *out = (struct weft_flame_found){0};
-    weft__query_parse(&q, query);
+    view_query_parse(&q, query);
     out->bits = calloc((size_t)t->calls / 64 + 1, sizeof *out->bits);
     uint64_t *within = calloc((size_t)t->calls / 64 + 1, sizeof *within); /* or itself one */
     if (!out->bits || !within) {

@@ -82,7 +82,7 @@ static bool is_wide(const struct canvas *c, const int64_t time[2])
 struct regions {
     uint32_t count;
     bool sorted;
-    const struct weft__lengths *lengths;
+    const struct view_lengths *lengths;
 };
 
 /* How many are in the picture, from low on, before which none is. */
@@ -108,7 +108,7 @@ static void add_regions(struct canvas *c, struct region *open, const struct regi
     int64_t length = axis_length(&c->axis, REGION_MIN - 1);
     WEFT_SEEK(low, high, time[middle][1] < c->from_ns);
     uint32_t drawn = c->list->draws, added = 0;
-    for (uint32_t i = low; (i = weft__next_long(r->lengths, i, r->count, length)) < r->count; i++) {
+    for (uint32_t i = low; (i = view_next_long(r->lengths, i, r->count, length)) < r->count; i++) {
         if (r->sorted && time[i][0] > c->to_ns)
             break;
         if (!is_wide(c, time[i]))

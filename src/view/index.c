@@ -8,50 +8,50 @@
 
 /* ---- Lengths ---- */
 
-static int lengths_init(struct weft__lengths *l, uint32_t count)
+static int lengths_init(struct view_lengths *l, uint32_t count)
 {
-    l->most[0] = calloc((size_t)count / WEFT__BLOCK + 1, sizeof(int64_t));
-    l->most[1] = calloc((size_t)count / WEFT__BLOCK / WEFT__BLOCK + 1, sizeof(int64_t));
+    l->most[0] = calloc((size_t)count / VIEW_BLOCK + 1, sizeof(int64_t));
+    l->most[1] = calloc((size_t)count / VIEW_BLOCK / VIEW_BLOCK + 1, sizeof(int64_t));
     return l->most[0] && l->most[1] ? 0 : WEFT_E_NOMEM;
 }
 
-static void lengths_fini(struct weft__lengths *l)
+static void lengths_fini(struct view_lengths *l)
 {
     free(l->most[0]);
     free(l->most[1]);
 }
 
-static void add_length(struct weft__lengths *l, uint32_t at, int64_t length)
+static void add_length(struct view_lengths *l, uint32_t at, int64_t length)
 {
-    int64_t *most = &l->most[0][at / WEFT__BLOCK];
+    int64_t *most = &l->most[0][at / VIEW_BLOCK];
     if (length > *most)
         *most = length;
-    most = &l->most[1][at / WEFT__BLOCK / WEFT__BLOCK];
+    most = &l->most[1][at / VIEW_BLOCK / VIEW_BLOCK];
     if (length > *most)
         *most = length;
 }
 
-uint32_t weft__next_long(const struct weft__lengths *l, uint32_t from, uint32_t end,
-                         int64_t length_ns)
+uint32_t view_next_long(const struct view_lengths *l, uint32_t from, uint32_t end,
+                        int64_t length_ns)
 {
-    const uint32_t all = WEFT__BLOCK * WEFT__BLOCK;
+    const uint32_t all = VIEW_BLOCK * VIEW_BLOCK;
     while (from < end) {
         if (from % all == 0 && l->most[1][from / all] < length_ns)
             from += all;
-        else if (l->most[0][from / WEFT__BLOCK] < length_ns)
-            from = (from / WEFT__BLOCK + 1) * WEFT__BLOCK;
+        else if (l->most[0][from / VIEW_BLOCK] < length_ns)
+            from = (from / VIEW_BLOCK + 1) * VIEW_BLOCK;
         else
             return from;
     }
     return end;
 }
 
-uint32_t weft__long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
-                         uint32_t end, int64_t length_ns)
+uint32_t view_long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
+                        uint32_t end, int64_t length_ns)
 {
     while (span < end) {
-        span = weft__next_long(&x->lines, span, end, length_ns);
-        uint32_t block = (span / WEFT__BLOCK + 1) * WEFT__BLOCK;
+        span = view_next_long(&x->lines, span, end, length_ns);
+        uint32_t block = (span / VIEW_BLOCK + 1) * VIEW_BLOCK;
         for (uint32_t last = block < end ? block : end; span < last; span++)
             if (l->until[span] - l->start[span] >= length_ns)
                 return span;
@@ -125,7 +125,7 @@ static int sort_runs(struct weft_index *x, uint32_t first, uint32_t end)
 
 static int by_run(const void *a, const void *b)
 {
-    const struct weft__mark *x = a, *y = b;
+    const struct view_mark *x = a, *y = b;
     return weft_order(x->run, y->run);
 }
 
@@ -152,7 +152,7 @@ static int mark_long_runs(struct weft_index *x, const struct weft_model *m,
                    x->run_start[at + 1] == start)
                 at++;
             if (n < x->long_runs)
-                x->long_run[n++] = (struct weft__mark){.run = at, .end_ns = m->run[r].end_ns};
+                x->long_run[n++] = (struct view_mark){.run = at, .end_ns = m->run[r].end_ns};
         }
     x->long_runs = n;
     if (n)
@@ -182,43 +182,43 @@ static int index_runs(struct weft_index *x, const struct weft_model *m, const st
     return mark_long_runs(x, m, l);
 }
 
-int64_t weft__run_end(const struct weft_index *x, uint32_t run)
+int64_t view_run_end(const struct weft_index *x, uint32_t run)
 {
     if (x->run_length[run] != UINT32_MAX)
         return x->run_start[run] + x->run_length[run];
-    struct weft__mark key = {.run = run};
-    const struct weft__mark *found =
+    struct view_mark key = {.run = run};
+    const struct view_mark *found =
         x->long_runs ? bsearch(&key, x->long_run, x->long_runs, sizeof key, by_run) : NULL;
     return found ? found->end_ns : x->run_start[run] + UINT32_MAX;
 }
 
-uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
+uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 {
     uint32_t low = x->run_first[row], high = x->run_first[row + 1];
     WEFT_SEEK(low, high, x->run_start[middle] < time_ns);
     /* Runs of a row hardly ever lie over one another. */
-    for (int i = 0; i < 4 && low > x->run_first[row] && weft__run_end(x, low - 1) >= time_ns; i++)
+    for (int i = 0; i < 4 && low > x->run_first[row] && view_run_end(x, low - 1) >= time_ns; i++)
         low--;
     return low;
 }
 
 /* ---- Spans ---- */
 
-uint32_t weft__bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
-                             int64_t time_ns)
+uint32_t view_bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
+                            int64_t time_ns)
 {
     low++;
     WEFT_SEEK(low, high, x->time[middle] <= time_ns);
     return low - 1;
 }
 
-uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
+uint32_t view_bucket_at(const struct weft_index *x, int64_t time_ns)
 {
-    return weft__bucket_within(x, 0, x->buckets, time_ns);
+    return view_bucket_within(x, 0, x->buckets, time_ns);
 }
 
-uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
-                             uint32_t bucket, int64_t time_ns)
+uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                            uint32_t bucket, int64_t time_ns)
 {
     uint32_t low = l->first[row], high = l->first[row + 1], at = bucket / x->cursor_step;
     if (at < x->cursors && x->time[at * x->cursor_step] <= time_ns)
@@ -229,11 +229,11 @@ uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layou
     return low;
 }
 
-uint32_t weft__span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
-                          uint32_t bucket, int64_t time_ns)
+uint32_t view_span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                         uint32_t bucket, int64_t time_ns)
 {
     /* What ends before a time begins before it; and of what reaches to it, few begin before it. */
-    uint32_t low = weft__span_reaching(x, l, row, bucket, time_ns), end = l->first[row + 1];
+    uint32_t low = view_span_reaching(x, l, row, bucket, time_ns), end = l->first[row + 1];
     uint32_t high = low;
     for (uint32_t step = 1; high < end && l->start[high] <= time_ns; step *= 2) {
         low = high + 1;
@@ -245,8 +245,8 @@ uint32_t weft__span_after(const struct weft_index *x, const struct weft_layout *
 
 /* ---- Making it ---- */
 
-int weft__index_new(struct weft_index **out, const struct weft_model *m,
-                    const struct weft_layout *l, weft_progress_fn *progress, void *data)
+int view_index_new(struct weft_index **out, const struct weft_model *m, const struct weft_layout *l,
+                   weft_progress_fn *progress, void *data)
 {
     *out = NULL;
     struct weft_index *x = calloc(1, sizeof *x);
@@ -256,20 +256,20 @@ int weft__index_new(struct weft_index **out, const struct weft_model *m,
     for (int step = 0; step < 5 && rc == 0; step++) {
         rc = step == 0   ? index_lengths(x, m, l)
              : step == 1 ? index_runs(x, m, l)
-             : step == 2 ? weft__index_cells(x, m, l)
-             : step == 3 ? weft__index_links(x, m)
-                         : weft__index_changes(x, m);
+             : step == 2 ? view_index_cells(x, m, l)
+             : step == 3 ? view_index_links(x, m)
+                         : view_index_changes(x, m);
         if (rc == 0 && progress && !progress(data, 0.5 + 0.1 * (step + 1)))
             rc = WEFT_E_CANCELED;
     }
     if (rc < 0)
-        weft__index_free(x);
+        view_index_free(x);
     else
         *out = x;
     return rc;
 }
 
-void weft__index_free(struct weft_index *x)
+void view_index_free(struct weft_index *x)
 {
     if (!x)
         return;

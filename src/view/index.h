@@ -15,41 +15,41 @@
 
 #include "view/scene.h"
 
-#define WEFT__BLOCK 16     /* lengths in a block */
-#define WEFT__HEAP 64      /* interactions in a block */
-#define WEFT__LEVELS 12    /* of cells */
-#define WEFT__CHANGES 16   /* changes of a counter in a block */
-#define WEFT__SHARE 65280u /* 255 * 256: all of a row */
+#define VIEW_BLOCK 16     /* lengths in a block */
+#define VIEW_HEAP 64      /* interactions in a block */
+#define VIEW_LEVELS 12    /* of cells */
+#define VIEW_CHANGES 16   /* changes of a counter in a block */
+#define VIEW_SHARE 65280u /* 255 * 256: all of a row */
 
 /* Greatest lengths, of blocks and of blocks of blocks. */
-struct weft__lengths {
+struct view_lengths {
     int64_t *most[2];
 };
 
 /* Lists of numbers by key / 16, so that the table of keys is small; who reads a list looks at the keys. */
-struct weft__groups {
+struct view_groups {
     uint32_t *first; /* of each 16 keys */
     uint32_t *item;
 };
 
-struct weft__extremes { /* of a block of changes */
-    int64_t time_ns;    /* of the first */
+struct view_extremes { /* of a block of changes */
+    int64_t time_ns;   /* of the first */
     int64_t min, max, last;
 };
 
-struct weft__mark { /* of a run that is longer than 32 bits can say */
+struct view_mark { /* of a run that is longer than 32 bits can say */
     uint32_t run;
     int64_t end_ns;
 };
 
 struct weft_index {
-    struct weft__lengths lines, sleeps, pauses, missings;
+    struct view_lengths lines, sleeps, pauses, missings;
     bool sleeps_sorted, pauses_sorted;
 
     uint32_t *run_first; /* runs of row r are run_first[r] … run_first[r + 1] */
     int64_t *run_start;
     uint32_t *run_length; /* UINT32_MAX: see long_run */
-    struct weft__mark *long_run;
+    struct view_mark *long_run;
     uint32_t long_runs;
 
     uint32_t buckets;
@@ -59,67 +59,66 @@ struct weft_index {
     uint16_t *block_of;  /* each row */
     uint32_t levels;
     uint32_t
-        level_at[WEFT__LEVELS + 1]; /* where the cells of a level begin, within those of a block */
-    uint16_t *cell;                 /* cover | running << 8, level_at[levels] for each block */
-    uint64_t *failed;               /* a bit for each bucket, failed_words for each block */
+        level_at[VIEW_LEVELS + 1]; /* where the cells of a level begin, within those of a block */
+    uint16_t *cell;                /* cover | running << 8, level_at[levels] for each block */
+    uint64_t *failed;              /* a bit for each bucket, failed_words for each block */
     uint32_t failed_words;
 
     uint32_t cursor_step;            /* buckets */
     uint32_t cursors, *cursor, rows; /* at time[i * cursor_step]: [i * rows + row] */
 
-    uint32_t *by_time;         /* the interactions; NULL: they are recorded in that order */
-    uint8_t *weight;           /* of each in that order; 0: is not drawn */
-    uint8_t *weightiest;       /* of each block */
-    uint32_t *drawable;        /* before each block, of those that have a weight */
-    struct weft__groups about; /* interactions by what they are done to */
-    struct weft__groups became;
+    uint32_t *by_time;        /* the interactions; NULL: they are recorded in that order */
+    uint8_t *weight;          /* of each in that order; 0: is not drawn */
+    uint8_t *weightiest;      /* of each block */
+    uint32_t *drawable;       /* before each block, of those that have a weight */
+    struct view_groups about; /* interactions by what they are done to */
+    struct view_groups became;
 
     uint32_t *change_first; /* of each counter, in change; one more than counters */
     uint32_t *change;       /* of each counter by time */
     uint32_t *extremes_first;
-    struct weft__extremes *extremes;
+    struct view_extremes *extremes;
 };
 
 /* Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then NULL. */
-int weft__index_new(struct weft_index **out, const struct weft_model *m,
-                    const struct weft_layout *l, weft_progress_fn *progress, void *data);
-void weft__index_free(struct weft_index *x);
+int view_index_new(struct weft_index **out, const struct weft_model *m, const struct weft_layout *l,
+                   weft_progress_fn *progress, void *data);
+void view_index_free(struct weft_index *x);
 
 /* Parts of making it; each returns 0 or WEFT_E_NOMEM. */
-int weft__index_cells(struct weft_index *x, const struct weft_model *m,
-                      const struct weft_layout *l);
-int weft__index_links(struct weft_index *x, const struct weft_model *m);
-int weft__index_changes(struct weft_index *x, const struct weft_model *m);
+int view_index_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l);
+int view_index_links(struct weft_index *x, const struct weft_model *m);
+int view_index_changes(struct weft_index *x, const struct weft_model *m);
 
 /* ---- Questions ---- */
 
-int64_t weft__run_end(const struct weft_index *x, uint32_t run);
+int64_t view_run_end(const struct weft_index *x, uint32_t run);
 
 /* The first run of a row that may end at or after a time. */
-uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns);
+uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns);
 
 /* The next span at or after span and below end whose block says that it may be as long. */
-uint32_t weft__long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
-                         uint32_t end, int64_t length_ns);
+uint32_t view_long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
+                        uint32_t end, int64_t length_ns);
 
 /* The bucket of a time; 0 or the last one where it lies outside. */
-uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns);
+uint32_t view_bucket_at(const struct weft_index *x, int64_t time_ns);
 
 /* The last one of low … high - 1 that begins at time_ns or before; low, if none does. */
-uint32_t weft__bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
-                             int64_t time_ns);
+uint32_t view_bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
+                            int64_t time_ns);
 
 /* The first span of a row that reaches to time_ns, where bucket is that of the time. */
-uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
-                             uint32_t bucket, int64_t time_ns);
+uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                            uint32_t bucket, int64_t time_ns);
 
 /* The first span of a row that begins after time_ns. */
-uint32_t weft__span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
-                          uint32_t bucket, int64_t time_ns);
+uint32_t view_span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                         uint32_t bucket, int64_t time_ns);
 
-/* Says that weft__span_reaching will be asked about a row soon: what it reads lies far apart. */
-static inline void weft__fetch_row(const struct weft_index *x, const struct weft_layout *l,
-                                   uint32_t row, uint32_t bucket)
+/* Says that view_span_reaching will be asked about a row soon: what it reads lies far apart. */
+static inline void view_fetch_row(const struct weft_index *x, const struct weft_layout *l,
+                                  uint32_t row, uint32_t bucket)
 {
     uint32_t at = bucket / x->cursor_step;
     if (row < x->rows && at < x->cursors) {
@@ -129,8 +128,8 @@ static inline void weft__fetch_row(const struct weft_index *x, const struct weft
     }
 }
 
-/* Likewise weft__run_at. */
-static inline void weft__fetch_runs(const struct weft_index *x, uint32_t row)
+/* Likewise view_run_at. */
+static inline void view_fetch_runs(const struct weft_index *x, uint32_t row)
 {
     uint32_t first = x->run_first[row], middle = first + (x->run_first[row + 1] - first) / 2;
     __builtin_prefetch(&x->run_start[middle]);
@@ -138,16 +137,16 @@ static inline void weft__fetch_runs(const struct weft_index *x, uint32_t row)
 }
 
 /* The first at or after from and below end of blocks whose maxima are given that may be as long. */
-uint32_t weft__next_long(const struct weft__lengths *l, uint32_t from, uint32_t end,
-                         int64_t length_ns);
+uint32_t view_next_long(const struct view_lengths *l, uint32_t from, uint32_t end,
+                        int64_t length_ns);
 
 /* The interaction at a place in the order of time. */
-static inline uint32_t weft__interaction_at(const struct weft_index *x, uint32_t at)
+static inline uint32_t view_interaction_at(const struct weft_index *x, uint32_t at)
 {
     return x->by_time ? x->by_time[at] : at;
 }
 
 /* How much an interaction matters: the promise that it is about lived so long. 0: is not drawn. */
-uint8_t weft__interaction_weight(const struct weft_model *m, uint32_t interaction);
+uint8_t view_interaction_weight(const struct weft_model *m, uint32_t interaction);
 
 #endif

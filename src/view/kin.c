@@ -31,7 +31,7 @@ static bool add(struct canvas *c, uint32_t *room, uint32_t promise, bool joined)
 static void add_joined(struct canvas *c, uint32_t *room)
 {
     const struct weft_model *m = c->m;
-    const struct weft__groups *g = &c->x->became;
+    const struct view_groups *g = &c->x->became;
     uint32_t final = weft_model_final(m, c->vp->selected);
     add(c, room, final, true);
     /* First the way from the selection, which may be long; then whatever else became these. */
@@ -75,7 +75,7 @@ void canvas_find_kin(struct canvas *c)
     for (int n = 0; i != WEFT_NONE && n < OTHERS_MAX; i = m->interaction[i].next, n++)
         if (m->interaction[i].kind == WEFT_WAITS || m->interaction[i].kind == WEFT_READS)
             add(c, &room, m->interaction[i].other, false);
-    const struct weft__groups *g = &c->x->about;
+    const struct view_groups *g = &c->x->about;
     int resolvers = 0;
     for (uint32_t k = g->first[selected / 16];
          k < g->first[selected / 16 + 1] && resolvers < OTHERS_MAX; k++) {

@@ -45,7 +45,7 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
     w->wrote = true;
     if (!w->c->list->failed)
         w->c->list->draw[w->c->list->draws - 1].promise = w->promise;
-    weft__names_take(w->names, x, w->y - w->above, width);
+    view_names_take(w->names, x, w->y - w->above, width);
     return true;
 }
 
@@ -57,7 +57,7 @@ static void put_type(struct writing *w, uint32_t promise)
         put(w, WEFT_INK_FAINT_TEXT, w->next, type, strlen(type));
 }
 
-const char *weft__reason_text(const struct canvas *c, uint32_t promise, uint32_t *size)
+const char *view_reason_text(const struct canvas *c, uint32_t promise, uint32_t *size)
 {
     const struct weft_model *m = c->m;
     const struct weft_promise *p = &m->promise[promise];
@@ -74,7 +74,7 @@ static void put_reason(struct writing *w, uint32_t promise)
 {
     const struct weft_promise *p = &w->c->m->promise[promise];
     uint32_t size;
-    const char *text = weft__reason_text(w->c, promise, &size);
+    const char *text = view_reason_text(w->c, promise, &size);
     if (!text)
         return;
     int32_t x = canvas_x(w->c, p->end_ns) + GAP;
@@ -90,17 +90,17 @@ static bool is_shown(const struct weft_model *m, uint32_t label)
     return m->quirks.changes_are_labels || !m->label[label].is_change;
 }
 
-uint32_t weft__next_label(const struct weft_model *m, uint32_t label)
+uint32_t view_next_label(const struct weft_model *m, uint32_t label)
 {
     while (label != WEFT_NONE && !is_shown(m, label))
         label = m->label[label].next;
     return label;
 }
 
-uint32_t weft__label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
+uint32_t view_label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
 {
     const struct weft_model *m = c->m;
-    uint32_t l = weft__next_label(m, p->first_label), chosen = l;
+    uint32_t l = view_next_label(m, p->first_label), chosen = l;
     for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
          l = m->label[l].next)
         if (!m->label[l].is_change)
@@ -112,7 +112,7 @@ uint32_t weft__label_at_start(const struct canvas *c, const struct weft_promise 
 
 static bool has_room_after(const struct writing *w, uint32_t label)
 {
-    uint32_t next = weft__next_label(w->c->m, w->c->m->label[label].next);
+    uint32_t next = view_next_label(w->c->m, w->c->m->label[label].next);
     return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
 }
 
@@ -122,7 +122,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     struct canvas *c = w->c;
     const struct weft_model *m = c->m;
     char text[256];
-    uint32_t l = weft__label_at_start(c, &m->promise[promise], x0);
+    uint32_t l = view_label_at_start(c, &m->promise[promise], x0);
     bool typed = false;
     if (l == WEFT_NONE) {
         /* The number, if the type has room, too: that says more. */
@@ -134,7 +134,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
             put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
     }
     for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns;
-         l = weft__next_label(m, m->label[l].next)) {
+         l = view_next_label(m, m->label[l].next)) {
         int32_t x = canvas_x(c, m->label[l].time_ns);
         x = x < x0 ? x0 : x;
         if (x > x1 + PX || w->next > w->end - ROOM_MIN)
@@ -188,13 +188,13 @@ static uint32_t write_roomy(struct canvas *c, struct names *names)
 
 void canvas_draw_labels(struct canvas *c)
 {
-    struct names *names = weft__names_new(c);
+    struct names *names = view_names_new(c);
     if (!names) {
         c->list->failed = true;
         return;
     }
     uint32_t written = write_roomy(c, names);
-    written += weft__names_write(names);
+    written += view_names_write(names);
     c->left_out.names = c->shapes - written;
-    weft__names_free(names);
+    view_names_free(names);
 }

@@ -26,7 +26,7 @@ enum {
 
 struct lane {
     uint32_t cells;
-    uint64_t *cover;      /* each cell, of all rows: WEFT__SHARE for all of one */
+    uint64_t *cover;      /* each cell, of all rows: VIEW_SHARE for all of one */
     uint64_t *run;        /* in which one runs, likewise */
     uint64_t *solid;      /* what is drawn as shapes, where it must be taken off; zero in between */
     int64_t *through;     /* differences: lines that go on through all of the cell */
@@ -54,7 +54,7 @@ static uint32_t cell_at(const struct canvas *c, const struct lane *lane, int32_t
 static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *part,
                      int64_t *through, int32_t x0, int32_t x1)
 {
-    const uint32_t unit = WEFT__SHARE / CELL;
+    const uint32_t unit = VIEW_SHARE / CELL;
     x0 = x0 < c->x0 ? c->x0 : x0;
     x1 = x1 > c->x1 ? c->x1 : x1;
     if (x1 <= x0) {
@@ -73,7 +73,7 @@ static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *
         through[b]--;
     } else {
         for (uint32_t i = a + 1; i < b; i++)
-            part[i] += WEFT__SHARE;
+            part[i] += VIEW_SHARE;
     }
 }
 
@@ -105,9 +105,9 @@ static void fold_runs(struct canvas *c, struct lane *lane, uint32_t row, int64_t
                       int64_t to_ns)
 {
     const struct weft_index *x = c->x;
-    for (uint32_t r = weft__run_at(x, row, from_ns);
+    for (uint32_t r = view_run_at(x, row, from_ns);
          r < x->run_first[row + 1] && x->run_start[r] <= to_ns; r++) {
-        int64_t start = x->run_start[r], end = weft__run_end(x, r);
+        int64_t start = x->run_start[r], end = view_run_end(x, r);
         if (end >= from_ns)
             add_part(c, lane, lane->run, NULL, canvas_x(c, start > from_ns ? start : from_ns),
                      canvas_x(c, end < to_ns ? end : to_ns));
@@ -162,9 +162,9 @@ static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint3
             continue;
         for (uint32_t at = first; at < last; at++) {
             uint32_t row = c->shown_row[at];
-            fold_spans(c, lane, weft__span_reaching(c->x, c->l, row, gap->begin, gap->from_ns),
-                       weft__span_after(c->x, c->l, row, gap->end - 1, gap->to_ns - 1),
-                       gap->from_ns, gap->to_ns - 1);
+            fold_spans(c, lane, view_span_reaching(c->x, c->l, row, gap->begin, gap->from_ns),
+                       view_span_after(c->x, c->l, row, gap->end - 1, gap->to_ns - 1), gap->from_ns,
+                       gap->to_ns - 1);
             fold_runs(c, lane, row, gap->from_ns, gap->to_ns - 1);
         }
     }
@@ -183,7 +183,7 @@ static bool any_run(const struct canvas *c, uint32_t block)
 {
     const struct weft_index *x = c->x;
     const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
-    uint32_t from = weft__bucket_at(x, c->from_ns), running = 0;
+    uint32_t from = view_bucket_at(x, c->from_ns), running = 0;
     if (c->buckets > FEW_BUCKETS)
         return true;
     for (uint32_t b = from; b < from + c->buckets; b++)
@@ -201,7 +201,7 @@ static inline void fetch_row(const struct canvas *c, uint32_t at, bool runs)
         __builtin_prefetch(&c->l->look[span]);
     }
     if (runs)
-        weft__fetch_runs(c->x, c->shown_row[at]);
+        view_fetch_runs(c->x, c->shown_row[at]);
 }
 
 /* Shown rows from first up to last, which are all of one block. */
@@ -306,7 +306,7 @@ static void flush_run(struct canvas *c, struct lane *lane)
 
 static bool has_few_runs(const struct canvas *c, uint32_t row)
 {
-    uint32_t first = weft__run_at(c->x, row, c->from_ns);
+    uint32_t first = view_run_at(c->x, row, c->from_ns);
     return c->x->run_first[row + 1] - first <= FEW_RUNS ||
            c->x->run_start[first + FEW_RUNS] > c->to_ns;
 }
@@ -315,9 +315,9 @@ static void draw_runs(struct canvas *c, struct lane *lane)
 {
     const struct weft_index *x = c->x;
     uint32_t row = c->shown_row[lane->first];
-    for (uint32_t r = weft__run_at(x, row, c->from_ns);
+    for (uint32_t r = view_run_at(x, row, c->from_ns);
          r < x->run_first[row + 1] && x->run_start[r] <= c->to_ns; r++) {
-        int32_t x0 = canvas_x(c, x->run_start[r]), x1 = canvas_x(c, weft__run_end(x, r));
+        int32_t x0 = canvas_x(c, x->run_start[r]), x1 = canvas_x(c, view_run_end(x, r));
         if (x1 < c->x0)
             continue;
         x0 = x0 < c->x0 ? c->x0 : x0;
@@ -399,10 +399,10 @@ static void draw_tips(struct canvas *c, struct lane *lane, int32_t y0, int32_t y
         lane->tip_rows += rows;
         int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = c->x0 + (int32_t)end * CELL;
         int64_t from = axis_time(&c->axis, x0), to = axis_time(&c->axis, x1 < c->x1 ? x1 : c->x1);
-        uint32_t a = weft__bucket_at(c->x, from), b = weft__bucket_at(c->x, to), count = 0;
+        uint32_t a = view_bucket_at(c->x, from), b = view_bucket_at(c->x, to), count = 0;
         for (uint32_t at = lane->first; at < lane->last; at++)
-            count += weft__span_after(c->x, c->l, c->shown_row[at], b, to) -
-                     weft__span_reaching(c->x, c->l, c->shown_row[at], a, from);
+            count += view_span_after(c->x, c->l, c->shown_row[at], b, to) -
+                     view_span_reaching(c->x, c->l, c->shown_row[at], a, from);
         char text[48];
         int n = snprintf(text, sizeof text, "%u promise%s", count, count == 1 ? "" : "s");
         struct weft_draw *d = canvas_rect(c, WEFT_INK_FOLD, x0, y0, x1 < c->x1 ? x1 : c->x1, y1);
@@ -431,7 +431,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
     bool thin = rows == 1 && height > 8 * PX;
     int32_t y0 = thin ? y - 3 * PX : lane->y0, y1 = thin ? y + 3 * PX : lane->y1;
-    const struct scale all = scale_of((uint64_t)rows * WEFT__SHARE), one = scale_of(WEFT__SHARE);
+    const struct scale all = scale_of((uint64_t)rows * VIEW_SHARE), one = scale_of(VIEW_SHARE);
     for (uint32_t i = 0; i < lane->cells; i++) {
         uint32_t shade = shade_of(&all, lane->cover[i]);
         lane->shade[i] = (uint8_t)(shade ? 40 + shade * 160 / SHADES : 0);
@@ -441,7 +441,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
         draw_tips(c, lane, y0, y1);
     if (lane->runs_folded) {
         for (uint32_t i = 0; i < lane->cells; i++)
-            lane->shade[i] = lane->run[i] > WEFT__SHARE / SHADES
+            lane->shade[i] = lane->run[i] > VIEW_SHARE / SHADES
                                  ? (uint8_t)(shade_of(&one, lane->run[i]) * 200 / SHADES)
                                  : 0;
         int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
@@ -462,7 +462,7 @@ static void add_through(struct lane *lane)
     for (uint32_t i = 0; i < lane->cells; i++) {
         through += lane->through[i];
         lane->through[i] = 0;
-        lane->cover[i] += (uint64_t)through * WEFT__SHARE;
+        lane->cover[i] += (uint64_t)through * VIEW_SHARE;
     }
     lane->through[lane->cells] = 0;
 }

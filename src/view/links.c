@@ -7,7 +7,7 @@
 #include "base/order.h"
 #include "view/index.h"
 
-uint8_t weft__interaction_weight(const struct weft_model *m, uint32_t interaction)
+uint8_t view_interaction_weight(const struct weft_model *m, uint32_t interaction)
 {
     const struct weft_interaction *i = &m->interaction[interaction];
     if (i->replaced || i->actor == i->other || i->actor == WEFT_ROOT || i->other == WEFT_ROOT)
@@ -30,7 +30,7 @@ static uint32_t becomes_of(const struct weft_model *m, uint32_t promise)
     return m->promise[promise].becomes == WEFT_NONE ? WEFT_ROOT : m->promise[promise].becomes;
 }
 
-static int make_groups(struct weft__groups *g, const struct weft_model *m, uint32_t items,
+static int make_groups(struct view_groups *g, const struct weft_model *m, uint32_t items,
                        uint32_t key(const struct weft_model *m, uint32_t item))
 {
     g->first = calloc((size_t)m->promises / 16 + 3, sizeof *g->first);
@@ -112,29 +112,29 @@ static int sort_changes(const struct weft_model *m, uint32_t *change, uint32_t n
     return 0;
 }
 
-int weft__index_links(struct weft_index *x, const struct weft_model *m)
+int view_index_links(struct weft_index *x, const struct weft_model *m)
 {
     x->weight = malloc((size_t)m->interactions + 1);
-    x->weightiest = calloc((size_t)m->interactions / WEFT__HEAP + 1, 1);
-    x->drawable = calloc((size_t)m->interactions / WEFT__HEAP + 2, sizeof *x->drawable);
+    x->weightiest = calloc((size_t)m->interactions / VIEW_HEAP + 1, 1);
+    x->drawable = calloc((size_t)m->interactions / VIEW_HEAP + 2, sizeof *x->drawable);
     if (!x->weight || !x->weightiest || !x->drawable)
         return WEFT_E_NOMEM;
     int rc = sort_interactions(x, m);
     for (uint32_t i = 0; i < m->interactions && rc == 0; i++) {
-        uint8_t weight = weft__interaction_weight(m, weft__interaction_at(x, i));
-        uint8_t *most = &x->weightiest[i / WEFT__HEAP];
+        uint8_t weight = view_interaction_weight(m, view_interaction_at(x, i));
+        uint8_t *most = &x->weightiest[i / VIEW_HEAP];
         x->weight[i] = weight;
         *most = weight > *most ? weight : *most;
-        x->drawable[i / WEFT__HEAP + 1] += weight != 0;
+        x->drawable[i / VIEW_HEAP + 1] += weight != 0;
     }
-    for (uint32_t block = 0; block < m->interactions / WEFT__HEAP + 1; block++)
+    for (uint32_t block = 0; block < m->interactions / VIEW_HEAP + 1; block++)
         x->drawable[block + 1] += x->drawable[block];
     if (rc == 0)
         rc = make_groups(&x->about, m, m->interactions, other_of);
     return rc < 0 ? rc : make_groups(&x->became, m, m->promises, becomes_of);
 }
 
-int weft__index_changes(struct weft_index *x, const struct weft_model *m)
+int view_index_changes(struct weft_index *x, const struct weft_model *m)
 {
     uint32_t n = m->counters, blocks = 0;
     x->change_first = calloc((size_t)n + 2, sizeof *x->change_first);
@@ -146,7 +146,7 @@ int weft__index_changes(struct weft_index *x, const struct weft_model *m)
     for (uint32_t i = 0; i < m->changes; i++)
         next[m->change[i].counter + 1]++;
     for (uint32_t k = 0; k < n; k++) {
-        blocks += (next[k + 1] + WEFT__CHANGES - 1) / WEFT__CHANGES;
+        blocks += (next[k + 1] + VIEW_CHANGES - 1) / VIEW_CHANGES;
         x->extremes_first[k + 1] = blocks;
         next[k + 1] += next[k];
     }
@@ -161,10 +161,10 @@ int weft__index_changes(struct weft_index *x, const struct weft_model *m)
             return WEFT_E_NOMEM;
         for (uint32_t i = first; i < x->change_first[k + 1]; i++) {
             const struct weft_change *ch = &m->change[x->change[i]];
-            struct weft__extremes *e =
-                &x->extremes[x->extremes_first[k] + (i - first) / WEFT__CHANGES];
-            if ((i - first) % WEFT__CHANGES == 0)
-                *e = (struct weft__extremes){
+            struct view_extremes *e =
+                &x->extremes[x->extremes_first[k] + (i - first) / VIEW_CHANGES];
+            if ((i - first) % VIEW_CHANGES == 0)
+                *e = (struct view_extremes){
                     .time_ns = ch->time_ns, .min = ch->value, .max = ch->value};
             e->min = ch->value < e->min ? ch->value : e->min;
             e->max = ch->value > e->max ? ch->value : e->max;

@@ -81,7 +81,7 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
             sum = 257;
         }
     if (bucket > 0 && x->time[bucket] > t1)
-        bucket = weft__bucket_at(x, t1);
+        bucket = view_bucket_at(x, t1);
     return bucket < x->buckets ? bucket : x->buckets - 1;
 }
 
@@ -116,7 +116,7 @@ const struct mix *canvas_mix(struct canvas *c, uint32_t cells)
         c->list->failed = true;
         return m;
     }
-    uint32_t bucket = weft__bucket_at(c->x, c->from_ns), last = weft__bucket_at(c->x, c->to_ns);
+    uint32_t bucket = view_bucket_at(c->x, c->from_ns), last = view_bucket_at(c->x, c->to_ns);
     m->useful = last - bucket >= cells;
     m->gaps_max =
         GAP_ROWS_MAX / (c->shown + 1) < MIX_GAPS_MAX ? GAP_ROWS_MAX / (c->shown + 1) : MIX_GAPS_MAX;

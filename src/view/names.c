@@ -59,7 +59,7 @@ struct names {
     uint32_t boxes, boxes_room, texts, texts_room, candidates, candidates_room;
 };
 
-struct names *weft__names_new(struct canvas *c)
+struct names *view_names_new(struct canvas *c)
 {
     struct names *n = calloc(1, sizeof *n);
     if (!n)
@@ -76,7 +76,7 @@ struct names *weft__names_new(struct canvas *c)
     return n;
 }
 
-void weft__names_free(struct names *n)
+void view_names_free(struct names *n)
 {
     free(n->bucket);
     free(n->box);
@@ -117,7 +117,7 @@ static int32_t bottom_of(const struct canvas *c, int32_t baseline)
     return baseline + c->font / 5;
 }
 
-void weft__names_take(struct names *n, int32_t x, int32_t baseline, int32_t width)
+void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width)
 {
     take(n, x, top_of(n->c, baseline), x + width, bottom_of(n->c, baseline));
 }
@@ -241,7 +241,7 @@ static uint32_t next_of(const struct canvas *c, enum wanted wanted, uint32_t spa
 {
     switch (wanted) {
     case LONG:
-        return weft__long_span(c->x, c->l, span, end, length);
+        return view_long_span(c->x, c->l, span, end, length);
     case FOUND:
         return weft_search_next_span(c->vp->search, span, end);
     case RED:
@@ -342,7 +342,7 @@ static void find_words(struct words *w, const struct canvas *c, const struct tex
     w->text = w->room;
     w->ink = t->kind == REASON ? WEFT_INK_FAILED : WEFT_INK_TEXT;
     if (t->kind == REASON) {
-        w->text = weft__reason_text(c, t->promise, &w->size);
+        w->text = view_reason_text(c, t->promise, &w->size);
         w->size = w->text ? w->size : 0;
     } else if (t->label != WEFT_NONE) {
         w->size = weft_model_label_text(m, &m->label[t->label], w->room, sizeof w->room);
@@ -384,13 +384,13 @@ static bool place_name(struct names *n, const struct candidate *x)
     uint32_t promise = c->l->spans[x->span], size;
     int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
     struct text t = {.x = x->x0 + PX, .y = x->y - ABOVE, .promise = promise, .kind = NAME};
-    t.label = weft__label_at_start(c, &c->m->promise[promise], x->x0);
+    t.label = view_label_at_start(c, &c->m->promise[promise], x->x0);
     if (t.label != WEFT_NONE && c->m->label[t.label].time_ns > c->to_ns)
         t.label = WEFT_NONE;
     t.tick = !x->single;
     t.height = canvas_row_height(c, x->at);
     bool placed = place(n, t, t.x + (x->x1 - x->x0) / 2, end);
-    if (!x->single || x->rank > 1 || !weft__reason_text(c, promise, &size))
+    if (!x->single || x->rank > 1 || !view_reason_text(c, promise, &size))
         return placed;
     struct words w;
     t.kind = REASON;
@@ -409,9 +409,9 @@ static void place_changes(struct names *n, const struct candidate *x)
     const struct weft_model *m = c->m;
     uint32_t promise = c->l->spans[x->span], seen = 0;
     int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
-    uint32_t l = weft__label_at_start(c, &m->promise[promise], x->x0);
+    uint32_t l = view_label_at_start(c, &m->promise[promise], x->x0);
     while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
-        l = weft__next_label(m, m->label[l].next);
+        l = view_next_label(m, m->label[l].next);
         if (l == WEFT_NONE || m->label[l].time_ns > c->to_ns)
             return;
         struct text t = {.x = canvas_x(c, m->label[l].time_ns), .y = x->y - ABOVE, .kind = CHANGE};
@@ -452,7 +452,7 @@ static void draw_texts(struct names *n)
     }
 }
 
-uint32_t weft__names_write(struct names *n)
+uint32_t view_names_write(struct names *n)
 {
     struct canvas *c = n->c;
     uint32_t written = 0;

@@ -12,26 +12,26 @@
 struct names;
 
 /* NULL: no memory. */
-struct names *weft__names_new(struct canvas *c);
-void weft__names_free(struct names *n);
+struct names *view_names_new(struct canvas *c);
+void view_names_free(struct names *n);
 
 /* A text of that width is there already. */
-void weft__names_take(struct names *n, int32_t x, int32_t baseline, int32_t width);
+void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width);
 
 /* Chooses, places and draws them. Returns how many lines that are drawn singly (c->shape) have a text. */
-uint32_t weft__names_write(struct names *n);
+uint32_t view_names_write(struct names *n);
 
 /* ---- labels.c: what is written ---- */
 
 /* That label, or the first one after it that is shown; WEFT_NONE: there is none. In weft's own traces a counter's
  * change says nothing about what runs; its strip shows it. */
-uint32_t weft__next_label(const struct weft_model *m, uint32_t label);
+uint32_t view_next_label(const struct weft_model *m, uint32_t label);
 
 /* The label that stands where the line begins: the promise's name, if that comes soon enough, so that a counter's
  * change does not take its place. WEFT_NONE: there is no label yet. */
-uint32_t weft__label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0);
+uint32_t view_label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0);
 
 /* Why it failed, if it did so in the picture, or that it should have been resolved; NULL: neither. Not terminated. */
-const char *weft__reason_text(const struct canvas *c, uint32_t promise, uint32_t *size);
+const char *view_reason_text(const struct canvas *c, uint32_t promise, uint32_t *size);
 
 #endif

@@ -75,8 +75,8 @@ static uint32_t between(const struct point *p, uint32_t row, int64_t from_ns, in
                         uint32_t *begin)
 {
     const struct weft_index *x = p->s->x;
-    *begin = weft__span_reaching(x, p->s->l, row, weft__bucket_at(x, from_ns), from_ns);
-    return weft__span_after(x, p->s->l, row, weft__bucket_at(x, to_ns), to_ns);
+    *begin = view_span_reaching(x, p->s->l, row, view_bucket_at(x, from_ns), from_ns);
+    return view_span_after(x, p->s->l, row, view_bucket_at(x, to_ns), to_ns);
 }
 
 /* The shape of a row that is nearest, not farther than NEAR; *distance says how far. */
@@ -89,7 +89,7 @@ static uint32_t shape_near(const struct point *p, uint32_t row, int32_t *distanc
     uint32_t best = WEFT_NONE;
     int64_t length = axis_length(a, p->g->shape_width - 1);
     *distance = INT32_MAX;
-    for (uint32_t s = begin; (s = weft__long_span(p->s->x, p->s->l, s, end, length)) < end; s++) {
+    for (uint32_t s = begin; (s = view_long_span(p->s->x, p->s->l, s, end, length)) < end; s++) {
         int32_t from = axis_x(a, p->s->l->start[s]), to = x_of_end(p, s);
         int32_t far = p->x < from ? from - p->x : p->x > to ? p->x - to : 0;
         if (axis_seen(a, from, to) >= p->g->shape_width && far <= NEAR && far <= *distance) {
@@ -117,11 +117,11 @@ static void fold_row(const struct point *p, uint32_t row, int64_t from_ns, int64
         f->count -= weft_layout_span_end(l, p->s->m, s) < from_ns;
     if (alone) {
         int64_t length = axis_length(&p->axis, p->g->shape_width - 1);
-        for (uint32_t s = begin; (s = weft__long_span(p->s->x, l, s, end, length)) < end; s++)
+        for (uint32_t s = begin; (s = view_long_span(p->s->x, l, s, end, length)) < end; s++)
             f->count -= is_shape(p, s) && weft_layout_span_end(l, p->s->m, s) >= from_ns;
     }
     /* Each is longer than the one before, so there are few until the longest is found. */
-    for (uint32_t s = begin; (s = weft__long_span(p->s->x, l, s, end, f->length_ns + 1)) < end;
+    for (uint32_t s = begin; (s = view_long_span(p->s->x, l, s, end, f->length_ns + 1)) < end;
          s++) {
         int64_t until = weft_layout_span_end(l, p->s->m, s);
         if (until < from_ns || until - l->start[s] <= f->length_ns || (alone && is_shape(p, s)))

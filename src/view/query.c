@@ -7,9 +7,8 @@
 #include "base/duration.h"
 
 static const char *const prefixes[] = {
-    [WEFT__TERM_WORD] = "",      [WEFT__TERM_LABEL] = "label:",
-    [WEFT__TERM_TYPE] = "type:", [WEFT__TERM_REASON] = "reason:",
-    [WEFT__TERM_ID] = "id:",     [WEFT__TERM_OUTCOME] = "outcome:",
+    [VIEW_TERM_WORD] = "",          [VIEW_TERM_LABEL] = "label:", [VIEW_TERM_TYPE] = "type:",
+    [VIEW_TERM_REASON] = "reason:", [VIEW_TERM_ID] = "id:",       [VIEW_TERM_OUTCOME] = "outcome:",
 };
 
 static char lower(char c)
@@ -40,12 +39,12 @@ static bool parse_length(const char *text, size_t size, uint64_t *out)
     return true;
 }
 
-static void add_term(struct weft__query *q, struct weft__term t)
+static void add_term(struct view_query *q, struct view_term t)
 {
     uint16_t bit = (uint16_t)(1u << q->terms);
-    bool word = t.kind == WEFT__TERM_WORD;
+    bool word = t.kind == VIEW_TERM_WORD;
     const char *text = q->bytes + t.at;
-    if (word || t.kind == WEFT__TERM_LABEL) {
+    if (word || t.kind == VIEW_TERM_LABEL) {
         uint16_t i = t.size;
         while (i > 0 && is_digit(text[i - 1]))
             i--;
@@ -53,20 +52,20 @@ static void add_term(struct weft__query *q, struct weft__term t)
             q->amounts |= bit;
         q->of_label |= bit;
     }
-    if (word || t.kind == WEFT__TERM_TYPE)
+    if (word || t.kind == VIEW_TERM_TYPE)
         q->of_type |= bit;
-    if (word || t.kind == WEFT__TERM_REASON)
+    if (word || t.kind == VIEW_TERM_REASON)
         q->of_reason |= bit;
-    if (t.is_id || t.kind == WEFT__TERM_LONGER || t.kind == WEFT__TERM_SHORTER)
+    if (t.is_id || t.kind == VIEW_TERM_LONGER || t.kind == VIEW_TERM_SHORTER)
         q->others |= bit;
-    if (t.kind == WEFT__TERM_OUTCOME) {
+    if (t.kind == VIEW_TERM_OUTCOME) {
         for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
             if (!strncmp(weft_outcome_name((enum weft_outcome)o), text, t.size))
                 q->outcome[o] |= bit;
         if (!strncmp("overdue", text, t.size))
             q->overdue |= bit;
     }
-    q->texts += t.kind <= WEFT__TERM_REASON;
+    q->texts += t.kind <= VIEW_TERM_REASON;
     q->all |= bit;
     q->term[q->terms++] = t;
 }
@@ -80,28 +79,28 @@ static bool is_outcome(const char *text, uint32_t size)
 }
 
 /* A word, in lower case at bytes + at; quoted from the byte quote on (size: not at all). */
-static void understand(struct weft__query *q, uint16_t at, uint16_t size, uint16_t quote)
+static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_t quote)
 {
     const char *text = q->bytes + at;
-    struct weft__term t = {.kind = WEFT__TERM_WORD, .at = at, .size = size};
+    struct view_term t = {.kind = VIEW_TERM_WORD, .at = at, .size = size};
     if (size > 1 && quote > 0 && (text[0] == '>' || text[0] == '<') &&
         parse_length(text + 1, size - 1u, &t.number)) {
-        t.kind = text[0] == '>' ? WEFT__TERM_LONGER : WEFT__TERM_SHORTER;
+        t.kind = text[0] == '>' ? VIEW_TERM_LONGER : VIEW_TERM_SHORTER;
         add_term(q, t);
         return;
     }
-    for (unsigned kind = WEFT__TERM_LABEL; kind <= WEFT__TERM_OUTCOME; kind++) {
+    for (unsigned kind = VIEW_TERM_LABEL; kind <= VIEW_TERM_OUTCOME; kind++) {
         uint16_t n = (uint16_t)strlen(prefixes[kind]);
         if (size < n || quote < n || memcmp(text, prefixes[kind], n) != 0)
             continue;
         if (size == n) /* nothing is asked for yet */
             return;
-        t.is_id = kind == WEFT__TERM_ID &&
+        t.is_id = kind == VIEW_TERM_ID &&
                   weft_parse_digits(text + n, size - (size_t)n, UINT64_MAX, &t.number);
-        if ((kind == WEFT__TERM_ID && !t.is_id) ||
-            (kind == WEFT__TERM_OUTCOME && !is_outcome(text + n, size - (uint32_t)n)))
+        if ((kind == VIEW_TERM_ID && !t.is_id) ||
+            (kind == VIEW_TERM_OUTCOME && !is_outcome(text + n, size - (uint32_t)n)))
             break;
-        t.kind = (enum weft__term_kind)kind;
+        t.kind = (enum view_term_kind)kind;
         t.at = (uint16_t)(at + n);
         t.size = (uint16_t)(size - n);
         add_term(q, t);
@@ -129,9 +128,9 @@ static size_t end_of_duration(const char *text, size_t i, size_t size)
     return number ? unit : i;
 }
 
-void weft__query_parse(struct weft__query *q, const char *query)
+void view_query_parse(struct view_query *q, const char *query)
 {
-    *q = (struct weft__query){0};
+    *q = (struct view_query){0};
     size_t size = strnlen(query, WEFT_SEARCH_BYTES), used = 0, i = 0;
     while (q->terms < WEFT_SEARCH_WORDS) {
         while (i < size && is_space(query[i]))
@@ -171,34 +170,34 @@ void weft__query_parse(struct weft__query *q, const char *query)
 
 /* ---- Matching ---- */
 
-uint16_t weft__query_find(const struct weft__query *q, const char *text, uint32_t count,
-                          uint32_t size)
+uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t count,
+                         uint32_t size)
 {
-    char folded[WEFT__QUERY_CHUNK + WEFT_SEARCH_BYTES];
+    char folded[VIEW_QUERY_CHUNK + WEFT_SEARCH_BYTES];
     uint16_t words = 0;
     if (size > sizeof folded)
         size = sizeof folded;
     for (uint32_t i = 0; i < size; i++)
         folded[i] = lower(text[i]);
     for (uint32_t i = 0; i < q->terms; i++) {
-        const struct weft__term *t = &q->term[i];
+        const struct view_term *t = &q->term[i];
         uint32_t within = count + t->size - 1u < size ? count + t->size - 1u : size;
-        if (t->kind <= WEFT__TERM_REASON && t->size <= within &&
+        if (t->kind <= VIEW_TERM_REASON && t->size <= within &&
             memmem(folded, within, q->bytes + t->at, t->size))
             words |= (uint16_t)(1u << i);
     }
     return words;
 }
 
-uint16_t weft__query_match(const struct weft__query *q, uint64_t id, int64_t length_ns)
+uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns)
 {
     uint16_t words = 0;
     uint64_t length = (uint64_t)length_ns;
     for (uint32_t i = 0; i < q->terms; i++) {
-        const struct weft__term *t = &q->term[i];
-        bool found = t->kind == WEFT__TERM_LONGER    ? length > t->number
-                     : t->kind == WEFT__TERM_SHORTER ? length < t->number
-                                                     : t->is_id && t->number == id;
+        const struct view_term *t = &q->term[i];
+        bool found = t->kind == VIEW_TERM_LONGER    ? length > t->number
+                     : t->kind == VIEW_TERM_SHORTER ? length < t->number
+                                                    : t->is_id && t->number == id;
         words |= (uint16_t)((unsigned)found << i);
     }
     return words;

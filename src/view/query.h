@@ -7,46 +7,46 @@
 
 #include "view/search.h"
 
-#define WEFT__QUERY_CHUNK 4096
+#define VIEW_QUERY_CHUNK 4096
 
-enum weft__term_kind {
-    WEFT__TERM_WORD,
-    WEFT__TERM_LABEL,
-    WEFT__TERM_TYPE,
-    WEFT__TERM_REASON,
-    WEFT__TERM_ID,
-    WEFT__TERM_OUTCOME,
-    WEFT__TERM_LONGER,
-    WEFT__TERM_SHORTER,
+enum view_term_kind {
+    VIEW_TERM_WORD,
+    VIEW_TERM_LABEL,
+    VIEW_TERM_TYPE,
+    VIEW_TERM_REASON,
+    VIEW_TERM_ID,
+    VIEW_TERM_OUTCOME,
+    VIEW_TERM_LONGER,
+    VIEW_TERM_SHORTER,
 };
 
-struct weft__term {
-    enum weft__term_kind kind;
-    uint16_t at, size; /* of its text in weft__query.bytes, in lower case */
+struct view_term {
+    enum view_term_kind kind;
+    uint16_t at, size; /* of its text in view_query.bytes, in lower case */
     bool is_id;        /* number is an id */
     uint64_t number;   /* or nanoseconds */
 };
 
-struct weft__query {
-    struct weft__term term[WEFT_SEARCH_WORDS];
+struct view_query {
+    struct view_term term[WEFT_SEARCH_WORDS];
     uint32_t terms;
     uint32_t texts; /* how many of them are looked for in texts */
     uint16_t all;   /* bits */
     /* The words that may be found in labels, types and failures; that ask for outcomes, and for an overdue
-     * one; that say how a counter changed; and that weft__query_match finds. */
+     * one; that say how a counter changed; and that view_query_match finds. */
     uint16_t of_label, of_type, of_reason, outcome[WEFT_OUTCOME_COUNT], overdue, amounts, others;
     char bytes[WEFT_SEARCH_BYTES];
 };
 
 /* Never fails: what does not make sense is text to be looked for. */
-void weft__query_parse(struct weft__query *q, const char *query);
+void view_query_parse(struct view_query *q, const char *query);
 
-/* The words that begin in the first count bytes of a text, at most WEFT__QUERY_CHUNK; size: how much of it
+/* The words that begin in the first count bytes of a text, at most VIEW_QUERY_CHUNK; size: how much of it
  * there is. */
-uint16_t weft__query_find(const struct weft__query *q, const char *text, uint32_t count,
-                          uint32_t size);
+uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t count,
+                         uint32_t size);
 
 /* The words that ask for that number or for a line that long. */
-uint16_t weft__query_match(const struct weft__query *q, uint64_t id, int64_t length_ns);
+uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns);
 
 #endif

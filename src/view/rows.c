@@ -23,7 +23,7 @@ enum {
 static bool has_label(const struct canvas *c, uint32_t begin, uint32_t end)
 {
     int64_t length = axis_length(&c->axis, LABEL_LINE - 1);
-    for (uint32_t s = begin; (s = weft__long_span(c->x, c->l, s, end, length)) < end; s++) {
+    for (uint32_t s = begin; (s = view_long_span(c->x, c->l, s, end, length)) < end; s++) {
         int64_t until = weft_layout_span_end(c->l, c->m, s);
         if (until >= c->from_ns &&
             axis_seen(&c->axis, canvas_x(c, c->l->start[s]), canvas_x(c, until)) >= LABEL_LINE)
@@ -74,19 +74,19 @@ bool canvas_find_rows(struct canvas *c)
     const struct weft_layout *l = c->l;
     if (!make_room(c))
         return false;
-    uint32_t from = weft__bucket_at(c->x, c->from_ns), to = weft__bucket_at(c->x, c->to_ns);
+    uint32_t from = view_bucket_at(c->x, c->from_ns), to = view_bucket_at(c->x, c->to_ns);
     c->buckets = to - from + 1;
     for (uint32_t row = 0; row < l->rows; row++) {
-        weft__fetch_row(c->x, l, row + 16, from);
+        view_fetch_row(c->x, l, row + 16, from);
         if (c->buckets > 1)
-            weft__fetch_row(c->x, l, row + 16, to);
-        uint32_t begin = weft__span_reaching(c->x, l, row, from, c->from_ns), end;
+            view_fetch_row(c->x, l, row + 16, to);
+        uint32_t begin = view_span_reaching(c->x, l, row, from, c->from_ns), end;
         c->shown_at[row] = WEFT_NONE;
         if (begin == l->first[row + 1] || l->start[begin] > c->to_ns)
             continue;
         end = begin + 1; /* of many rows, few show more than one line */
         if (end < l->first[row + 1] && l->start[end] <= c->to_ns)
-            end = weft__span_after(c->x, l, row, to, c->to_ns);
+            end = view_span_after(c->x, l, row, to, c->to_ns);
         if (!is_seen(c, begin, end))
             continue;
         c->shown_at[row] = c->shown;
@@ -363,7 +363,7 @@ void canvas_find_shapes(struct canvas *c)
                 continue;
             uint32_t end = c->shown_end[at];
             for (uint32_t s = c->shown_begin[at];
-                 c->shapes <= SHAPES_MAX && (s = weft__long_span(c->x, c->l, s, end, length)) < end;
+                 c->shapes <= SHAPES_MAX && (s = view_long_span(c->x, c->l, s, end, length)) < end;
                  s++)
                 add_shape(c, at, s);
         }

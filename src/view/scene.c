@@ -20,7 +20,7 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
     if (rc == 0 && progress && !progress(data, 0.5))
         rc = WEFT_E_CANCELED;
     if (rc == 0)
-        rc = weft__index_new(&s->x, m, s->l, progress, data);
+        rc = view_index_new(&s->x, m, s->l, progress, data);
     if (rc < 0)
         weft_scene_free(s);
     else
@@ -30,11 +30,11 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
 
 int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
 {
-    weft__density_free(s->d);
+    view_density_free(s->d);
     weft_profile_free(s->p);
     s->d = NULL;
     s->p = NULL;
-    int rc = p ? weft__density_new(&s->d, p, s->m) : 0;
+    int rc = p ? view_density_new(&s->d, p, s->m) : 0;
     if (rc < 0 || !s->d)
         weft_profile_free(p);
     else
@@ -99,7 +99,7 @@ int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_r
 uint64_t weft_scene_sample_ns(const struct weft_scene *s, uint32_t sample)
 {
     const struct weft_sample *x = &s->p->sample[sample];
-    return x->source == s->d->source ? weft__density_weight(s->d, x) : 0;
+    return x->source == s->d->source ? view_density_weight(s->d, x) : 0;
 }
 
 uint32_t weft_scene_source(const struct weft_scene *s)
@@ -112,8 +112,8 @@ void weft_scene_free(struct weft_scene *s)
     if (!s)
         return;
     weft_layout_free(s->l);
-    weft__index_free(s->x);
-    weft__density_free(s->d);
+    view_index_free(s->x);
+    view_density_free(s->d);
     weft_profile_free(s->p);
     free(s);
 }

@@ -22,7 +22,7 @@ enum phase { TEXTS, LABELS, PROMISES, SPANS, COUNT, SCATTER, DONE };
 struct weft_search {
     const struct weft_model *m;
     const struct weft_layout *l;
-    struct weft__query query;
+    struct view_query query;
     enum phase phase;
     uint32_t at;      /* what is looked at next in this phase */
     uint32_t text_at; /* byte of the text that is looked at */
@@ -56,7 +56,7 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
     uint32_t n = s->m->promises;
     q->m = s->m;
     q->l = s->l;
-    weft__query_parse(&q->query, query);
+    view_query_parse(&q->query, query);
     q->first_ns = INT64_MAX;
     q->last_ns = q->latest_ns = INT64_MIN;
     q->phase = q->query.terms == 0 ? DONE : q->query.texts ? TEXTS : PROMISES;
@@ -107,9 +107,9 @@ static uint32_t look_at_texts(struct weft_search *q, uint32_t steps)
     while (q->at < end && steps) {
         const char *text = weft_strings_get(q->m->strings, q->at, &size);
         uint32_t left = size - q->text_at,
-                 chunk = left < WEFT__QUERY_CHUNK ? left : WEFT__QUERY_CHUNK;
+                 chunk = left < VIEW_QUERY_CHUNK ? left : VIEW_QUERY_CHUNK;
         uint32_t cost = 1 + chunk / TEXT_STEP * q->query.texts;
-        q->text[q->at] |= weft__query_find(&q->query, text + q->text_at, chunk, left);
+        q->text[q->at] |= view_query_find(&q->query, text + q->text_at, chunk, left);
         steps -= cost < steps ? cost : steps;
         q->text_at += chunk;
         if (q->text_at == size) {
@@ -131,7 +131,7 @@ static uint16_t words_in_label(const struct weft_search *q, const struct weft_la
     if (q->query.amounts & ~words) { /* rare: "name+1" */
         char text[256];
         uint32_t size = weft_model_label_text(m, l, text, sizeof text);
-        words |= weft__query_find(&q->query, text, size, size);
+        words |= view_query_find(&q->query, text, size, size);
     }
     return words;
 }
@@ -163,7 +163,7 @@ static void add_hit(struct weft_search *q, uint32_t promise, int64_t start)
 static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
 {
     const struct weft_model *m = q->m;
-    const struct weft__query *query = &q->query;
+    const struct view_query *query = &q->query;
     uint32_t end = m->promises - q->at > steps ? q->at + steps : m->promises;
     steps -= end - q->at;
     for (; q->at < end; q->at++) {
@@ -181,7 +181,7 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
             continue;
         int64_t start = weft_layout_start(q->l, p);
         if (query->others)
-            words |= weft__query_match(query, p->id, weft_layout_end(q->l, m, q->at) - start);
+            words |= view_query_match(query, p->id, weft_layout_end(q->l, m, q->at) - start);
         if ((words & query->all) == query->all)
             add_hit(q, q->at, start);
     }

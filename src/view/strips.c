@@ -68,13 +68,13 @@ struct cells {
 
 static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t first, uint32_t last)
 {
-    uint32_t hint[WEFT__STRIPS] = {0}, marks[WEFT__STRIPS] = {0};
-    struct weft__on_core before[WEFT__STRIPS];
-    uint64_t interrupted[WEFT__STRIPS];
+    uint32_t hint[VIEW_STRIPS] = {0}, marks[VIEW_STRIPS] = {0};
+    struct view_on_core before[VIEW_STRIPS];
+    uint64_t interrupted[VIEW_STRIPS];
     int64_t from = axis_time(&c->axis, c->x0);
     for (uint32_t s = first; s < last; s++) {
-        before[s] = weft__density_until(c->d, s, from, &hint[s]);
-        interrupted[s] = weft__density_interrupted(c->d, s, from, &marks[s]);
+        before[s] = view_density_until(c->d, s, from, &hint[s]);
+        interrupted[s] = view_density_interrupted(c->d, s, from, &marks[s]);
     }
     for (uint32_t i = 0; i < cells->count; i++) {
         int32_t x1 = c->x0 + (int32_t)(i + 1) * CELL;
@@ -84,8 +84,8 @@ static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t fir
         if (to <= from)
             continue;
         for (uint32_t s = first; s < last; s++) {
-            struct weft__on_core now = weft__density_until(c->d, s, to, &hint[s]);
-            uint64_t until = weft__density_interrupted(c->d, s, to, &marks[s]);
+            struct view_on_core now = view_density_until(c->d, s, to, &hint[s]);
+            uint64_t until = view_density_interrupted(c->d, s, to, &marks[s]);
             on += now.on_ns - before[s].on_ns;
             promise += now.promise_ns - before[s].promise_ns;
             marked += until - interrupted[s];
@@ -147,12 +147,12 @@ static const char *percent(char out[16], uint64_t part, uint64_t whole)
 static void draw_tip(struct canvas *c, uint32_t first, uint32_t last, const char *name, int32_t y0,
                      int32_t y1)
 {
-    struct weft__on_core sum = {0, 0};
+    struct view_on_core sum = {0, 0};
     char on[16], promise[16], text[300];
     for (uint32_t s = first; s < last; s++) {
         uint32_t hint = 0;
-        struct weft__on_core from = weft__density_until(c->d, s, c->from_ns, &hint);
-        struct weft__on_core to = weft__density_until(c->d, s, c->to_ns, &hint);
+        struct view_on_core from = view_density_until(c->d, s, c->from_ns, &hint);
+        struct view_on_core to = view_density_until(c->d, s, c->to_ns, &hint);
         sum.on_ns += to.on_ns - from.on_ns;
         sum.promise_ns += to.promise_ns - from.promise_ns;
     }
@@ -235,7 +235,7 @@ static void find_hottest(struct weft_strip_pick *out, const struct weft_density 
     uint32_t n = 0, room = PICKED_MAX / (last - first);
     for (uint32_t s = first; s < last; s++) {
         uint32_t begin, end;
-        weft__density_between(d, s, from, to, &begin, &end);
+        view_density_between(d, s, from, to, &begin, &end);
         out->samples += end - begin;
         uint32_t step = (end - begin) / room + 1;
         for (uint32_t i = begin; i < end && n < PICKED_MAX; i += step) {
@@ -272,12 +272,12 @@ void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
     out->to_ns = out->to_ns > out->from_ns ? out->to_ns : out->from_ns + 1;
     for (uint32_t at = first; at < last; at++) {
         uint32_t hint = 0, marks = 0;
-        struct weft__on_core from = weft__density_until(d, at, out->from_ns, &hint);
-        struct weft__on_core to = weft__density_until(d, at, out->to_ns, &hint);
-        uint64_t begin = weft__density_interrupted(d, at, out->from_ns, &marks);
+        struct view_on_core from = view_density_until(d, at, out->from_ns, &hint);
+        struct view_on_core to = view_density_until(d, at, out->to_ns, &hint);
+        uint64_t begin = view_density_interrupted(d, at, out->from_ns, &marks);
         out->on_ns += to.on_ns - from.on_ns;
         out->promise_ns += to.promise_ns - from.promise_ns;
-        out->interrupted_ns += weft__density_interrupted(d, at, out->to_ns, &marks) - begin;
+        out->interrupted_ns += view_density_interrupted(d, at, out->to_ns, &marks) - begin;
         out->threads += d->strip[at].threads;
     }
     if (out->threads == 1)

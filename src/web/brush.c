@@ -40,7 +40,7 @@ static void put(struct brush *b, enum brush_kind kind, const struct weft_draw *d
 }
 
 /* A line of that width; along an axis it is a rectangle, which is quicker and exact. */
-static void put_line(struct brush *b, const struct weft_draw *d, const struct weft__shape *s,
+static void put_line(struct brush *b, const struct weft_draw *d, const struct paint_shape *s,
                      int32_t width)
 {
     int32_t x = s->x0 < s->x1 ? s->x0 : s->x1, y = s->y0 < s->y1 ? s->y0 : s->y1;
@@ -59,14 +59,14 @@ static void put_line(struct brush *b, const struct weft_draw *d, const struct we
 static void put_shape(struct brush *b, const struct weft_drawlist *list, const struct weft_draw *d,
                       bool heads)
 {
-    struct weft__shape s;
-    if (!weft__shape_of(&s, list, d))
+    struct paint_shape s;
+    if (!paint_shape_of(&s, list, d))
         return;
     if (!heads && s.body && d->op == WEFT_DRAW_RECT) {
         int32_t r[] = {s.x0, s.y0, s.x1 - s.x0, s.y1 - s.y0};
         put(b, BRUSH_RECTS, d, 0, true, 4, r);
     } else if (!heads && s.body) {
-        put_line(b, d, &s, weft__shape_width(d));
+        put_line(b, d, &s, paint_shape_width(d));
     } else if (heads && s.head) {
         int32_t r[] = {s.corner[0].x, s.corner[0].y, s.corner[1].x,
                        s.corner[1].y, s.corner[2].x, s.corner[2].y};
@@ -76,15 +76,15 @@ static void put_shape(struct brush *b, const struct weft_drawlist *list, const s
 
 static void put_steps(struct brush *b, const struct weft_drawlist *list, const struct weft_draw *d)
 {
-    struct weft__shape s;
+    struct paint_shape s;
     for (uint32_t i = 1; i < d->count; i++)
-        if (weft__shape_step(&s, list, d, i))
-            put_line(b, d, &s, weft__shape_width(d));
+        if (paint_shape_step(&s, list, d, i))
+            put_line(b, d, &s, paint_shape_width(d));
 }
 
 static void put_text(struct brush *b, const struct weft_drawlist *list, const struct weft_draw *d)
 {
-    if (!weft__shape_text(list, d))
+    if (!paint_shape_text(list, d))
         return;
     int32_t item[] = {d->x0, d->y0, d->x1 - d->x0, (int32_t)(uintptr_t)(list->texts + d->first),
                       (int32_t)d->count};
@@ -112,8 +112,8 @@ static bool make_pixels(struct brush *b, const struct weft_drawlist *list)
 static void put_shades(struct brush *b, const struct weft_drawlist *list, const struct weft_draw *d,
                        bool dark)
 {
-    struct weft__shape all, s;
-    if (!weft__shape_shaded(&all, list, d))
+    struct paint_shape all, s;
+    if (!paint_shape_shaded(&all, list, d))
         return;
     uint32_t rgb = weft_inks[d->ink].rgb[dark];
     uint32_t colour = rgb >> 16 | (rgb & 0xff00) | (rgb & 0xff) << 16;
@@ -121,7 +121,7 @@ static void put_shades(struct brush *b, const struct weft_drawlist *list, const 
     uint32_t width = (uint32_t)(all.x1 - all.x0) / WEFT_PX;
     memset(pixel, 0, width * sizeof *pixel);
     uint8_t alpha;
-    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, list, d, &i);) {
+    for (uint32_t i = 0; paint_shape_shades(&s, &alpha, list, d, &i);) {
         uint32_t end = (uint32_t)(s.x1 - all.x0) / WEFT_PX;
         for (uint32_t x = (uint32_t)(s.x0 - all.x0) / WEFT_PX; x < end && x < width; x++)
             pixel[x] = colour | (uint32_t)alpha << 24;

@@ -123,7 +123,7 @@ static int write_packet(struct weft_ctf_writer *w, uint32_t stream, struct weft_
     char name[STREAM_NAME_SIZE];
     stream_name(name, stream);
     w->held -= p->used;
-    int rc = weft__ctf_packet_end(p, stream, err);
+    int rc = write_ctf_packet_end(p, stream, err);
     if (rc < 0)
         return rc;
     int fd = openat(w->fd, name,
@@ -140,7 +140,7 @@ static int write_packet(struct weft_ctf_writer *w, uint32_t stream, struct weft_
         rc = io_error(err, "cannot be written");
     if (fd >= 0 && close(fd) < 0 && rc == 0)
         rc = io_error(err, "cannot be written");
-    weft__ctf_packet_clear(p);
+    write_ctf_packet_clear(p);
     return rc;
 }
 
@@ -151,12 +151,12 @@ static int write_shared(struct weft_ctf_writer *w, struct weft_error *err)
     char name[STREAM_NAME_SIZE];
     stream_name(name, SHARED);
     w->held -= p->used;
-    int rc = weft__ctf_packet_end(p, SHARED, err);
+    int rc = write_ctf_packet_end(p, SHARED, err);
     if (rc == 0 && !w->shared_file)
         rc = create(w, name, &w->shared_file, err);
     if (rc == 0 && fwrite(p->bytes, p->used, 1, w->shared_file) != 1)
         rc = io_error(err, "cannot be written");
-    weft__ctf_packet_clear(p);
+    write_ctf_packet_clear(p);
     return rc;
 }
 
@@ -220,7 +220,7 @@ int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *e
     }
     s->last_ns = sound.time_ns;
     size_t before = s->packet.used;
-    rc = weft__ctf_packet_append(&s->packet, &sound, err);
+    rc = write_ctf_packet_append(&s->packet, &sound, err);
     w->held += s->packet.used - before;
     if (rc == 0 && s->packet.used >= PACKET_BYTES)
         rc = s == &w->shared ? write_shared(w, err) : write_packet(w, ev->stream, err);
@@ -239,8 +239,8 @@ void weft_ctf_writer_abandon(struct weft_ctf_writer *w)
     if (!w)
         return;
     for (uint32_t i = 0; i < w->streams; i++)
-        weft__ctf_packet_clear(&w->stream[i].packet);
-    weft__ctf_packet_clear(&w->shared.packet);
+        write_ctf_packet_clear(&w->stream[i].packet);
+    write_ctf_packet_clear(&w->shared.packet);
     if (w->shared_file)
         fclose(w->shared_file);
     if (w->fd >= 0)

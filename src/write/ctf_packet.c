@@ -153,7 +153,7 @@ static int append_mirage(struct weft_ctf_packet *p, const struct weft_event *ev,
     return rc;
 }
 
-int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
+int write_ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
                             struct weft_error *err)
 {
     bool first = !p->used;
@@ -166,7 +166,7 @@ int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *
     return 0;
 }
 
-int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft_error *err)
+int write_ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft_error *err)
 {
     int rc = reserve(p, 0, err);
     if (rc < 0)
@@ -188,7 +188,7 @@ int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft
     return 0;
 }
 
-void weft__ctf_packet_clear(struct weft_ctf_packet *p)
+void write_ctf_packet_clear(struct weft_ctf_packet *p)
 {
     free(p->bytes);
     p->bytes = NULL;

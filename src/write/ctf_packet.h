@@ -3,10 +3,10 @@
  * being filled.
  *
  *     struct weft_ctf_packet p = {.thread = 4711};
- *     weft__ctf_packet_append(&p, &event, &err);  …
- *     weft__ctf_packet_end(&p, stream);
+ *     write_ctf_packet_append(&p, &event, &err);  …
+ *     write_ctf_packet_end(&p, stream);
  *     write(fd, p.bytes, p.used);
- *     weft__ctf_packet_clear(&p);
+ *     write_ctf_packet_clear(&p);
  *
  * One thread. */
 #ifndef WEFT_WRITE_CTF_PACKET_H
@@ -32,13 +32,13 @@ struct weft_ctf_packet {
 
 /* Adds an event; events are in order of time. Returns 0, WEFT_E_INVALID for a kind that the layout lacks, or
  * WEFT_E_NOMEM. */
-int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
+int write_ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
                             struct weft_error *err);
 
 /* Completes the header, which an empty packet has, too. Returns 0 or WEFT_E_NOMEM. */
-int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft_error *err);
+int write_ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft_error *err);
 
 /* Empties it; what comes next is the stream's next packet. */
-void weft__ctf_packet_clear(struct weft_ctf_packet *p);
+void write_ctf_packet_clear(struct weft_ctf_packet *p);
 
 #endif

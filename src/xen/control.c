@@ -79,7 +79,7 @@ static int read_name(const struct weft_xen *xen, struct weft_xen_domain *d, stru
 {
     char *value;
     size_t size;
-    int rc = weft__xen_key(xen, d->id, "name", &value, &size, err);
+    int rc = weft_xen_key(xen, d->id, "name", &value, &size, err);
     if (rc <= 0)
         return rc;
     if (size > WEFT_XEN_NAME_MAX)
@@ -95,7 +95,7 @@ static int is_there(const struct weft_xen *xen, unsigned domain, const char *key
 {
     char *value;
     size_t size;
-    int rc = weft__xen_key(xen, domain, key, &value, &size, err);
+    int rc = weft_xen_key(xen, domain, key, &value, &size, err);
     free(value);
     *there = rc > 0;
     return rc < 0 ? rc : 0;

@@ -49,8 +49,8 @@ static int too_large(const struct source *s, const char *least, uint64_t pages)
 
 /* ---- XenStore ---- */
 
-int weft__xen_key(const struct weft_xen *xen, unsigned domain, const char *key, char **value,
-                  size_t *size, struct weft_error *err)
+int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, char **value,
+                 size_t *size, struct weft_error *err)
 {
     char path[128];
     snprintf(path, sizeof path, "/local/domain/%u/%s", domain, key);
@@ -97,14 +97,14 @@ static int bad_reference(const char *key, uint32_t item, const char *text, size_
 }
 
 /* One number. */
-static int parse_one(const struct weft__xen_refs *refs, size_t size, uint32_t *reference,
+static int parse_one(const struct weft_xen_refs *refs, size_t size, uint32_t *reference,
                      struct weft_error *err)
 {
     int rc = parse_reference(refs->value, size, reference);
     return rc > 0 ? 0 : bad_reference(refs->key, 0, refs->value, size, rc, err);
 }
 
-static int parse_list(struct weft__xen_refs *refs, size_t size, const struct source *s)
+static int parse_list(struct weft_xen_refs *refs, size_t size, const struct source *s)
 {
     const char *at = refs->value, *end = at + size;
     uint32_t count = 1;
@@ -127,20 +127,20 @@ static int parse_list(struct weft__xen_refs *refs, size_t size, const struct sou
 }
 
 /* Of the two keys, the one that is there, the index first. Returns 1, 0 if there is none, or a negative code. */
-static int read_key(struct weft__xen_refs *refs, const struct source *s)
+static int read_key(struct weft_xen_refs *refs, const struct source *s)
 {
     static const char *const keys[] = {WEFT_XEN_INDEX_KEY, WEFT_XEN_LIST_KEY};
     int rc = 0;
     for (unsigned i = 0; i < 2 && rc == 0; i++) {
         refs->key = keys[i];
-        rc = weft__xen_key(s->xen, s->domain, keys[i], &refs->value, &refs->value_size, s->err);
+        rc = weft_xen_key(s->xen, s->domain, keys[i], &refs->value, &refs->value_size, s->err);
     }
     return rc;
 }
 
 /* ---- Mapping ---- */
 
-void weft__xen_copy(void *to, const void *from, size_t size)
+void weft_xen_copy(void *to, const void *from, size_t size)
 {
     if (size == 8 && (uintptr_t)from % 8 == 0) {
         const uint64_t word = __atomic_load_n((const uint64_t *)from, __ATOMIC_RELAXED);
@@ -153,8 +153,8 @@ void weft__xen_copy(void *to, const void *from, size_t size)
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
-int weft__xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t reference,
-                      const char *what, int error, struct weft_error *err)
+int weft_xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t reference,
+                     const char *what, int error, struct weft_error *err)
 {
     if (error == ENOMEM || error == ENOSPC)
         return weft_error_set(err, error == ENOMEM ? WEFT_E_NOMEM : WEFT_E_IO, WEFT_NO_OFFSET,
@@ -207,13 +207,13 @@ static int read_index(const struct source *s, uint32_t reference, const char *wh
 {
     void *mapped = s->xen->map(s->xen->context, s->domain, &reference, 1);
     if (!mapped)
-        return weft__xen_refused(s->xen, s->domain, reference, what, errno, s->err);
-    weft__xen_copy(page, mapped, sizeof *page);
+        return weft_xen_refused(s->xen, s->domain, reference, what, errno, s->err);
+    weft_xen_copy(page, mapped, sizeof *page);
     s->xen->unmap(s->xen->context, mapped, 1);
     return check_index(page, reference, what, level, s->err);
 }
 
-static int check_repeated(const struct weft__xen_refs *refs, struct weft_error *err)
+static int check_repeated(const struct weft_xen_refs *refs, struct weft_error *err)
 {
     const size_t count = (size_t)refs->indices + refs->pages;
     uint32_t *sorted = malloc(count * sizeof *sorted);
@@ -233,7 +233,7 @@ static int check_repeated(const struct weft__xen_refs *refs, struct weft_error *
 }
 
 /* Appends what an index page of level 0 names. */
-static int append(struct weft__xen_refs *refs, const struct source *s,
+static int append(struct weft_xen_refs *refs, const struct source *s,
                   const struct weft_xen_index *page)
 {
     if (page->count > s->most - refs->pages)
@@ -245,7 +245,7 @@ static int append(struct weft__xen_refs *refs, const struct source *s,
 }
 
 /* The index pages that stand in refs, but the first. */
-static int read_leaves(struct weft__xen_refs *refs, const struct source *s)
+static int read_leaves(struct weft_xen_refs *refs, const struct source *s)
 {
     struct weft_xen_index page;
     const uint32_t leaves = refs->indices - 1;
@@ -264,7 +264,7 @@ static int read_leaves(struct weft__xen_refs *refs, const struct source *s)
     return rc;
 }
 
-static int read_indices(struct weft__xen_refs *refs, const struct source *s, uint32_t root)
+static int read_indices(struct weft_xen_refs *refs, const struct source *s, uint32_t root)
 {
     struct weft_xen_index top;
     int rc = read_index(s, root, "the index page", 1, &top);
@@ -299,7 +299,7 @@ static size_t without_end(const char *value, size_t size)
     return size;
 }
 
-static int read_refs(struct weft__xen_refs *refs, const struct source *s)
+static int read_refs(struct weft_xen_refs *refs, const struct source *s)
 {
     uint32_t root;
     int rc = read_key(refs, s);
@@ -324,8 +324,8 @@ static int read_refs(struct weft__xen_refs *refs, const struct source *s)
     return rc < 0 ? rc : check_repeated(refs, s->err);
 }
 
-int weft__xen_refs_read(struct weft__xen_refs *refs, const struct weft_xen *xen, unsigned domain,
-                        uint64_t max_bytes, struct weft_error *err)
+int weft_xen_refs_read(struct weft_xen_refs *refs, const struct weft_xen *xen, unsigned domain,
+                       uint64_t max_bytes, struct weft_error *err)
 {
     struct source s = {
         .xen = xen,
@@ -335,16 +335,16 @@ int weft__xen_refs_read(struct weft__xen_refs *refs, const struct weft_xen *xen,
         .max_bytes = max_bytes,
         .err = err,
     };
-    *refs = (struct weft__xen_refs){.reference = NULL};
+    *refs = (struct weft_xen_refs){.reference = NULL};
     int rc = read_refs(refs, &s);
     if (rc < 0)
-        weft__xen_refs_fini(refs);
+        weft_xen_refs_fini(refs);
     return rc;
 }
 
-void weft__xen_refs_fini(struct weft__xen_refs *refs)
+void weft_xen_refs_fini(struct weft_xen_refs *refs)
 {
     free(refs->reference);
     free(refs->value);
-    *refs = (struct weft__xen_refs){.reference = NULL};
+    *refs = (struct weft_xen_refs){.reference = NULL};
 }

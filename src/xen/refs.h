@@ -5,7 +5,7 @@
 
 #include "xen/control.h"
 
-struct weft__xen_refs {
+struct weft_xen_refs {
     uint32_t *
         reference; /* of the index pages, then of the pages of the trace in order; no two are equal */
     uint32_t indices;
@@ -16,21 +16,21 @@ struct weft__xen_refs {
 };
 
 /* As weft_xen_open says. On failure there is nothing to be freed. */
-int weft__xen_refs_read(struct weft__xen_refs *refs, const struct weft_xen *xen, unsigned domain,
-                        uint64_t max_bytes, struct weft_error *err);
+int weft_xen_refs_read(struct weft_xen_refs *refs, const struct weft_xen *xen, unsigned domain,
+                       uint64_t max_bytes, struct weft_error *err);
 
-void weft__xen_refs_fini(struct weft__xen_refs *refs);
+void weft_xen_refs_fini(struct weft_xen_refs *refs);
 
 /* Reads a key of the domain. Returns 1; 0 if it is not there, *value being NULL; or a negative WEFT_E code. The
  * caller frees *value. */
-int weft__xen_key(const struct weft_xen *xen, unsigned domain, const char *key, char **value,
-                  size_t *size, struct weft_error *err);
+int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, char **value,
+                 size_t *size, struct weft_error *err);
 
 /* Out of memory that the guest may write to at any moment. */
-void weft__xen_copy(void *to, const void *from, size_t size);
+void weft_xen_copy(void *to, const void *from, size_t size);
 
 /* Says why reference could not be mapped; error: errno. what: which page it is. Returns a negative WEFT_E code. */
-int weft__xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t reference,
-                      const char *what, int error, struct weft_error *err);
+int weft_xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t reference,
+                     const char *what, int error, struct weft_error *err);
 
 #endif

@@ -67,7 +67,7 @@ static int say_refused(const struct weft_xen_ring *ring, uint32_t *reference, ui
                               "granted to this domain, or so many cannot be mapped: see "
                               "gnttab_max_maptrack_frames in docs/xen.md",
                               reference[first], what);
-    return weft__xen_refused(xen, ring->domain, reference[first], what, error, err);
+    return weft_xen_refused(xen, ring->domain, reference[first], what, error, err);
 }
 
 static int map(struct weft_xen_ring *ring, uint32_t *reference, struct weft_error *err)
@@ -85,9 +85,9 @@ static int map(struct weft_xen_ring *ring, uint32_t *reference, struct weft_erro
 int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsigned domain,
                   uint64_t max_bytes, struct weft_error *err)
 {
-    struct weft__xen_refs refs;
+    struct weft_xen_refs refs;
     *out = NULL;
-    int rc = weft__xen_refs_read(&refs, xen, domain, max_bytes, err);
+    int rc = weft_xen_refs_read(&refs, xen, domain, max_bytes, err);
     if (rc < 0)
         return rc;
     struct weft_xen_ring *ring =
@@ -104,7 +104,7 @@ int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsign
     } else {
         rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     }
-    weft__xen_refs_fini(&refs);
+    weft_xen_refs_fini(&refs);
     if (rc < 0)
         weft_xen_close(ring);
     else
@@ -115,20 +115,20 @@ int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsign
 int weft_xen_look(const struct weft_xen *xen, unsigned domain, unsigned char head[WEFT_XEN_PAGE],
                   uint64_t *bytes, struct weft_error *err)
 {
-    struct weft__xen_refs refs;
-    int rc = weft__xen_refs_read(&refs, xen, domain, WEFT_XEN_BYTES_MAX, err);
+    struct weft_xen_refs refs;
+    int rc = weft_xen_refs_read(&refs, xen, domain, WEFT_XEN_BYTES_MAX, err);
     if (rc < 0)
         return rc;
     uint32_t first = refs.reference[refs.indices];
     void *page = xen->map(xen->context, domain, &first, 1);
     if (page) {
-        weft__xen_copy(head, page, WEFT_XEN_PAGE);
+        weft_xen_copy(head, page, WEFT_XEN_PAGE);
         xen->unmap(xen->context, page, 1);
         *bytes = (uint64_t)refs.pages * WEFT_XEN_PAGE;
     } else {
-        rc = weft__xen_refused(xen, domain, first, "its first page", errno, err);
+        rc = weft_xen_refused(xen, domain, first, "its first page", errno, err);
     }
-    weft__xen_refs_fini(&refs);
+    weft_xen_refs_fini(&refs);
     return rc;
 }
 
@@ -164,8 +164,8 @@ size_t weft_xen_ring_copy(const void *memory, void *buffer, size_t size, uint64_
         const uint64_t at = offset + done, within = at % CHUNK_BYTES;
         const uint64_t left = CHUNK_BYTES - within;
         const size_t part = size - done < left ? size - done : (size_t)left;
-        weft__xen_copy((char *)buffer + done, (const char *)ring->chunk[at / CHUNK_BYTES] + within,
-                       part);
+        weft_xen_copy((char *)buffer + done, (const char *)ring->chunk[at / CHUNK_BYTES] + within,
+                      part);
         done += part;
     }
     return size;
@@ -181,7 +181,7 @@ static int is_removed(const struct weft_xen_ring *ring, struct weft_error *err)
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         char *value;
         size_t size;
-        int rc = weft__xen_key(ring->xen, ring->domain, keys[i], &value, &size, err);
+        int rc = weft_xen_key(ring->xen, ring->domain, keys[i], &value, &size, err);
         free(value);
         if (rc != 0)
             return rc < 0 ? rc : 0;
@@ -198,7 +198,7 @@ static int is_over(const struct weft_xen_ring *ring, enum weft_xen_state *state,
     *state = ring->xen->state(ring->xen->context, ring->domain);
     if (*state == WEFT_XEN_SHUT || *state == WEFT_XEN_CRASHED || *state == WEFT_XEN_GONE)
         return 1;
-    int rc = weft__xen_key(ring->xen, ring->domain, ring->key, &value, &size, err);
+    int rc = weft_xen_key(ring->xen, ring->domain, ring->key, &value, &size, err);
     if (rc == 0) {
         rc = is_removed(ring, err);
         if (rc > 0)

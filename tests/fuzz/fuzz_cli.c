@@ -95,7 +95,7 @@ static struct {
 #undef X
 };
 
-void (*weft__sigpipe)(int) = SIG_DFL;
+void (*cli_sigpipe)(int) = SIG_DFL;
 bool cli_no_pager = true;
 char *cli_arguments_end;
 
@@ -182,8 +182,8 @@ static void run(const char *line, const char *file, const char *other)
             put_back(&c->others_state, &commands[i].others_state);
             char **operand = cli_parse(c, words, word, &operands);
             int status = c->run(operands, operand);
-            REQUIRE(status >= WEFT__DONE && status <= WEFT__CHECK_FAILED);
-            REQUIRE(weft__finish(status) == status);
+            REQUIRE(status >= CLI_DONE && status <= CLI_CHECK_FAILED);
+            REQUIRE(cli_finish(status) == status);
             return;
         }
     abort();

@@ -24,11 +24,11 @@ static uint32_t offsets_in(size_t size, uint32_t most, uint64_t offset[OFFSETS])
 static void try_names(const char *path, size_t size, bool symbols_only)
 {
     uint64_t offset[OFFSETS];
-    struct weft__question q = {.offset = offset, .symbols_only = symbols_only};
+    struct symbols_question q = {.offset = offset, .symbols_only = symbols_only};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     q.count = offsets_in(size, OFFSETS, offset);
-    weft__names_answer(&q, &(struct weft__names_options){.debug_path = "/nowhere"},
-                       open(path, O_RDONLY | O_CLOEXEC), nowhere);
+    symbols_names_answer(&q, &(struct symbols_names_options){.debug_path = "/nowhere"},
+                         open(path, O_RDONLY | O_CLOEXEC), nowhere);
 }
 
 /* All questions first: answers are small enough to wait in the socket. */
@@ -38,18 +38,18 @@ static void try_rules(const char *path, size_t size)
     uint32_t count = offsets_in(size, RULES, offset);
     int pair[2];
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
-    struct weft__worker w = {.fd = pair[0]};
-    struct weft__rule rule;
+    struct symbols_worker w = {.fd = pair[0]};
+    struct symbols_rule rule;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
-    REQUIRE(fd >= 0 && weft__cfi_object(&w, fd));
+    REQUIRE(fd >= 0 && symbols_cfi_object(&w, fd));
     close(fd);
     for (uint32_t i = 0; i < count; i++)
-        REQUIRE(weft__cfi_send(&w, 0, offset[i]));
+        REQUIRE(symbols_cfi_send(&w, 0, offset[i]));
     REQUIRE(shutdown(pair[0], SHUT_WR) == 0);
-    weft__cfi_work(pair[1], NULL);
+    symbols_cfi_work(pair[1], NULL);
     close(pair[1]);
     for (uint32_t i = 0; i < count; i++)
-        REQUIRE(weft__cfi_receive(&w, -1, &rule));
+        REQUIRE(symbols_cfi_receive(&w, -1, &rule));
     close(pair[0]);
 }
 

@@ -103,13 +103,13 @@ static unsigned byte(const uint8_t *rest, size_t size, size_t at)
 
 static void take_sample(struct machine *m, const uint8_t *rest, size_t size)
 {
-    uint64_t address[WEFT__STREAM_FRAMES];
+    uint64_t address[KPROF_STREAM_FRAMES];
     struct weft_kprof_sample s = {.time_ns = m->now_ns,
                                   .process = byte(rest, size, 0),
                                   .core = byte(rest, size, 1) % CORES,
                                   .kernel = byte(rest, size, 2) % 2,
                                   .address = address,
-                                  .addresses = 1 + byte(rest, size, 3) % WEFT__STREAM_FRAMES};
+                                  .addresses = 1 + byte(rest, size, 3) % KPROF_STREAM_FRAMES};
     for (uint32_t i = 0; i < s.addresses; i++)
         address[i] =
             (s.kernel ? UINT64_C(0xffffffff81000000) : 0x400000) + 16 * byte(rest, size, 4) + i;

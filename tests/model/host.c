@@ -23,7 +23,7 @@ static struct truth first_truth;
 
 /* The trace, and the rest of the recorder's memory. */
 static _Alignas(4096) unsigned char file[FILE_BYTES], room[ROOM], slot_room[SLOT_BYTES];
-static struct weft__control first_control;
+static struct weft_record_control first_control;
 static void (*at_exit)(void *);
 static struct thread *slot_of[THREADS];
 static struct thread *first_slot_of[THREADS];
@@ -32,24 +32,24 @@ static bool dirty, judged, leave;
 
 /* ---- What the recorder calls ---- */
 
-uint64_t weft__clock_ticks(const struct clock_source *c)
+uint64_t weft_record_clock_ticks(const struct clock_source *c)
 {
     (void)c;
     return 1000;
 }
 
-struct clock_pair weft__clock_pair(const struct clock_source *c)
+struct clock_pair weft_record_clock_pair(const struct clock_source *c)
 {
     (void)c;
     return (struct clock_pair){.ticks = 1000};
 }
 
-void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t hz)
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t hz)
 {
     *c = (struct clock_source){.kind = WEFT_CLOCK_CALLER, .caller = caller, .hz = hz ? hz : 1000};
 }
 
-size_t weft__metadata(char *out, size_t bytes)
+size_t weft_record_metadata(char *out, size_t bytes)
 {
     (void)out, (void)bytes;
     return 0;
@@ -98,18 +98,18 @@ int model_clock(struct timespec *t)
 
 void host_enter(unsigned t)
 {
-    weft__self = slot_of[t];
+    weft_record_self = slot_of[t];
 }
 
 void host_leave(unsigned t)
 {
-    slot_of[t] = weft__self;
+    slot_of[t] = weft_record_self;
 }
 
 void host_thread_ends(void)
 {
-    if (weft__self && leave)
-        at_exit(weft__self);
+    if (weft_record_self && leave)
+        at_exit(weft_record_self);
 }
 
 void be(unsigned t)
@@ -133,8 +133,8 @@ static void intend(enum intention kind, unsigned promise)
 {
     truth.intent[self].kind = kind;
     truth.intent[self].promise = promise;
-    truth.intent[self].events = events_of(weft__self);
-    truth.intent[self].discarded = weft__rec.facts->discarded_events;
+    truth.intent[self].events = events_of(weft_record_self);
+    truth.intent[self].discarded = weft_record_rec.facts->discarded_events;
 }
 
 static void publish(struct promise *p, enum intention kind)
@@ -151,7 +151,7 @@ static void publish(struct promise *p, enum intention kind)
 /* An ended byte may only be stored while its packet is the one that the promise was created in. */
 static void check_byte(const unsigned char *at)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     const size_t offset = (size_t)(at - r->pool) % PACKET, packet = (size_t)(at - r->pool) / PACKET;
     const struct notes *n = &r->notes[packet];
     const uint64_t id = truth.promise[truth.intent[self].promise].id;
@@ -166,7 +166,7 @@ static void check_byte(const unsigned char *at)
 
 static void after_store(const void *at, uint64_t value)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     const unsigned char *p = at;
     if (p < r->pool || p >= r->pool + r->packets * PACKET)
         return;
@@ -174,11 +174,11 @@ static void after_store(const void *at, uint64_t value)
     if (offset >= sizeof(struct weft_events_header))
         check_byte(p);
     if (offset != offsetof(struct weft_packet_header, content_bits) ||
-        truth.intent[self].kind == NOTHING || events_of(weft__self) == truth.intent[self].events ||
-        value <= events_at() * 8)
+        truth.intent[self].kind == NOTHING ||
+        events_of(weft_record_self) == truth.intent[self].events || value <= events_at() * 8)
         return;
     publish(&truth.promise[truth.intent[self].promise], truth.intent[self].kind);
-    truth.intent[self].events = events_of(weft__self);
+    truth.intent[self].events = events_of(weft_record_self);
     if (truth.intent[self].kind != ENDS) /* its byte comes after it */
         truth.intent[self].kind = NOTHING;
 }
@@ -241,7 +241,7 @@ void appear(void)
 
 void without_membarrier(void)
 {
-    weft__rec.fenced = 1;
+    weft_record_rec.fenced = 1;
 }
 
 /* ---- Switching ---- */
@@ -264,16 +264,16 @@ void stop_recording(void)
 /* What weft ctl does (src/cli/ctl.c): by system calls, each of which is in order with the next. */
 void ask(unsigned command)
 {
-    struct weft__control *c = &weft__control;
+    struct weft_record_control *c = &weft_record_control;
     truth.silent = false;
-    struct weft__request r = {
+    struct weft_record_request r = {
         .number = c->answer.number + 1, .command = command, .pid = (uint32_t)getpid()};
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     foreign_store(&c->request.number, 8, 0, __ATOMIC_SEQ_CST);
     memcpy(&c->request.check, &r.check, sizeof r - sizeof r.number);
     foreign_store(&c->request.number, 8, r.number, __ATOMIC_SEQ_CST);
-    foreign_store(c->bell, 1, WEFT__RING, __ATOMIC_SEQ_CST);
-    foreign_store(c->word, 1, WEFT__CALL_US, __ATOMIC_SEQ_CST);
+    foreign_store(c->bell, 1, WEFT_RECORD_RING, __ATOMIC_SEQ_CST);
+    foreign_store(c->word, 1, WEFT_RECORD_CALL_US, __ATOMIC_SEQ_CST);
     truth.asked = r.number;
     truth.command = command;
     while (foreign_load(&c->answer.number, 8, __ATOMIC_SEQ_CST) != r.number) {
@@ -281,23 +281,23 @@ void ask(unsigned command)
             return; /* the next call will see it: judge_answer */
         wait_for_others();
     }
-    truth.silent = command != WEFT__CTL_ON;
+    truth.silent = command != WEFT_RECORD_CTL_ON;
 }
 
 const char *judge_answer(void)
 {
-    const struct weft__control *c = &weft__control;
+    const struct weft_record_control *c = &weft_record_control;
     be(0);
     fill(1);
     be(1);
     fill(1);
-    const bool on = truth.command == WEFT__CTL_ON;
-    const uint32_t recording = on ? weft__rec.generation : NO_RECORDING;
+    const bool on = truth.command == WEFT_RECORD_CTL_ON;
+    const uint32_t recording = on ? weft_record_rec.generation : NO_RECORDING;
     if (truth.asked != c->answer.number)
         return "weft ctl gets no answer";
-    if (c->answer.error || weft__control.on != on)
+    if (c->answer.error || weft_record_control.on != on)
         return "weft ctl gets another answer than the right one";
-    if (weft__rec.recording != recording || (weft_impl_state & 1) != on)
+    if (weft_record_rec.recording != recording || (weft_impl_state & 1) != on)
         return "the words that calls look at are not what they must be";
     return NULL;
 }
@@ -307,7 +307,7 @@ const char *judge_answer(void)
 /* Tables of the recorder's, and what of an entry is told apart. */
 static bool name_part(const void *at, char *name, size_t size)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     struct weft_pending_header *h = r->pending;
     unsigned char *const pending = (unsigned char *)h;
     const struct {
@@ -373,21 +373,21 @@ void host_set_up(const struct scene *s)
 {
     static bool begun;
     if (!begun)
-        first_control = weft__control;
+        first_control = weft_record_control;
     begun = true;
     memory_end();
     memory_forget();
-    memory_region(&weft__rec, sizeof weft__rec, "recorder");
+    memory_region(&weft_record_rec, sizeof weft_record_rec, "recorder");
     memory_region(slot_room, SLOT_BYTES, "threads");
     memory_region(&weft_impl_state, sizeof weft_impl_state, "state");
-    memory_region(&weft__control, sizeof weft__control, "control");
+    memory_region(&weft_record_control, sizeof weft_record_control, "control");
     memset(file, 0, FILE_BYTES);
     memset(room, 0, ROOM);
     memset(slot_room, 0, SLOT_BYTES);
     memset(slot_of, 0, sizeof slot_of);
-    weft__rec = (struct recorder){.recording = NO_RECORDING};
+    weft_record_rec = (struct recorder){.recording = NO_RECORDING};
     weft_impl_state = 0;
-    weft__control = first_control;
+    weft_record_control = first_control;
     truth = (struct truth){0};
     site.known = 0;
     self = 0;
@@ -404,14 +404,15 @@ void host_set_up(const struct scene *s)
     host_leave(0);
     memcpy(first_slot_of, slot_of, sizeof slot_of);
     first_truth = truth;
-    memory_region(file, (size_t)(weft__rec.pool - file) + weft__rec.packets * PACKET, "file");
+    memory_region(file, (size_t)(weft_record_rec.pool - file) + weft_record_rec.packets * PACKET,
+                  "file");
     memory_region(room, room_bytes, "room");
-    for (uint64_t i = 0; i < weft__rec.packets; i++)
-        memory_bytes(ended_bytes(i), UINT64_C(1) << weft__rec.id_bits);
-    memory_unchecked(&weft__control.request, sizeof weft__control.request);
-    memory_unchecked(&weft__control.answer, sizeof weft__control.answer);
+    for (uint64_t i = 0; i < weft_record_rec.packets; i++)
+        memory_bytes(ended_bytes(i), UINT64_C(1) << weft_record_rec.id_bits);
+    memory_unchecked(&weft_record_control.request, sizeof weft_record_control.request);
+    memory_unchecked(&weft_record_control.answer, sizeof weft_record_control.answer);
     if (s->flags & FOREIGN) {
-        memory_bytes(&weft__rec.recording, sizeof weft__rec.recording);
+        memory_bytes(&weft_record_rec.recording, sizeof weft_record_rec.recording);
         memory_bytes(&weft_impl_state, sizeof weft_impl_state);
     }
     memory_ready();
@@ -430,7 +431,7 @@ static void forked(void)
 
 void begin_recording(unsigned packets)
 {
-    struct recorder *r = &weft__rec;
+    struct recorder *r = &weft_record_rec;
     const struct layout l = {
         .bytes = 9216 + packets * PACKET,
         .metadata_at = 4096,
@@ -446,15 +447,15 @@ void begin_recording(unsigned packets)
         .sorts = 16,
         .numbers = 16,
     };
-    if (l.bytes > FILE_BYTES || weft__layout_private(&l) > ROOM)
+    if (l.bytes > FILE_BYTES || weft_record_layout_private(&l) > ROOM)
         abort();
-    room_bytes = weft__layout_private(&l);
-    weft__threads_init(forked);
+    room_bytes = weft_record_layout_private(&l);
+    weft_record_threads_init(forked);
     r->generation++;
     r->core_ticks = UINT64_MAX;
-    weft__clock_init(&r->clock, NULL, 0);
-    weft__layout_write(&l, file, room, (const uint8_t *)"model of a trace", false);
-    weft__control.facts = r->facts;
+    weft_record_clock_init(&r->clock, NULL, 0);
+    weft_record_layout_write(&l, file, room, (const uint8_t *)"model of a trace", false);
+    weft_record_control.facts = r->facts;
     r->open = 1;
-    weft__switch(true);
+    weft_record_switch(true);
 }

@@ -9,7 +9,7 @@ void host_threads(void)
     slots = NULL;
     slots_used = 0;
     free_slots = 0;
-    weft__self = NULL;
+    weft_record_self = NULL;
     host_variable(&slots, sizeof slots, "slots");
     host_variable(&slots_used, sizeof slots_used, "slots_used");
     host_variable(&free_slots, sizeof free_slots, "free_slots");

@@ -189,7 +189,7 @@ static bool is_unsaid(unsigned n)
     bool unsaid = false;
     for (unsigned t = 0; t < THREADS; t++)
         unsaid |= truth.intent[t].kind == ENDS && truth.intent[t].promise == n &&
-                  weft__rec.facts->discarded_events != truth.intent[t].discarded;
+                  weft_record_rec.facts->discarded_events != truth.intent[t].discarded;
     return unsaid;
 }
 
@@ -231,7 +231,7 @@ static const char *judge(struct view *v, bool live)
 
 static void look_at_all(struct view *v)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     const struct weft_pending_header *h = r->pending;
     const struct weft_roll_sort *sort = in_packet(r->roll, r->roll->sorts_at);
     memset(v, 0, offsetof(struct view, event));
@@ -261,7 +261,7 @@ static const char *judge_sum(const struct view *v)
 {
     const uint64_t mask = (UINT64_C(1) << WEFT_COUNTS_BITS) - 1;
     uint64_t sum = v->events;
-    for (unsigned k = 0; k < weft__rec.packets; k++) {
+    for (unsigned k = 0; k < weft_record_rec.packets; k++) {
         const struct weft_events_header *p = v->packet[k].header;
         sum += p->counts >> WEFT_COUNTS_BITS;
         sum += v->packet[k].sequence ? 0 : p->counts & mask;
@@ -284,7 +284,7 @@ const char *judge_file(void)
 
 static const char *judge_places(void)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     unsigned places[PACKETS] = {0}, steps = 0;
     const uint64_t stacks[] = {r->left, r->clean};
     for (uint64_t at = r->queue_head; at != r->queue_tail; at++) {
@@ -296,7 +296,7 @@ static const char *judge_places(void)
         for (uint32_t top = (uint32_t)stacks[s]; top && steps++ < PACKETS; top = r->next[top - 1])
             places[top - 1]++;
     uint32_t slots;
-    const struct thread *t = weft__threads(&slots);
+    const struct thread *t = weft_record_threads(&slots);
     for (uint32_t i = 0; i < slots; i++) {
         const struct writer *w = t[i].writer;
         if (w->packet)
@@ -312,7 +312,7 @@ static const char *judge_places(void)
 
 static const char *judge_homes(void)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     for (unsigned k = 0; k < r->packets; k++) {
         const struct notes *n = &r->notes[k];
         const uint64_t entry = n->home == NO_HOME ? 0 : r->homes[n->home & r->homes_mask];
@@ -325,7 +325,7 @@ static const char *judge_homes(void)
 
 static const char *judge_cells(void)
 {
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     unsigned kept = 0, counted = 0;
     struct view v;
     look_at_all(&v);
@@ -365,7 +365,7 @@ const char *judge_end(void)
 
 unsigned packets(void)
 {
-    return (unsigned)weft__rec.packets;
+    return (unsigned)weft_record_rec.packets;
 }
 
 /* ---- While it is written ---- */
@@ -374,7 +374,7 @@ void read_file(void)
 {
     static _Alignas(8) unsigned char copy[PACKETS][256];
     static struct weft_pending_cell cells[CELLS];
-    const struct recorder *r = &weft__rec;
+    const struct recorder *r = &weft_record_rec;
     struct view v;
     memset(&v, 0, sizeof v);
     for (unsigned k = 0; k < r->packets; k++) {

@@ -10,12 +10,12 @@
 #include "sample/state.h"
 
 /* Ids of events are their roles + 1. */
-enum { ID_MAIN = WEFT__MAIN + 1, ID_LEAVE = WEFT__LEAVE + 1, FRAMES = 8, RINGS = 2 };
+enum { ID_MAIN = SAMPLE_MAIN + 1, ID_LEAVE = SAMPLE_LEAVE + 1, FRAMES = 8, RINGS = 2 };
 
 struct rings {
     struct weft_sampler s;
-    struct weft__ring ring[RINGS];
-    struct weft__event event[WEFT__ROLES], *by_id[WEFT__ROLES];
+    struct sample_ring ring[RINGS];
+    struct sample_event event[SAMPLE_ROLES], *by_id[SAMPLE_ROLES];
     uint64_t address[FRAMES + 1], leaving[RINGS][FRAMES + 1];
 };
 
@@ -23,33 +23,33 @@ static inline bool rings_init(struct rings *r)
 {
     memset(r, 0, sizeof *r);
     struct weft_sampler *s = &r->s;
-    s->kind = weft__event_kind(NULL);
+    s->kind = sample_event_kind(NULL);
     s->period = 1000;
     s->max_frames = FRAMES;
     s->ring = r->ring;
     s->rings = RINGS;
     s->event = r->event;
     s->by_id = r->by_id;
-    s->events = s->late = WEFT__ROLES;
+    s->events = s->late = SAMPLE_ROLES;
     s->address = r->address;
-    s->build_ids = weft__build_ids_new();
+    s->build_ids = sample_build_ids_new();
     for (uint32_t i = 0; i < RINGS; i++) {
         r->ring[i].core = 10 + i;
         r->ring[i].leaving = r->leaving[i];
     }
-    for (int i = 0; i < WEFT__ROLES; i++) {
-        r->event[i] = (struct weft__event){
-            .fd = -1, .role = (enum weft__role)i, .thread = -1, .id = (uint64_t)i + 1};
+    for (int i = 0; i < SAMPLE_ROLES; i++) {
+        r->event[i] = (struct sample_event){
+            .fd = -1, .role = (enum sample_role)i, .thread = -1, .id = (uint64_t)i + 1};
         r->by_id[i] = &r->event[i];
-        s->sample_type[i] = WEFT__PERF_COMMON;
-        if (i == WEFT__MAIN)
+        s->sample_type[i] = SAMPLE_PERF_COMMON;
+        if (i == SAMPLE_MAIN)
             s->sample_type[i] |= PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN;
-        if (i == WEFT__LEAVE)
+        if (i == SAMPLE_LEAVE)
             s->sample_type[i] |= PERF_SAMPLE_CALLCHAIN;
-        if (i >= WEFT__IRQ_ENTRY) {
+        if (i >= SAMPLE_IRQ_ENTRY) {
             s->sample_type[i] |= PERF_SAMPLE_RAW;
-            s->tracepoint[i] = (struct weft__tracepoint){
-                .id = 1, .number_at = 0, .name_at = i == WEFT__IRQ_ENTRY ? 4 : NONE};
+            s->tracepoint[i] = (struct sample_tracepoint){
+                .id = 1, .number_at = 0, .name_at = i == SAMPLE_IRQ_ENTRY ? 4 : NONE};
         }
     }
     return s->build_ids != NULL;
@@ -57,20 +57,20 @@ static inline bool rings_init(struct rings *r)
 
 static inline void rings_fini(struct rings *r)
 {
-    weft__order_fini(&r->s.order);
-    weft__comms_fini(&r->s.comms);
-    weft__build_ids_free(r->s.build_ids);
+    sample_order_fini(&r->s.order);
+    sample_comms_fini(&r->s.comms);
+    sample_build_ids_free(r->s.build_ids);
 }
 
 /* Puts the bytes into a ring. */
 static inline int rings_add(struct rings *r, uint32_t ring, const void *bytes, size_t size)
 {
     uint64_t broken = 0;
-    uint8_t *to = weft__order_room(&r->s.order, size);
+    uint8_t *to = sample_order_room(&r->s.order, size);
     if (!to)
         return WEFT_E_NOMEM;
     memcpy(to, bytes, size);
-    int rc = weft__order_add(&r->s.order, size, ring, &broken);
+    int rc = sample_order_add(&r->s.order, size, ring, &broken);
     r->s.counts.lost += broken;
     return rc;
 }
@@ -83,10 +83,10 @@ static inline ptrdiff_t rings_read(struct rings *r, uint64_t before_ns, weft_sam
     const uint8_t *bytes;
     uint32_t size, ring;
     bool more = true;
-    weft__order_sort(&r->s.order);
-    while (more && (bytes = weft__order_take(&r->s.order, before_ns, &size, &ring)))
-        more = weft__hand_out(&r->s, &r->ring[ring], bytes, size, fn, data, &count);
-    int rc = weft__order_drop(&r->s.order);
+    sample_order_sort(&r->s.order);
+    while (more && (bytes = sample_order_take(&r->s.order, before_ns, &size, &ring)))
+        more = sample_hand_out(&r->s, &r->ring[ring], bytes, size, fn, data, &count);
+    int rc = sample_order_drop(&r->s.order);
     return rc < 0 ? rc : count;
 }
 
@@ -142,12 +142,12 @@ static inline struct raw raw_tail(struct raw w, uint64_t time_ns, uint32_t threa
     raw_u32(&w, 100, thread);
     raw_u64(&w, time_ns);
     raw_u32(&w, 0, 0);
-    raw_u64(&w, WEFT__TRACK + 1);
+    raw_u64(&w, SAMPLE_TRACK + 1);
     raw_end(&w);
     return w;
 }
 
-static inline struct raw raw_sample_begin(enum weft__role role, uint16_t misc, uint64_t time_ns,
+static inline struct raw raw_sample_begin(enum sample_role role, uint16_t misc, uint64_t time_ns,
                                           uint32_t thread)
 {
     struct raw w = raw_begin(PERF_RECORD_SAMPLE, misc);
@@ -160,12 +160,12 @@ static inline struct raw raw_sample_begin(enum weft__role role, uint16_t misc, u
 }
 
 /* chain ends with 0. */
-static inline struct raw raw_sample(enum weft__role role, uint16_t misc, uint64_t time_ns,
+static inline struct raw raw_sample(enum sample_role role, uint16_t misc, uint64_t time_ns,
                                     uint32_t thread, const uint64_t *chain)
 {
     struct raw w = raw_sample_begin(role, misc, time_ns, thread);
     uint64_t n = 0;
-    if (role == WEFT__MAIN)
+    if (role == SAMPLE_MAIN)
         raw_u64(&w, 999);
     while (chain[n])
         n++;
@@ -222,7 +222,7 @@ static inline struct raw raw_lost(uint64_t time_ns, uint64_t count)
     return raw_tail(w, time_ns, 101);
 }
 
-static inline struct raw raw_irq(enum weft__role role, uint64_t time_ns, uint32_t number,
+static inline struct raw raw_irq(enum sample_role role, uint64_t time_ns, uint32_t number,
                                  const char *name)
 {
     struct raw w = raw_sample_begin(role, PERF_RECORD_MISC_KERNEL, time_ns, 101);

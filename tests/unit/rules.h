@@ -23,7 +23,7 @@ static uint64_t rules_seen[RULES_MOST]; /* which changes of a rule were noticed:
 static bool rules_scene[RULES_MOST];    /* by the scene that it names */
 
 /* The rule with the n-th change; false: it has no more. */
-static inline bool rule_changed(struct weft__rule *r, unsigned n)
+static inline bool rule_changed(struct analyse_rule *r, unsigned n)
 {
     uint64_t signs[CHANGES_MOST];
     unsigned whens = 0, all = 0;
@@ -49,9 +49,9 @@ static inline void rules_change(uint32_t kinds, const char *scene, char *(*tell)
                                 void *data)
 {
     char *right = tell(data);
-    assert_true(weft__rules_count <= RULES_MOST);
-    for (unsigned i = 0; i < weft__rules_count; i++) {
-        struct weft__rule *r = &weft__rules[i], kept = *r;
+    assert_true(analyse_rules_count <= RULES_MOST);
+    for (unsigned i = 0; i < analyse_rules_count; i++) {
+        struct analyse_rule *r = &analyse_rules[i], kept = *r;
         for (unsigned n = 0; (kept.kinds & kinds) && rule_changed(r, n); n++) {
             char *changed = tell(data);
             if (strcmp(changed, right) != 0) {
@@ -71,8 +71,8 @@ static inline void rules_change(uint32_t kinds, const char *scene, char *(*tell)
 static inline int rules_noticed(uint32_t kinds)
 {
     int missed = 0;
-    for (unsigned i = 0; i < weft__rules_count; i++) {
-        struct weft__rule *r = &weft__rules[i], kept = *r;
+    for (unsigned i = 0; i < analyse_rules_count; i++) {
+        struct analyse_rule *r = &analyse_rules[i], kept = *r;
         if (!(kept.kinds & -kept.kinds & kinds))
             continue;
         for (unsigned n = 0; rule_changed(r, n); n++, *r = kept) {

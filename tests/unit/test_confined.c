@@ -61,7 +61,7 @@ static char *in_directory(const char *name)
 
 static bool opens(const char *root, const char *path)
 {
-    int fd = weft__regular_open(root, path);
+    int fd = symbols_regular_open(root, path);
     if (fd >= 0)
         close(fd);
     return fd >= 0;
@@ -100,11 +100,11 @@ static void only_regular_files(void **state)
     int fd = open(file, O_RDONLY | O_CLOEXEC);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     assert_false(opens(NULL, path));
-    int again = weft__regular_open_trusted(path);
+    int again = symbols_regular_open_trusted(path);
     assert_true(again >= 0);
     close(again);
     close(fd);
-    assert_int_equal(weft__regular_open_trusted("/dev/null"), -1);
+    assert_int_equal(symbols_regular_open_trusted("/dev/null"), -1);
 
     /* In a root of its own, all links lead there */
     assert_true(opens(directory, "/file"));
@@ -136,12 +136,12 @@ static void try_all(int fd, void *data)
             refused(kill(getppid(), 0)),
         };
     (void)data;
-    weft__worker_put(fd, is, sizeof is);
-    weft__worker_get(fd, &wait, 1, -1);
+    symbols_worker_put(fd, is, sizeof is);
+    symbols_worker_get(fd, &wait, 1, -1);
 }
 
 /* The hard limit, which no soft one exceeds. UINT64_MAX: there is none. */
-static uint64_t limit_of(const struct weft__worker *w, const char *name)
+static uint64_t limit_of(const struct symbols_worker *w, const char *name)
 {
     char line[256];
     uint64_t soft, hard = UINT64_MAX;
@@ -170,36 +170,36 @@ static bool has_seccomp(void)
 
 static void can_only_compute(void **state)
 {
-    struct weft__worker w;
-    struct weft__asked asked;
+    struct symbols_worker w;
+    struct symbols_asked asked;
     char is[6], path[64];
     (void)state;
     if (!has_seccomp())
         skip();
-    assert_int_equal(weft__worker_start(&w, NULL, try_all, NULL), 0);
-    assert_true(weft__worker_asks(&w, -1));
-    assert_true(weft__file_asked(w.files, &asked));
-    assert_int_equal(asked.number, WEFT__ASKED_PATH);
+    assert_int_equal(symbols_worker_start(&w, NULL, try_all, NULL), 0);
+    assert_true(symbols_worker_asks(&w, -1));
+    assert_true(symbols_file_asked(w.files, &asked));
+    assert_int_equal(asked.number, SYMBOLS_ASKED_PATH);
     assert_string_equal(asked.path, "/dev/null");
-    assert_true(weft__file_send(w.files, -1, EACCES));
-    assert_true(weft__worker_get(w.fd, is, sizeof is, -1));
+    assert_true(symbols_file_send(w.files, -1, EACCES));
+    assert_true(symbols_worker_get(w.fd, is, sizeof is, -1));
     for (unsigned i = 0; i < sizeof is; i++)
         if (!is[i])
             fail_msg("number %u is not so", i);
-#ifndef WEFT__SHADOWED
+#ifndef SYMBOLS_SHADOWED
     assert_in_range(limit_of(&w, "Max address space"), 1, 1 << 30);
 #endif
     assert_int_equal(limit_of(&w, "Max file size"), 0);
     snprintf(path, sizeof path, "/proc/%d/status", (int)w.pid);
     assert_true(run("grep -q '^Uid:.[^0]' '%s' && grep -q '^CapEff:.0*$' '%s'", path, path));
-    weft__worker_stop(&w);
+    symbols_worker_stop(&w);
 }
 
 /* Nobody's limits are raised. */
 static void limits_stay(void **state)
 {
     (void)state;
-#ifdef WEFT__SHADOWED
+#ifdef SYMBOLS_SHADOWED
     skip();
 #else
     if (!has_seccomp())
@@ -208,9 +208,9 @@ static void limits_stay(void **state)
     assert_true(child >= 0);
     if (child == 0) {
         struct rlimit mine = {600 << 20, 700 << 20};
-        struct weft__worker w;
-        if (setrlimit(RLIMIT_AS, &mine) < 0 || weft__worker_start(&w, NULL, try_all, NULL) < 0 ||
-            !weft__worker_asks(&w, -1))
+        struct symbols_worker w;
+        if (setrlimit(RLIMIT_AS, &mine) < 0 || symbols_worker_start(&w, NULL, try_all, NULL) < 0 ||
+            !symbols_worker_asks(&w, -1))
             _exit(2);
         _exit(limit_of(&w, "Max address space") > mine.rlim_max);
     }
@@ -229,24 +229,25 @@ static void spin(int fd, void *data)
 
 static void spin_in_a_file(int fd, void *data)
 {
-    weft__confine_time(100);
+    symbols_confine_time(100);
     spin(fd, data);
 }
 
 static void takes_too_long(void **state)
 {
-    struct weft__worker w;
+    struct symbols_worker w;
     char byte;
     (void)state;
     assert_int_equal(
-        weft__worker_start(&w, &(struct weft__worker_options){.cpu_seconds = 1}, spin, NULL), 0);
-    assert_false(weft__worker_get(w.fd, &byte, 1, -1));
-    struct weft__worker_end end = weft__worker_stop(&w);
+        symbols_worker_start(&w, &(struct symbols_worker_options){.cpu_seconds = 1}, spin, NULL),
+        0);
+    assert_false(symbols_worker_get(w.fd, &byte, 1, -1));
+    struct symbols_worker_end end = symbols_worker_stop(&w);
     assert_true(end.late);
     assert_in_range(end.cpu_ms, 500, 60000);
-    assert_int_equal(weft__worker_start(&w, NULL, spin_in_a_file, NULL), 0);
-    assert_false(weft__worker_get(w.fd, &byte, 1, -1));
-    assert_true(weft__worker_stop(&w).late);
+    assert_int_equal(symbols_worker_start(&w, NULL, spin_in_a_file, NULL), 0);
+    assert_false(symbols_worker_get(w.fd, &byte, 1, -1));
+    assert_true(symbols_worker_stop(&w).late);
 }
 
 /* ---- C++ names ---- */
@@ -270,28 +271,28 @@ static const char *doubling(unsigned times)
 
 static void demangling(void **state)
 {
-    char text[WEFT__DEMANGLED_BYTES];
-    struct weft__demangler d = {.losses = 0};
+    char text[SYMBOLS_DEMANGLED_BYTES];
+    struct symbols_demangler d = {.losses = 0};
     (void)state;
-    if (!weft__demangle(&d, "_ZN3foo3barEi", text)) {
-        weft__demangler_end(&d);
+    if (!symbols_demangle(&d, "_ZN3foo3barEi", text)) {
+        symbols_demangler_end(&d);
         skip(); /* there is nobody who can */
     }
     assert_string_equal(text, "foo::bar(int)");
-    assert_false(weft__demangle(&d, "main", text));
-    assert_false(weft__demangle(&d, "_Zebra", text));
+    assert_false(symbols_demangle(&d, "main", text));
+    assert_false(symbols_demangle(&d, "_Zebra", text));
     assert_int_equal(d.losses, 0);
-    assert_true(weft__demangle(&d, "_ZN4core3fmt5write17h0123456789abcdefE", text));
+    assert_true(symbols_demangle(&d, "_ZN4core3fmt5write17h0123456789abcdefE", text));
     assert_string_equal(text, "core::fmt::write");
-    assert_true(weft__demangle(&d, doubling(16), text)); /* long, and cut */
-    assert_int_equal(strlen(text), WEFT__DEMANGLED_BYTES - 1);
+    assert_true(symbols_demangle(&d, doubling(16), text)); /* long, and cut */
+    assert_int_equal(strlen(text), SYMBOLS_DEMANGLED_BYTES - 1);
     assert_int_equal(d.losses, 0);
 
-    assert_false(weft__demangle(&d, doubling(60), text));
+    assert_false(symbols_demangle(&d, doubling(60), text));
     assert_int_equal(d.losses, 1);
-    assert_true(weft__demangle(&d, "_ZN3foo3barEi", text)); /* the others are as before */
+    assert_true(symbols_demangle(&d, "_ZN3foo3barEi", text)); /* the others are as before */
     assert_string_equal(text, "foo::bar(int)");
-    weft__demangler_end(&d);
+    symbols_demangler_end(&d);
     struct rusage used;
     getrusage(RUSAGE_CHILDREN, &used);
     assert_in_range(used.ru_maxrss, 1, 1 << 20); /* KiB */
@@ -304,13 +305,13 @@ struct heard {
     unsigned named, lines;
 };
 
-static int hear_state(void *data, uint32_t question, enum weft__file_state state)
+static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
 {
     (void)data, (void)question, (void)state;
     return 0;
 }
 
-static int hear_function(void *data, uint32_t number, const struct weft__named *f)
+static int hear_function(void *data, uint32_t number, const struct symbols_named *f)
 {
     struct heard *h = data;
     (void)number;
@@ -319,7 +320,7 @@ static int hear_function(void *data, uint32_t number, const struct weft__named *
 }
 
 static int hear_answer(void *data, uint32_t question, uint32_t offset,
-                       const struct weft__answer *frame, uint32_t frames)
+                       const struct symbols_answer *frame, uint32_t frames)
 {
     struct heard *h = data;
     (void)question, (void)offset;
@@ -335,9 +336,9 @@ static struct heard ask(const char *path)
     struct heard h = {0};
     for (uint64_t i = 0; i < OFFSETS; i++)
         offset[i] = 0x800 + 4 * i;
-    const struct weft__question q = {.place = {.path = path}, .offset = offset, .count = OFFSETS};
-    const struct weft__listener l = {&h, hear_state, hear_function, hear_answer};
-    assert_int_equal(weft__names_find(&q, 1, &(struct weft__names_options){0}, &l), 0);
+    const struct symbols_question q = {.place = {.path = path}, .offset = offset, .count = OFFSETS};
+    const struct symbols_listener l = {&h, hear_state, hear_function, hear_answer};
+    assert_int_equal(symbols_names_find(&q, 1, &(struct symbols_names_options){0}, &l), 0);
     return h;
 }
 

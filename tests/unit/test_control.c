@@ -17,7 +17,7 @@
 #include "record/control.h"
 #include <weft/weft.h>
 
-extern struct weft__control weft__control;
+extern struct weft_record_control weft_record_control;
 
 #ifdef __has_feature
 #if __has_feature(thread_sanitizer)
@@ -36,26 +36,26 @@ static void call(void)
 
 static void ring(void)
 {
-    *(volatile unsigned char *)weft__control.bell = WEFT__RING;
-    *(volatile unsigned char *)weft__control.word |= WEFT__CALL_US;
+    *(volatile unsigned char *)weft_record_control.bell = WEFT_RECORD_RING;
+    *(volatile unsigned char *)weft_record_control.word |= WEFT_RECORD_CALL_US;
 }
 
-static struct weft__request request(uint64_t number, enum weft__command_kind command,
-                                    const char *name)
+static struct weft_record_request request(uint64_t number, enum weft_record_command_kind command,
+                                          const char *name)
 {
-    struct weft__request r = {.number = number, .command = command, .bytes = MIB};
+    struct weft_record_request r = {.number = number, .command = command, .bytes = MIB};
     r.pid = (uint32_t)getpid();
     snprintf(r.path, sizeof r.path, "%s/%s", folder, name);
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     return r;
 }
 
-static int ask(const struct weft__request *r)
+static int ask(const struct weft_record_request *r)
 {
-    weft__control.request = *r;
+    weft_record_control.request = *r;
     ring();
     call();
-    return weft__control.answer.number == r->number ? weft__control.answer.error : 1;
+    return weft_record_control.answer.number == r->number ? weft_record_control.answer.error : 1;
 }
 
 static bool is_there(const char *name)
@@ -70,20 +70,20 @@ static bool is_there(const char *name)
 static void test_orders(void **state)
 {
     (void)state;
-    struct weft__request r = request(1, WEFT__CTL_ON, "a%p");
+    struct weft_record_request r = request(1, WEFT_RECORD_CTL_ON, "a%p");
     assert_int_equal(ask(&r), 0);
-    assert_non_null(weft__control.facts);
-    assert_int_equal(*weft__control.word, WEFT__CALL_US);
-    r = request(2, WEFT__CTL_OFF, "");
+    assert_non_null(weft_record_control.facts);
+    assert_int_equal(*weft_record_control.word, WEFT_RECORD_CALL_US);
+    r = request(2, WEFT_RECORD_CTL_OFF, "");
     assert_int_equal(ask(&r), 0);
-    assert_int_equal(*weft__control.word, 0);
-    assert_non_null(weft__control.facts);
-    r = request(3, WEFT__CTL_ON, "not used");
+    assert_int_equal(*weft_record_control.word, 0);
+    assert_non_null(weft_record_control.facts);
+    r = request(3, WEFT_RECORD_CTL_ON, "not used");
     assert_int_equal(ask(&r), 0);
-    r = request(4, WEFT__CTL_STOP, "");
+    r = request(4, WEFT_RECORD_CTL_STOP, "");
     assert_int_equal(ask(&r), 0);
-    assert_null(weft__control.facts);
-    assert_int_equal(*weft__control.word, 0);
+    assert_null(weft_record_control.facts);
+    assert_int_equal(*weft_record_control.word, 0);
     assert_true(is_there("a%p")); /* as it was asked for */
     assert_false(is_there("not used"));
 }
@@ -91,50 +91,50 @@ static void test_orders(void **state)
 static void test_nonsense(void **state)
 {
     (void)state;
-    struct weft__request r = request(11, WEFT__CTL_ON, "b");
+    struct weft_record_request r = request(11, WEFT_RECORD_CTL_ON, "b");
     r.check ^= 1;
     assert_int_equal(ask(&r), 1); /* no answer */
-    assert_int_equal(*weft__control.word, 0);
-    assert_null(weft__control.facts);
-    r = request(12, (enum weft__command_kind)77, "b");
+    assert_int_equal(*weft_record_control.word, 0);
+    assert_null(weft_record_control.facts);
+    r = request(12, (enum weft_record_command_kind)77, "b");
     assert_int_equal(ask(&r), -ENOSYS);
-    r = request(13, WEFT__CTL_ON, "b");
+    r = request(13, WEFT_RECORD_CTL_ON, "b");
     r.bytes = 5;
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     assert_int_equal(ask(&r), -EINVAL);
-    r = request(14, WEFT__CTL_ON, "nowhere/b");
+    r = request(14, WEFT_RECORD_CTL_ON, "nowhere/b");
     assert_int_equal(ask(&r), -ENOENT);
     memset(r.path, 'x', sizeof r.path); /* without an end */
     r.number = 15;
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     assert_true(ask(&r) != 0);
-    r = request(16, WEFT__CTL_ON, "");
+    r = request(16, WEFT_RECORD_CTL_ON, "");
     r.path[0] = 0;
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     assert_int_equal(ask(&r), -EINVAL);
-    r = request(17, WEFT__CTL_ON, "b");
+    r = request(17, WEFT_RECORD_CTL_ON, "b");
     r.pid++; /* another process's, of which this one is a copy */
-    r.check = weft__request_check(&r);
+    r.check = weft_record_request_check(&r);
     assert_int_equal(ask(&r), 1);
-    assert_null(weft__control.facts);
-    weft__control.request.number = 0;
+    assert_null(weft_record_control.facts);
+    weft_record_control.request.number = 0;
     call();
-    assert_int_equal(*weft__control.word, 0);
+    assert_int_equal(*weft_record_control.word, 0);
     /* A bell without a request, and one that comes too late */
     weft_standby(1);
     ring();
     call();
-    assert_int_equal(*weft__control.word, WEFT__STANDBY);
-    *weft__control.word = 0;
+    assert_int_equal(*weft_record_control.word, WEFT_RECORD_STANDBY);
+    *weft_record_control.word = 0;
     ring();
     call();
-    assert_int_equal(*weft__control.word, WEFT__STANDBY);
+    assert_int_equal(*weft_record_control.word, WEFT_RECORD_STANDBY);
     weft_standby(0);
     assert_false(is_there("b"));
     /* The second byte of a ring that was answered after the first: calls are to cost nothing again */
-    *weft__control.word |= WEFT__CALL_US;
+    *weft_record_control.word |= WEFT_RECORD_CALL_US;
     call();
-    assert_int_equal(*weft__control.word, 0);
+    assert_int_equal(*weft_record_control.word, 0);
 }
 
 static volatile int ended;
@@ -161,12 +161,12 @@ static void test_torn(void **state)
     for (int i = 0; i < 3; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, make_calls, &calls), 0);
     for (uint64_t i = 0; i < NONSENSE; i++) {
-        static const enum weft__command_kind kinds[] = {WEFT__CTL_ON, WEFT__CTL_OFF,
-                                                        WEFT__CTL_STOP};
-        struct weft__request r = request(100 + i, kinds[rand_r(&seed) % 3], "c");
+        static const enum weft_record_command_kind kinds[] = {
+            WEFT_RECORD_CTL_ON, WEFT_RECORD_CTL_OFF, WEFT_RECORD_CTL_STOP};
+        struct weft_record_request r = request(100 + i, kinds[rand_r(&seed) % 3], "c");
         r.bytes = 64 << 10;
-        r.check = weft__request_check(&r);
-        volatile unsigned char *to = (volatile unsigned char *)&weft__control.request;
+        r.check = weft_record_request_check(&r);
+        volatile unsigned char *to = (volatile unsigned char *)&weft_record_control.request;
         const unsigned char *from = (const unsigned char *)&r;
         size_t begin = (size_t)rand_r(&seed) % 256,
                end = i % 3 ? sizeof r : begin + (size_t)rand_r(&seed) % 256;
@@ -177,13 +177,13 @@ static void test_torn(void **state)
     ended = 1;
     for (int i = 0; i < 3; i++)
         pthread_join(thread[i], NULL);
-    assert_true(weft__control.answer.number >= 100);
-    struct weft__request r = request(7, WEFT__CTL_STOP, "");
+    assert_true(weft_record_control.answer.number >= 100);
+    struct weft_record_request r = request(7, WEFT_RECORD_CTL_STOP, "");
     ask(&r);
     is_there("c");
     assert_true(calls > 0);
-    assert_null(weft__control.facts);
-    assert_int_equal(*weft__control.word, 0);
+    assert_null(weft_record_control.facts);
+    assert_int_equal(*weft_record_control.word, 0);
 }
 
 static int set_up(void **state)

@@ -16,7 +16,7 @@
 #define RINGS 2
 
 struct scene {
-    struct weft__eio *eio;
+    struct read_eio *eio;
     uint64_t now_ns;
     unsigned ring; /* of what is told next */
 };
@@ -43,17 +43,17 @@ static size_t put_id(char *out, size_t room, uint64_t id)
 }
 
 /* Tells an item, which another one may follow on its ring, and compares what it becomes: "creates 1 own0 sleep, waits 1 own0, runs -". */
-static void tell_next(struct scene *s, const char *wanted, struct weft__eio_item item,
-                      const struct weft__eio_item *next)
+static void tell_next(struct scene *s, const char *wanted, struct read_eio_item item,
+                      const struct read_eio_item *next)
 {
-    struct weft_event out[WEFT__EIO_MOST + 1];
+    struct weft_event out[READ_EIO_MOST + 1];
     char found[512] = "";
     size_t n = 0;
     item.time_ns = ++s->now_ns;
     item.ring = s->ring;
     item.text_size = item.text ? (uint32_t)strlen(item.text) : 0;
-    const int count = weft__eio_tell(s->eio, out, &item, next);
-    assert_in_range(count, 0, WEFT__EIO_MOST);
+    const int count = read_eio_tell(s->eio, out, &item, next);
+    assert_in_range(count, 0, READ_EIO_MOST);
     for (int i = 0; i < count; i++) {
         assert_non_null(words[out[i].kind].name);
         n += (size_t)snprintf(found + n, sizeof found - n, "%s%s", i ? ", " : "",
@@ -71,23 +71,23 @@ static void tell_next(struct scene *s, const char *wanted, struct weft__eio_item
 }
 
 #define TELL(s, wanted, EVENT, ...)                                                                \
-    tell_next(s, wanted, (struct weft__eio_item){.event = WEFT__EIO_##EVENT, __VA_ARGS__}, NULL)
+    tell_next(s, wanted, (struct read_eio_item){.event = READ_EIO_##EVENT, __VA_ARGS__}, NULL)
 
 /* Fiber 1 runs in switch 2. */
 static struct scene begin(void)
 {
-    struct scene s = {.eio = weft__eio_new(RINGS)};
+    struct scene s = {.eio = read_eio_new(RINGS)};
     assert_non_null(s.eio);
-    TELL(&s, "creates - 0 root", CREATE_CC, .id = 0, .kind = WEFT__EIO_ROOT);
+    TELL(&s, "creates - 0 root", CREATE_CC, .id = 0, .kind = READ_EIO_ROOT);
     TELL(&s, "creates - 1 fiber", CREATE_FIBER, .id = 1, .other = 0);
     TELL(&s, "runs 1", FIBER, .id = 1);
-    TELL(&s, "creates 1 2 switch", CREATE_CC, .id = 2, .kind = WEFT__EIO_SWITCH);
+    TELL(&s, "creates 1 2 switch", CREATE_CC, .id = 2, .kind = READ_EIO_SWITCH);
     return s;
 }
 
 static void end(struct scene *s)
 {
-    weft__eio_free(s->eio);
+    read_eio_free(s->eio);
 }
 
 /* What has no number is waited for under one of ours. */
@@ -119,8 +119,8 @@ static void a_suspension_that_ends_at_once(void **state)
     end(&s);
     s = begin(); /* what it does next is known already */
     tell_next(&s, "creates 1 own0 sleep, waits 1 own0, runs -, resolves - own0, read 1 own0",
-              (struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = "sleep"},
-              &(struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = "sleep"});
+              (struct read_eio_item){.event = READ_EIO_SUSPEND_FIBER, .text = "sleep"},
+              &(struct read_eio_item){.event = READ_EIO_SUSPEND_FIBER, .text = "sleep"});
     TELL(&s, "creates 1 own1 sleep, waits 1 own1, runs -", SUSPEND_FIBER, .text = "sleep");
     end(&s);
 }
@@ -174,9 +174,9 @@ static void how_contexts_end(void **state)
     (void)state;
     struct scene s = begin();
     TELL(&s, "cancels 1 2", ERROR, .id = 2, .text = "Stdlib.Exit");
-    TELL(&s, "creates 1 3 protect", CREATE_CC, .id = 3, .kind = WEFT__EIO_PROTECT);
+    TELL(&s, "creates 1 3 protect", CREATE_CC, .id = 3, .kind = READ_EIO_PROTECT);
     TELL(&s, "fails 1 3 Stdlib.Exit", ERROR, .id = 3, .text = "Stdlib.Exit");
-    TELL(&s, "creates 1 4 switch", CREATE_CC, .id = 4, .kind = WEFT__EIO_SWITCH);
+    TELL(&s, "creates 1 4 switch", CREATE_CC, .id = 4, .kind = READ_EIO_SWITCH);
     TELL(&s, "fails 1 4 Failure(\"x\")", ERROR, .id = 4, .text = "Failure(\"x\")");
     end(&s);
 }
@@ -198,8 +198,8 @@ static void what_is_older_than_the_ring(void **state)
     for (uint64_t i = 0; i < 2; i++) {
         char wanted[64];
         tell_next(&s, "runs -",
-                  (struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = operations[i]},
-                  &(struct weft__eio_item){.event = WEFT__EIO_TRY_GET, .id = 53 + i});
+                  (struct read_eio_item){.event = READ_EIO_SUSPEND_FIBER, .text = operations[i]},
+                  &(struct read_eio_item){.event = READ_EIO_TRY_GET, .id = 53 + i});
         snprintf(wanted, sizeof wanted, "waits 1 %" PRIu64, 53 + i);
         TELL(&s, wanted, TRY_GET, .id = 53 + i);
         TELL(&s, "runs 1", FIBER, .id = 1);
@@ -226,11 +226,11 @@ static void domains(void **state)
         TELL(&s, wanted, SUSPEND_FIBER, .text = "run-domain");
         snprintf(wanted, sizeof wanted, "creates 1 %" PRIu64 " promise, background %" PRIu64,
                  promise, promise);
-        TELL(&s, wanted, CREATE_OBJ, .id = promise, .kind = WEFT__EIO_PROMISE);
+        TELL(&s, wanted, CREATE_OBJ, .id = promise, .kind = READ_EIO_PROMISE);
         s.ring = 1;
         TELL(&s, "", DOMAIN_SPAWN, .id = 1);
         snprintf(wanted, sizeof wanted, "creates - %" PRIu64 " root", context);
-        TELL(&s, wanted, CREATE_CC, .id = context, .kind = WEFT__EIO_ROOT);
+        TELL(&s, wanted, CREATE_CC, .id = context, .kind = READ_EIO_ROOT);
         snprintf(wanted, sizeof wanted,
                  "creates 1 %" PRIu64 " fiber, waits own%" PRIu64 " %" PRIu64, fiber, i, fiber);
         TELL(&s, wanted, CREATE_FIBER, .id = fiber, .other = context);
@@ -238,7 +238,7 @@ static void domains(void **state)
         TELL(&s, wanted, FIBER, .id = fiber);
         snprintf(wanted, sizeof wanted, "creates %" PRIu64 " %" PRIu64 " promise", fiber,
                  promise + 100);
-        TELL(&s, wanted, CREATE_OBJ, .id = promise + 100, .kind = WEFT__EIO_PROMISE);
+        TELL(&s, wanted, CREATE_OBJ, .id = promise + 100, .kind = READ_EIO_PROMISE);
         snprintf(wanted, sizeof wanted, "resolves %" PRIu64 " %" PRIu64, fiber, fiber);
         TELL(&s, wanted, EXIT_FIBER, .id = fiber);
         s.ring = 0;

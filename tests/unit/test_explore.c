@@ -65,12 +65,12 @@ static uint32_t by_id(const struct weft_explorer *e, unsigned pane, uint64_t id)
 static void find(struct weft_explorer *e, unsigned pane, uint64_t id, double *x, double *y)
 {
     assert_non_null(weft_explorer_draw(e));
-    const struct weft__pane *p = &e->pane[pane];
+    const struct explore_pane *p = &e->pane[pane];
     uint32_t promise = by_id(e, pane, id);
     const struct weft_promise *of = &p->model->promise[promise];
     int32_t middle, height;
     int64_t time = (weft_layout_start(p->scene->l, of) + of->end_ns) / 2;
-    assert_true(weft__row_at(e, pane, p->scene->l->row[promise], &middle, &height));
+    assert_true(explore_row_at(e, pane, p->scene->l->row[promise], &middle, &height));
     *x = (double)weft_geometry_x(&p->geometry, time) / WEFT_PX;
     *y = p->top_px + middle;
     for (int32_t dy = -height / 2; dy <= height / 2; dy++) { /* the line is not in the middle */
@@ -101,7 +101,7 @@ static uint64_t selected(const struct weft_explorer *e, unsigned *pane)
 
 static double span(const struct weft_explorer *e, unsigned pane)
 {
-    struct weft__window w = weft__window_get(e, pane);
+    struct explore_window w = explore_window_get(e, pane);
     return w.to - w.from;
 }
 
@@ -122,9 +122,9 @@ static void zooming_keeps_what_is_under_the_pointer(void **state)
     static const double notches[] = {-1, -7, 3, -0.25, 1.5, -20};
     for (size_t i = 0; i < COUNT(xs); i++)
         for (size_t k = 0; k < COUNT(notches); k++) {
-            double before = weft__time_at(e, 0, xs[i]), pixel = span(e, 0) / WIDTH;
+            double before = explore_time_at(e, 0, xs[i]), pixel = span(e, 0) / WIDTH;
             weft_explorer_scroll(e, xs[i], 300, 0, notches[k], 0);
-            double moved = weft__time_at(e, 0, xs[i]) - before;
+            double moved = explore_time_at(e, 0, xs[i]) - before;
             pixel = span(e, 0) / WIDTH > pixel ? span(e, 0) / WIDTH : pixel;
             assert_true(moved <= pixel && moved >= -pixel);
         }
@@ -159,10 +159,10 @@ static void zooming_has_limits(void **state)
     for (int i = 0; i < 200; i++)
         weft_explorer_scroll(e, 500, 300, 0, 1, 0);
     assert_true(span(e, 0) >= all && span(e, 0) <= 1.2 * all);
-    assert_true(weft__round(e->pane[0].spread) == 0);
+    assert_true(explore_round(e->pane[0].spread) == 0);
     for (int i = 0; i < 200; i++)
         weft_explorer_scroll(e, 500, 300, 5, 0, 0);
-    assert_true(weft__window_get(e, 0).from < all);
+    assert_true(explore_window_get(e, 0).from < all);
     weft_explorer_free(e);
 }
 
@@ -172,17 +172,17 @@ static void dragging_moves_with_the_pointer(void **state)
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
-    double at = weft__time_at(e, 0, 500);
+    double at = explore_time_at(e, 0, 500);
     weft_explorer_press(e, 500, 300, 1, 0);
     weft_explorer_drag(e, 503, 300); /* no drag yet */
-    assert_true(weft__time_at(e, 0, 500) == at);
+    assert_true(explore_time_at(e, 0, 500) == at);
     for (int x = 490; x >= 100; x -= 10) {
         weft_explorer_drag(e, x, 310);
-        double error = weft__time_at(e, 0, x) - at;
+        double error = explore_time_at(e, 0, x) - at;
         assert_true(error < 1e-3 && error > -1e-3);
     }
     weft_explorer_release(e, 500, 300);
-    double error = weft__time_at(e, 0, 500) - at;
+    double error = explore_time_at(e, 0, 500) - at;
     assert_true(error < 1e-3 && error > -1e-3);
     assert_int_equal(selected(e, NULL), 0); /* that was no click */
     weft_explorer_free(e);
@@ -196,14 +196,14 @@ static void wheel_pans_with_shift_and_sideways(void **state)
     weft_explorer_draw(e);
     double before = span(e, 0);
     weft_explorer_scroll(e, 500, 300, 0, 1, WEFT_SHIFT);
-    assert_true(weft__window_get(e, 0).from > 1000000);
+    assert_true(explore_window_get(e, 0).from > 1000000);
     weft_explorer_scroll(e, 500, 300, -1, 0, 0);
-    assert_int_equal(weft__round(weft__window_get(e, 0).from), 1000000);
+    assert_int_equal(explore_round(explore_window_get(e, 0).from), 1000000);
     weft_explorer_scroll(e, 500, 300, 0, -1, WEFT_CTRL);
     assert_true(span(e, 0) - before < 1e-3 && before - span(e, 0) < 1e-3);
     assert_true(weft_explorer_key(e, "ArrowRight", 0));
     assert_true(weft_explorer_key(e, "ArrowLeft", 0));
-    assert_int_equal(weft__round(weft__window_get(e, 0).from), 1000000);
+    assert_int_equal(explore_round(explore_window_get(e, 0).from), 1000000);
     weft_explorer_free(e);
 }
 
@@ -213,11 +213,11 @@ static void pinching_zooms(void **state)
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=1000000&to=2000000");
     weft_explorer_draw(e);
-    double at = weft__time_at(e, 0, 400);
+    double at = explore_time_at(e, 0, 400);
     weft_explorer_pinch(e, 420, 300, 20, 0, 2);
-    double error = weft__time_at(e, 0, 420) - at;
+    double error = explore_time_at(e, 0, 420) - at;
     assert_true(error < 1 && error > -1);
-    assert_int_equal(weft__round(span(e, 0)), 500000);
+    assert_int_equal(explore_round(span(e, 0)), 500000);
     weft_explorer_free(e);
 }
 
@@ -235,13 +235,13 @@ static void click_selects_what_is_there(void **state)
         weft_explorer_drag(e, x + 2, y + 1);
         weft_explorer_release(e, x + 2, y + 1);
         assert_int_equal(selected(e, NULL), id);
-        assert_int_equal(weft__round(weft__window_get(e, 0).from), 500000);
+        assert_int_equal(explore_round(explore_window_get(e, 0).from), 500000);
     }
     double x, y;
     find(e, 0, 12, &x, &y);
     weft_explorer_press(e, x, y, 2, 0);
     weft_explorer_release(e, x, y);
-    struct weft__window w = weft__window_get(e, 0);
+    struct explore_window w = explore_window_get(e, 0);
     assert_true(w.from < 12 * STEP && w.to > 12 * STEP + LIFE);
     assert_true(w.to - w.from < 1.5 * LIFE);
     assert_true(weft_explorer_key(e, "Escape", 0));
@@ -256,12 +256,12 @@ static void selection_is_brought_into_view(void **state)
     struct weft_explorer *e = explorer(1);
     weft_explorer_go(e, "from=100000&to=150000");
     weft_explorer_select(e, 0, by_id(e, 0, 20));
-    struct weft__window w = weft__window_get(e, 0);
+    struct explore_window w = explore_window_get(e, 0);
     assert_int_equal(selected(e, NULL), 20);
     assert_true(w.from < 20 * STEP + LIFE && w.to > 20 * STEP);
     int32_t middle, height;
     assert_non_null(weft_explorer_draw(e));
-    assert_true(weft__row_at(e, 0, e->pane[0].scene->l->row[e->selected], &middle, &height));
+    assert_true(explore_row_at(e, 0, e->pane[0].scene->l->row[e->selected], &middle, &height));
     weft_explorer_select(e, 0, WEFT_NONE);
     assert_int_equal(selected(e, NULL), 0);
     weft_explorer_free(e);
@@ -293,7 +293,7 @@ static void keys_walk_and_lead_back(void **state)
     unsigned back = 0;
     while (weft_explorer_command(e, WEFT_COMMAND_BACK))
         back++;
-    assert_int_equal(back, WEFT__HISTORY_MAX - 1);
+    assert_int_equal(back, EXPLORE_HISTORY_MAX - 1);
     weft_explorer_free(e);
 }
 
@@ -347,8 +347,8 @@ static void ruler_measures(void **state)
     double y = ruler(e, 0);
     weft_explorer_press(e, 700, y, 1, 0);
     weft_explorer_drag(e, 300, y + 40);
-    int64_t from = weft__round(weft__time_at(e, 0, 300)),
-            to = weft__round(weft__time_at(e, 0, 700));
+    int64_t from = explore_round(explore_time_at(e, 0, 300)),
+            to = explore_round(explore_time_at(e, 0, 700));
     assert_in_range(e->range_from_ns - from + 2, 0, 4);
     assert_in_range(e->range_to_ns - to + 2, 0, 4);
     assert_true(weft_explorer_changed(e) & WEFT_CHANGED_FACTS);
@@ -414,40 +414,40 @@ static void panes_are_linked_or_free(void **state)
     struct weft_explorer *e = explorer(2);
     assert_int_equal(e->pane[0].height_px + e->pane[1].height_px, HEIGHT);
     weft_explorer_scroll(e, 400, 100, 0, -3, 0);
-    assert_true(weft__window_get(e, 0).from == weft__window_get(e, 1).from);
+    assert_true(explore_window_get(e, 0).from == explore_window_get(e, 1).from);
     assert_true(span(e, 1) < 3000000);
 
-    struct weft__window other = weft__window_get(e, 0);
-    double at = weft__time_at(e, 1, 500);
+    struct explore_window other = explore_window_get(e, 0);
+    double at = explore_time_at(e, 1, 500);
     weft_explorer_press(e, 500, 500, 1, WEFT_ALT); /* the lower one alone */
     weft_explorer_drag(e, 450, 500);
     weft_explorer_release(e, 450, 500);
-    assert_true(weft__window_get(e, 0).from == other.from);
-    double error = weft__time_at(e, 1, 450) - at;
+    assert_true(explore_window_get(e, 0).from == other.from);
+    double error = explore_time_at(e, 1, 450) - at;
     assert_true(error < 1e-2 && error > -1e-2);
     assert_non_null(strstr(weft_explorer_place(e), "offset.2="));
     double offset = e->pane[1].offset;
     weft_explorer_scroll(e, 400, 600, 1, 0, 0); /* they move together */
-    assert_true(weft__window_get(e, 0).from > other.from);
-    assert_true(weft__window_get(e, 1).from - weft__window_get(e, 0).from - offset < 1e-3);
+    assert_true(explore_window_get(e, 0).from > other.from);
+    assert_true(explore_window_get(e, 1).from - explore_window_get(e, 0).from - offset < 1e-3);
 
     weft_explorer_press(e, 500, 100, 1, WEFT_ALT); /* the upper one: the lower one stays */
-    other = weft__window_get(e, 1);
+    other = explore_window_get(e, 1);
     weft_explorer_drag(e, 520, 100);
     weft_explorer_release(e, 520, 100);
-    error = weft__window_get(e, 1).from - other.from;
+    error = explore_window_get(e, 1).from - other.from;
     assert_true(error < 1e-2 && error > -1e-2);
 
     assert_true(weft_explorer_key(e, "l", 0));
-    other = weft__window_get(e, 1);
+    other = explore_window_get(e, 1);
     weft_explorer_scroll(e, 400, 100, 0, -3, 0);
-    assert_true(weft__window_get(e, 1).from == other.from);
+    assert_true(explore_window_get(e, 1).from == other.from);
     assert_non_null(strstr(weft_explorer_place(e), "free=1"));
     assert_true(weft_explorer_key(e, "l", 0));
     assert_true(span(e, 0) - span(e, 1) < 1e-2);
     assert_true(weft_explorer_key(e, "0", 0));
     assert_true(weft_explorer_key(e, "0", 0)); /* once more: no offsets */
-    assert_true(e->pane[1].offset == 0 && weft__window_is_fit(e));
+    assert_true(e->pane[1].offset == 0 && explore_window_is_fit(e));
     weft_explorer_remove(e, 0);
     assert_int_equal(weft_explorer_panes(e), 1);
     assert_non_null(weft_explorer_draw(e));
@@ -505,7 +505,7 @@ static void the_same_moment_is_at_the_same_place(void **state)
     assert_true(is_beside(e, 2000000, 2, 3000000));
     assert_true(is_beside(e, 2000000, 3, 2000000));
     assert_string_equal(fact(e, "time axis"), "aligned by the wall clock");
-    assert_true(weft__window_is_fit(e));
+    assert_true(explore_window_is_fit(e));
     assert_null(strstr(weft_explorer_place(e), "offset"));
 
     char place[1000];

@@ -19,7 +19,7 @@ struct subject {
     struct weft_model *m;
     struct weft_scene *s;
     struct weft_history *h;
-    struct weft__facts f;
+    struct explore_facts f;
 };
 
 static struct subject take_file(const char *path)
@@ -55,7 +55,7 @@ static struct subject build(const struct weft_event *ev, size_t count)
 
 static void leave(struct subject *x)
 {
-    weft__facts_fini(&x->f);
+    explore_facts_fini(&x->f);
     weft_history_free(x->h);
     weft_scene_free(x->s);
     weft_model_free(x->m);
@@ -92,7 +92,7 @@ static const char *lines(const struct subject *x)
     out[0] = 0;
     for (uint32_t i = 0; i < x->f.count && n < sizeof out - 1000; i++) {
         const struct weft_fact *f = &x->f.fact[i];
-        const struct weft__target *t = &x->f.target[i];
+        const struct explore_target *t = &x->f.target[i];
         size_t room = sizeof out - n;
         if (f->heading)
             n += (size_t)snprintf(out + n, room, "[%s]\n", f->name);
@@ -111,7 +111,7 @@ static const char *lines(const struct subject *x)
 
 static const char *about(struct subject *x, uint64_t id)
 {
-    assert_int_equal(weft__facts_of_promise(&x->f, x->s, weft_model_find(x->m, id)), 0);
+    assert_int_equal(explore_facts_of_promise(&x->f, x->s, weft_model_find(x->m, id)), 0);
     return lines(x);
 }
 
@@ -182,12 +182,12 @@ static void waits_and_resolution(void **state)
     expect(three, "by: #1 task request: still waits, since 12 ms (7 ms) ! <p 1>\n");
     /* Keys. */
     uint32_t one = weft_model_find(x.m, 1), other = weft_model_find(x.m, 2);
-    assert_int_equal(id_of(&x, weft__walk_waited_for(x.h, one)), 3);
-    assert_int_equal(id_of(&x, weft__walk_creator(x.s, other)), 1);
-    assert_int_equal(weft__walk_creator(x.s, one), WEFT_NONE);
-    assert_int_equal(id_of(&x, weft__walk_resolver(x.s, other)), 3);
-    assert_int_equal(weft__walk_resolver(x.s, one), WEFT_NONE);
-    assert_int_equal(weft__walk_became(x.s, one), WEFT_NONE);
+    assert_int_equal(id_of(&x, explore_walk_waited_for(x.h, one)), 3);
+    assert_int_equal(id_of(&x, explore_walk_creator(x.s, other)), 1);
+    assert_int_equal(explore_walk_creator(x.s, one), WEFT_NONE);
+    assert_int_equal(id_of(&x, explore_walk_resolver(x.s, other)), 3);
+    assert_int_equal(explore_walk_resolver(x.s, one), WEFT_NONE);
+    assert_int_equal(explore_walk_became(x.s, one), WEFT_NONE);
     leave(&x);
 }
 
@@ -220,7 +220,7 @@ static void waits_end_in_many_ways(void **state)
     expect(lines(&x), "by: #5 task: waited 4 ms from 11 ms <p 5>\n");
     expect(about(&x, 4), "was: #6 wait, 13 ms <p 6>\n");
     expect(about(&x, 2), "[Signals]\nsignalled: #1 task, at 3 ms <p 1>\n");
-    assert_int_equal(id_of(&x, weft__walk_became(x.s, weft_model_find(x.m, 6))), 4);
+    assert_int_equal(id_of(&x, explore_walk_became(x.s, weft_model_find(x.m, 6))), 4);
     leave(&x);
 }
 
@@ -351,11 +351,11 @@ static void all_say_what_was_blocked(void **state)
                          "blocked: 50 ms of that: the loop did not look, it may have been there\n");
     struct weft_share *share = weft_path_shares(&path, x.m, &count);
     for (uint32_t i = 0; i < count; i++) {
-        struct weft__text t = {0};
-        weft__put_share(&t, x.m, &share[i]);
+        struct analyse_text t = {0};
+        explore_put_share(&t, x.m, &share[i]);
         if (share[i].kind == WEFT_STEP_BLOCKED)
             assert_string_equal(t.text, "40 ms the loop was blocked by 'render'");
-        weft__text_fini(&t);
+        analyse_text_fini(&t);
     }
     free(share);
     assert_int_equal(weft_stats_find(&stats, x.h, WEFT_BY_TYPE, NULL, NULL), 0);
@@ -430,7 +430,7 @@ static void lists_are_bounded(void **state)
     expect(one, ": and 992 more\n");
     expect(one, "in 1,000 waits");
     expect(one, "\xe2\x80\xa6");
-    assert_int_equal(weft__facts_of_trace(&x.f, x.s, text), 0);
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, text), 0);
     lines(&x);
     leave(&x);
 }
@@ -471,7 +471,7 @@ static void own_trace(void **state)
     expect(three, "pending: meant to be pending for long\n");
     expect(three, "still waits, since 4 ms (6 ms) <p 4>\n");
     /* The wait that hangs, not the one that is meant to be long. */
-    assert_int_equal(weft__facts_of_trace(&x.f, x.s, NULL), 0);
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
     expect(lines(&x), "still waiting: 1 promise when the trace ends\n"
                       "the longest wait: #1 condition response: waits since 5 ms <p 1>\n"
                       "for: #2 condition response, 10 ms, pending <p 2>\n"
@@ -516,7 +516,7 @@ static void a_hanging_trace(void **state)
               try_read(MS(1), 1, 2), try_read(MS(4), 2, 3), creates(MS(5), LOOP, 4, TASK),
               try_read(MS(6), 4, 3), signals(MS(7), 4, 3), /* goes on */
               fails(MS(8), LOOP, 4, "x"), switches(MS(10), LOOP));
-    assert_int_equal(weft__facts_of_trace(&x.f, x.s, "bad\x1b.weft"), 0);
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, "bad\x1b.weft"), 0);
     assert_string_equal(lines(&x),
                         "[bad .weft]\n"
                         "time span: 10 ms\n"
@@ -542,7 +542,7 @@ static void a_hanging_trace(void **state)
     /* Waiting in a circle. */
     x = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), try_read(1, 1, 2),
               try_read(2, 2, 1));
-    assert_int_equal(weft__facts_of_trace(&x.f, x.s, ""), 0);
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, ""), 0);
     expect(lines(&x), "still waiting: 2 promises");
     leave(&x);
 }
@@ -551,14 +551,14 @@ static void an_empty_trace(void **state)
 {
     (void)state;
     struct subject x = BUILD(gc(10, 1));
-    static struct weft__visible v;
-    assert_int_equal(weft__facts_of_trace(&x.f, x.s, NULL), 0);
+    static struct explore_visible v;
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
     expect(lines(&x), "promises: 0\n");
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, -5, 5), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, -5, 5), 0);
     expect(lines(&x), "events: 1\n");
     about(&x, LOOP);
     struct weft_geometry g = {.to_ns = 10};
-    assert_int_equal(weft__visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
+    assert_int_equal(explore_visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
     assert_int_equal(v.count + v.all, 0);
     leave(&x);
 }
@@ -572,7 +572,7 @@ static void a_range(void **state)
         BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), creates(MS(1), 1, 2, WAIT),
               switches(MS(2), LOOP), switches(MS(6), 1), fails(MS(7), 1, 2, "x"), gc(MS(8), MS(1)),
               creates(MS(8), 1, 3, WAIT), fulfills(MS(9), 1, 1), switches(MS(10), LOOP));
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, (int64_t)MS(10), -1), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, (int64_t)MS(10), -1), 0);
     assert_string_equal(lines(&x), "[Measured range]\n"
                                    "duration: 10 ms\n"
                                    "from: -1 ns <t -1>\n"
@@ -589,12 +589,12 @@ static void a_range(void **state)
                                    "longest in it: #1 task, 9 ms <p 1>\n"
                                    ": #2 wait, 6 ms, failed <p 2>\n"
                                    ": #3 wait, 0 ns, pending <p 3>\n");
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, (int64_t)MS(3), (int64_t)MS(7)), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, (int64_t)MS(3), (int64_t)MS(7)), 0);
     expect(lines(&x), "running: 1 ms, 25 %\nsleeping: 3 ms, 75 %\ncollecting garbage: 0 ns, 0 %\n");
     expect(lines(&x), "alive in it: 2\ncreated in it: 0\nresolved in it: 1\nfailed in it: 1 !\n");
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, INT64_MIN, INT64_MAX), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, INT64_MIN, INT64_MAX), 0);
     expect(lines(&x), "events: 10\n");
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, INT64_MAX - 1, INT64_MAX), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, INT64_MAX - 1, INT64_MAX), 0);
     lines(&x);
     leave(&x);
 }
@@ -652,7 +652,7 @@ static void ranges_as_counted(void **state)
         int64_t from = (int64_t)(random_of(&seed) % now);
         int64_t to = from + (int64_t)(random_of(&seed) % (k % 2 ? now : 5000));
         uint64_t alive = 0, created = 0, resolved = 0, failed = 0, longest = 0;
-        assert_int_equal(weft__facts_of_range(&x.f, x.s, from, to), 0);
+        assert_int_equal(explore_facts_of_range(&x.f, x.s, from, to), 0);
         for (uint32_t p = 1; p < m->promises; p++) {
             const struct weft_promise *q = &m->promise[p];
             bool ends = q->outcome != WEFT_PENDING && q->end_ns >= from && q->end_ns <= to;
@@ -684,7 +684,7 @@ static void ranges_as_counted(void **state)
         uint64_t said = number(&x, "events"), least = events + created;
         assert_in_range(said, least, least + other_kinds + m->pauses);
     }
-    assert_int_equal(weft__facts_of_range(&x.f, x.s, 0, m->end_ns), 0);
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, 0, m->end_ns), 0);
     assert_int_equal(number(&x, "events"), m->events_total);
     leave(&x);
 }
@@ -705,7 +705,7 @@ static void the_longest_are_listed(void **state)
         now += random_of(&seed) % 2000;
     }
     struct subject x = take(&t);
-    static struct weft__visible v;
+    static struct explore_visible v;
     for (unsigned k = 0; k < 30; k++) {
         struct weft_geometry g = {.from_ns = k ? (int64_t)(random_of(&seed) % now) : 0,
                                   .shown = x.s->l->rows};
@@ -718,8 +718,8 @@ static void the_longest_are_listed(void **state)
             k ? g.from_ns + (int64_t)(random_of(&seed) % (k % 2 ? 50000 : now)) : (int64_t)now;
         int64_t shortest = INT64_MAX;
         uint32_t longer = 0;
-        weft__visible_clear(&v);
-        assert_int_equal(weft__visible_list(&v, x.s, &g, 3, WEFT_VISIBLE_MAX), 0);
+        explore_visible_clear(&v);
+        assert_int_equal(explore_visible_list(&v, x.s, &g, 3, WEFT_VISIBLE_MAX), 0);
 #define SEEN(p)                                                                                    \
     ((x.m->promise[p].end_ns < g.to_ns ? x.m->promise[p].end_ns : g.to_ns) -                       \
      (x.m->promise[p].start_ns > g.from_ns ? x.m->promise[p].start_ns : g.from_ns))
@@ -740,7 +740,7 @@ static void the_longest_are_listed(void **state)
         assert_int_equal(v.count, all < WEFT_VISIBLE_MAX ? all : WEFT_VISIBLE_MAX);
         assert_true(longer < WEFT_VISIBLE_MAX);
         uint32_t before = v.count; /* another pane, if there is room */
-        assert_int_equal(weft__visible_list(&v, x.s, &g, 4, 10), 0);
+        assert_int_equal(explore_visible_list(&v, x.s, &g, 4, 10), 0);
         assert_true(v.count <= WEFT_VISIBLE_MAX && v.count <= before + 10);
         assert_int_equal(v.all, 2 * all);
         free(rows);
@@ -750,8 +750,8 @@ static void the_longest_are_listed(void **state)
               fails(1200000, LOOP, 1, "no space"), creates(2000000, LOOP, 2, WAIT));
     uint32_t row = 0;
     struct weft_geometry g = {.to_ns = 5000000, .shown_row = &row, .shown = 1};
-    weft__visible_clear(&v);
-    assert_int_equal(weft__visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
+    explore_visible_clear(&v);
+    assert_int_equal(explore_visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
     assert_int_equal(v.count, 2);
     assert_string_equal(v.item[0].text, "task fsync log, #1, from 0 ns, 1.2 ms long, failed");
     assert_string_equal(v.item[1].text, "wait, #2, from 2 ms, 0 ns long, pending");
@@ -778,15 +778,15 @@ static void real_traces(void **state)
         }
         struct subject x = take_file(path);
         for (uint32_t p = 0; p < x.m->promises; p++) {
-            assert_int_equal(weft__facts_of_promise(&x.f, x.s, p), 0);
+            assert_int_equal(explore_facts_of_promise(&x.f, x.s, p), 0);
             check(&x);
-            weft__walk_waited_for(x.h, p);
-            weft__walk_resolver(x.s, p);
+            explore_walk_waited_for(x.h, p);
+            explore_walk_resolver(x.s, p);
         }
-        assert_int_equal(weft__facts_of_trace(&x.f, x.s, path), 0);
+        assert_int_equal(explore_facts_of_trace(&x.f, x.s, path), 0);
         check(&x);
         assert_int_equal(number(&x, "events"), x.m->events_total);
-        assert_int_equal(weft__facts_of_range(&x.f, x.s, -WEFT_TIME_MAX, WEFT_TIME_MAX), 0);
+        assert_int_equal(explore_facts_of_range(&x.f, x.s, -WEFT_TIME_MAX, WEFT_TIME_MAX), 0);
         check(&x);
         assert_int_equal(number(&x, "events"), x.m->events_total);
         if (i == 0) {

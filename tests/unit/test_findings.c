@@ -210,7 +210,7 @@ static void keys_walk_through_findings(void **state)
     expect(e, "\n2: at 2.009 ms: 'task 21' begins to wait for 'task 20'\n");
     expect(e, "and 6 more");
     assert_int_equal(flags(e), 2); /* the trace's end is not in sight */
-    struct weft__window w = weft__window_get(e, 0);
+    struct explore_window w = explore_window_get(e, 0);
     assert_true(w.from < (double)start_of(e, 20) + 1000);
     assert_true(w.to > (double)start_of(e, 21) + 9000);
     assert_true(w.to - w.from < 200000);
@@ -243,7 +243,7 @@ static void links_lead_to_findings_and_evidence(void **state)
     expect(e, "Finding 2 of 2"); /* it stays */
     assert_int_equal(flags(e), 2);
     follow(e, "at 3 ms: 'task 11' waits"); /* far away */
-    struct weft__window w = weft__window_get(e, 0);
+    struct explore_window w = explore_window_get(e, 0);
     assert_true(w.from <= (double)e->pane[0].model->end_ns);
     assert_true(w.to >= (double)e->pane[0].model->end_ns);
     follow(e, "Everything waits for");

@@ -323,11 +323,11 @@ static void circles(void **state)
     (void)state;
     struct weft_model *m = made_model();
     m->promise[1].creator = 2;
-    uint8_t *mark = weft__created_by(m, 2);
+    uint8_t *mark = explore_created_by(m, 2);
     assert_true(mark && mark[1] && mark[2] && !mark[0]);
     free(mark);
     m->promise[1].creator = 1;
-    mark = weft__created_by(m, 2);
+    mark = explore_created_by(m, 2);
     assert_true(mark && !mark[1] && mark[2]);
     free(mark);
     weft_model_free(m);

@@ -539,22 +539,22 @@ static void two_readers(void **state)
 static void long_queue(void **state)
 {
     (void)state;
-    struct weft__queue q;
-    struct weft__queue_reader r = {0};
+    struct kprof_queue q;
+    struct kprof_queue_reader r = {0};
     uint8_t record[3000], b[2500];
     uint64_t put_bytes = 0, got = 0;
     uint32_t random = 1, next = 0;
-    weft__queue_init(&q, 1u << 30);
+    kprof_queue_init(&q, 1u << 30);
     for (uint32_t i = 0; i < 3000; i++) {
         random = random * 1103515245 + 12345;
         uint32_t bytes = 1 + (random >> 8) % (uint32_t)sizeof record;
         memset(record, (int)(i & 0xff), bytes);
-        assert_true(weft__queue_put(&q, record, bytes));
+        assert_true(kprof_queue_put(&q, record, bytes));
         put_bytes += bytes;
     }
     assert_int_equal(q.bytes, put_bytes);
     ptrdiff_t n;
-    while ((n = weft__queue_read(&q, &r, b, 1 + got % sizeof b)) > 0) {
+    while ((n = kprof_queue_read(&q, &r, b, 1 + got % sizeof b)) > 0) {
         for (ptrdiff_t i = 0; i < n; i++) { /* in order */
             assert_true(b[i] == (next & 0xff) || b[i] == ((next + 1) & 0xff));
             next += b[i] != (next & 0xff);
@@ -562,10 +562,10 @@ static void long_queue(void **state)
         got += (uint64_t)n;
     }
     assert_int_equal(got, put_bytes);
-    assert_true(weft__queue_empty(&q, &r));
+    assert_true(kprof_queue_empty(&q, &r));
     assert_int_equal(q.bytes, 0);
     assert_null(q.first);
-    weft__queue_fini(&q);
+    kprof_queue_fini(&q);
 }
 
 /* ---- kpdata ---- */
@@ -688,15 +688,15 @@ static void histogram_only(void **state)
 static void many_addresses(void **state)
 {
     (void)state;
-    struct weft__histogram h = {0};
-    for (uint64_t i = 0; i < WEFT__HISTOGRAM_ADDRESSES + 5; i++)
-        weft__histogram_tick(&h, KERNEL + i);
-    weft__histogram_tick(&h, KERNEL + 9);
-    weft__histogram_outside(&h);
-    assert_int_equal(h.used, WEFT__HISTOGRAM_ADDRESSES);
+    struct kprof_histogram h = {0};
+    for (uint64_t i = 0; i < KPROF_HISTOGRAM_ADDRESSES + 5; i++)
+        kprof_histogram_tick(&h, KERNEL + i);
+    kprof_histogram_tick(&h, KERNEL + 9);
+    kprof_histogram_outside(&h);
+    assert_int_equal(h.used, KPROF_HISTOGRAM_ADDRESSES);
     assert_int_equal(h.unplaced, 5);
-    assert_int_equal(h.total, WEFT__HISTOGRAM_ADDRESSES + 7);
-    weft__histogram_fini(&h);
+    assert_int_equal(h.total, KPROF_HISTOGRAM_ADDRESSES + 7);
+    kprof_histogram_fini(&h);
 }
 
 /* ---- Texts ---- */
@@ -718,8 +718,8 @@ static void trace(void **state)
     for (unsigned i = 0; i < 1000; i++) /* it is bounded, and so is a line */
         assert_int_equal(weft_kprof_write(pc.k, WEFT_KPROF_KPTRACE, line, sizeof line, &root), 0);
     size_t bytes = strlen(text(WEFT_KPROF_KPTRACE));
-    assert_true(bytes <= WEFT__LOG_BYTES && bytes > WEFT__LOG_BYTES - 2 * WEFT__LOG_LINE);
-    assert_int_equal(bytes % WEFT__LOG_LINE, 0);
+    assert_true(bytes <= KPROF_LOG_BYTES && bytes > KPROF_LOG_BYTES - 2 * KPROF_LOG_LINE);
+    assert_int_equal(bytes % KPROF_LOG_LINE, 0);
     assert_int_equal(text(WEFT_KPROF_KPTRACE)[0], '[');
     /* A reader that was overtaken goes on with the oldest line. */
     assert_int_equal(weft_kprof_read(h, line, 21, strlen(both)), 21);

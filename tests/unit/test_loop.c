@@ -89,7 +89,7 @@ struct result {
     struct weft_model *m;
     struct weft_history *h;
     struct weft_findings found;
-    struct weft__blocked *blocked;
+    struct analyse_blocked *blocked;
     uint32_t blockeds;
     bool failed;
 };
@@ -97,14 +97,14 @@ struct result {
 static void search(struct result *r)
 {
     struct weft_explain_options o = weft_explain_defaults(NULL);
-    struct weft__families f;
-    assert_int_equal(weft__families_init(&f, r->m), 0);
-    struct weft__search s = {.h = r->h, .m = r->m, .o = &o, .families = &f, .out = &r->found};
-    weft__search_run(&s, weft__find_blocks);
+    struct analyse_families f;
+    assert_int_equal(analyse_families_init(&f, r->m), 0);
+    struct analyse_search s = {.h = r->h, .m = r->m, .o = &o, .families = &f, .out = &r->found};
+    analyse_search_run(&s, analyse_find_blocks);
     r->failed = s.failed;
     r->blocked = s.blocked;
     r->blockeds = s.blockeds;
-    weft__families_fini(&f);
+    analyse_families_fini(&f);
 }
 
 static char *confidences(void *of)
@@ -1215,16 +1215,16 @@ static void each_allocation_may_fail(void **state)
     struct weft_model *m = trace_model(&p.t);
     struct weft_explain_options o = weft_explain_defaults(NULL);
     struct weft_history *h;
-    struct weft__families f;
+    struct analyse_families f;
     assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
-    assert_int_equal(weft__families_init(&f, m), 0);
+    assert_int_equal(analyse_families_init(&f, m), 0);
     bool failed = true;
     for (long n = 1; failed; n++) {
         struct weft_findings found = {0};
-        struct weft__search s = {.h = h, .m = m, .o = &o, .families = &f, .out = &found};
+        struct analyse_search s = {.h = h, .m = m, .o = &o, .families = &f, .out = &found};
         long before = live;
         fail_at = n;
-        weft__search_run(&s, weft__find_blocks);
+        analyse_search_run(&s, analyse_find_blocks);
         failed = fail_at == 0;
         fail_at = 0;
         assert_int_equal(s.failed, failed);
@@ -1233,7 +1233,7 @@ static void each_allocation_may_fail(void **state)
         assert_int_equal(live, before);
         assert_true(n < 1000);
     }
-    weft__families_fini(&f);
+    analyse_families_fini(&f);
     weft_history_free(h);
     weft_model_free(m);
 }

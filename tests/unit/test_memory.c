@@ -21,7 +21,7 @@ static uint64_t line_of(const char *text, const char *key)
     assert_non_null(f);
     fputs(text, f);
     fclose(f);
-    uint64_t value = weft__memory_line(path, key);
+    uint64_t value = cli_memory_line(path, key);
     unlink(path);
     return value;
 }
@@ -38,13 +38,13 @@ static void test_lines(void **state)
     assert_int_equal(line_of(text, "Bad"), UINT64_MAX);
     assert_int_equal(line_of(text, "Huge"), UINT64_MAX);
     assert_int_equal(line_of("", "MemAvailable"), UINT64_MAX);
-    assert_int_equal(weft__memory_line("/nowhere", "MemAvailable"), UINT64_MAX);
+    assert_int_equal(cli_memory_line("/nowhere", "MemAvailable"), UINT64_MAX);
 }
 
 static void test_available(void **state)
 {
     (void)state;
-    assert_in_range(weft__memory_available(), 1 << 20, UINT64_MAX);
+    assert_in_range(cli_memory_available(), 1 << 20, UINT64_MAX);
 }
 
 static bool can_have(size_t bytes)
@@ -59,11 +59,11 @@ static void test_confine(void **state)
     (void)state;
     struct rlimit before, now;
     getrlimit(RLIMIT_DATA, &before);
-    struct rlimit kept = weft__memory_confine(64 << 20);
+    struct rlimit kept = cli_memory_confine(64 << 20);
     assert_true(can_have(16 << 20));
     assert_false(can_have((size_t)256 << 20));
     assert_int_equal(kept.rlim_cur, before.rlim_cur);
-    weft__memory_release(&kept);
+    cli_memory_release(&kept);
     getrlimit(RLIMIT_DATA, &now);
     assert_int_equal(now.rlim_cur, before.rlim_cur);
     assert_true(can_have((size_t)256 << 20));
@@ -74,13 +74,13 @@ static void test_limits(void **state)
 {
     (void)state;
     struct rlimit before, now;
-    struct rlimit first = weft__memory_confine(64 << 20);
+    struct rlimit first = cli_memory_confine(64 << 20);
     getrlimit(RLIMIT_DATA, &before);
-    weft__memory_confine((uint64_t)1 << 40);
-    weft__memory_confine(UINT64_MAX);
+    cli_memory_confine((uint64_t)1 << 40);
+    cli_memory_confine(UINT64_MAX);
     getrlimit(RLIMIT_DATA, &now);
     assert_int_equal(now.rlim_cur, before.rlim_cur);
-    weft__memory_release(&first);
+    cli_memory_release(&first);
 }
 
 int main(void)

@@ -57,10 +57,10 @@ static void numbers_keep_all_their_bits(void **state)
     assert_true(l.what == WEFT_TEXTS_MAX && !l.is_change);
     l.is_change = true;
     assert_true(l.what == WEFT_TEXTS_MAX && l.promise == 0);
-    struct weft_promise p = {.place = WEFT__NO_PLACE};
+    struct weft_promise p = {.place = MODEL_NO_PLACE};
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
         p.outcome = o & 7u;
-        assert_true(p.outcome == o && p.place == WEFT__NO_PLACE && !p.created && !p.simplified);
+        assert_true(p.outcome == o && p.place == MODEL_NO_PLACE && !p.created && !p.simplified);
     }
 }
 
@@ -72,7 +72,7 @@ static void too_many_promises(void **state)
     struct weft_model m = {.promises = WEFT_PROMISES_MAX};
     struct weft_builder b = {.m = &m, .err = &err};
     uint32_t p;
-    assert_int_equal(weft__add_promise(&b, 1, WEFT_ROOT, 0, 0, &p), WEFT_E_LIMIT);
+    assert_int_equal(model_add_promise(&b, 1, WEFT_ROOT, 0, 0, &p), WEFT_E_LIMIT);
     assert_string_equal(err.text, "has more than 1073741823 promises; look at a part of it");
 }
 
@@ -82,10 +82,10 @@ static void too_many_texts(void **state)
     struct weft_error err = {0};
     struct weft_model m = {0};
     struct weft_builder b = {.m = &m, .err = &err};
-    assert_int_equal(weft__add_label(&b, 1, 0, false, WEFT_TEXTS_MAX, WEFT_NONE), 0);
-    assert_int_equal(weft__add_label(&b, 1, 0, false, WEFT_TEXTS_MAX + 1, WEFT_NONE), WEFT_E_LIMIT);
+    assert_int_equal(model_add_label(&b, 1, 0, false, WEFT_TEXTS_MAX, WEFT_NONE), 0);
+    assert_int_equal(model_add_label(&b, 1, 0, false, WEFT_TEXTS_MAX + 1, WEFT_NONE), WEFT_E_LIMIT);
     assert_string_equal(err.text, "has more than 2147483647 texts; look at a part of it");
-    assert_int_equal(weft__add_label(&b, 1, 0, true, WEFT_TEXTS_MAX + 1, WEFT_NONE), WEFT_E_LIMIT);
+    assert_int_equal(model_add_label(&b, 1, 0, true, WEFT_TEXTS_MAX + 1, WEFT_NONE), WEFT_E_LIMIT);
     assert_string_equal(err.text, "has more than 2147483647 counter changes; look at a part of it");
     assert_int_equal(m.labels, 1);
     free(m.label);
@@ -98,8 +98,8 @@ static void sizes_do_not_wrap(void **state)
     assert_null(weft_resize(NULL, UINT64_MAX / 8 + 2, 8));
     assert_null(weft_resize(NULL, (uint64_t)PTRDIFF_MAX / 16 + 1, 16));
     uint32_t room = 0, *array = NULL;
-    assert_true(weft__grow(&array, 0, &room, sizeof *array) && room >= 1);
-    assert_false(weft__grow(&array, WEFT_NONE - 1, &(uint32_t){WEFT_NONE - 1}, sizeof *array));
+    assert_true(model_grow(&array, 0, &room, sizeof *array) && room >= 1);
+    assert_false(model_grow(&array, WEFT_NONE - 1, &(uint32_t){WEFT_NONE - 1}, sizeof *array));
     free(array);
 }
 

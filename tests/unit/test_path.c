@@ -590,7 +590,7 @@ static void crowd(void **state)
     (void)state;
     enum { ALL = 10 };
     struct step step[3 * ALL + 1];
-    struct weft__families families;
+    struct analyse_families families;
     struct weft_crowd c;
     uint32_t list[ALL];
     size_t n = 0;
@@ -604,7 +604,7 @@ static void crowd(void **state)
     struct weft_history *h = build(step, n);
     for (uint32_t i = 0; i < ALL; i++)
         list[i] = find(h, 1 + i);
-    assert_int_equal(weft__families_init(&families, h->m), 0);
+    assert_int_equal(analyse_families_init(&families, h->m), 0);
     assert_int_equal(weft_crowd_find(&c, h, &families, list, ALL), 0);
     assert_int_equal(c.count, ALL);
     assert_int_equal(c.outcomes[WEFT_FULFILLED], ALL - 1);
@@ -621,7 +621,7 @@ static void crowd(void **state)
     assert_int_equal(c.share[0].total_ns, 450);
     assert_true(c.share[0].one_label);
     weft_crowd_fini(&c);
-    weft__families_fini(&families);
+    analyse_families_fini(&families);
     drop(h);
 }
 
@@ -1206,7 +1206,7 @@ static void long_chains(void **state)
 
 struct request {
     const struct weft_history *h;
-    const struct weft__families *families;
+    const struct analyse_families *families;
     uint32_t list[20];
 };
 
@@ -1236,9 +1236,9 @@ static void without_memory(void **state)
 {
     (void)state;
     struct weft_history *h = chain(300, true);
-    struct weft__families families;
+    struct analyse_families families;
     struct request r = {.h = h, .families = &families};
-    assert_int_equal(weft__families_init(&families, h->m), 0);
+    assert_int_equal(analyse_families_init(&families, h->m), 0);
     for (uint32_t i = 0; i < COUNT(r.list); i++)
         r.list[i] = find(h, 1 + 15 * i);
     for (long n = 1;; n++) {
@@ -1254,7 +1254,7 @@ static void without_memory(void **state)
             break;
         }
     }
-    weft__families_fini(&families);
+    analyse_families_fini(&families);
     drop(h);
 }
 

@@ -446,10 +446,10 @@ static void test_inline_texts(void **state)
     const size_t max =
         (16 * KIB - sizeof(struct weft_events_header) - KIB) / 4; /* as text.c says */
     start(2 * MIB);
-    assert_int_equal(weft__rec.packet_bytes, 16 * KIB);
+    assert_int_equal(weft_record_rec.packet_bytes, 16 * KIB);
     for (unsigned i = 0; i < 40; i++)
         weft_label(1, text_of(8000, i));
-    uint64_t lost = weft__rec.facts->lost_texts;
+    uint64_t lost = weft_record_rec.facts->lost_texts;
     static weft_promise made[N];
     for (unsigned i = 0; i < N; i++) {
         weft_promise p = made[i] = weft_create(text_of(i % 5000, i), "literal");
@@ -1123,7 +1123,7 @@ static void test_threads_in_turn(void **state)
     adds_up(2 * N);
     assert_int_equal(trace.facts->streams_recorded, N);
     assert_int_equal(trace.facts->overwritten_events, 0);
-    size_t room = weft__rec.packet_bytes * 3 / 4 - events_at();
+    size_t room = weft_record_rec.packet_bytes * 3 / 4 - events_at();
     assert_true(trace.facts->packets <= N * (32 + 12 + 12) / room + 2);
     for (unsigned i = 0; i < N; i++) {
         next("switch %u", 2 * i + 2);
@@ -1154,7 +1154,7 @@ static void test_more_threads_than_packets(void **state)
     pthread_t thread[N];
     pthread_barrier_init(&all_here, NULL, N + 1);
     start(64 * KIB);
-    assert_int_equal(weft__rec.packets, PACKETS);
+    assert_int_equal(weft_record_rec.packets, PACKETS);
     for (uintptr_t i = 0; i < N; i++)
         assert_int_equal(pthread_create(&thread[i], NULL, hold, (void *)(10 * i + 10)), 0);
     pthread_barrier_wait(&all_here);

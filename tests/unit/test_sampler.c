@@ -113,10 +113,10 @@ static void a_leaving_thread_has_its_stack(void **state)
     (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
-    add(r, 0, raw_sample(WEFT__LEAVE, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
+    add(r, 0, raw_sample(SAMPLE_LEAVE, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
     add(r, 1, raw_switch(true, 10, 2)); /* its own was lost */
     add(r, 0, raw_switch(true, 11, 1));
-    add(r, 0, raw_sample(WEFT__LEAVE, 1, 12, 3, CHAIN(KERNEL, 9)));
+    add(r, 0, raw_sample(SAMPLE_LEAVE, 1, 12, 3, CHAIN(KERNEL, 9)));
     add(r, 0, raw_switch(true, 13, 4)); /* what says that 3 leaves was lost */
     add(r, 0, raw_switch(true, 14, 3));
     rings_read(r, UINT64_MAX, take, &log);
@@ -133,11 +133,11 @@ static void stacks_have_two_parts(void **state)
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     const uint16_t kernel = PERF_RECORD_MISC_KERNEL, user = PERF_RECORD_MISC_USER;
-    add(r, 0, raw_sample(WEFT__MAIN, kernel, 1, 1, CHAIN(KERNEL, 1, 2, USER, 3, 4)));
-    add(r, 0, raw_sample(WEFT__MAIN, user, 2, 1, CHAIN(USER, 3, 4)));
-    add(r, 0, raw_sample(WEFT__MAIN, kernel, 3, 1, CHAIN(KERNEL, 1)));
-    add(r, 0, raw_sample(WEFT__MAIN, user, 4, 1, CHAIN(USER))); /* only where */
-    add(r, 0, raw_sample(WEFT__MAIN, user, 5, 1, CHAIN(USER, 1, 2, 3, 4, 5, 6, 7, 8, 9)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, kernel, 1, 1, CHAIN(KERNEL, 1, 2, USER, 3, 4)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, user, 2, 1, CHAIN(USER, 3, 4)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, kernel, 3, 1, CHAIN(KERNEL, 1)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, user, 4, 1, CHAIN(USER))); /* only where */
+    add(r, 0, raw_sample(SAMPLE_MAIN, user, 5, 1, CHAIN(USER, 1, 2, 3, 4, 5, 6, 7, 8, 9)));
     r->s.period = 2000; /* from 4 on; the kernel goes on saying 999 */
     r->s.period_before = 1000;
     r->s.period_since_ns = 4;
@@ -173,25 +173,25 @@ static void threads_have_names(void **state)
 static void names_move(void **state)
 {
     (void)state;
-    struct weft__comms n = {0};
+    struct sample_comms n = {0};
     char text[16];
     for (uint32_t i = 1; i <= 2000; i++) { /* many of them meet in one place */
         snprintf(text, sizeof text, "t%u", i);
-        assert_true(weft__comms_set(&n, i * 64, text));
+        assert_true(sample_comms_set(&n, i * 64, text));
     }
     for (uint32_t i = 1; i <= 2000; i += 3)
-        weft__comms_drop(&n, i * 64);
-    weft__comms_drop(&n, 7);
+        sample_comms_drop(&n, i * 64);
+    sample_comms_drop(&n, 7);
     for (uint32_t i = 1; i <= 2000; i++) {
         snprintf(text, sizeof text, "t%u", i);
-        assert_string_equal(weft__comms_get(&n, i * 64), i % 3 == 1 ? "" : text);
+        assert_string_equal(sample_comms_get(&n, i * 64), i % 3 == 1 ? "" : text);
     }
     for (uint32_t i = 1; i <= 20000; i++) /* creators' names, while the table grows */
-        assert_true(weft__comms_set(&n, 64 * 2000 + i, weft__comms_get(&n, 64 * 2000 + i - 1)));
-    assert_string_equal(weft__comms_get(&n, 64 * 2000 + 20000), "t2000");
-    assert_true(weft__comms_set(&n, 5, "a name that is much too long"));
-    assert_string_equal(weft__comms_get(&n, 5), "a name that is ");
-    weft__comms_fini(&n);
+        assert_true(sample_comms_set(&n, 64 * 2000 + i, sample_comms_get(&n, 64 * 2000 + i - 1)));
+    assert_string_equal(sample_comms_get(&n, 64 * 2000 + 20000), "t2000");
+    assert_true(sample_comms_set(&n, 5, "a name that is much too long"));
+    assert_string_equal(sample_comms_get(&n, 5), "a name that is ");
+    sample_comms_fini(&n);
 }
 
 static void mappings(void **state)
@@ -214,13 +214,13 @@ static void interrupts_are_paired(void **state)
     (void)state;
     struct rings *r = new_rings();
     struct log log = {.text = ""};
-    add(r, 0, raw_irq(WEFT__IRQ_EXIT, 1, 7, "")); /* it began before */
-    add(r, 0, raw_irq(WEFT__SOFT_ENTRY, 2, 3, ""));
-    add(r, 0, raw_irq(WEFT__IRQ_ENTRY, 3, 7, "disk"));
-    add(r, 1, raw_irq(WEFT__IRQ_EXIT, 4, 7, "")); /* another core's */
-    add(r, 0, raw_irq(WEFT__IRQ_EXIT, 5, 7, ""));
-    add(r, 0, raw_irq(WEFT__IRQ_EXIT, 6, 7, ""));
-    add(r, 0, raw_irq(WEFT__SOFT_EXIT, 7, 3, ""));
+    add(r, 0, raw_irq(SAMPLE_IRQ_EXIT, 1, 7, "")); /* it began before */
+    add(r, 0, raw_irq(SAMPLE_SOFT_ENTRY, 2, 3, ""));
+    add(r, 0, raw_irq(SAMPLE_IRQ_ENTRY, 3, 7, "disk"));
+    add(r, 1, raw_irq(SAMPLE_IRQ_EXIT, 4, 7, "")); /* another core's */
+    add(r, 0, raw_irq(SAMPLE_IRQ_EXIT, 5, 7, ""));
+    add(r, 0, raw_irq(SAMPLE_IRQ_EXIT, 6, 7, ""));
+    add(r, 0, raw_irq(SAMPLE_SOFT_EXIT, 7, 3, ""));
     rings_read(r, UINT64_MAX, take, &log);
     assert_string_equal(log.text, "10 3 t101 c10 v7 disk\n10+ 2 flags 1 t101 c10 v3 net_rx\n");
     done(r);
@@ -246,9 +246,9 @@ static void losses_are_counted(void **state)
     assert_int_equal(r->s.counts.lost_switches, 3);
     /* At the end 60 are told of that ring; then the ring says itself what it has lost meanwhile, and one more. */
     struct weft_sampled out = {0};
-    assert_true(weft__hand_lost(&r->s, &r->ring[1], 60, &out));
+    assert_true(sample_hand_lost(&r->s, &r->ring[1], 60, &out));
     assert_int_equal(out.value, 10);
-    assert_false(weft__hand_lost(&r->s, &r->ring[1], 60, &out));
+    assert_false(sample_hand_lost(&r->s, &r->ring[1], 60, &out));
     add(r, 1, raw_lost(9, 10));
     add(r, 1, raw_lost(10, 1));
     *log.text = 0;
@@ -259,7 +259,7 @@ static void losses_are_counted(void **state)
 }
 
 /* Threads leave their cores n times by a ring, then there is a look: of one each 10 ms. */
-static bool look(struct weft__burden *b, uint32_t n, uint64_t *now_ns)
+static bool look(struct sample_burden *b, uint32_t n, uint64_t *now_ns)
 {
     uint8_t bytes[3 * 40];
     const struct raw list[] = {raw_switch(true, 1, 7), raw_switch(false, 1, 7),
@@ -268,14 +268,14 @@ static bool look(struct weft__burden *b, uint32_t n, uint64_t *now_ns)
         memcpy(bytes + i * 40, list[i].bytes, 40);
     assert_int_equal(list[0].size, 40);
     for (uint32_t i = 0; i < n; i++)
-        weft__burden_count(b, bytes, sizeof bytes);
-    return weft__burden_look(b, *now_ns += 10000000);
+        sample_burden_count(b, bytes, sizeof bytes);
+    return sample_burden_look(b, *now_ns += 10000000);
 }
 
 static void too_many_switches(void **state)
 {
     (void)state;
-    struct weft__burden b = {0};
+    struct sample_burden b = {0};
     uint64_t now_ns = 1000000000;
     for (uint32_t i = 0; i < 1000; i++) /* 3900 a second, for ten seconds */
         assert_false(look(&b, 39, &now_ns));
@@ -289,15 +289,15 @@ static void too_many_switches(void **state)
     while (!look(&b, 100, &now_ns))
         looks++;
     assert_int_equal(looks, 84);
-    assert_int_equal(weft__burden_rate(&b), 10000);
+    assert_int_equal(sample_burden_rate(&b), 10000);
     assert_false(look(&b, 5000, &now_ns)); /* once */
     const struct raw w = raw_switch(true, 1, 7);
     for (size_t size = 0; size < w.size; size++) { /* cut */
-        struct weft__burden cut = {0};
+        struct sample_burden cut = {0};
         uint8_t *exact = malloc(size ? size : 1);
         assert_non_null(exact);
         memcpy(exact, w.bytes, size);
-        weft__burden_count(&cut, exact, size);
+        sample_burden_count(&cut, exact, size);
         assert_int_equal(cut.left, 0);
         free(exact);
     }
@@ -309,24 +309,24 @@ static void inherited_twice(void **state)
     struct rings *r = new_rings();
     struct log log = {.text = ""};
     /* The event of leaving is one that was opened for thread 7 later; the main one is thread 5's. */
-    r->event[WEFT__MAIN].thread = 5;
-    struct weft__event *late = &r->event[WEFT__ROLES - 1];
-    *late = (struct weft__event){.fd = -1, .role = WEFT__MAIN, .thread = 7, .id = WEFT__ROLES};
-    r->s.late = WEFT__ROLES - 1;
-    struct raw own = raw_sample(WEFT__MAIN, 2, 20, 7, CHAIN(USER, 3));
-    const uint64_t id = WEFT__ROLES;
+    r->event[SAMPLE_MAIN].thread = 5;
+    struct sample_event *late = &r->event[SAMPLE_ROLES - 1];
+    *late = (struct sample_event){.fd = -1, .role = SAMPLE_MAIN, .thread = 7, .id = SAMPLE_ROLES};
+    r->s.late = SAMPLE_ROLES - 1;
+    struct raw own = raw_sample(SAMPLE_MAIN, 2, 20, 7, CHAIN(USER, 3));
+    const uint64_t id = SAMPLE_ROLES;
     memcpy(own.bytes + 8, &id, sizeof id);
     add(r, 0, own);
-    add(r, 0, raw_sample(WEFT__MAIN, 2, 21, 5, CHAIN(USER, 3)));
-    add(r, 0, raw_sample(WEFT__MAIN, 2, 22, 6, CHAIN(USER, 3))); /* inherited; it has no other */
+    add(r, 0, raw_sample(SAMPLE_MAIN, 2, 21, 5, CHAIN(USER, 3)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, 2, 22, 6, CHAIN(USER, 3))); /* inherited; it has no other */
     rings_read(r, UINT64_MAX, take, &log);
     assert_false(late->doubled);
-    add(r, 0, raw_sample(WEFT__MAIN, 2, 30, 7, CHAIN(USER, 3))); /* inherited: as its own one */
+    add(r, 0, raw_sample(SAMPLE_MAIN, 2, 30, 7, CHAIN(USER, 3))); /* inherited: as its own one */
     add(r, 0, own);
     rings_read(r, UINT64_MAX, take, &log);
     assert_true(late->doubled);
     add(r, 0, own);
-    add(r, 0, raw_sample(WEFT__MAIN, 2, 40, 7, CHAIN(USER, 3)));
+    add(r, 0, raw_sample(SAMPLE_MAIN, 2, 40, 7, CHAIN(USER, 3)));
     rings_read(r, UINT64_MAX, take, &log);
     assert_string_equal(log.text, "4 20 t7 c10 v1000 [3] \n4 21 t5 c10 v1000 [3] \n"
                                   "4 22 t6 c10 v1000 [3] \n"
@@ -380,12 +380,12 @@ static void hostile(struct raw w)
 static void hostile_records(void **state)
 {
     (void)state;
-    hostile(raw_sample(WEFT__MAIN, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
-    hostile(raw_sample(WEFT__LEAVE, 1, 10, 1, CHAIN(KERNEL, 5)));
+    hostile(raw_sample(SAMPLE_MAIN, 1, 10, 1, CHAIN(KERNEL, 5, 6, USER, 7)));
+    hostile(raw_sample(SAMPLE_LEAVE, 1, 10, 1, CHAIN(KERNEL, 5)));
     hostile(raw_mmap2(1, 5, 20, "/bin/x"));
     hostile(raw_comm(true, 1, 100, "shell"));
     hostile(raw_task(PERF_RECORD_FORK, 2, 100, 100, 101, 100));
-    hostile(raw_irq(WEFT__IRQ_ENTRY, 3, 7, "disk"));
+    hostile(raw_irq(SAMPLE_IRQ_ENTRY, 3, 7, "disk"));
     hostile(raw_lost(5, 42));
 }
 

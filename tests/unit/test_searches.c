@@ -113,7 +113,7 @@ static void sleep_for(uint64_t ns)
 
 /* ---- What is found ---- */
 
-typedef void search(struct weft__search *s);
+typedef void search(struct analyse_search *s);
 
 static struct weft_model *model;
 static struct weft_history *history;
@@ -125,14 +125,14 @@ static int search_by(search *const *searches, size_t count)
 {
     struct weft_explain_options o =
         weft_explain_defaults(&(struct weft_explain_options){.words = words});
-    struct weft__families families;
-    struct weft__search s = {
+    struct analyse_families families;
+    struct analyse_search s = {
         .h = history, .m = model, .o = &o, .families = &families, .out = &found};
     found = (struct weft_findings){0};
-    s.failed = weft__families_init(&families, model) < 0;
+    s.failed = analyse_families_init(&families, model) < 0;
     for (size_t i = 0; i < count && !s.failed; i++)
-        weft__search_run(&s, searches[i]);
-    weft__families_fini(&families);
+        analyse_search_run(&s, searches[i]);
+    analyse_families_fini(&families);
     if (s.failed)
         weft_findings_fini(&found);
     return s.failed ? WEFT_E_NOMEM : 0;
@@ -258,7 +258,7 @@ static void test_swallowed(void **state)
     fail_with(LOOP, fetch, "connection refused");
     go_on(task);
     const struct weft_finding *f =
-        expect(weft__find_failures, WEFT_LIKELY, fetch,
+        expect(analyse_find_failures, WEFT_LIKELY, fetch,
                "'config' (fetch 2), created by 'main', failed at 1 ms with 'connection "
                "refused', and nobody has looked at it: nobody waits for it, and nobody reads its "
                "result.");
@@ -284,7 +284,7 @@ static void test_failure_is_seen(void **state)
             sleep_for(20 * MS); /* it still waits: that is a hang */
         else
             go_on(task);
-        expect_nothing(weft__find_failures);
+        expect_nothing(analyse_find_failures);
     }
 }
 
@@ -303,10 +303,10 @@ static void test_failure_handed_on(void **state)
             wake(task, fetch);
         go_on(task);
         if (seen) {
-            expect_nothing(weft__find_failures);
+            expect_nothing(analyse_find_failures);
             continue;
         }
-        const struct weft_finding *f = expect(weft__find_failures, WEFT_LIKELY, fetch, NULL);
+        const struct weft_finding *f = expect(analyse_find_failures, WEFT_LIKELY, fetch, NULL);
         assert_int_equal(f->evidences, 3);
         assert_int_equal(id_of(f->evidence[1].promise), part);
         forget();
@@ -374,7 +374,7 @@ static void test_failure_possible(void **state)
             ended = way == LATER ? WEFT_ENDED_KILLED : WEFT_ENDED_STOPPED;
             print_message("%d %d\n", way, unhandled);
             bool sure = unhandled && way != CANCELLED;
-            expect(weft__find_failures, sure ? WEFT_LIKELY : WEFT_POSSIBLE, fetch, NULL);
+            expect(analyse_find_failures, sure ? WEFT_LIKELY : WEFT_POSSIBLE, fetch, NULL);
             forget();
         }
 }
@@ -393,7 +393,7 @@ static void test_failure_left(void **state)
     sleep_for(MS);
     fail_with(LOOP, fetch, "connection refused");
     sleep_for(20 * MS);
-    expect(weft__find_failures, WEFT_POSSIBLE, fetch, NULL);
+    expect(analyse_find_failures, WEFT_POSSIBLE, fetch, NULL);
     forget();
 }
 
@@ -416,7 +416,7 @@ static void test_failure_all_the_same(void **state)
         go_on(make(LOOP, TASK_, "other"));
         ended = way == KILLED ? WEFT_ENDED_KILLED : WEFT_ENDED_STOPPED;
         is_mirage = way == MIRAGE;
-        expect(weft__find_failures, WEFT_LIKELY, fetch, NULL);
+        expect(analyse_find_failures, WEFT_LIKELY, fetch, NULL);
         forget();
     }
 }
@@ -435,7 +435,7 @@ static void test_failure_before_a_pause(void **state)
             fail_with(LOOP, fetch, "connection refused");
         go_on(task);
         const struct weft_finding *f =
-            expect(weft__find_failures, after ? WEFT_LIKELY : WEFT_POSSIBLE, fetch, NULL);
+            expect(analyse_find_failures, after ? WEFT_LIKELY : WEFT_POSSIBLE, fetch, NULL);
         assert_true(after || strstr(f->doubt, "was off"));
         forget();
     }
@@ -451,7 +451,7 @@ static void test_failure_strands(void **state)
     sleep_for(20 * MS);
     sleep_for(20 * MS);
     const struct weft_finding *f =
-        expect(weft__find_failures, WEFT_LIKELY, fetch,
+        expect(analyse_find_failures, WEFT_LIKELY, fetch,
                "'config' (fetch 2), created by 'main', failed at 1.001 ms, and nobody has looked "
                "at it: nobody waits for it, and nobody reads its result; 'main' has been waiting "
                "ever since for 'value', which it was to resolve.");
@@ -476,7 +476,7 @@ static void test_failures_grouped(void **state)
         go_on(task);
         understand();
         model->losses.discarded = (uint64_t)discarded;
-        assert_int_equal(search_by((search *[]){weft__find_failures}, 1), 0);
+        assert_int_equal(search_by((search *[]){analyse_find_failures}, 1), 0);
         assert_int_equal(found.count, 2);
         for (uint32_t i = 0; i < 2; i++) {
             const struct weft_finding *f = &found.finding[i];
@@ -515,9 +515,9 @@ static void test_parent_reports_success(void **state)
         uint64_t other = make(LOOP, TASK_, "other");
         go_on(other);
         if (!waits && same_run)
-            expect_nothing(weft__find_failures); /* it may have been told directly */
+            expect_nothing(analyse_find_failures); /* it may have been told directly */
         else {
-            expect(weft__find_failures, waits ? WEFT_LIKELY : WEFT_POSSIBLE, write, NULL);
+            expect(analyse_find_failures, waits ? WEFT_LIKELY : WEFT_POSSIBLE, write, NULL);
             forget();
         }
     }
@@ -552,10 +552,10 @@ static void test_failure_in_group(void **state)
         }
         go_on(other);
         if (way == ONLY_SUCCESSES) {
-            expect(weft__find_failures, WEFT_LIKELY, part[BAD], NULL);
+            expect(analyse_find_failures, WEFT_LIKELY, part[BAD], NULL);
             forget();
         } else
-            expect_nothing(weft__find_failures);
+            expect_nothing(analyse_find_failures);
     }
 }
 
@@ -586,7 +586,7 @@ static void test_failure_come_to(void **state)
         fulfil(task, task);
         run(LOOP);
         go_on(other);
-        expect(weft__find_failures, unhandled ? WEFT_LIKELY : WEFT_POSSIBLE, part[2], NULL);
+        expect(analyse_find_failures, unhandled ? WEFT_LIKELY : WEFT_POSSIBLE, part[2], NULL);
         forget();
     }
 }
@@ -624,7 +624,7 @@ static void test_leak_of_ended(void **state)
     (void)state;
     leave_timers(false, false);
     const struct weft_finding *f = expect(
-        weft__find_leaks, WEFT_LIKELY, 3,
+        analyse_find_leaks, WEFT_LIKELY, 3,
         "'limit' (timer): 60 are pending when the trace ends, 30 at its middle; 60 were created "
         "and none ended. The oldest one left, timer 3, was created at 500 ns by 'GET /0', "
         "which ended at 1.001 ms.");
@@ -632,23 +632,23 @@ static void test_leak_of_ended(void **state)
     assert_int_equal(f->evidences, 3);
     forget();
     leave_timers(true, false);
-    expect_nothing(weft__find_leaks);
+    expect_nothing(analyse_find_leaks);
     leave_timers(false, true);
-    expect_nothing(weft__find_leaks);
+    expect_nothing(analyse_find_leaks);
     leave(CONNECTION, false, false, 0); /* that these may stay does not matter then */
-    expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 3, NULL);
     forget();
     leave_timers(false, false); /* they do not become more any longer */
     sleep_for(1000 * MS);
-    expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 3, NULL);
     forget();
     leave(TIMER, false, false, 10);
     sleep_for(1000 * MS);
-    expect(weft__find_leaks, WEFT_LIKELY, 23, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 23, NULL);
     forget();
     leave_timers(false, false);
     is_mirage = true;
-    expect(weft__find_leaks, WEFT_POSSIBLE, 3, NULL);
+    expect(analyse_find_leaks, WEFT_POSSIBLE, 3, NULL);
     forget();
 }
 
@@ -669,7 +669,7 @@ static void test_leak_of_slow_ones(void **state)
             if (!awaited && i % 2)
                 fulfil(LOOP, reply[i / 2]);
         }
-        look(weft__find_leaks);
+        look(analyse_find_leaks);
         assert_true(found.count >= 1);
         for (uint32_t i = 0; i < found.count; i++)
             assert_int_equal(found.finding[i].confidence, WEFT_POSSIBLE);
@@ -696,23 +696,23 @@ static void test_leak_outlived(void **state)
 {
     (void)state;
     replies(200, 4, PROMISE, "reply %d", 0);
-    expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 2, NULL);
     forget();
     replies(200, 4, PROMISE, "reply %d", 0);
     sleep_for(3000 * MS);
-    expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 2, NULL);
     forget();
     replies(100, 1, PROMISE, "reply %d", 0); /* none comes, from the beginning on */
-    expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+    expect(analyse_find_leaks, WEFT_LIKELY, 2, NULL);
     forget();
     replies(100, 1, CONNECTION, "peer %d", 0); /* may stay */
-    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    expect(analyse_find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
     replies(100, 1, READ_, "readv %d", 0); /* may stay, too */
-    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    expect(analyse_find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
     replies(100, 1, CONDITION_, "changed %d", 0); /* never resolved */
-    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    expect(analyse_find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
 }
 
@@ -724,7 +724,7 @@ static void test_leak_and_a_pause(void **state)
         replies(100, 1, PROMISE, "reply %d", 0);
         facts_pause(&trace, part * 25 * MS, part == 4 ? 0 : part * 25 * MS + 1);
         const struct weft_finding *f =
-            expect(weft__find_leaks, part < 3 ? WEFT_LIKELY : WEFT_POSSIBLE, 2, NULL);
+            expect(analyse_find_leaks, part < 3 ? WEFT_LIKELY : WEFT_POSSIBLE, 2, NULL);
         assert_true(part < 3 || strstr(f->doubt, "was off"));
         forget();
     }
@@ -749,7 +749,7 @@ static void test_no_leak(void **state)
         }
         if (way == POOL)
             sleep_for(300 * MS);
-        expect_nothing(weft__find_leaks);
+        expect_nothing(analyse_find_leaks);
     }
 }
 
@@ -779,9 +779,9 @@ static void test_leak_of_limits(void **state)
         }
         sleep_for(1000 * MS);
         if (cancelled && !other) {
-            expect_nothing(weft__find_leaks);
+            expect_nothing(analyse_find_leaks);
         } else {
-            expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+            expect(analyse_find_leaks, WEFT_LIKELY, 2, NULL);
             forget();
         }
     }
@@ -806,7 +806,7 @@ static void test_leak_or_pool(void **state)
         if (way == IDLE)
             sleep_for(100 * MS);
         const struct weft_finding *f =
-            expect(weft__find_leaks, way == POOL ? WEFT_POSSIBLE : WEFT_LIKELY, 2, NULL);
+            expect(analyse_find_leaks, way == POOL ? WEFT_POSSIBLE : WEFT_LIKELY, 2, NULL);
         assert_non_null(strstr(f->text, "'buffer, 4 KiB'")); /* all have this one: no '#' */
         forget();
     }
@@ -829,10 +829,10 @@ static void test_leak_of_listeners(void **state)
             sleep_for(MS);
         }
         if (marked) {
-            expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+            expect(analyse_find_leaks, WEFT_LIKELY, 3, NULL);
             forget();
         } else
-            expect_nothing(weft__find_leaks);
+            expect_nothing(analyse_find_leaks);
     }
 }
 
@@ -861,10 +861,10 @@ static void test_leak_of_sleepers(void **state)
                 fulfil(LOOP, request);
         }
         if (way == LEFT) {
-            const struct weft_finding *f = expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+            const struct weft_finding *f = expect(analyse_find_leaks, WEFT_LIKELY, 3, NULL);
             assert_non_null(strstr(f->text, "'watch' (task): 60 are pending"));
         } else {
-            look(weft__find_leaks);
+            look(analyse_find_leaks);
             for (uint32_t i = 0; i < found.count; i++)
                 assert_null(strstr(found.finding[i].text, "'watch' (task): "));
         }
@@ -987,7 +987,7 @@ static void test_serial(void **state)
     (void)state;
     uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true});
     const struct weft_finding *f =
-        expect(weft__find_serial, WEFT_LIKELY, reader,
+        expect(analyse_find_serial, WEFT_LIKELY, reader,
                "'GET /page' (task 2) started 8 promises ('user #', fetch) one after the other "
                "from 1.1 µs on, each only when the one before was there, and waited 33 ms for them "
                "in all; started together, they would need about 5 ms.");
@@ -1020,10 +1020,10 @@ static void test_serial_short(void **state)
                 run(LOOP);
             }
             if (count < 3 || times < 10) {
-                expect_nothing(weft__find_serial);
+                expect_nothing(analyse_find_serial);
                 continue;
             }
-            assert_int_equal(expect(weft__find_serial, WEFT_LIKELY, first, NULL)->count, 10);
+            assert_int_equal(expect(analyse_find_serial, WEFT_LIKELY, first, NULL)->count, 10);
             forget();
         }
 }
@@ -1045,7 +1045,7 @@ static void test_serial_worker(void **state)
             fulfil(LOOP, news);
             wake(worker, news);
         }
-    expect_nothing(weft__find_serial);
+    expect_nothing(analyse_find_serial);
 }
 
 /* All have the same label, and nobody is seen who works for them: they may be pieces of one stream; not if two of them were on
@@ -1058,7 +1058,7 @@ static void test_serial_alike(void **state)
         for (int elsewhere = 0; elsewhere < 2; elsewhere++) {
             uint64_t reader =
                 ask((struct serial){10, FETCH, names[i], .ends = true, .elsewhere = elsewhere});
-            expect(weft__find_serial, elsewhere ? WEFT_LIKELY : WEFT_POSSIBLE, reader, NULL);
+            expect(analyse_find_serial, elsewhere ? WEFT_LIKELY : WEFT_POSSIBLE, reader, NULL);
             forget();
         }
 }
@@ -1071,7 +1071,7 @@ static void test_serial_names(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(names); i++) {
         uint64_t reader = ask((struct serial){6, PROMISE, names[i], .ends = true});
-        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        expect(analyse_find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
 }
@@ -1099,7 +1099,7 @@ static void test_serial_feeds(void **state)
         fulfil(request, request);
         run(LOOP);
         sleep_for(MS);
-        expect(weft__find_serial, others ? WEFT_POSSIBLE : WEFT_LIKELY, request, NULL);
+        expect(analyse_find_serial, others ? WEFT_POSSIBLE : WEFT_LIKELY, request, NULL);
         forget();
     }
 }
@@ -1123,36 +1123,36 @@ static void test_serial_ordered(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
         uint64_t reader = ask(ordered[i]);
-        expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+        expect(analyse_find_serial, WEFT_POSSIBLE, reader, NULL);
         forget();
     }
     /* One that asks for parts of its own answer; and one whose parts wait for nothing. */
     for (int way = 0; way < 2; way++) {
         uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true, .top = way == 1,
                                               .fans_out = way == 0});
-        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        expect(analyse_find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
     /* Fewer; not created by the loop; of nothing. */
     for (int way = 0; way < 3; way++) {
         uint64_t reader = ask((struct serial){way == 0 ? 9 : 10, FETCH, "user %d", .ends = true,
                                               .top = way != 1, .part = way != 2});
-        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        expect(analyse_find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
     /* Sent off for something else; waited for by nobody; without parts. */
     for (int way = 0; way < 3; way++) {
         uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true, .part = way != 2,
                                               .sent_off = way != 1, .prepares = way == 0});
-        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        expect(analyse_find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
     const uint64_t reader =
         ask((struct serial){8, FETCH, "user %d", .ends = true, .in_order = true});
-    expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+    expect(analyse_find_serial, WEFT_POSSIBLE, reader, NULL);
     forget();
     ask((struct serial){8, READ_, "chunk %d", .ends = false}); /* and so on for ever */
-    expect_nothing(weft__find_serial);
+    expect_nothing(analyse_find_serial);
 }
 
 /* What is waited for sleeps: a timer ends it that was made with it; or it waits for a timer, which counts if it is for a moment
@@ -1202,7 +1202,7 @@ static void test_serial_sleeps(void **state)
         fulfil(page, page);
         run(LOOP);
         sleep_for(MS);
-        expect(weft__find_serial, of[k].confidence, page, NULL);
+        expect(analyse_find_serial, of[k].confidence, page, NULL);
         forget();
     }
 }
@@ -1215,19 +1215,19 @@ static void test_serial_explained(void **state)
         ask((struct serial){8, FETCH, "user %d", .ends = true});
         understand();
         struct weft_explain_options o = weft_explain_defaults(NULL);
-        struct weft__families families;
-        struct weft__blocked blocked = {0, whole ? (int64_t)(30 * MS) : (int64_t)(2 * MS), 0};
-        struct weft__search s = {.h = history,
-                                 .m = model,
-                                 .o = &o,
-                                 .families = &families,
-                                 .out = &found,
-                                 .blocked = &blocked,
-                                 .blockeds = 1};
+        struct analyse_families families;
+        struct analyse_blocked blocked = {0, whole ? (int64_t)(30 * MS) : (int64_t)(2 * MS), 0};
+        struct analyse_search s = {.h = history,
+                                   .m = model,
+                                   .o = &o,
+                                   .families = &families,
+                                   .out = &found,
+                                   .blocked = &blocked,
+                                   .blockeds = 1};
         found = (struct weft_findings){0};
-        assert_int_equal(weft__families_init(&families, model), 0);
-        weft__search_run(&s, weft__find_serial);
-        weft__families_fini(&families);
+        assert_int_equal(analyse_families_init(&families, model), 0);
+        analyse_search_run(&s, analyse_find_serial);
+        analyse_families_fini(&families);
         assert_false(s.failed);
         assert_int_equal(found.count, whole ? 0 : 1);
         forget();
@@ -1239,7 +1239,7 @@ static void test_serial_possible(void **state)
     (void)state;
     uint64_t reader =
         ask((struct serial){8, FETCH, "user %d", .ends = false}); /* and so on for ever, perhaps */
-    expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+    expect(analyse_find_serial, WEFT_POSSIBLE, reader, NULL);
     forget();
 }
 
@@ -1258,7 +1258,7 @@ static void test_not_serial(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(healthy); i++) {
         ask(healthy[i]);
-        expect_nothing(weft__find_serial);
+        expect_nothing(analyse_find_serial);
     }
 }
 
@@ -1346,7 +1346,7 @@ static void test_herd(void **state)
     (void)state;
     jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
     const struct weft_finding *f = expect(
-        weft__find_herds, WEFT_LIKELY, 1,
+        analyse_find_herds, WEFT_LIKELY, 1,
         "'job ready' (condition 1) woke 12 promises at 5.005 ms, and 11 of them found nothing to "
         "do and waited again at once; only 'worker 0' (task 2) went on. This happened 5 times: "
         "55 runs in vain.");
@@ -1357,15 +1357,15 @@ static void test_herd(void **state)
     forget();
     for (int style = SIGNALLED; style <= RAN; style++) {
         jobs_come((struct herd){(enum style)style, 12, 0, .silent = style == RAN});
-        expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+        expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
         forget();
     }
     jobs_come((struct herd){SIGNALLED, 12, 0, .becomes = true});
-    f = expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+    f = expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
     assert_int_equal(f->affecteds, 11);
     forget();
     jobs_come((struct herd){RESOLVED, 12, 0, .silent = false});
-    f = expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+    f = expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
     assert_int_equal(f->count, 5);
     forget();
 }
@@ -1390,20 +1390,20 @@ static void test_herd_guards(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(of); i++) {
         jobs_come(of[i].o);
-        expect(weft__find_herds, of[i].confidence, 1, NULL);
+        expect(analyse_find_herds, of[i].confidence, 1, NULL);
         forget();
     }
     for (int named = 0; named < 2; named++) {
         is_mirage = !named;
         jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
         is_mirage = true;
-        expect(weft__find_herds, named ? WEFT_LIKELY : WEFT_POSSIBLE, 1, NULL);
+        expect(analyse_find_herds, named ? WEFT_LIKELY : WEFT_POSSIBLE, 1, NULL);
         forget();
     }
     is_mirage = true;
     jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
     is_mirage = false;
-    expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+    expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
     forget();
 }
 
@@ -1411,14 +1411,14 @@ static void test_no_herd(void **state)
 {
     (void)state;
     jobs_come((struct herd){SIGNALLED, 12, -1, .silent = false}); /* all are told the same */
-    expect_nothing(weft__find_herds);
+    expect_nothing(analyse_find_herds);
     jobs_come((struct herd){RESOLVED, 12, -1, .silent = false});
-    expect_nothing(weft__find_herds);
+    expect_nothing(analyse_find_herds);
     jobs_come((struct herd){SIGNALLED, 1, 0, .silent = false}); /* one for each job */
-    expect_nothing(weft__find_herds);
+    expect_nothing(analyse_find_herds);
     jobs_come((struct herd){SIGNALLED, 12, 5,
                             .silent = false}); /* always the same one, which is not first */
-    expect(weft__find_herds, WEFT_POSSIBLE, 1, NULL);
+    expect(analyse_find_herds, WEFT_POSSIBLE, 1, NULL);
     forget();
 }
 
@@ -1450,12 +1450,12 @@ static void test_words(void **state)
     assert_null(weft_words_add(&words, "lock:"));
     for (size_t i = 0; i < COUNT(of); i++) {
         print_message("%s\n", of[i].text);
-        assert_int_equal(weft__words_in(words, of[i].text, (uint32_t)strlen(of[i].text)),
-                         of[i].has ? WEFT__TIMER : 0);
+        assert_int_equal(analyse_words_in(words, of[i].text, (uint32_t)strlen(of[i].text)),
+                         of[i].has ? ANALYSE_TIMER : 0);
     }
     char large[1 << 16];
     memset(large, 'a', sizeof large);
-    assert_int_equal(weft__words_in(words, large, sizeof large), 0);
+    assert_int_equal(analyse_words_in(words, large, sizeof large), 0);
     memcpy(large, "timer:", 6);
     for (size_t i = 6; i < sizeof large; i += 2)
         large[i] = ' ';
@@ -1476,19 +1476,19 @@ static void test_words_of_the_user(void **state)
         for (size_t i = 0; i < COUNT(lines) && listed; i++)
             assert_null(weft_words_add(&words, lines[i]));
         replies(100, 1, PROMISE, "reply %d", 0);
-        expect(weft__find_leaks, wanted, 2, NULL);
+        expect(analyse_find_leaks, wanted, 2, NULL);
         forget();
         uint64_t task, p = ask((struct serial){8, FETCH, "user %d", .ends = true});
-        expect(weft__find_serial, wanted, p, NULL);
+        expect(analyse_find_serial, wanted, p, NULL);
         forget();
         jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
-        expect(weft__find_herds, wanted, 1, NULL);
+        expect(analyse_find_herds, wanted, 1, NULL);
         forget();
         for (int unhandled = 0; unhandled < 2; unhandled++) {
             p = begin_fetch(&task);
             fail_with(LOOP, p, unhandled ? "unhandled rejection: refused" : "connection refused");
             go_on(task);
-            expect(weft__find_failures, unhandled ? WEFT_LIKELY : wanted, p, NULL);
+            expect(analyse_find_failures, unhandled ? WEFT_LIKELY : wanted, p, NULL);
             forget();
         }
     }
@@ -1496,8 +1496,8 @@ static void test_words_of_the_user(void **state)
     words = NULL;
 }
 
-static search *const all[] = {weft__find_failures, weft__find_leaks, weft__find_serial,
-                              weft__find_herds};
+static search *const all[] = {analyse_find_failures, analyse_find_leaks, analyse_find_serial,
+                              analyse_find_herds};
 
 /* Many waiters on one promise, circles and times that run backwards: nothing but that it ends. */
 static void test_hostile(void **state)

@@ -12,11 +12,11 @@ static char said[256];
 
 static const char *say(const char *template, const struct analyse_slot *slots, size_t count)
 {
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     analyse_fill(&t, NULL, NULL, template, slots, count);
     assert_false(t.failed);
     snprintf(said, sizeof said, "%s", t.text ? t.text : "");
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
     return said;
 }
 
@@ -58,13 +58,13 @@ static void a_phrase_has_the_slots_of_its_sentence(void **state)
 static void sentences_are_set_apart(void **state)
 {
     (void)state;
-    struct weft__text t = {0};
+    struct analyse_text t = {0};
     analyse_put(&t, NULL, NULL, SAY_NO_COUNTERPARTS);
     analyse_put(&t, NULL, NULL, SAY_THE_END);
     analyse_fill(&t, NULL, NULL, ", and {n}.", (const struct analyse_slot[]){AMOUNT(n, 3)}, 1);
     assert_string_equal(
         t.text, "No promise has a counterpart: are these two runs of one program? The end, and 3.");
-    weft__text_fini(&t);
+    analyse_text_fini(&t);
 }
 
 int main(void)

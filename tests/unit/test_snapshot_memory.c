@@ -244,7 +244,7 @@ static void until(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct until_case *c = &cases[i];
         const struct weft_facts_header f = {.clock = c->clock, .pid = c->pid, .hz = c->hz};
-        uint64_t got = weft__until_ns(&f, &c->pair, c->newest, c->real_ns);
+        uint64_t got = read_until_ns(&f, &c->pair, c->newest, c->real_ns);
         if (got != c->until_ns)
             fprintf(stderr, "case %zu\n", i);
         assert_int_equal(got, c->until_ns);

@@ -101,9 +101,9 @@ static uint32_t next(uint32_t *random)
 /* ---- Sums ---- */
 
 /* How long a thread was on a core before a time, by all samples that are shown. */
-static struct weft__on_core naive(const struct weft_scene *s, uint32_t thread, int64_t time_ns)
+static struct view_on_core naive(const struct weft_scene *s, uint32_t thread, int64_t time_ns)
 {
-    struct weft__on_core sum = {0, 0};
+    struct view_on_core sum = {0, 0};
     uint64_t end = 0;
     for (uint32_t i = 0; i < s->p->samples; i++) {
         const struct weft_sample *x = &s->p->sample[i];
@@ -139,8 +139,8 @@ static void sums_are_those_of_all_samples(void **state)
     for (uint32_t strip = 0; strip < 2; strip++) {
         uint32_t hint = 0;
         for (int64_t t = -5 * MS; t < SECOND + 5 * MS; t += next(&random) % 300000) {
-            struct weft__on_core is = weft__density_until(s->d, strip, t, &hint);
-            struct weft__on_core want = naive(s, s->d->strip[strip].thread, t);
+            struct view_on_core is = view_density_until(s->d, strip, t, &hint);
+            struct view_on_core want = naive(s, s->d->strip[strip].thread, t);
             assert_int_equal(is.on_ns, want.on_ns);
             assert_int_equal(is.promise_ns, want.promise_ns);
         }
@@ -148,8 +148,8 @@ static void sums_are_those_of_all_samples(void **state)
         for (int i = 0; i < 1000; i++) {
             int64_t t = (int64_t)(next(&random) % SECOND);
             hint = next(&random) % 100;
-            assert_int_equal(weft__density_until(s->d, strip, t, &hint).on_ns,
-                             weft__density_until(s->d, strip, t, &none).on_ns);
+            assert_int_equal(view_density_until(s->d, strip, t, &hint).on_ns,
+                             view_density_until(s->d, strip, t, &none).on_ns);
             none = 0;
         }
     }
@@ -254,13 +254,13 @@ static void from_near(void **state)
     assert_int_equal(weft_profile_add_absence(x.p, &away), 0);
     struct weft_scene *s = scene_of(&x, m);
     uint32_t hint = 0;
-    assert_int_equal(weft__density_until(s->d, 0, 90 * MS, &hint).on_ns, 0);
-    assert_int_equal(weft__density_until(s->d, 0, 95 * MS, &hint).on_ns, 5 * MS);
-    assert_int_equal(weft__density_until(s->d, 0, 100 * MS, &hint).on_ns, 10 * MS);
-    assert_int_equal(weft__density_until(s->d, 0, 198 * MS, &hint).on_ns, 10 * MS);
-    assert_int_equal(weft__density_until(s->d, 0, 199 * MS, &hint).on_ns, 15 * MS);
-    assert_int_equal(weft__density_until(s->d, 0, 210 * MS, &hint).on_ns, 25 * MS);
-    assert_int_equal(weft__density_until(s->d, 0, SECOND, &hint).on_ns, 30 * MS);
+    assert_int_equal(view_density_until(s->d, 0, 90 * MS, &hint).on_ns, 0);
+    assert_int_equal(view_density_until(s->d, 0, 95 * MS, &hint).on_ns, 5 * MS);
+    assert_int_equal(view_density_until(s->d, 0, 100 * MS, &hint).on_ns, 10 * MS);
+    assert_int_equal(view_density_until(s->d, 0, 198 * MS, &hint).on_ns, 10 * MS);
+    assert_int_equal(view_density_until(s->d, 0, 199 * MS, &hint).on_ns, 15 * MS);
+    assert_int_equal(view_density_until(s->d, 0, 210 * MS, &hint).on_ns, 25 * MS);
+    assert_int_equal(view_density_until(s->d, 0, SECOND, &hint).on_ns, 30 * MS);
     weft_scene_free(s);
     weft_model_free(m);
 }
@@ -279,13 +279,13 @@ static void many_threads(void **state)
     }
     thread(&x, 999); /* without samples: no strip */
     struct weft_scene *s = scene_of(&x, m);
-    assert_int_equal(s->d->strips, WEFT__STRIPS);
+    assert_int_equal(s->d->strips, VIEW_STRIPS);
     assert_int_equal(x.p->thread[s->d->strip[0].thread].thread, 119);
-    assert_int_equal(s->d->strip[WEFT__STRIPS - 1].threads, 13);
+    assert_int_equal(s->d->strip[VIEW_STRIPS - 1].threads, 13);
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->d->strips; i++) {
         uint32_t hint = 0;
-        sum += weft__density_until(s->d, i, SECOND, &hint).on_ns;
+        sum += view_density_until(s->d, i, SECOND, &hint).on_ns;
     }
     assert_int_equal(sum, 210 * (uint64_t)MS);
     struct weft_drawlist list = {0};
@@ -295,7 +295,7 @@ static void many_threads(void **state)
         vp.height_px = height;
         assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
         try_drawlist(&list);
-        assert_true(g.strips >= 1 && g.strips <= WEFT__STRIPS);
+        assert_true(g.strips >= 1 && g.strips <= VIEW_STRIPS);
         struct weft_strip_pick at;
         struct weft_pick pick =
             weft_view_pick(s, &g, weft_geometry_x(&g, 10 * MS), g.strips_y1 - 1);
@@ -327,10 +327,10 @@ static void interrupts(void **state)
     }
     struct weft_scene *s = scene_of(&x, m);
     uint32_t hint = 0;
-    assert_int_equal(weft__density_interrupted(s->d, 0, 10 * MS, &hint), 0);
-    assert_int_equal(weft__density_interrupted(s->d, 0, 15 * MS, &hint), 5 * MS);
-    assert_int_equal(weft__density_interrupted(s->d, 0, 40 * MS, &hint), 20 * MS);
-    assert_int_equal(weft__density_interrupted(s->d, 0, SECOND, &hint), 21 * MS);
+    assert_int_equal(view_density_interrupted(s->d, 0, 10 * MS, &hint), 0);
+    assert_int_equal(view_density_interrupted(s->d, 0, 15 * MS, &hint), 5 * MS);
+    assert_int_equal(view_density_interrupted(s->d, 0, 40 * MS, &hint), 20 * MS);
+    assert_int_equal(view_density_interrupted(s->d, 0, SECOND, &hint), 21 * MS);
     struct weft_drawlist list = {0};
     struct weft_viewport vp = whole();
     assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);

@@ -610,19 +610,19 @@ static FILE *begin_map(char path[64])
 }
 
 /* Ends it, and loads what it says. */
-static struct weft__symbol_table load_map(FILE *f, const char *path)
+static struct symbols_symbol_table load_map(FILE *f, const char *path)
 {
-    struct weft__symbol_table t;
+    struct symbols_symbol_table t;
     fclose(f);
-    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
+    assert_true(symbols_perf_map_load(&t, (uint32_t)getpid()));
     unlink(path);
     return t;
 }
 
 /* The name at an address of it. */
-static const char *generated_at(const struct weft__symbol_table *t, uint64_t address)
+static const char *generated_at(const struct symbols_symbol_table *t, uint64_t address)
 {
-    const struct weft__symbol *s = weft__symbol_table_find(t, address);
+    const struct symbols_symbol *s = symbols_symbol_table_find(t, address);
     return s ? t->names + s->name : "nothing";
 }
 
@@ -637,14 +637,14 @@ static void generated(void **state)
     for (int i = 0; i < 3000; i++)
         fputc('5', f);
     fclose(f);
-    struct weft__symbol_table t;
-    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
+    struct symbols_symbol_table t;
+    assert_true(symbols_perf_map_load(&t, (uint32_t)getpid()));
     assert_int_equal(t.symbols, 2);
-    assert_string_equal(t.names + weft__symbol_table_find(&t, 0x10ff)->name, "first thing js:1");
-    assert_string_equal(t.names + weft__symbol_table_find(&t, 0x200f)->name, "new");
-    assert_null(weft__symbol_table_find(&t, 0x1100));
-    assert_null(weft__symbol_table_find(&t, 0xfff));
-    weft__symbol_table_free(&t);
+    assert_string_equal(t.names + symbols_symbol_table_find(&t, 0x10ff)->name, "first thing js:1");
+    assert_string_equal(t.names + symbols_symbol_table_find(&t, 0x200f)->name, "new");
+    assert_null(symbols_symbol_table_find(&t, 0x1100));
+    assert_null(symbols_symbol_table_find(&t, 0xfff));
+    symbols_symbol_table_free(&t);
 
     /* An address that no file is mapped at is of that process */
     struct weft_profile *p = weft_profile_new();
@@ -660,7 +660,7 @@ static void generated(void **state)
     assert_int_equal(rename(path, target) == 0 || errno == EXDEV, true);
     unlink(path);
     assert_int_equal(symlink(target, path), 0);
-    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
+    assert_true(symbols_perf_map_load(&t, (uint32_t)getpid()));
     assert_int_equal(t.symbols, 0);
     unlink(path);
 }
@@ -685,10 +685,10 @@ static void generated_again(void **state)
           "3000 80 left\n3080 80 right\n"
           "4000 20 first\n4000 40 second\n4008 10 last\n",
           f);
-    struct weft__symbol_table t = load_map(f, path);
+    struct symbols_symbol_table t = load_map(f, path);
     for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
         assert_string_equal(generated_at(&t, expected[i].at), expected[i].name);
-    weft__symbol_table_free(&t);
+    symbols_symbol_table_free(&t);
 }
 
 /* Of one function there is one name, as the program has it, however it was compiled. */
@@ -720,10 +720,10 @@ static void names_of_runtimes(void **state)
     FILE *f = begin_map(path);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         fprintf(f, "%x 10 %s\n", 0x1000 + 0x10 * i, names[i].line);
-    struct weft__symbol_table t = load_map(f, path);
+    struct symbols_symbol_table t = load_map(f, path);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         assert_string_equal(generated_at(&t, 0x1000 + 0x10 * i), names[i].name);
-    weft__symbol_table_free(&t);
+    symbols_symbol_table_free(&t);
 }
 
 /* ---- Files that are no good, and what becomes of a worker ---- */
@@ -776,32 +776,32 @@ static void echo(int fd, void *data)
 {
     char byte;
     (void)data;
-    while (weft__worker_get(fd, &byte, 1, -1))
-        weft__worker_put(fd, &byte, 1);
+    while (symbols_worker_get(fd, &byte, 1, -1))
+        symbols_worker_put(fd, &byte, 1);
 }
 
 static void workers(void **state)
 {
-    struct weft__worker w;
+    struct symbols_worker w;
     char byte = 'x';
     size_t n;
     (void)state;
-    assert_int_equal(weft__worker_start(&w, NULL, echo, NULL), 0);
-    assert_true(weft__worker_put(w.fd, &byte, 1));
+    assert_int_equal(symbols_worker_start(&w, NULL, echo, NULL), 0);
+    assert_true(symbols_worker_put(w.fd, &byte, 1));
     byte = 0;
-    assert_true(weft__worker_get(w.fd, &byte, 1, -1));
+    assert_true(symbols_worker_get(w.fd, &byte, 1, -1));
     assert_int_equal(byte, 'x');
-    weft__worker_stop(&w);
-    weft__worker_stop(&w);
+    symbols_worker_stop(&w);
+    symbols_worker_stop(&w);
 
-    assert_int_equal(weft__worker_start(&w, NULL, crash, NULL), 0);
-    assert_int_equal(weft__worker_read(&w, &byte, 1, -1, &n), WEFT__WORKER_GONE);
-    weft__worker_stop(&w);
+    assert_int_equal(symbols_worker_start(&w, NULL, crash, NULL), 0);
+    assert_int_equal(symbols_worker_read(&w, &byte, 1, -1, &n), SYMBOLS_WORKER_GONE);
+    symbols_worker_stop(&w);
 
-    assert_int_equal(weft__worker_start(&w, NULL, sleep_on, NULL), 0);
-    assert_int_equal(weft__worker_read(&w, &byte, 1, 1, &n), WEFT__WORKER_LATE);
-    assert_false(weft__worker_get(w.fd, &byte, 1, 1));
-    weft__worker_stop(&w);
+    assert_int_equal(symbols_worker_start(&w, NULL, sleep_on, NULL), 0);
+    assert_int_equal(symbols_worker_read(&w, &byte, 1, 1, &n), SYMBOLS_WORKER_LATE);
+    assert_false(symbols_worker_get(w.fd, &byte, 1, 1));
+    symbols_worker_stop(&w);
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* nobody is left */
 }
 
@@ -815,14 +815,14 @@ struct heard {
     unsigned states[2][4], answers[2];
 };
 
-static int hear_state(void *data, uint32_t question, enum weft__file_state state)
+static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
 {
     struct heard *h = data;
     h->states[question][state]++;
     return 0;
 }
 
-static int hear_function(void *data, uint32_t number, const struct weft__named *f)
+static int hear_function(void *data, uint32_t number, const struct symbols_named *f)
 {
     (void)data, (void)number;
     assert_non_null(f->name);
@@ -842,7 +842,7 @@ static void kill_children(void)
 }
 
 static int hear_answer(void *data, uint32_t question, uint32_t offset,
-                       const struct weft__answer *frame, uint32_t frames)
+                       const struct symbols_answer *frame, uint32_t frames)
 {
     struct heard *h = data;
     (void)frame, (void)frames;
@@ -864,13 +864,13 @@ static struct heard find_with(const char *path, struct heard h)
     uint64_t one = 0x1010;
     for (uint64_t i = 0; i < MANY; i++)
         offset[i] = 0x1000 + i / 100;
-    const struct weft__question q[2] = {
+    const struct symbols_question q[2] = {
         {.place = {.path = path}, .offset = offset, .count = MANY},
         {.place = {.path = environment("SUBJECT")}, .offset = &one, .count = 1},
     };
-    const struct weft__listener l = {&h, hear_state, hear_function, hear_answer};
-    assert_int_equal(weft__names_find(q, 2, &(struct weft__names_options){0}, &l), 0);
-    assert_int_equal(h.states[1][WEFT__FILE_OPEN], 1);
+    const struct symbols_listener l = {&h, hear_state, hear_function, hear_answer};
+    assert_int_equal(symbols_names_find(q, 2, &(struct symbols_names_options){0}, &l), 0);
+    assert_int_equal(h.states[1][SYMBOLS_FILE_OPEN], 1);
     assert_int_equal(h.answers[1], 1);
     return h;
 }
@@ -883,9 +883,9 @@ static void cut_off(void **state)
     snprintf(path, sizeof path, "%s/cut", directory);
     run("cp '%s' '%s'", environment("SUBJECT"), path);
     struct heard h = find_with(path, (struct heard){.cut = path});
-    assert_int_equal(h.states[0][WEFT__FILE_OPEN], 1);
+    assert_int_equal(h.states[0][SYMBOLS_FILE_OPEN], 1);
     assert_true(h.answers[0] > 0 && h.answers[0] < MANY);
-    assert_int_equal(h.states[0][WEFT__FILE_ODD], 1);
+    assert_int_equal(h.states[0][SYMBOLS_FILE_ODD], 1);
 }
 
 static void killed(void **state)
@@ -896,8 +896,8 @@ static void killed(void **state)
     if (access(path, R_OK) != 0)
         skip();
     struct heard h = find_with(environment("SUBJECT"), (struct heard){.kill = true});
-    assert_int_equal(h.states[0][WEFT__FILE_OPEN], 1);
-    assert_int_equal(h.states[0][WEFT__FILE_ODD], 1); /* the second time it is given up */
+    assert_int_equal(h.states[0][SYMBOLS_FILE_OPEN], 1);
+    assert_int_equal(h.states[0][SYMBOLS_FILE_ODD], 1); /* the second time it is given up */
     assert_true(h.answers[0] > 0 && h.answers[0] < MANY);
     h = find_with(environment("SUBJECT"), (struct heard){0});
     assert_int_equal(h.answers[0], MANY);
@@ -983,15 +983,15 @@ static void no_memory_for_names(void **state)
              at < s.map[m].end && count < sizeof offset / sizeof *offset;
              at += 4)
             offset[count++] = at - s.map[m].start + s.map[m].offset;
-    const struct weft__question q = {.offset = offset, .count = count};
-    const struct weft__names_options o = {.debug_path = NULL};
+    const struct symbols_question q = {.offset = offset, .count = count};
+    const struct symbols_names_options o = {.debug_path = NULL};
     bool failed = true;
     for (long n = 1; failed; n++) {
         long before = live;
         int fd = open(environment("SUBJECT"), O_RDONLY), to = open("/dev/null", O_WRONLY);
         assert_true(fd >= 0 && to >= 0);
         fail_at = n;
-        weft__names_answer(&q, &o, fd, to);
+        symbols_names_answer(&q, &o, fd, to);
         failed = fail_at == 0;
         fail_at = 0;
         assert_int_equal(live, before);

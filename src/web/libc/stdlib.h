@@ -8,23 +8,23 @@
 #include_next <stdlib.h>
 #include <stdint.h>
 
-static inline void *weft__malloc(uint64_t size)
+static inline void *web_malloc(uint64_t size)
 {
     return size <= INT32_MAX ? malloc((size_t)size) : NULL;
 }
 
-static inline void *weft__calloc(uint64_t count, uint64_t size)
+static inline void *web_calloc(uint64_t count, uint64_t size)
 {
     return count <= INT32_MAX && size <= INT32_MAX ? calloc((size_t)count, (size_t)size) : NULL;
 }
 
-static inline void *weft__realloc(void *old, uint64_t size)
+static inline void *web_realloc(void *old, uint64_t size)
 {
     return size <= INT32_MAX ? realloc(old, (size_t)size) : NULL;
 }
 
-#define malloc(size) weft__malloc(size)
-#define calloc(count, size) weft__calloc(count, size)
-#define realloc(old, size) weft__realloc(old, size)
+#define malloc(size) web_malloc(size)
+#define calloc(count, size) web_calloc(count, size)
+#define realloc(old, size) web_realloc(old, size)
 
 #endif
