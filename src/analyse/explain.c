@@ -82,13 +82,8 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
     static void (*const searches[])(struct analyse_search *) = {
-        analyse_find_blocks,     analyse_find_hangs,   analyse_find_failures,
-        analyse_find_leaks,      analyse_find_serial,  analyse_find_herds,
-        analyse_find_pools,      analyse_find_stopped, analyse_find_retries,
-        analyse_find_contention, analyse_find_pauses,  analyse_find_polling,
-        analyse_find_stragglers, analyse_find_doubles, analyse_find_workers,
-        analyse_find_drift,      analyse_find_growth,  analyse_find_stampedes,
-        analyse_find_livelocks,
+#define SEARCH(file, name) analyse_find_##name,
+#include "analyse/searches.def"
     };
     enum { SEARCHES = sizeof searches / sizeof *searches };
     struct weft_explain_options o = weft_explain_defaults(options);

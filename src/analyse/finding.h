@@ -154,26 +154,8 @@ uint32_t analyse_hang_failure(const struct weft_finding *f);
 /* join.c: after all searches, makes one finding of those that have one cause. */
 void analyse_join(struct analyse_search *s);
 
-/* The searches. Each is linear in the history but for sorting. */
-void analyse_find_hangs(
-    struct analyse_search *s); /* hang.c: deadlock, lost-wakeup, hang-root, never-resolved */
-void analyse_find_stopped(struct analyse_search *s);    /* stopped.c */
-void analyse_find_retries(struct analyse_search *s);    /* retry.c: retry-storm */
-void analyse_find_livelocks(struct analyse_search *s);  /* livelock.c, after spin and retry-storm */
-void analyse_find_drift(struct analyse_search *s);      /* drift.c */
-void analyse_find_pauses(struct analyse_search *s);     /* pause.c: gc-pause */
-void analyse_find_polling(struct analyse_search *s);    /* polling.c */
-void analyse_find_doubles(struct analyse_search *s);    /* twice.c: double-resolve */
-void analyse_find_stragglers(struct analyse_search *s); /* straggler.c */
-void analyse_find_blocks(struct analyse_search *s);     /* loop.c: loop-blocked, spin, slow-wake */
-void analyse_find_failures(struct analyse_search *s);   /* failure.c: swallowed-failure */
-void analyse_find_leaks(struct analyse_search *s);      /* leak.c */
-void analyse_find_serial(struct analyse_search *s);     /* serial.c: serial-waits */
-void analyse_find_herds(struct analyse_search *s);      /* herd.c */
-void analyse_find_stampedes(struct analyse_search *s);  /* stampede.c */
-void analyse_find_pools(struct analyse_search *s);      /* pool.c: pool-exhausted */
-void analyse_find_workers(struct analyse_search *s);    /* workers.c: workers-busy, pool-deadlock */
-void analyse_find_growth(struct analyse_search *s);     /* growth.c: queue-growth */
-void analyse_find_contention(struct analyse_search *s); /* contention.c */
+/* The searches: searches.def. */
+#define SEARCH(file, name) void analyse_find_##name(struct analyse_search *s);
+#include "analyse/searches.def"
 
 #endif
