@@ -104,7 +104,6 @@ static int export_to(size_t format, const char *path, const char *target, bool f
 static struct {
     const char *format, *target;
     struct cli_export_profile profile;
-    bool of_samples; /* an option was given that says something of them */
     bool full;
 } request;
 
@@ -125,7 +124,6 @@ static void take_kind(const struct cli_command *c, const struct cli_option *o, c
         cli_misuse(c->name, "--%s: there is no \"%s\"; there are akaros, kpdata and perf", o->name,
                    text);
     request.profile.profiles.from = kinds[i].kind;
-    request.of_samples = true;
 }
 
 static const char *const format_words[] = {
@@ -147,11 +145,9 @@ static const struct cli_option options[] = {
     CLI_NUMBER("pid", request.profile.pprof.process, "PID", "only the samples of this process",
                .most = UINT32_MAX - 1, .given = &request.profile.pprof.only),
     CLI_TIME("period", request.profile.profiles.period_ns, "TIME",
-             "what a sample of an Akaros stream stands for, as 1ms: it does not say", .least = 1,
-             .given = &request.of_samples),
+             "what a sample of an Akaros stream stands for, as 1ms: it does not say", .least = 1),
     CLI_FLAG("off-cpu", request.profile.pprof.off_cpu,
-             "also the time that threads were away from their cores (pprof)",
-             .given = &request.of_samples),
+             "also the time that threads were away from their cores (pprof)"),
     CLI_ASYNC_STACKS(request.profile.pprof.async),
     CLI_SYSROOT(request.profile.profiles.sysroot),
     CLI_KALLSYMS(request.profile.profiles.kallsyms),
@@ -159,10 +155,26 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-static bool is_of_samples(const struct cli_export_profile *e)
+/* An option that was given and is about samples, or NULL. */
+static const char *option_of_samples(const struct cli_export_profile *e)
 {
-    return request.of_samples || e->pprof.only || e->pprof.async != WEFT_ASYNC_NONE ||
-           e->profiles.sysroot || e->profiles.kallsyms || e->profiles.no_symbols;
+    const struct {
+        bool given;
+        const char *name;
+    } options_of_samples[] = {
+        {e->profiles.from != WEFT_FOREIGN_NONE, "--from"},
+        {e->pprof.only, "--pid"},
+        {e->profiles.period_ns > 0, "--period"},
+        {e->pprof.off_cpu, "--off-cpu"},
+        {e->pprof.async != WEFT_ASYNC_NONE, "--async-stacks"},
+        {e->profiles.sysroot, "--sysroot"},
+        {e->profiles.kallsyms, "--kallsyms"},
+        {e->profiles.no_symbols, "--no-symbols"},
+    };
+    for (size_t i = 0; i < sizeof options_of_samples / sizeof *options_of_samples; i++)
+        if (options_of_samples[i].given)
+            return options_of_samples[i].name;
+    return NULL;
 }
 
 static int export_profile(struct cli_export_profile *e, int files, char **file)
@@ -188,8 +200,9 @@ static int run(int files, char **file)
         cli_misuse("export", "will not write a %s to a terminal", is_profile ? "profile" : "trace");
     if (is_profile)
         return export_profile(&request.profile, files, file);
-    if (is_of_samples(&request.profile))
-        cli_misuse("export", "an option says something of samples; --to %s writes events",
+    const char *of_samples = option_of_samples(&request.profile);
+    if (of_samples)
+        cli_misuse("export", "%s is about samples; --to %s writes events", of_samples,
                    request.format);
     if (files > 1)
         cli_misuse("export", "one FILE is wanted, but there is also %s", file[1]);

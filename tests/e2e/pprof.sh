@@ -197,13 +197,13 @@ equal 'no file' no "$([ -e both.prof ] && echo yes || echo no)"
 run 2 "$WEFT" export --to pprof server.weft
 says err '-o OUT is missing'
 run 2 "$WEFT" export --to ppro -o x server.weft
-says err 'there are ctf, mirage, pprof and pprof-legacy'
+says err 'there is no "ppro" \(did you mean "pprof"\?\)'
 run 2 "$WEFT" export --to pprof -o x
 says err 'no FILE'
 run 2 "$WEFT" export --to pprof --from linux -o x server.weft
 says err 'akaros, kpdata and perf'
 run 2 "$WEFT" export --to pprof --async-stacks=all -o x server.weft
-says err 'creators and waits'
+says err 'there are creators, waits'
 run 2 "$WEFT" export --to pprof --pid -1 -o x server.weft
 run 2 "$WEFT" export --to pprof --period 0 -o x server.weft
 run 2 "$WEFT" export --to pprof --kallsyms nowhere -o x server.weft
@@ -211,7 +211,7 @@ says err 'nowhere cannot be read'
 run 2 "$WEFT" export --to pprof-legacy --off-cpu -o x server.weft
 says err 'need --to pprof'
 run 2 "$WEFT" export --to ctf --off-cpu -o x server.weft
-says err '--off-cpu says something of samples'
+says err '--off-cpu is about samples'
 run 1 "$WEFT" export --to pprof -o x nowhere
 says err '^weft: nowhere: cannot be opened'
 run 1 "$WEFT" export --to pprof -o x "$here"

@@ -198,7 +198,7 @@ $ weft profile --json --by label --fold --min 1 many.weft
   {"object": "/opt/demo/keys", "why": "missing", "samples": 3, "total": 1500000}]}
 
 $ weft profile --fold=perhaps many.weft
-weft profile: --fold: there is no "perhaps"; there are yes and no; see weft profile --help
+weft profile: --fold: there is no "perhaps"; there are yes, no; see weft profile --help
 exit status 2
 
 $ weft profile --kallsyms nowhere many.weft
