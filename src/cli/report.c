@@ -227,12 +227,22 @@ static bool is_there(const char *program)
     return false;
 }
 
+/* Whether the shell would find what a command begins with; what is more than a name is left to the shell. */
+static bool can_run(const char *command)
+{
+    char word[256];
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(command, " \t"), command);
+    if (strpbrk(word, "=\"'$;|&()\\~"))
+        return true;
+    return strchr(word, '/') ? access(word, X_OK) == 0 : is_there(word);
+}
+
 /* NULL: none. */
 static const char *pager_command(void)
 {
     const char *own = getenv("WEFT_PAGER"), *usual = getenv("PAGER");
     const char *command = own ? own : usual && *usual ? usual : is_there("less") ? "less" : "";
-    return *command && strcmp(command, "cat") != 0 ? command : NULL;
+    return *command && strcmp(command, "cat") != 0 && can_run(command) ? command : NULL;
 }
 
 void cli_page(void)

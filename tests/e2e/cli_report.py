@@ -45,6 +45,8 @@ def main():
     weft, trace = sys.argv[1:]
     mark = "sed s/^/paged:/"
     plain, status = on_terminal([weft, "stats", trace], WEFT_PAGER="")
+    missing, status = on_terminal([weft, "stats", trace], PAGER="no-such-pager -R")
+    check("no pager where there is none of that name", status == 0 and missing == plain, status, missing)
     check("no pager where WEFT_PAGER is empty", status == 0 and plain.startswith(trace) and "\033[1m" in plain, status, plain)
     for line in plain.splitlines():
         bare = re.sub(r"\033\[[0-9;]*m", "", line)
