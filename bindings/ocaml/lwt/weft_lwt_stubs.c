@@ -131,7 +131,7 @@ static void describe(struct place *p, debuginfo info, uintnat function)
     bool lwt = strncmp(file, "lwt", 3) == 0 &&
                (strstr(where.loc_filename, "src/core/") || strstr(where.loc_filename, "src/unix/"));
     if (strncmp(defined, "Stdlib", 6) == 0 || strncmp(defined, "CamlinternalLazy", 16) == 0 ||
-        strcmp(file, "weft_lwt.ml") == 0)
+        strcmp(file, "weft_lwt.ml") == 0 || strcmp(file, "mProf.ml") == 0)
         p->whose = OF_NOBODY;
     else if (lwt && (strcmp(file, "lwt_main.ml") == 0 || strcmp(file, "lwt_engine.ml") == 0 ||
                      strstr(defined, "run_callback") || strstr(defined, "resolution_loop")))
