@@ -143,7 +143,7 @@ static int not_a_trace(const struct weft_input *in, const struct weft_damage *da
 /* Makes the reader that fits the file; it takes over in. */
 static int make_reader(struct weft_reader **out, struct weft_input *in, struct weft_error *err)
 {
-    const struct weft_reader_format *format;
+    const struct weft_reader_format *format = NULL;
     int rc = find_format(in, &format, err);
     if (rc == 0 && !format)
         rc = not_a_trace(in, NULL, err);
