@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: ISC */
-/* The calls of weft.h: each writes one event into the packet of its thread.
+/* The calls of weft.h. Each writes one event into its thread's packet.
  *
- * An event is written behind what content_bits covers, then content_bits is advanced, with release. Until
- * then no reader sees it: killed in the middle, it was not recorded. A signal handler that interrupts the
- * writing finds the slot busy and uses the slot's second writer, a stream of its own.
+ * An event is written behind the part that content_bits covers; then content_bits is advanced with release
+ * order. Until then no reader sees the event: if the process is killed in the middle, the event was not
+ * recorded. A signal handler that interrupts the writing finds the slot busy and uses the slot's second writer,
+ * which is a stream of its own.
  *
- * weft_stop and weft_record_threads_quiet rely on this order: busy is set before the state is looked at again,
- * and cleared after the last store. The processor may reorder the two; weft_stop makes every thread pass a
- * barrier (membarrier) after it has cleared the state. */
+ * weft_stop and weft_record_threads_quiet rely on this order: a call sets busy before it checks the state
+ * again, and clears busy after its last store. The processor may reorder the store and the check; so weft_stop,
+ * after it has cleared the state, makes every thread pass a barrier (membarrier).
+ *
+ * A promise's home is the block of numbers of the packet in which it was created. A thread's hazard names the
+ * home whose ended byte the thread is about to store (pool.c). */
 #include "format/events.h"
 #include "format/listed.h"
 #include "record/record.h"
 #include <weft/weft.h>
 
-/* All of the path of an event is in one function for each call, without a frame; what is seldom done
- * stands apart. */
+/* The whole path of an event is inlined into one function per call, without a stack frame; rare cases are in
+ * functions of their own. */
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 
 enum {
     EVENT_MAX = 40, /* largest form */
-    TEXT_HEAD = 16, /* of a text that stands before its event */
+    TEXT_HEAD = 16, /* of a text that precedes its event */
 };
 
 /* One event being recorded. */
@@ -29,7 +33,7 @@ struct pen {
     struct writer *w;
     uint64_t ticks;
     unsigned char *at; /* where its next bytes go */
-    uint32_t level;    /* writers in use before */
+    uint32_t level;    /* writers in use before this one */
 };
 
 COLD void discard(struct writer *w)
@@ -44,8 +48,8 @@ HOT void set_busy(struct thread *t, uint32_t level)
     __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) the last event is written */
 }
 
-/* The writer is not one of the present recording: it is an older one's, or there is none, or weft ctl asks for
- * something. False: there is none. */
+/* The writer does not belong to the current recording: it belongs to an older one or to none, or weft ctl asks
+ * for something. Returns false if there is no recording. */
 COLD bool renew(struct thread *t, struct writer *w, uint32_t level)
 {
     if (level == 0) { /* no call is interrupted, so a recording may begin or end here */
@@ -58,7 +62,7 @@ COLD bool renew(struct thread *t, struct writer *w, uint32_t level)
            (w->generation == weft_record_rec.generation || weft_record_thread_renew(t, w));
 }
 
-/* The first call of the thread, or of all. */
+/* The first call of this thread, or of any thread. */
 COLD struct thread *first_call(void)
 {
     weft_record_asked();
@@ -69,14 +73,14 @@ COLD void refuse(struct thread *t, uint32_t level)
 {
     if (level < 2) {
         set_busy(t, level);
-    } else if (weft_record_is_on()) { /* weft_stop waits for the events that were interrupted */
+    } else if (weft_record_is_on()) { /* weft_stop waits until interrupted events are complete */
         discard(NULL);
         weft_record_refused();
     }
 }
 
-/* The time of an event by a clock that is not the processor's, or at which the turn of the event loop
- * began. */
+/* The time of an event by a clock other than the processor's counter, or the time at which this turn of the
+ * event loop began. */
 static __attribute__((noinline)) uint64_t other_ticks(struct writer *w)
 {
     if (!weft_record_rec.turn_clock)
@@ -93,7 +97,7 @@ HOT uint64_t event_ticks(struct writer *w)
     return __builtin_expect(weft_record_rec.turn_clock && w->ticks, 1) ? w->ticks : other_ticks(w);
 }
 
-/* Begins an event. False: there is none to be recorded. */
+/* Begins an event. Returns false if there is nothing to record. */
 HOT bool pen_up(struct pen *pen)
 {
     struct thread *t = this_thread();
@@ -121,8 +125,8 @@ HOT bool pen_up(struct pen *pen)
     return true;
 }
 
-/* A call about the promise 0, of which there is nothing to record. It counts as one for weft ctl: perhaps the process has
- * no others. */
+/* A call about promise 0: there is nothing to record. It still checks for requests of weft ctl, because the
+ * process may make no other calls. */
 COLD void only_heed(void)
 {
     const struct thread *t = this_thread();
@@ -130,7 +134,7 @@ COLD void only_heed(void)
         weft_record_asked();
 }
 
-/* As pen_up, for an event about a promise that may be 0: then tracked is false. */
+/* Like pen_up, for an event about a promise that may be 0: tracked is then false. */
 HOT bool pen_up_for(struct pen *pen, bool tracked)
 {
     if (__builtin_expect(!tracked, 0)) {
@@ -146,7 +150,7 @@ HOT void pen_down(struct pen *pen)
     set_busy(pen->t, pen->level);
 }
 
-/* Room for an event and extra bytes before it. id: a promise in the event. */
+/* Makes room for an event and extra bytes before it. id: a promise in the event. */
 HOT bool pen_room(struct pen *pen, size_t extra, uint64_t id)
 {
     struct writer *w = pen->w;
@@ -187,30 +191,31 @@ HOT void pen_publish(struct pen *pen)
                      (uint64_t)(pen->at - (unsigned char *)w->packet) * 8, __ATOMIC_RELEASE);
 }
 
-/* Something is said of p. Before it is: whoever overwrites the packet must know. */
+/* Called before an event about p is written: whoever overwrites the packet must know that p is in it. */
 HOT void concerns(const struct pen *pen, unsigned kind, uint64_t p, uint64_t other)
 {
     struct writer *w = pen->w;
     if (__builtin_expect(p >= w->low && p <= w->high, 1))
         return;
-    struct old_event *o = w->old; /* often the same again */
+    struct old_event *o = w->old; /* often the same event again */
     if (o && o->id == p && o->other == other && o->kind == kind)
         o->at = (uint16_t)((w->at - (unsigned char *)w->packet) / 4);
     else
         weft_record_pending_note(w, kind, p, other, w->at);
 }
 
-/* An ended byte of that promise's home is about to be stored. */
+/* The ended byte of promise p is about to be stored in its home's packet: says so by the hazard. */
 HOT void touch(const struct pen *pen, uint64_t p)
 {
     __atomic_store_n(&pen->t->hazard[pen->w != &pen->t->writer[0]], home_of(p) + 1,
-                     __ATOMIC_RELEASE); /* (Q) the byte of the one before */
+                     __ATOMIC_RELEASE); /* (Q) the byte stored before this one */
     if (__builtin_expect(weft_record_rec.fenced, 0))
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
-/* The event that was published last, at that place, says that p is resolved. NULL: there was no room for it. */
+/* The event just published, which begins at at, says that p is resolved. at is NULL if there was no room for
+ * the event. */
 HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned char *at)
 {
     uint64_t packet;
@@ -221,8 +226,8 @@ HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned 
         weft_record_pending_resolved(pen->w, kind, p, at);
 }
 
-/* The event that was published last, at that place, says that p became q: it stays pending until q has ended, which is seen
- * when the event is overwritten, or later. */
+/* The event just published, which begins at at, says that p became q. p stays pending until q has ended; that
+ * is checked when the event is overwritten, or later. */
 static __attribute__((noinline)) void became(const struct pen *pen, uint64_t p, uint64_t q,
                                              const unsigned char *at)
 {
@@ -256,7 +261,7 @@ HOT bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
     return d > INT32_MIN && d <= INT32_MAX;
 }
 
-/* A text that the strings packet had no room for. */
+/* Writes a text before the event, because the strings packet had no room for it. */
 COLD void put_text_before(struct pen *pen, const struct text_ref *text)
 {
     uint32_t words = 1 + (text->size + 3) / 4;
@@ -274,14 +279,14 @@ static size_t before_size(const struct text_ref *text)
     return text->number == WEFT_STRING_INLINE ? TEXT_HEAD + ((size_t)text->size + 3) / 4 * 4 : 0;
 }
 
-/* What runs is the thread's, and a stream knows it from its own events alone; a thread has two streams
- * once a handler has interrupted an event. */
+/* The running promise is a property of the thread, but a stream knows it only from its own events; and a thread
+ * has two streams once a handler has interrupted an event. */
 HOT uint64_t running(const struct pen *pen)
 {
     return pen->t->running;
 }
 
-/* Whether who reads the stream knows what runs. */
+/* Returns true if a reader of the stream knows what is running. */
 HOT bool implicit(const struct pen *pen)
 {
     return pen->t->running == pen->w->running;
@@ -339,7 +344,7 @@ static bool has_actor(unsigned kind)
            kind != WEFT_IMPL_BACKGROUND;
 }
 
-/* Kinds of events after which a promise is not pending, and those that are kept as long as it is. */
+/* The kinds of events that end a promise, and those that are kept for as long as the promise is pending. */
 #define ENDINGS                                                                                    \
     (1u << WEFT_IMPL_FULFILL | 1u << WEFT_IMPL_BECOME | 1u << WEFT_IMPL_RESOLVE |                  \
      1u << WEFT_IMPL_CANCEL | 1u << WEFT_IMPL_FORGET)
@@ -364,7 +369,7 @@ void weft_impl_event(unsigned kind, weft_promise p)
         if (ENDINGS >> kind & 1)
             ended(&pen, kind, p, at);
     } else if (ENDINGS >> kind & 1) {
-        ended(&pen, kind, p, NULL); /* it has ended all the same */
+        ended(&pen, kind, p, NULL); /* it has ended even if the event found no room */
     }
     pen_down(&pen);
 }
@@ -455,8 +460,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* The turns since the scheduler was asked took long, this one as many ticks. Says how long others had the core. What the
- * thread waits for by itself, in a system call, is not counted: it wants no core then. */
+/* The turns since the scheduler was last asked took long; this one took `turn` ticks. Records for how long
+ * other threads had the core. Time in a blocking system call does not count: the thread wants no core then. */
 COLD void ask_scheduler(struct pen *pen, uint64_t turn)
 {
     enum { LEAST_NS = 1000000 };
@@ -562,7 +567,7 @@ static uint64_t mark_known(uint32_t number)
     return (uint64_t)weft_record_rec.generation << 32 | number;
 }
 
-/* What a place remembers of this recording; 0: nothing. */
+/* The number that a call site remembers from this recording; 0: none. */
 HOT uint32_t known_number(const uint64_t *known)
 {
     uint64_t k = __atomic_load_n(known, __ATOMIC_ACQUIRE); /* the text is stored */
@@ -594,7 +599,7 @@ HOT void put_label(struct pen *pen, weft_promise p, uint32_t number)
     pen_publish(pen);
 }
 
-/* A label that is no literal, or one that is met for the first time. */
+/* A label that is not a literal, or one that is used for the first time. */
 static __attribute__((noinline)) void label_text(struct pen pen, struct weft_text *place,
                                                  weft_promise p, const char *text)
 {
@@ -722,7 +727,7 @@ void weft_impl_counter(struct weft_counter *counter, int64_t n, int add)
 
 /* Creation */
 
-/* A number without a packet: nobody keeps it in mind as pending. */
+/* A number that belongs to no packet: the recorder does not track whether the promise is pending. */
 static weft_promise spare_id(struct writer *w)
 {
     if (w->spare_id == w->spare_end)
@@ -732,7 +737,7 @@ static weft_promise spare_id(struct writer *w)
     return w->spare_id++;
 }
 
-/* Texts of a creation: its site's number, and a label that is not the site's. */
+/* The texts of a creation: the number of its site, and its label if the site does not give it. */
 struct place {
     uint32_t site;
     struct text_ref type, label;
@@ -771,7 +776,7 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
     return place;
 }
 
-/* The creation of a promise by what runs, if its site is known and there is room for it. 0: else. */
+/* Records that the running promise creates one, if the site is known and there is room. Returns 0 otherwise. */
 HOT weft_promise put_known_creation(struct pen *pen, const struct weft_site *site)
 {
     struct writer *w = pen->w;
@@ -787,7 +792,7 @@ HOT weft_promise put_known_creation(struct pen *pen, const struct weft_site *sit
     return id;
 }
 
-/* Any other one. id: 0 for a number of the packet. */
+/* Records any other creation. id: 0 to take a number of the packet. */
 static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise parent,
                                  weft_promise id, const struct place *place)
 {
@@ -800,10 +805,10 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
         own = false;
     }
     if (own && __builtin_expect(w->next_id == w->ids_end, 0))
-        weft_record_pool_close(w); /* which has no more numbers */
+        weft_record_pool_close(w); /* the packet has no more numbers */
     if (!pen_room(pen, extra, own ? UINT64_MAX : id))
         return own ? spare_id(w) : id;
-    if (own) /* a packet begun since another thread's first number of its own has none */
+    if (own) /* a packet begun after another thread's first own number has no numbers */
         id = w->next_id != w->ids_end ? w->next_id++ : spare_id(w);
     if (inline_site)
         put_text_before(pen, &place->type);
@@ -825,7 +830,7 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
     put32(pen, place->site);
     if (place->label.number || !(by_running && near))
         put32(pen, place->label.number);
-    if (!tracks()) /* before it is seen */
+    if (!tracks()) /* before the promise can be seen */
         weft_record_pending_created(id, place->site);
     pen_publish(pen);
     return id;
@@ -838,13 +843,13 @@ static weft_promise create(struct pen pen, bool by_running, weft_promise parent,
     return put_creation(&pen, by_running, parent, 0, &place);
 }
 
-/* Not so if only numbers are asked for. */
+/* Returns false if only numbers are asked for. */
 HOT bool asked_for(void)
 {
     return __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) & 1;
 }
 
-/* A number while nothing is recorded, if that was asked for. */
+/* Hands out a number while nothing is recorded, if standby was asked for. */
 static weft_promise standby_id(void)
 {
     struct thread *t =
@@ -852,7 +857,7 @@ static weft_promise standby_id(void)
     if (!t || t->busy >= 2)
         return 0;
     if (t->busy ==
-        0) /* in a child of which nobody has told, memory of the recording is not there */
+        0) /* in a forked child that ran no fork handlers, the recording's memory is missing */
         weft_record_asked();
     uint32_t level = t->busy;
     set_busy(t, level + 1);

@@ -1,34 +1,45 @@
 /* SPDX-License-Identifier: ISC */
-/* The packet of pending promises: a table of cells.
+/* The table of cells: what is kept about pending promises whose packets were overwritten.
  *
- * A promise has at most one cell, but for moments in which two threads retire packets that speak of it: then
- * two, which the reader puts together. And it has extra ones, with the same number and nothing but waits, where
- * many wait for it who have no room in their own cells either: see pending.c. A cell stands in one of two sets of CELLS_OF_SET, given by its number;
- * the emptier one is taken, so that a table that is nearly full still has room for nearly every number.
- * What is in a cell is changed under its version: odd means taken; nobody waits for it but for a moment. Its
- * number is changed by compare-and-swap alone: 0 → number when it is filled in; number → resolved when
- * the promise is resolved; → 0 when the event that says so is overwritten, or another one drives it out.
+ * Terms
+ *   cell   holds what is known about one pending promise, at a fixed size
+ *   roll   the list of pending promises that have no cell, by number and sort (roll.c)
+ *   sort   all promises created at one site
+ *   home   the block of numbers of one packet; a promise's home follows from its number (pool.c)
  *
- * The process may be killed between any two lines. What is kept is in its packet as well until the packet
- * is retired as a whole, and the reader takes the packet's; so a cell half filled in or a note half written
- * says nothing that is needed.
+ * A promise has at most one cell, with two exceptions. For a moment there can be two, while two threads retire
+ * packets that mention the promise; the reader merges them. And a promise has extra cells, with the same number
+ * and nothing but waits, if many promises wait for it that have no room in their own cells either (pending.c).
  *
- * Who resolves a promise marks all its cells until there is none unmarked; who adds a second one looks
- * afterwards whether the promise is still pending. Between the two stands a fence on each side, so one of
- * them sees the other.
+ * A promise's number selects two sets of CELLS_OF_SET cells, and its cell is in one of them. A new cell is
+ * taken from the set with more free ones, so that even a nearly full table has room for nearly every number.
  *
- * Where all cells are taken, what there is most of goes first: a cell's tag says of which sort its promise is, the
- * roll how many cells that sort has. So sorts share the table, and a rare one never loses a cell to a common one.
- * A promise is important that is marked should_resolve, or that an important one waits for; it counts a sixteenth.
- * Of one sort those go first that nobody waits for, and of them the newer ones, since what has been pending longest
- * is what hangs; but not the very newest, of which it will only be seen who waits for them.
+ * The content of a cell changes under its version: an odd version means locked, and nobody waits for it longer
+ * than a moment. The number of a cell changes by compare-and-swap only: 0 → number when the cell is filled in;
+ * number → resolved when the promise is resolved; → 0 when the event that says so is overwritten, or when
+ * another promise takes the cell.
  *
- * A promise that became another is pending as long as that one is, and keeps its cell, with a note of what it became.
- * Nobody tells it that the other one has ended: that is looked at when room is wanted (forget_links). Such a promise does
- * not go on the roll, from which nobody would take it: where there is no room it is let go, those first for which nobody
- * waits.
+ * The process may be killed between any two lines. What a cell keeps is also in the packet until the packet is
+ * retired as a whole, and the reader prefers the packet. So a half-filled cell or a half-written note loses
+ * nothing.
  *
- * (The file is a long one, so that all that changes cells stands together.) */
+ * Whoever resolves a promise marks its cells until none is unmarked. Whoever adds a second cell checks
+ * afterwards whether the promise is still pending. Each side has a fence between its two steps, so one of them
+ * sees the other.
+ *
+ * If all cells of both sets are taken, the most common sort loses one: the cell's tag has the sort of its
+ * promise, and the roll counts the cells of each sort. So the sorts share the table, and a rare sort never
+ * loses a cell to a common one. A promise is important if it is marked should_resolve, or if an important one
+ * waits for it; an important promise counts as if its sort were 16 times rarer. Within a sort, promises that
+ * nobody waits for go first, and of those the newer ones, because what has been pending longest is what hangs.
+ * The very newest are spared, because it is too early to know who will wait for them.
+ *
+ * A promise that became another one is pending as long as that one is, and keeps its cell, with a note of what
+ * it became. Nothing informs it when the other one ends: that is checked when room is needed
+ * (forget_ended_links). Such a promise does not go on the roll, because nobody would take it off again. If
+ * there is no room it is dropped, first those that nobody waits for.
+ *
+ * (The file is long so that all code that changes cells is in one place.) */
 #include "record/cells.h"
 
 #include "format/events.h"
@@ -38,17 +49,17 @@
 
 enum {
     CELLS_OF_SET = 24,
-    LINKS_FOLLOWED = 2, /* from promises that became others, each time that room is needed */
+    LINKS_FOLLOWED = 2, /* promises that became others, checked each time room is needed */
     LOCK_TRIES = 1000,
     LINK_TRIES = 4,
-    AT_ONCE = 8,    /* promises that are let go */
-    WALK = 16,      /* promises looked at for an important one that waits */
-    EXTRA_MAX = 16, /* cells of one promise; each set has others */
+    AT_ONCE = 8,    /* promises dropped at a time */
+    WALK = 16,      /* promises checked for an important one that waits */
+    EXTRA_MAX = 16, /* extra cells of one promise; each set has its own */
 };
 
-/* A cell's tag: its sort, and what is known of it. Only a hint: threads may race. */
+/* A cell's tag: the sort of its promise, and flags. It is only a hint: threads may race. */
 #define TAG_SORT (WEFT_ROLL_SORTS_MAX - 1)
-#define TAG_BECAME 0x1000u /* it says what the promise became */
+#define TAG_BECAME 0x1000u /* it has a note of what the promise became */
 #define TAG_EXTRA 0x2000u
 #define TAG_WAITED 0x4000u
 #define TAG_IMPORTANT 0x8000u
@@ -97,7 +108,7 @@ void weft_record_pending_init(struct weft_pending_header *p, uint32_t cells)
 
 /* Cells */
 
-/* The two sets in which a number may stand: 2 * CELLS_OF_SET places. */
+/* The two sets that may hold a number: 2 * CELLS_OF_SET places. */
 struct sets {
     uint64_t *ids[2];
     uint32_t first[2]; /* cell */
@@ -158,7 +169,7 @@ static unsigned load_tag(const struct weft_pending_cell *c)
     return __atomic_load_n(tag_of(c), __ATOMIC_RELAXED);
 }
 
-/* Takes a number out of its place, if it is still there. */
+/* Removes a number from its place, if it is still there. */
 static bool drop(uint64_t *place, uint64_t id)
 {
     uint64_t expected = id;
@@ -177,7 +188,7 @@ static bool lock(struct weft_pending_cell *c)
         uint32_t v = __atomic_load_n(&c->version, __ATOMIC_RELAXED);
         if (!(v & 1) && __atomic_compare_exchange_n(&c->version, &v, v + 1, false, __ATOMIC_ACQUIRE,
                                                     __ATOMIC_RELAXED)) {
-            __atomic_thread_fence(__ATOMIC_RELEASE); /* the version before what follows */
+            __atomic_thread_fence(__ATOMIC_RELEASE); /* the version is stored before what follows */
             return true;
         }
     }
@@ -190,7 +201,7 @@ void weft_record_cell_unlock(struct weft_pending_cell *c)
     __atomic_store_n(&c->version, v + 1, __ATOMIC_RELEASE);
 }
 
-/* Locks the k-th cell, if it is one of that promise. */
+/* Locks the k-th cell if it belongs to promise id. */
 static struct weft_pending_cell *lock_place(const struct sets *s, uint32_t k, uint64_t id,
                                             bool extra, bool *held)
 {
@@ -234,7 +245,7 @@ uint64_t weft_record_cells_moves(void)
     return __atomic_load_n(&weft_record_rec.moves, __ATOMIC_ACQUIRE);
 }
 
-/* A promise is where it goes, and about to leave the place where it was. */
+/* Counts a move: the promise is already in its new place and about to leave the old one. */
 static void moved(void)
 {
     __atomic_fetch_add(&weft_record_rec.moves, 1, __ATOMIC_ACQ_REL);
@@ -252,7 +263,7 @@ bool weft_record_cells_listed(uint64_t id)
     return listed;
 }
 
-/* Locks a cell without a number, in the set that has more of them. */
+/* Locks a free cell, in the set that has more of them. */
 static struct new_cell lock_free(const struct sets *s)
 {
     uint32_t room[2] = {0, 0};
@@ -276,7 +287,7 @@ static struct new_cell lock_free(const struct sets *s)
 
 /* Promises that became others */
 
-/* What the promise of a cell became, or 0. The cell need not be locked. */
+/* Returns what the promise of a cell became, or 0. The cell need not be locked. */
 static uint64_t link_in(const struct weft_pending_cell *c)
 {
     for (int tries = 0; tries < LINK_TRIES; tries++) {
@@ -335,12 +346,12 @@ void weft_record_cells_forget(uint64_t id)
     weft_record_cells_drop(id | WEFT_PENDING_RESOLVED);
 }
 
-/* Empties the cells of promises that became one that has ended; looks at some of them, others each time, as each may
- * be the first of a long chain. Returns whether there were any. */
+/* Empties the cells of promises that became one that has ended. It checks a few of them, different ones each
+ * time, because each may begin a long chain. Returns true if it emptied any. */
 static bool forget_ended_links(const struct sets *s)
 {
     bool any = false;
-    uint64_t pending = 0; /* many may have become this one */
+    uint64_t pending = 0; /* many promises may have become this one */
     const uint32_t from = (uint32_t)weft_record_cells_moves();
     unsigned followed = 0;
     FOR_PLACES(j)
@@ -365,11 +376,11 @@ static bool forget_ended_links(const struct sets *s)
     return any;
 }
 
-/* Who loses a cell */
+/* Which promise loses its cell */
 
 bool weft_record_cells_give_up(uint64_t id, unsigned sort)
 {
-    /* Counted first: a reader must not take it for resolved. */
+    /* Counted first, so that a reader does not take the promise for resolved. */
     __atomic_fetch_add(&weft_record_rec.pending->given_up, 1, __ATOMIC_RELAXED);
     return weft_record_roll_add(id, sort);
 }
@@ -392,7 +403,7 @@ void weft_record_cells_leave_out(uint64_t id, unsigned sort, uint64_t count)
 /* Drops the extra cells of a promise that has lost its own. */
 static void drop_extras(const struct sets *s, uint64_t id)
 {
-    bool held = false; /* then it is left, and says what is right */
+    bool held = false; /* then the extra cell stays; what it says is still right */
     FOR_PLACES(k)
     {
         struct weft_pending_cell *c = lock_place(s, k, id, true, &held);
@@ -403,8 +414,8 @@ static void drop_extras(const struct sets *s, uint64_t id)
     }
 }
 
-/* Empties a locked cell of a promise of which its packet, the roll or another cell tells. Returns how much of what was said
- * of it elsewhere goes with it. */
+/* Empties a locked cell whose promise is also known to its packet, the roll or another cell. Returns how many
+ * facts about it are lost that were known from elsewhere. */
 static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, uint64_t id)
 {
     const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
@@ -436,16 +447,17 @@ static bool drop_born(const struct weft_pending_cell *c, uint64_t *place, uint64
     return false;
 }
 
-/* How much goes with a locked cell of a promise that became another: waits for it, and its mark; at least 1. */
+/* Returns what is lost with the locked cell of a promise that became another: the waits for it and its mark; at
+ * least 1. */
 static uint64_t count_links(const struct weft_pending_cell *c)
 {
     uint64_t notes = c->dropped + (c->flags & WEFT_PENDING_SHOULD_RESOLVE ? 1u : 0u);
     for (int n = 0; n < WEFT_PENDING_NOTES; n++)
         notes += c->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_TRY_READ;
-    return notes ? notes : 1; /* another one became it */
+    return notes ? notes : 1; /* another promise became it */
 }
 
-/* Empties a cell for another promise. */
+/* Empties a cell to make room for another promise. */
 static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
 {
     struct weft_pending_cell *c = cell_of(s, k);
@@ -455,7 +467,7 @@ static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
         return;
     const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
     if (load_id(s, k) == id && tag & TAG_BECAME) {
-        let_go = !weft_record_pending_unlinked(id); /* else in a moment */
+        let_go = !weft_record_pending_unlinked(id); /* otherwise soon */
         notes = let_go ? count_links(c) : 0;
     } else if (load_id(s, k) == id && c->flags & WEFT_PENDING_UNBORN) {
         notes = drop_unborn(c, id_at(s, k), id);
@@ -474,7 +486,7 @@ static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
         drop_extras(s, id);
 }
 
-/* Looks for an important promise that waits for this one, or for one that waits for it, and so on. */
+/* Looks for an important promise that waits for this one, directly or through others. */
 static bool is_needed(uint64_t id)
 {
     uint64_t queue[WALK] = {id};
@@ -493,14 +505,14 @@ static bool is_needed(uint64_t id)
     return needed;
 }
 
-/* The larger, the sooner it goes; those that are equal are alike. */
+/* The larger the value, the sooner the promise loses its cell; equal values are treated alike. */
 static uint64_t commonness(unsigned tag)
 {
     uint64_t cells = weft_record_roll_cells(tag & TAG_SORT);
     return (tag & TAG_IMPORTANT ? cells : cells * 16) * 2 + !(tag & TAG_WAITED);
 }
 
-/* The recorder's numbers rise with time, but for what threads have in stock. */
+/* The recorder's numbers rise with time, except for those that threads hold in stock. */
 static uint64_t age_of(const struct sets *s, uint32_t k)
 {
     return weft_record_rec.tracks
@@ -508,7 +520,7 @@ static uint64_t age_of(const struct sets *s, uint32_t k)
                : __atomic_load_n(&cell_of(s, k)->created_ticks, __ATOMIC_RELAXED);
 }
 
-/* Of count promises, that of the newest quarter which is the oldest. Puts them in order. */
+/* Returns the oldest of the newest quarter of count promises. Sorts them. */
 static uint32_t oldest_of_newest(const struct sets *s, uint8_t *k, uint32_t count)
 {
     for (uint32_t i = 1; i < count; i++)
@@ -520,7 +532,7 @@ static uint32_t oldest_of_newest(const struct sets *s, uint8_t *k, uint32_t coun
     return k[count / 4];
 }
 
-/* Finds out whose cell is to be emptied: the k-th, unless all promises are rarer than limit says. */
+/* Chooses the cell to empty, the k-th. Returns false if all promises are rarer than limit. */
 static bool choose(const struct sets *s, uint64_t limit, uint32_t *k, uint64_t *id)
 {
     uint8_t alike[2 * CELLS_OF_SET];
@@ -546,8 +558,8 @@ static bool choose(const struct sets *s, uint64_t limit, uint32_t *k, uint64_t *
     return true;
 }
 
-/* Whether the event that says what a promise became has been overwritten, about: so have those before it, and it is known
- * who waited. */
+/* Returns true if the event that says what the promise became has (probably) been overwritten. Then all older
+ * events have been, too, and so it is known who waited. */
 static bool is_old_link(const struct weft_pending_cell *c)
 {
     const struct recorder *r = &weft_record_rec;
@@ -576,8 +588,8 @@ static void let_go_of(uint64_t id)
     weft_record_cells_forget(id);
 }
 
-/* Lets promises go that became others and for which nobody waits: some where that is known, so that it need not be done
- * each time; else one of which it has not been seen. Returns whether there were any. */
+/* Drops promises that became others and that nobody waits for: several at once where that is certain, to do
+ * this less often; otherwise one that no wait is known for. Returns true if it dropped any. */
 static bool forget_needless_links(const struct sets *s)
 {
     uint8_t needless[2 * CELLS_OF_SET];
@@ -612,8 +624,8 @@ static bool drop_resolved(const struct sets *s)
     return false;
 }
 
-/* Makes room: of a promise that is resolved, whose event tells all that matters; else of the one that can be missed most
- * easily. Returns false if that is the new one, of that sort. */
+/* Makes room. First choice: a resolved promise, whose event says all that matters. Otherwise the promise that
+ * matters least. Returns false if that is the new promise, which has the given sort. */
 static bool make_room(const struct sets *s, unsigned sort, bool important)
 {
     uint32_t k;
@@ -713,7 +725,7 @@ void weft_record_cells_drop(uint64_t id)
     FOR_PLACES(k)
     {
         uint64_t have = load_id(&s, k);
-        if (have == id || (have && have == plain(id))) /* an extra one, of another thread */
+        if (have == id || (have && have == plain(id))) /* an extra cell, added by another thread */
             drop(id_at(&s, k), have);
     }
 }
@@ -748,7 +760,8 @@ bool weft_record_cells_resolve(uint64_t id)
         before = weft_record_cells_moves();
         marked |= mark_resolved(id);
         was_on_roll = weft_record_roll_drop(id);
-    } while (!was_on_roll && weft_record_cells_moves() != before); /* perhaps it has been moved */
+    } while (!was_on_roll &&
+             weft_record_cells_moves() != before); /* it may have been moved meanwhile */
     return marked;
 }
 
@@ -763,7 +776,7 @@ bool weft_record_cells_born(uint64_t id)
     return false;
 }
 
-/* What is said of a promise */
+/* What is known about a promise */
 
 static void set_note(struct weft_pending_cell *c, int i, uint32_t tag, uint64_t ticks,
                      uint64_t other)
@@ -795,8 +808,9 @@ static int find_note(const struct weft_pending_cell *c, unsigned kind)
     return at;
 }
 
-/* Where a note goes: in place of one that it replaces; of none, but waits leave room for a label and a notification; or of
- * a wait that is over. What the promise became goes in place of a notification or a label, too. -1: nowhere. */
+/* Where a note goes: in place of a note that it replaces, of an empty one (but waits leave room for a label and
+ * a notification), or of a wait that is over. A note of what the promise became may also replace a notification
+ * or a label. Returns -1 if there is no place. */
 static int place_of_note(const struct weft_pending_cell *c, const struct note *n, bool extra)
 {
     const bool wait = is_wait(n->kind);
@@ -823,11 +837,11 @@ bool weft_record_cell_note(struct weft_pending_cell *c, const struct note *n)
 {
     int at = place_of_note(c, n, load_tag(c) & TAG_EXTRA);
     if (at < 0)
-        return !is_wait(n->kind); /* of a promise that became another, it can be missed */
+        return !is_wait(n->kind); /* for a promise that became another this is not essential */
     bool same = c->note_tag[at] >> WEFT_NOTE_BITS == n->kind &&
                 (!is_wait(n->kind) || c->note_other[at] == n->other);
     if (same && c->note_ticks[at] > n->ticks)
-        return true; /* of another thread, whose packets are let go earlier */
+        return true; /* from another thread, whose packets were closed earlier */
     set_note(c, at, n->kind << WEFT_NOTE_BITS | (n->sequence & ((1u << WEFT_NOTE_BITS) - 1)),
              n->ticks, n->other);
     if (n->kind == WEFT_EVENT_TRY_READ)

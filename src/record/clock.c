@@ -5,14 +5,15 @@
 #include <cpuid.h>
 #endif
 
-/* Whether the counter rises at one rate in all states of the processor (CPUID 80000007H, EDX bit 8). */
+/* Returns true if the counter runs at the same rate in all states of the processor (CPUID 80000007H, EDX bit
+ * 8). */
 static int counter_is_even(void)
 {
 #ifdef __x86_64__
     unsigned a, b, c, d;
     return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d >> 8 & 1);
 #elif defined __aarch64__
-    return 1; /* the architecture says so */
+    return 1; /* the architecture guarantees it */
 #else
     return 0;
 #endif
@@ -25,8 +26,8 @@ uint64_t weft_record_clock_ticks(const struct clock_source *c)
     return c->kind == WEFT_CLOCK_CALLER ? c->caller() : clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The wall clock when CLOCK_MONOTONIC was mono_ns. An interrupt between the readings would make it seem late or early:
- * again the best of a few. */
+/* The wall clock's time when CLOCK_MONOTONIC was mono_ns. An interrupt between the two readings would distort
+ * it, so this takes the best of a few. */
 static uint64_t real_at(uint64_t mono_ns)
 {
     uint64_t real_ns = 0, least = UINT64_MAX;
@@ -43,7 +44,7 @@ static uint64_t real_at(uint64_t mono_ns)
 
 struct clock_pair weft_record_clock_pair(const struct clock_source *c)
 {
-    /* An interrupt may come in between: the best of a few is taken. */
+    /* An interrupt may come in between, so this takes the best of a few. */
     struct clock_pair best = {0};
     for (int i = 0; i < 3; i++) {
         uint64_t before = weft_record_clock_ticks(c), mono = clock_ns(CLOCK_MONOTONIC),
@@ -69,13 +70,14 @@ static uint64_t measure_hz(struct clock_source *c)
         return hz;
     }
 #endif
-    /* Only for traces that end before there is a second pair; so a millisecond is enough. */
+    /* Needed only for traces that end before the second clock pair, so a millisecond is enough. */
     c->hz = 1000000000;
     struct clock_pair from = weft_record_clock_pair(c), to = from;
     while (to.mono_ns - from.mono_ns < 1000000)
         to = weft_record_clock_pair(c);
     uint64_t ticks = to.ticks - from.ticks, ns = to.mono_ns - from.mono_ns;
-    for (; ns >> 33; ns >>= 1) /* the process was stopped meanwhile; so that products fit */
+    for (; ns >> 33;
+         ns >>= 1) /* the process was stopped for long; keeps the products within 64 bits */
         ticks >>= 1;
     return ticks / ns * c->hz + ticks % ns * c->hz / ns;
 }

@@ -17,7 +17,7 @@ struct clock_source {
     uint64_t hz; /* nominal */
 };
 
-/* One moment by three clocks. error: ticks that it took. */
+/* One moment on three clocks. error: how many ticks it took to read them. */
 struct clock_pair {
     uint64_t ticks, mono_ns, real_ns;
     uint32_t error;
@@ -32,7 +32,7 @@ static inline uint64_t clock_ns(clockid_t id)
 }
 #endif
 
-/* The processor's counter, where clock_has_counter. */
+/* The processor's counter. Only if clock_has_counter. */
 static inline uint64_t clock_counter(void)
 {
 #if defined __x86_64__
@@ -53,7 +53,7 @@ static inline bool clock_has_counter(const struct clock_source *c)
 
 uint64_t weft_record_clock_ticks(const struct clock_source *c);
 
-/* Chooses the fastest clock that rises evenly on this machine, or the caller's. */
+/* Chooses the fastest clock that runs evenly on this machine, or the caller's clock if it is given. */
 void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
 
 struct clock_pair weft_record_clock_pair(const struct clock_source *c);

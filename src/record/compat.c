@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* For programs that were compiled against the first headers, in which the library's inner names had two
- * underscores (weft__create). They find these names, of version WEFT_1, in the shared library; nothing new can be
- * linked with them. Nobody else needs this file: the static library's members do not refer to it.
+/* For programs that were compiled against the first headers, where the library's internal names had two
+ * underscores (weft__create). They find these names in the shared library, with version WEFT_1; new programs
+ * cannot be linked with them. Nothing else needs this file: no member of the static library refers to it.
  *
- * The word that calls test is an object of its own. A program that is not position-independent has taken a copy of
- * it, by its old name, and a plug-in of today uses the new one; so both are always stored together (control.c),
- * and weft ctl rings both.
+ * The word that calls test is a special case, because it is a variable. A program that is not
+ * position-independent has its own copy of it under the old name, while a plug-in of today uses the new name.
+ * So both are always stored together (control.c), and weft ctl rings both.
  *
- * There were such programs for glibc on 64-bit machines only. This file is compiled without link-time
- * optimization, which would take the names away. */
+ * Such programs existed only for glibc on 64-bit machines. This file is compiled without link-time
+ * optimization, which would remove the names. */
 #include "record/start.h"
 
 #if defined __GLIBC__ && defined __LP64__
 
-/* The name and its version instead of the name in C, also for references from here: they are bound to the copy, if
- * there is one. */
+/* Gives the function the old name and version instead of its C name. This also holds for references from this
+ * file: they are bound to the program's copy, if it has one. */
 #define OLD(here, name) __asm__(".symver " #here ", " #name "@WEFT_1, remove")
 
 extern uint32_t old_state;

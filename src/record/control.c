@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Does what weft ctl asks for; control.h says how it asks. */
+/* Carries out requests of weft ctl; control.h describes the protocol. */
 #include "record/control.h"
 
 #include <errno.h>
@@ -27,7 +27,7 @@ __attribute__((used)) struct weft_record_control weft_record_control = {
 #else
 #define DISTANCE "4", ".long"
 #endif
-/* 5: the size of the name, "weft", with its NUL. bytes: that of the description. */
+/* 5: the size of the name "weft" with its NUL. bytes: the size of the description. */
 #define NOTE(...) NOTE_OF(__VA_ARGS__)
 #define NOTE_OF(bytes, type)                                                                       \
     __asm__(".pushsection .note.weft, \"a\", %note\n"                                              \
@@ -58,8 +58,8 @@ static struct wanted wanted(void)
     };
 }
 
-/* Another thread may want something else meanwhile, or weft ctl ask: then once more. */
-static void settle(void)
+/* Meanwhile another thread may want something else, or weft ctl may ask for something: then this repeats. */
+static void restore_words(void)
 {
     struct wanted w, now = wanted();
     do {
@@ -75,14 +75,14 @@ static void settle(void)
 void weft_record_switch(bool on)
 {
     __atomic_store_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
-    settle();
+    restore_words();
 }
 
-/* Two may do it at once: in the end the facts say what is so. */
+/* Two threads may do this at the same time: in the end, the facts say what is true. */
 void weft_record_switch_over(bool on)
 {
     const bool was = __atomic_exchange_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
-    settle();
+    restore_words();
     if (was == on || !weft_record_rec.open || !weft_record_is_ours())
         return;
     do {
@@ -94,7 +94,7 @@ void weft_record_switch_over(bool on)
 void weft_record_switch_standby(bool on)
 {
     __atomic_store_n(&weft_record_control.standby, on, __ATOMIC_SEQ_CST);
-    settle();
+    restore_words();
 }
 
 void weft_record_control_forked(void)
@@ -102,7 +102,7 @@ void weft_record_control_forked(void)
     weft_record_control.facts = NULL;
     weft_record_control.on = 0;
     weft_record_control.request.number = 0;
-    settle();
+    restore_words();
 }
 
 static int obey(const struct weft_record_request *r)
@@ -116,7 +116,7 @@ static int obey(const struct weft_record_request *r)
         return 0;
     case WEFT_RECORD_CTL_OFF:
         weft_record_switch_over(false);
-        weft_record_others_ended(); /* so that nothing is recorded any more once there is an answer */
+        weft_record_others_ended(); /* when weft ctl gets its answer, nothing more is recorded */
         return 0;
     case WEFT_RECORD_CTL_STOP:
         weft_record_stop_locked();
@@ -126,7 +126,8 @@ static int obey(const struct weft_record_request *r)
     }
 }
 
-/* weft ctl may store another one meanwhile: the check sum tells. number is 0 if it is damaged. */
+/* weft ctl may store another request meanwhile; the checksum shows it. Sets number to 0 if the request is
+ * damaged. */
 static void copy_request(struct weft_record_request *r)
 {
     for (int tries = 0; tries < 3; tries++) {
@@ -139,10 +140,10 @@ static void copy_request(struct weft_record_request *r)
     weft_record_control.request.number = r->number = 0;
 }
 
-/* The lock is held. */
+/* Call with the lock held. */
 static void serve(void)
 {
-    static struct weft_record_request r; /* not on the stack, which may be a small one */
+    static struct weft_record_request r; /* not on the stack, which may be small */
     struct weft_record_control *c = &weft_record_control;
     if (weft_record_follow_is_due())
         weft_record_follow_begin();
@@ -150,17 +151,18 @@ static void serve(void)
         copy_request(&r);
         if (r.number && r.number != c->answer.number) {
             if (r.pid != (uint32_t)getpid())
-                return; /* in a child that shares the memory, or has a copy of it: it is the parent's */
+                return; /* a child that shares or copied the memory: the request is the parent's */
             c->answer.seen_ns = clock_ns(CLOCK_MONOTONIC);
             c->answer.error = obey(&r);
             c->answer.done_ns = clock_ns(CLOCK_MONOTONIC);
             __atomic_store_n(&c->answer.number, r.number, __ATOMIC_SEQ_CST);
         }
-        settle();
+        restore_words();
     } while (__atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST) != r.number);
 }
 
-/* Whether neither weft ctl nor a child of a fork wants anything, nor a byte of weft ctl's has come too late. */
+/* Returns true if there is nothing to do: no request of weft ctl, none of a forked child, and no late byte of
+ * weft ctl. */
 static bool is_settled(void)
 {
     const struct weft_record_control *c = &weft_record_control;
@@ -175,11 +177,12 @@ static bool is_settled(void)
 void weft_record_asked(void)
 {
     const int error = errno;
-    const bool orphan = weft_record_is_orphan(); /* who had the lock is not here */
+    const bool orphan =
+        weft_record_is_orphan(); /* then the thread that held the lock does not exist here */
     if (!orphan && (is_settled() || weft_record_is_locked()))
         return;
     sigset_t all, before;
-    sigfillset(&all); /* no handler leaves this by longjmp */
+    sigfillset(&all); /* so that no signal handler leaves this function by longjmp */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     if (orphan)
         weft_record_threads_forked();

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* The trace's file.
  *
- * Is a trace being written? Its writer holds a lock (flock) on it: taken while the file has no name yet, it
- * lasts as long as the mapping, which keeps the open file alive though its descriptor is closed; the kernel
- * lets it go when the process ends, however that happens, and at exec. It is seen from any pid namespace,
- * and a number that is used again does not matter. Where there is no such lock (some network file systems;
- * overlayfs, which maps another file than the one that was opened) the process in the facts decides. */
+ * How do we know whether a trace is being written? Its writer holds a lock (flock) on the file. It takes the
+ * lock while the file has no name yet. The lock lasts as long as the mapping, because the mapping keeps the
+ * open file alive even though the descriptor is closed; the kernel releases it at exec and whenever the process
+ * ends, for whatever reason. It is visible from every pid namespace, and reused process ids do not matter.
+ * Where there is no such lock (some network file systems; overlayfs, which maps a different file than the one
+ * that was opened), the process id in the facts decides. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -78,12 +79,13 @@ void weft_record_boot_id(uint8_t id[16])
     }
 }
 
-/* ---- What stands at a place ---- */
+/* ---- What is at a path ---- */
 
-/* NONE: nothing, or an empty file; FORMER: a trace that this process wrote before exec. */
+/* NONE: nothing, or an empty file; DEAD: a trace without a writer; FORMER: a trace that this process wrote
+ * before exec. */
 enum stands { NONE, DEAD, FORMER };
 
-/* The inode of a line of /proc/self/maps that begins there, if the mapping is shared and writable; else 0:
+/* If a shared writable mapping in /proc/self/maps begins on this line, returns its inode; otherwise 0. A line:
  * "start-end rw-s offset device inode". */
 static uint64_t shared_inode(const char *line)
 {
@@ -95,10 +97,10 @@ static uint64_t shared_inode(const char *line)
     return at ? strtoull(at + 1, NULL, 10) : 0;
 }
 
-/* Whether this process has the file mapped, by whatever copy of this library. */
+/* Returns true if this process has the file mapped, by any copy of this library. */
 static bool is_mapped(uint64_t inode)
 {
-    static char text[16384]; /* longer than a line, which has a path at its end */
+    static char text[16384]; /* longer than a line, which ends with a path */
     size_t kept = 0;
     bool found = false;
     int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
@@ -124,8 +126,8 @@ static bool is_trace(const struct weft_facts_header *f)
            f->packet.class == WEFT_PACKET_FACTS;
 }
 
-/* Whether the process of the facts is there. Where there is no /proc, neither it nor we know when it began: then
- * whether there is one of that number. */
+/* Returns true if the process in the facts still exists. Without /proc neither side knows when the process
+ * started; then it is enough that a process has this id. */
 static bool is_there(const struct weft_facts_header *f)
 {
     uint8_t boot[16];
@@ -138,7 +140,7 @@ static bool is_there(const struct weft_facts_header *f)
     return f->pid && f->pid <= INT_MAX && (kill((pid_t)f->pid, 0) == 0 || errno == EPERM);
 }
 
-/* Who writes the trace, if somebody does: enum stands, or an error. */
+/* Finds out who writes the trace, if anybody: enum stands, or an error. */
 static int who_writes(int fd, const struct stat *st, const struct weft_facts_header *f)
 {
     if (f->state != WEFT_TRACE_RECORDING)
@@ -154,7 +156,7 @@ static int who_writes(int fd, const struct stat *st, const struct weft_facts_hea
     return process_is_there ? -EBUSY : DEAD;
 }
 
-/* Whether what stands there may be replaced: enum stands, or an error. */
+/* Checks whether the file at this path may be replaced: enum stands, or an error. */
 static int look_at(const char *name)
 {
     struct stat st;
@@ -200,13 +202,13 @@ static bool expand(const char *name, bool literal)
     return put_end(&p);
 }
 
-/* Takes the room on the disk, so that a full one is known now. A limit on the size of files is an error
- * like others; the signal that comes with it would end the program. */
+/* Reserves the space on the disk, so that a full disk is noticed now. A file-size limit is reported like other
+ * errors; the signal that comes with it would end the program. */
 static int allocate(int fd, uint64_t bytes)
 {
     sigset_t limit, before;
     struct statfs disk;
-    /* Not tried if it cannot succeed: until it fails, it would leave no room to anybody else. */
+    /* Not tried if it cannot succeed: until it failed, it would leave no space to anybody else. */
     if (fstatfs(fd, &disk) == 0 && disk.f_frsize > 0 &&
         bytes / (uint64_t)disk.f_frsize > (uint64_t)disk.f_bavail)
         return -ENOSPC;
@@ -227,7 +229,7 @@ static int map(struct weft_record_file *f, int fd, uint64_t bytes)
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (p == MAP_FAILED)
         return -errno;
-    madvise(p, bytes, MADV_DONTFORK); /* a child would keep the lock */
+    madvise(p, bytes, MADV_DONTFORK); /* a forked child would keep the lock */
     f->map = p;
     return 0;
 }
@@ -240,7 +242,7 @@ int weft_record_file_make(struct weft_record_file *f, const char *name, bool lit
     int rc = look_at(path);
     if (rc < 0)
         return rc;
-    int fd = mkostemp(temporary, O_CLOEXEC); /* 0600, exclusively */
+    int fd = mkostemp(temporary, O_CLOEXEC); /* mode 0600, O_EXCL */
     if (fd < 0)
         return -errno;
     flock(fd, LOCK_EX | LOCK_NB);
@@ -276,7 +278,7 @@ void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes)
 
 /* ---- Naming it ---- */
 
-/* The program that called exec has no trace any more. What it recorded until then is kept beside the new one. */
+/* The program that called exec no longer has a trace. What it recorded before is kept beside the new trace. */
 static void keep_former(const char *name)
 {
     static char kept[sizeof path + 2];
@@ -295,9 +297,9 @@ static void keep_former(const char *name)
         unlink(name);
 }
 
-/* Locks the folder of the path, so that of several processes that want one name each sees what the one before
- * has done. Anybody who may read the folder can hold the lock, so it is not waited for for long: without it things still
- * go well, but that one of two may be refused. -1: it is not locked. */
+/* Locks the folder of the path, so that processes that want the same name see each other's results. Anybody who
+ * may read the folder can hold this lock, so this does not wait long. Without the lock one of two processes may
+ * be refused, but nothing else goes wrong. Returns -1 if the folder is not locked. */
 static int lock_folder(void)
 {
     static char folder[sizeof path];
@@ -320,11 +322,11 @@ static int rename_how(unsigned flags)
     return (int)syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, flags);
 }
 
-/* Something stands at the place, or the system cannot say. */
+/* There is something at the path, or the system cannot say. */
 static int publish_over(struct weft_record_file *f)
 {
-    /* Two processes may have come to this with one name. Whoever gets a trace in exchange that somebody
-     * writes gives it back. */
+    /* Two processes may get here with the same name. Whoever receives, in the exchange, a trace that is still
+     * being written gives it back. */
     if (rename_how(EXCHANGE) == 0) {
         int rc = look_at(temporary);
         if (rc < 0) {

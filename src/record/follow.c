@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* A child has none of its parent's recording. It begins its own with its first call, which finds the bit set by which
- * weft ctl has calls come to us (control.c): so a child that only becomes another program makes no file, nothing is
- * done between fork and that call, and the path of an event knows nothing of it. */
+/* Recording in forked children. A child does not share its parent's recording. It starts its own with its first
+ * call: that call finds the bit set by which weft ctl gets attention, too (control.c). So a child that only
+ * calls exec creates no file, nothing happens between fork and the first call, and the path of an event has no
+ * extra test. */
 #include "record/follow.h"
 
 #include <errno.h>
@@ -15,12 +16,12 @@
 enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096 };
 
 static struct {
-    char path[4096]; /* absolute; "": children are not followed */
+    char path[4096]; /* absolute; "": forked children do not record */
     uint64_t bytes;
     unsigned flags;
-    uint32_t *begun; /* how many have begun; in memory that all share */
+    uint32_t *begun; /* how many children have begun; in memory that all of them share */
     uint32_t due;
-    uint32_t told; /* generation of the recording whose facts say that there was a fork */
+    uint32_t told; /* generation of the recording whose facts mention the fork */
 } follow;
 
 void weft_record_follow(const char *path, uint64_t bytes, unsigned flags)
@@ -48,7 +49,7 @@ void weft_record_follow(const char *path, uint64_t bytes, unsigned flags)
 
 void weft_record_follow_forked(bool recorded)
 {
-    /* A child of one that has not begun yet is as good as that one. */
+    /* A child of a process that is due to record but has not begun is due itself. */
     follow.due = *follow.path && (recorded || follow.due);
 }
 
@@ -79,8 +80,8 @@ void weft_record_follow_begin(void)
     const struct weft_options o = {
         .size = sizeof o, .path = follow.path, .bytes = follow.bytes, .flags = follow.flags};
     weft_record_follow_drop();
+    /* If this fails, the child runs on without a recording and reports nothing: it may have closed its standard error
+     * and use that descriptor for something else. */
     if (__atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
-        weft_record_start_locked(
-            &o, false); /* if it fails, the child runs on without, and says nothing: */
-    /* it may have closed its standard error, and have something else there. */
+        weft_record_start_locked(&o, false);
 }

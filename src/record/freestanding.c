@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The recorder's surroundings where there is no operating system: instead of start.c, thread.c and clock.c.
- * All that it needs lies in the caller's memory: the trace, then a packet that readers skip, with the
- * recorder's own tables. */
+/* The recorder's surroundings where there is no operating system; replaces start.c, thread.c and clock.c. All
+ * its data is in the caller's memory: the trace, then a packet that readers skip, which holds the recorder's
+ * own tables. */
 #include <weft/freestanding.h>
 
 #include "record/options.h"
@@ -41,7 +41,7 @@ bool weft_record_is_on(void)
 bool weft_record_thread_renew(struct thread *t, struct writer *w)
 {
     const uint32_t generation = weft_record_rec.generation;
-    /* In an interrupt, if what it interrupted had not come to this. */
+    /* True in an interrupt handler if the interrupted code had not got this far. */
     if (t->writer[0].generation != generation)
         t->running = WEFT_LOOP;
     *w = (struct writer){.running = WEFT_LOOP, .low = UINT64_MAX, .generation = generation};
@@ -61,7 +61,7 @@ bool weft_record_threads_alone(void)
 
 void weft_record_threads_barrier(void)
 {
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the others make one, too: fenced */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* the others make fences, too: fenced */
 }
 
 static void name_slot(struct thread *t, uint32_t number)
@@ -85,7 +85,7 @@ uint64_t weft_record_clock_ticks(const struct clock_source *c)
     return clock_has_counter(c) ? clock_counter() : c->caller();
 }
 
-/* The clock itself is what is monotonic here. */
+/* Here the trace's clock itself is the monotonic one. */
 struct clock_pair weft_record_clock_pair(const struct clock_source *c)
 {
     struct clock_pair pair = {.ticks = weft_record_clock_ticks(c)};
@@ -94,7 +94,7 @@ struct clock_pair weft_record_clock_pair(const struct clock_source *c)
     return pair;
 }
 
-/* False: it is not said how fast it runs. */
+/* Returns false if the clock's frequency is not given. */
 static bool choose_clock(struct clock_source *c, const struct weft_options *o)
 {
     *c = (struct clock_source){.kind = WEFT_CLOCK_CALLER, .caller = o->clock, .hz = o->clock_hz};
@@ -116,14 +116,14 @@ static bool choose_clock(struct clock_source *c, const struct weft_options *o)
 
 /* Starting and stopping */
 
-/* What lies behind the trace: a packet's header, slots, and the core's tables. */
+/* The size of what follows the trace: a packet header, the slots, and the core's tables. */
 static uint64_t private_bytes(const struct layout *l, uint64_t processors)
 {
     return 2 * 64 + (processors * sizeof(struct thread) + 63) / 64 * 64 +
            weft_record_layout_private(l);
 }
 
-/* The largest trace that leaves room for the rest. */
+/* Finds the largest trace that leaves enough room for the rest. */
 static bool divide(struct layout *l, uint64_t bytes, uint64_t pending, uint64_t processors)
 {
     for (uint64_t trace = bytes / PAGE * PAGE; weft_record_layout_plan(l, trace, pending);) {
@@ -152,7 +152,7 @@ static void make_uuid(uint8_t uuid[16], const struct weft_machine *m, const void
     memcpy(uuid, m->random ? m->random : parts, 16);
 }
 
-/* Sets up what lies behind the trace. Returns the core's part of it. */
+/* Sets up what follows the trace. Returns the part for the core. */
 static unsigned char *take_private(unsigned char *at, unsigned char *end, uint32_t processors,
                                    const uint8_t uuid[16])
 {
@@ -197,7 +197,7 @@ static void start(const struct weft_machine *m, const struct weft_options *o,
         weft_record_layout_fact("program", m->program);
     if (m->host)
         weft_record_layout_fact("host", m->host);
-    __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) all of it */
+    __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) everything is set up */
     __atomic_store_n(&r->recording, r->generation, __ATOMIC_RELEASE);
     if (!(o->flags & WEFT_START_PAUSED))
         __atomic_or_fetch(&weft_impl_state, 1, __ATOMIC_RELEASE);
@@ -239,7 +239,7 @@ void weft_stop(void)
     __atomic_store_n(&r->recording, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
     weft_record_layout_stop();
-    slot_count = 0; /* the memory is the caller's again */
+    slot_count = 0; /* the memory belongs to the caller again */
 }
 
 void weft_pause(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What the recorder's core (calls.c, pool.c, pending.c, cells.c, text.c, layout.c) needs of its surroundings, and
- * nothing else. There are two: a process (start.c, thread.c, clock.c), and a machine without an operating
- * system (freestanding.c), which is told from the compiler's -ffreestanding. */
+/* What the recorder's core (calls.c, pool.c, pending.c, cells.c, roll.c, text.c, layout.c) needs from its
+ * surroundings, and nothing else. There are two implementations: a process (start.c, thread.c, clock.c), and a
+ * machine without an operating system (freestanding.c), which is chosen by the compiler's -ffreestanding. */
 #ifndef WEFT_RECORD_HOST_H
 #define WEFT_RECORD_HOST_H
 
@@ -11,15 +11,15 @@
 
 #include "record/clock.h"
 
-/* Memory. Every C compiler may call these four, so whoever links it has them. */
+/* Memory. A C compiler may emit calls of these four anywhere, so every program that links this has them. */
 
 #if __STDC_HOSTED__
 #include <pthread.h>
 #include <string.h>
-#define WEFT_HOST_DESCRIBES 1 /* a trace carries a description of itself: metadata.h */
+#define WEFT_HOST_DESCRIBES 1 /* a trace contains a description of itself: metadata.h */
 #include "record/metadata.h"
 
-/* The size of a text, at most max. */
+/* The size of a text; at most max. */
 static inline size_t text_size(const char *text, size_t max)
 {
     return strnlen(text, max);
@@ -30,7 +30,7 @@ static inline size_t text_size(const char *text, size_t max)
 void *memcpy(void *restrict to, const void *restrict from, size_t size);
 void *memset(void *to, int byte, size_t size);
 int memcmp(const void *a, const void *b, size_t size);
-#define memcpy __builtin_memcpy /* so that few bytes are copied in place */
+#define memcpy __builtin_memcpy /* so that small copies are inlined */
 #define memset __builtin_memset
 #define memcmp __builtin_memcmp
 
@@ -45,8 +45,9 @@ static inline size_t text_size(const char *text, size_t max)
 
 #pragma GCC visibility push(hidden)
 
-/* Threads: whatever is interrupted only by what returns before it goes on. In a process OS threads, which
- * signal handlers interrupt; else processors, which interrupts interrupt. */
+/* Threads. A thread is whatever is interrupted only by code that returns before the thread continues. In a
+ * process these are OS threads, which signal handlers interrupt; otherwise processors, which interrupts
+ * interrupt. */
 
 struct thread;
 struct writer;
@@ -54,7 +55,7 @@ struct writer;
 #if __STDC_HOSTED__
 extern __thread struct thread *weft_record_self __attribute__((tls_model("initial-exec")));
 
-/* Takes a slot for the calling thread, which has none. NULL: there is no more. */
+/* Takes a slot for the calling thread, which has none. Returns NULL if there are no more slots. */
 struct thread *weft_record_thread_new(void);
 
 static inline struct thread *this_thread(void)
@@ -63,7 +64,7 @@ static inline struct thread *this_thread(void)
                                                          : weft_record_thread_new();
 }
 #else
-/* NULL: this one cannot record. */
+/* Returns NULL if this thread cannot record. */
 struct thread *weft_record_this_thread(void);
 
 static inline struct thread *this_thread(void)
@@ -72,34 +73,37 @@ static inline struct thread *this_thread(void)
 }
 #endif
 
-/* Makes the slot's writer one of the present recording. False: that is another process's, from which this one
- * was forked without handlers. */
+/* Attaches the slot's writer to the current recording. Returns false if the recording belongs to another
+ * process, from which this one was forked without fork handlers. */
 bool weft_record_thread_renew(struct thread *t, struct writer *w);
 
 #if __STDC_HOSTED__
-/* What the system's scheduler says of a thread. */
+/* What the operating system's scheduler knows about a thread, in ns. */
 struct core_time {
-    uint64_t had_ns;    /* a core */
-    uint64_t wanted_ns; /* … and had none */
+    uint64_t had_ns;    /* it ran on a core */
+    uint64_t wanted_ns; /* it could have run, but had no core */
 };
 
-/* How it stands with this thread. Leaves errno as it is, and is no cancellation point. False: the system does not say. */
+/* Reads the times of this thread. Keeps errno, and is no cancellation point. Returns false if the system does
+ * not provide them. */
 bool weft_record_core_time(struct core_time *t);
 #endif
 
-/* What a call does that finds no writer of the present recording. */
+/* For a call that finds no writer of the current recording. */
 
 #if __STDC_HOSTED__
-/* weft_record_rec.recording, if there is none. No writer has this generation, nor one whose memory is empty (0). */
+/* The value of weft_record_rec.recording if there is no recording. No writer has this generation, not even one in
+ * zeroed memory, whose generation is 0. */
 #define NO_RECORDING UINT32_MAX
 
-/* control.c: does what weft ctl asks for. Not in the middle of another call; afterwards anything may be so. */
+/* In control.c: carries out requests of weft ctl. Not in the middle of another call; afterwards recording may
+ * be on or off, and the recording another one. */
 void weft_record_asked(void);
 
-/* A recording is open and not paused. */
+/* Returns true if a recording is open and not paused. */
 bool weft_record_is_on(void);
 
-/* start.c: an event was discarded because it interrupts two others. */
+/* In start.c: counts an event that is discarded because it interrupts two others. */
 void weft_record_refused(void);
 #else
 #define NO_RECORDING 0u
@@ -115,8 +119,9 @@ static inline void weft_record_refused(void)
 }
 #endif
 
-/* While a packet is in nobody's hands, the thread must not be cancelled. (There are no cancellation points
- * here, so it need only not be asynchronous; glibc 2.36 heeds that, but not always the cancel state.) */
+/* A thread must not be cancelled while it moves a packet from one owner to the next, because the packet would be
+ * lost. (There are no cancellation points here, so asynchronous cancellation is the only problem; glibc 2.36
+ * respects the cancel type, but not always the cancel state.) */
 
 #if __STDC_HOSTED__
 static inline int cancel_hold(void)
@@ -142,17 +147,18 @@ static inline void cancel_again(int before)
 }
 #endif
 
-/* Those that ever recorded are among the first *count ones. */
+/* The slots of all threads that ever recorded are among the first *count ones. */
 struct thread *weft_record_threads(uint32_t *count);
 
-/* Whether no other thread has ever recorded. */
+/* Returns true if no other thread has ever recorded. */
 bool weft_record_threads_alone(void);
 
-/* Afterwards this thread sees what any other one has stored before, or that one's next loads see what this
- * one has stored before. Where that cannot be, weft_record_rec.fenced is set, and the other ones make fences. */
+/* For each other thread: after this call, either this thread sees what the other one stored before, or the
+ * other one's next loads see what this thread stored before. If the system cannot do that,
+ * weft_record_rec.fenced is set, and the other threads make fences. */
 void weft_record_threads_barrier(void);
 
-/* Clocks are in clock.h: weft_record_clock_ticks, weft_record_clock_pair. */
+/* For clocks see clock.h: weft_record_clock_ticks, weft_record_clock_pair. */
 
 #pragma GCC visibility pop
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Where things lie in the memory of a trace, and how it begins: facts, metadata, strings, pending
- * promises, the pool. Part of the core: nothing here asks the system for anything. */
+/* The layout of a trace in memory, and its first content: facts, metadata, strings, pending promises, roll,
+ * pool. Part of the core: it calls nothing of the operating system. */
 #include "record/record.h"
 
 #define MIN_BYTES (UINT64_C(64) << 10)
@@ -8,8 +8,8 @@
 #define PAGE UINT64_C(4096)
 #define PACKET_MIN UINT64_C(4096)
 #define PACKET_MAX (UINT64_C(64) << 10)
-#define CELLS_WANTED (UINT64_C(8) << 20) /* 65 000 promises */
-#define PACKETS_WANTED 64                /* rather smaller packets than fewer */
+#define CELLS_WANTED (UINT64_C(8) << 20) /* for 65 000 promises */
+#define PACKETS_WANTED 64                /* prefer smaller packets to fewer */
 #define METADATA_BYTES (UINT64_C(12) << 10)
 
 static uint64_t pages(uint64_t bytes)
@@ -17,8 +17,9 @@ static uint64_t pages(uint64_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-/* Divides the room for pending promises: most of them in full where there is little room; half of it for the
- * roll, on which sixteen times as many fit, where there is much. */
+/* Divides the space for pending promises. If there is little, cells get most of it, because they keep
+ * everything; if there is much, half of it is for the roll, which holds 16 times as many promises in the same
+ * space. */
 static void plan_pending(struct layout *l, uint64_t room)
 {
     uint64_t full = room / 4 * 3 < CELLS_WANTED ? room / 4 * 3 : CELLS_WANTED;
@@ -33,7 +34,7 @@ bool weft_record_layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
     if (bytes < MIN_BYTES || bytes > MAX_BYTES)
         return false;
     *l = (struct layout){.bytes = bytes / 8 * 8, .metadata_at = PAGE, .texts = 256};
-    /* In the smallest traces there is no room for a description of themselves. */
+    /* The smallest traces have no room for a description of themselves. */
     l->strings_at =
         l->metadata_at + (WEFT_HOST_DESCRIBES && bytes >= 16 * MIN_BYTES ? METADATA_BYTES : 0);
     l->strings_bytes = pages(bytes / 16);
@@ -42,7 +43,7 @@ bool weft_record_layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
     while (l->texts < l->strings_bytes / 8)
         l->texts *= 2;
     l->pending_at = l->strings_at + l->strings_bytes;
-    /* By default 10 000 promises in 8 MiB; a million in 64 MiB, with the roll. */
+    /* By default 10 000 promises in 8 MiB; with the roll, a million in 64 MiB. */
     plan_pending(l, !pending ? bytes / 4 : pending < bytes / 2 ? pending : bytes / 2);
     l->roll_at = l->pending_at + pages(weft_record_pending_bytes(l->cells));
     l->pool_at = l->roll_at + pages(weft_record_roll_bytes(l));
@@ -131,7 +132,8 @@ void weft_record_layout_write(const struct layout *l, unsigned char *base, unsig
 {
     struct recorder *r = &weft_record_rec;
     for (uint64_t at = 0; at < l->bytes; at += PAGE)
-        ((volatile unsigned char *)base)[at] = 0; /* no page is touched first by an event */
+        ((volatile unsigned char *)base)[at] =
+            0; /* so that no event is the first to touch a page */
     size_t pool = weft_record_pool_private(r, private, l->packets);
     r->texts = (uint64_t *)(void *)(private + pool);
     r->texts_mask = l->texts - 1;
@@ -146,14 +148,14 @@ void weft_record_layout_write(const struct layout *l, unsigned char *base, unsig
     write_headers(r, l, base, uuid);
     weft_record_pool_init();
     uint64_t end = l->pool_at + l->packets * l->packet_bytes;
-    memset(base + end, 0, l->bytes - end); /* the caller's memory may hold anything */
+    memset(base + end, 0, l->bytes - end); /* the caller's memory may contain anything */
     write_facts(r, l);
 }
 
-#define FORKED_BYTES 12u  /* for weft_record_layout_forked */
-#define REFUSED_BYTES 12u /* for weft_record_layout_refused */
+#define FORKED_BYTES 12u  /* reserved for weft_record_layout_forked */
+#define REFUSED_BYTES 12u /* reserved for weft_record_layout_refused */
 
-/* Leaves so many bytes free. */
+/* Leaves `left` bytes free. */
 static void add_fact(const char *key, const char *value, size_t left)
 {
     struct weft_facts_header *f = weft_record_rec.facts;
@@ -164,7 +166,7 @@ static void add_fact(const char *key, const char *value, size_t left)
         return;
     memcpy(at, key, n);
     at[n] = '=';
-    memcpy(at + n + 1, value, m); /* the NUL is there */
+    memcpy(at + n + 1, value, m); /* the NUL is there already */
     f->packet.content_bits += ((uint64_t)n + m + 2) * 8;
 }
 
@@ -183,7 +185,8 @@ void weft_record_layout_refused(void)
     add_fact("refused", "yes", WEFT_FACTS_END);
 }
 
-/* Which of the two is later says whether it is on, also by a clock that stands still or is another processor's. */
+/* The later of the two times says whether recording is on. This also works with a clock that stands still, or
+ * that of another processor. */
 void weft_record_layout_switched(bool on)
 {
     struct weft_facts_pause *p = (void *)(weft_record_rec.facts + 1);

@@ -11,7 +11,7 @@ enum {
     MEMBARRIER_REGISTER_PRIVATE_EXPEDITED = 1 << 4,
 };
 
-/* Negative: the system has no such thing. */
+/* Negative if the system does not support it. */
 static inline int membarrier(int command)
 {
     return (int)syscall(SYS_membarrier, command, 0, 0);

@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* Writes the TSDL text that a trace carries along, as much of it as there is room. Returns its size, without
- * the NUL that ends it. */
+/* Writes the TSDL text that a trace contains, as much of it as fits into room bytes. Returns its size without
+ * the NUL at its end. */
 size_t weft_record_metadata(char *out, size_t room);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The options of weft_start, as programs of any version hand them over. */
+/* Reads the options of weft_start, which a program of any version may pass. */
 #ifndef WEFT_RECORD_OPTIONS_H
 #define WEFT_RECORD_OPTIONS_H
 
@@ -9,11 +9,11 @@
 #include "format/sized.h"
 #include <weft/weft.h>
 
-/* What programs were compiled with does not change: on machines of 64 bits, and of 32. */
+/* Checks what compiled programs rely on, on 64-bit and on 32-bit machines: it must not change. */
 #define WEFT_RECORD_FROZEN(what, on_64, on_32)                                                     \
     _Static_assert((what) == (sizeof(void *) == 8 ? (on_64) : (on_32)), "frozen: see weft.h")
 
-/* Version 1's size. Behind it, as many lines of offsets as there are later fields. */
+/* The size of version 1. Below it: one line of offsets for each later field. */
 #define WEFT_RECORD_OPTIONS_FIRST (sizeof(void *) == 8 ? 56u : 40u)
 WEFT_RECORD_FROZEN(offsetof(struct weft_options, path), 8, 4);
 WEFT_RECORD_FROZEN(offsetof(struct weft_options, bytes), 16, 8);
@@ -34,7 +34,7 @@ WEFT_RECORD_FROZEN(sizeof(struct weft_counter), 24, 24);
 WEFT_RECORD_FROZEN(offsetof(struct weft_counter, value), 8, 8);
 WEFT_RECORD_FROZEN(offsetof(struct weft_counter, known), 16, 16);
 
-/* Copies given, which may be NULL, into *o, which is all zeros. Returns 0, -EINVAL or -E2BIG. */
+/* Copies given, which may be NULL, into *o, which must be all zeros. Returns 0, -EINVAL or -E2BIG. */
 static inline int weft_record_options_take(struct weft_options *o, const struct weft_options *given)
 {
     const unsigned known = WEFT_START_PAUSED | WEFT_START_TURN_CLOCK;

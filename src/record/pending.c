@@ -1,19 +1,30 @@
 /* SPDX-License-Identifier: ISC */
-/* What a packet says of promises that are still pending, when it is to be overwritten: it is walked through,
- * and what concerns them goes into cells. Most packets need not be: their ended bytes tell that nothing of
- * theirs is pending, and the range of the promises that they speak of, that nothing else is. What is said of
- * promises that are much older is listed as it is recorded.
+/* Decides what must be kept when a packet is about to be overwritten.
  *
- * Numbers of the program's own tell nothing of packets. Such a promise is put on the roll when it is created, as
- * one whose packet is there, and taken off when it ends; every packet is walked through, and who is on the roll
- * then gets a cell, or a sort.
+ * The packet is walked through, and what it says about promises that are still pending goes into cells
+ * (cells.c). Most packets need no walk. Their ended bytes show that none of their own promises is pending, and
+ * the range of the promises that they mention shows that no other is. Events about promises that are much older
+ * are listed while they are recorded.
  *
- * A promise that became another stays pending as long as that one: who waits for it waits for the other. Its ended byte
- * says WEFT_BYTE_BECAME until the event that says so is about to be overwritten. Then the event is kept in its cell, and
- * the byte says WEFT_BYTE_LINKED; or the other promise has ended, and so has this one; or there is no room, and it is let
- * go: a wait for it that is found later is counted as lost.
+ * Terms
+ *   cell          what is kept about one pending promise
+ *   roll          the list of pending promises that have no cell, by number and sort
+ *   sort          all promises created at one site
+ *   home          the block of numbers of one packet: a promise's home follows from its number
+ *   hazard        the home whose ended byte a thread may be about to store (pool.c)
+ *   own number    a number that the program chose itself, and that therefore belongs to no packet
  *
- * (The file is a long one: all of it is one walk, and what is written down for it.) */
+ * A promise with an own number is put on the roll as soon as it is created, marked as fresh (none of its events
+ * has been overwritten), and is taken off when it ends. Every packet is then walked through, and a promise of
+ * it that is on the roll gets a cell, or its sort.
+ *
+ * A promise that became another one stays pending as long as that one: whoever waits for it waits for the
+ * other. Its ended byte is WEFT_BYTE_BECAME until the event that says so is about to be overwritten. Then one
+ * of three things happens. The event is kept in the promise's cell, and the byte becomes WEFT_BYTE_LINKED. Or
+ * the other promise has ended, so this one has ended as well. Or there is no room: the promise is dropped, and
+ * a wait for it that is found later is counted as lost.
+ *
+ * (The file is long because it is one walk, together with what is written down for it.) */
 #include "format/form_table.h"
 #include "format/listed.h"
 #include "record/cells.h"
@@ -21,29 +32,29 @@
 #include "record/roll.h"
 
 enum {
-    NEAR_HOMES = 64, /* what is said of older promises is listed one by one */
-    RANGE_MAX = 512, /* homes to be looked at, rather than all events */
-    NEEDED = 255,    /* kind of what is said of a promise that another one became */
-    CHAIN_MAX = 16,  /* of promises, each of which became the next one, that is followed */
+    NEAR_HOMES = 64, /* events about older promises are listed one by one */
+    RANGE_MAX = 512, /* if more homes than this are mentioned, all events are walked */
+    NEEDED = 255,    /* kind of the fact that another promise became this one */
+    CHAIN_MAX = 16,  /* promises followed, each of which became the next one */
 };
 
-/* The packet that is being retired, as it is walked through. */
+/* The state of the walk through the packet that is being retired. */
 struct walk {
     const struct weft_events_header *p;
     uint64_t packet;
     uint64_t begin_ticks;
     uint64_t running;
-    uint64_t *hazard; /* of the thread, of which no byte is being stored */
+    uint64_t *hazard; /* of this thread, which is not storing any ended byte now */
     uint32_t stream;
-    bool all;       /* also the endings of promises with cells */
-    bool unborn;    /* there are cells of promises that were created in it */
-    bool held;      /* somebody else has a cell that is needed */
+    bool all;       /* also the events that end promises with cells */
+    bool unborn;    /* promises created in this packet have cells */
+    bool held;      /* another thread holds a cell that is needed */
     bool own;       /* numbers are the program's own */
-    bool again;     /* it must be walked through once more, for promises of its own … */
-    bool second;    /* … which have got cells after all */
-    uint64_t kept;  /* promises */
-    uint64_t alive; /* promise that others became, and that had not ended a moment ago; or 0 */
-    /* Texts that stand before an event. */
+    bool again;     /* it must be walked through a second time, for promises of its own … */
+    bool second;    /* … that have got cells after all */
+    uint64_t kept;  /* promises kept */
+    uint64_t alive; /* a promise that others became, still pending a moment ago; or 0 */
+    /* Texts that precede an event. */
     const unsigned char *before[2];
     uint32_t before_size[2];
     unsigned befores;
@@ -61,7 +72,8 @@ static unsigned char byte_of(uint64_t packet, uint64_t id)
     return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_ACQUIRE);
 }
 
-/* Whether a promise with that byte has ended, and so has what it became, as far as is known. */
+/* Returns true if the promise with that ended byte has ended, together with what it became, as far as is
+ * known. */
 static bool says_ended(unsigned char byte, uint64_t id)
 {
     return byte == WEFT_BYTE_LINKED ? !weft_record_cells_linked(id)
@@ -73,8 +85,9 @@ static bool is_ended(uint64_t packet, uint64_t id)
     return says_ended(byte_of(packet, id), id);
 }
 
-/* The ended byte of a promise whose packet may be another thread's to retire: it is believed only if the packet was
- * not retired, and perhaps begun again, before it was read. False: there is none. */
+/* Reads the ended byte of a promise whose packet another thread may be retiring. The byte is valid only if the
+ * packet still had its home after the read; otherwise it may have been retired and begun again. Returns false
+ * if there is no valid byte. */
 static bool find_byte(uint64_t id, uint64_t *packet, unsigned char *byte)
 {
     uint64_t again;
@@ -94,7 +107,7 @@ static enum place look_up(uint64_t id, uint64_t *packet)
     return says_ended(byte, id) ? ENDED : PENDING;
 }
 
-/* Whether a promise whose packet is gone has ended if nothing is known of it. */
+/* Returns true if a promise whose packet is gone and of which nothing is known has certainly ended. */
 static bool is_sure(uint64_t id)
 {
     const uint64_t unsure = __atomic_load_n(&weft_record_rec.pending->unsure, __ATOMIC_RELAXED);
@@ -135,7 +148,7 @@ bool weft_record_pending_unlinked(uint64_t id)
     return find_byte(id, &packet, &byte) && byte == WEFT_BYTE_BECAME;
 }
 
-/* Whether the promise became one that may be pending, and was let go. */
+/* Returns true if the promise became one that may be pending, but the link was dropped. */
 static bool was_let_go(uint64_t id)
 {
     uint64_t packet;
@@ -148,8 +161,8 @@ static bool was_let_go(uint64_t id)
     return byte == WEFT_BYTE_LET_GO || (byte == WEFT_BYTE_LINKED && !weft_record_cells_linked(id));
 }
 
-/* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
- * else may know of this cell. */
+/* Called after adding a cell for a promise of another packet. If the promise was resolved meanwhile, the
+ * resolving thread may not have seen this cell. */
 static void check_again(uint64_t id)
 {
     uint64_t packet;
@@ -160,13 +173,14 @@ static void check_again(uint64_t id)
         return;
     }
     enum place place = look_up(id, &packet);
-    /* If it has been retired since, its creation has a cell, perhaps this one, or it was resolved. */
+    /* If its packet has been retired since, its creation is in a cell, perhaps this one; or it was resolved. */
     if (place == ENDED || (place == GONE && !weft_record_cells_born(id)))
         weft_record_cells_drop(id);
 }
 
-/* A cell for a promise that something is said of and that has none: because its packet has not been retired, or, if it is
- * important, although it had been put on the roll. *counted: there is no room. */
+/* Takes a cell for a promise without one, to keep a fact about it. The promise has none because its packet has
+ * not been retired, or because it is only on the roll, which is not enough for an important one. *counted:
+ * there was no room. */
 static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint64_t id,
                                      enum place place, uint64_t packet, bool important,
                                      bool *counted)
@@ -183,7 +197,7 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
     *counted = !new.cell;
     if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES)
         weft_record_roll_leave_out(sort, 1);
-    if (new.cell && on_roll &&place == GONE) { /* that is all that is left of it */
+    if (new.cell && on_roll &&place == GONE) { /* nothing else is left about it */
         new.cell->site = weft_record_roll_site(sort);
         new.cell->packet = (uint32_t)w->p->sequence;
         __atomic_store_n(&new.cell->flags, 0, __ATOMIC_RELAXED);
@@ -192,7 +206,7 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
     return new;
 }
 
-/* Returns false if there is no room for it, but see keep_wait. */
+/* Adds the fact to a locked cell. Returns false if there is no room for it; then see keep_wait. */
 static bool add_note(const struct walk *w, const struct seen *e, struct weft_pending_cell *c,
                      uint64_t other, bool important)
 {
@@ -211,15 +225,15 @@ static bool add_note(const struct walk *w, const struct seen *e, struct weft_pen
 }
 
 enum said {
-    SAID,   /* it is kept, or to be said again */
-    LEFT,   /* there is no cell for the promise: it is counted */
-    FULL,   /* it is a wait for which there is no room in the promise's cell */
+    SAID,   /* kept; or another thread holds the cell, and it is kept later */
+    LEFT,   /* no room for a cell: counted as left out */
+    FULL,   /* a wait for which the promise's cell has no room */
     NOBODY, /* the promise has ended, or has no cell */
-    AGAIN,  /* it has been given one meanwhile, or has ended */
+    AGAIN,  /* it got a cell meanwhile, or ended: try again */
 };
 
-static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
-                            bool important)
+static enum said try_to_keep(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
+                             bool important)
 {
     uint64_t packet;
     struct new_cell new = {NULL, NULL};
@@ -251,21 +265,21 @@ static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, u
     return said;
 }
 
-/* Something is said of id. */
-static enum said say(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
-                     bool important)
+/* Keeps a fact about promise id. */
+static enum said keep_fact(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
+                           bool important)
 {
     uint64_t before;
     enum said said;
     do {
         before = weft_record_cells_moves();
-        said = try_to_say(w, e, id, other, important);
+        said = try_to_keep(w, e, id, other, important);
     } while (said == AGAIN || (said == NOBODY && weft_record_cells_moves() != before));
     return said;
 }
 
-/* A wait for which there was no room in the cell of what is waited for: it goes into the cell of who waits, into an
- * extra one, or is counted. */
+/* Keeps a wait that does not fit into the cell of the promise waited for: in the cell of the promise that
+ * waits, or in an extra cell; or counts it. */
 static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uint64_t who)
 {
     const struct note n = {WEFT_EVENT_TRY_READ, e->ticks, who, w->p->sequence};
@@ -276,7 +290,7 @@ static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uin
     other_way.kind = WEFT_NOTE_WAITS_FOR;
     bool has_cell =
         who != UINT64_MAX && (look_up(who, &packet) == PENDING || weft_record_cells_has(who));
-    enum said said = has_cell ? say(w, &other_way, who, source, false) : NOBODY;
+    enum said said = has_cell ? keep_fact(w, &other_way, who, source, false) : NOBODY;
     if (said == SAID || said == LEFT)
         return;
     if (weft_record_cells_note_more(source, &n, false, &w->held))
@@ -285,16 +299,17 @@ static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uin
         weft_record_cells_leave_out(source, 0, 1);
 }
 
-/* Another promise became this one: it must not be let go before that one. Who tells that it has gone cannot tell that from
- * its having ended. */
-static void need(struct walk *w, const struct seen *e, uint64_t id, bool important)
+/* Another promise became this one, so this one must not be dropped before that one: whoever finds this one gone
+ * cannot tell whether it was dropped or has ended. */
+static void note_needed(struct walk *w, const struct seen *e, uint64_t id, bool important)
 {
     const struct seen needed = {.kind = NEEDED, .ticks = e->ticks};
-    say(w, &needed, id, 0, important);
+    keep_fact(w, &needed, id, 0, important);
 }
 
-/* A promise that became another is kept no longer. Where it was on the roll, nobody knows whether others became it. */
-static void let_go(uint64_t id)
+/* A promise that became another is no longer kept. If it was on the roll, it is unknown whether others became
+ * it. */
+static void count_dropped(uint64_t id)
 {
     unsigned sort;
     weft_record_cells_let_go();
@@ -309,23 +324,24 @@ static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_
         return;
     bool important =
         e->kind == WEFT_EVENT_SHOULD_RESOLVE || (wait && weft_record_cells_important(other));
-    const enum said said = say(w, e, id, other, important);
+    const enum said said = keep_fact(w, e, id, other, important);
     if (said == FULL)
         keep_wait(w, e, id, other);
     if (said == NOBODY && wait && was_let_go(id))
         weft_record_roll_leave_out(0, 1);
     const uint64_t link = important ? weft_record_cells_link(id) : 0;
     if (link)
-        need(w, e, link, true);
+        note_needed(w, e, link, true);
 }
 
-/* Stores the ended byte of a promise that became another, if its packet is there. Returns whether it was. */
+/* Stores the ended byte of a promise that became another, if its packet is still there. Returns true if so. */
 static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
 {
     uint64_t packet;
     bool stored = false;
     unsigned char became = WEFT_BYTE_BECAME;
-    __atomic_store_n(w->hazard, home_of(id) + 1, __ATOMIC_RELEASE); /* as who ends a promise: (Q) */
+    __atomic_store_n(w->hazard, home_of(id) + 1,
+                     __ATOMIC_RELEASE); /* as when a promise ends: (Q) */
     if (weft_record_rec.fenced)
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -336,31 +352,31 @@ static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
     return stored;
 }
 
-/* The event that says that a promise became another is about to be overwritten. */
+/* The event that says that a promise became another is about to be overwritten: keeps it. */
 static void keep_became(struct walk *w, const struct seen *e)
 {
     const uint64_t id = e->a, other = e->b;
     if (id == UINT64_MAX || other == UINT64_MAX || id == other)
         return;
     const bool ends = other != w->alive && weft_record_pending_gone(other);
-    const enum said said = ends ? NOBODY : say(w, e, id, other, false);
+    const enum said said = ends ? NOBODY : keep_fact(w, e, id, other, false);
     if (w->held)
-        return; /* later */
+        return; /* it is retried later */
     if (said == SAID) {
         store_byte(w, id, WEFT_BYTE_LINKED); /* (S) the cell */
         const bool important = weft_record_cells_important(id);
         if (other != w->alive || important)
-            need(w, e, other, important);
+            note_needed(w, e, other, important);
         w->alive = other;
         return;
     }
     if (!ends && (weft_record_pending_unlinked(id) || weft_record_cells_listed(id)))
-        let_go(id);
+        count_dropped(id);
     store_byte(w, id, ends ? WEFT_BYTE_ENDED : WEFT_BYTE_LET_GO);
     weft_record_cells_forget(id);
 }
 
-/* A text that an event names, as the number of one that lasts. */
+/* Returns a permanent number for a text that an event names. */
 static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
 {
     if (number != WEFT_STRING_INLINE)
@@ -370,14 +386,14 @@ static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
                : 0;
 }
 
-/* Returns false if the promise has been moved from the roll to a cell meanwhile, or has ended. */
+/* Returns false if the promise has moved from the roll to a cell meanwhile, or has ended. */
 static bool try_to_create(struct walk *w, const struct seen *e)
 {
     uint64_t id = e->b;
     struct new_cell new = {NULL, NULL};
     if (w->own ? !weft_record_cells_listed(id)
                : home_of(id) != weft_record_rec.notes[w->packet].home)
-        return true; /* it has ended; or it is not of this packet */
+        return true; /* it has ended, or belongs to another packet */
     if (!w->own && is_ended(w->packet, id)) {
         if (w->unborn)
             weft_record_cells_drop(id);
@@ -462,7 +478,7 @@ static void keep_event(struct walk *w, const struct seen *e)
     case WEFT_EVENT_BECOMES:
         keep_became(w, e);
         break;
-    default: /* an ending: it is about to be overwritten */
+    default: /* an ending, which is about to be overwritten */
         if (w->all)
             weft_record_cells_drop((e->kind == WEFT_EVENT_FORGETS ? e->a : e->b) |
                                    WEFT_PENDING_RESOLVED);
@@ -471,7 +487,7 @@ static void keep_event(struct walk *w, const struct seen *e)
 
 /* Walking through a packet */
 
-/* Whether events of that kind are kept, or tell of an ending. */
+/* Returns true if events of that kind are kept, or end a promise. */
 static bool matters(unsigned kind, bool all)
 {
     const uint32_t kept = 1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL |
@@ -484,7 +500,8 @@ static bool matters(unsigned kind, bool all)
     return (all ? kept | endings : kept) >> kind & 1;
 }
 
-/* Keeps what the form at that offset says. Returns the offset of the next one. *event: it was an event. */
+/* Keeps what the form at that offset says. Returns the offset of the next form. *event: the form was an
+ * event. */
 static uint32_t keep_form(struct walk *w, uint32_t at, bool *event, uint64_t other)
 {
     const unsigned char *bytes = (const unsigned char *)w->p + at;
@@ -508,7 +525,7 @@ static uint32_t keep_form(struct walk *w, uint32_t at, bool *event, uint64_t oth
     format_promises(f, bytes, w->p->base, w->running, &e.a, &e.b);
     e.site = f->words[WEFT_WORD_SITE] ? format_u32(bytes + f->at[WEFT_WORD_SITE]) : 0;
     e.text = f->words[WEFT_WORD_TEXT] ? format_u32(bytes + f->at[WEFT_WORD_TEXT]) : 0;
-    if (other) /* what ran then is known from elsewhere */
+    if (other) /* what was running then is known from elsewhere */
         e.a = e.kind == WEFT_EVENT_TRY_READ || e.kind == WEFT_EVENT_NOTIFIES ? other : e.a;
     if (matters(e.kind, w->all))
         keep_event(w, &e);
@@ -518,8 +535,8 @@ static uint32_t keep_form(struct walk *w, uint32_t at, bool *event, uint64_t oth
     return next;
 }
 
-/* Whether what stands there is nothing to be kept, nor changes what runs: of most events one word tells,
- * the index of a promise of this packet that is resolved. */
+/* Returns true if the form contains nothing to keep and does not change what is running. For most events one
+ * word shows that: the index of a promise of this packet that is resolved. */
 static bool is_nothing(const struct walk *w, const unsigned char *bytes)
 {
     const uint32_t runs = 1u << WEFT_EVENT_SWITCH | 1u << WEFT_EVENT_READ |
@@ -552,7 +569,7 @@ static void walk_events(struct walk *w, uint32_t at, uint32_t end)
     }
 }
 
-/* Walks through the parts of the packet that speak of promises of its own that are pending. */
+/* Walks through those parts of the packet that mention its own pending promises. */
 static void walk_parts(struct walk *w, const struct notes *n)
 {
     const unsigned char *ended = ended_bytes(w->packet);
@@ -570,7 +587,8 @@ static void walk_parts(struct walk *w, const struct notes *n)
     }
 }
 
-/* Promises of this packet that became others which have ended have ended, too: so nothing of them need be kept. */
+/* A promise of this packet that became one that has ended has ended, too: marks it, so that nothing is kept of
+ * it. */
 static void end_became(const struct walk *w, uint32_t at, uint32_t end)
 {
     const unsigned char *p = (const unsigned char *)w->p;
@@ -591,13 +609,13 @@ static bool any_became(uint64_t packet)
     const struct notes *n = &weft_record_rec.notes[packet];
     const unsigned char *ended = ended_bytes(packet);
     const uint32_t created = __atomic_load_n(&n->created, __ATOMIC_RELAXED);
-    uint64_t any = 0; /* bytes after those of the created ones are 0 */
+    uint64_t any = 0; /* bytes beyond the created promises are 0 */
     for (uint32_t i = 0; i < created; i += 8)
         any |= __atomic_load_n((const uint64_t *)(const void *)(ended + i), __ATOMIC_RELAXED);
     return any & UINT64_C(0x0202020202020202);
 }
 
-/* Keeps what has been listed. */
+/* Keeps the events about old promises that were listed while recording. */
 static void walk_old(struct walk *w, const struct notes *n)
 {
     for (unsigned i = 0; i < n->olds; i++) {
@@ -609,8 +627,8 @@ static void walk_old(struct walk *w, const struct notes *n)
     }
 }
 
-/* How many of the packet's promises are pending. What is resolved stays so: those at the beginning are
- * looked at once. */
+/* Counts the packet's pending promises. A resolved one stays resolved, so those at the beginning are checked
+ * only once. */
 static uint32_t count_pending(uint64_t packet)
 {
     struct notes *n = &weft_record_rec.notes[packet];
@@ -629,7 +647,7 @@ static uint32_t count_pending(uint64_t packet)
     return count;
 }
 
-/* Whether promises of other packets may be pending of which this one says something. */
+/* Returns true if this packet may mention pending promises of other packets. */
 static bool may_concern_others(const struct notes *n)
 {
     uint64_t from = home_of(n->low), to = home_of(n->high), packet;
@@ -644,7 +662,8 @@ static bool may_concern_others(const struct notes *n)
             if (state == OPEN || (state == LET_GO && count_pending(packet)))
                 return true;
         }
-        if (weft_record_cells_any(h)) /* asked last: who retires the packet gives cells first */
+        /* Checked last: whoever retires the packet fills the cells first. */
+        if (weft_record_cells_any(h))
             return true;
     }
     return false;
@@ -705,7 +724,7 @@ void weft_record_pending_recheck(uint64_t packet, uint32_t pending)
             weft_record_cells_drop(id);
             weft_record_roll_drop(id);
         } else if (byte_of(packet, id) == WEFT_BYTE_BECAME && weft_record_roll_find(id, &sort)) {
-            let_go(id); /* nobody would take it off */
+            count_dropped(id); /* nobody would take it off */
             weft_record_roll_drop(id);
         }
     }
@@ -724,7 +743,7 @@ void weft_record_pending_links(const struct writer *w)
     notes_of(w->packet)->links = true;
 }
 
-/* Leaves out waits of promises that have ended. */
+/* Removes waits whose waiting promise has ended. */
 static void tidy_olds(struct notes *n)
 {
     unsigned kept = 0;
@@ -734,7 +753,8 @@ static void tidy_olds(struct notes *n)
     n->olds = (uint8_t)kept;
 }
 
-/* Where in the list an event goes: in place of one that it makes needless, or behind all. NULL: it is full. */
+/* Where an event goes in the list: in place of one that it makes unnecessary, or at the end. NULL: the list is
+ * full. */
 static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t id, uint64_t other)
 {
     for (unsigned i = 0; i < n->olds; i++) {
@@ -745,7 +765,7 @@ static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t i
     if (n->olds == OLD_MAX) {
         tidy_olds(n);
         if (n->olds > OLD_MAX / 4 * 3)
-            return NULL; /* it would have to be done too often */
+            return NULL; /* it would have to be repeated too often */
     }
     return &n->old[n->olds++];
 }
@@ -791,7 +811,7 @@ void weft_record_pending_resolved(struct writer *w, unsigned kind, uint64_t id,
 {
     if (!weft_record_cells_resolve(id))
         return;
-    if (at && tracks()) /* so that the cell goes when the event is overwritten */
+    if (at && tracks()) /* so that the cell is emptied when the event is overwritten */
         list(w, kind, id, 0, at);
     else if (!at)
         weft_record_cells_drop(id | WEFT_PENDING_RESOLVED);
@@ -805,14 +825,14 @@ void weft_record_pending_became(const struct writer *writer, uint64_t p, uint64_
         .p = packet, .packet = offset >> weft_record_rec.packet_bits, .own = !tracks()};
     const struct seen e = {.kind = WEFT_EVENT_BECOMES, .ticks = ticks, .a = p, .b = q};
     unsigned sort;
-    /* That is done again when the event is overwritten; but then its cell can be had as soon as q has ended. */
-    const enum said said = say(&w, &e, p, q, false);
+    /* The same happens when the event is overwritten; but done now, the cell is free as soon as q has ended. */
+    const enum said said = keep_fact(&w, &e, p, q, false);
     if (said == NOBODY && !w.own && !w.held && weft_record_roll_find(p, &sort)) {
-        let_go(p);
+        count_dropped(p);
         weft_record_cells_forget(p);
     }
     if (said == SAID && !w.held && !weft_record_pending_gone(q))
-        need(&w, &e, q, weft_record_cells_important(p));
+        note_needed(&w, &e, q, weft_record_cells_important(p));
     if (w.kept)
         __atomic_fetch_add(&weft_record_rec.pending->kept, w.kept, __ATOMIC_RELAXED);
 }
@@ -824,7 +844,7 @@ void weft_record_pending_own(const struct writer *w)
     struct recorder *r = &weft_record_rec;
     bool mixed = w->packet && w->next_id != w->base;
     __atomic_store_n(&r->tracks, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of settle */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of give_home */
     for (uint64_t i = 0; i <= r->homes_mask; i++)
         __atomic_store_n(&r->homes[i], 0, __ATOMIC_RELEASE);
     for (uint64_t i = 0; i < r->packets; i++)

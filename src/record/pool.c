@@ -1,47 +1,55 @@
 /* SPDX-License-Identifier: ISC */
 /* The pool of packets.
  *
- * Where a packet is
+ * Terms
+ *   home        the block of numbers for the promises created in one packet; home_of(promise) follows from its number
+ *   directory   homes[]: from a home to its packet
+ *   ended byte  one for each promise of a packet's home, in the packet: is the promise resolved?
+ *   hazard      the home whose ended byte a thread may be about to store (plus 1; 0: none)
+ *   retire      make a packet reusable
+ *   stock       packets that a thread has retired and will use next
  *
- *   with a writer   only it changes the packet, but for the ended bytes
- *   left            an ended thread's, with room in it; the next new thread goes on in it
- *   queued          full: let go. The one let go longest ago is overwritten next
- *   in stock        retired by a thread that will begin it, and empty; or on the stack of clean ones
+ * The states of a packet
  *
- * When it changes hands, its sequence number is 0: a reader that sees the same number, not 0, before and
- * after copying has a consistent copy.
+ *   with a writer   only the writer changes it, except for the ended bytes
+ *   left            its thread has ended, and it has room; the next new thread continues in it
+ *   queued          full and released. The one released longest ago is overwritten next
+ *   in stock        retired, empty, and reserved for one thread; or on the stack of clean packets
  *
- * Its promises. A packet has numbers of its own for the promises created in it (its home), and a byte for
- * each that says whether it is resolved. Whoever resolves a promise, on any thread, finds the byte by the
- * number: through the directory, homes[]. So what is pending is known for the price of a load and a store,
- * creations cost nothing, and the bytes go when the packet goes. No other scheme was as cheap: a bitmap by
- * number is lapped by faster threads; a list of the resolved must be looked through for each packet.
+ * While a packet changes hands, its sequence number is 0. So a reader that sees the same number, not 0, before
+ * and after copying a packet has a consistent copy.
+ *
+ * Promises. Whoever resolves a promise, on any thread, finds its ended byte by its number, through the
+ * directory. So it is known what is pending, for the price of one load and one store; creating a promise costs
+ * nothing, and the bytes disappear with the packet. No other scheme was as cheap: faster threads overtake a
+ * bitmap by number, and a list of the resolved promises must be searched for each packet.
  *
  * Retiring. Before a packet is overwritten, in this order:
  *
- *   1. what it says of promises that are still pending is kept in cells (pending.c);
- *   2. its events are taken back: the sequence number becomes 0, and they are counted as overwritten.
- *      So a packet that can be read has ended bytes that can be believed;
- *   3. its home is taken out of the directory: who resolves one of its promises from here on
+ *   1. what it says about promises that are still pending is kept in cells (pending.c);
+ *   2. its events are taken back: its sequence number becomes 0, and they are counted as overwritten.
+ *      So in every packet that can be read, the ended bytes can be trusted;
+ *   3. its home is removed from the directory: whoever resolves one of its promises from now on
  *      finds the cell, which was there before;
- *   4. a barrier: every other thread is either seen to be in the middle of resolving (busy, its
- *      hazard names the home), or sees the directory as it is after 3;
- *   5. a packet that is named so is not taken now, but put back into the queue;
- *   6. promises kept in 1 that were resolved through the directory before 3 are let go again.
+ *   4. a barrier: every other thread is either seen in the middle of resolving (busy, and its hazard
+ *      names the home), or sees the directory as it is after step 3;
+ *   5. a packet whose home is a hazard is not used now, but put back into the queue;
+ *   6. promises kept in step 1 that were resolved through the directory before step 3 are dropped again.
  *
- * (Who retires a packet that says of a promise of another one what it became stores the byte of that promise once more,
- * and has its home as a hazard meanwhile, like one who ends it.)
+ * (If the packet says what a promise of another packet became, the retiring thread also stores the ended byte
+ * of that promise; meanwhile its hazard names that promise's home, as if it ended the promise.)
  *
- * Then nobody can store a byte in it any more: it is clean. A thread pays the barrier for several packets
- * at once, its stock. Nobody ever waits: a thread that is interrupted anywhere here holds back its own
- * stock and the packet that its hazard names.
+ * After that no thread can store a byte in the packet: it is clean. A thread pays for one barrier and gets
+ * several clean packets, its stock. No thread ever waits for another one: a thread that is interrupted here,
+ * anywhere, only holds back its own stock and the packet that its hazard names.
  *
- * If the process dies between any two lines, a reader finds: the packet as its owner left it, perhaps with
- * cells already, of which it leaves out what the packet says itself (each has the sequence numbers of its
- * packets); or with sequence 0, which it skips, and all its pending promises have cells; or as its new owner
- * has it, with the events that content_bits covers, each of which is whole, because content_bits is stored
- * after them with release. A promise whose ending is published is not pending, whether its byte or cell says
- * so yet or not: the event is newer than all that is kept of it, and is there. */
+ * If the process dies between any two lines, a reader finds one of these. The packet as its owner left it,
+ * perhaps with some of its promises in cells already: the reader ignores in those cells what the packet says
+ * itself (cells have the sequence numbers of their packets). Or a packet with sequence number 0, which it
+ * skips, and whose pending promises all have cells. Or the packet of its new owner, with the events that
+ * content_bits covers; each of them is complete, because content_bits is stored after them with release order.
+ * A promise whose ending is published is not pending, whether or not its byte or its cell says so yet: the
+ * event is newer than everything that is kept about the promise, and the reader has it. */
 #include "record/record.h"
 
 static struct weft_events_header *packet_at(uint64_t number)
@@ -61,10 +69,10 @@ static void set_state(struct notes *n, enum notes_state state)
     __atomic_store_n(&n->state, (uint8_t)state, __ATOMIC_RELEASE); /* (M) the rest of the notes */
 }
 
-/* The queue of packets that were let go. A cell holds a packet's number plus 1, or 0, and above that how
- * often it was emptied: its turn. Positions count up; a position's cell is its own in one turn only. A
- * thread that is interrupted as it puts a packet in keeps nobody waiting: its position is passed over, and
- * it takes another one. */
+/* The queue of released packets. An entry of the queue holds a packet's number plus 1, or 0, and in the bits
+ * above it how often the entry has been emptied: its turn. Positions only grow, and a position owns its entry
+ * in one turn only. If a thread is interrupted while it adds a packet, nobody waits for it: its position is
+ * skipped, and it takes another one. */
 enum { CELL_BITS = 26, PUT_BACK_MAX = 64, PENDING_MANY = 64, PREPARED = 4096, KEPT_MAX = 1 << 18 };
 
 static uint64_t cell_of(uint64_t position, uint64_t content)
@@ -79,7 +87,7 @@ static void queue_put(uint64_t packet)
     do {
         at = __atomic_fetch_add(&r->queue_tail, 1, __ATOMIC_RELAXED);
         expected = cell_of(at, 0);
-        /* (A) the packet, and what was stored in it */
+        /* (A) the packet, and everything stored in it */
     } while (!__atomic_compare_exchange_n(&r->queue[at & r->queue_mask], &expected,
                                           cell_of(at, packet + 1), false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED));
@@ -95,7 +103,8 @@ static bool queue_take(uint64_t *packet)
         uint64_t have = __atomic_load_n(cell, __ATOMIC_ACQUIRE); /* with (A) */
         if (have == cell_of(at, 0) && __atomic_load_n(&r->queue_tail, __ATOMIC_RELAXED) <= at)
             return false;
-        bool here = have >> CELL_BITS == cell_of(at, 0) >> CELL_BITS; /* else somebody was faster */
+        bool here = have >> CELL_BITS ==
+                    cell_of(at, 0) >> CELL_BITS; /* otherwise another thread was faster */
         if (here && !__atomic_compare_exchange_n(cell, &have, cell_of(at + r->queue_mask + 1, 0),
                                                  false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
@@ -108,14 +117,15 @@ static bool queue_take(uint64_t *packet)
     }
 }
 
-/* The stacks, left and clean: number plus 1 in the low half, a tag against reuse in the high one. */
+/* The stacks of left and clean packets: the packet's number plus 1 in the low half, a tag against reuse (ABA)
+ * in the high half. */
 static void push(uint64_t *stack, uint64_t packet)
 {
     uint64_t top = __atomic_load_n(stack, __ATOMIC_RELAXED), next;
     do {
         __atomic_store_n(&weft_record_rec.next[packet], (uint32_t)top, __ATOMIC_RELAXED);
         next = ((top >> 32) + 1) << 32 | (packet + 1);
-        /* (B) the packet's content and its place in the stack */
+        /* (B) the content of the packet, and its place in the stack */
     } while (
         !__atomic_compare_exchange_n(stack, &top, next, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
@@ -136,17 +146,17 @@ static bool pop(uint64_t *stack, uint64_t *packet)
 
 /* Numbers and homes */
 
-static uint64_t numbers_taken; /* of promises, in all recordings of this process */
+static uint64_t numbers_taken; /* promise numbers handed out, in all recordings of this process */
 
 uint64_t weft_record_pool_numbers(uint64_t *end)
 {
-    /* Those on standby may want some while a recording begins. */
+    /* Standby may hand out numbers while a recording begins. */
     const uint64_t share = UINT64_C(1)
                            << __atomic_load_n(&weft_record_rec.id_bits, __ATOMIC_RELAXED);
     uint64_t taken = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED), from;
     do
-        from =
-            (taken + share - 1) & ~(share - 1); /* packets of another recording had other sizes */
+        from = (taken + share - 1) &
+               ~(share - 1); /* packets of another recording may have had other sizes */
     while (!__atomic_compare_exchange_n(&numbers_taken, &taken, from + share, true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
     *end = from + share + 1;
@@ -158,8 +168,8 @@ uint64_t weft_record_pool_next_number(void)
     return __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED) + 1;
 }
 
-/* Gives the packet a home, with a place in the directory that no other has. Returns its first number. */
-static uint64_t settle(uint64_t packet)
+/* Gives the packet a home that has a free place in the directory. Returns its first number. */
+static uint64_t give_home(uint64_t packet)
 {
     struct recorder *r = &weft_record_rec;
     struct notes *n = &r->notes[packet];
@@ -175,15 +185,16 @@ static uint64_t settle(uint64_t packet)
                 __atomic_store_n(place, 0, __ATOMIC_RELEASE);
             return base;
         }
-        if (tries == r->homes_mask) { /* cannot be: it has more places than there are packets */
+        if (tries ==
+            r->homes_mask) { /* impossible: the directory has more places than there are packets */
             n->home = NO_HOME;
             return base;
         }
     }
 }
 
-/* Nobody finds it by number from here on. */
-static void unsettle(struct notes *n)
+/* Removes the packet from the directory: from here on nobody finds it by number. */
+static void take_home(struct notes *n)
 {
     struct recorder *r = &weft_record_rec;
     if (n->home != NO_HOME) /* (L) its pending promises have cells */
@@ -197,7 +208,7 @@ size_t weft_record_pool_private(struct recorder *r, unsigned char *at, uint64_t 
     uint64_t cells = 1;
     while (cells < packets)
         cells *= 2;
-    uint64_t homes = cells * 4, kept = cells * 512; /* some four times the cells for pending ones */
+    uint64_t homes = cells * 4, kept = cells * 512; /* about four times as many as cells */
     if (kept > KEPT_MAX)
         kept = KEPT_MAX;
     size_t bytes = 0,
@@ -246,12 +257,12 @@ void weft_record_pool_init(void)
     }
 }
 
-/* Takes the events of a packet back. */
-static void empty(struct weft_events_header *p)
+/* Takes back the events of a packet. */
+static void take_events_back(struct weft_events_header *p)
 {
-    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELEASE); /* (R) its cells are there */
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) what follows is not seen with the old number */
-    /* One store: killed before or after it, the sum is right. */
+    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELEASE); /* (R) its pending promises have cells */
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) later stores are not seen with the old number */
+    /* A single store: if the process is killed before or after it, the sum is right. */
     uint64_t events = p->counts & ((UINT64_C(1) << WEFT_COUNTS_BITS) - 1);
     __atomic_store_n(&p->counts, ((p->counts >> WEFT_COUNTS_BITS) + events) << WEFT_COUNTS_BITS,
                      __ATOMIC_RELAXED);
@@ -259,10 +270,10 @@ static void empty(struct weft_events_header *p)
     __atomic_fetch_add(&weft_record_rec.facts->overwritten_packets, 1, __ATOMIC_RELAXED);
 }
 
-/* Makes room for size bytes in the writer's packet, if it is not full. A packet is written to from a
- * prepared part of it on: cleared at once, its lines come at once too, also from the processor where somebody
- * reads the trace, and not one by one in the middle of events. */
-static bool prepare(struct writer *w, size_t size)
+/* Makes room for size bytes in the writer's packet, if it is not full. Events go into a part of the packet that
+ * was prepared, that is, cleared in one go. So its cache lines are fetched together, even from the cache of
+ * another processor where a reader is, and not one by one in the middle of events. */
+static bool prepare_room(struct writer *w, size_t size)
 {
     if (!w->packet)
         return false;
@@ -306,7 +317,8 @@ static void take_up(struct writer *w, struct weft_events_header *p)
     w->events_base -= p->events;
 }
 
-/* Writes the header of a clean packet that begins with an event at ticks, and takes it up. */
+/* Writes the header of a clean packet and attaches the packet to the writer. Its first event will be at
+ * ticks. */
 static void begin_packet(struct thread *t, struct writer *w, struct weft_events_header *p,
                          uint64_t ticks, uint64_t id)
 {
@@ -319,10 +331,11 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
     __atomic_store_n(&n->created, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&n->ended, 0, __ATOMIC_RELAXED);
     uint64_t *ended = (uint64_t *)(void *)((unsigned char *)p + p->ended_at);
-    for (uint32_t i = 0; i < 1u << r->id_bits; i += 8) /* somebody may look at them: see look_up */
+    for (uint32_t i = 0; i < 1u << r->id_bits;
+         i += 8) /* another thread may read them: see look_up */
         __atomic_store_n(ended++, 0, __ATOMIC_RELAXED);
     const bool tracked = tracks();
-    uint64_t base = tracked ? settle(number_of(p)) : id != UINT64_MAX ? id : 0;
+    uint64_t base = tracked ? give_home(number_of(p)) : id != UINT64_MAX ? id : 0;
     n->low = base;
     n->high = base + (UINT64_C(1) << r->id_bits) - 1;
     __atomic_store_n(&p->packet.content_bits, p->packet.header_bytes * UINT64_C(8),
@@ -346,11 +359,11 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
     w->packet_events = 0;
     take_up(w, p);
     uint64_t sequence = __atomic_add_fetch(&r->sequence, 1, __ATOMIC_RELAXED);
-    __atomic_store_n(&p->sequence, sequence, __ATOMIC_RELEASE); /* (D) the header is whole */
+    __atomic_store_n(&p->sequence, sequence, __ATOMIC_RELEASE); /* (D) the header is complete */
 }
 
-/* Says how many events the packet holds, and what its notes are. */
-static void finish(struct writer *w, enum notes_state state)
+/* Stores how many events the packet holds, and the state of its notes. */
+static void finish_packet(struct writer *w, enum notes_state state)
 {
     struct weft_events_header *p = w->packet;
     struct notes *n = &weft_record_rec.notes[number_of(p)];
@@ -367,8 +380,8 @@ static void finish(struct writer *w, enum notes_state state)
     set_state(n, state);
 }
 
-/* Lets a packet go that is finished. */
-static void let_go(struct weft_events_header *p)
+/* Releases a finished packet into the queue. */
+static void release_packet(struct weft_events_header *p)
 {
     __atomic_store_n(&p->end_ticks, weft_record_clock_ticks(&weft_record_rec.clock),
                      __ATOMIC_RELEASE);
@@ -380,11 +393,11 @@ void weft_record_pool_close(struct writer *w)
     struct weft_events_header *p = w->packet;
     if (!p)
         return;
-    finish(w, LET_GO);
-    let_go(p);
+    finish_packet(w, LET_GO);
+    release_packet(p);
 }
 
-/* Goes on in a packet that an ended thread has left, as a new stream. */
+/* Continues, as a new stream, in a packet that an ended thread has left. */
 static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t ticks)
 {
     const uint64_t begins = (uint64_t)WEFT_FORM_STREAM_BEGINS << WEFT_TIME_BITS |
@@ -395,7 +408,7 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
         return false;
     struct weft_events_header *p = packet_at(packet);
     take_up(w, p);
-    if (ticks < p->begin_ticks || !prepare(w, size + 32)) {
+    if (ticks < p->begin_ticks || !prepare_room(w, size + 32)) {
         weft_record_pool_close(w);
         w->events_base = 0;
         return false;
@@ -412,9 +425,9 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
 
 /* Retiring */
 
-/* Whether a thread is in the middle of an event that resolves a promise of that home, by its hazard. After a
+/* Returns true if the hazard of a thread says that it is just resolving a promise of that home. Call it after a
  * barrier. */
-static bool touched(uint64_t home)
+static bool is_hazard(uint64_t home)
 {
     uint32_t count;
     const struct thread *t = weft_record_threads(&count);
@@ -427,7 +440,7 @@ static bool touched(uint64_t home)
     return false;
 }
 
-/* Retires a packet, but for the barrier. False: it cannot be done now. */
+/* Retires a packet up to the barrier. Returns false if that is impossible now. */
 static bool begin_to_retire(uint64_t packet, uint64_t *hazard)
 {
     struct notes *n = &weft_record_rec.notes[packet];
@@ -436,14 +449,14 @@ static bool begin_to_retire(uint64_t packet, uint64_t *hazard)
     n->pending = weft_record_pending_keep(packet, hazard);
     if (n->pending == WEFT_PENDING_HELD)
         return false;
-    empty(packet_at(packet));
-    unsettle(n);
+    take_events_back(packet_at(packet));
+    take_home(n);
     set_state(n, RETIRED);
     return true;
 }
 
-/* Makes packets clean. Those of which that cannot be said yet are put back; the others come first. Returns
- * how many these are. */
+/* Finishes retiring packets. Those that may still be written to are put back; the others move to the front.
+ * Returns their number. */
 static uint32_t end_retiring(uint32_t *packet, uint32_t count)
 {
     struct recorder *r = &weft_record_rec;
@@ -456,7 +469,7 @@ static uint32_t end_retiring(uint32_t *packet, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         struct notes *n = &r->notes[packet[i]];
         if (n->state == RETIRED && n->home != NO_HOME) {
-            if (touched(n->home)) {
+            if (is_hazard(n->home)) {
                 queue_put(packet[i]);
                 continue;
             }
@@ -468,7 +481,8 @@ static uint32_t end_retiring(uint32_t *packet, uint32_t count)
     return clean;
 }
 
-/* How many to retire at once: more where the barrier costs something, but never much of the pool. */
+/* How many packets to retire at once: more if the barrier costs something, but never a large part of the
+ * pool. */
 static uint32_t batch(void)
 {
     struct recorder *r = &weft_record_rec;
@@ -480,8 +494,8 @@ static uint32_t batch(void)
     return most < STOCK_MAX ? (uint32_t)most : STOCK_MAX;
 }
 
-/* Takes packets out of the queue and retires them. hazard: the caller's. Returns how many are clean now: the first ones of
- * packet. *taken: there were any. */
+/* Takes packets out of the queue and retires them. hazard: the caller's. Returns how many are clean now; these
+ * are the first ones of packet. *taken: the queue was not empty. */
 static uint32_t take_oldest(uint32_t packet[STOCK_MAX], uint64_t *hazard, bool *taken)
 {
     struct recorder *r = &weft_record_rec;
@@ -492,7 +506,7 @@ static uint32_t take_oldest(uint32_t packet[STOCK_MAX], uint64_t *hazard, bool *
         if (!queue_take(&oldest) && (count || !pop(&r->left, &oldest)))
             break;
         *taken = true;
-        if (r->notes[oldest].state == OPEN) /* it was left */
+        if (r->notes[oldest].state == OPEN) /* it was left by an ended thread */
             set_state(&r->notes[oldest], LET_GO);
         if (!begin_to_retire(oldest, hazard)) {
             queue_put(oldest);
@@ -500,12 +514,12 @@ static uint32_t take_oldest(uint32_t packet[STOCK_MAX], uint64_t *hazard, bool *
         }
         packet[count++] = (uint32_t)oldest;
         if (r->notes[oldest].pending > PENDING_MANY)
-            break; /* that took long */
+            break; /* this one took long */
     }
     return end_retiring(packet, count);
 }
 
-/* Takes a clean packet. */
+/* Gets a clean packet. */
 static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
 {
     uint32_t oldest[STOCK_MAX], count = 0;
@@ -516,7 +530,7 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
     }
     if (pop(&weft_record_rec.clean, packet))
         return true;
-    /* What this thread resolves it has not come to, but in the event that it has interrupted. */
+    /* This writer is not resolving anything at the moment; only an event that it has interrupted may be. */
     uint64_t *hazard = &t->hazard[w != &t->writer[0]];
     __atomic_store_n(hazard, 0, __ATOMIC_RELAXED);
     for (int tries = 0; !count && taken && tries < PUT_BACK_MAX; tries++)
@@ -525,29 +539,30 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
         return false;
     *packet = oldest[0];
     while (--count)
-        w->stock[w->stocked++] = oldest[count]; /* the older ones on top */
+        w->stock[w->stocked++] = oldest[count]; /* so that the oldest is used first */
     return true;
 }
 
-/* Begins a clean packet, then lets the writer's former one go: so what it recorded last cannot be overwritten
- * while it is interrupted here. False: there is no packet. */
-static bool exchange(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
+/* Begins a clean packet, and only then releases the writer's former one: so if the thread is interrupted here,
+ * what it recorded last cannot be overwritten. Returns false if there is no packet. */
+static bool begin_next_packet(struct thread *t, struct writer *w, size_t size, uint64_t ticks,
+                              uint64_t id)
 {
     struct weft_events_header *former = w->packet;
     uint64_t packet;
     bool got = take_clean(t, w, &packet);
     if (former)
-        finish(w, LET_GO);
-    if (!got && former) { /* all were in use; another thread that has none may come first */
-        let_go(former);
+        finish_packet(w, LET_GO);
+    if (!got && former) { /* all packets are in use; another thread without one may be first */
+        release_packet(former);
         former = NULL;
         got = take_clean(t, w, &packet);
     }
     if (got)
         begin_packet(t, w, packet_at(packet), ticks, id);
     if (former)
-        let_go(former);
-    return got && prepare(w, size);
+        release_packet(former);
+    return got && prepare_room(w, size);
 }
 
 static void count_pause(uint64_t ticks)
@@ -566,7 +581,7 @@ bool weft_record_pool_claim(struct thread *t, struct writer *w, size_t size, uin
 {
     struct recorder *r = &weft_record_rec;
     bool is_new = !w->stream;
-    if (prepare(w, size))
+    if (prepare_room(w, size))
         return true;
     if (size > r->packet_bytes - events_at())
         return false;
@@ -574,7 +589,7 @@ bool weft_record_pool_claim(struct thread *t, struct writer *w, size_t size, uin
         w->stream = (uint32_t)__atomic_add_fetch(&r->facts->streams, 1, __ATOMIC_RELAXED);
     uint64_t begun = weft_record_clock_ticks(&r->clock);
     int cancel = cancel_hold();
-    bool got = (is_new && adopt(t, w, size, ticks)) || exchange(t, w, size, ticks, id);
+    bool got = (is_new && adopt(t, w, size, ticks)) || begin_next_packet(t, w, size, ticks, id);
     cancel_again(cancel);
     if (got)
         count_pause(weft_record_clock_ticks(&r->clock) - begun);
@@ -587,7 +602,7 @@ void weft_record_pool_leave(struct writer *w)
     while (w->stocked)
         push(&weft_record_rec.clean, w->stock[--w->stocked]);
     if (p && (size_t)(w->at - (unsigned char *)p) < weft_record_rec.packet_bytes / 4 * 3) {
-        finish(w, OPEN);
+        finish_packet(w, OPEN);
         push(&weft_record_rec.left, number_of(p));
     } else {
         weft_record_pool_close(w);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Text into a buffer, piece by piece, where printf must not be called: weft ctl can make a program start to
- * record in any of its calls, thus in a signal handler.
+/* Builds a text in a buffer, piece by piece, where printf must not be called: weft ctl can make a program start
+ * recording in any of its calls, so also in a signal handler.
  *
  *     struct put p = put_begin(path, sizeof path);
  *     put_text(&p, "/proc/");
  *     put_number(&p, pid);
- *     if (!put_end(&p))      it did not fit; what did is there, with its NUL */
+ *     if (!put_end(&p))      it was cut off; the buffer ends with a NUL in any case */
 #ifndef WEFT_RECORD_PUT_H
 #define WEFT_RECORD_PUT_H
 
@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 struct put {
-    char *at, *end; /* the last byte is the NUL's */
+    char *at, *end; /* the last byte is for the NUL */
     bool cut;
 };
 

@@ -1,27 +1,35 @@
 /* SPDX-License-Identifier: ISC */
-/* The recorder's inside.
+/* The internals of the recorder.
  *
- * One recording at a time. Its trace (facts, strings, pending promises, a pool of packets for events) lies
- * in memory that is a mapped file or the caller's; what only the process needs lies beside it, in private
- * pages. After weft_start nothing here allocates, locks or calls the system, but for the clock where that
- * has no other way, when a thread records for the first time or ends, and for a barrier before packets are
- * overwritten where there are several threads.
+ * There is one recording at a time. Its trace (facts, strings, pending promises, roll, a pool of packets for
+ * events) is in memory that is a mapped file or belongs to the caller. What only this process needs is in
+ * private pages beside it. After weft_start nothing here allocates, locks or makes system calls, with three
+ * exceptions: reading the clock where there is no other way, a thread that records for the first time or ends,
+ * and a barrier before packets are overwritten if there are several threads.
+ *
+ * Terms
+ *   home    the block of numbers for the promises created in one packet; a promise's home follows from its number
+ *   cell    what is kept about one pending promise whose packet was overwritten
+ *   roll    the list of pending promises that have no cell
+ *   sort    all promises created at one site
+ *   hazard  the home of the promise that a thread is just resolving (pool.c)
+ *   stock   packets that a thread has made reusable and will use next
  *
  * The core, which needs no operating system (host.h says what it does need):
- *   calls.c    the calls of weft.h: events into packets
- *   pool.c     packets: claimed, closed, retired, left to others
- *   pending.c  what a packet says of promises that are still pending when it is overwritten
+ *   calls.c    the calls of weft.h: they write events into packets
+ *   pool.c     packets: claimed, closed, retired, left to other threads
+ *   pending.c  what must be kept of a packet before it is overwritten, because promises are still pending
  *   cells.c    where that is kept
- *   roll.c     … for which there is no room there: number and sort
- *   text.c     texts and sites: each kept once
- *   layout.c   where things lie in a trace
+ *   roll.c     the number and sort of pending promises that have no cell
+ *   text.c     texts and sites: each is stored once
+ *   layout.c   the layout of a trace
  * Around it:
  *   start.c    weft_start, weft_stop, the file, the environment
- *   control.c  the same, asked for by another process
+ *   control.c  starting and stopping on behalf of another process
  *   follow.c   the children of a fork
  *   thread.c   what each OS thread has: a slot, taken at its first event
  *   clock.c    ticks
- *   freestanding.c  instead of these four, where there is no operating system */
+ *   freestanding.c  replaces these where there is no operating system */
 #ifndef WEFT_RECORD_RECORD_H
 #define WEFT_RECORD_RECORD_H
 
@@ -36,97 +44,100 @@
 
 enum { STOCK_MAX = 16 };
 
-/* Something said of a promise that is much older than the packet. */
+/* An event about a promise that is much older than the packet. */
 struct old_event {
     uint64_t id, other;
-    uint16_t at; /* in its packet, in words; with the texts before it */
+    uint16_t at; /* offset in its packet, in words, of the event or the texts before it */
     uint8_t kind;
 };
 
-/* A stream: what one OS thread writes, or its signal handlers while it writes. */
+/* A writer produces one stream: the events of one OS thread, or of the signal handlers that interrupt it while
+ * it writes. */
 struct writer {
     struct weft_events_header *packet; /* that it is writing to, or NULL */
     unsigned char *at, *end;
-    uint64_t base;                /* the packet's: its first number for a promise */
-    uint64_t next_id, ids_end;    /* numbers for promises created in it */
-    uint64_t low, high;           /* of such promises the notes need not be told */
-    struct old_event *old;        /* listed last in this packet, or NULL */
-    uint64_t running;             /* as who reads the stream knows it */
-    uint64_t ticks;               /* of this turn of the loop, where it is read once a turn */
-    uint64_t events_base;         /* of the stream: events_base + packet_events were recorded */
+    uint64_t base;                /* the packet's first number for a promise */
+    uint64_t next_id, ids_end;    /* free numbers for promises created in it */
+    uint64_t low, high;           /* promises in this range need no entry in the notes */
+    struct old_event *old;        /* the last one listed in this packet, or NULL */
+    uint64_t running;             /* promise, as a reader of the stream knows it */
+    uint64_t ticks;               /* of this turn of the loop, if the clock is read once a turn */
+    uint64_t events_base;         /* of the stream: it has recorded events_base + packet_events */
     uint64_t discarded;           /* of the stream */
-    uint32_t packet_events;       /* in the packet */
-    uint32_t stream;              /* plus 1; 0: it has none yet */
-    uint32_t generation;          /* recording that all of this belongs to */
-    uint32_t stocked;             /* packets in stock: retired, to be begun next */
+    uint32_t packet_events;       /* in this packet */
+    uint32_t stream;              /* its number plus 1; 0: it has none yet */
+    uint32_t generation;          /* of the recording that all of this belongs to */
+    uint32_t stocked;             /* packets in stock */
     uint32_t stock[STOCK_MAX];    /* their numbers */
-    uint64_t spare_id, spare_end; /* numbers without a packet */
+    uint64_t spare_id, spare_end; /* numbers that belong to no packet */
 #if __STDC_HOSTED__
     uint64_t woken;        /* ticks at which this turn of the loop began; 0: nothing runs */
-    uint64_t ran;          /* ticks, in turns since the thread's times were read */
-    struct core_time core; /* … which were these */
+    uint64_t ran;          /* ticks that turns took since core was read */
+    struct core_time core; /* the thread's scheduler times, when last read */
 #endif
 };
 
 struct thread {
-    uint32_t busy; /* writers in use: 1 while an event is recorded, 2 in a handler meanwhile */
+    /* Writers in use: 1 while an event is recorded, 2 in a handler that interrupts it. */
+    uint32_t busy;
     uint32_t in_use;
-    uint64_t running;   /* promise */
-    uint64_t hazard[2]; /* of each writer: home, plus 1, of the promise resolved last; see pool.c */
+    uint64_t running; /* promise */
+    /* For each writer: the home plus 1 of the promise it resolved last; see pool.c. */
+    uint64_t hazard[2];
     struct writer writer[2];
-    uint32_t next_free; /* plus 1; while the slot is free */
+    uint32_t next_free; /* its number plus 1; while the slot is free */
     uint32_t tid;
     char name[16];
 };
 
 enum notes_state {
     CLEAN,   /* retired; nobody can store a byte in it */
-    OPEN,    /* somebody writes to it, or it is left to somebody */
+    OPEN,    /* a thread writes to it, or it was left to the next new thread */
     LET_GO,  /* full */
-    RETIRED, /* its home is not found any more */
+    RETIRED, /* its home is removed from the directory */
 };
 
 enum { OLD_MAX = 32 };
 
-/* A place in a packet from which it can be read on: before an event. */
+/* A place in a packet, before an event, from which a reader can start. */
 struct mark {
-    uint64_t running; /* as who reads the stream knows it */
-    uint32_t created; /* promises, so far */
-    uint32_t
-        low; /* from here to the next mark something is said of this promise of the packet, or later ones */
+    uint64_t running; /* as a reader of the stream knows it */
+    uint32_t created; /* promises created before this place */
+    /* Between this mark and the next, the packet mentions this one of its promises and later ones, none before. */
+    uint32_t low;
     uint32_t stream;
     uint32_t at;
 };
 
 enum { MARKS_MAX = 16 };
 
-/* What the one who retires a packet wants to know of it. Its writer's until it is let go. */
+/* What is needed to retire a packet. Only the packet's writer changes it until the packet is released. */
 struct notes {
     uint64_t home;      /* NO_HOME: none */
-    uint64_t low, high; /* numbers of the promises that something is said of, but the old ones */
+    uint64_t low, high; /* numbers of the promises it mentions, except the old ones */
     uint32_t created;   /* promises */
-    uint32_t ended;     /* all before this one are resolved */
+    uint32_t ended;     /* all promises before this index are resolved */
     uint32_t pending;   /* promises, when it was retired */
     uint8_t state;      /* enum notes_state */
     uint8_t olds;       /* OLD_MAX + 1: there are more */
     uint8_t marks;
     bool held;  /* it could not be retired at once: some of its promises may be on the roll */
-    bool links; /* it says of promises of other packets what they became */
+    bool links; /* it says what promises of other packets became */
     struct mark mark[MARKS_MAX];
     struct old_event old[OLD_MAX];
 };
 
-#define NO_HOME UINT64_MAX /* of a packet; 0 in the directory */
+#define NO_HOME UINT64_MAX /* a packet without one; in the directory, that is 0 */
 enum { HOME_BITS = 24 };
 
 struct recorder {
-    /* Of the path of an event; not changed after the start. */
+    /* Read on the path of an event; not changed after the start. */
     uint32_t recording; /* its generation, or NO_RECORDING */
     uint32_t id_bits;   /* a packet has 1 << id_bits numbers */
-    bool quick_clock;   /* the processor's counter, read for each event */
-    bool turn_clock;    /* time is read once per turn of the loop */
-    uint64_t
-        core_ticks; /* the scheduler is asked after turns that took so long together; UINT64_MAX: never */
+    bool quick_clock;   /* the processor's counter is read for each event */
+    bool turn_clock;    /* the clock is read once per turn of the loop */
+    /* The scheduler is asked when turns have taken this many ticks together; UINT64_MAX: never. */
+    uint64_t core_ticks;
     struct clock_source clock;
     /* The directory: (home + 1) << HOME_BITS | packet, at home & homes_mask; or 0. */
     uint64_t *homes;
@@ -134,51 +145,52 @@ struct recorder {
     unsigned char *pool;
     uint32_t packet_bits; /* a packet has 1 << packet_bits bytes */
     uint32_t packet_bytes;
-    uint32_t fenced; /* the system has no membarrier: who resolves makes a fence */
-    uint32_t tracks; /* pending promises by packets; not so with a program's own numbers */
+    uint32_t fenced; /* there is no membarrier: whoever resolves makes a fence */
+    /* Pending promises are tracked by packets. This is not so if the program uses its own numbers. */
+    uint32_t tracks;
 
     uint32_t generation; /* counts recordings, from 1 */
-    uint32_t open;       /* there is one, perhaps paused */
-    bool stuck;          /* the last one ended with a thread in the middle of an event */
+    uint32_t open;       /* there is a recording, perhaps paused */
+    bool stuck;          /* the last recording ended with a thread in the middle of an event */
     struct weft_facts_header *facts;
     struct weft_strings_header *strings;
     struct weft_pending_header *pending;
     struct weft_roll_header *roll;
     uint64_t packets;
 
-    unsigned char *map; /* all of the trace, if it is ours to unmap */
+    unsigned char *map; /* the whole trace, if we must unmap it */
     uint64_t map_bytes;
 
-    void *private; /* the rest, in pages of our own */
+    void *private; /* the rest, in private pages */
     uint64_t private_bytes;
     struct notes *notes; /* of each packet */
-    uint64_t *queue;     /* of packets that were let go; see pool.c */
+    uint64_t *queue;     /* of released packets; see pool.c */
     uint64_t queue_mask;
-    uint32_t *next;  /* a packet's neighbour in one of the stacks */
+    uint32_t *next;  /* the packet below this one in a stack */
     uint64_t *texts; /* hash table: hash in the high half, number in the low one; 0: free */
     uint64_t texts_mask;
-    uint16_t
-        *kept_by_home; /* how many cells there are of promises with such a home, by its low bits */
+    /* How many cells there are for each home, by the low bits of the home. */
+    uint16_t *kept_by_home;
     uint64_t kept_mask;
     uint16_t *cell_tags; /* of each cell: see cells.c */
 
-    /* What threads change, on lines of its own. */
+    /* Changed by threads, so on cache lines of their own. */
     _Alignas(64) uint64_t queue_head;
-    uint64_t queue_tail; /* taken, put: counts */
+    uint64_t queue_tail; /* counts of packets taken and put */
     uint64_t sequence;   /* of the packet claimed last */
-    uint64_t moves;      /* of pending promises from the roll to a cell, and back */
+    uint64_t moves;      /* counts moves of pending promises between the roll and cells */
     /* Stacks: a packet's number plus 1, and a tag. */
-    uint64_t left;  /* by ended threads to new ones, with room */
-    uint64_t clean; /* retired, and in nobody's stock */
+    uint64_t left;  /* packets with room that ended threads have left */
+    uint64_t clean; /* retired packets that are in no thread's stock */
 };
 
 extern struct recorder weft_record_rec;
 
-/* The present recording, or NO_RECORDING. */
+/* The generation of the current recording, or NO_RECORDING. */
 static inline uint32_t recording(void)
 {
     return __atomic_load_n(&weft_record_rec.recording,
-                           __ATOMIC_ACQUIRE); /* with (G): all is set up */
+                           __ATOMIC_ACQUIRE); /* with (G): everything is set up */
 }
 
 static inline bool tracks(void)
@@ -196,7 +208,7 @@ static inline uint64_t index_of(uint64_t id)
     return (id - 1) & ((UINT64_C(1) << weft_record_rec.id_bits) - 1);
 }
 
-/* The packet in which the promise was created, if it is not retired. False: no such. */
+/* Finds the packet in which the promise was created. Returns false if that packet has been retired. */
 static inline bool find_home(uint64_t id, uint64_t *packet)
 {
     const uint64_t home = home_of(id);
@@ -206,7 +218,7 @@ static inline bool find_home(uint64_t id, uint64_t *packet)
     return place >> HOME_BITS == home + 1;
 }
 
-/* Where events begin in a packet. */
+/* The offset of the first event in a packet. */
 static inline size_t events_at(void)
 {
     return sizeof(struct weft_events_header) + (UINT64_C(1) << weft_record_rec.id_bits);
@@ -219,164 +231,170 @@ static inline unsigned char *ended_bytes(uint64_t packet)
            sizeof(struct weft_events_header);
 }
 
-/* thread.c; more of it in host.h */
+/* In thread.c; more of it in host.h */
 
-/* Waits until no thread is recording. False: one still is after a second. */
+/* Waits until no thread is recording. Returns false if one still is after a second. */
 bool weft_record_threads_quiet(void);
 
-/* Once for the process. forked: called in the child of a fork. */
+/* Call it once in the process. forked: called in the child of a fork. */
 void weft_record_threads_prepare(void (*forked)(void));
 
-/* This process is the child of a fork: what is done for it where that has not been told. */
+/* Called in the child of a fork if the fork handlers did not run: does their work. */
 void weft_record_threads_forked(void);
 
-/* Before the first recording. */
+/* Call it before the first recording. */
 void weft_record_threads_init(void (*forked)(void));
 
-/* The process ends, or a plug-in with a static copy is unloaded: threads that end later must not call back. Of the
- * two it is not known which, and at an end other threads may still come by: so what they look at is unmapped only, and
- * true returned, if there is no other thread. */
+/* Call it when the process ends, or when a plug-in with a static copy of the library is unloaded: threads that
+ * end later must not call back into it. It is not known which of the two happens, and while a process ends,
+ * other threads may still make calls. So what they read is unmapped, and true returned, only if there is no
+ * other thread. */
 bool weft_record_threads_end(void);
 
-/* layout.c */
+/* In layout.c */
 
-/* Where things lie in the memory of a trace. */
+/* The layout of a trace in memory. */
 struct layout {
     uint64_t bytes, metadata_at, strings_at, strings_bytes, pending_at, roll_at, pool_at,
         packet_bytes, packets;
-    uint64_t texts;   /* places of the hash table */
+    uint64_t texts;   /* entries of the hash table */
     uint32_t cells;   /* for pending promises */
-    uint32_t sorts;   /* of them, on the roll: a power of two */
+    uint32_t sorts;   /* on the roll: a power of two */
     uint64_t numbers; /* places on the roll */
 };
 
-/* pending: how many of the bytes are for pending promises; 0: a quarter; half of them at most. False: too few
- * bytes, or too many. */
+/* Plans the layout. pending: how many of the bytes are for pending promises; 0: a quarter; at most half.
+ * Returns false if bytes is too small or too large. */
 bool weft_record_layout_plan(struct layout *l, uint64_t bytes, uint64_t pending);
 
-/* How much private memory there must be, zeros, at a multiple of 64. */
+/* The size of the private memory, which must be zeroed and aligned to 64 bytes. */
 size_t weft_record_layout_private(const struct layout *l);
 
-/* Writes a trace without events into base, which has the layout's bytes, and sets the recorder up for it; its
- * clock is set. */
+/* Writes a trace without events into base, which has the layout's size, and sets up the recorder for it. The
+ * recorder's clock must be set. */
 void weft_record_layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
                               const uint8_t uuid[16], bool turn_clock);
 
 /* Adds key=value to the facts, if there is room. */
 void weft_record_layout_fact(const char *key, const char *value);
 
-/* Adds that the process has forked, for which room is left. */
+/* Adds to the facts that the process has forked; room for this is reserved. */
 void weft_record_layout_forked(void);
 
-/* Adds that events were discarded because two others were interrupted; likewise. */
+/* Adds to the facts that events were discarded because they interrupted two others; room for this is reserved,
+ * too. */
 void weft_record_layout_refused(void);
 
-/* The facts say that the recording was switched on again, or off, just now: by one store, so a reader sees it whole. */
+/* Stores in the facts that the recording was just switched on or off. It is a single store, so a reader sees
+ * all of it. */
 void weft_record_layout_switched(bool on);
 
-/* The facts say that the recording has ended. */
+/* Stores in the facts that the recording has ended. */
 void weft_record_layout_stop(void);
 
-/* pool.c */
+/* In pool.c */
 
-/* How much private memory a pool of so many packets needs; if at is not NULL, it lies there. */
+/* Returns how much private memory a pool of that many packets needs. If at is not NULL, sets the pool up
+ * there. */
 size_t weft_record_pool_private(struct recorder *r, unsigned char *at, uint64_t packets);
 
 void weft_record_pool_init(void);
 
-/* Gives w a packet with room for size bytes, and a number for a promise. ticks: the time of the event that
- * needs it; id: a promise in it. False: there is no packet. */
+/* Gives w a packet with room for size bytes and a free number for a promise. ticks: the time of the event that
+ * needs it; id: a promise in that event. Returns false if there is no packet. */
 bool weft_record_pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks,
                             uint64_t id);
 
-/* Lets the writer's packet go. */
+/* Closes the writer's packet and releases it. */
 void weft_record_pool_close(struct writer *w);
 
-/* The thread ends: its packet, if it has room, is left to the next new one. */
+/* The thread ends: if its packet has room, the next new thread continues in it. */
 void weft_record_pool_leave(struct writer *w);
 
-/* The first of as many numbers for promises as a packet has, and the one after them. No packet has these, unless the
- * caller sees to it. */
+/* Returns the first of a block of promise numbers, as many as a packet has; *end is the one after the last.
+ * They belong to no packet unless the caller gives them to one. */
 uint64_t weft_record_pool_numbers(uint64_t *end);
 
-/* No number that is smaller will be handed out any more. */
+/* All smaller numbers have been handed out. */
 uint64_t weft_record_pool_next_number(void);
 
-/* pending.c */
+/* In pending.c */
 
-/* How many cells so many bytes have room for, with the header; and how many bytes those take. */
+/* How many cells fit into that many bytes, with the header; and how many bytes that many cells take. */
 uint32_t weft_record_pending_cells(uint64_t bytes);
 uint64_t weft_record_pending_bytes(uint32_t cells);
 
-/* Sets up the packet, of which what every packet begins with is written. */
+/* Sets up the packet of pending promises, whose common header is already written. */
 void weft_record_pending_init(struct weft_pending_header *p, uint32_t cells);
 
-/* w says something of a promise whose number is not from low to high, in an event at at. */
+/* Called when w mentions a promise outside low … high, in the event at at. */
 void weft_record_pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
                               const unsigned char *at);
 
-/* The program has numbers of its own from here on: see pending.c. w: of the first one. */
+/* The program uses its own numbers from now on: see pending.c. w: the writer of the first one. */
 void weft_record_pending_own(const struct writer *w);
 
-/* A promise with such a number is created. */
+/* A promise with an own number was created. */
 void weft_record_pending_created(uint64_t id, uint32_t site);
 
-/* w has just said that a promise is resolved whose home is not found; at: where, or NULL: there was no
- * room to say it. */
+/* Called after w has written that a promise is resolved whose home is not in the directory. at: the event, or
+ * NULL if there was no room for it. */
 void weft_record_pending_resolved(struct writer *w, unsigned kind, uint64_t id,
                                   const unsigned char *at);
 
-/* w says of a promise of another packet what it became. */
+/* w says what a promise of another packet became. */
 void weft_record_pending_links(const struct writer *w);
 
-/* w has just said that p, whose home is not found, became q. */
+/* Called after w has written that p, whose home is not in the directory, became q. */
 void weft_record_pending_became(const struct writer *w, uint64_t p, uint64_t q, uint64_t ticks);
 
-/* Whether the promise has ended, or has become another: what it waits for is of no interest any more. */
+/* Returns true if the promise has ended or become another: what it waits for no longer matters. */
 bool weft_record_pending_over(uint64_t id);
 
-/* Whether the promise has ended, and so has what it became: who waits for it is of no interest any more. */
+/* Returns true if the promise has ended, together with what it became: who waits for it no longer matters. */
 bool weft_record_pending_gone(uint64_t id);
 
-/* The promise's home is there, and the event that says what it became has not been overwritten. */
+/* Returns true if the promise's home is in the directory and the event that says what it became is not
+ * overwritten. */
 bool weft_record_pending_unlinked(uint64_t id);
 
-/* Keeps what the packet says of pending promises. hazard: of the thread and writer that ask. Returns how many of its own
- * may be pending, or that another thread has a cell which is needed: to be tried again later. */
+/* Keeps what the packet says about pending promises. hazard: that of the calling thread and writer. Returns how
+ * many promises of the packet may be pending; or WEFT_PENDING_HELD if another thread holds a cell that is
+ * needed: then try again later. */
 #define WEFT_PENDING_HELD UINT32_MAX
 uint32_t weft_record_pending_keep(uint64_t packet, uint64_t *hazard);
 
-/* Lets those go that have been resolved since; pending: what weft_record_pending_keep said. */
+/* Drops the promises that have been resolved since. pending: what weft_record_pending_keep returned. */
 void weft_record_pending_recheck(uint64_t packet, uint32_t pending);
 
-/* roll.c; more of it in roll.h */
+/* In roll.c; more of it in roll.h */
 
-/* Sets the layout's sorts and numbers, for a packet of so many bytes; how many it takes; and sets it up. */
+/* Three steps: plan the numbers of sorts and of places for a roll of that many bytes; its size; set it up. */
 void weft_record_roll_plan(struct layout *l, uint64_t bytes);
 uint64_t weft_record_roll_bytes(const struct layout *l);
 void weft_record_roll_init(struct weft_roll_header *h, const struct layout *l);
 
-/* text.c */
+/* In text.c */
 
 struct text_ref {
-    uint32_t number; /* 0: none; WEFT_STRING_INLINE: text and size go before the event */
+    uint32_t number; /* 0: none; WEFT_STRING_INLINE: text and size precede the event */
     uint32_t size;
     const char *text;
 };
 
-/* Finds or adds a text; NULL is none. */
+/* Finds or adds a text. NULL gives no text. */
 struct text_ref weft_record_text(const char *text);
 
-/* A text that is not looked for. */
+/* A text that is not looked up. */
 struct text_ref weft_record_text_inline(const char *text);
 
-/* A text of a pending promise, for which room is kept. 0: there is none left. */
+/* Adds a text of a pending promise, for which room is reserved. Returns 0 if no room is left. */
 uint32_t weft_record_text_pending(const char *text, size_t size);
 
-/* Finds or adds a site. WEFT_STRING_INLINE if there is no room. */
+/* Finds or adds a site. Returns WEFT_STRING_INLINE if there is no room. */
 uint32_t weft_record_site(const struct weft_site_entry *site);
 
-/* … of a pending promise, of which only the type is known. */
+/* Adds the site of a pending promise of which only the type is known. */
 uint32_t weft_record_site_pending(const char *type, size_t size);
 
 #pragma GCC visibility pop

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* A promise's number stands in one of two lines of the roll, which follow from the number; so it is found and
- * taken off at the price of two cache lines when the promise ends.
+/* The roll: the list of pending promises that have no cell, by number and sort (a sort is all promises created
+ * at one site).
  *
- * A promise that loses its cell is put on the roll first, and whoever ends a promise looks at the cells first: so
- * they find one or the other. One that gets a cell again is taken off last. In between, and where the process is
- * killed in between, it is in both; the reader believes the cell. */
+ * A promise's number selects two cache lines of the roll, and it is in one of them. So finding it and taking it
+ * off when it ends costs two cache lines.
+ *
+ * A promise that loses its cell is put on the roll first, and whoever ends a promise looks at the cells first:
+ * so it finds one or the other. A promise that gets a cell again is taken off the roll last. In between, or if
+ * the process is killed in between, the promise is in both; the reader believes the cell. */
 #include "record/roll.h"
 
 #include "format/listed.h"
@@ -12,7 +15,7 @@
 
 enum {
     LINE = 8,    /* numbers in 64 bytes */
-    PROBES = 32, /* in the table of sorts */
+    PROBES = 32, /* entries of the table of sorts that are tried */
 };
 
 #define NUMBER_MAX (UINT64_MAX >> WEFT_ROLL_SORT_BITS)
@@ -83,7 +86,7 @@ uint32_t weft_record_roll_site(unsigned sort)
 uint32_t weft_record_roll_cells(unsigned sort)
 {
     uint32_t cells = __atomic_load_n(&sort_at(sort)->cells, __ATOMIC_RELAXED);
-    return cells <= INT32_MAX ? cells : 0; /* not exact where threads race */
+    return cells <= INT32_MAX ? cells : 0; /* not exact if threads race */
 }
 
 void weft_record_roll_count(unsigned sort, int cells)
@@ -99,7 +102,8 @@ void weft_record_roll_leave_out(unsigned sort, uint64_t count)
 
 /* Numbers */
 
-/* Finds the place of a number, which stands in one of two lines; 0: a free one. *word: what stands there. */
+/* Finds the place that holds a number, among the two lines of promise id. number 0: finds a free place. *word:
+ * its content. */
 static uint64_t *search(uint64_t id, uint64_t number, uint64_t *word)
 {
     const struct weft_roll_header *h = weft_record_rec.roll;
@@ -118,8 +122,8 @@ static uint64_t *search(uint64_t id, uint64_t number, uint64_t *word)
     return NULL;
 }
 
-/* Puts a number and an index on the roll. False: there is no place. */
-static bool put(uint64_t id, unsigned index)
+/* Puts a number and the index of a sort on the roll. Returns false if there is no place. */
+static bool put_number(uint64_t id, unsigned index)
 {
     uint64_t *place, word;
     while (id <= NUMBER_MAX && (place = search(id, 0, &word)))
@@ -136,7 +140,7 @@ void weft_record_roll_unlisted(unsigned sort)
 
 bool weft_record_roll_add(uint64_t id, unsigned sort)
 {
-    bool added = put(id, sort);
+    bool added = put_number(id, sort);
     if (!added)
         weft_record_roll_unlisted(sort);
     return added;
@@ -144,13 +148,13 @@ bool weft_record_roll_add(uint64_t id, unsigned sort)
 
 bool weft_record_roll_add_fresh(uint64_t id)
 {
-    return put(id, WEFT_ROLL_FRESH);
+    return put_number(id, WEFT_ROLL_FRESH);
 }
 
 void weft_record_roll_undo(uint64_t id, unsigned sort, bool added)
 {
     if (added)
-        weft_record_roll_drop(id); /* or who has ended it has done so */
+        weft_record_roll_drop(id); /* unless whoever has ended it has done so */
     else
         __atomic_fetch_sub(&sort_at(sort)->unlisted, 1, __ATOMIC_RELAXED);
 }
@@ -175,7 +179,7 @@ bool weft_record_roll_set_sort(uint64_t id, unsigned sort)
 bool weft_record_roll_drop(uint64_t id)
 {
     uint64_t word, *place;
-    while ((place = search(id, id, &word))) /* again, if it has been given a sort meanwhile */
+    while ((place = search(id, id, &word))) /* again if another thread gives it a sort meanwhile */
         if (__atomic_compare_exchange_n(place, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             return true;
     return false;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The roll: pending promises that have no cell, by number and sort; and how common each sort is. Any thread, any
- * time; nobody waits for another. docs/format.md, "The roll", says what is in the packet. */
+/* The roll: the list of pending promises that have no cell, by number and sort. A sort is all promises created
+ * at one site; the roll also counts how common each sort is. All functions may be called from any thread at any
+ * time, and none waits for another thread. docs/format.md, "The roll", describes the packet. */
 #ifndef WEFT_RECORD_ROLL_H
 #define WEFT_RECORD_ROLL_H
 
@@ -9,39 +10,41 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The index of the sort of promises with that site. 0: the site is 0, or there are too many sorts. */
+/* Returns the index of the sort of promises with that site. 0 if site is 0 or there are too many sorts. */
 unsigned weft_record_roll_sort(uint32_t site);
 
-/* The site of a sort, or 0. */
+/* Returns the site of a sort, or 0. */
 uint32_t weft_record_roll_site(unsigned sort);
 
-/* How many promises of the sort have cells. They are counted by whoever fills and empties cells. */
+/* How many promises of the sort have cells. Whoever fills or empties a cell calls weft_record_roll_count. */
 uint32_t weft_record_roll_cells(unsigned sort);
 void weft_record_roll_count(unsigned sort, int cells);
 
-/* Something that was said of a promise of that sort is kept nowhere. */
+/* Counts facts about promises of that sort that are kept nowhere. */
 void weft_record_roll_leave_out(unsigned sort, uint64_t count);
 
-/* Puts a promise on the roll. Where there is no place it is counted as unlisted, and false is returned. */
+/* Puts a promise on the roll. If there is no place, counts it as unlisted and returns false. */
 bool weft_record_roll_add(uint64_t id, unsigned sort);
 
-/* … as one of which nothing has been overwritten: its sort is not yet asked for. Where there is no place, false: to be
- * counted by weft_record_roll_unlisted. */
+/* … marked as fresh: none of its events has been overwritten, and its sort is not needed yet. Returns false if
+ * there is no place; then count it by weft_record_roll_unlisted. */
 bool weft_record_roll_add_fresh(uint64_t id);
 
-/* There is no place for a promise of that sort. */
+/* Counts a promise of that sort for which the roll has no place. */
 void weft_record_roll_unlisted(unsigned sort);
 
-/* Takes that back: it has ended meanwhile. added: whether there was a place. */
+/* Undoes weft_record_roll_add, because the promise has ended meanwhile. added: what weft_record_roll_add
+ * returned. */
 void weft_record_roll_undo(uint64_t id, unsigned sort, bool added);
 
-/* Returns true if the promise is on the roll, and its sort, or WEFT_ROLL_FRESH, in *sort. */
+/* Returns true if the promise is on the roll, with its sort, or WEFT_ROLL_FRESH, in *sort. */
 bool weft_record_roll_find(uint64_t id, unsigned *sort);
 
-/* Gives it a sort, which it has not had so far. Returns false if it is not there, or has one. */
+/* Gives a fresh promise its sort. Returns false if it is not on the roll or has a sort already. */
 bool weft_record_roll_set_sort(uint64_t id, unsigned sort);
 
-/* Takes a promise off the roll, because it has ended or has a cell again. Returns false if it is not there. */
+/* Takes a promise off the roll, because it has ended or has a cell again. Returns false if it is not on the
+ * roll. */
 bool weft_record_roll_drop(uint64_t id);
 
 #pragma GCC visibility pop

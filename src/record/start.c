@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Starting and stopping; the environment. None of this is on the path of an event, but weft ctl can have an
- * event start or stop the recording, perhaps in a signal handler: so what stands here calls only what is
- * safe there, and large buffers are static. */
+/* Starting and stopping; the environment. None of this is on the path of an event, but weft ctl can make any
+ * call start or stop the recording, perhaps in a signal handler. So this code calls only async-signal-safe
+ * functions, and large buffers are static. */
 #include "record/start.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
 #define PAGE UINT64_C(4096)
 
-/* Here, so that whoever links the static library has the environment looked at. */
+/* Defined here, so that whoever links the static library also gets the code that reads the environment. */
 uint32_t weft_impl_state;
 struct recorder weft_record_rec = {.recording = NO_RECORDING};
 
@@ -36,7 +36,7 @@ bool weft_record_is_locked(void)
     return __atomic_load_n(&starting, __ATOMIC_RELAXED);
 }
 
-/* A thread that was cancelled with the lock would have it for ever. */
+/* A thread that was cancelled while it holds the lock would keep it forever. */
 static int cancellable;
 
 bool weft_record_try_lock(void)
@@ -58,10 +58,10 @@ void weft_record_unlock(void)
     pthread_setcancelstate(before, &before);
 }
 
-/* The child of a fork has a recorder like its parent's, which is not its own. Forks that run no handlers
- * (_Fork, clone) are known by a page that is empty in the child. */
+/* A forked child has a copy of its parent's recorder, which it must not use. Forks that run no fork handlers
+ * (_Fork, clone) are detected by a page that is zeroed in the child. */
 static uint32_t *mark;
-static pid_t owner; /* where the system has no such pages */
+static pid_t owner; /* the process, if the system has no such pages */
 
 static void claim(void)
 {
@@ -114,7 +114,7 @@ static void make_uuid(uint8_t uuid[16])
     }
 }
 
-static bool scheduler_off; /* it is not to be asked */
+static bool scheduler_off; /* do not ask it */
 
 /* Writes a trace without events into base, which has the layout's bytes. */
 static int set_up(const struct weft_options *o, const struct layout *l, unsigned char *base)
@@ -130,7 +130,7 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
     make_uuid(uuid);
     weft_record_clock_init(&r->clock, o->clock, o->clock_hz);
     weft_record_layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
-    /* A clock of the program's own need not go as the scheduler's does. */
+    /* A clock of the program's own may run at another rate than the scheduler's. */
     r->core_ticks =
         scheduler_off || r->clock.kind == WEFT_CLOCK_CALLER ? UINT64_MAX : r->clock.hz / 100;
     struct weft_facts_header *f = r->facts;
@@ -150,13 +150,14 @@ static void forked(void)
     weft_record_rec.generation++;
     weft_record_rec.map = NULL;
     weft_record_rec.private = NULL;
-    __atomic_store_n(&starting, 0, __ATOMIC_RELEASE); /* who held it is not here */
+    __atomic_store_n(&starting, 0,
+                     __ATOMIC_RELEASE); /* the thread that held it does not exist in this process */
 }
 
-/* Where a recording goes to. */
+/* Where a recording goes. */
 struct place {
-    bool literal; /* %p in the path is nothing special */
-    int fd;       /* -1, or sealed memory that weft record has given */
+    bool literal; /* %p in the path has no special meaning */
+    int fd;       /* -1, or the sealed memory that weft record passed */
 };
 
 static int start_in(const struct weft_options *o, const struct layout *l, const struct place *place)
@@ -187,8 +188,9 @@ static int start_in(const struct weft_options *o, const struct layout *l, const 
     return 0;
 }
 
-/* Lets the pages of a recording go that has ended. False: a thread is still in the middle of an event. */
-static bool release(void)
+/* Releases the pages of a recording that has ended. Returns false if a thread is still in the middle of an
+ * event. */
+static bool release_pages(void)
 {
     struct recorder *r = &weft_record_rec;
     if (r->stuck && !weft_record_threads_quiet())
@@ -217,7 +219,7 @@ static int start(const struct weft_options *options, const struct place *place)
     if (r->open && !weft_record_is_ours())
         forked();
     weft_record_follow_drop();
-    if (r->open || (r->stuck && !release()))
+    if (r->open || (r->stuck && !release_pages()))
         return -EALREADY;
     weft_record_threads_init(forked);
     r->fenced = membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED) < 0;
@@ -228,7 +230,7 @@ static int start(const struct weft_options *options, const struct place *place)
         return rc;
     claim();
     weft_record_control.facts = r->facts;
-    __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) all of it */
+    __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) everything is set up */
     if (!(o.flags & WEFT_START_PAUSED))
         weft_record_switch(true);
     return 0;
@@ -255,7 +257,7 @@ int weft_start(const struct weft_options *options)
 
 bool weft_record_others_ended(void)
 {
-    /* From here on every thread sees what was stored, or is seen to be busy. */
+    /* From here on every other thread sees these stores, or is seen to be busy. */
     if (membarrier(MEMBARRIER_PRIVATE_EXPEDITED) < 0)
         usleep(10000);
     return weft_record_threads_quiet();
@@ -272,14 +274,14 @@ void weft_record_stop_locked(void)
     weft_record_layout_stop();
     weft_record_control.facts = NULL;
     if (!r->stuck)
-        release();
+        release_pages();
 }
 
 void weft_stop(void)
 {
     weft_record_follow_drop();
-    /* Another thread may hold the lock for a moment. One that this very thread has interrupted never
-     * lets it go. */
+    /* Another thread may hold the lock for a moment. If this very thread holds it, in code that was
+     * interrupted, it is never released. */
     for (int i = 0; !weft_record_try_lock(); i++) {
         if (i == 1000)
             return;
@@ -309,7 +311,7 @@ void weft_pause(void)
         weft_record_switch(false);
         return;
     }
-    /* No lock: weft_stop, on another thread, waits as it does for an event. */
+    /* No lock: a weft_stop on another thread waits for this, as it waits for an event. */
     const uint32_t level = t->busy;
     __atomic_store_n(&t->busy, level + 1, __ATOMIC_RELEASE); /* (H) */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
@@ -319,7 +321,7 @@ void weft_pause(void)
 
 void weft_unpause(void)
 {
-    /* Not while another thread stops. If one starts, it records soon. */
+    /* Not while another thread stops the recording. If another thread starts one, that will record soon. */
     if (!weft_record_try_lock())
         return;
     if (weft_record_rec.open)
@@ -378,7 +380,7 @@ static const char *reason(int error)
     }
 }
 
-/* "64M", "65536", "1GiB": bytes, as --size takes them. UINT64_MAX: that is no size. */
+/* A size in bytes, as --size accepts it: "64M", "65536", "1GiB". UINT64_MAX if it is not a size. */
 static uint64_t size_of(const char *text)
 {
     static const char units[] = "KMGT";
@@ -404,15 +406,19 @@ static uint64_t number(const char *text)
     return errno || *end || *text < '0' || *text > '9' ? UINT64_MAX : n;
 }
 
-/* WEFT_TRACE=FILE starts recording with the program; WEFT_TRACE_SIZE is its size,
- * WEFT_TRACE_PENDING how much of that is for pending promises, and WEFT_TRACE_FOR the only process that is meant. weft record --memory says with WEFT_TRACE_FD which
- * descriptor is memory to be taken instead of the file, and with WEFT_TRACE_FORK where children of a fork record;
- * without it they do where the name has %p. WEFT_TRACE_SCHEDULER=off, also for recordings that the program starts itself: the
- * scheduler is not asked how long threads waited for a core. */
+/* WEFT_TRACE=FILE starts recording with the program.
+ *
+ *   WEFT_TRACE_SIZE       the size of the trace
+ *   WEFT_TRACE_PENDING    how much of that is for pending promises
+ *   WEFT_TRACE_FOR        the only process that is to record
+ *   WEFT_TRACE_FD         weft record --memory: the descriptor of memory to use instead of the file
+ *   WEFT_TRACE_FORK       … and where forked children record. Without it, they record if the file name has %p
+ *   WEFT_TRACE_SCHEDULER  off: do not ask the scheduler how long threads waited for a core; this also applies to
+ *                         recordings that the program starts itself */
 __attribute__((constructor)) static void start_from_environment(void)
 {
     weft_record_threads_prepare(forked);
-    /* While there is one thread; with more it takes 10 ms and longer. */
+    /* Done while there is only one thread; with more it takes 10 ms and longer. */
     membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED);
     const char *path = secure_getenv("WEFT_TRACE");
     const char *size = secure_getenv("WEFT_TRACE_SIZE");
@@ -429,10 +435,10 @@ __attribute__((constructor)) static void start_from_environment(void)
     if (size && *size) {
         o.bytes = size_of(size);
         if (o.bytes == 0)
-            o.bytes = 1; /* not a size */
+            o.bytes = 1; /* an invalid size */
     }
     if (pending && *pending)
-        o.pending_bytes = size_of(pending); /* as much as there may be, if that is no size */
+        o.pending_bytes = size_of(pending); /* if it is not a size: as much as possible */
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
     int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);
@@ -440,7 +446,8 @@ __attribute__((constructor)) static void start_from_environment(void)
         weft_record_follow(children, o.bytes, o.flags);
     else if (rc == 0 && !who && strstr(path, "%p"))
         weft_record_follow(path, o.bytes, o.flags);
-    /* Of two copies of the library whose names are bound to the first, the second finds it at work. */
+    /* If there are two copies of the library whose names are bound to the first, the second finds it already
+     * recording. */
     if (rc < 0 && rc != -EALREADY)
         say(path, reason(-rc));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Starting, stopping and switching, for those inside the library that do it: start.c and control.c. */
+/* Starting, stopping and switching, as used inside the library by start.c and control.c. */
 #ifndef WEFT_RECORD_START_H
 #define WEFT_RECORD_START_H
 
@@ -9,50 +9,51 @@
 #include "record/record.h"
 #include <weft/weft.h>
 
-#pragma GCC visibility push(hidden) /* another copy's are not meant */
+#pragma GCC visibility push(hidden) /* another copy of the library must not be used */
 
-/* start.c. The lock is that of weft_start and weft_stop; nobody waits for it here. While a thread has it,
- * it cannot be cancelled. */
+/* In start.c. The lock is that of weft_start and weft_stop; nothing here waits for it. A thread that holds it
+ * cannot be cancelled. */
 bool weft_record_try_lock(void);
 void weft_record_unlock(void);
 bool weft_record_is_locked(void);
 
-/* The lock is held. literal: %p in the path is nothing special. Safe in a signal handler, unless it has
- * interrupted a call of weft's: nothing allocates, no lock is waited for, buffers are static. */
+/* Call with the lock held. literal: %p in the path has no special meaning. Safe in a signal handler unless it
+ * has interrupted one of weft's calls: nothing allocates or waits for a lock, and buffers are static. */
 int weft_record_start_locked(const struct weft_options *o, bool literal);
 void weft_record_stop_locked(void);
 
-/* Waits until other threads are not in the middle of an event any more that they began before recording was switched off.
- * False: one is still, after a second. */
+/* Waits until no other thread is in the middle of an event that it began before recording was switched off.
+ * Returns false if one still is after a second. */
 bool weft_record_others_ended(void);
 
-/* The open recording is that of this process, not of one that it was forked from. */
+/* Returns true if the open recording belongs to this process, not to one that it was forked from. */
 bool weft_record_is_ours(void);
 
-/* It is not, for sure, and forked() was not called: this process came by _Fork or clone. */
+/* Returns true if it certainly does not, and forked() was not called: this process was created by _Fork or
+ * clone. */
 bool weft_record_is_orphan(void);
 
-/* control.c */
+/* In control.c */
 
 extern struct weft_record_control weft_record_control;
 
-/* Recording goes on, or is interrupted. Only while one is open. */
+/* Resumes or pauses recording. Only while a recording is open. */
 void weft_record_switch(bool on);
 
-/* The same in the middle of a recording, of which the facts then say when that was. The lock is held, or the thread is
- * busy, so that it does not end meanwhile. */
+/* The same in the middle of a recording; the facts then say when that was. The lock is held, or this thread is
+ * busy, so that the recording does not end meanwhile. */
 void weft_record_switch_over(bool on);
 
 void weft_record_switch_standby(bool on);
 
-/* In the child of a fork: there is no recording, and no request. */
+/* Called in the child of a fork: forgets the recording and any request. */
 void weft_record_control_forked(void);
 
-/* Does what weft ctl asks for, if it does. Called by a call that has nowhere to record to and is not in the
- * middle of another one: afterwards, anything may be so. */
+/* Carries out a request of weft ctl, if there is one. Called by a call of weft.h that has no recording to write
+ * to and is not inside another call: afterwards recording may be on or off, and the recording another one. */
 void weft_record_asked(void);
 
-/* A recording is open and not paused. Also while weft ctl asks for something. */
+/* Returns true if a recording is open and not paused, also while weft ctl asks for something. */
 bool weft_record_is_on(void);
 
 #pragma GCC visibility pop

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Texts and sites. Each is kept once in the strings packet, which is never overwritten; a hash table beside
- * it finds them again. Two threads that add the same text at once may store it twice; one of the two is
- * then found by everybody. */
+/* Texts and sites. Each is stored once in the strings packet, which is never overwritten; a hash table beside
+ * it finds them again. Two threads that add the same text at the same time may store it twice; all later
+ * lookups find the same one of the two. */
 #include "record/record.h"
 #include <weft/weft.h>
 
@@ -36,10 +36,11 @@ static bool is(uint32_t number, uint32_t head, const unsigned char *bytes, size_
     return have == head && !memcmp(e + 4, bytes, size);
 }
 
-/* Who wants room: what is said of pending promises outlives the packets, so a quarter is kept for it. */
+/* Who needs room. Texts of pending promises outlive the packets, so a quarter of the room is reserved for
+ * them. */
 enum purpose { FOR_EVENTS, FOR_PENDING };
 
-/* Stores an entry. 0: there is no room. */
+/* Stores an entry. Returns 0 if there is no room. */
 static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
     struct weft_strings_header *s = weft_record_rec.strings;
@@ -59,7 +60,7 @@ static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size, en
     return number;
 }
 
-/* Finds or adds an entry. 0: there is no room. */
+/* Finds or adds an entry. Returns 0 if there is no room. */
 static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
     struct recorder *r = &weft_record_rec;
@@ -80,7 +81,7 @@ static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size, e
         if (have >> 32 == hash && is((uint32_t)have, head, bytes, size))
             return (uint32_t)have;
     }
-    return added; /* the table is crowded here: kept, but not found again */
+    return added; /* the table is crowded here: the text is stored, but will not be found again */
 }
 
 static void count_lost(void)
@@ -90,7 +91,7 @@ static void count_lost(void)
 
 struct text_ref weft_record_text_inline(const char *text)
 {
-    /* So that two of them and their event fit into any packet. */
+    /* Two such texts and their event must fit into any packet. */
     size_t max = (weft_record_rec.packet_bytes - events_at()) / 4;
     if (max > WEFT_TEXT_MAX)
         max = WEFT_TEXT_MAX;

@@ -19,11 +19,11 @@
 
 enum { SLOTS = 1 << 16, QUIET_NS = 1000000000 };
 
-static struct thread *slots; /* all of them; pages come as they are touched */
-static uint32_t slots_used;  /* the rest was never taken */
+static struct thread *slots; /* all of them; a page uses memory once it is touched */
+static uint32_t slots_used;  /* slots after these were never taken */
 static uint64_t free_slots;  /* stack: number plus 1, and a tag against reuse in the high half */
 static pthread_key_t at_exit;
-static uint32_t prepared; /* at_exit is one */
+static uint32_t prepared; /* the at_exit key exists */
 
 __thread struct thread *weft_record_self;
 
@@ -34,7 +34,7 @@ static void push_free(struct thread *t)
     do {
         __atomic_store_n(&t->next_free, (uint32_t)top, __ATOMIC_RELAXED);
         next = ((top >> 32) + 1) << 32 | ((uint64_t)(t - slots) + 1);
-        /* (E) the slot is as we leave it */
+        /* (E) the slot as this thread leaves it */
     } while (!__atomic_compare_exchange_n(&free_slots, &top, next, false, __ATOMIC_RELEASE,
                                           __ATOMIC_RELAXED));
 }
@@ -43,7 +43,7 @@ static void push_free(struct thread *t)
 static void give_back(void *slot)
 {
     struct thread *t = slot;
-    __atomic_store_n(&t->busy, 2, __ATOMIC_RELAXED); /* both: no handler writes meanwhile */
+    __atomic_store_n(&t->busy, 2, __ATOMIC_RELAXED); /* both writers: no handler writes meanwhile */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     if (__atomic_load_n(&weft_record_rec.open, __ATOMIC_ACQUIRE)) /* with (G) */
         for (int i = 0; i < 2; i++)
@@ -85,7 +85,7 @@ struct thread *weft_record_thread_new(void)
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, t->name);
     __atomic_store_n(&t->in_use, 1, __ATOMIC_RELAXED);
-    /* A handler may have come in between, and have taken one for the thread. */
+    /* A signal handler may have run in between and taken a slot for this thread. */
     if (!__atomic_compare_exchange_n(&weft_record_self, &none, t, false, __ATOMIC_RELAXED,
                                      __ATOMIC_RELAXED))
         push_free(t);
@@ -94,7 +94,8 @@ struct thread *weft_record_thread_new(void)
     return weft_record_self;
 }
 
-/* "CPU time, time on a run queue, time slices": Linux, Documentation/scheduler/sched-stats.rst */
+/* The file's format: "CPU time, time on a run queue, time slices". Linux,
+ * Documentation/scheduler/sched-stats.rst */
 bool weft_record_core_time(struct core_time *t)
 {
     const int before = errno;
@@ -119,11 +120,11 @@ bool weft_record_core_time(struct core_time *t)
 
 bool weft_record_thread_renew(struct thread *t, struct writer *w)
 {
-    /* In a child that was forked without handlers slots are empty, so its first call comes to this. */
+    /* In a child that was forked without fork handlers all slots are zeroed, so its first call gets here. */
     if (!weft_record_is_ours())
         return false;
     const uint32_t generation = weft_record_rec.generation;
-    /* In a handler, if what it interrupted had not come to this. */
+    /* True in a signal handler if the interrupted code had not got this far. */
     if (t->writer[0].generation != generation)
         t->running = UINT64_MAX;
     *w = (struct writer){.running = UINT64_MAX, .low = UINT64_MAX, .generation = generation};
@@ -140,8 +141,8 @@ bool weft_record_threads_alone(void)
 
 void weft_record_threads_barrier(void)
 {
-    /* Where there is no membarrier, who resolves makes a fence. A thread that takes its slot from here on
-     * makes one as it counts it. */
+    /* If there is no membarrier, whoever resolves a promise makes a fence. A thread that takes its slot from
+     * now on makes one when it counts the slot. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!weft_record_threads_alone() && !weft_record_rec.fenced)
         membarrier(MEMBARRIER_PRIVATE_EXPEDITED);
@@ -172,13 +173,13 @@ bool weft_record_threads_quiet(void)
 
 static void (*tell_forked)(void);
 
-/* The child has one thread, and nothing of the recording is its own. */
+/* The child has one thread, and nothing of the recording belongs to it. */
 void weft_record_threads_forked(void)
 {
     for (uint32_t i = 0; i < slots_used && i < SLOTS; i++)
         if (&slots[i] != weft_record_self)
             __atomic_store_n(&slots[i].in_use, 0, __ATOMIC_RELAXED);
-    if (weft_record_self) { /* its slot is empty */
+    if (weft_record_self) { /* its slot is zeroed */
         weft_record_self->tid = (uint32_t)syscall(SYS_gettid);
         __atomic_store_n(&weft_record_self->in_use, 1, __ATOMIC_RELAXED);
         prctl(PR_GET_NAME, weft_record_self->name);
@@ -197,7 +198,7 @@ void weft_record_threads_prepare(void (*forked)(void))
     }
     tell_forked = forked;
     pthread_atfork(NULL, weft_record_follow_parent, weft_record_threads_forked);
-    __atomic_store_n(&prepared, 1, __ATOMIC_RELEASE); /* with the next: the key */
+    __atomic_store_n(&prepared, 1, __ATOMIC_RELEASE); /* the key; read with acquire */
 }
 
 void weft_record_threads_init(void (*forked)(void))
@@ -216,7 +217,8 @@ void weft_record_threads_init(void (*forked)(void))
         munmap(p, SLOTS * sizeof *slots);
 }
 
-/* Whether this process has one thread, as far as /proc says: a folder has a link from each folder in it. */
+/* Returns true if this process has one thread, according to /proc: the link count of a folder counts its
+ * subfolders. */
 static bool is_alone(void)
 {
     struct stat tasks;

@@ -23,16 +23,16 @@ FILES = {
     'roll.c': None,
     'cells.c': None,
     'pending.c': ['byte_of', 'says_ended', 'find_byte', 'look_up', 'is_sure', 'weft_record_pending_over', 'weft_record_pending_gone',
-                  'weft_record_pending_unlinked', 'was_let_go', 'check_again', 'cell_for_note', 'try_to_say', 'say', 'keep_wait',
-                  'let_go', 'keep_note', 'store_byte', 'keep_became', 'try_to_create', 'keep_creation', 'end_became',
+                  'weft_record_pending_unlinked', 'was_let_go', 'check_again', 'cell_for_note', 'try_to_keep', 'keep_fact', 'keep_wait',
+                  'count_dropped', 'keep_note', 'store_byte', 'keep_became', 'try_to_create', 'keep_creation', 'end_became',
                   'any_became', 'count_pending', 'may_concern_others', 'weft_record_pending_keep', 'weft_record_pending_recheck',
                   'weft_record_pending_links', 'weft_record_pending_resolved', 'weft_record_pending_became', 'weft_record_pending_own',
                   'weft_record_pending_created'],
     'thread.c': ['push_free', 'give_back', 'take_slot', 'weft_record_thread_new', 'weft_record_threads_alone', 'weft_record_threads_barrier',
                  'weft_record_threads', 'weft_record_threads_quiet'],
     'calls.c': ['set_busy', 'renew', 'refuse', 'pen_up', 'pen_publish', 'touch', 'ended', 'became'],
-    'control.c': ['wanted', 'settle', 'weft_record_switch', 'weft_record_switch_over', 'obey', 'copy_request', 'serve', 'is_settled',
-                  'weft_record_asked', 'weft_record_is_on'],
+    'control.c': ['wanted', 'restore_words', 'sample_switch', 'weft_record_switch_over', 'obey', 'copy_request', 'serve', 'is_settled',
+                  'symbols_asked', 'weft_record_is_on'],
 }
 
 
