@@ -31,8 +31,8 @@ FILES = {
     'thread.c': ['push_free', 'give_back', 'take_slot', 'weft_record_thread_new', 'weft_record_threads_alone', 'weft_record_threads_barrier',
                  'weft_record_threads', 'weft_record_threads_quiet'],
     'calls.c': ['set_busy', 'renew', 'refuse', 'pen_up', 'pen_publish', 'touch', 'ended', 'became'],
-    'control.c': ['wanted', 'restore_words', 'sample_switch', 'weft_record_switch_over', 'obey', 'copy_request', 'serve', 'is_settled',
-                  'symbols_asked', 'weft_record_is_on'],
+    'control.c': ['wanted', 'restore_words', 'weft_record_switch', 'weft_record_switch_over', 'obey', 'copy_request', 'serve', 'is_settled',
+                  'weft_record_asked', 'weft_record_is_on'],
 }
 
 
