@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Little-endian numbers at any alignment. Compilers make one instruction of each on the machines
- * that have it. */
+/* Little-endian numbers at any alignment. Compilers turn each function into one
+ * instruction on machines that have it. */
 #ifndef WEFT_FORMAT_BYTES_H
 #define WEFT_FORMAT_BYTES_H
 

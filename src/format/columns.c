@@ -3,9 +3,9 @@
 
 #include "format/utf8.h"
 
-/* Of Unicode 14: general categories Mn, Me and Cf (but for the soft hyphen), and the vowels and finals of Hangul, which are
- * drawn over or into what comes before; East_Asian_Width W and F. Code points without a character between two of a range
- * are in it. */
+/* From Unicode 14. none: general categories Mn, Me and Cf (except the soft hyphen), and the vowels and final
+ * consonants of Hangul; they are drawn over or into the character before. The other table has East_Asian_Width W and F. A
+ * range may include unassigned code points. */
 /* clang-format off */
 static const struct weft_utf8_range none[] = {
     {0x300, 0x36f}, {0x483, 0x489}, {0x591, 0x5bd}, {0x5bf, 0x5bf}, {0x5c1, 0x5c2},

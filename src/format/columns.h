@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* How many columns of a terminal a character takes: 2 for one of Chinese, Japanese or Korean, and for an emoji; 0 for an
- * accent on the one before; else 1. */
+/* Returns how many terminal columns a character takes: 2 for Chinese, Japanese and Korean characters and for
+ * emojis; 0 for a combining accent; otherwise 1. */
 unsigned weft_columns_of(uint32_t code);
 
 #endif

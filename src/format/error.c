@@ -32,7 +32,7 @@ int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    /* The sentence may quote the file; it goes to a terminal. */
+    /* The sentence may quote the file, and it may be printed on a terminal. */
     err->text[weft_text_clean(err->text, sizeof err->text - 1, text, strlen(text))] = '\0';
     return code;
 }

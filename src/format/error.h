@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* How weft's libraries say what went wrong.
+/* How weft's libraries report errors.
  *
- * A function that can fail returns 0 (or a count) or one of the negative codes below. Those that
- * read also fill a struct weft_error, if the caller gives one: where in which file, and one
- * sentence that says what was expected and what was found.
+ * A function that can fail returns 0 (or a count), or one of the negative codes below. A function that reads
+ * also fills a struct weft_error if the caller passes one: the file offset, and one sentence that says what was
+ * expected and what was found.
  *
  *     struct weft_error err;
  *     if (weft_reader_open(&r, path, &err) < 0)
@@ -41,11 +41,11 @@ struct weft_error {
     char text[256];  /* one sentence, without the file's name; control characters replaced */
 };
 
-/* Called now and then with a share from 0 to 1; data is the caller's. Returns whether to go on: if not,
- * the work ends with WEFT_E_CANCELED. */
+/* Reports progress: called now and then with a share from 0 to 1; data is the caller's. Returns true to
+ * continue. If it returns false, the work ends with WEFT_E_CANCELED. */
 typedef bool weft_progress_fn(void *data, double share);
 
-/* What a code means in general. Never NULL. */
+/* The general meaning of a code. Never NULL. */
 const char *weft_error_name(int code);
 
 /* Fills err, which may be NULL, and returns code, so that a function can end with it. */

@@ -35,20 +35,20 @@ const struct weft_event_desc weft_event_kinds[WEFT_EVENT_KINDS] = {
 #undef DURATION
 #undef TEXT
 
-/* Where things stand in an event, for a decoder without a branch for each field: a mask of all ones
- * for the fields that are there. Fields always stand in the order promises, type, number, text. */
+/* The places of an event's fields, so that the decoder needs no branch for each field: a mask is all ones if
+ * the field exists. Fields are always in the order promises, type, number, text. */
 struct shape {
     uint64_t mask_a, mask_b, mask_value;
     uint8_t mask_type;
     uint8_t type_at, value_at;
-    uint8_t fixed_size; /* up to the text; 0: no such kind */
+    uint8_t fixed_size; /* up to the text; 0: there is no such kind */
     bool has_text;
     bool in_mirage;
 };
 
 enum { PROMISE_SIZE = 8, TYPE_SIZE = 1, VALUE_SIZE = 8 };
 
-/* Each field is a decimal digit, so that a sum of them counts each sort. */
+/* Each sort of field adds to its own decimal digit, so that a sum counts the fields of each sort. */
 #define PROMISE(name) +1
 #define TYPE(name) +10
 #define REASON(name) +10
@@ -78,7 +78,7 @@ static const struct shape shapes[WEFT_EVENT_KINDS] = {
 #include "format/events.def"
 };
 
-/* The farthest byte that a fixed field can reach, the masked-out ones included. */
+/* The last byte that a fixed field can reach, including fields that are masked out. */
 #define REACH (WEFT_EVENT_HEADER_SIZE + 2 * PROMISE_SIZE + TYPE_SIZE + VALUE_SIZE)
 
 ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, size_t size)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Events: what they are called, what they carry, and their bytes in mirage-profile's layout.
+/* Events: their names, their fields, and their bytes in mirage-profile's layout.
  *
  *     struct weft_event ev;
  *     ptrdiff_t n = weft_event_decode(&ev, bytes, size);
  *     if (n > 0)
  *         printf("%s at %" PRIu64 "\n", weft_event_kinds[ev.kind].name, ev.time_ns);
  *
- * No state; every function may be called from any thread. */
+ * There is no state; every function may be called from any thread. */
 #ifndef WEFT_FORMAT_EVENTS_H
 #define WEFT_FORMAT_EVENTS_H
 
@@ -14,10 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The event loop, "nobody": the actor when no promise is. */
+/* The event loop: it is the actor if no promise is. */
 #define WEFT_ID_LOOP UINT64_MAX
 
-/* The stream of a promoted event that is not known, or left nothing else behind. */
+/* The stream of a promoted event if it is not known, or if nothing else of that stream is left. */
 #define WEFT_STREAM_NONE UINT32_MAX
 
 enum weft_event_kind {
@@ -28,42 +28,43 @@ enum weft_event_kind {
 
 /* Where a promise was created. */
 struct weft_origin {
-    const char *type; /* terminated; never NULL */
-    const char *file; /* terminated, or NULL */
+    const char *type; /* with a NUL; never NULL */
+    const char *file; /* with a NUL, or NULL */
     uint32_t line;
     uint32_t number; /* of the place in its trace, from 1: it stays until the reader is closed.
-                      * 0: valid no longer than the event */
+                      * 0: valid only as long as the event */
 };
 
-/* One decoded event. Fields that its kind does not have are 0. */
+/* A decoded event. Fields that its kind does not have are 0. */
 struct weft_event {
     uint64_t time_ns; /* the clock of the trace; differences are meaningful, the origin is not. In
                          * weft's own traces CLOCK_MONOTONIC, unless the program gave a clock */
     uint64_t a, b;    /* first and second promise */
     int64_t value;    /* amount, value or duration */
-    int64_t total;    /* an increase's new value, if has_total */
-    uint64_t
-        running; /* weft's own traces: what runs on the stream, before the event changes that */
+    int64_t total;    /* an increase's new value; only if has_total */
+    /* Only in weft's own traces: what runs on the stream, before the event changes that. */
+    uint64_t running;
     const char
         *text; /* borrowed, not terminated, any bytes but NUL. In weft's own traces creates has
-                         * one too, the label; NULL: none */
+                         * one, too: the label. NULL: no text */
     const struct weft_origin *origin; /* of creates in weft's own traces; else NULL */
     uint32_t stream;    /* index in the reader's table of streams, or WEFT_STREAM_NONE */
     uint32_t text_size; /* in bytes */
     uint8_t kind;       /* enum weft_event_kind */
-    uint8_t type;       /* mirage's type of promise, or reason */
+    uint8_t type;       /* mirage's type of promise, or a reason */
     bool has_total;
-    bool gap;      /* events of the stream are missing before it, or something else runs now */
-    bool missing;  /* … and it is known that they were recorded, after those that are there */
-    bool promoted; /* kept when its packet was overwritten, for its promise was pending */
+    bool gap;     /* events of the stream are missing before this one, or something else runs now */
+    bool missing; /* … and those were certainly recorded, after those that are there */
+    /* Its packet was overwritten; the event was kept because its promise was pending. */
+    bool promoted;
 };
 
 enum weft_field {
-    WEFT_FIELD_PROMISE,  /* into a, the second one into b */
+    WEFT_FIELD_PROMISE,  /* into a; a second one into b */
     WEFT_FIELD_TYPE,     /* into type */
     WEFT_FIELD_REASON,   /* into type */
     WEFT_FIELD_SIGNED,   /* into value */
-    WEFT_FIELD_DURATION, /* into value, read as unsigned */
+    WEFT_FIELD_DURATION, /* into value, which is then unsigned */
     WEFT_FIELD_TEXT,     /* into text, text_size */
 };
 
@@ -106,7 +107,7 @@ ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, s
 size_t weft_event_size(const struct weft_event *ev);
 
 /* Writes *ev in mirage's layout to bytes, which has room for weft_event_size(ev). The text must not
- * contain a NUL. Kinds that mirage lacks are written in the same manner. Returns the size. */
+ * contain a NUL. Kinds that mirage lacks are written in the same way. Returns the size. */
 size_t weft_event_encode(unsigned char *bytes, const struct weft_event *ev);
 
 #endif

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* The forms by their codes, made from events.def. The recorder has a table of its own, since no code of a reader runs in a
- * traced program. */
+/* The forms by their codes, made from events.def. The recorder has its own table, because a traced program
+ * contains no code of a reader. */
 #ifndef WEFT_FORMAT_FORM_TABLE_H
 #define WEFT_FORMAT_FORM_TABLE_H
 
 #include "format/walk.h"
 
-/* Each sort of word is a decimal digit: how many words of four bytes it takes. In an event they stand in
- * the order of enum weft_form_word. */
+/* Each sort of word has a decimal digit: the number of four-byte words that it takes. In an event the words are
+ * in the order of enum weft_form_word. */
 #define A32 +1
 #define A64 +2
 #define B32 +10
@@ -22,7 +22,7 @@
 #define RUNNING +10000000
 #define DIGIT(n, power) ((n) / (power) % 10)
 
-/* How many words stand before that digit. */
+/* How many words come before those of that digit. */
 #define BEFORE_B(n) DIGIT(n, 1)
 #define BEFORE_SITE(n) (BEFORE_B(n) + DIGIT(n, 10))
 #define BEFORE_TEXT(n) (BEFORE_SITE(n) + DIGIT(n, 100))

@@ -25,7 +25,7 @@ static int64_t number_at(const unsigned char *at, unsigned words, bool is_unsign
     return is_unsigned ? (int64_t)n : (int32_t)n;
 }
 
-/* The next of the texts that stood before the event; text is NULL if there is none. */
+/* Returns the next of the texts that preceded the event; its text is NULL if there is none. */
 static struct weft_form_text next_text(struct weft_form_context *c, unsigned *taken)
 {
     return *taken < c->befores ? c->before[(*taken)++] : (struct weft_form_text){NULL, 0};
@@ -51,7 +51,7 @@ static void decode_texts(struct weft_event *ev, struct weft_form_context *c,
     c->befores = 0;
 }
 
-/* A text for the next event, or a stream that begins, or nothing that is known. */
+/* Decodes what is not an event: a text for the next event, the beginning of a stream, or an unknown form. */
 static ptrdiff_t decode_other(struct weft_event *ev, struct weft_form_context *c, unsigned code,
                               const unsigned char *bytes, size_t size)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* The forms in which weft's own packets hold events: their bytes, made from the table in events.def.
+/* The forms of events in weft's own packets: their bytes, made from the table in events.def.
  *
- *     struct weft_form_context c = {.begin_ticks = …, .base = …, .running = …};  of the packet's header
+ *     struct weft_form_context c = {.begin_ticks = …, .base = …, .running = …};  from the packet's header
  *     while ((n = weft_form_decode(&ev, &c, bytes, size)) > 0) {
  *         if (ev.kind < WEFT_EVENT_KINDS)
  *             use(&ev, &c);            ev.time_ns is in ticks; texts are numbers, in c
  *         bytes += n, size -= n;
  *     }
  *
- * No state; every function may be called from any thread. */
+ * There is no state outside the context; every function may be called from any thread. */
 #ifndef WEFT_FORMAT_FORMS_H
 #define WEFT_FORMAT_FORMS_H
 
@@ -16,22 +16,23 @@
 #include "format/walk.h"
 
 struct weft_form_text {
-    const char *text; /* borrowed from the packet, not terminated, no NUL in it */
+    const char *text; /* borrowed from the packet; no NUL in it or after it */
     uint32_t size;
 };
 
-#define WEFT_FORM_TEXTS 2 /* how many can stand before an event */
+#define WEFT_FORM_TEXTS 2 /* at most, before an event */
 
 struct weft_form_context {
     uint64_t begin_ticks, base; /* the packet's */
-    uint64_t running; /* what runs on the stream; at first what the packet's header says */
+    uint64_t running;           /* what runs on the stream; initially from the packet's header */
 
-    /* Of the event decoded last. Numbers of a site and a text; 0: none; WEFT_STRING_INLINE: a text that
-     * stood before the event. That of a text is in the event, that of a site is its type: site_text. */
+    /* About the event decoded last. The numbers of its site and its text; 0: none; WEFT_STRING_INLINE: a text
+     * that preceded the event. The inline text of an event is in the event; the inline text of a site is its
+     * type: site_text. */
     uint32_t site, text;
     struct weft_form_text site_text;
 
-    /* Of the stream that began last (WEFT_FORM_STREAM_BEGINS). */
+    /* About the stream that began last (WEFT_FORM_STREAM_BEGINS). */
     uint32_t stream, thread;
     char thread_name[16];
 
@@ -41,27 +42,26 @@ struct weft_form_context {
     unsigned befores;
 };
 
-/* What ev->kind is where no event was decoded. */
+/* The value of ev->kind if no event was decoded. */
 enum {
     WEFT_FORM_NO_EVENT = WEFT_EVENT_KINDS, /* an unknown form, or a text for the next event */
-    WEFT_FORM_NEW_STREAM,                  /* the context says which */
+    WEFT_FORM_NEW_STREAM,                  /* the context says which one */
 };
 
-/* Decodes what stands at bytes, of which there are size up to the end of the packet's content. Returns
- * how many bytes it took, a multiple of 4, or WEFT_DECODE_SHORT; *ev is then undefined. Any bytes are
- * allowed. */
+/* Decodes the form at bytes; size bytes are left up to the end of the packet's content. Returns how many bytes
+ * it took, a multiple of 4; or WEFT_DECODE_SHORT, and *ev is undefined. bytes may contain anything. */
 ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
                            const unsigned char *bytes, size_t size);
 
-/* For tests and tools; the recorder has its own code. Both return the size in bytes. */
+/* For tests and tools; the recorder has its own code. Both functions return the size in bytes. */
 
-/* Writes ev in that form to bytes; at most WEFT_FORM_MAX. The form must be able to say it. Of c, base,
- * site and text count. */
+/* Writes ev to bytes in that form; at most WEFT_FORM_MAX bytes. The form must be able to hold the event. Uses
+ * base, site and text of c. */
 #define WEFT_FORM_MAX 40u
 size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_event *ev,
                         const struct weft_form_context *c);
 
-/* Writes a text for the next event; 16 + size + 3 bytes at most. */
+/* Writes a text for the next event; at most 16 + size + 3 bytes. */
 size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks, const char *text, uint32_t size);
 
 /* Indexed by code: 256 of them. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The packets of a mirage-profile trace (CTF 1.8, little endian): 30 bytes of header, then events.
- * Facts from mirage-profile's metadata file and its mProf.ml. */
+/* The packets of a mirage-profile trace (CTF 1.8, little endian): a header of 30 bytes, then events. Sources:
+ * mirage-profile's metadata file and its mProf.ml. */
 #ifndef WEFT_FORMAT_MIRAGE_H
 #define WEFT_FORMAT_MIRAGE_H
 
@@ -13,13 +13,13 @@
 #define WEFT_MIRAGE_UUID "\x05\x88\x3b\x8d\x52\x1a\x48\x7b\xb3\x97\x45\x6a\xb1\x50\x68\x0c"
 #define WEFT_MIRAGE_HEADER_SIZE 30u
 
-/* Magic and UUID as they stand in the file: what a packet can be found by. */
+/* Magic and UUID as bytes in the file, to search for packets. */
 #define WEFT_MIRAGE_MARK "\xc1\x1f\xfc\xc1" WEFT_MIRAGE_UUID
 #define WEFT_MIRAGE_MARK_SIZE 20u
 
 struct weft_mirage_header {
-    uint32_t packet_bits;  /* this header and the unused tail included */
-    uint32_t content_bits; /* this header included */
+    uint32_t packet_bits;  /* with this header and the unused tail */
+    uint32_t content_bits; /* with this header */
     uint16_t sequence;     /* counts packets, modulo 2^16 */
 };
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* The file in which a program in OCaml 5 keeps its runtime events: PID.events, a ring of words of 8 bytes for each domain. Words are
- * little endian on all machines that weft runs on.
+/* The file in which an OCaml 5 program keeps its runtime events: PID.events, with one ring of 8-byte words per
+ * domain. Words are little endian on all machines that weft runs on.
  *
  *   8 words  head of the file: enum weft_ocaml_head
  *   rings    their heads: two counts of words that only grow, head and tail, and padding
- *   rings    their words: those from head to tail, at (count mod size of the ring), are there
+ *   rings    their words: those from head to tail are valid; a word is at (count mod size of the ring)
  *   names    of the program's own events, WEFT_OCAML_NAMES of WEFT_OCAML_NAME_BYTES each, padded with zeros
  *
- * A ring has items: a head word, a word with the time (CLOCK_MONOTONIC, ns), further words. An item never goes round the end of the
- * ring: one of padding is the rest, which has no time.
+ * A ring contains items: a head word, a word with the time (CLOCK_MONOTONIC, ns), and further words. An item
+ * never wraps around the end of the ring: a padding item, which has no time, fills the rest.
  *
- * Source: OCaml's runtime/caml/runtime_events.h and runtime_events_consumer.c, versions 5.0 to 5.3. */
+ * Sources: OCaml's runtime/caml/runtime_events.h and runtime_events_consumer.c, versions 5.0 to 5.3. */
 #ifndef WEFT_FORMAT_OCAML_H
 #define WEFT_FORMAT_OCAML_H
 
@@ -31,7 +31,7 @@ enum {
     WEFT_OCAML_ITEM_WORDS_MAX = 1023,
 };
 
-/* Words of the file's head; offsets are in bytes. */
+/* The words of the file's head; offsets are in bytes. */
 enum weft_ocaml_head {
     WEFT_OCAML_HEAD_VERSION,
     WEFT_OCAML_HEAD_DOMAINS,
@@ -44,7 +44,7 @@ enum weft_ocaml_head {
     WEFT_OCAML_HEAD_WORDS,
 };
 
-/* Returns true if a file of rings begins so, with sizes that can be; then its words. */
+/* Returns true if a file of rings begins like this, with possible sizes; then reads the words. */
 static inline bool weft_ocaml_head_read(const unsigned char *bytes, size_t size,
                                         uint64_t w[WEFT_OCAML_HEAD_WORDS])
 {
@@ -61,13 +61,13 @@ static inline bool weft_ocaml_head_read(const unsigned char *bytes, size_t size,
            w[WEFT_OCAML_HEAD_RING_HEADS_AT] == WEFT_OCAML_HEAD_BYTES;
 }
 
-/* Types of the runtime's own items, numbers of its lifecycle, and types of the program's. */
+/* Types of the runtime's own items, numbers of its lifecycle, and types of the program's own events. */
 enum weft_ocaml_type {
     WEFT_OCAML_PADDING = 0,
     WEFT_OCAML_LIFECYCLE = 1,
     WEFT_OCAML_BEGIN = 2,
     WEFT_OCAML_END = 3,
-    WEFT_OCAML_NAME = 15, /* weft's, in its own traces only: docs/format.md */
+    WEFT_OCAML_NAME = 15, /* weft's own, only in its traces: docs/format.md */
 };
 enum weft_ocaml_lifecycle { WEFT_OCAML_RING_START = 0, WEFT_OCAML_RING_STOP = 1 };
 enum weft_ocaml_user_type {
@@ -78,9 +78,9 @@ enum weft_ocaml_user_type {
     WEFT_OCAML_CUSTOM = 4,
 };
 
-/* What an item's head word says. */
+/* The content of an item's head word. */
 struct weft_ocaml_item {
-    unsigned words; /* with the head */
+    unsigned words; /* including the head */
     bool user;      /* an event of the program's own */
     unsigned type, id;
 };
@@ -104,7 +104,7 @@ static inline bool weft_ocaml_is_padding(const struct weft_ocaml_item *i)
     return !i->user && i->type == WEFT_OCAML_PADDING && i->id == 0;
 }
 
-/* Returns true if the item can have that many words, and they are there. */
+/* Returns true if an item of this type can have that many words, and they are all there. */
 static inline bool weft_ocaml_fits(const struct weft_ocaml_item *i, uint64_t left)
 {
     return i->words >= (weft_ocaml_is_padding(i) ? 1u : 2u) && i->words <= left;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
-/* Structures that a program hands to a library of another version. Their first member is their size, a size_t;
- * weft/weft.h says the rule, at struct weft_options. */
+/* Structures that a program passes to a library of another version. Their first member is their size, a size_t;
+ * the rule is in weft/weft.h, at struct weft_options. */
 #ifndef WEFT_FORMAT_SIZED_H
 #define WEFT_FORMAT_SIZED_H
 
 #include <stddef.h>
 
-#define WEFT_SIZED_MAX 4096 /* no structure is larger; nothing behind it is read */
+#define WEFT_SIZED_MAX 4096 /* no structure is larger; nothing after this is read */
 
-/* What errno.h calls EINVAL and E2BIG, also where there is none. */
+/* The values of EINVAL and E2BIG from errno.h, for systems that do not have it. */
 enum weft_sized { WEFT_SIZED_FINE = 0, WEFT_SIZED_SHORT = -22, WEFT_SIZED_UNKNOWN = -7 };
 
-/* Copies what the library knows of the structure at from to to, which has that many bytes, all zeros. first: the
- * size of version 1, for which 0 stands. */
+/* Copies what the library knows of the structure at `from` to `to`, which has `known` bytes, all zeros. first:
+ * the size of version 1; a size of 0 means that one. */
 static inline enum weft_sized weft_sized_take(void *to, size_t known, const void *from,
                                               size_t first)
 {

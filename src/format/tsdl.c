@@ -7,10 +7,10 @@
 #include "format/events.h"
 #include "format/mirage.h"
 
-/* Differs from mirage-profile's own metadata file where that one is wrong or says too little: its
- * version is 0.1, which babeltrace2 refuses; it has no clock; events 12 and 13 and the types from 15
- * on are missing; packets do not say when they begin, without which babeltrace2 2.1 aborts. The first
- * promise is a field here, not a context, so that every field has the name that weft gives it. */
+/* The differences from mirage-profile's own metadata file are corrections. That file has version 0.1, which
+ * babeltrace2 refuses; it has no clock; events 12 and 13 and the types from 15 on are missing; its packets do
+ * not say when they begin, without which babeltrace2 2.1 aborts. Here the first promise is a field, not a
+ * context, so that every field has the same name as in weft. */
 
 static void write_uuid(FILE *out)
 {
@@ -33,7 +33,7 @@ static void write_integers(FILE *out)
           out);
 }
 
-/* More about the clock may stand between these two. */
+/* The caller may write more about the clock between these two. */
 static void begin_clock(FILE *out)
 {
     fputs("clock {\n"
@@ -65,7 +65,7 @@ static void write_header(FILE *out, bool mirage)
           out);
 }
 
-/* fields: those of a packet behind its times, a 64-bit number first. id: the type of an event's number. */
+/* fields: the packet's fields after its times, a 64-bit number first. id: the type of an event's number. */
 static void write_stream(FILE *out, const char *fields, const char *id)
 {
     fprintf(out,
@@ -151,7 +151,7 @@ void weft_tsdl_write_mirage(FILE *out)
 
 /* ---- weft's own traces ---- */
 
-/* Any bytes, as the value of a string. What is not printable ASCII becomes a question mark. */
+/* Writes any bytes as the value of a string. What is not printable ASCII becomes a question mark. */
 static void write_text(FILE *out, const char *key, const char *text)
 {
     if (!text)
@@ -188,7 +188,7 @@ static void write_clock(FILE *out, const struct weft_tsdl_trace *t)
     end_clock(out);
 }
 
-/* A class of events: what is left out is a combination of WEFT_TSDL_NO_…. */
+/* Writes one class of events. left_out: a combination of WEFT_TSDL_NO_…. */
 static void write_class(FILE *out, unsigned kind, unsigned left_out)
 {
     const struct weft_event_desc *d = &weft_event_kinds[kind];

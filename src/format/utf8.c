@@ -5,13 +5,14 @@
 
 #define REPLACEMENT 0xfffd
 
-/* Controls, ends of lines, and what turns the direction of writing: a label could rearrange the picture around it. */
+/* Controls, line ends, and characters that change the writing direction: with them a label could rearrange the
+ * text around it. */
 static const struct weft_utf8_range harmful[] = {
     {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
 
-/* Left out: what nobody can see, so that texts that look the same are the same. */
+/* Removed, because nobody can see them: so texts that look the same are the same. */
 static const struct weft_utf8_range invisible[] = {
     {0x00ad, 0x00ad}, {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2060, 0x2065},
     {0x206a, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
@@ -42,7 +43,8 @@ size_t weft_utf8_decode(const char *text, size_t size, uint32_t *code)
     if (lead < 0xc2 || lead > 0xf4)
         return 1;
     want = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    /* Only the second byte has narrower bounds: no overlong form or surrogate, none past 10FFFF. */
+    /* Only the second byte has narrower bounds: they exclude overlong forms, surrogates, and code points above
+     * 10FFFF. */
     if (lead == 0xe0)
         low = 0xa0;
     else if (lead == 0xed)
@@ -60,7 +62,7 @@ size_t weft_utf8_decode(const char *text, size_t size, uint32_t *code)
         low = 0x80;
         high = 0xbf;
     }
-    /* Noncharacters: two of them XML forbids, and none has a glyph. */
+    /* Noncharacters: XML forbids two of them, and none has a glyph. */
     if ((value & 0xfffe) != 0xfffe && !(value >= 0xfdd0 && value <= 0xfdef))
         *code = value;
     return want;

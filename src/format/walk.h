@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands in packets, read in place: headers, and the forms of events one after the other.
+/* Reads packets in place: their headers, and the forms of events one after the other.
  *
  *     for (uint64_t at = h->header_bytes; at + FORMAT_FORM_HEAD <= size; at += format_form_bytes(bytes + at, size - at))
  *         use(format_forms[bytes[at + 7]], bytes + at);
  *
- * For readers, and for the recorder when it overwrites a packet, so all of it is inline and needs no library. Any bytes
- * are allowed unless a function says otherwise. */
+ * Used by readers, and by the recorder when it overwrites a packet; so everything is inline and needs no
+ * library. bytes may contain anything unless a function says otherwise. */
 #ifndef WEFT_FORMAT_WALK_H
 #define WEFT_FORMAT_WALK_H
 
@@ -32,13 +32,13 @@ static inline uint64_t format_u64(const unsigned char *at)
 
 /* ---- Headers ---- */
 
-/* A packet begins here; its sizes may be wrong. */
+/* Returns true if a packet begins here; its sizes may be wrong. */
 static inline bool format_has_mark(const struct weft_packet_header *h)
 {
     return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE;
 }
 
-/* … and its sizes are possible. */
+/* … and if its sizes are possible. */
 static inline bool format_is_packet(const struct weft_packet_header *h)
 {
     return format_has_mark(h) && h->header_bytes >= sizeof *h && h->packet_bits % 64 == 0 &&
@@ -56,7 +56,7 @@ static inline bool format_has_events(const struct weft_packet_header *h)
     return h->class == WEFT_PACKET_EVENTS && h->header_bytes >= WEFT_EVENTS_HEADER_V1_0;
 }
 
-/* The packet has ended bytes, and they lie within its header. */
+/* Returns true if the packet has ended bytes that are within its header. */
 static inline bool format_has_ended(const struct weft_events_header *h)
 {
     uint32_t header = h->packet.header_bytes;
@@ -64,7 +64,8 @@ static inline bool format_has_ended(const struct weft_events_header *h)
            h->ended_count <= header - h->ended_at;
 }
 
-/* How many events were overwritten in its place of the pool; if it is changing hands, with those that it had. */
+/* How many events were overwritten in this place of the pool; if it is changing hands, including those of this
+ * packet. */
 static inline uint64_t format_overwritten(const struct weft_events_header *h)
 {
     uint64_t last = h->sequence ? 0 : h->counts & ((1u << WEFT_COUNTS_BITS) - 1);
@@ -73,10 +74,10 @@ static inline uint64_t format_overwritten(const struct weft_events_header *h)
 
 /* ---- Forms ---- */
 
-#define FORMAT_FORM_HEAD 8u /* time and code */
+#define FORMAT_FORM_HEAD 8u /* a form's time and code */
 
-/* How many bytes the form takes that begins at bytes, of which size are there, at least FORMAT_FORM_HEAD. If it takes more
- * than size, it is cut off. */
+/* The size in bytes of the form at bytes, of which size bytes are there, at least FORMAT_FORM_HEAD. If the
+ * result is larger than size, the form is cut off. */
 static inline uint64_t format_form_bytes(const unsigned char *bytes, uint64_t size)
 {
     const unsigned code = bytes[7];
@@ -106,14 +107,14 @@ enum weft_form_word {
 
 struct weft_form_desc {
     uint8_t kind;              /* enum weft_event_kind */
-    uint8_t bytes;             /* all of it; 0: there is no form with this code */
+    uint8_t bytes;             /* the whole form; 0: no form has this code */
     bool by_running;           /* a is what runs on the stream */
-    bool is_unsigned;          /* the value: a duration */
-    uint8_t at[WEFT_WORDS];    /* in bytes, from the beginning of the event */
-    uint8_t words[WEFT_WORDS]; /* 0, 1 or 2: of four bytes each */
+    bool is_unsigned;          /* the value is a duration */
+    uint8_t at[WEFT_WORDS];    /* offset in the event, in bytes */
+    uint8_t words[WEFT_WORDS]; /* of four bytes each: 0, 1 or 2 */
 };
 
-/* A promise that stands at that place. */
+/* Returns the promise at that place. */
 static inline uint64_t format_promise(const unsigned char *at, unsigned words, uint64_t base)
 {
     if (words == 2)
@@ -122,7 +123,7 @@ static inline uint64_t format_promise(const unsigned char *at, unsigned words, u
     return distance == WEFT_SHORT_LOOP ? WEFT_ID_LOOP : base + (uint64_t)(int64_t)distance;
 }
 
-/* The promises of an event of that form; 0: it has none. */
+/* Reads the promises of an event of that form; 0: the event has none. */
 static inline void format_promises(const struct weft_form_desc *f, const unsigned char *bytes,
                                    uint64_t base, uint64_t running, uint64_t *a, uint64_t *b)
 {
@@ -134,7 +135,7 @@ static inline void format_promises(const struct weft_form_desc *f, const unsigne
         *b = format_promise(bytes + f->at[WEFT_WORD_B], f->words[WEFT_WORD_B], base);
 }
 
-/* What runs on the stream after an event, of what ran before it. */
+/* Returns what runs on the stream after an event, given what ran before it. */
 static inline uint64_t format_running(unsigned kind, uint64_t a, uint64_t b, uint64_t running)
 {
     switch (kind) {

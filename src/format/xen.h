@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* How a Xen guest says where its trace is, as docs/format.md describes it: pages that it lets another domain read, and
- * their grant references in XenStore. */
+/* How a Xen guest publishes the place of its trace, as described in docs/format.md: pages that another domain
+ * may read, and their grant references in XenStore. */
 #ifndef WEFT_FORMAT_XEN_H
 #define WEFT_FORMAT_XEN_H
 
@@ -8,23 +8,23 @@
 
 #define WEFT_XEN_PAGE 4096u
 
-/* Keys below the domain's own path, /local/domain/N. Only one of them is there at a time. */
+/* Keys below the domain's own path, /local/domain/N. At any time only one of them exists. */
 
-/* mirage-profile's: the references of the pages in order, decimal, separated by commas. */
+/* mirage-profile's key: the references of the pages in order, decimal, separated by commas. */
 #define WEFT_XEN_LIST_KEY "data/mprof/ring-ref"
 
-/* For more pages than fit there: the reference of an index page, decimal. */
+/* For more pages than fit into that value: the reference of an index page, decimal. */
 #define WEFT_XEN_INDEX_KEY "data/weft/ring-index"
 
-/* A guest cannot write more bytes than this as a value: measured with Xen 4.17, both XenStore daemons. */
+/* The longest value in bytes that a guest can write: measured with Xen 4.17 and both XenStore daemons. */
 #define WEFT_XEN_LIST_MAX 2015u
 
 #define WEFT_XEN_INDEX_MAGIC UINT64_C(0x7865646e69746677) /* "wftindex" */
 #define WEFT_XEN_INDEX_VERSION 1u
 #define WEFT_XEN_INDEX_REFERENCES 1020u
 
-/* A page of references, little endian, granted like the others. Level 0: of pages of the trace, in order; level 1:
- * of index pages of level 0. The key names the only page of the highest level. */
+/* A page of references, little endian, granted like the others. Level 0: references to pages of the trace, in
+ * order; level 1: to index pages of level 0. The key names the only page of the highest level. */
 struct weft_xen_index {
     uint64_t magic;
     uint16_t version;
