@@ -20,7 +20,7 @@ static void become_child(int fd, const int keep[2], pid_t parent)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    fd = fcntl(fd, F_DUPFD, high); /* not where another one goes */
+    fd = fcntl(fd, F_DUPFD, high); /* not where the other one goes */
     for (int i = 0; i < 2; i++)
         kept[i] = keep && keep[i] >= 0 ? fcntl(keep[i], F_DUPFD, high) : -1;
     const int nothing = open("/dev/null", O_RDWR);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is asked of perf_event_open, and what its refusals mean. */
+/* What weft asks of perf_event_open, and what its refusals mean. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -71,7 +71,7 @@ int64_t sample_sysctl(const char *name, int64_t otherwise)
 /* ---- Rates ---- */
 
 #define SHORTEST_NS                                                                                \
-    10000u /* the kernel's, for a timer; it would say the shorter period all the same */
+    10000u /* the kernel's limit for a timer; it would run slower, but report the shorter period */
 
 int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, uint64_t period,
                       struct weft_error *err)
@@ -103,7 +103,7 @@ int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, 
 
 /* ---- Attributes ---- */
 
-/* All that an unwinder may ask for, without segments. */
+/* All registers that an unwinder may need, without segments. */
 static uint64_t user_regs(void)
 {
 #if defined(__x86_64__)
@@ -154,7 +154,8 @@ static void ask_for_samples(struct perf_event_attr *a, const struct weft_sampler
     a->sample_type |= PERF_SAMPLE_PERIOD;
     a->exclude_kernel = !s->kernel;
     a->exclude_hv = 1;
-    /* Samples of nothing but idling say nothing; but who has a timer of his own wants all of its ticks. */
+    /* Samples of an idle core say nothing; but a caller who switches each core's timer wants all of its
+     * ticks. */
     a->exclude_idle = s->kind->clock && !s->o.keep_off;
     ask_for_stacks(a, s, SAMPLE_MAIN);
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads that wait when sampling begins. The kernel tells the stack of a thread when it leaves its core; these have left
- * before, and one in a deadlock never comes back. So they are told as if they left when sampling began, and came back when
- * it ended.
+/* Threads that already wait when sampling begins. The kernel reports a thread's stack when the thread leaves
+ * its core. These threads have left before, and one in a deadlock never comes back. So they are reported as if
+ * they left when sampling began and came back when it ended.
  *
- * Nothing is done to the process: /proc/PID/task/TID/syscall has stack pointer and instruction of a thread that waits, and
- * /proc/PID/mem its stack. A thread that has not been switched to between before and after has waited all the
- * time, so both are true. The frame pointer is not known. Where an outer function needs it, it is one of the places in
- * the stack that look like a saved frame pointer below a return address: the one that leads farthest. */
+ * The process is not touched. /proc/PID/task/TID/syscall has the stack pointer and the instruction of a thread
+ * that waits, and /proc/PID/mem has its stack. If a thread has not run between two looks, it has waited all the
+ * time, so both are consistent. The frame pointer is not known. If an outer function needs it, it must be one
+ * of the places in the stack that look like a saved frame pointer below a return address: the one that leads
+ * farthest is taken. */
 #include <asm/perf_regs.h>
 #include <ctype.h>
 #include <dirent.h>
@@ -28,13 +29,13 @@ enum { PAGE = 4096, STACK_PAGES = 16, GUESSES = 64, THREADS_MAX = 4096 };
 struct sample_blocked_thread {
     uint32_t thread;
     bool told, back;
-    uint64_t switches; /* how often it has left a core, when it was seen first */
+    uint64_t switches; /* how often it had left a core at the first look */
 };
 
 /* ---- What /proc says ---- */
 
-/* How often the thread has left a core. False: it runs, or is gone. */
-static bool look(uint32_t process, uint32_t thread, uint64_t *switches)
+/* How often the thread has left a core. Returns false if it is running or gone. */
+static bool count_switches(uint32_t process, uint32_t thread, uint64_t *switches)
 {
     char path[96], line[256], state = 'R';
     uint64_t n;
@@ -54,8 +55,9 @@ static bool look(uint32_t process, uint32_t thread, uint64_t *switches)
     return strchr("SDTt", state) != NULL;
 }
 
-/* Stack pointer and instruction, which come last: "202 0x… … 0x7ffd… 0x7f01…", or "-1 0x7ffd… 0x7f01…". */
-static bool where(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
+/* Reads the stack pointer and the instruction, which come last: "202 0x… … 0x7ffd… 0x7f01…" or "-1 0x7ffd…
+ * 0x7f01…". */
+static bool read_registers(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
 {
     char path[96], line[512] = "";
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/syscall", process, thread);
@@ -76,7 +78,7 @@ static bool where(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
 
 /* ---- Its memory ---- */
 
-/* What cannot be read is as if it were not there. */
+/* What cannot be read is treated as missing. */
 static void open_memory(struct sample_distant *d, uint32_t process)
 {
     char path[64];
@@ -87,7 +89,7 @@ static void open_memory(struct sample_distant *d, uint32_t process)
         close(mem);
 }
 
-/* Whether a call stands before that instruction. */
+/* Returns true if there is a call just before that instruction. */
 static bool follows_call(struct sample_distant *memory, uint64_t pc)
 {
 #if defined(__x86_64__)
@@ -124,7 +126,7 @@ struct standing {
     size_t bytes; /* of the copy */
 };
 
-/* fp: 0 if it is not known. */
+/* fp: 0 if not known. */
 static uint32_t unwind(struct weft_sampler *s, const struct standing *t, uint64_t fp, uint64_t *to)
 {
     const uint64_t known[3] = {fp, t->sp, t->pc};
@@ -139,7 +141,7 @@ static uint32_t unwind(struct weft_sampler *s, const struct standing *t, uint64_
     return weft_unwinder_run(s->unwinder, &in, to, s->max_frames);
 }
 
-/* Fills s->address; returns how many there are. */
+/* Fills s->address; returns the number of addresses. */
 static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
                          struct sample_distant *memory)
 {
@@ -164,7 +166,7 @@ static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
     return best ? best : 1;
 }
 
-/* ---- Before, and when it has begun ---- */
+/* ---- Before sampling begins, and just after ---- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -186,7 +188,8 @@ int sample_blocked_look(struct weft_sampler *s)
     DIR *dir = opendir(path);
     while (dir && rc == 0 && s->blocked.count < THREADS_MAX && (entry = readdir(dir))) {
         t.thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (!isdigit((unsigned char)*entry->d_name) || !look(s->o.process, t.thread, &t.switches))
+        if (!isdigit((unsigned char)*entry->d_name) ||
+            !count_switches(s->o.process, t.thread, &t.switches))
             continue;
         if (weft_reserve(&s->blocked.thread, s->blocked.count, &s->blocked.room,
                          sizeof *s->blocked.thread))
@@ -227,11 +230,11 @@ bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
         struct sample_blocked_thread *t = &s->blocked.thread[i];
         now->process = s->o.process;
         now->thread = t->thread;
-        if (!where(now->process, t->thread, &now->sp, &now->pc))
+        if (!read_registers(now->process, t->thread, &now->sp, &now->pc))
             continue;
         now->bytes = sample_distant_read(&memory, now->sp, now->stack, sizeof now->stack);
-        if (!look(now->process, t->thread, &switches) || switches != t->switches)
-            continue; /* it was there, and the kernel tells the rest */
+        if (!count_switches(now->process, t->thread, &switches) || switches != t->switches)
+            continue; /* it was there before, and the kernel reports the rest */
         struct weft_sampled r = record_of(s, t->thread, s->blocked.since_ns);
         r.flags = WEFT_SWITCH_OUT;
         r.address = s->address;
@@ -260,7 +263,7 @@ void sample_blocked_back(struct weft_sampler *s, uint32_t thread)
 bool sample_blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     bool more = true;
-    if (s->burden.over) /* when they came back is not known */
+    if (s->burden.over) /* it is not known when they came back */
         s->blocked.count = 0;
     for (uint32_t i = 0; more && i < s->blocked.count; i++) {
         const struct sample_blocked_thread *t = &s->blocked.thread[i];

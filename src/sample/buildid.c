@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Build ids of files, where the kernel does not tell them. Whether a file has changed since is seen by its number and
- * time, not by its name. */
+/* Build ids of files, for kernels that do not report them. A file is recognised by its inode number and times,
+ * not by its name, so a changed file is noticed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,7 +71,7 @@ uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const cha
     uint32_t bytes = 0;
     if (*path != '/' || path[1] == '/') /* "//anon" */
         return 0;
-    /* As the process sees it, which may live in another root. */
+    /* The path as the process sees it; its root may differ from ours. */
     snprintf(root, sizeof root, "/proc/%u/root", process);
     int fd = symbols_regular_open(root, path);
     if (fd < 0)

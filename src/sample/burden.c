@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* What it costs to record when threads leave their cores. A server under load does so a hundred thousand times a
- * second, and each time costs it between one and two microseconds, and the sampler as much again. */
+/* What it costs to record when threads leave their cores. On a busy server that happens a hundred thousand
+ * times a second. Each time costs the server one to two microseconds, and the sampler about the same. */
 #include <string.h>
 
 #include "sample/state.h"
 
-/* This often costs 1 % of a core. So much more at once is borne, as when a program begins. */
+/* This rate costs 1 % of a core. A burst of this size is tolerated as well, as when a program starts. */
 #define A_SECOND 4000u
 #define AT_ONCE 5000u
 
-/* Idling is no thread's; and what comes back has left before. */
+/* The idle thread does not count, and a thread that comes back has left before. */
 void sample_burden_count(struct sample_burden *b, const uint8_t *bytes, size_t size)
 {
     struct perf_event_header head;

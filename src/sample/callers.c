@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* The user's callers: by DWARF from a copy of the stack, or by the kernel's chain of frame pointers, mended by a small
- * copy. The copy is for what is innermost: a library's function without a frame pointer hides its direct caller, which
- * is the function that one looks for. */
+/* The callers in user space. They come from DWARF and a copy of the stack; or from the kernel's chain of frame
+ * pointers, repaired with a small copy of the innermost stack. The copy is needed because a library function
+ * without a frame pointer hides its direct caller, and that is the function one looks for. */
 #include <string.h>
 
 #include "sample/state.h"
 
-/* 4 KiB reach the thread's beginning in most programs of C, 1 KiB leads out of most of a library's functions, 512 bytes
- * out of those that wait. Of many records a second less is copied, or the rings run over while the sampler waits for a
- * core. */
+/* In most C programs 4 KiB reach the thread's first function; 1 KiB reaches the caller of most library
+ * functions; 512 bytes reach the caller of those that wait. At high rates less is copied: otherwise the rings
+ * overflow while the sampler waits for a core. */
 enum { PIECE_MOST = 4096, PIECE = 1024, PIECE_LEAST = 512, PIECES_A_SECOND = 10 << 20 };
 
 uint64_t sample_rate(const struct weft_sampler *s)

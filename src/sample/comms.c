@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Open addressing; the kernel hands out thread numbers one after the other, so they need no mixing. */
+/* Open addressing. The kernel hands out consecutive thread numbers, so they need no hashing. */
 
 void sample_comms_fini(struct sample_comms *n)
 {
@@ -36,9 +36,9 @@ static bool grow(struct sample_comms *n)
 
 bool sample_comms_set(struct sample_comms *n, uint32_t thread, const char *text)
 {
-    char copy[sizeof n->slot->text] = ""; /* the text may be another thread's here, which moves */
+    char copy[sizeof n->slot->text] = ""; /* text may point into this table, which may move here */
     if (thread == 0)
-        return true; /* idle */
+        return true; /* the idle thread */
     memcpy(copy, text, strnlen(text, sizeof copy - 1));
     if (n->used >= n->slots / 2 && !grow(n))
         return false;
@@ -62,7 +62,7 @@ void sample_comms_drop(struct sample_comms *n, uint32_t thread)
     if (n->slot[hole].thread == 0)
         return;
     n->used--;
-    /* What had to go on past the hole moves into it. */
+    /* Entries after the hole that belong before it move into it. */
     for (uint32_t i = (hole + 1) & mask; n->slot[i].thread; i = (i + 1) & mask)
         if (((i - n->slot[i].thread) & mask) >= ((i - hole) & mask)) {
             n->slot[hole] = n->slot[i];

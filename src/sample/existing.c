@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What is there before sampling begins, and so is not told by the kernel: mappings and threads, out of /proc; and the
- * kernel itself. */
+/* What exists before sampling begins, and so is not reported by the kernel: mappings and threads, read from
+ * /proc; and the kernel itself. */
 #include <ctype.h>
 #include <dirent.h>
 #include <inttypes.h>
@@ -49,7 +49,7 @@ static int tell_mapping(struct weft_sampler *s, uint32_t process, uint64_t time_
         .core = NONE,
         .start = start,
         .size = end - start,
-        .offset = file ? offset : start, /* as the kernel tells it of what has no file */
+        .offset = file ? offset : start, /* as the kernel reports mappings without a file */
         .text = *path ? path : "//anon",
         .build_id = id,
     };
@@ -78,7 +78,7 @@ static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread
     snprintf(path, sizeof path, "/proc/%u/task/%u/comm", process, thread);
     FILE *f = fopen(path, "re");
     if (!f)
-        return 0; /* it has ended */
+        return 0; /* the process has ended */
     if (!fgets(name, sizeof name, f))
         *name = 0;
     fclose(f);
@@ -95,7 +95,7 @@ static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread
     return sample_comms_set(&s->comms, thread, name) ? sample_tell(s, &r) : WEFT_E_NOMEM;
 }
 
-/* The numbers that are names in a folder. */
+/* Calls back for each name in a folder that is a number. */
 static int each_number(struct weft_sampler *s, const char *folder, uint32_t process,
                        uint64_t time_ns,
                        int (*fn)(struct weft_sampler *, uint32_t, uint32_t, uint64_t))
@@ -132,7 +132,7 @@ int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns)
 
 /* ---- The kernel ---- */
 
-/* The GNU build id among ELF notes. */
+/* Finds the GNU build id among ELF notes. */
 static uint32_t read_notes(const char *path, uint8_t *id)
 {
     uint8_t notes[4096];
@@ -173,7 +173,7 @@ static int tell_text(struct weft_sampler *s, uint64_t start, uint64_t size, cons
         .core = NONE,
         .start = start,
         .size = size,
-        .offset = start, /* its symbols are told by address */
+        .offset = start, /* the kernel's symbols are recorded by address */
         .text = name,
         .build_id = id,
         .build_id_bytes = read_notes(notes, id),
@@ -206,7 +206,7 @@ int sample_tell_kernel(struct weft_sampler *s)
     while (f && (!start || !end) && fgets(line, sizeof line, f)) {
         char type;
         const char *third = strrchr(line, ' ');
-        if (!third || third[1] != '_') /* most are neither, and there are many */
+        if (!third || third[1] != '_') /* most lines are neither, and there are many */
             continue;
         if (sscanf(line, "%" SCNx64 " %c %127s", &at, &type, name) != 3)
             continue;

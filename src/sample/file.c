@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A packet grows in memory and is written in one piece. What is equal in it is kept once: texts, and nodes of stacks,
- * whose numbers are the packet's. So a packet is small, and can be read when the others are lost. */
+/* A packet is built in memory and written in one piece. Texts and nodes of stacks that are equal are stored
+ * once per packet, and numbered per packet. So a packet is small, and can be read if others are lost. */
 #include "sample/file.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 #include "sample/packet.h"
 
 #define FACTS_BYTES 65536
-#define SYMBOLS_FRAMES 64 /* inlined into one another at an address; more are left out */
+#define SYMBOLS_FRAMES 64 /* functions inlined into one another at an address; more are left out */
 
 struct weft_samples_file {
     int fd;
@@ -134,14 +134,14 @@ static int write_packet(struct weft_samples_file *f)
     size_t size;
     const void *bytes = sample_packet_end(&f->packet, &size);
     if (!bytes)
-        return 0; /* nothing is in it */
+        return 0; /* it is empty */
     int rc = write_all(f->fd, bytes, size, f->end);
     if (rc == 0)
         f->end += (off_t)size;
     return rc;
 }
 
-/* Room for a record of at most bytes, texts and nodes that it needs included. */
+/* Makes room for a record of at most that many bytes, with the texts and nodes that it needs. */
 static int make_room(struct weft_samples_file *f, size_t bytes)
 {
     if (f->failed)
@@ -164,7 +164,7 @@ static size_t text_bytes(const char *text)
 
 int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r)
 {
-    /* A path of the kernel's has at most 4096 bytes. */
+    /* A path from the kernel has at most 4096 bytes. */
     if (r->addresses > SAMPLE_PACKET_BYTES_MAX / 64 / sizeof(struct weft_record_node) ||
         (r->text && strlen(r->text) > SAMPLE_PACKET_BYTES_MAX / 64))
         return WEFT_E_LIMIT;
@@ -203,7 +203,7 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     struct weft_symbol_frame to[SYMBOLS_FRAMES];
     const size_t bytes = frames_bytes(p, l, frames) + text_bytes(weft_profile_text(p, m->path));
     if (bytes > SAMPLE_PACKET_BYTES_MAX / 2)
-        return 0; /* names of such a length are no help */
+        return 0; /* names of that length are of no use */
     int rc = make_room(f, bytes);
     if (rc < 0)
         return rc;
@@ -325,7 +325,7 @@ static bool is_packet(const struct weft_packet_header *h)
     return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE;
 }
 
-/* Packets that were cut off, as by a full disk, stay behind. */
+/* Packets that were written when the disk became full, for example, may remain incomplete. */
 static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
                           struct weft_error *err)
 {
@@ -360,9 +360,9 @@ int weft_samples_append(int to, int from, struct weft_error *err)
     const off_t end = lseek(to, 0, SEEK_END);
     if (end < 0)
         return write_error(WEFT_E_IO, err);
-    const off_t at = (end + 7) & ~(off_t)7; /* a trace that was cut off may end anywhere */
+    const off_t at = (end + 7) & ~(off_t)7; /* a truncated trace may end anywhere */
     int rc = append_packets(to, at, trace.uuid, from, err);
     if (rc < 0 && ftruncate(to, end) < 0)
-        return rc; /* half a packet stays; readers leave it out */
+        return rc; /* half a packet remains; readers skip it */
     return rc;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Packets of samples into a file. The file is a trace by itself: it begins with facts (docs/format.md), so that
- * what is there of it can be read if the sampler is killed; or its packets go behind those of a trace that was
- * recorded meanwhile (weft_samples_append). */
+/* Writes packets of samples into a file. The file is a trace of its own that begins with facts
+ * (docs/format.md), so it can be read even if the sampler is killed. Or its packets are appended to a trace
+ * that was recorded at the same time (weft_samples_append). */
 #ifndef WEFT_SAMPLE_FILE_H
 #define WEFT_SAMPLE_FILE_H
 
@@ -10,31 +10,32 @@
 struct weft_samples_file;
 
 struct weft_samples_facts {
-    uint32_t process; /* that is sampled; 0: all */
+    uint32_t process; /* the process that is sampled; 0: all */
     const char *program;
     const char *const *arg;
     uint32_t args;
 };
 
-/* On fd, which stays the caller's and is empty and seekable. */
+/* Begins a file on fd, which stays the caller's and must be empty and seekable. */
 int weft_samples_begin(struct weft_samples_file **out, int fd,
                        const struct weft_samples_facts *facts, const struct weft_source *source,
                        const char *source_name, struct weft_error *err);
 int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r);
 
-/* Writes what is not yet written: to be called at least once a second. */
+/* Writes what has not been written yet: call it at least once a second. */
 int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err);
 
-/* The symbols of a finished profile of this file, so that it can be read elsewhere. */
+/* Adds the symbols of a finished profile of this file, so that it can be read on other machines. */
 int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
                              struct weft_error *err);
 
 uint64_t weft_samples_bytes(const struct weft_samples_file *f); /* written so far */
 
-/* Marks it as ended; closes. f is gone also after an error. */
+/* Marks the file as ended and frees f, also after an error. */
 int weft_samples_end(struct weft_samples_file *f, struct weft_error *err);
 
-/* Appends the packets of samples in the file from to the trace to, under its UUID. Both are open, to for writing. */
+/* Appends the packets of samples in the file `from` to the trace `to`, with the UUID of `to`. Both are open;
+ * `to` for writing. */
 int weft_samples_append(int to, int from, struct weft_error *err);
 
 #endif

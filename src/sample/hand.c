@@ -34,7 +34,7 @@ static bool in_kernel(const struct sample_perf_record *r)
     return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
-/* The kernel's part and the user's, by marks between them. */
+/* Splits the chain at perf's marks into the kernel's part and the user's. */
 static void walk_chain(const struct sample_perf_record *r, struct stack *st, uint64_t *to,
                        uint32_t room)
 {
@@ -75,7 +75,7 @@ static struct stack stack_of(struct weft_sampler *s, const struct sample_perf_re
 
 /* ---- Records ---- */
 
-/* The kernel goes on telling the first period of a timer. */
+/* The kernel reports a timer's first period, even after it was changed. */
 static uint64_t value_of(const struct weft_sampler *s, const struct sample_perf_record *r)
 {
     if (!s->kind->clock)
@@ -122,7 +122,7 @@ static bool take_switch(struct weft_sampler *s, struct sample_ring *ring,
     }
     ring->leaving_count = 0;
     s->counts.switches++;
-    return r->thread != 0; /* idling is no thread's */
+    return r->thread != 0; /* the idle thread does not count */
 }
 
 static bool take_event(struct weft_sampler *s, struct sample_ring *ring,
@@ -214,7 +214,7 @@ static void take_exit(struct weft_sampler *s, const struct sample_perf_record *r
 {
     out->kind = WEFT_RECORD_EXIT;
     sample_comms_drop(&s->comms, r->thread);
-    /* Its other threads may live on, seldom, and then have frame pointers only. */
+    /* Its other threads may still run, which is rare; they then get frame pointers only. */
     if (s->unwinder && !s->o.dwarf_bytes && r->thread == r->process)
         weft_unwinder_forget(s->unwinder, r->process);
 }
@@ -232,9 +232,9 @@ bool sample_hand_lost(struct weft_sampler *s, struct sample_ring *ring, uint64_t
     return true;
 }
 
-/* A thread that was found late may have been made by one that had its events already. Then it has inherited these,
- * and what happens is said twice: by its own ones, which are switched off at the first sign of that, and under the
- * ids of the other's. */
+/* A thread that was found late may have been created by one that already had its events, and has then inherited
+ * them. So what happens is reported twice: by the thread's own events, which are switched off at the first sign
+ * of this, and under the ids of the creator's events. */
 static bool is_double(struct weft_sampler *s, const struct sample_perf_record *r)
 {
     if (s->late == s->events || r->type == PERF_RECORD_LOST)
@@ -252,9 +252,9 @@ static bool is_double(struct weft_sampler *s, const struct sample_perf_record *r
     return false;
 }
 
-static bool take(struct weft_sampler *s, struct sample_ring *ring,
-                 const struct sample_perf_record *r, struct weft_sampled *out,
-                 uint8_t id[WEFT_BUILD_ID_MAX])
+static bool decode(struct weft_sampler *s, struct sample_ring *ring,
+                   const struct sample_perf_record *r, struct weft_sampled *out,
+                   uint8_t id[WEFT_BUILD_ID_MAX])
 {
     switch (r->type) {
     case PERF_RECORD_SAMPLE:
@@ -292,7 +292,7 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
     struct sample_perf_record r;
     uint8_t id[WEFT_BUILD_ID_MAX];
     if (sample_perf_parse(&r, bytes, size, sample_type, s) == 0) {
-        /* Not as we have asked for it: a kernel that we do not understand. */
+        /* The record does not have the form that we requested: we do not understand this kernel. */
         ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
         return true;
     }
@@ -304,7 +304,7 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
         .parent = NONE,
         .text = "",
     };
-    if (is_double(s, &r) || !take(s, ring, &r, &out, id))
+    if (is_double(s, &r) || !decode(s, ring, &r, &out, id))
         return true;
     if (out.kind == WEFT_RECORD_SWITCH || out.kind == WEFT_RECORD_EXIT)
         sample_blocked_back(s, out.thread);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Interrupts as regions: tracepoints tell when each begins and ends. */
+/* Interrupts as regions: tracepoints report when each one begins and ends. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,7 +118,7 @@ bool sample_interrupt(struct weft_sampler *s, struct sample_ring *ring, enum sam
             copy_name(running->name, sizeof running->name, t, r);
         return false;
     }
-    /* Without its beginning: sampling began meanwhile, or it was lost. */
+    /* The beginning is missing: sampling began in between, or it was lost. */
     if (!running->from_ns || running->number != number || running->from_ns > r->time_ns)
         return false;
     *out = (struct weft_sampled){

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Opens the events: for each core, or for each thread on each core. */
+/* Opens the events: one for each core, or for each thread on each core. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@
 
 #define MANY_CORES 8192
 
-/* Of "0-3,5": calls add for each; returns false if that does. */
+/* Parses a list like "0-3,5" and calls add for each core; returns false if add does. */
 static bool each_core(bool (*add)(struct weft_sampler *s, uint32_t core), struct weft_sampler *s)
 {
     char line[4096] = "";
@@ -61,7 +61,7 @@ static bool add_ring(struct weft_sampler *s, uint32_t core)
 struct threads {
     pid_t *thread;
     uint32_t count, room;
-    uint32_t from; /* what was found before it is dealt with */
+    uint32_t from; /* threads before this index are done */
 };
 
 static bool add_thread(struct threads *t, pid_t thread)
@@ -72,7 +72,7 @@ static bool add_thread(struct threads *t, pid_t thread)
     return true;
 }
 
-/* What the events are opened for. */
+/* Finds the threads for which events are opened. */
 static int find_threads(struct threads *t, const struct weft_sampler *s)
 {
     char path[64];
@@ -99,7 +99,7 @@ static int compare_threads(const void *a, const void *b)
     return weft_order(*x, *y);
 }
 
-/* Looks again. What is new stands behind what was there. */
+/* Looks again. New threads are added after those found before. */
 static int find_new(struct threads *t, const struct weft_sampler *s)
 {
     struct threads now = {0};
@@ -116,7 +116,7 @@ static int find_new(struct threads *t, const struct weft_sampler *s)
     }
     free(now.thread);
     t->from = before;
-    return error == ESRCH ? 0 : error; /* it has ended: that will be seen */
+    return error == ESRCH ? 0 : error; /* the process has ended, which will be noticed later */
 }
 
 /* ---- Events ---- */
@@ -171,7 +171,7 @@ static int open_role(struct weft_sampler *s, enum sample_role role, const struct
             if (s->ring[r].side != (role >= SAMPLE_SWITCHES))
                 continue;
             last = open_event(s, role, t->thread[i], r);
-            /* The thread has ended, or the core has been taken off, since. */
+            /* Meanwhile the thread has ended, or the core was taken offline. */
             error = last == ESRCH || (last == ENODEV && r) ? 0 : last;
         }
     if (!error && s->events == before)
@@ -182,7 +182,7 @@ static int open_role(struct weft_sampler *s, enum sample_role role, const struct
     return error;
 }
 
-/* The main event decides what is permitted. */
+/* Opening the main event shows what is permitted. */
 static int open_main(struct weft_sampler *s, const struct threads *t)
 {
     int error = open_role(s, SAMPLE_MAIN, t);
@@ -211,7 +211,7 @@ static void open_leaving(struct weft_sampler *s, const struct threads *t)
 {
     if (s->o.no_switches || s->o.no_stacks)
         return;
-    /* It happens in the kernel, so whoever may not look there does not see it. */
+    /* This event happens in the kernel: without permission to sample the kernel it never fires. */
     s->leaving = s->kernel && open_role(s, SAMPLE_LEAVE, t) == 0;
     if (!s->leaving && (s->kernel || s->o.no_kernel))
         sample_note(s, "left out: where threads wait, which happens in the kernel");
@@ -235,9 +235,11 @@ static void open_interrupts(struct weft_sampler *s, const struct threads *t)
                 strerror(error));
 }
 
-enum { LOOKS = 10 }; /* whoever makes threads all the time has none without an event soon */
+enum {
+    LOOKS = 10
+}; /* a process that creates threads all the time will always have a new one without an event */
 
-/* A thread that was made meanwhile, by one that had no event yet, has none. */
+/* A thread created meanwhile, by one without an event, has no event. */
 static int open_late(struct weft_sampler *s, struct threads *t)
 {
     int error = 0;

@@ -47,7 +47,7 @@ int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64
             return WEFT_E_NOMEM;
         uint64_t time_ns = sample_perf_time(at, head.size);
         if (time_ns == 0)
-            time_ns = last_ns; /* it stays where it is */
+            time_ns = last_ns; /* it keeps its place */
         last_ns = time_ns;
         o->item[o->items++] =
             (struct sample_held){time_ns, o->count++, o->held.used, head.size, ring};
@@ -80,8 +80,8 @@ const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uin
     return o->held.at + h->offset;
 }
 
-/* What is left is little, unless a caller stops in the middle; it moves to a buffer of its own, since records lie
- * there in the order of the rings. */
+/* Little is left over, unless a caller stops in the middle. It moves to a buffer of its own, because records
+ * there are in the order of the rings. */
 int sample_order_drop(struct sample_order *o)
 {
     size_t left = 0;

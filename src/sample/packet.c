@@ -44,7 +44,7 @@ int sample_packet_reserve(struct sample_packet *p, size_t bytes)
 
 /* ---- Records ---- */
 
-/* Room for a record is there; returns it, zeroed but for its head. */
+/* Adds a record, for which there must be room; it is zeroed except for its head. */
 static void *add(struct sample_packet *p, enum weft_record_kind kind, size_t bytes)
 {
     const size_t size = (bytes + 7) & ~(size_t)7;
@@ -55,7 +55,7 @@ static void *add(struct sample_packet *p, enum weft_record_kind kind, size_t byt
     return head;
 }
 
-/* ---- What is kept once ---- */
+/* ---- Texts and nodes, which are stored once ---- */
 
 static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 {
@@ -70,7 +70,7 @@ static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
     return weft_mix(h ^ word, seed);
 }
 
-/* The packet's bytes and where the records of one sort begin, for the table. */
+/* For the hash table: the packet's bytes, and where the records of one kind begin. */
 struct records {
     const uint8_t *bytes;
     const uint32_t *at;
@@ -94,9 +94,9 @@ static bool same_record(const void *array, uint32_t item, const void *key)
     return memcmp(r->bytes + r->at[item], h, h->bytes) == 0;
 }
 
-/* The record just added stands at the packet's end; if there is one like it already, it goes away again. Returns the
- * number of that record, counted from 0; UINT32_MAX: no memory. */
-static uint32_t once(struct sample_packet *p, struct sample_once *o, size_t begin)
+/* If the packet already has a record equal to the one just added, removes the new one. Returns the number of
+ * the record that stays, counted from 0; UINT32_MAX: no memory. */
+static uint32_t add_once(struct sample_packet *p, struct sample_once *o, size_t begin)
 {
     if (!weft_table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
                             p->seed) ||
@@ -125,7 +125,7 @@ uint32_t sample_packet_text(struct sample_packet *p, const char *text)
     struct weft_record_text *r = add(p, WEFT_RECORD_TEXT, sizeof *r + size + 1);
     r->size = (uint32_t)size;
     memcpy(r + 1, text, size);
-    return once(p, &p->texts, begin) + 1;
+    return add_once(p, &p->texts, begin) + 1;
 }
 
 static uint32_t put_node(struct sample_packet *p, uint32_t parent, uint64_t address, uint8_t flags)
@@ -135,14 +135,14 @@ static uint32_t put_node(struct sample_packet *p, uint32_t parent, uint64_t addr
     r->head.flags = flags;
     r->parent = parent;
     r->address = address;
-    return once(p, &p->nodes, begin) + 1;
+    return add_once(p, &p->nodes, begin) + 1;
 }
 
 static uint32_t put_stack(struct sample_packet *p, const struct weft_sampled *s)
 {
     uint32_t node = 0;
     for (uint32_t i = s->addresses; i-- > 0 && !p->failed;) {
-        /* The innermost of the user's is where he was interrupted, or has called the kernel. */
+        /* The innermost user address is where the thread was interrupted, or where it called the kernel. */
         const bool caller = i != 0 && i != s->kernel_addresses;
         node = put_node(p, node, s->address[i],
                         (uint8_t)((i < s->kernel_addresses ? WEFT_NODE_KERNEL : 0) |
@@ -332,7 +332,7 @@ int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
     }
     if (!p->failed)
         return 0;
-    /* Texts and nodes of it that are there already stay, with the tables that know them. */
+    /* Its texts and nodes that are already added stay, and so do the tables that refer to them. */
     size_t end = before;
     for (size_t at = before; at < p->used;) {
         const struct weft_record_head *h = (const void *)(p->bytes + at);
@@ -357,7 +357,7 @@ uint32_t sample_packet_object(struct sample_packet *p, const struct sample_objec
     r->path = path;
     r->process = o->process;
     memcpy(r->build_id, o->build_id, id);
-    return once(p, &p->objects, begin);
+    return add_once(p, &p->objects, begin);
 }
 
 int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offset,

@@ -8,7 +8,7 @@
 
 #define SAMPLE_PACKET_BYTES_MAX ((size_t)1 << 20)
 
-/* Records that the packet has once each: where they begin, by number, and found by what they say. */
+/* Records that are stored once per packet: their offsets by number, and a table to find them by content. */
 struct sample_once {
     uint32_t *at;
     uint32_t count, room;
@@ -17,14 +17,14 @@ struct sample_once {
 
 struct sample_packet {
     uint8_t uuid[16], boot_id[16];
-    uint64_t sequence; /* of the packets before it */
+    uint64_t sequence; /* number of packets before this one */
     uint64_t seed, first_ns, last_ns;
     uint8_t *bytes;
-    size_t used; /* 0: not begun */
+    size_t used; /* 0: the packet is not begun */
     uint32_t room;
     size_t begun; /* bytes that every packet begins with */
     struct sample_once texts, nodes, objects;
-    bool failed; /* out of memory while something was put */
+    bool failed; /* out of memory while something was added */
 };
 
 int sample_packet_init(struct sample_packet *p);
@@ -36,8 +36,8 @@ bool sample_packet_begun(const struct sample_packet *p);
 bool sample_packet_fits(const struct sample_packet *p, size_t bytes);
 int sample_packet_reserve(struct sample_packet *p, size_t bytes);
 
-/* What follows needs room that was reserved. Numbers are 0 where there is no memory; then the record that they are
- * for fails. */
+/* These need room that was reserved before. They return 0 if there is no memory; then adding the record that
+ * they are for fails. */
 uint32_t sample_packet_text(struct sample_packet *p, const char *text);
 int sample_packet_put(struct sample_packet *p, const struct weft_sampled *r);
 
@@ -51,7 +51,8 @@ uint32_t sample_packet_object(struct sample_packet *p, const struct sample_objec
 int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offset,
                          const struct weft_symbol_frame *frame, uint16_t frames);
 
-/* Its bytes, or NULL if nothing was put; then it is not begun. They are there until the next call. */
+/* Returns the packet's bytes; or NULL if nothing was added, and the packet is then not begun. Valid until the
+ * next call. */
 const void *sample_packet_end(struct sample_packet *p, size_t *size);
 
 #endif

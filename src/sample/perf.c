@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* What is left of a record. Once something did not fit, nothing does. */
+/* The unread rest of a record. After one read that did not fit, all others fail. */
 struct bytes {
     const uint8_t *at;
     size_t left;
     bool short_of;
 };
 
-static const uint8_t *take(struct bytes *b, uint64_t n)
+static const uint8_t *take_bytes(struct bytes *b, uint64_t n)
 {
     if (n > b->left) {
         b->short_of = true;
@@ -23,11 +23,11 @@ static const uint8_t *take(struct bytes *b, uint64_t n)
     return at;
 }
 
-/* The rings are in the machine's own order of bytes. */
+/* The rings use the machine's own byte order. */
 static uint64_t take_u64(struct bytes *b)
 {
     uint64_t v = 0;
-    const uint8_t *at = take(b, sizeof v);
+    const uint8_t *at = take_bytes(b, sizeof v);
     if (at)
         memcpy(&v, at, sizeof v);
     return v;
@@ -36,7 +36,7 @@ static uint64_t take_u64(struct bytes *b)
 static uint32_t take_u32(struct bytes *b)
 {
     uint32_t v = 0;
-    const uint8_t *at = take(b, sizeof v);
+    const uint8_t *at = take_bytes(b, sizeof v);
     if (at)
         memcpy(&v, at, sizeof v);
     return v;
@@ -45,7 +45,7 @@ static uint32_t take_u32(struct bytes *b)
 /* n numbers of 8 bytes, or NULL. */
 static const uint8_t *take_array(struct bytes *b, uint64_t n)
 {
-    return n <= b->left / 8 ? take(b, n * 8) : take(b, UINT64_MAX);
+    return n <= b->left / 8 ? take_bytes(b, n * 8) : take_bytes(b, UINT64_MAX);
 }
 
 static const char *take_text(struct bytes *b)
@@ -78,7 +78,7 @@ static void parse_trailer(struct sample_perf_record *r, struct bytes b)
     r->id = take_u64(&b);
 }
 
-/* Identifier, instruction, thread, time stand first, whatever else is asked for. */
+/* Identifier, instruction, thread and time come first, whatever else was requested. */
 static void parse_sample(struct sample_perf_record *r, struct bytes *b,
                          sample_perf_type_fn *type_of, void *data)
 {
@@ -99,18 +99,18 @@ static void parse_sample(struct sample_perf_record *r, struct bytes *b,
     }
     if (type & PERF_SAMPLE_RAW) {
         r->raw_bytes = take_u32(b);
-        r->raw = take(b, r->raw_bytes);
+        r->raw = take_bytes(b, r->raw_bytes);
     }
     if (type & PERF_SAMPLE_REGS_USER && take_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
         r->regs = take_array(b, bits(mask));
     if (type & PERF_SAMPLE_STACK_USER) {
         uint64_t size = take_u64(b);
-        r->stack = take(b, size);
+        r->stack = take_bytes(b, size);
         r->stack_bytes = size ? take_u64(b) : 0;
         b->short_of |= r->stack_bytes > size;
     }
     if (type == 0)
-        b->short_of = true; /* of no event of ours */
+        b->short_of = true; /* none of our events has this */
 }
 
 static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
@@ -122,7 +122,7 @@ static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
     r->offset = take_u64(b);
     r->executable = !(r->misc & PERF_RECORD_MISC_MMAP_DATA);
     if (r->type == PERF_RECORD_MMAP2) {
-        const uint8_t *file = take(b, 24);
+        const uint8_t *file = take_bytes(b, 24);
         r->executable = take_u32(b) & 4; /* PROT_EXEC */
         take_u32(b);
         if (file && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
@@ -207,7 +207,7 @@ uint64_t sample_perf_time(const uint8_t *bytes, size_t room)
     memcpy(&head, bytes, sizeof head);
     if (head.size > room)
         return 0;
-    /* Of a sample: after the identifier, the instruction and the thread; all of ours have these. */
+    /* In a sample: after the identifier, the instruction and the thread, which all of our events have. */
     size_t at = head.type == PERF_RECORD_SAMPLE ? sizeof head + 24 : head.size - (size_t)24;
     if (head.size >= sizeof head + SAMPLE_PERF_TRAILER_BYTES)
         memcpy(&time_ns, bytes + at, sizeof time_ns);

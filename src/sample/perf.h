@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Records of Linux's perf rings, out of bytes: no state, no system calls. What does not add up is refused, for
- * somebody may hand in anything. */
+/* Parses records of Linux's perf rings from bytes: no state, no system calls. Inconsistent records are refused,
+ * because the bytes may come from anybody. */
 #ifndef WEFT_SAMPLE_PERF_H
 #define WEFT_SAMPLE_PERF_H
 
@@ -9,26 +9,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of every event that the sampler opens, so that all records end alike (sample_id_all). */
+/* Set in every event that the sampler opens, so that all records end alike (sample_id_all). */
 #define SAMPLE_PERF_COMMON                                                                         \
     ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
      PERF_SAMPLE_CPU)
 
-/* The end of a record that is no sample: process, thread, time, core, id. */
+/* The end of every record except samples: process, thread, time, core, id. */
 #define SAMPLE_PERF_TRAILER_BYTES 32
 
-/* A record, pointing into the bytes that it was read from. */
+/* A parsed record; it points into the bytes that it was read from. */
 struct sample_perf_record {
     uint32_t type; /* PERF_RECORD_… */
     uint16_t misc;
     uint64_t time_ns, id; /* id: of the event; 0: not known */
     uint32_t process, thread, core;
 
-    /* SAMPLE; which of these are there, sample_type says */
+    /* SAMPLE; sample_type says which of these it has. */
     uint64_t ip, period;
     const uint8_t *chain; /* chain_count u64, with perf's context marks between them */
     uint64_t chain_count;
-    const uint8_t *raw; /* of a tracepoint */
+    const uint8_t *raw; /* data of a tracepoint */
     uint32_t raw_bytes;
     const uint8_t *regs; /* regs_count u64; NULL: none, as of a kernel thread */
     const uint8_t *stack;
@@ -36,8 +36,8 @@ struct sample_perf_record {
 
     /* MMAP, MMAP2 */
     uint64_t start, size, offset;
-    uint64_t device, inode, generation; /* 0: not told */
-    const uint8_t *build_id;            /* NULL: not told */
+    uint64_t device, inode, generation; /* 0: not reported */
+    const uint8_t *build_id;            /* NULL: not reported */
     uint32_t build_id_bytes;
     bool executable;
 
@@ -46,13 +46,13 @@ struct sample_perf_record {
     uint64_t count;                 /* LOST, LOST_SAMPLES */
 };
 
-/* Reads the record at bytes, of which room are there. sample_type and regs_mask: of the event with this id, as
- * type_of says. Returns its size, or 0 if it is none. */
+/* Reads the record at bytes, of which room bytes are valid. type_of returns sample_type and regs_mask of the
+ * event with this id. Returns the record's size, or 0 if it is invalid. */
 typedef uint64_t sample_perf_type_fn(void *data, uint64_t id, uint64_t *regs_mask);
 size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, size_t room,
                          sample_perf_type_fn *type_of, void *data);
 
-/* When it happened: all that is needed to put records in order. 0: not known. */
+/* Returns the record's time, which is all that is needed to sort records; 0: not known. */
 uint64_t sample_perf_time(const uint8_t *bytes, size_t room);
 
 #endif

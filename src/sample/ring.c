@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The rings that the kernel fills. They are shared memory: the kernel stores data_head after the bytes before it,
- * and does not overwrite what lies behind data_tail. What is read is copied out first, and checked in the copy. */
+/* The rings that the kernel fills. They are shared memory: the kernel stores data_head after the bytes before
+ * it, and does not overwrite bytes that are not yet released by data_tail. Bytes are copied out first; the copy
+ * is checked. */
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@
 
 #define RING_BYTES ((size_t)2 << 20)
 #define RING_BYTES_PIECES ((size_t)8 << 20) /* each sample has a piece of a stack */
-#define OFTEN 1000u /* samples a second: more than the smaller ones hold for half a second */
+#define OFTEN 1000u /* samples per second: smaller rings would not hold half a second of them */
 #define RING_BYTES_MIN ((size_t)32 << 10)
 #define RING_BYTES_MAX ((size_t)1 << 30)
 
@@ -28,7 +29,7 @@ void sample_unmap_rings(struct weft_sampler *s)
     }
 }
 
-/* The first event of each core has its ring. Returns 0 or an errno. */
+/* Maps the rings; the first event of each core owns that core's ring. Returns 0 or an errno. */
 static int map_all(struct weft_sampler *s)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -61,7 +62,7 @@ static size_t ring_bytes(const struct weft_sampler *s)
         wanted = s->o.ring_bytes;
     size_t bytes = RING_BYTES_MIN;
     while (bytes < wanted && bytes < RING_BYTES_MAX)
-        bytes *= 2; /* the kernel wants a power of two */
+        bytes *= 2; /* the kernel requires a power of two */
     return bytes;
 }
 
@@ -75,7 +76,7 @@ int sample_map_rings(struct weft_sampler *s, struct weft_error *err)
 {
     int error;
     s->ring_bytes = ring_bytes(s);
-    /* What memory a user may lock counts for all of his rings together. */
+    /* The limit on locked memory applies to all rings of a user together. */
     while ((error = map_all(s)) != 0 && (error == EPERM || error == ENOMEM) &&
            s->ring_bytes > RING_BYTES_MIN)
         s->ring_bytes /= 2;
@@ -103,8 +104,9 @@ int sample_map_rings(struct weft_sampler *s, struct weft_error *err)
     return 0;
 }
 
-/* An event whose threads are gone reports that for ever. Another one that fills the same ring takes its place. */
-static void replace(struct weft_sampler *s, uint32_t event)
+/* An event whose threads are all gone signals that forever. Replaces it as the ring's owner by another event of
+ * the ring. */
+static void replace_owner(struct weft_sampler *s, uint32_t event)
 {
     const uint32_t ring = s->event[event].ring;
     epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->event[event].fd, NULL);
@@ -121,7 +123,7 @@ int sample_wait(struct weft_sampler *s, int timeout_ms)
         return errno == EINTR ? 0 : WEFT_E_IO;
     for (int i = 0; i < n; i++)
         if (e[i].events & EPOLLHUP)
-            replace(s, e[i].data.u32);
+            replace_owner(s, e[i].data.u32);
     return 0;
 }
 
@@ -141,7 +143,7 @@ static int drain(struct weft_sampler *s, uint32_t ring)
     const uint64_t filled = head - tail;
     if (filled == 0)
         return 0;
-    if (filled > size) /* not by this kernel */
+    if (filled > size) /* impossible with this kernel */
         return WEFT_E_IO;
     uint8_t *to = sample_order_room(&s->order, (size_t)filled);
     if (!to)
@@ -150,7 +152,7 @@ static int drain(struct weft_sampler *s, uint32_t ring)
     const size_t first = filled < size - from ? (size_t)filled : size - from;
     memcpy(to, data + from, first);
     memcpy(to + first, data, (size_t)filled - first);
-    /* Release: the bytes have been read before the kernel may overwrite them. */
+    /* Release: we have read these bytes before the kernel may overwrite them. */
     __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
     if (r->side)
         sample_burden_count(&s->burden, to, (size_t)filled);
@@ -168,12 +170,12 @@ int sample_drain(struct weft_sampler *s)
     return rc;
 }
 
-/* The ring says what was lost when the next record finds room; after the last one only the events know. */
+/* A ring reports lost records when the next record finds room. After the last record only the events know. */
 bool sample_lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
 {
     bool more = true;
     for (uint32_t i = 0; more && !s->no_lost_counts && i < s->rings; i++) {
-        uint64_t total = 0, is[2]; /* what it has counted; what it has lost */
+        uint64_t total = 0, is[2]; /* records counted so far; records lost */
         for (uint32_t k = 0; k < s->events; k++)
             if (s->event[k].ring == i && read(s->event[k].fd, is, sizeof is) == sizeof is)
                 total += is[1];

@@ -12,10 +12,10 @@
 #include "sample/hand.h"
 #include "sample/state.h"
 
-#define FRAMES 127        /* what the kernel gives unless kernel.perf_event_max_stack says more */
-#define FREQUENCY 1000    /* samples a second */
-#define DWARF_MAX 65528   /* a record's size has 16 bits */
-#define SLACK_NS 20000000 /* a record younger than that may still get one before it */
+#define FRAMES 127        /* the kernel's limit unless kernel.perf_event_max_stack is larger */
+#define FREQUENCY 1000    /* samples per second */
+#define DWARF_MAX 65528   /* the size of a record has 16 bits */
+#define SLACK_NS 20000000 /* until a record is this old, an earlier one may still arrive */
 
 void sample_note(struct weft_sampler *s, const char *format, ...)
 {
@@ -125,7 +125,7 @@ int weft_sampler_open(struct weft_sampler **out, const struct weft_sampler_optio
     s->epoll = -1;
     sample_burden_look(&s->burden, sample_now_ns()); /* from now on */
     int rc = open_sampler(s, err);
-    s->o.event = s->kind ? s->kind->name : NULL; /* not the caller's */
+    s->o.event = s->kind ? s->kind->name : NULL; /* the caller's string may not live long enough */
     if (rc == 0)
         *out = s;
     else
@@ -172,7 +172,7 @@ static void switch_from(struct weft_sampler *s, enum sample_role first, bool on)
             sample_switch(s, role, NONE, on);
 }
 
-/* There are so many that they cost too much: they are off for good. */
+/* Records of switches are so frequent that they cost too much: switches them off for good. */
 static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
                              ptrdiff_t *count)
 {
@@ -194,8 +194,8 @@ static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *
     return fn(data, &r);
 }
 
-/* Mappings and threads are looked at when the kernel tells new ones already, so none falls between; what is seen is
- * told as of before. */
+/* Mappings and threads are read after the kernel has begun to report new ones, so none is missed; they are
+ * reported as if they had been there before. */
 int weft_sampler_start(struct weft_sampler *s)
 {
     const uint64_t now_ns = sample_now_ns();
@@ -242,7 +242,7 @@ int weft_sampler_core(struct weft_sampler *s, uint32_t core, bool on)
 
 int weft_sampler_period(struct weft_sampler *s, uint64_t period)
 {
-    /* Of an event that goes by frequency the kernel takes a period for one. */
+    /* For an event with a frequency, the kernel would take the period as a frequency. */
     if (period == 0 || s->period == 0 || sample_check_rate(s->kind, 0, period, NULL) < 0)
         return WEFT_E_INVALID;
     int rc = 0;
@@ -299,7 +299,8 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
     if (!hand_out_told(s, fn, data, &count) || !sample_blocked_begin(s, fn, data, &count))
         return count;
     int rc = timeout_ms && !s->stopped ? sample_wait(s, timeout_ms) : 0;
-    const bool all = s->stopped; /* before the rings are looked at: then nothing comes after them */
+    const bool all =
+        s->stopped; /* read before the rings are: if it is set, nothing comes after what they hold */
     const uint64_t before_ns = all ? UINT64_MAX : sample_now_ns() - SLACK_NS;
     if (rc == 0)
         rc = sample_drain(s);
@@ -310,7 +311,7 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
     const uint8_t *bytes;
     uint32_t size, ring;
     bool more = true;
-    /* At once: to hand out what there is may take longer than it takes to fill the rings again. */
+    /* Checked at once: handing out what has come may take longer than the rings take to fill again. */
     if (!s->o.all_switches && sample_burden_look(&s->burden, sample_now_ns()))
         more = give_switches_up(s, fn, data, &count);
     while (more && (bytes = sample_order_take(&s->order, before_ns, &size, &ring)))
