@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Writing: commands, and why they are refused. The texts are Akaros's. */
+/* Writing to the files: commands, and why they are refused. The texts are Akaros's. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #define KPCTL_USAGE "startclr|start|stop|clear|opstart|opstop|optimer"
 #define OPTIMER_USAGE "optimer [<0|1|..|n|all> <on|off>] [period USEC]"
 
-#define PERIOD_MIN UINT64_C(10) /* the kernel's timer takes no less for a perf event */
+#define PERIOD_MIN UINT64_C(10) /* the kernel's minimum period for the timer of a perf event */
 #define PERIOD_MAX UINT64_C(3600000000)
 
 /* ---- Errors ---- */
@@ -56,7 +56,7 @@ struct words {
     unsigned count; /* 5: more */
 };
 
-/* false: too long, or not text. */
+/* Splits a text into words. Returns false if it is too long, or not text. */
 static bool split(struct words *s, const char *text, size_t size)
 {
     s->count = 0;
@@ -86,7 +86,7 @@ static bool is_number(const char *text)
     return *text && strspn(text, "0123456789") == strlen(text);
 }
 
-/* UINT64_MAX for what is larger. */
+/* Returns UINT64_MAX for larger numbers. */
 static uint64_t number(const char *text, int base)
 {
     errno = 0;
@@ -215,7 +215,7 @@ static int mpstat(struct weft_kprof *k, const struct words *s, const struct weft
     return 0;
 }
 
-/* A sample with this address, of the core of whoever writes it. */
+/* A sample at this address, on the core of the thread that writes. */
 static int kpoprofile(struct weft_kprof *k, const struct words *s,
                       const struct weft_kprof_writer *w)
 {
@@ -259,7 +259,7 @@ int weft_kprof_write(struct weft_kprof *k, enum weft_kprof_file file, const char
     }
     struct words s;
     if (!split(&s, text, size))
-        s.count = 0; /* nobody's command */
+        s.count = 0; /* it is no command */
     if (k->printx)
         note_command(k, name[file], text, size, w);
     switch (file) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Collecting: samples go into a buffer for each core and stream, from there into the stream's queue. */
+/* Collecting samples: into one buffer per core and stream, and from there into the stream's queue. */
 #include "kprof/device.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include "kprof/state.h"
 
 #define QUEUE_BYTES (UINT64_C(64) << 20)
-#define WAIT_NS UINT64_C(200000000) /* how old a record in a core's buffer gets */
+#define WAIT_NS UINT64_C(200000000) /* maximum age of a record in a core's buffer */
 
 int weft_kprof_new(struct weft_kprof **out, const struct weft_kprof_options *o,
                    const struct weft_kprof_host *host)
@@ -74,7 +74,7 @@ void kprof_log(struct weft_kprof *k, uint32_t core, const char *format, ...)
 
 /* ---- Buffers and queues ---- */
 
-/* Only the first record that is dropped is told; how many there are, the file kpctl says. */
+/* Only the first dropped record is logged; the file kpctl has the count. */
 bool kprof_put(struct weft_kprof *k, enum kprof_stream stream, const uint8_t *record,
                uint32_t bytes)
 {
@@ -136,7 +136,7 @@ static void buffer_put(struct weft_kprof *k, uint32_t core, enum kprof_stream st
     b->used += (uint32_t)sizeof bytes + bytes;
 }
 
-/* ---- What the host tells ---- */
+/* ---- Reports of the host ---- */
 
 static void collect(struct weft_kprof *k, const struct weft_kprof_sample *s)
 {
@@ -156,7 +156,7 @@ void weft_kprof_take_sample(struct weft_kprof *k, const struct weft_kprof_sample
 {
     if (s->core >= k->host.cores || s->addresses == 0)
         return;
-    /* What was taken before the timer was switched off may come later. */
+    /* Samples taken before the timer was switched off may arrive later. */
     const struct kprof_core *c = &k->core[s->core];
     if (!c->on && s->time_ns >= c->off_ns)
         return;
@@ -213,14 +213,14 @@ static int start(struct weft_kprof *k, struct weft_error *err)
     return k->host.start(k->host.data, err) < 0 ? -EIO : 0;
 }
 
-/* The timers were stopped to be switched, and cannot be started again. */
+/* The timers were stopped in order to switch them, and cannot be restarted. */
 static void end_counting(struct weft_kprof *k, const struct weft_error *why)
 {
     k->counting = false;
     kprof_log(k, 0, "the histogram ends: %s", why->text);
 }
 
-/* Whoever begins gets only what is taken from now on, and all mappings that there are now. */
+/* A new collection gets only samples taken from now on, and all mappings that exist now. */
 int kprof_opstart(struct weft_kprof *k, struct weft_error *err)
 {
     if (k->collecting)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Akaros's profiling device: its files, without a file system around them. What happens on the machine is a host
- * (kprof/linux.h, or a test's), who says in turn which samples were taken.
+/* Akaros's profiling device: its files, without a file system around them. The machine is a host
+ * (kprof/linux.h, or a test's). The device switches the host's timers, and the host reports the samples.
  *
  *     weft_kprof_new(&k, &options, &host);
  *     weft_kprof_write(k, WEFT_KPROF_KPCTL, "optimer 0 on", 12, &writer);
@@ -10,7 +10,8 @@
  *     n = weft_kprof_read(h, buffer, sizeof buffer, 0);
  *     weft_kprof_close(h);
  *
- * One thread. Nothing here waits: who reads where there is nothing yet is told to come back (WEFT_KPROF_WAIT). */
+ * For one thread. Nothing here waits: a read without data returns WEFT_KPROF_WAIT, and the caller tries again
+ * later. */
 #ifndef WEFT_KPROF_DEVICE_H
 #define WEFT_KPROF_DEVICE_H
 
@@ -37,7 +38,7 @@ enum weft_kprof_file {
 };
 
 enum weft_kprof_kpdata {
-    WEFT_KPROF_AUTO, /* records; the histogram from start or startclr on until it is stopped and cleared */
+    WEFT_KPROF_AUTO, /* the records; or the histogram, from start or startclr until it is stopped and cleared */
     WEFT_KPROF_RECORDS,
     WEFT_KPROF_HISTOGRAM,
 };
@@ -45,27 +46,28 @@ enum weft_kprof_kpdata {
 struct weft_kprof_options {
     enum weft_kprof_kpdata kpdata;
     uint64_t queue_bytes;    /* of each queue; 0: 64 MiB */
-    uint32_t user_frames;    /* addresses of a user's sample; 0: 1 */
+    uint32_t user_frames;    /* addresses in a sample of user space; 0: 1 */
     const char *stat;        /* NULL: /proc/stat */
-    uint32_t ticks_a_second; /* of it; 0: 100 */
+    uint32_t ticks_a_second; /* unit of stat; 0: 100 */
 };
 
-/* The machine. What it calls back is weft_kprof_take_…, only from within stop and read of its own. */
+/* The machine. It calls back weft_kprof_take_…, but only from within its stop and read. */
 struct weft_kprof_host {
     uint32_t cores; /* highest number + 1 */
     void *data;
-    uint64_t (*now)(void *data); /* ns; the clock of samples */
+    uint64_t (*now)(void *data); /* in ns, on the clock of the samples */
 
-    /* Timers. core UINT32_MAX: all. WEFT_E_INVALID: no such core, or not possible; others: err says why. */
+    /* Switches timers. core UINT32_MAX: all. WEFT_E_INVALID: no such core, or impossible; other codes: err
+     * explains. */
     int (*core)(void *data, uint32_t core, bool on, struct weft_error *err);
     int (*period)(void *data, uint64_t ns, struct weft_error *err);
 
-    /* From now on ticks are taken. First comes what there is: mappings and processes. */
+    /* Begins to take samples. First it reports what exists: mappings and processes. */
     int (*start)(void *data, struct weft_error *err);
-    /* Not any more; everything that was taken until now is handed out. */
+    /* Ends that; everything taken until now is handed out. */
     void (*stop)(void *data);
 
-    uint64_t (*slowed)(void *data); /* how often it ticked slower than asked for; may be NULL */
+    uint64_t (*slowed)(void *data); /* how often the timer ran slower than requested; may be NULL */
     kprof_name_fn *name;            /* of a function of the kernel; may be NULL */
     void (*print)(void *data, const char *line); /* on the console; may be NULL */
 };
@@ -75,49 +77,49 @@ struct weft_kprof_handle;
 
 int weft_kprof_new(struct weft_kprof **out, const struct weft_kprof_options *o,
                    const struct weft_kprof_host *host);
-void weft_kprof_free(struct weft_kprof *k); /* handles have been closed; does not call the host */
+void weft_kprof_free(struct weft_kprof *k); /* close all handles before; does not call the host */
 
-/* ---- What the host tells ---- */
+/* ---- Reports of the host ---- */
 
 void weft_kprof_take_sample(struct weft_kprof *k, const struct weft_kprof_sample *s);
 void weft_kprof_take_mapping(struct weft_kprof *k, const struct weft_kprof_mapping *m);
 void weft_kprof_take_process(struct weft_kprof *k, uint64_t time_ns, uint32_t process,
                              const char *path);
 void weft_kprof_take_lost(struct weft_kprof *k, uint64_t count);
-void weft_kprof_take_trouble(struct weft_kprof *k, const char *text); /* into kptrace */
+void weft_kprof_take_trouble(struct weft_kprof *k, const char *text); /* adds it to kptrace */
 
-/* Whether mappings and processes are of any use now. */
+/* Returns true if mappings and processes are needed now. */
 bool weft_kprof_wants_mappings(const struct weft_kprof *k);
 
-/* Puts buffers of cores into the queue that have waited too long. To be called now and then. */
+/* Moves buffers of cores that have waited too long into the queue. Call it now and then. */
 void weft_kprof_flush(struct weft_kprof *k);
 
 /* ---- Files ---- */
 
 struct weft_kprof_writer {
-    uint32_t uid;  /* whose error it is */
-    uint32_t core; /* on which it ran */
+    uint32_t uid;  /* the user whose error it is */
+    uint32_t core; /* the core on which it ran */
 };
 
-/* A write of size bytes, wherever. 0, or a negative errno; what was wrong is then in the file "error". */
+/* A write of size bytes, at any offset. Returns 0 or a negative errno; the file "error" then explains it. */
 int weft_kprof_write(struct weft_kprof *k, enum weft_kprof_file file, const char *text, size_t size,
                      const struct weft_kprof_writer *w);
 
-/* For one reader. NULL: no memory. */
+/* Opens a file for one reader. NULL: no memory. */
 struct weft_kprof_handle *weft_kprof_open(struct weft_kprof *k, enum weft_kprof_file file,
                                           uint32_t uid);
 void weft_kprof_close(struct weft_kprof_handle *h);
 
 #define WEFT_KPROF_WAIT (-1000000)
 
-/* Reads at most size bytes; offset matters only to texts. Returns how many, 0 at the end, a negative errno, or
- * WEFT_KPROF_WAIT: there is nothing as yet. */
+/* Reads at most size bytes; offset matters only for texts. Returns the number of bytes, 0 at the end, a
+ * negative errno, or WEFT_KPROF_WAIT if there is no data yet. */
 ptrdiff_t weft_kprof_read(struct weft_kprof_handle *h, void *to, size_t size, uint64_t offset);
 
-/* Whether weft_kprof_read would not say WEFT_KPROF_WAIT. */
+/* Returns true if weft_kprof_read would not return WEFT_KPROF_WAIT. */
 bool weft_kprof_ready(const struct weft_kprof_handle *h);
 
-/* Ends collecting and the histogram, so that nobody has to wait any more. */
+/* Ends collecting and the histogram, so that no reader has to wait any longer. */
 void weft_kprof_end(struct weft_kprof *k);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading. */
+/* Reading the files. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +10,10 @@ struct weft_kprof_handle {
     struct weft_kprof *k;
     enum weft_kprof_file file;
     uint32_t uid;
-    bool histogram;                   /* kpdata, as it was when it was opened */
+    bool histogram;                   /* kpdata: it was the histogram when it was opened */
     struct kprof_queue_reader reader; /* kpoprofile, kpdata */
-    uint64_t log_begin;               /* kptrace: where offset 0 is */
-    char *text;                       /* the others: what it was when offset 0 was read */
+    uint64_t log_begin;               /* kptrace: the place of offset 0 in the log */
+    char *text;                       /* other files: their text when offset 0 was read */
     size_t text_size;
     bool has_text;
 };
@@ -50,7 +50,7 @@ bool weft_kprof_ready(const struct weft_kprof_handle *h)
     return !q || !h->k->collecting || !kprof_queue_empty(q, &h->reader);
 }
 
-/* What has been overwritten since it was opened is skipped: offsets go on from there. */
+/* What has been overwritten since the file was opened is skipped; offsets continue from there. */
 static ptrdiff_t read_log(struct weft_kprof_handle *h, void *to, size_t size, uint64_t offset)
 {
     if (offset > UINT64_MAX - h->log_begin)

@@ -14,7 +14,7 @@ void kprof_histogram_fini(struct kprof_histogram *h)
     *h = (struct kprof_histogram){0};
 }
 
-/* Addresses are the kernel's own, no stranger's: a hash without a seed will do. */
+/* The addresses come from the kernel and not from an attacker, so the hash needs no seed. */
 static uint64_t hash_cell(const void *cells, uint32_t cell, uint64_t seed)
 {
     return weft_mix(((const struct kprof_histogram_cell *)cells)[cell].address, seed);

@@ -12,14 +12,14 @@
 
 #define PERIOD_NS 1000000u
 #define KERNEL_FRAMES 16u
-#define NAMES_NS UINT64_C(10000000000) /* modules come and go */
+#define NAMES_NS UINT64_C(10000000000) /* then they are read again, because modules come and go */
 
 struct weft_kprof_linux {
     struct weft_sampler *sampler;
     struct weft_kprof *k;
     bool runs, troubled;
     struct symbols_symbol_table names;
-    uint64_t names_ns; /* when they were read; 0: not yet */
+    uint64_t names_ns; /* when the names were read; 0: not yet */
 };
 
 int weft_kprof_linux_open(struct weft_kprof_linux **out, uint32_t user_frames,
@@ -75,7 +75,7 @@ bool weft_kprof_linux_runs(const struct weft_kprof_linux *l)
     return l->runs;
 }
 
-/* ---- What is taken ---- */
+/* ---- Samples and other records ---- */
 
 static void take_sample(struct weft_kprof *k, const struct weft_sampled *r)
 {
@@ -90,7 +90,7 @@ static void take_sample(struct weft_kprof *k, const struct weft_sampled *r)
     weft_kprof_take_sample(k, &s);
 }
 
-/* Nothing says which file a new program is but the process itself; if it has ended, its name has to do. */
+/* Only the process itself can say which file its new program is; if it has ended, its name must do. */
 static void take_program(struct weft_kprof *k, const struct weft_sampled *r)
 {
     char link[64], path[4096];
@@ -100,19 +100,20 @@ static void take_program(struct weft_kprof *k, const struct weft_sampled *r)
     weft_kprof_take_process(k, r->time_ns, r->process, n > 0 ? path : r->text);
 }
 
-/* A process is new when it is told of as one that is there, runs another program, or comes by fork. Then it has
- * its parent's mappings, which the stream cannot say: they are looked up. */
+/* A process is new if it is reported as existing, if it runs another program, or if it comes by fork. After a
+ * fork it has its parent's mappings, which the stream cannot express: so they are looked up. */
 static void take_thread(struct weft_kprof_linux *l, const struct weft_sampled *r)
 {
     if (!weft_kprof_wants_mappings(l->k) || r->thread != r->process)
         return;
     if (r->parent != UINT32_MAX)
-        weft_sampler_tell(l->sampler, r->process, r->time_ns); /* no memory: then without */
+        weft_sampler_tell(l->sampler, r->process,
+                          r->time_ns); /* without them if there is no memory */
     else if (r->flags & WEFT_THREAD_EXEC || r->core == UINT32_MAX)
         take_program(l->k, r);
 }
 
-static bool take(void *data, const struct weft_sampled *r)
+static bool take_record(void *data, const struct weft_sampled *r)
 {
     struct weft_kprof_linux *l = data;
     switch (r->kind) {
@@ -120,7 +121,7 @@ static bool take(void *data, const struct weft_sampled *r)
         take_sample(l->k, r);
         break;
     case WEFT_RECORD_MAPPING:
-        if (r->process != UINT32_MAX) /* the kernel stands in no file */
+        if (r->process != UINT32_MAX) /* no file contains the kernel */
             weft_kprof_take_mapping(l->k, &(struct weft_kprof_mapping){.time_ns = r->time_ns,
                                                                        .start = r->start,
                                                                        .size = r->size,
@@ -143,7 +144,7 @@ static bool take(void *data, const struct weft_sampled *r)
 void weft_kprof_linux_take(struct weft_kprof_linux *l)
 {
     struct weft_error err;
-    const bool failed = weft_sampler_read(l->sampler, 0, take, l, &err) < 0;
+    const bool failed = weft_sampler_read(l->sampler, 0, take_record, l, &err) < 0;
     if (failed && !l->troubled)
         weft_kprof_take_trouble(l->k, err.text);
     l->troubled = failed;
@@ -171,7 +172,7 @@ static int period(void *data, uint64_t ns, struct weft_error *err)
     return rc < 0 ? weft_error_set(err, rc, WEFT_NO_OFFSET, "the kernel does not take it") : 0;
 }
 
-/* Nothing ticks, and nothing is told, while nobody wants it: timers that are on cost nothing then. */
+/* While nobody collects, nothing ticks and nothing is reported: then timers that are on cost nothing. */
 static int start(void *data, struct weft_error *err)
 {
     struct weft_kprof_linux *l = data;
@@ -187,7 +188,7 @@ static void stop(void *data)
     struct weft_kprof_linux *l = data;
     weft_sampler_stop(l->sampler);
     weft_kprof_linux_take(l);
-    weft_kprof_linux_take(l); /* what the first one had looked up */
+    weft_kprof_linux_take(l); /* what the first sampler had looked up */
     l->runs = false;
 }
 
@@ -203,7 +204,7 @@ static const char *name(void *data, uint64_t address)
     const uint64_t now_ns = now(NULL);
     if (l->names_ns == 0 || now_ns - l->names_ns > NAMES_NS) {
         symbols_symbol_table_free(&l->names);
-        symbols_kallsyms_load(&l->names, "/proc/kallsyms"); /* no memory: some are missing */
+        symbols_kallsyms_load(&l->names, "/proc/kallsyms"); /* without memory some are missing */
         l->names_ns = now_ns;
     }
     const struct symbols_symbol *s = symbols_symbol_table_find(&l->names, address);

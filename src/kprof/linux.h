@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The machine that kprof/device.h wants, on Linux: its timers are perf's, its names those of kallsyms. One thread. */
+/* The host of kprof/device.h on Linux: its timers are perf's, its function names come from kallsyms. For one
+ * thread. */
 #ifndef WEFT_KPROF_LINUX_H
 #define WEFT_KPROF_LINUX_H
 
@@ -7,22 +8,22 @@
 
 struct weft_kprof_linux;
 
-/* Fails as weft_sampler_open does. user_frames as of the device. */
+/* Fails like weft_sampler_open. user_frames: see struct weft_kprof_options. */
 int weft_kprof_linux_open(struct weft_kprof_linux **out, uint32_t user_frames,
                           struct weft_error *err);
-void weft_kprof_linux_close(struct weft_kprof_linux *l); /* after the device */
+void weft_kprof_linux_close(struct weft_kprof_linux *l); /* close the device first */
 
-/* What is not as it could be, a sentence each; NULL after the last one. */
+/* What does not work as it should, one sentence each; NULL after the last one. */
 const char *weft_kprof_linux_note(const struct weft_kprof_linux *l, uint32_t i);
 
-/* For weft_kprof_new. print may be set by the caller. */
+/* The host for weft_kprof_new. The caller may set print. */
 struct weft_kprof_host weft_kprof_linux_host(struct weft_kprof_linux *l);
 
-/* Who gets what is taken; before anything is started. */
+/* Sets the device that receives the samples. Call it before anything is started. */
 void weft_kprof_linux_give(struct weft_kprof_linux *l, struct weft_kprof *k);
 
-/* Takes what there is, without waiting. To be called when weft_kprof_linux_fd is readable, and some times a second
- * while weft_kprof_linux_runs. */
+/* Passes on the records that are there, without waiting. Call it when weft_kprof_linux_fd is readable, and a
+ * few times per second while weft_kprof_linux_runs. */
 void weft_kprof_linux_take(struct weft_kprof_linux *l);
 int weft_kprof_linux_fd(const struct weft_kprof_linux *l);
 bool weft_kprof_linux_runs(const struct weft_kprof_linux *l);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* kptrace: lines of text, of which the latest are kept. A reader's place is a number of bytes since the first line
- * there ever was. One thread. */
+/* kptrace: a log of text lines, of which the latest are kept. A reader's place is the number of bytes since the
+ * very first line. For one thread. */
 #ifndef WEFT_KPROF_LOG_H
 #define WEFT_KPROF_LOG_H
 
@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #define KPROF_LOG_BYTES (256u << 10)
-#define KPROF_LOG_LINE 1024u /* bytes of a line, at most; the rest is cut off */
+#define KPROF_LOG_LINE 1024u /* maximum bytes of a line; the rest is cut off */
 
 struct kprof_log_buffer {
     char *bytes; /* a ring */
@@ -18,11 +18,13 @@ struct kprof_log_buffer {
 int kprof_log_init(struct kprof_log_buffer *l); /* 0 or WEFT_E_NOMEM */
 void kprof_log_fini(struct kprof_log_buffer *l);
 
-/* Adds "[seconds.nanoseconds]:cpuN: text", for each line of text. What is not fit for a terminal becomes '?'. */
+/* Adds "[seconds.nanoseconds]:cpuN: text" for each line of text. Characters that are unsafe on a terminal
+ * become '?'. */
 void kprof_log_put(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core, const char *text,
                    size_t size);
 
-/* Up to size bytes from *place on, which is moved to the first line that is left if it has been overwritten. */
+/* Reads up to size bytes from *place on, and advances it. If that place has been overwritten, reading begins at
+ * the oldest line that is left. */
 size_t kprof_log_read(const struct kprof_log_buffer *l, uint64_t *place, char *to, size_t size);
 
 #endif

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers of a line of /proc/stat, and what they are here. Those of virtual machines (guest) follow; they are
- * in user and nice already. */
+/* The columns of a line in /proc/stat, and the kind of each. The columns for virtual machines (guest) follow;
+ * their times are contained in user and nice. */
 static const enum kprof_mpstat_kind column[] = {
     KPROF_MPSTAT_USER, KPROF_MPSTAT_USER,                    /* nice */
     KPROF_MPSTAT_KERN, KPROF_MPSTAT_IDLE, KPROF_MPSTAT_IDLE, /* iowait */
@@ -46,7 +46,8 @@ int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char
     FILE *f = fopen(path, "re");
     char *text = NULL;
     size_t size = 0;
-    ssize_t n = f ? getdelim(&text, &size, 0, f) : -1; /* no NUL in it: all of it */
+    ssize_t n = f ? getdelim(&text, &size, 0, f)
+                  : -1; /* the file contains no NUL, so this reads all of it */
     int rc = 0;
     if (n < 0)
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s cannot be read: %s", path,
@@ -59,8 +60,8 @@ int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char
     return rc;
 }
 
-/* Some counters of the kernel's go back a tick now and then. */
-static uint64_t since(uint64_t now, uint64_t then)
+/* Some of the kernel's counters go back by a tick now and then. */
+static uint64_t ticks_since(uint64_t now, uint64_t then)
 {
     return now > then ? now - then : 0;
 }
@@ -91,7 +92,7 @@ void kprof_mpstat_print(FILE *out, const struct kprof_mpstat_core *then,
         if (!now[i].online)
             continue;
         for (unsigned k = 0; k < KPROF_MPSTAT_KINDS; k++)
-            ticks[k] = since(now[i].ticks[k], then[i].ticks[k]);
+            ticks[k] = ticks_since(now[i].ticks[k], then[i].ticks[k]);
         if (!raw) {
             print_core(out, i, ticks, ticks_a_second);
             continue;

@@ -8,15 +8,16 @@
 #include "format/error.h"
 
 #define BLOCK_BYTES (64u << 10)
-#define HEAD_BYTES 4u /* before each record: its size */
+#define HEAD_BYTES 4u /* the record's size, before each record */
 
 struct kprof_queue_block {
     struct kprof_queue_block *next;
-    uint32_t begin, end; /* what is still to be read */
+    uint32_t begin, end; /* the unread part */
     uint8_t bytes[BLOCK_BYTES];
 };
 
-/* A record that a reader has begun: taken out of the blocks, so that giving it back needs no memory. */
+/* A record of which a reader has read a part. It is no longer in the blocks, so that giving it back needs no
+ * memory. */
 struct kprof_queue_part {
     struct kprof_queue_part *next;
     uint32_t bytes, read;
@@ -82,7 +83,7 @@ bool kprof_queue_empty(const struct kprof_queue *q, const struct kprof_queue_rea
     return q->records == 0 && !r->part;
 }
 
-/* The first record in the blocks, or NULL. */
+/* Returns the first record in the blocks, or NULL. */
 static const uint8_t *first_record(const struct kprof_queue *q, uint32_t *bytes)
 {
     if (!q->first)
@@ -92,7 +93,7 @@ static const uint8_t *first_record(const struct kprof_queue *q, uint32_t *bytes)
     return at + HEAD_BYTES;
 }
 
-/* A block is freed with its last record: an empty queue holds no memory. */
+/* A block is freed together with its last record, so an empty queue holds no memory. */
 static void drop_first(struct kprof_queue *q, uint32_t bytes)
 {
     struct kprof_queue_block *b = q->first;
@@ -107,7 +108,7 @@ static void drop_first(struct kprof_queue *q, uint32_t bytes)
     free(b);
 }
 
-/* Gives the next record to the reader alone. 0, or WEFT_E_NOMEM. */
+/* Gives the next record to this reader alone. Returns 0 or WEFT_E_NOMEM. */
 static int begin_part(struct kprof_queue *q, struct kprof_queue_reader *r)
 {
     if (q->returned) {
@@ -152,7 +153,7 @@ ptrdiff_t kprof_queue_read(struct kprof_queue *q, struct kprof_queue_reader *r, 
     if (r->part)
         used = read_part(r, out, size);
     while (!r->part && q->returned && q->returned->bytes <= size - used) {
-        begin_part(q, r); /* cannot fail: it is there already */
+        begin_part(q, r); /* cannot fail: the part exists already */
         used += read_part(r, out + used, size - used);
     }
     const uint8_t *record;
@@ -162,7 +163,7 @@ ptrdiff_t kprof_queue_read(struct kprof_queue *q, struct kprof_queue_reader *r, 
         used += bytes;
         drop_first(q, bytes);
     }
-    if (used == 0 && size > 0 && q->records > 0) { /* not even one fits */
+    if (used == 0 && size > 0 && q->records > 0) { /* the buffer is too small for even one record */
         if (begin_part(q, r) < 0)
             return WEFT_E_NOMEM;
         used = read_part(r, out, size);

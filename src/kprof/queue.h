@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Records on their way to readers: a bounded queue that reading drains. Readers get whole records as long as their
- * buffer has room for one; one whose buffer is smaller gets the record in parts, and nobody else gets any of it.
- * One thread. */
+/* A bounded queue of records on their way to readers; reading empties it. A reader gets whole records if its
+ * buffer has room for one. A reader with a smaller buffer gets a record in parts, and no other reader gets any
+ * part of that record. For one thread. */
 #ifndef WEFT_KPROF_QUEUE_H
 #define WEFT_KPROF_QUEUE_H
 
@@ -14,13 +14,13 @@ struct kprof_queue_part;
 
 struct kprof_queue {
     struct kprof_queue_block *first, *last;
-    struct kprof_queue_part *returned; /* given back by readers: to be read first */
-    uint64_t records, bytes;           /* that are in it */
+    struct kprof_queue_part *returned; /* given back by readers: read first */
+    uint64_t records, bytes;           /* in the queue */
     uint64_t limit_bytes;
-    uint64_t dropped; /* records that there was no room for */
+    uint64_t dropped; /* records for which there was no room */
 };
 
-/* Where a reader stands. Zero: at the boundary of records. */
+/* A reader's position. All zeros: between two records. */
 struct kprof_queue_reader {
     struct kprof_queue_part *part;
 };
@@ -28,16 +28,16 @@ struct kprof_queue_reader {
 void kprof_queue_init(struct kprof_queue *q, uint64_t limit_bytes);
 void kprof_queue_fini(struct kprof_queue *q);
 
-/* Appends a record of 1 to 32 KiB. Without room it is dropped and counted: false. */
+/* Appends a record of 1 byte to 32 KiB. If there is no room, drops and counts it, and returns false. */
 bool kprof_queue_put(struct kprof_queue *q, const void *record, uint32_t bytes);
 
 bool kprof_queue_empty(const struct kprof_queue *q, const struct kprof_queue_reader *r);
 
-/* Takes what there is, at most size bytes. Returns how many, or WEFT_E_NOMEM, having taken nothing. */
+/* Reads at most size bytes. Returns how many; or WEFT_E_NOMEM, and then nothing was read. */
 ptrdiff_t kprof_queue_read(struct kprof_queue *q, struct kprof_queue_reader *r, void *to,
                            size_t size);
 
-/* The reader goes: a record that it has read in part is there again, whole, for the next one. */
+/* The reader leaves: a record of which it has read a part is available again, complete, for the next reader. */
 void kprof_queue_leave(struct kprof_queue *q, struct kprof_queue_reader *r);
 
 #endif

@@ -42,7 +42,7 @@ uint32_t kprof_stream_version_1(uint8_t *to, const struct weft_kprof_sample *s)
     return (uint32_t)(put_addresses(at, s) - to);
 }
 
-/* 7 bits a byte, least significant first. */
+/* Seven bits per byte, the least significant first. */
 static uint8_t *put_varint(uint8_t *to, uint32_t v)
 {
     for (; v >= 0x80; v >>= 7)
@@ -60,7 +60,7 @@ uint32_t kprof_stream_sample(uint8_t *to, const struct weft_kprof_sample *s)
 {
     uint8_t *at =
         put_head(to, s->kernel ? KERNEL_TRACE : USER_TRACE, 24 + 8 * (size_t)s->addresses);
-    at = put_u64(at, 0); /* info: nothing that the reference explains */
+    at = put_u64(at, 0); /* info: the reference does not explain it */
     at = put_u64(at, s->time_ns);
     at = put_u32(at, s->process);
     at = put_u16(at, (uint16_t)s->core);

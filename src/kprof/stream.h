@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The records of Akaros's two streams, as bytes: version 1 (kpoprofile) and the typed records of October 2015
+/* Encodes the records of Akaros's two streams: version 1 (kpoprofile), and the typed records of October 2015
  * (kpdata). */
 #ifndef WEFT_KPROF_STREAM_H
 #define WEFT_KPROF_STREAM_H
@@ -8,14 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define KPROF_STREAM_FRAMES 127 /* addresses of a record, at most */
-#define KPROF_STREAM_PATH 4095  /* bytes of a path; longer ones are cut */
-#define KPROF_STREAM_BYTES 4608 /* of the longest record */
+#define KPROF_STREAM_FRAMES 127 /* maximum addresses in a record */
+#define KPROF_STREAM_PATH 4095  /* maximum bytes of a path; longer ones are cut */
+#define KPROF_STREAM_BYTES 4608 /* size of the longest record */
 
 struct weft_kprof_sample {
     uint64_t time_ns;
     uint32_t process, core;
-    bool kernel; /* where it was: then these are the kernel's addresses, else the program's */
+    /* The sample is in the kernel, so these are kernel addresses; otherwise the program's. */
+    bool kernel;
     const uint64_t *address; /* innermost first */
     uint32_t addresses;
 };
@@ -26,7 +27,8 @@ struct weft_kprof_mapping { /* of an executable file */
     const char *path;
 };
 
-/* Each fills to, of KPROF_STREAM_BYTES, and returns how many bytes. Addresses: 1 to KPROF_STREAM_FRAMES. */
+/* Each function encodes a record into `to`, which has KPROF_STREAM_BYTES, and returns its size. A sample has 1
+ * to KPROF_STREAM_FRAMES addresses. */
 uint32_t kprof_stream_version_1(uint8_t *to, const struct weft_kprof_sample *s);
 uint32_t kprof_stream_sample(uint8_t *to, const struct weft_kprof_sample *s);
 uint32_t kprof_stream_mapping(uint8_t *to, const struct weft_kprof_mapping *m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is in the files that are texts. */
+/* The contents of the files that are texts. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
