@@ -9,7 +9,7 @@
 #include "base/order.h"
 #include "xen/refs.h"
 
-enum { ID_MAX = 0x7fef }; /* what is above is the hypervisor's */
+enum { ID_MAX = 0x7fef }; /* larger numbers are reserved for the hypervisor */
 
 const char *weft_xen_state_name(enum weft_xen_state state)
 {
@@ -22,7 +22,7 @@ static int out_of_memory(struct weft_error *err)
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
-/* A domain's number, as it is written: no sign, no zero before it. */
+/* Parses a domain's number: no sign, no leading zero. */
 static bool parse_id(const char *text, unsigned *id)
 {
     unsigned n = 0;
@@ -46,9 +46,9 @@ static int compare(const void *a, const void *b)
     return weft_order(x, y);
 }
 
-/* The numbers of all domains, in order. The caller frees *domains. */
-static int list(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
-                struct weft_error *err)
+/* Lists the numbers of all domains, in order. The caller frees *domains. */
+static int list_ids(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
+                    struct weft_error *err)
 {
     unsigned names = 0;
     char **name = xen->list(xen->context, "/local/domain", &names);
@@ -74,7 +74,7 @@ static int list(const struct weft_xen *xen, struct weft_xen_domain **domains, ui
     return 0;
 }
 
-/* A domain without a name, or one that has just ended, has "". */
+/* The name is "" if the domain has none, or has just ended. */
 static int read_name(const struct weft_xen *xen, struct weft_xen_domain *d, struct weft_error *err)
 {
     char *value;
@@ -101,7 +101,7 @@ static int is_there(const struct weft_xen *xen, unsigned domain, const char *key
     return rc < 0 ? rc : 0;
 }
 
-/* All but its number and name. */
+/* Reads everything except number and name. */
 static int read_rest(const struct weft_xen *xen, struct weft_xen_domain *d, struct weft_error *err)
 {
     int rc = is_there(xen, d->id, WEFT_XEN_LIST_KEY, &d->lists, err);
@@ -114,7 +114,7 @@ static int read_rest(const struct weft_xen *xen, struct weft_xen_domain *d, stru
 int weft_xen_domains(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
                      struct weft_error *err)
 {
-    int rc = list(xen, domains, count, err);
+    int rc = list_ids(xen, domains, count, err);
     for (uint32_t i = 0; i < *count && rc == 0; i++) {
         rc = read_name(xen, &(*domains)[i], err);
         if (rc == 0)
@@ -139,7 +139,7 @@ static int several(const struct weft_xen_domain *d, uint32_t count, const char *
             continue;
         if (!found++)
             first = d[i].id;
-        if (used < sizeof numbers - 16) /* a number, or what stands for the rest */
+        if (used < sizeof numbers - 16) /* room for a number, or for what replaces the rest */
             used += (size_t)snprintf(numbers + used, sizeof numbers - used, "%s%u",
                                      used ? ", " : "", d[i].id);
         else if (numbers[used - 1] != '.')
@@ -181,7 +181,7 @@ int weft_xen_find(const struct weft_xen *xen, const char *name, struct weft_xen_
     struct weft_xen_domain *d, *found = NULL;
     uint32_t count;
     unsigned id;
-    int rc = list(xen, &d, &count, err);
+    int rc = list_ids(xen, &d, &count, err);
     if (rc < 0)
         return rc;
     if (parse_id(name, &id))

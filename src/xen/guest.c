@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* libweft-xen in a Linux guest.
  *
- * No descriptor stays open: a program may close all that it has and open others with their numbers, and the child of a
- * fork must not speak on its parent's connection to XenStore. The pages live as long as they are mapped. */
+ * No descriptor stays open, for two reasons. A program may close all its descriptors and open others with the
+ * same numbers. And the child of a fork must not use its parent's connection to XenStore. The pages live as
+ * long as they are mapped. */
 #include <weft/xen.h>
 
 #include <errno.h>
@@ -23,29 +24,29 @@
 #include "format/sized.h"
 #include "format/xen.h"
 
-#define OPTIONS_FIRST 24u /* struct weft_xen_options of version 1: frozen */
+#define OPTIONS_FIRST 24u /* size of struct weft_xen_options of version 1: never changes */
 _Static_assert(offsetof(struct weft_xen_options, bytes) == 8, "frozen");
 _Static_assert(offsetof(struct weft_xen_options, flags) == 20, "frozen");
 #define DEFAULT_BYTES (UINT64_C(2) << 20)
-#define CONFLICTS_MAX 1000 /* with other writers of XenStore, one after the other */
+#define CONFLICTS_MAX 1000 /* consecutive conflicts with other writers of XenStore */
 
-/* What could not be done. */
+/* The step that failed. */
 enum step { NOTHING, SIZE, OPEN, SHARE, GRANT, START, STORE, PUBLISH };
 
 static struct guest {
     struct weft_xen_share share;
-    unsigned char *memory; /* NULL: none */
+    unsigned char *memory; /* NULL: no pages */
     uint64_t pages;
     pid_t owner;
-    uint32_t *references; /* while they are granted */
+    uint32_t *references; /* only while pages are granted */
     struct xs_handle *store;
     xs_transaction_t transaction;
     unsigned domain;
     enum step failed;
-} * guest; /* in the child of a fork this is empty, however it was forked */
+} * guest; /* zeroed in the child of a fork, whatever kind of fork it was */
 
-/* Pages that were let go by weft_xen_stop, as addresses without memory: a thread that was stopped in the middle of an
- * event may still write there. weft_start fails as long as there is one. */
+/* Pages that weft_xen_stop released: their addresses are still reserved, without memory, because a thread that
+ * was stopped in the middle of an event may still write there. While they exist, weft_start fails. */
 static unsigned char *former;
 static uint64_t former_pages;
 
@@ -62,19 +63,19 @@ static bool set_up(void)
         if (p == MAP_FAILED)
             return false;
         madvise(p, sizeof *guest,
-                MADV_WIPEONFORK); /* old kernels do not know it: they have owner */
+                MADV_WIPEONFORK); /* old kernels do not know it: then owner tells */
         guest = p;
     }
     *guest = (struct guest){.owner = getpid()};
     return true;
 }
 
-/* ---- What share.c stands on ---- */
+/* ---- The functions that share.c calls ---- */
 
 static int grant(void *context, unsigned domain, void *page, uint32_t *reference)
 {
     const struct guest *g = context;
-    (void)domain; /* they are granted, all together */
+    (void)domain; /* they are granted already, all together */
     *reference = g->references[((unsigned char *)page - g->memory) / WEFT_XEN_PAGE];
     return 0;
 }
@@ -91,7 +92,7 @@ static int negative_errno(void)
     return errno > 0 ? -errno : -EIO;
 }
 
-/* A guest's key can be read by itself and the control domain. */
+/* Lets only the guest itself and the control domain read the guest's key. */
 static bool permit(const struct guest *g, const char *key)
 {
     unsigned count = 0;
@@ -128,7 +129,7 @@ static int remove_key(void *context, const char *key)
 
 /* ---- Pages ---- */
 
-/* The library would talk to standard error. */
+/* Otherwise the library would write to standard error. */
 static void be_quiet(struct xentoollog_logger *logger, xentoollog_level level, int error,
                      const char *context, const char *format, va_list args)
     __attribute__((format(printf, 5, 0)));
@@ -168,7 +169,7 @@ static int share_pages(struct guest *g, uint64_t pages)
     if (p) {
         g->memory = p;
         g->pages = pages;
-        madvise(p, pages * WEFT_XEN_PAGE, MADV_DONTFORK); /* a child would keep them */
+        madvise(p, pages * WEFT_XEN_PAGE, MADV_DONTFORK); /* a child would keep them shared */
     }
     xengntshr_close(h);
     return rc;
@@ -178,7 +179,7 @@ static void let_go(struct guest *g)
 {
     const uint64_t bytes = g->pages * WEFT_XEN_PAGE;
     weft_xen_end(&g->share);
-    /* With such pages weft_start has failed: nobody knows these. */
+    /* While such pages exist, weft_start fails, so no thread has seen the new ones. */
     if (former ||
         mmap(g->memory, bytes, PROT_READ | PROT_WRITE,
              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) == MAP_FAILED) {
@@ -207,7 +208,7 @@ static void disconnect_store(struct guest *g)
     g->store = NULL;
 }
 
-/* Both keys change at once. */
+/* Changes both keys in one transaction. */
 static int publish_at_once(struct guest *g)
 {
     int rc = -EAGAIN;
@@ -232,7 +233,7 @@ static int publish(struct guest *g)
         rc = publish_at_once(g);
         if (rc < 0) {
             fail(g, PUBLISH, rc);
-            g->share.published = 0; /* perhaps in a transaction that was not to be */
+            g->share.published = 0; /* this may have been set in a transaction that failed */
         }
     }
     disconnect_store(g);
@@ -311,7 +312,7 @@ void weft_xen_stop(void)
     let_go(guest);
 }
 
-/* The pages stay until the process is gone: somebody may be in the middle of an event. */
+/* The pages stay until the process is gone: a thread may be in the middle of an event. */
 static void stop_at_exit(void)
 {
     if (!is_ours())
@@ -352,7 +353,7 @@ static void explain_share(char *why, size_t size, int error, uint64_t pages)
                  pages, limit, limit_file);
 }
 
-/* Says why weft_xen_start has returned rc. */
+/* Explains why weft_xen_start returned rc. */
 static void explain(char *why, size_t size, int rc, uint64_t bytes)
 {
     const int error = -rc;
@@ -387,7 +388,8 @@ static bool number(const char *text, uint64_t *n)
     return !errno && !*last && *text >= '0' && *text <= '9';
 }
 
-/* The first of these keys of this domain that is there and not empty: *key; or *key is NULL and text what it was. */
+/* Finds the first of these keys of this domain that exists and is not empty: sets *key to it and text to its
+ * value. If there is none, *key is NULL. */
 static void find_value(const char *const keys[2], const char **key, char *text, size_t size)
 {
     struct xs_handle *store = xs_open(0);
@@ -405,7 +407,7 @@ static void find_value(const char *const keys[2], const char **key, char *text, 
         xs_close(store);
 }
 
-/* What the control domain calls this one. */
+/* The name that the control domain uses for this domain. */
 static void find_name(char *name, size_t size)
 {
     static const char *const keys[] = {"name", "domid"};
@@ -417,9 +419,10 @@ static void find_name(char *name, size_t size)
             *c = '?';
 }
 
-/* ---- weft record --xen, which has run the program ---- */
+/* ---- weft record --xen, which started this program ---- */
 
-/* "FD:INODE", a pipe: what has that number later, or after exec, may be the program's. Returns -1 if it is not there. */
+/* Parses "FD:INODE" of a pipe. The inode is checked because, later or after exec, that descriptor number may
+ * belong to the program. Returns -1 if it is not that pipe. */
 static int find_report(const char *who)
 {
     const char *text = secure_getenv("WEFT_XEN_REPORT");
@@ -432,8 +435,8 @@ static int find_report(const char *who)
     return fd;
 }
 
-/* It is told the bytes, what the domain is called, and in the next line a key with its value, to be removed if the program
- * is killed; or 0. */
+/* Reports to weft record: the size in bytes and the domain's name; in the next line, a key with its value,
+ * which weft record removes if the program is killed; or 0. */
 static void report(int fd, uint64_t bytes)
 {
     static const char *const keys[] = {WEFT_XEN_LIST_KEY, WEFT_XEN_INDEX_KEY};
@@ -453,7 +456,7 @@ static void report(int fd, uint64_t bytes)
     close(fd);
 }
 
-/* WEFT_XEN=BYTES starts recording with the program; WEFT_TRACE_FOR is the only process that is meant, and
+/* WEFT_XEN=BYTES starts recording with the program. WEFT_TRACE_FOR is the only process that is to record;
  * WEFT_TRACE_CLOCK as in libweft. */
 static void start_from_environment(void)
 {
@@ -467,7 +470,7 @@ static void start_from_environment(void)
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
     if (!number(size, &o.bytes) || o.bytes == 0)
-        o.bytes = 1; /* not a size */
+        o.bytes = 1; /* an invalid size */
     const int rc = start(&o), fd = find_report(who);
     if (rc < 0) {
         explain(why, sizeof why, rc, o.bytes);
@@ -477,8 +480,8 @@ static void start_from_environment(void)
         report(fd, rc < 0 ? 0 : guest->share.pages * WEFT_XEN_PAGE);
 }
 
-/* What is registered here is called after all that the program registers, and before the destructors of libweft, be it
- * shared or in the program itself. */
+/* Registered this early, it runs after everything that the program registers, and before the destructors of
+ * libweft, whether that is shared or part of the program. */
 __attribute__((constructor)) static void begin(void)
 {
     atexit(stop_at_exit);

@@ -16,20 +16,20 @@
 #include "base/clock.h"
 
 enum {
-    PAUSE_MS = 200,       /* between two events that are handed on */
-    EVENTS_MAX = 1 << 16, /* that are taken away at once: a guest may make more all the time */
+    PAUSE_MS = 200,       /* between two events that are passed on */
+    EVENTS_MAX = 1 << 16, /* read at once: a guest may create more without end */
 };
 
 struct connection {
     struct xs_handle *store;
     xengnttab_handle *grants;
-    xc_interface *control; /* NULL: the state of domains is not known */
+    xc_interface *control; /* NULL: the state of domains is unknown */
     bool watches;
     unsigned watched;    /* domain */
     int64_t happened_ms; /* when wait last returned 1; 0: not yet */
 };
 
-/* ---- Quiet ---- */
+/* ---- Silence ---- */
 
 static void say_nothing(struct xentoollog_logger *logger, xentoollog_level level, int error,
                         const char *context, const char *format, va_list arguments)
@@ -42,7 +42,7 @@ static void destroy_nothing(struct xentoollog_logger *logger)
     (void)logger;
 }
 
-/* Without one the libraries write to standard error. */
+/* Without a logger the libraries write to standard error. */
 static struct xentoollog_logger quiet = {.vmessage = say_nothing, .destroy = destroy_nothing};
 
 /* ---- XenStore ---- */
@@ -104,7 +104,7 @@ static enum weft_xen_state domain_state(void *context, unsigned domain)
 
 #else
 
-/* Before, what was asked for was the next domain from there on. */
+/* Before Xen 4.18 the call returned the next domain from that number on. */
 static enum weft_xen_state domain_state(void *context, unsigned domain)
 {
     const struct connection *c = context;
@@ -116,7 +116,7 @@ static enum weft_xen_state domain_state(void *context, unsigned domain)
         return WEFT_XEN_UNKNOWN;
     if (found < 1 || info.domid != domain)
         return WEFT_XEN_GONE;
-    if (info.crashed) /* then shutdown is not set */
+    if (info.crashed) /* shutdown is not set in this case */
         return state(info.dying, true, SHUTDOWN_crash);
     return state(info.dying, info.shutdown, info.shutdown_reason);
 }
@@ -134,7 +134,7 @@ static bool watch_key(const struct connection *c, const char *key, bool on)
     return on ? xs_watch(c->store, path, "weft") : xs_unwatch(c->store, path, "weft");
 }
 
-/* Takes away what has happened, as far as it is known by now. Returns false, with errno, if the connection is lost. */
+/* Reads the pending events. Returns false, with errno, if the connection is lost. */
 static bool drain(const struct connection *c)
 {
     for (unsigned i = 0; i < EVENTS_MAX; i++) {
@@ -159,7 +159,7 @@ static void unwatch(void *context)
     drain(c);
 }
 
-/* Each watch that is set is said to have happened at once: so nothing is missed that happened before. */
+/* XenStore reports each new watch once immediately, so nothing that happened before is missed. */
 static bool watch(struct connection *c, unsigned domain)
 {
     bool set = true;
@@ -178,7 +178,7 @@ static bool watch(struct connection *c, unsigned domain)
     return set;
 }
 
-/* poll, of which a signal is the end, not a failure. */
+/* Like poll, but a signal is a normal return, not a failure. */
 static int poll_for(int fd, int timeout_ms)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -197,7 +197,8 @@ static int wait_for(void *context, unsigned domain, int timeout_ms)
     int rc = poll_for(fd, timeout_ms);
     if (rc <= 0)
         return rc;
-    /* A guest may write its keys without end; then what it writes meanwhile is one event. */
+    /* A guest may write its keys without end: everything that it writes within the pause counts as one
+     * event. */
     const int64_t due = c->happened_ms ? c->happened_ms + PAUSE_MS : 0,
                   now = weft_monotonic_ns() / 1000000;
     if (due > now) {

@@ -11,7 +11,7 @@
 
 #define CONFLICTS_MAX 1000
 
-/* Returns 0, if it is gone; EAGAIN; another errno; or -1, if it has another value or is not there. */
+/* Returns 0 if the key was removed; EAGAIN; another errno; or -1 if it has another value or does not exist. */
 static int forget_once(struct xs_handle *store, const char *key, const char *value)
 {
     unsigned size = 0;

@@ -8,17 +8,17 @@
 
 #include "base/order.h"
 
-enum { VALUE_MAX = 4096 }; /* of anybody, in XenStore */
+enum { VALUE_MAX = 4096 }; /* of any value in XenStore, whoever wrote it */
 
 struct source {
     const struct weft_xen *xen;
     unsigned domain;
-    uint32_t most; /* pages */
+    uint32_t most; /* maximum number of pages */
     uint64_t max_bytes;
     struct weft_error *err;
 };
 
-/* A text of the guest as it may go to a terminal. */
+/* A text of the guest, made safe to print on a terminal. */
 struct quoted {
     char text[28];
 };
@@ -66,7 +66,7 @@ int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, c
                           errno == EACCES ? "; run weft in the control domain, as root" : "");
 }
 
-/* Returns 1; 0 if it is no number; -1 if it is too large. */
+/* Returns 1; 0 if it is not a number; -1 if it is too large. */
 static int parse_reference(const char *text, size_t size, uint32_t *reference)
 {
     uint64_t n = 0;
@@ -75,7 +75,7 @@ static int parse_reference(const char *text, size_t size, uint32_t *reference)
             return 0;
         n = n * 10 + (uint64_t)(text[i] - '0');
         if (n > UINT32_MAX)
-            n = (uint64_t)UINT32_MAX + 1; /* and stays so */
+            n = (uint64_t)UINT32_MAX + 1; /* and it stays there, whatever digits follow */
     }
     *reference = (uint32_t)n;
     return size == 0 ? 0 : n > UINT32_MAX ? -1 : 1;
@@ -96,7 +96,7 @@ static int bad_reference(const char *key, uint32_t item, const char *text, size_
         quoted(text, size).text);
 }
 
-/* One number. */
+/* Parses a value that is a single number. */
 static int parse_one(const struct weft_xen_refs *refs, size_t size, uint32_t *reference,
                      struct weft_error *err)
 {
@@ -126,7 +126,8 @@ static int parse_list(struct weft_xen_refs *refs, size_t size, const struct sour
     return 0;
 }
 
-/* Of the two keys, the one that is there, the index first. Returns 1, 0 if there is none, or a negative code. */
+/* Reads the one of the two keys that exists, the index first. Returns 1; 0 if there is none; or a negative
+ * code. */
 static int read_key(struct weft_xen_refs *refs, const struct source *s)
 {
     static const char *const keys[] = {WEFT_XEN_INDEX_KEY, WEFT_XEN_LIST_KEY};
@@ -148,8 +149,9 @@ void weft_xen_copy(void *to, const void *from, size_t size)
     } else {
         memcpy(to, from, size);
     }
-    /* What is checked later is the copy: the compiler must not read the pages again instead. And what is copied later is
-     * read later, also by a processor that reorders loads (arm64): an event after the size that covers it. */
+    /* What is checked later must be this copy: the compiler must not read the pages again instead. And what is
+     * copied later must be read later, also on a processor that reorders loads (arm64): an event after the size
+     * that covers it. */
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
 }
 
@@ -176,7 +178,7 @@ int weft_xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t refer
 
 /* ---- Index pages ---- */
 
-/* level: which it must be of at most. what: for messages. */
+/* level: its maximum. what: for messages. */
 static int check_index(const struct weft_xen_index *page, uint32_t reference, const char *what,
                        unsigned level, struct weft_error *err)
 {
@@ -201,7 +203,7 @@ static int check_index(const struct weft_xen_index *page, uint32_t reference, co
     return 0;
 }
 
-/* Copies it, and only then looks at it. */
+/* Copies the page, and only then checks it: the guest may change it at any moment. */
 static int read_index(const struct source *s, uint32_t reference, const char *what, unsigned level,
                       struct weft_xen_index *page)
 {
@@ -232,9 +234,9 @@ static int check_repeated(const struct weft_xen_refs *refs, struct weft_error *e
                           "reference %u is named more than once", twice);
 }
 
-/* Appends what an index page of level 0 names. */
-static int append(struct weft_xen_refs *refs, const struct source *s,
-                  const struct weft_xen_index *page)
+/* Appends the references in an index page of level 0. */
+static int append_leaf(struct weft_xen_refs *refs, const struct source *s,
+                       const struct weft_xen_index *page)
 {
     if (page->count > s->most - refs->pages)
         return too_large(s, "at least ", (uint64_t)refs->pages + page->count);
@@ -244,7 +246,7 @@ static int append(struct weft_xen_refs *refs, const struct source *s,
     return 0;
 }
 
-/* The index pages that stand in refs, but the first. */
+/* Reads the index pages listed in refs, except the first. */
 static int read_leaves(struct weft_xen_refs *refs, const struct source *s)
 {
     struct weft_xen_index page;
@@ -259,7 +261,7 @@ static int read_leaves(struct weft_xen_refs *refs, const struct source *s)
                                   "%s (reference %u) holds %u references; all but the last hold %u",
                                   what, refs->reference[i], page.count, WEFT_XEN_INDEX_REFERENCES);
         if (rc == 0)
-            rc = append(refs, s, &page);
+            rc = append_leaf(refs, s, &page);
     }
     return rc;
 }
@@ -281,15 +283,15 @@ static int read_indices(struct weft_xen_refs *refs, const struct source *s, uint
     refs->reference[0] = root;
     refs->indices = 1 + leaves;
     if (!leaves)
-        return append(refs, s, &top);
+        return append_leaf(refs, s, &top);
     memcpy(refs->reference + 1, top.reference, leaves * sizeof *top.reference);
-    rc = check_repeated(refs, s->err); /* before one page is read a thousand times */
+    rc = check_repeated(refs, s->err); /* so that one page is not read a thousand times */
     return rc < 0 ? rc : read_leaves(refs, s);
 }
 
 /* ---- All of it ---- */
 
-/* Without the end that a shell or a C program may have written. */
+/* The size without the line end or NUL that a shell or a C program may have written. */
 static size_t without_end(const char *value, size_t size)
 {
     if (size && value[size - 1] == '\0')

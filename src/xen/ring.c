@@ -10,10 +10,11 @@
 #include "base/clock.h"
 #include "xen/refs.h"
 
-/* Kernels limit how many pages one call may map. */
+/* Kernels limit how many pages one call can map. */
 enum { CHUNK = 1024, SLICE_MS = 1000 };
 
-/* Mappings of which a hypervisor may have no more: it says the same as where a page is not granted. */
+/* Above this count the hypervisor may have run out of mappings, which it reports like a page that is not
+ * granted. */
 enum { MANY = 65536 };
 
 #define CHUNK_BYTES ((uint64_t)CHUNK * WEFT_XEN_PAGE)
@@ -21,11 +22,11 @@ enum { MANY = 65536 };
 struct weft_xen_ring {
     const struct weft_xen *xen;
     unsigned domain;
-    const char *key; /* that offered it */
+    const char *key; /* the key that offered it */
     char *value;
     size_t value_size;
     uint32_t pages;
-    void *chunk[]; /* CHUNK pages each, but the last; NULL: not mapped */
+    void *chunk[]; /* of CHUNK pages each, except the last; NULL: not mapped */
 };
 
 static uint32_t chunks(const struct weft_xen_ring *ring)
@@ -41,7 +42,7 @@ static uint32_t chunk_pages(const struct weft_xen_ring *ring, uint32_t chunk)
 
 /* ---- Mapping ---- */
 
-/* Of pages that cannot be mapped together, the first that cannot be: by halves. */
+/* Of pages that cannot be mapped together, finds the first that cannot be mapped at all, by bisection. */
 static int say_refused(const struct weft_xen_ring *ring, uint32_t *reference, uint32_t first,
                        uint32_t count, struct weft_error *err)
 {
@@ -173,11 +174,11 @@ size_t weft_xen_ring_copy(const void *memory, void *buffer, size_t size, uint64_
 
 /* ---- Waiting ---- */
 
-/* Whether XenStore no longer knows the domain: a tool that destroys one removes its keys first, and then its memory.
- * Returns 1, 0, or a negative WEFT_E code. */
+/* Checks whether XenStore no longer knows the domain: a tool that destroys a domain removes its keys first, and
+ * then its memory. Returns 1, 0, or a negative WEFT_E code. */
 static int is_removed(const struct weft_xen_ring *ring, struct weft_error *err)
 {
-    static const char *const keys[] = {"domid", "name"}; /* which the guest cannot remove */
+    static const char *const keys[] = {"domid", "name"}; /* keys that the guest cannot remove */
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++) {
         char *value;
         size_t size;
@@ -189,7 +190,7 @@ static int is_removed(const struct weft_xen_ring *ring, struct weft_error *err)
     return 1;
 }
 
-/* Whether it is over: 1, 0, or a negative WEFT_E code. */
+/* Checks whether the ring's domain has ended: 1, 0, or a negative WEFT_E code. */
 static int is_over(const struct weft_xen_ring *ring, enum weft_xen_state *state,
                    struct weft_error *err)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* A guest's side of the protocol, on any system; part of libweft-xen and of libweft-freestanding. Needs no function but
- * memcpy and memset.
+/* The guest's side of the protocol, for any system; part of libweft-xen and of libweft-freestanding. It calls
+ * no function except memcpy and memset.
  *
  * The caller's memory, page by page:
  *
  *     the trace | index pages of level 0 | one more: the text of the list, or the index page of level 1
  *
- * A reference is kept where it would be read by others, also if it is in no index page that is granted. */
+ * A page's reference is stored where an index would have it, even if that index page is not granted. */
 #include <weft/xen.h>
 
 #include <stdbool.h>
@@ -14,8 +14,8 @@
 #include "format/sized.h"
 #include "format/xen.h"
 
-/* Frozen, as programs are compiled with it. */
-#define SYSTEM_FIRST (6 * sizeof(void *)) /* struct weft_xen_system of version 1 */
+/* Never changes, because programs are compiled with it. */
+#define SYSTEM_FIRST (6 * sizeof(void *)) /* size of struct weft_xen_system of version 1 */
 _Static_assert(offsetof(struct weft_xen_system, remove) == 5 * sizeof(void *), "frozen");
 _Static_assert(sizeof(struct weft_xen_share) == (sizeof(void *) == 8 ? 128 : 88), "frozen");
 
@@ -32,7 +32,7 @@ static struct weft_xen_index *index_at(const struct weft_xen_share *s, uint64_t 
     return (struct weft_xen_index *)(void *)page_at(s, s->pages + n);
 }
 
-/* Behind the trace and the index pages of level 0. */
+/* The page after the trace and the index pages of level 0. */
 static struct weft_xen_index *root_of(const struct weft_xen_share *s)
 {
     return index_at(s, s->indices);
@@ -43,7 +43,7 @@ static char *text_of(const struct weft_xen_share *s)
     return (char *)root_of(s);
 }
 
-/* Where the reference of the nth page stands. */
+/* The place for the reference of the nth page. */
 static uint32_t *reference_at(struct weft_xen_share *s, uint64_t n)
 {
     if (n < s->pages)
@@ -56,7 +56,7 @@ static uint32_t *reference_at(struct weft_xen_share *s, uint64_t n)
 
 /* ---- Granting ---- */
 
-/* Grants pages, until there are so many of them. */
+/* Grants pages until this many are granted. */
 static int grant_up_to(struct weft_xen_share *s, uint64_t pages)
 {
     for (; s->granted < pages; s->granted++) {
@@ -101,7 +101,7 @@ static unsigned put_number(char digits[10], uint32_t number)
     return at;
 }
 
-/* False: the references do not fit into one value. */
+/* Returns false if the references do not fit into one value. */
 static bool write_list(struct weft_xen_share *s)
 {
     char *text = text_of(s);
@@ -122,8 +122,8 @@ static bool write_list(struct weft_xen_share *s)
     return true;
 }
 
-static int take(struct weft_xen_share *s, const struct weft_xen_system *system, unsigned domain,
-                void *memory, uint64_t bytes)
+static int grant_all(struct weft_xen_share *s, const struct weft_xen_system *system,
+                     unsigned domain, void *memory, uint64_t bytes)
 {
     const uint64_t pages = bytes / WEFT_XEN_PAGE;
     __builtin_memset(s, 0, sizeof *s);
@@ -139,7 +139,8 @@ static int take(struct weft_xen_share *s, const struct weft_xen_system *system, 
     /* Of 1 + 1021 · n pages, n are index pages. */
     s->indices = (pages - 1 + WEFT_XEN_INDEX_REFERENCES) / (WEFT_XEN_INDEX_REFERENCES + 1);
     s->pages = pages - 1 - s->indices;
-    if (s->pages % WEFT_XEN_INDEX_REFERENCES == 0) /* the last one may be empty: it is left over */
+    if (s->pages % WEFT_XEN_INDEX_REFERENCES ==
+        0) /* the last one may be empty: then it is not used */
         s->indices = s->pages / WEFT_XEN_INDEX_REFERENCES;
     return s->pages <= WEFT_XEN_PAGES_MAX ? 0 : WEFT_XEN_INVALID;
 }
@@ -148,7 +149,7 @@ int64_t weft_xen_grant(struct weft_xen_share *share, const struct weft_xen_syste
                        unsigned domain, void *memory, uint64_t bytes)
 {
     struct weft_xen_share *s = share;
-    const int taken = take(s, system, domain, memory, bytes);
+    const int taken = grant_all(s, system, domain, memory, bytes);
     if (taken < 0) {
         __builtin_memset(s, 0, sizeof *s);
         return taken;
@@ -177,7 +178,7 @@ int weft_xen_publish(struct weft_xen_share *share)
     if (!s->granted)
         return WEFT_XEN_INVALID;
     number[put_number(number, s->top)] = 0;
-    /* Whoever sees the key sees the index pages, however the system writes it. */
+    /* Whoever sees the key must also see the index pages, however the system writes the key. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     int rc = s->system.remove(s->system.context, is_indexed(s) ? list_key : index_key);
     if (rc < 0)
