@@ -9,27 +9,28 @@
  *         .memory = trace, .bytes = sizeof trace, .clock = nanoseconds_since_boot});
  *     …                                             from here on the calls of weft.h record
  *
- * The memory is the trace, at any moment and after a crash: write these bytes to a file, by whatever way
- * leads out of the machine (a disk, a debugger, the hypervisor's dump of all memory), and weft info,
- * weft promises and the others read it. If they stand somewhere in a larger dump, they are found there.
+ * The memory is a complete trace at any moment, also after a crash. Get these bytes out of the machine in any
+ * way (a disk, a debugger, the hypervisor's dump of all memory) and write them to a file: weft info, weft
+ * promises and the other commands read it. They also find the trace inside a larger dump.
  *
- * What the library needs: memcpy, memset and memcmp, which every C compiler wants, and what stands below.
- * It uses no other function, no thread-local storage, no allocation, no stack protector, no red zone, and
- * general registers only. x86-64 and arm64.
+ * The library needs memcpy, memset and memcmp, which every C compiler requires anyway, and what is declared
+ * below. It uses no other function, no thread-local storage, no allocation, no stack protector, no red zone,
+ * and general registers only. It runs on x86-64 and arm64.
  *
- * weft_start, of weft.h: memory and bytes must be given, at least WEFT_FREESTANDING_MIN; path must not be.
- * Of the bytes the recorder keeps some for itself: 9 % of 16 MiB and more, 30 % of 1 MiB, half of the smallest.
- * clock may be called by any processor and in interrupts, and must not record. Without one the processor's
- * counter is read, which is faster: on x86-64 the TSC, which must then run at the same rate on all processors, clock_hz its
- * frequency; on arm64 the virtual timer, which knows its own. weft_standby has an effect between start and
- * stop only. On arm64 the memory must be ordinary and cached, and the MMU on.
+ * weft_start, of weft.h: memory and bytes must be set, with at least WEFT_FREESTANDING_MIN bytes; path must not
+ * be set. The recorder keeps a part of the bytes for itself: 9 % of 16 MiB and more, 30 % of 1 MiB, half of the
+ * smallest size. clock may be called on any processor and in interrupts, and must not record. Without clock the
+ * processor's counter is read, which is faster. On x86-64 that is the TSC: it must run at the same rate on all
+ * processors, and clock_hz is its frequency. On arm64 it is the virtual timer, whose frequency is known.
+ * weft_standby has an effect between start and stop only. On arm64 the memory must be ordinary, cached memory,
+ * and the MMU must be on.
  *
- * Interrupts: the calls of weft.h may be made in handlers, also in those that interrupt such a call. If
- * one interrupts a call that interrupted one, what it says is discarded, and counted.
+ * Interrupts: handlers may call weft.h, also if they interrupt such a call. If a handler interrupts another handler's
+ * call, and that call has itself interrupted one, the event is discarded and counted.
  *
- * Several processors, or threads: weft_start_on.
+ * Several processors, or threads: see weft_start_on.
  *
- * In a Xen guest the memory can be such that the control domain reads it at any moment: weft/xen.h. */
+ * In a Xen guest, the control domain can read the memory at any moment if weft/xen.h shares it. */
 #ifndef WEFT_FREESTANDING_H
 #define WEFT_FREESTANDING_H
 
@@ -39,9 +40,9 @@
 extern "C" {
 #endif
 
-#define WEFT_FREESTANDING_MIN (142u << 10) /* bytes; and 1 KiB for each processor after the first */
+#define WEFT_FREESTANDING_MIN (142u << 10) /* bytes; plus 1 KiB per processor after the first */
 
-/* What weft_start, weft_start_on return. */
+/* What weft_start and weft_start_on return. */
 enum weft_start_error {
     WEFT_START_INVALID =
         -22, /* memory missing, too small or not 8-byte aligned; no clock; a path; a size too small */
@@ -49,29 +50,30 @@ enum weft_start_error {
     WEFT_START_ALREADY = -114 /* it records already */
 };
 
-/* More about the machine; zero is a default everywhere. It is copied, the texts are, too. */
+/* More about the machine; zero means the default for every field. The structure and its texts are copied. */
 struct weft_machine {
     size_t size; /* sizeof(struct weft_machine), or 0; see struct weft_options */
 
-    /* How many processors record; 0: one. processor() is the number of the one that calls it, from 0; what
-     * records on another one with a number that is not less than processors is not recorded. While a call of
-     * weft.h runs, nobody else with its number may make one, unless that one returns first, as interrupts
-     * do. Threads that can be preempted in the middle of a call by others that record: let each have a
-     * number of its own, or hold preemption off. What runs (weft_run) is known for each number by itself.
-     * No barrier is needed between processors. */
+    /* How many processors record; 0: one. processor() returns the number of the calling processor, from 0.
+     * Nothing is recorded on a processor whose number is not less than processors. While a call of weft.h runs,
+     * no other code with the same number may make one, unless it returns first, as interrupts do. If threads
+     * that record can preempt each other in the middle of a call, give each thread a number of its own, or
+     * disable preemption. What runs (weft_run) is tracked for each number separately. No barrier is needed
+     * between processors. */
     unsigned processors;
     unsigned (*processor)(void);
 
     uint64_t (*wall_ns)(
-        void);          /* nanoseconds since 1970; called where clock may be. NULL: not known */
-    const void *random; /* 16 bytes that tell this trace from all others. NULL: made of the clock */
-    const char *program, *host; /* that weft info names */
-    /* Up to here in the first version. */
+        void); /* nanoseconds since 1970; called where clock may be. NULL: not known */
+    /* 16 bytes that distinguish this trace from all others. NULL: made from the clock. */
+    const void *random;
+    const char *program, *host; /* shown by weft info */
+    /* The first version ends here. */
 };
 
 #ifndef WEFT_DISABLE
 
-/* weft_start for such a machine. Neither it nor weft_stop may be called while another processor makes a call of
+/* Like weft_start, for such a machine. While this or weft_stop runs, no other processor may be inside a call of
  * weft.h. Returns 0 or an enum weft_start_error. */
 int weft_start_on(const struct weft_machine *machine, const struct weft_options *options);
 
