@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A small file of the system, terminated. */
+/* Reads a small file of the system and terminates it with NUL. */
 static bool read_text(const char *path, char *text, size_t size)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -49,7 +49,7 @@ uint64_t weft_process_start(uint32_t pid)
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
     if (!read_text(path, text, sizeof text))
         return 0;
-    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+    const char *at = strrchr(text, ')'); /* the end of field 2, which may contain anything */
     if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
         return 0;
     for (unsigned field = 2; at && field < 22; field++)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: ISC */
-/* The cells of a packet of pending promises, which may be written to meanwhile: a number is stored last when
- * a cell is taken, and a version is odd while it is written to. */
+/* Reads the cells of a packet of pending promises, which may be written to in the meantime. When a
+ * cell is taken, its number is stored last. While a cell is written to, its version is odd. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "read/weft.h"
 
 enum {
-    BYTES_MAX = 4096, /* of a cell */
-    BLOCK = 64 << 10, /* bytes of cells that are read at once */
-    TRIES = 4,        /* to see a cell in one piece */
+    BYTES_MAX = 4096, /* the largest size of a cell */
+    BLOCK = 64 << 10, /* bytes of cells that are read at a time */
+    TRIES = 4,        /* attempts to read a cell in one piece */
 };
 
-/* What cells are read from. */
+/* Where cells are read from. */
 struct from {
     const struct weft_input *in;
     uint64_t offset; /* of the packet */
@@ -37,7 +37,7 @@ static int read_ids(const struct cells *c, const struct from *f, uint32_t first,
     return read_filled(f->in, ids, n * sizeof *ids, at, f->err);
 }
 
-/* Reads n cells from the first-th on, after their numbers. */
+/* Reads n cells, starting with number first, and their numbers before them. */
 static int read_both(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
                      uint64_t *ids, unsigned char *cells)
 {
@@ -52,7 +52,7 @@ static int read_both(const struct cells *c, const struct from *f, uint32_t first
 static bool is_same_version(const unsigned char *cell, const unsigned char *again)
 {
     uint32_t x, y;
-    memcpy(&x, cell, sizeof x); /* the version is what a cell begins with */
+    memcpy(&x, cell, sizeof x); /* a cell begins with its version */
     memcpy(&y, again, sizeof y);
     return x == y && x % 2 == 0;
 }
@@ -65,8 +65,9 @@ static bool append_known(struct cells *c, const struct known *known)
     return true;
 }
 
-/* Adds the i-th cell, which has been read twice. If it changed in between, it is read again; if that does
- * not help, the writer was killed in the midst of it, and what is there is valid. */
+/* Adds cell i, which has been read twice. If it changed between the two reads, it is read again. If
+ * it never becomes stable, the writer was killed in the middle of a change, and what is there is
+ * valid. */
 static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[2],
                     const unsigned char *cell, const unsigned char *again)
 {
@@ -74,7 +75,7 @@ static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t 
     const unsigned char *best = again;
     for (int tries = 0; tries < TRIES && ids[1]; tries++) {
         if (((ids[0] ^ ids[1]) & ~WEFT_PENDING_RESOLVED) == 0 && is_same_version(cell, again)) {
-            best = cell; /* it lies between the two versions */
+            best = cell; /* it was read between the two versions */
             break;
         }
         for (int n = 0; n < 2; n++) {
@@ -160,7 +161,7 @@ int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t a
         got = weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its promises");
     for (ptrdiff_t i = 0; i < got; i++)
         new.bits[i / 64] |= (uint64_t)((bytes[i] & WEFT_BYTE_BECAME) == WEFT_BYTE_ENDED) << i % 64;
-    /* Its next owner clears the bytes, then changes the base. */
+    /* The cell's next owner clears the bytes before it changes the base. */
     if (got > 0)
         got = weft_input_read(in, &again, sizeof again, at, err);
     if (got == (ptrdiff_t)sizeof again && again.base == h->base) {
@@ -174,7 +175,7 @@ int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t a
 
 static int by_base(const void *a, const void *b)
 {
-    return weft_order_u64(a, b); /* the base comes first */
+    return weft_order_u64(a, b); /* the base is the first member */
 }
 
 static int compare_range(const void *key, const void *member)
@@ -186,7 +187,8 @@ static int compare_range(const void *key, const void *member)
 
 void read_emptied_mark(struct emptieds *e, struct cells *c)
 {
-    if (e->sorted < e->packets) /* once: a malicious file has cells in a million packets */
+    /* only once: a malicious file may have cells in a million packets */
+    if (e->sorted < e->packets)
         qsort(e->packet, e->packets, sizeof *e->packet, by_base);
     e->sorted = e->packets;
     for (uint64_t i = 0; i < c->knowns && e->packets; i++) {

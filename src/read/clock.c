@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Each packet brings a pair of readings, ticks and nanoseconds. Some may be wrong: read with an
- * interruption in between, or damaged. What is believed is the longest sequence of pairs in which the
- * nanoseconds never run backwards, and never faster than twice what the clock's nominal frequency says.
- * (Slower they may be: a counter may go on while the machine is suspended, and CLOCK_MONOTONIC not.)
- * Of those, pairs that are close together are left out, since their errors would make the slope. */
+/* Each packet has a pair of readings, ticks and nanoseconds. Some pairs may be wrong: an
+ * interruption came between the two readings, or the pair is damaged. This uses the longest
+ * sequence of pairs in which the nanoseconds never run backwards, and never run faster than twice
+ * what the clock's nominal frequency says. (They may run slower: a counter may continue while the
+ * machine is suspended, but CLOCK_MONOTONIC does not.)
+ * Pairs of that sequence that are too close together are left out: their errors would dominate the
+ * slope. */
 #include "read/clock.h"
 
 #include <stdlib.h>
@@ -15,10 +17,10 @@
 #define SECOND UINT64_C(1000000000)
 
 enum {
-    APART_NS = 10000000, /* two pairs with errors of 100 ns give a slope that is right to 2e-5 */
+    APART_NS = 10000000, /* two pairs with errors of 100 ns give a slope with an error of 2e-5 */
     LEAST_APART_NS =
-        2000000,    /* still better than the nominal frequency, which was measured within 1 ms */
-    ERRORS_MAX = 8, /* a pair may be worse than the best one by this factor … */
+        2000000,         /* still better than the nominal frequency, which was measured over 1 ms */
+    ERRORS_MAX = 8,      /* a pair may be worse than the best one by this factor … */
     ERROR_FREE_NS = 1000 /* … and this much more */
 };
 
@@ -37,7 +39,7 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->ticks, y->ticks);
 }
 
-/* Leaves out the pairs whose reading took much longer than that of the best one. */
+/* Leaves out the pairs that took much longer to read than the best one. */
 static void drop_slow(struct clock *c, uint64_t hz)
 {
     uint64_t best = UINT64_MAX, kept = 0;
@@ -51,16 +53,17 @@ static void drop_slow(struct clock *c, uint64_t hz)
     c->pairs = kept;
 }
 
-/* The longest sequence in which both the time and the excess, by which twice the nominal time is ahead of
- * it, never fall. Sorted by time, it is the longest that rises in the excess. */
+/* Finds the longest sequence in which neither the time nor the excess ever falls. (The excess is
+ * how far twice the nominal time is ahead of the time.) After sorting by time, that is the longest
+ * sequence with rising excess. */
 static bool keep_consistent(struct clock *c, uint64_t hz)
 {
     if (c->pairs < 2)
         return true;
     double per_tick = hz ? 2e9 / (double)hz : 1;
     uint64_t *end_of =
-        malloc(c->pairs * sizeof *end_of); /* pair that ends the best one of a length */
-    uint64_t *before = malloc(c->pairs * sizeof *before); /* of each pair */
+        malloc(c->pairs * sizeof *end_of); /* the pair that ends the best sequence of each length */
+    uint64_t *before = malloc(c->pairs * sizeof *before); /* for each pair: the one before it */
     uint64_t length = 0;
     if (end_of && before) {
         qsort(c->pair, c->pairs, sizeof *c->pair, by_time);
@@ -135,7 +138,7 @@ void clock_fini(struct clock *c)
     free(c->point);
 }
 
-/* The point that ticks come after, or the first one. */
+/* The last point at or before ticks, or the first one. */
 static uint64_t find_point(const struct clock *c, uint64_t ticks)
 {
     uint64_t low = 1, high = c->points;

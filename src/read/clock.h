@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Ticks of a trace's clock into nanoseconds, by pairs of readings. */
+/* Converts the ticks of a trace's clock to nanoseconds, using pairs of readings of both clocks. */
 #ifndef WEFT_READ_CLOCK_H
 #define WEFT_READ_CLOCK_H
 
@@ -8,9 +8,9 @@
 
 #include "format/packet.h"
 
-#define CLOCK_NO_ERROR UINT64_MAX /* the file does not say it */
+#define CLOCK_NO_ERROR UINT64_MAX /* the file does not state it */
 
-/* From here on a tick is slope / 2^shift nanoseconds. */
+/* From this point on a tick takes slope / 2^shift nanoseconds. */
 struct clock_point {
     uint64_t ticks, ns;
     uint64_t slope;
@@ -23,24 +23,26 @@ struct clock_pair {
 };
 
 struct clock {
-    struct clock_pair *pair; /* what the file says; gone once the points are there */
+    struct clock_pair *pair; /* as the file states them; freed once the points are made */
     uint64_t pairs;
     uint32_t room;
-    struct clock_point *point; /* in order, times never run backwards; at least one */
+    struct clock_point *point; /* in order; times never run backwards; at least one point */
     uint64_t points;
     unsigned shift;
     bool plain; /* ticks are nanoseconds */
 };
 
-/* Takes a pair in. False: no memory. */
+/* Adds a pair. Returns false if there is no memory. */
 bool clock_add(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t error);
 
-/* Makes the points. kind: enum weft_clock_kind; hz: nominal, 0 if not known. False: no memory. */
+/* Makes the points. kind: enum weft_clock_kind; hz: the nominal frequency, 0 if not known. Returns
+ * false if there is no memory. */
 bool clock_finish(struct clock *c, uint32_t kind, uint64_t hz);
 
 void clock_fini(struct clock *c);
 
-/* The time of ticks; later ticks are never earlier. *hint: any number; a good one for the next call. */
+/* Converts ticks to a time; later ticks never give an earlier time. *hint: any number at first;
+ * updated to speed up the next call. */
 uint64_t clock_convert(const struct clock *c, uint64_t ticks, uint64_t *hint);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* A core file has pieces of traces that are none: what the recorder looked at when it began, on a stack, is a header
- * of an older trace. So a trace counts only if its texts stand where its facts say. */
+/* A core file also has fragments that look like traces: for example, the header of an older trace
+ * that the recorder read when it began may still be on a stack. So a trace counts only if its texts
+ * are where its facts say. */
 #include "read/core.h"
 
 #include <errno.h>
@@ -16,13 +17,13 @@
 
 enum { WINDOW = 64 << 10, MARK = 24, ET_CORE_TYPE = 4 };
 
-/* What has been found. */
+/* What has been found so far. */
 struct core {
     struct weft_input *in;
     struct weft_error *err;
-    uint64_t at, bytes; /* of the newest whole trace; bytes 0: there is none */
+    uint64_t at, bytes; /* of the newest complete trace; bytes 0: there is none */
     uint64_t start_real_ns;
-    bool packets; /* others that may be read */
+    bool packets; /* there are other packets that may be readable */
 };
 
 static bool is_core(const struct weft_input *in)
@@ -36,7 +37,8 @@ static bool is_core(const struct weft_input *in)
            head[16] + head[17] == ET_CORE_TYPE; /* in either order of bytes */
 }
 
-/* Takes the trace whose facts stand at that place, if it is one. Returns 0 or a negative WEFT_E code. */
+/* Uses the trace whose facts are at that place, if it is a trace. Returns 0 or a negative WEFT_E
+ * code. */
 static int consider_trace(struct core *c, uint64_t at)
 {
     struct weft_facts_header f;
@@ -59,7 +61,7 @@ static int consider_trace(struct core *c, uint64_t at)
     return 0;
 }
 
-/* Looks at what stands at a magic number. Returns as above. */
+/* Checks what follows a magic number. Returns the same. */
 static int inspect_mark(struct core *c, const unsigned char *mark, uint64_t at)
 {
     struct weft_packet_header h;
@@ -85,7 +87,7 @@ static int search_packets(struct core *c)
     ptrdiff_t n = MARK;
     for (uint64_t at = 0; rc == 0 && n >= MARK && at < c->in->size;
          at += (uint64_t)n - (MARK - 1)) {
-        const off_t data = lseek(c->in->fd, (off_t)at, SEEK_DATA); /* it has holes */
+        const off_t data = lseek(c->in->fd, (off_t)at, SEEK_DATA); /* the file has holes */
         if (data < 0 && errno == ENXIO)
             break;
         at = data > (off_t)at ? (uint64_t)data : at;
@@ -105,7 +107,7 @@ static bool is_zero(const unsigned char *bytes, size_t n)
     return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-/* Copies the trace into memory of that descriptor. */
+/* Copies the trace into the memory behind that descriptor. */
 static int copy_out(const struct core *c, int fd)
 {
     static const char no_room[] = "no room to hold the trace of the core file: %s";
@@ -115,7 +117,7 @@ static int copy_out(const struct core *c, int fd)
     for (uint64_t done = 0; rc == 0 && done < c->bytes; done += (uint64_t)n) {
         const uint64_t left = c->bytes - done;
         n = weft_input_read(c->in, block, left < WINDOW ? left : WINDOW, c->at + done, c->err);
-        if (n <= 0) /* it has become shorter */
+        if (n <= 0) /* the file has become shorter */
             break;
         if (!is_zero(block, (size_t)n) && pwrite(fd, block, (size_t)n, (off_t)done) != n)
             rc = WEFT_E_NOMEM;

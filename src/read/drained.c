@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: ISC */
-/* Packets with items of OCaml's rings, as weft record took them out while the program ran. Those of a ring follow one another by
- * their counts of words; where words are missing, the runtime had overwritten them before they were taken out, or weft record has
- * overwritten the packet. One packet of each ring is in memory at a time. */
+/* Packets with items of OCaml's rings, which weft record copied out while the program ran. Packets
+ * of the same ring follow one another by their counts of words. If words are missing, either the
+ * runtime had overwritten them before they were copied, or weft record has overwritten the packet.
+ * One packet of each ring is in memory at a time. */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "format/ocaml.h"
 #include "read/weft.h"
 
-enum { TRIES = 4 }; /* to see a packet that is just changing hands */
+enum { TRIES = 4 }; /* attempts to read a packet that is being handed to another ring */
 
-/* What is known of a packet without its items. */
+/* What is known about a packet, without its items. */
 struct drained_packet {
-    uint64_t offset, content; /* with the header */
+    uint64_t offset, content; /* content: including the header */
     uint64_t sequence, from, to, lost;
     uint32_t header_bytes, ring;
 };
@@ -49,7 +50,7 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
     }
     if (!weft_reserve(&d->packet, d->packets, &d->room, sizeof *d->packet))
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-    /* As its owner says whose number was there. */
+    /* Its size, according to the owner whose number was there. */
     const uint64_t most = p->size < WEFT_OCAML_PACKET_MAX ? p->size : WEFT_OCAML_PACKET_MAX,
                    says = h.packet.content_bits / 8, content = says < most ? says : most;
     d->packet[d->packets++] = (struct drained_packet){
@@ -85,7 +86,8 @@ static int by_ring(const void *a, const void *b)
     return weft_order(y->content, x->content);
 }
 
-/* Reads the packet's items. 1; 0: it has changed, or shrunk, since it was found; or a negative code. */
+/* Reads the packet's items. Returns 1; 0 if it has changed or shrunk since it was found; or a
+ * negative code. */
 static int read_items(struct weft_file *f, const struct drained_packet *p, unsigned char **words,
                       struct weft_error *err)
 {
@@ -108,7 +110,7 @@ static int read_items(struct weft_file *f, const struct drained_packet *p, unsig
     return 1;
 }
 
-/* The packet that follows on that ring. */
+/* Reads the next packet of that ring. */
 static int read_next_packet(struct read_ocaml *o, struct read_domain *d, struct weft_error *err)
 {
     struct weft_file *f = o->data;
@@ -150,7 +152,7 @@ static void drop_repeated(struct weft_file *f)
     d->packets = kept;
 }
 
-/* Takes in the ring whose packets these are. Returns the first one behind them. */
+/* Adds the ring that these packets belong to. Returns the first packet of the next ring. */
 static uint64_t add_ring(struct weft_file *f, uint64_t first)
 {
     struct drained *d = &f->drained;
@@ -181,7 +183,7 @@ int read_drained_begin(struct weft_file *f, struct weft_error *err)
     uint32_t rings = 0;
     if (!d->packets)
         return 0;
-    if (f->packets) { /* the program's own recording says more */
+    if (f->packets) { /* the program's own recording has more information */
         facts->other_packets += d->packets;
         d->packets = 0;
         return 0;

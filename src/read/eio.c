@@ -12,41 +12,43 @@
 #define NOBODY WEFT_ID_LOOP
 #define NONE UINT32_MAX
 
-/* Promises that Eio has no number for, one for each suspension: numbers that no id reaches, which can be told from ids by eye. */
+/* The first id for promises that Eio has no number for: one for each suspension. No id of Eio's
+ * gets this high, and a person can tell them from Eio's ids at a glance. */
 #define FIRST_OWN UINT64_C(1000000000000)
 
 enum sort { UNKNOWN, FIBER, CONTEXT, OBJECT };
 
-/* What an id names. */
+/* What an id stands for. */
 struct thing {
     uint64_t id;
-    uint64_t waits;   /* fiber: for this promise, or NOBODY */
-    uint64_t tried;   /* … it found this one not ready just now, or NOBODY */
-    uint32_t context; /* fiber: the innermost it is in; context: the one around it; or NONE */
-    uint32_t home;    /* fiber: the one that it was created in; or NONE */
-    uint32_t span;    /* fiber: the innermost; or NONE */
+    uint64_t waits;   /* fiber: the promise it waits for, or NOBODY */
+    uint64_t tried;   /* fiber: what it just tried and found not ready, or NOBODY */
+    uint32_t context; /* fiber: the innermost one it is in; context: the one around it; or NONE */
+    uint32_t home;    /* fiber: the context it was created in, or NONE */
+    uint32_t span;    /* fiber: the innermost one, or NONE */
     uint8_t sort;
-    uint8_t kind;               /* 0: not known */
-    uint8_t expects;            /* fiber: kind of what it says next that it waits for; or 0 */
-    bool ended, suspended, own; /* own: what it waits for has no id */
-    bool joins;                 /* … and is that a domain of its own ends */
-    bool holds;                 /* fiber: its switch has been told to wait for it */
-    bool got;                   /* somebody got it */
+    uint8_t kind; /* 0: not known */
+    /* fiber: the kind of the object it will name as the one it waits for, or 0 */
+    uint8_t expects;
+    bool ended, suspended, own; /* own: what it waits for has no id in Eio */
+    bool joins;                 /* … and it waits for a domain to end */
+    bool holds;                 /* fiber: it has been reported that its switch waits for it */
+    bool got;                   /* something was taken from it */
 };
 
-/* What a fiber does, by name. */
+/* What a fiber is doing, by name. */
 struct span {
     uint64_t id;
     uint32_t outer; /* or NONE */
 };
 
 struct ring {
-    uint64_t fiber;  /* that runs, or ran last; NOBODY */
+    uint64_t fiber;  /* the one that runs, or ran last; or NOBODY */
     uint64_t parent; /* of the domain's first fiber */
-    uint64_t join;   /* waits for the domain to end, or NOBODY */
+    uint64_t join;   /* the fiber or promise that waits for the domain to end, or NOBODY */
     uint64_t gc_ns;  /* when the outermost phase began */
     uint32_t phases;
-    uint32_t span; /* the innermost, where there are no fibers; or NONE */
+    uint32_t span; /* the innermost one, if there are no fibers; or NONE */
     bool polls, lost;
 };
 
@@ -54,14 +56,15 @@ struct read_eio {
     struct weft_idmap *ids;
     struct thing *thing;
     uint32_t things, room;
-    struct span *span; /* of all fibers: those that have ended, too */
+    struct span *span; /* of all fibers, including those that have ended */
     uint32_t spans, span_room;
     struct ring *ring;
     uint32_t rings;
-    uint64_t own;    /* the next number of ours */
-    bool has_fibers; /* else the program is not Eio's, and a domain does what a fiber does there */
+    uint64_t own; /* the next id for a promise that Eio has no number for */
+    /* otherwise the program does not use Eio, and each domain is treated like a fiber */
+    bool has_fibers;
 
-    /* While an item is told. */
+    /* Set only while an item is translated. */
     struct weft_event *out;
     int count;
     uint64_t now_ns;
@@ -143,7 +146,7 @@ static void put_text(struct weft_event *ev, const char *text, uint32_t size)
     ev->text_size = end ? (uint32_t)(end - text) : text ? size : 0;
 }
 
-/* What the id names; told of now if it was not before. NULL: no memory. */
+/* What the id stands for; added if it is new. NULL: no memory. */
 static struct thing *find(struct read_eio *e, uint64_t id)
 {
     const uint32_t at = weft_idmap_seek(e->ids, id);
@@ -182,7 +185,8 @@ static const char *type_of(unsigned kind)
     return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : NULL;
 }
 
-/* A number that was used before names something else from now on: no run of a program does that, a hostile file may. */
+/* From now on the id stands for something new, even if it was used before: no real run reuses an
+ * id, but a hostile file may. */
 static struct thing *begin(struct read_eio *e, uint64_t id, enum sort sort, unsigned kind)
 {
     struct thing *t = find(e, id);
@@ -214,7 +218,8 @@ static int on_create_fiber(struct read_eio *e, struct ring *r, const struct read
     return 0;
 }
 
-/* The fiber goes on. Why, its next event says: that it has got what it waited for, or something else. */
+/* The fiber continues. Its next event says why: it got what it waited for, or something else
+ * happened. */
 static int go_on(struct read_eio *e, struct thing *f, const struct read_eio_item *next)
 {
     const uint64_t id = f->id, source = f->suspended ? f->waits : NOBODY;
@@ -250,7 +255,7 @@ static int on_fiber(struct read_eio *e, struct ring *r, const struct read_eio_it
     return go_on(e, f, next);
 }
 
-/* What only a fiber that runs says. */
+/* Returns true for events that only the running fiber can cause. */
 static bool only_runs(const struct ring *r, const struct read_eio_item *item)
 {
     return r->fiber != NOBODY &&
@@ -260,7 +265,8 @@ static bool only_runs(const struct ring *r, const struct read_eio_item *item)
             (item->event == READ_EIO_EXIT_FIBER && item->id == r->fiber));
 }
 
-/* In a context that is cancelled a suspension ends at once, and nothing says that the fiber goes on but what it does next. */
+/* In a cancelled context a suspension ends at once. No event says that the fiber continues; only
+ * what it does next shows it. */
 static int go_on_unsaid(struct read_eio *e, const struct ring *r)
 {
     const uint32_t at = weft_idmap_get(e->ids, r->fiber);
@@ -273,7 +279,8 @@ static bool is(const struct read_eio_item *item, const char *operation)
     return item->text_size == size && !memcmp(item->text, operation, size);
 }
 
-/* What sort of thing an operation waits for; those that take what comes are told apart from others. */
+/* The type of promise that an operation waits for. Operations that take whatever comes next have
+ * types of their own. */
 static const char *type_of_operation(const struct read_eio_item *i)
 {
     static const struct {
@@ -289,14 +296,15 @@ static const char *type_of_operation(const struct read_eio_item *i)
     return "io";
 }
 
-/* A promise of ours for what the fiber waits for, which has no number. */
+/* Makes a promise for what the fiber waits for, since Eio has no number for it. */
 static void wait_for_operation(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
 {
     const uint64_t own = e->own++;
     create(e, f->id, own, type_of_operation(i));
     put_text(&e->out[e->count - 1], i->text, i->text_size);
     put(e, WEFT_EVENT_TRY_READ, f->id, own);
-    if (is(i, "read_eventfd")) { /* a fiber of Eio's own, by which others wake the domain */
+    /* Eio's internal fiber, through which other domains wake this one */
+    if (is(i, "read_eventfd")) {
         put(e, WEFT_EVENT_BACKGROUND, f->id, 0);
         put(e, WEFT_EVENT_BACKGROUND, own, 0);
     }
@@ -305,8 +313,9 @@ static void wait_for_operation(struct read_eio *e, struct thing *f, const struct
     f->joins = is(i, "run-domain");
 }
 
-/* A switch does not end before its fibers. Of those that do nothing but sleep now and then it is the switch that waits for ever,
- * not the timer that is late. */
+/* A switch does not end before its fibers. But if a fiber only sleeps now and then, the switch is
+ * meant to wait forever; the timer is not late. So such a fiber does not count as something that
+ * the switch waits for. */
 static void hold_switch(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
 {
     const struct thing *c = f->home != NONE ? &e->thing[f->home] : NULL;
@@ -317,7 +326,7 @@ static void hold_switch(struct read_eio *e, struct thing *f, const struct read_e
     f->holds = true;
 }
 
-/* Where the creation of an object was overwritten, what is done with it says what it is. */
+/* If the event that created an object was overwritten, the way it is used shows what it is. */
 static void learn(struct read_eio *e, uint64_t id, unsigned kind)
 {
     const uint32_t at = weft_idmap_get(e->ids, id);
@@ -345,7 +354,7 @@ static int on_suspend(struct read_eio *e, struct ring *r, const struct read_eio_
             if (locks)
                 learn(e, f->tried, READ_EIO_MUTEX);
         } else if (next && next->event == READ_EIO_TRY_GET) {
-            f->waits = NOBODY; /* it will say so */
+            f->waits = NOBODY; /* the next event says what it waits for */
         } else if (item->text_size) {
             wait_for_operation(e, f, item);
         }
@@ -412,7 +421,7 @@ static int on_put(struct read_eio *e, const struct ring *r, const struct read_ei
     if (!t)
         return WEFT_E_NOMEM;
     const bool unknown = t->sort == UNKNOWN && !t->kind;
-    /* Nobody gets a promise before somebody puts into it. */
+    /* Nothing can be taken from a promise before something was put into it. */
     if (t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX || (unknown && t->got)) {
         put(e, WEFT_EVENT_RELEASES, r->fiber, item->id);
         put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
@@ -439,7 +448,7 @@ static int on_create(struct read_eio *e, const struct ring *r, const struct read
         t->context = f->context;
         f->context = place(e, t);
     } else if (f && f->joins && item->kind == READ_EIO_PROMISE) {
-        /* By which the domain hears of it if the fiber is cancelled. */
+        /* Through this the domain learns that the fiber was cancelled. */
         put(e, WEFT_EVENT_BACKGROUND, item->id, 0);
     }
     return 0;
@@ -459,8 +468,8 @@ static int on_exit_context(struct read_eio *e, const struct ring *r)
     return 0;
 }
 
-/* A context is cancelled. That the others are not wanted any more when the first of several is there is as it should be, and so it
- * is that only daemons are left in a switch. */
+/* A context is cancelled. Two cases are normal: the first of several has succeeded and the others
+ * are not wanted any more; or only daemons are left in a switch. */
 static int on_error(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
 {
     struct thing *c = find(e, item->id);
@@ -490,7 +499,8 @@ static int on_log(struct read_eio *e, const struct ring *r, const struct read_ei
     return 0;
 }
 
-/* Where the innermost span of what runs is kept. NULL: nothing is known to run, or no memory. */
+/* Where the innermost span of the running fiber is stored. NULL: it is not known what runs, or
+ * there is no memory. */
 static uint32_t *place_of_span(struct read_eio *e, struct ring *r)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
@@ -507,7 +517,7 @@ static int on_enter_span(struct read_eio *e, struct ring *r, const struct read_e
     *span = e->spans;
     create(e, around, e->span[e->spans].id, "span");
     put_text(&e->out[e->count - 1], item->text, item->text_size);
-    put(e, WEFT_EVENT_BACKGROUND, e->span[e->spans].id, 0); /* as long as it likes */
+    put(e, WEFT_EVENT_BACKGROUND, e->span[e->spans].id, 0); /* it may take as long as it likes */
     e->spans++;
     return 0;
 }
@@ -542,7 +552,7 @@ static void forget(struct ring *r)
     r->polls = false;
 }
 
-/* Another domain may have had the ring before. */
+/* Another domain may have used the ring before. */
 static void on_domain_spawn(const struct read_eio *e, struct ring *r,
                             const struct read_eio_item *item)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* What a program in OCaml that uses Eio says of itself through OCaml's runtime events, told as events of ours. The same facts
- * stand in the runtime's ring files (rings.c) and in eio-trace's recordings (fxt.c); the second say less: no promises,
- * semaphores or mutexes, so a fiber waits for an operation there.
- *
- * A fiber is a promise that runs; so is a cancellation context, which its fiber ends. A suspension whose object is known is
- * a wait for that one, any other one a wait for a promise of its own, with the operation as its label.
- *
+/* Turns what a program in OCaml that uses Eio reports through OCaml's runtime events into weft's
+ * events. The same facts are in the runtime's ring files (rings.c) and in eio-trace's recordings
+ * (fxt.c). The recordings have less: no promises, semaphores or mutexes, so there a fiber waits for
+ * an operation.
+ * A fiber becomes a promise that runs. So does a cancellation context, which its fiber ends. A
+ * suspension whose object is known becomes a wait for that object. Any other suspension becomes a
+ * wait for a new promise, with the operation as its label.
  * Source: Eio's lib_eio/runtime_events and OCaml's runtime/runtime_events.c. */
 #ifndef WEFT_READ_EIO_H
 #define WEFT_READ_EIO_H
@@ -16,7 +16,7 @@
 
 #include "format/events.h"
 
-/* X(NAME, "as Eio calls it"): what a ring's user events are called. */
+/* X(NAME, "Eio's name"): the user events in a ring. */
 #define WEFT_EIO_EVENTS(X)                                                                         \
     X(CREATE_OBJ, "eio.create_obj")     /* id; kind */                                             \
     X(CREATE_CC, "eio.create_cc")       /* id; kind */                                             \
@@ -41,12 +41,12 @@ enum read_eio_event {
     WEFT_EIO_EVENTS(X)
 #undef X
         READ_EIO_RESUME_DOMAIN, /* the end of SUSPEND_DOMAIN */
-    READ_EIO_GC_BEGIN,          /* a phase */
+    READ_EIO_GC_BEGIN,          /* begin of a phase */
     READ_EIO_GC_END,
-    READ_EIO_RING_START, /* a domain begins to write, another one perhaps than before */
+    READ_EIO_RING_START, /* a domain begins to write, perhaps not the one that wrote before */
     READ_EIO_LOST,       /* events are missing before the next one */
     READ_EIO_COUNTER,    /* id: its value; text: its name */
-    READ_EIO_EVENTS,     /* how many; as an event: one that says nothing here */
+    READ_EIO_EVENTS,     /* how many there are; as an event: one that means nothing here */
 };
 
 /* Kinds in create_obj and create_cc. */
@@ -65,7 +65,7 @@ enum {
 struct read_eio_item {
     uint64_t time_ns;
     uint64_t id, other;
-    const char *text; /* borrowed until the next call; NULL: none */
+    const char *text; /* valid until the next call; NULL: none */
     uint32_t text_size;
     uint32_t ring;
     uint8_t event; /* enum read_eio_event */
@@ -74,20 +74,21 @@ struct read_eio_item {
 
 struct read_eio;
 
-/* rings: how many there are. The caller owns it. NULL: no memory. */
+/* rings: how many there are. The caller owns the result. NULL: no memory. */
 struct read_eio *read_eio_new(uint32_t rings);
 void read_eio_free(struct read_eio *e);
 
-/* What the ring with that number is called. */
+/* The name of the ring with that number. */
 struct weft_stream_facts;
 void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number);
 
-/* An item becomes up to so many events. */
+/* An item becomes at most this many events. */
 #define READ_EIO_MOST 10u
 
-/* Tells what the item means: writes up to READ_EIO_MOST events to out and returns how many, or a negative WEFT_E code. Items come in
- * order of time. next: the one that follows it on its ring, or NULL; what a fiber does first after a wait tells why it
- * went on. Texts of events are the item's, or last as long as e. */
+/* Translates an item: writes up to READ_EIO_MOST events to out and returns how many, or a negative
+ * WEFT_E code. Pass the items in order of time. next: the item that follows on the same ring, or
+ * NULL; what a fiber does first after a wait shows why it continued. The texts of the events belong
+ * to the item, or are valid as long as e. */
 int read_eio_tell(struct read_eio *e, struct weft_event *out, const struct read_eio_item *item,
                   const struct read_eio_item *next);
 

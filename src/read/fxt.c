@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* Fuchsia trace format, as eio-trace records what Eio's fibers do, or as any program writes it: NAME.fxt.
- *
- * Records are in order of time for each ring (the domain) only, and speak of strings and threads by small numbers that are used
- * again and again for others. So the file is read twice: first record by record, which gives a list of times and places with what
- * the numbers mean there, then in order of time.
- *
+/* Fuchsia's trace format (NAME.fxt): eio-trace records what Eio's fibers do in it, and any other
+ * program may use it.
+ * Records are in order of time only within each ring (one for each domain). They refer to strings
+ * and threads by small numbers, which are reused. So the file is read twice: first record by
+ * record, which makes a list of times, places and what the numbers mean there; then in order of
+ * time.
  * Source: fuchsia.dev, "Fuchsia trace format"; eio-trace's lib/. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,9 +48,9 @@ enum {
 enum { KERNEL_THREAD = 2 };
 enum { WAKEUP = 2 };
 
-/* A text of the file. */
+/* A text in the file. */
 struct text {
-    uint64_t at; /* in r->bytes */
+    uint64_t at; /* offset in r->bytes */
     uint32_t size;
 };
 
@@ -59,9 +59,9 @@ struct thread {
 };
 
 struct item {
-    struct read_eio_item item; /* text: not set yet */
-    uint64_t order;            /* of the record in the file */
-    uint64_t fiber;            /* on which it says so; WEFT_ID_LOOP: the ring itself */
+    struct read_eio_item item; /* its text is not set yet */
+    uint64_t order;            /* position of the record in the file */
+    uint64_t fiber;            /* the fiber that reports it; WEFT_ID_LOOP: the ring itself */
     uint64_t text_at;
 };
 
@@ -69,8 +69,9 @@ struct fxt {
     struct weft_reader common;
     unsigned char *bytes;
     uint64_t size;
-    uint32_t provider;         /* whose records follow; each has its own numbers */
-    struct weft_idmap *number; /* by name_key, of a string or of a thread */
+    /* the provider of the records that follow; each has its own numbers */
+    uint32_t provider;
+    struct weft_idmap *number; /* by name_key, for strings and for threads */
     struct text *string;
     struct thread *thread;
     uint32_t strings, string_room, threads, thread_room;
@@ -80,9 +81,10 @@ struct fxt {
     struct weft_stream_facts *facts;
     struct read_eio *eio;
 
-    /* Where nothing is Eio's: */
-    bool speaks, any; /* Eio says something; it is read the second time, since it does not */
-    uint64_t hz;      /* ticks a second */
+    /* For files without Eio's events: */
+    /* speaks: there are events of Eio's; any: this is the second pass, because there are none */
+    bool speaks, any;
+    uint64_t hz; /* ticks per second */
     struct read_span_item *span_item;
     struct read_fxt_value *value;
     uint32_t span_items, span_room, values, value_room, facts_room;
@@ -114,12 +116,12 @@ struct arg {
 };
 
 struct record {
-    uint64_t at, end; /* of its words after the header */
+    uint64_t at, end; /* its words after the header */
     uint64_t head;
     uint64_t offset;
 };
 
-/* Numbers of strings have 15 bits, those of threads 8. */
+/* Numbers of strings have 15 bits, numbers of threads have 8. */
 static uint64_t name_key(const struct fxt *r, unsigned number, bool is_thread)
 {
     return (uint64_t)r->provider << 16 | (is_thread ? 0x8000u : 0) | number;
@@ -149,7 +151,8 @@ static bool name_thread(struct fxt *r, unsigned number, struct thread thread)
     return true;
 }
 
-/* A string by its number; inline ones stand at *at. False: it does not fit into the record. */
+/* Looks up a string by its number; inline strings are at *at. Returns false if it does not fit into
+ * the record. */
 static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
                         struct text *out)
 {
@@ -168,7 +171,7 @@ static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint
     return true;
 }
 
-/* The arguments of a record, from *at on. How many, or -1. */
+/* Reads the arguments of a record, from *at on. Returns how many, or -1. */
 static int take_args(const struct fxt *r, uint64_t *at, uint64_t end, unsigned count,
                      struct arg out[ARGS_MAX])
 {
@@ -203,7 +206,7 @@ static const struct arg *find_arg(const struct fxt *r, const struct arg *a, int 
     return NULL;
 }
 
-/* Thread by its number in a record; 0 stands for one that the record has itself. */
+/* Looks up a thread by its number in a record; 0 means that the record itself contains it. */
 static bool take_thread(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
                         struct thread *out)
 {
@@ -221,7 +224,7 @@ static bool take_thread(const struct fxt *r, unsigned number, uint64_t *at, uint
     return true;
 }
 
-/* Threads of eio-trace: 4 n + 1 is ring n, 4 n + 2 is fiber n. */
+/* In eio-trace's files thread 4 n + 1 is ring n, and thread 4 n + 2 is fiber n. */
 static bool is_ring(struct thread t)
 {
     return t.tid % 4 == 1 && t.tid / 4 < RINGS_MAX;
@@ -266,14 +269,14 @@ static int kind_of_context(const struct fxt *r, const struct arg *type)
     return 0;
 }
 
-/* What an event of Eio's means; NO: nothing that is told. */
+/* What an event of Eio's means; NO: it is ignored. */
 #define NO READ_EIO_EVENTS
 
 static uint8_t meaning(const struct fxt *r, struct text category, struct text name, unsigned kind)
 {
     static const struct {
         const char *category, *name;
-        uint8_t begin, end; /* or instant */
+        uint8_t begin, end; /* begin also stands for an instant event */
     } known[] = {
         {"eio", "create-fiber", READ_EIO_CREATE_FIBER, NO},
         {"eio", "exit-fiber", READ_EIO_EXIT_FIBER, NO},
@@ -333,7 +336,7 @@ static bool on_event(struct fxt *r, const struct record *x, bool *fits)
     return true;
 }
 
-/* A fiber runs on a ring: "thread wakeup" in the format's words. */
+/* A fiber starts to run on a ring; the format calls this "thread wakeup". */
 static bool on_scheduling(struct fxt *r, const struct record *x, bool *fits)
 {
     if (x->head >> 60 != WAKEUP)
@@ -348,7 +351,7 @@ static bool on_scheduling(struct fxt *r, const struct record *x, bool *fits)
     return i != NULL;
 }
 
-/* A name has no time: it is told with what comes next. */
+/* A record with a name has no time: it is handed out with the next record that has one. */
 static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
 {
     uint64_t at = x->at;
@@ -372,20 +375,20 @@ static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
     return true;
 }
 
-/* ---- Of any program ---- */
+/* ---- Any program ---- */
 
 static struct read_fxt_text text_of(const struct fxt *r, struct text t)
 {
     return (struct read_fxt_text){(const char *)r->bytes + t.at, t.size};
 }
 
-/* Numbers that several processes may have. */
+/* A key for numbers that several processes may use. */
 static uint64_t key_of(uint64_t process, uint64_t number)
 {
     return process * UINT64_C(0x9e3779b97f4a7c15) + number;
 }
 
-/* Index of the thread's stream; NONE: no memory. */
+/* The index of the thread's stream; NONE: no memory. */
 static uint32_t stream_of(struct fxt *r, struct thread t)
 {
     uint32_t *place = weft_idmap_at(r->stream, key_of(t.pid, t.tid));
@@ -448,7 +451,7 @@ static bool add_item(struct fxt *r, const struct read_span_item *item)
     return true;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
 {
     uint64_t at = x->at;
@@ -491,11 +494,11 @@ static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
     end.kind = READ_FXT_COMPLETE_END;
     end.args = 0;
     end.empty = item.empty = end.time_ns == item.time_ns;
-    item.id = end.time_ns; /* of what begins at one time, the longer one is around the other */
+    item.id = end.time_ns; /* of two that begin at the same time, the longer one is the outer one */
     return add_item(r, &item) && add_item(r, &end);
 }
 
-/* What a thread is called. */
+/* The name of a thread. */
 static bool on_any_object(struct fxt *r, const struct record *x, bool *fits)
 {
     uint64_t at = x->at, process = 0;
@@ -554,7 +557,7 @@ static bool on_record(struct fxt *r, const struct record *x, bool *fits)
         return r->any || on_user_object(r, x, fits);
     case SCHEDULING:
         return r->any || on_scheduling(r, x, fits);
-    case KERNEL_OBJECT: /* of Eio's threads the number says what they are called */
+    case KERNEL_OBJECT: /* for Eio's threads the number gives the name */
         return !r->any || on_any_object(r, x, fits);
     default:
         r->common.facts.unknown_packets++;
@@ -598,7 +601,8 @@ static int by_time(const void *a, const void *b)
     return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* Which ring a fiber's events are of: the one on which it ran last. In the order of the file, which is that of each ring. */
+/* Finds out which ring a fiber's events belong to: the one on which it ran last. This goes by the
+ * order in the file, which is the right order within each ring. */
 static int find_rings(struct fxt *r)
 {
     struct weft_idmap *ran = weft_idmap_new();
@@ -625,8 +629,9 @@ static int find_rings(struct fxt *r)
     return r->facts ? 0 : WEFT_E_NOMEM;
 }
 
-/* At one time: ends of complete ones, which are written as they end; complete ones that begin, the longest around the others; the
- * rest in the order of the file. */
+/* The order of items with the same time: first ends of complete events, since these are written
+ * when they end; then complete events that begin, the longest first since it is the outer one; then
+ * the others, in the order of the file. */
 static int rank(const struct read_span_item *x)
 {
     return x->empty                           ? 2
@@ -649,12 +654,12 @@ static int by_time_and_rank(const void *a, const void *b)
     return x->kind - y->kind; /* both ends of an empty one */
 }
 
-/* Nothing of it is Eio's: it is read once more, as anybody's. */
+/* Nothing in the file is Eio's: reads it again, as the trace of any program. */
 static int read_any(struct fxt *r, struct weft_error *err)
 {
     r->any = true;
     r->rings = 0;
-    r->common.damage = (struct weft_damage){0}; /* it is found again */
+    r->common.damage = (struct weft_damage){0}; /* the second pass finds it again */
     r->common.facts.unknown_packets = 0;
     free(r->facts);
     r->facts = NULL;

@@ -14,7 +14,7 @@
 #define NONE UINT32_MAX
 #define NOBODY WEFT_ID_LOOP
 
-enum { LABEL_BYTES = 160 }; /* that an argument becomes; longer ones are cut */
+enum { LABEL_BYTES = 160 }; /* of the label made from an argument; longer ones are cut */
 
 /* A duration on a thread. */
 struct span {
@@ -23,26 +23,26 @@ struct span {
     bool ended;
 };
 
-/* An asynchronous one. */
+/* An asynchronous duration. */
 struct async {
     uint64_t id;
-    uint32_t outer; /* of the same number, in which it is; or NONE */
+    uint32_t outer; /* the one around it with the same number, or NONE */
 };
 
 struct read_spans {
-    uint32_t *top; /* of each stream the innermost span, or NONE */
+    uint32_t *top; /* for each stream: the innermost span, or NONE */
     struct span *span;
     uint32_t spans, span_room;
     struct async *async;
     uint32_t asyncs, async_room;
-    uint64_t *from; /* of flows: where they were last */
+    uint64_t *from; /* for each flow: where it was last */
     uint32_t flows, flow_room;
     struct weft_idmap *complete, *open, *flow; /* spans by record; asyncs and flows by number */
     uint64_t next;
-    char *text; /* of labels that are made here */
+    char *text; /* text of labels that are made here */
     uint32_t texts;
 
-    /* While an item is told. */
+    /* Set only while an item is translated. */
     struct weft_event *out;
     const struct read_span_item *item;
     int count;
@@ -139,7 +139,7 @@ static void put_arguments(struct read_spans *s, uint64_t id, const struct read_f
     }
 }
 
-/* A promise of the item's name, with its category and arguments as labels. */
+/* Creates a promise with the item's name; its category and arguments become labels. */
 static uint64_t create(struct read_spans *s, uint64_t parent, const struct weft_origin *origin,
                        const struct read_fxt_value *arg)
 {
@@ -173,7 +173,7 @@ static int on_begin(struct read_spans *s, const struct read_fxt_value *arg)
     const uint64_t id = create(s, running(s), &span_origin, arg);
     s->span[s->spans] = (struct span){.id = id, .outer = s->top[x->stream]};
     s->top[x->stream] = s->spans++;
-    put(s, WEFT_EVENT_BACKGROUND, id, 0); /* as long as it likes */
+    put(s, WEFT_EVENT_BACKGROUND, id, 0); /* it may take as long as it likes */
     put(s, WEFT_EVENT_SWITCH, id, 0);
     return 0;
 }
@@ -222,7 +222,7 @@ static int on_async(struct read_spans *s, const struct read_fxt_value *arg)
     return 0;
 }
 
-/* From the duration where the flow was last to the one where it is now. */
+/* A flow goes from the duration where it was last to the current one. */
 static int on_flow(struct read_spans *s)
 {
     const uint64_t here = running(s);

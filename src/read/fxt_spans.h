@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What programs say in Fuchsia's trace format, but for Eio's, as events of ours: a duration is a promise that runs on its thread, an
- * asynchronous one a promise with its arguments as labels; a flow is a signal from the duration that it left to the one where it
- * arrives. */
+/* Turns the events of programs that write Fuchsia's trace format without Eio into weft's events. A
+ * duration becomes a promise that runs on its thread. An asynchronous duration becomes a promise
+ * with its arguments as labels. A flow becomes a signal from the duration that it leaves to the one
+ * where it arrives. */
 #ifndef WEFT_READ_FXT_SPANS_H
 #define WEFT_READ_FXT_SPANS_H
 
@@ -9,7 +10,7 @@
 
 #include "format/events.h"
 
-/* Kinds of events, by the format's numbers. */
+/* Kinds of events, with the format's numbers. */
 enum read_fxt_kind {
     READ_FXT_INSTANT = 0,
     READ_FXT_COUNTER = 1,
@@ -22,11 +23,11 @@ enum read_fxt_kind {
     READ_FXT_FLOW_BEGIN = 8,
     READ_FXT_FLOW_STEP = 9,
     READ_FXT_FLOW_END = 10,
-    READ_FXT_COMPLETE_END = 11, /* ours: the other end of 4 */
+    READ_FXT_COMPLETE_END = 11, /* weft's own: the end of kind 4 */
 };
 
 struct read_fxt_text {
-    const char *text; /* of the file */
+    const char *text; /* points into the file */
     uint32_t size;
 };
 
@@ -47,29 +48,31 @@ struct read_fxt_value {
 
 struct read_span_item {
     uint64_t time_ns;
-    uint64_t order; /* of its record in the file */
-    uint64_t id; /* what begin and end of async ones and flows have in common, in all processes */
+    uint64_t order; /* position of its record in the file */
+    /* links the begin and end of asynchronous events, and the steps of flows; unique over all
+     * processes */
+    uint64_t id;
     struct read_fxt_text category, name;
-    uint32_t arg, args; /* arg: index of the first */
+    uint32_t arg, args; /* arg: index of the first one */
     uint32_t stream;
     uint8_t kind;
-    bool empty; /* a complete one without length */
+    bool empty; /* a complete event of length 0 */
 };
 
 struct read_spans;
 
-/* streams: how many. The caller owns it. NULL: no memory. */
+/* streams: how many there are. The caller owns the result. NULL: no memory. */
 struct read_spans *read_spans_new(uint32_t streams);
 void read_spans_free(struct read_spans *s);
 
-/* An item becomes up to so many events. */
+/* An item becomes at most this many events. */
 #define READ_SPANS_MOST 20u
 
-/* The texts of what has been told are not needed any more. */
+/* The texts of events that were handed out are not needed any more. */
 void read_spans_begin_batch(struct read_spans *s);
 
-/* Tells what the item means; arg: its arguments. Items come in order of time. Returns how many events, or a negative
- * WEFT_E code. */
+/* Translates an item; arg: its arguments. Pass the items in order of time. Returns how many events
+ * it wrote to out, or a negative WEFT_E code. */
 int read_spans_tell(struct read_spans *s, struct weft_event *out, const struct read_span_item *item,
                     const struct read_fxt_value *arg);
 

@@ -11,7 +11,7 @@
 
 #include "read/core.h"
 
-/* Copies all of fd into anonymous memory that can be read at any offset. */
+/* Copies all of fd into anonymous memory, which can be read at any offset. */
 static int spool(struct weft_input *in, int fd, struct weft_error *err)
 {
     char block[65536];
@@ -49,7 +49,7 @@ static int adopt(struct weft_input *in, int fd, const char *path, struct weft_er
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "is a directory; a trace is one file");
     if (S_ISREG(st.st_mode)) {
-        /* Our own descriptor: the offset of standard input belongs to others, too. */
+        /* Make our own descriptor: others also use the offset of standard input. */
         in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         if (in->fd < 0)
             return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
@@ -122,6 +122,6 @@ ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size
         done += (size_t)got;
     }
     __atomic_thread_fence(
-        __ATOMIC_ACQUIRE); /* of a file that is written to, the next reading is newer */
+        __ATOMIC_ACQUIRE); /* if the file is being written to, the next read sees newer data */
     return (ptrdiff_t)done;
 }

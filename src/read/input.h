@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The bytes of a file, wherever they come from, at any offset. Not mapped, since anybody may truncate it. */
+/* The bytes of a file or another source, at any offset. The file is not mapped, since anybody may
+ * truncate it. */
 #ifndef WEFT_READ_INPUT_H
 #define WEFT_READ_INPUT_H
 
@@ -9,42 +10,45 @@
 
 #include "format/error.h"
 
-/* Who may still write to it. */
+/* Whether somebody may still be writing to it. */
 enum weft_writer {
-    WEFT_WRITER_PROCESS, /* if the process of its facts is alive, on this machine */
-    WEFT_WRITER_ALIVE,   /* another machine's: yes */
-    WEFT_WRITER_DEAD,    /* … and it has ended or crashed, as it was */
+    WEFT_WRITER_PROCESS, /* yes, if the process in its facts is alive on this machine */
+    WEFT_WRITER_ALIVE,   /* yes; the writer is another machine */
+    /* no; the other machine has ended or crashed, and this is how it left it */
+    WEFT_WRITER_DEAD,
 };
 
 struct weft_input {
     int fd;        /* -1: none */
-    uint64_t size; /* when it was opened; what is appended later is not seen */
+    uint64_t size; /* when it was opened; bytes appended later are ignored */
 
-    /* Instead of fd, if it is not NULL: copies up to size bytes from offset on out of memory, which others may
-     * change meanwhile, and returns how many. */
+    /* Used instead of fd if it is not NULL: copies up to size bytes from memory, starting at
+     * offset, and returns how many. Others may change the memory in the meantime. */
     size_t (*copy)(const void *memory, void *buffer, size_t size, uint64_t offset);
     const void *memory;
     enum weft_writer writer;
-    uint32_t
-        process; /* that is known to record into it, by its number here; 0: the one of its facts */
+    /* the process known to record into it, by its number here; 0: the one in its facts */
+    uint32_t process;
     const struct weft_sight
-        *sight; /* what was seen of its clock (read/sight.h), or NULL: a copy says so */
+        *sight; /* what was observed of its clock (read/sight.h), or NULL; a copy stores it */
 };
 
-/* Opens path for reading. "-" (standard input), pipes and sockets are read to their end into memory. Of a
- * core file, the trace in it (read/core.h). Returns 0 or a negative WEFT_E code; in->fd is then -1. */
+/* Opens path for reading. "-" (standard input), pipes and sockets are first read into memory to
+ * their end. For a core file, opens the trace in it (read/core.h). Returns 0 or a negative WEFT_E
+ * code; in->fd is then -1. */
 int weft_input_open(struct weft_input *in, const char *path, struct weft_error *err);
 
 void weft_input_close(struct weft_input *in);
 
-/* Where the first hole of a file begins, at that offset or behind it; its size if there is none, or it is not known. */
+/* The offset of the first hole in the file at or after an offset; the file's size if there is none
+ * or it is not known. */
 uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset);
 
-/* Reads up to size bytes at offset. Returns how many: fewer only at the end of the file. */
+/* Reads up to size bytes at offset. Returns how many; it is fewer only at the end of the file. */
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,
                           struct weft_error *err);
 
-/* Reads size bytes. Returns 1, 0 if the file ends before, or a negative WEFT_E code. */
+/* Reads size bytes. Returns 1, 0 if the file ends earlier, or a negative WEFT_E code. */
 static inline int read_whole(const struct weft_input *in, void *buffer, size_t size,
                              uint64_t offset, struct weft_error *err)
 {
@@ -52,7 +56,8 @@ static inline int read_whole(const struct weft_input *in, void *buffer, size_t s
     return got < 0 ? (int)got : got == (ptrdiff_t)size;
 }
 
-/* Reads size bytes; zeros for those behind the end of the file. Returns 0 or a negative WEFT_E code. */
+/* Reads size bytes, with zeros for those after the end of the file. Returns 0 or a negative WEFT_E
+ * code. */
 static inline int read_filled(const struct weft_input *in, void *buffer, size_t size,
                               uint64_t offset, struct weft_error *err)
 {

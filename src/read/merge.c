@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* The packets of a weft trace as one sequence of events.
- *
- * A packet has one writer at a time, so its events are in order; the events of several packets are merged
- * by time, through a heap of those that have begun and not ended. Only these are in memory: one for each
- * thread that recorded at that moment. They do not overlap in the file, so what they take is bounded by
- * it.
- *
- * A packet may be overwritten while the file is read. Its header is read before and after its content, and
- * the sequence number must be the same; if not, the packet is left out. Of a packet that grows, what was
- * there when the file was opened is taken. */
+/* Merges the packets of a weft trace into one sequence of events.
+ * A packet has one writer at a time, so its events are in order. The events of several packets are
+ * merged by time, with a heap of the packets that have begun and not ended. Only these are in
+ * memory: one for each thread that was recording at that moment. They do not overlap in the file,
+ * so the file's size bounds the memory.
+ * A packet may be overwritten while the file is read. So its header is read before and after its
+ * content; if the sequence number has changed, the packet is left out. Of a packet that grows, only
+ * what was there when the file was opened is used. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,26 +14,27 @@
 
 #include "read/weft.h"
 
-/* Handlers of signals make times run backwards by a little: that is no damage. */
+/* Signal handlers make times run backwards by a little; that is not damage. */
 #define BACKWARD_NS UINT64_C(1000000)
 
-/* A batch ends early if the packets that have ended, but that its events still point to, take more bytes. */
+/* Limits the memory of packets that have ended, but whose texts the events of the batch still use:
+ * the batch ends early if they take more bytes. */
 #define RETIRED_MAX (16u << 20)
 
-/* Kinds of events that read_pending_see wants. */
+/* The kinds of events that read_pending_see needs. */
 #define ENDINGS                                                                                    \
     (1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |               \
      1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |             \
      1u << WEFT_EVENT_FORGETS)
 
-/* When something is handed out. Sequence numbers are unique. */
+/* The order in which things are handed out. Sequence numbers are unique. */
 struct key {
     uint64_t ns, sequence;
 };
 
 /* A packet that is being read. */
 struct source {
-    struct key key; /* of what comes next */
+    struct key key; /* of its next event */
     uint64_t next_ticks, end_ticks;
     uint64_t clock_hint;
     size_t at, size, room; /* in bytes, after the header */
@@ -49,19 +48,20 @@ struct source {
 };
 
 struct merge {
-    struct source **heap; /* the earliest is the first */
+    struct source **heap; /* the earliest comes first */
     size_t heaped;
     uint32_t room;
-    struct key next; /* of the packet to open next, or the promoted event to hand out next */
-    uint64_t opened; /* packets: those before it in the file's array */
+    struct key next; /* of the next packet to open, or the next promoted event to hand out */
+    /* packets that have been opened: those before this index in the file's array */
+    uint64_t opened;
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
     size_t retired_bytes;
     struct source *spare;
-    uint64_t last_ns; /* up to which packets have been read */
+    uint64_t last_ns; /* time up to which packets have been read */
     bool finished;
 
-    /* Beside the batch: what its events point to. */
+    /* What the events of the batch point to; same indices. */
     struct weft_origin loose[WEFT_BATCH];
     char missing[WEFT_BATCH][2][12];
 };
@@ -130,7 +130,7 @@ static struct source *new_source(struct merge *m, size_t size)
     return s;
 }
 
-/* Reads the packet into s. Returns 1, 0 if it is not there any more, or a negative WEFT_E code. */
+/* Reads the packet into s. Returns 1, 0 if it is no longer there, or a negative WEFT_E code. */
 static int read_packet_content(struct weft_file *f, struct source *s, const struct packet *p,
                                struct weft_error *err)
 {
@@ -162,13 +162,14 @@ static int read_packet_content(struct weft_file *f, struct source *s, const stru
     s->form.running = h.running ? h.running : WEFT_ID_LOOP;
     s->next_ticks = h.begin_ticks;
     s->end_ticks = h.end_ticks > h.begin_ticks ? h.end_ticks : UINT64_MAX;
-    /* What was added since the file was opened is counted, but left out. */
+    /* What was added after the file was opened is counted, but left out. */
     bool all = h.packet.content_bits / 8 == p->content;
     s->says_events = h.end_ticks && all ? h.events : UINT32_MAX;
     return 1;
 }
 
-/* Sets the time of what comes next. Within a packet time does not run backwards, nor beyond its end. */
+/* Sets the time of the next event. Within a packet time does not run backwards, nor go beyond the
+ * packet's end. */
 static inline void look_ahead(struct weft_file *f, struct source *s)
 {
     if (s->size - s->at < sizeof(uint64_t))
@@ -216,13 +217,13 @@ static int open_next(struct weft_file *f, struct weft_error *err)
     return 0;
 }
 
-/* Says what is wrong with the packet now that it has been read. */
+/* Reports what is wrong with the packet, now that it has been read. */
 static void check_end(struct weft_file *f, const struct source *s)
 {
     const struct packet *p = s->packet;
     uint64_t left = s->size - s->at, position = p->offset + p->header_bytes + s->at;
     if (left && p->cut)
-        f->common.damage.skipped_bytes += left; /* the end has been reported */
+        f->common.damage.skipped_bytes += left; /* the file's end has been reported */
     else if (left)
         read_reader_problem(&f->common, position, left,
                             "an event does not end within its packet; skipped %zu bytes",
@@ -233,7 +234,7 @@ static void check_end(struct weft_file *f, const struct source *s)
                             s->events);
 }
 
-/* The first packet in the heap has been read. */
+/* Closes the first packet in the heap, which has been read. */
 static void close_first(struct weft_file *f)
 {
     struct merge *m = f->merge;
@@ -273,7 +274,7 @@ static void set_missing(struct weft_event *ev, char out[12], uint32_t number)
     ev->text_size = (uint32_t)snprintf(out, 12, "#%" PRIu32, number);
 }
 
-/* A text that stood before its event as a terminated one: moved over the size in front of it. */
+/* Terminates a text that was stored before its event, by moving it over the size in front of it. */
 static const char *terminate(const struct weft_form_text *text)
 {
     char *at = (char *)(uintptr_t)text->text - 1;
@@ -308,7 +309,7 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uin
     return !no_memory;
 }
 
-/* Puts the texts into ev, the n-th of the batch. False: no memory. */
+/* Sets the texts of ev, which is event n of the batch. Returns false if there is no memory. */
 static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
                       const struct weft_form_context *c)
 {
@@ -346,7 +347,8 @@ static bool begin_stream(struct weft_file *f, struct source *s)
     return true;
 }
 
-/* Returns true if another packet of the stream is being read: the clock has gone back a little. */
+/* Returns true if another packet of the stream is still being read: the clock has gone back a
+ * little. */
 static bool goes_on(const struct merge *m, const struct source *s)
 {
     for (size_t i = 0; i < m->heaped; i++)
@@ -355,11 +357,12 @@ static bool goes_on(const struct merge *m, const struct source *s)
     return false;
 }
 
-/* Before the first event of a packet, known or not: what is missing between it and the stream's last one. */
+/* Finds out what is missing between the stream's last event and the first event of a packet,
+ * whether its kind is known or not. */
 static void find_gap(struct weft_file *f, const struct source *s, uint64_t running)
 {
     struct stream_state *of = &f->streams.state[s->stream];
-    const bool begun = s->stream != s->packet->stream; /* in this packet */
+    const bool begun = s->stream != s->packet->stream; /* an event of this packet came already */
     const uint64_t before = begun ? 0 : s->packet->events_before;
     const bool missing = of->running && before > of->next && !goes_on(f->merge, s);
     of->missing |= missing;
@@ -367,7 +370,7 @@ static void find_gap(struct weft_file *f, const struct source *s, uint64_t runni
     of->next = before > of->next ? before : of->next;
 }
 
-/* The first known event of a packet says what is missing before it. */
+/* Marks the first known event of a packet with what is missing before it. */
 static void report_gap(struct stream_state *of, struct weft_event *ev)
 {
     ev->gap = of->gap;
@@ -375,8 +378,8 @@ static void report_gap(struct stream_state *of, struct weft_event *ev)
     of->gap = of->missing = false;
 }
 
-/* Decodes what s has before that time, but at least one thing, as far as the batch has room. *more: there
- * is more in s. False: no memory. */
+/* Decodes what s has before that time, at least one event, as long as the batch has room. *more: s
+ * has more. Returns false if there is no memory. */
 static bool decode(struct weft_file *f, struct source *s, struct key until, size_t *count,
                    bool *more)
 {
@@ -419,8 +422,8 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
     return true;
 }
 
-/* What the first packet in the heap may be decoded up to: the next one of those that are open, or what is to
- * be opened next. */
+/* The time up to which the first packet in the heap may be decoded: that of the next open packet,
+ * or of whatever is opened next. */
 static struct key decode_limit(const struct merge *m)
 {
     struct key limit = m->next;
@@ -430,7 +433,8 @@ static struct key decode_limit(const struct merge *m)
     return limit;
 }
 
-/* Sets the key of what comes next and is not in an open packet: a packet to open, or a promoted event. */
+/* Sets the key of whatever comes next outside the open packets: a packet to open, or a promoted
+ * event. */
 static void set_next(struct weft_file *f)
 {
     struct merge *m = f->merge;
@@ -441,7 +445,7 @@ static void set_next(struct weft_file *f)
         m->next = (struct key){f->pending_events.next_ns, 0};
 }
 
-/* The time of the first event in the first packet of the heap, before it is decoded. */
+/* Finds the time of the first event in the first packet of the heap, before it is decoded. */
 static void find_first(struct weft_file *f)
 {
     struct weft_reader *r = &f->common;
@@ -459,7 +463,8 @@ static void find_first(struct weft_file *f)
         }
 }
 
-/* Adds a promoted event to the batch, unless an event has told it. False: no memory. */
+/* Adds a promoted event to the batch, unless a recorded event says the same. Returns false if there
+ * is no memory. */
 static bool append_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns,
                             size_t *count)
 {
@@ -481,7 +486,8 @@ static bool append_promoted(struct weft_file *f, const struct promoted *p, uint6
                      &(struct weft_form_context){.site = p->site, .text = p->text});
 }
 
-/* What comes after all events: marks, and endings. False: no memory. */
+/* Adds what comes after all events: marks, and events that end promises. Returns false if there is
+ * no memory. */
 static bool append_last(struct weft_file *f, size_t *count)
 {
     struct pending *p = &f->pending_events;
@@ -502,8 +508,8 @@ static int out_of_memory(struct weft_error *err)
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
-/* Opens packets, and hands out promoted events, up to what comes next from packets that are open. Returns 0 or
- * a negative WEFT_E code. */
+/* Opens packets, and hands out promoted events, until the next event comes from an open packet.
+ * Returns 0 or a negative WEFT_E code. */
 static int open_until_next(struct weft_file *f, size_t *count, struct weft_error *err)
 {
     struct merge *m = f->merge;
@@ -512,7 +518,7 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
         bool packet = m->opened < f->packets, promoted = p->next_ns != UINT64_MAX;
         if (!packet && !promoted)
             break;
-        if (packet && promoted) /* the first packet is opened in any case: find_first wants it */
+        if (packet && promoted) /* the first packet is opened in any case: find_first needs it */
             promoted =
                 p->next_ns <= f->packet[m->opened].begin_ns && (m->heaped || f->common.has_first);
         if (!promoted) {
@@ -531,7 +537,7 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
     return 0;
 }
 
-/* All has been read: sums up what the facts do not say. */
+/* Everything has been read: computes the sums that the facts do not contain. */
 static void finish(struct weft_file *f)
 {
     struct weft_reader_facts *facts = &f->common.facts;
@@ -551,7 +557,7 @@ static void finish(struct weft_file *f)
     }
     if (!f->joined)
         facts->overwritten_events += f->in_pool + f->in_transition;
-    facts->missing_events = missing; /* the facts have them among those that were overwritten */
+    facts->missing_events = missing; /* the facts count them as overwritten */
     facts->overwritten_events -=
         missing < facts->overwritten_events ? missing : facts->overwritten_events;
     if (facts->overwritten_events < overwritten)

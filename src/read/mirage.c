@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading mirage-profile's ring: what is kept of each packet, their order, and decoding what is in them. */
+/* Reads mirage-profile's ring: what is stored about each packet, the order of packets, and
+ * decoding. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 struct packet {
     uint64_t offset;   /* of its header in the file */
     uint64_t first_ns; /* time of its first event */
-    uint64_t number;   /* sequence number, unwrapped; only differences are meaningful */
+    uint64_t number;   /* the sequence number without wrapping; only differences mean something */
     uint32_t content;  /* bytes of header and events that are really there */
     uint16_t sequence; /* as in the file */
     bool cut;          /* the file ends within its content */
@@ -20,28 +21,29 @@ struct packet {
 
 struct mirage {
     struct weft_reader common;
-    struct packet *packet; /* those with events; in the order of recording once sorted */
+    struct packet *packet; /* those with events; sorted in the order of recording */
     uint64_t packets;
     uint32_t packets_room;
 
-    /* Where decoding is. The window holds bytes [window_at, window_at + window_size) of the file. */
+    /* The current position. The window holds bytes [window_at, window_at + window_size) of the
+     * file. */
     uint64_t current;  /* packet */
-    uint64_t position; /* in the file; 0: the packet has not been begun */
+    uint64_t position; /* in the file; 0: decoding of the packet has not begun */
     unsigned char *window;
     uint64_t window_at;
     size_t window_size, window_room;
-    uint64_t last_ns;       /* time of the event before */
-    uint64_t stale_checked; /* up to this offset the newest packet has no unfinished tail */
-    uint64_t done_bytes;    /* content of the packets before current */
+    uint64_t last_ns;       /* time of the previous event */
+    uint64_t stale_checked; /* the newest packet has no unfinished tail before this offset */
+    uint64_t done_bytes;    /* content of the packets before the current one */
     struct read_packets walk;
-    bool begun; /* last_ns is that of an event */
+    bool begun; /* last_ns was set by an event */
 };
 
 enum {
     WINDOW_MIN = 256 << 10,
     HEAD_SIZE = WEFT_MIRAGE_HEADER_SIZE + 8, /* a header and the time of the first event */
-    /* A writer dies in the middle of one event; more than this much of old times at the end of the
-     * newest packet is a clock that was set back. */
+    /* A writer dies in the middle of one event. If more bytes than this at the end of the newest
+     * packet have old times, the clock was set back. */
     STALE_TAIL_MAX = 1024,
 };
 
@@ -102,7 +104,7 @@ static int add_any_packet(struct weft_reader *common, const struct read_packet *
                           .content = (uint32_t)p->content,
                           .sequence = weft_mirage_header_read(p->head).sequence,
                           .cut = p->says > p->content,
-                          /* One that has no whole event has only just been begun. */
+                          /* A packet without a whole event has only just been begun. */
                           .first_ns = p->content >= HEAD_SIZE && p->head_size >= HEAD_SIZE
                                           ? weft_read_u64(p->head + WEFT_MIRAGE_HEADER_SIZE)
                                           : UINT64_MAX,
@@ -142,15 +144,15 @@ static int by_offset(const void *a, const void *b)
     return weft_order(((const struct packet *)a)->offset, ((const struct packet *)b)->offset);
 }
 
-/* A small step forward of a number that is counted modulo 2^16. */
+/* Returns true for a small step forward; numbers are counted modulo 2^16. */
 static bool follows(uint16_t next, uint16_t before)
 {
     return (uint16_t)(next - before) <= 0x8000;
 }
 
-/* mirage's rule: the oldest packet is the first whose number is not a small step after the one before
- * it in the file; the others follow by their distance from it. With more than 2^16 packets, distances
- * are told apart by walking round the ring. */
+/* Orders packets by mirage's rule: the oldest packet is the first whose number is not a small step
+ * after that of the packet before it in the file. The others follow by their distance from it. With
+ * more than 2^16 packets, distances are made unique by walking round the ring. */
 static void number_by_rule(struct mirage *r)
 {
     uint64_t oldest = 0;
@@ -172,7 +174,8 @@ static void number_by_rule(struct mirage *r)
     }
 }
 
-/* The packets are sorted by time. Returns true, and numbers them, if their numbers agree with that. */
+/* The packets are sorted by time. If their numbers agree with that order, numbers them and returns
+ * true. */
 static bool number_by_time(struct mirage *r)
 {
     for (uint64_t i = 1; i < r->packets; i++)
@@ -193,9 +196,9 @@ static bool times_rise(const struct mirage *r)
     return true;
 }
 
-/* The rule holds for a ring as its writer left it. Where it gives times that run backwards, the packets
- * may lie in any order, or be more than the numbers can tell apart; then the times decide, provided
- * that the numbers agree with them. */
+/* The rule holds for a ring as its writer left it. If it gives times that run backwards, the
+ * packets may be in any order in the file, or there may be more than the numbers can distinguish.
+ * Then the times decide, provided that the numbers agree with them. */
 static void order_packets(struct mirage *r)
 {
     if (!r->packets)
@@ -242,8 +245,8 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
 /* Decoding */
 
 /* How much to read at position: up to the packet's end, and on through the packets that are decoded
- * after it, as long as they lie behind it in the file. What lies there in another order is not read
- * again and again. */
+ * next, as long as they follow it in the file. Packets in another order are not read ahead, since
+ * they would be read again and again. */
 static size_t worth_reading(const struct mirage *r, uint64_t position, uint64_t end)
 {
     for (uint64_t i = r->current + 1; i < r->packets && end - position < r->window_room; i++) {
@@ -255,16 +258,16 @@ static size_t worth_reading(const struct mirage *r, uint64_t position, uint64_t 
     return end - position < r->window_room ? (size_t)(end - position) : r->window_room;
 }
 
-/* The bytes of the file from position on, at least one event of them if the packet, which ends at end,
- * has one. If what the window holds did not do (more), it is filled anew or made larger. Returns how
- * many bytes stand at *bytes, none of them beyond end. */
+/* Makes the bytes of the file from position on available: at least one event of them, if the
+ * packet, which ends at end, has one. If the bytes in the window were not enough (more), the window
+ * is refilled or made larger. Returns how many bytes are at *bytes, none of them beyond end. */
 static ptrdiff_t fill_window(struct mirage *r, uint64_t position, uint64_t end, bool more,
                              const unsigned char **bytes, struct weft_error *err)
 {
     bool inside = position >= r->window_at && position < r->window_at + r->window_size;
     if (!inside || more) {
         if (inside && position == r->window_at && r->window_size == r->window_room) {
-            /* An event longer than the window; never longer than the packet. */
+            /* The event is longer than the window; it is never longer than the packet. */
             unsigned char *grown = realloc(r->window, r->window_room * 2);
             if (!grown)
                 return weft_error_set(err, WEFT_E_NOMEM, position,
@@ -304,7 +307,7 @@ static ptrdiff_t decode_at(struct mirage *r, uint64_t position, uint64_t end, st
     }
 }
 
-/* In the newest packet, the earliest time that an event of this lap can have. */
+/* The earliest time that an event of this lap can have in the newest packet. */
 static uint64_t earliest_time(const struct mirage *r)
 {
     uint64_t i = r->current;
@@ -314,8 +317,9 @@ static uint64_t earliest_time(const struct mirage *r)
     return before > first ? before : first;
 }
 
-/* Returns true if everything from position to the end of the newest packet is older than the packet. The
- * writer makes room for an event before it fills it in: such a tail is what an earlier lap left. */
+/* Returns true if everything from position to the end of the newest packet is older than the
+ * packet. The writer reserves space for an event before it writes the event, so such a tail is left
+ * over from an earlier lap. */
 static bool tail_is_stale(struct mirage *r, uint64_t position, uint64_t end)
 {
     if (end - position > STALE_TAIL_MAX)
@@ -342,7 +346,7 @@ static void next_packet(struct mirage *r)
     r->position = 0;
 }
 
-/* Nothing more can be decoded in the current packet: says why, if it is not its end. */
+/* Nothing more can be decoded in the current packet: reports why, unless it is the packet's end. */
 static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
 {
     const struct packet *p = &r->packet[r->current];
@@ -381,7 +385,7 @@ static void note_event(struct mirage *r, const struct weft_event *ev)
         r->common.damage.unknown_types++;
 }
 
-/* Decodes what the window holds of the current packet, up to a batch. */
+/* Decodes the part of the current packet that is in the window, up to a batch. */
 static size_t decode_window(struct mirage *r, uint64_t end)
 {
     if (r->position < r->window_at || r->position >= r->window_at + r->window_size)
@@ -422,7 +426,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         if (n)
             return (ptrdiff_t)n;
 
-        /* One event that is not all in the window, or that is not right. */
+        /* One event that is not completely in the window, or that is damaged. */
         struct weft_event *ev = r->common.batch;
         ptrdiff_t size = decode_at(r, r->position, end, ev, err);
         if (size < WEFT_DECODE_UNKNOWN)

@@ -9,8 +9,9 @@
 
 enum {
     NO_EVENT = 0xff,  /* not looked up yet */
-    OWN_EVENT = 0xfe, /* one of the program itself */
-    RETIRED_MAX = 8,  /* that a batch may point into, besides those of the items that come next */
+    OWN_EVENT = 0xfe, /* defined by the program itself */
+    /* buffers that the batch may point into, in addition to those of the items that come next */
+    RETIRED_MAX = 8,
 };
 
 struct read_ocaml_retired {
@@ -32,7 +33,8 @@ void read_ocaml_set_name(struct read_ocaml *o, unsigned id, const char *text, si
     o->event[id] = NO_EVENT;
 }
 
-/* A name that comes with the items. What has been told points to the one before. */
+/* Sets a name that came with the items. Events that were handed out still point to the name
+ * before. */
 static bool rename_event(struct read_ocaml *o, unsigned id, const char *text, size_t room)
 {
     const size_t size = strnlen(text, room < WEFT_OCAML_NAME_BYTES ? room : WEFT_OCAML_NAME_BYTES);
@@ -77,7 +79,7 @@ static uint64_t word(const struct read_domain *d, uint64_t at)
     return weft_read_u64(d->bytes + 8 * at);
 }
 
-/* Takes id, other, kind and text out of the bytes of a custom event. */
+/* Reads id, other, kind and text from the bytes of a custom event. */
 static void read_custom(struct read_eio_item *x, const unsigned char *bytes, size_t size)
 {
     const bool has_id = x->event == READ_EIO_CREATE_OBJ || x->event == READ_EIO_CREATE_CC ||
@@ -146,7 +148,7 @@ static void read_runtime(struct read_ocaml *o, const struct read_domain *d, stru
         p->pid = (uint32_t)word(d, at + 2);
 }
 
-/* Whether the ring has further words, perhaps after taking in some. */
+/* Returns true if the ring has further words; fetches more if needed. */
 static bool has_words(struct read_ocaml *o, struct read_domain *d)
 {
     while (d->at >= d->words) {
@@ -159,7 +161,7 @@ static bool has_words(struct read_ocaml *o, struct read_domain *d)
     return true;
 }
 
-/* Decodes the ring's next item. False: there is none. */
+/* Decodes the ring's next item. Returns false if there is none. */
 static bool read_item(struct read_ocaml *o, struct read_domain *d, struct read_eio_item *x)
 {
     while (has_words(o, d)) {
@@ -196,7 +198,7 @@ static bool read_item(struct read_ocaml *o, struct read_domain *d, struct read_e
     return false;
 }
 
-/* Sees to it that both of the ring's items are there, as far as it has them. */
+/* Decodes items until both of the ring's slots are full, or the ring has no more. */
 static void fill(struct read_ocaml *o, struct read_domain *d)
 {
     for (int i = 0; i < 2; i++)
@@ -305,7 +307,7 @@ static bool is_pointed_to(const struct read_ocaml *o, const struct read_ocaml_re
     return false;
 }
 
-/* But for those that items which come next point into. */
+/* Frees the retired buffers, except those that the next items point into. */
 static void free_retired(struct read_ocaml *o)
 {
     uint32_t kept = 0;
@@ -318,7 +320,7 @@ static void free_retired(struct read_ocaml *o)
     o->retired_now = 0;
 }
 
-/* Whether the batch has room for what an item may become. */
+/* Returns true if the batch has room for all events that one item may become. */
 static bool has_room(struct read_ocaml *o, size_t n)
 {
     if (o->retired_now >= RETIRED_MAX && n == 0) /* nothing points into them */

@@ -12,7 +12,7 @@ enum { GLANCE = 1024 };
 int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
                    size_t window_bytes, uint64_t from, uint64_t *found, struct weft_error *err)
 {
-    static const uint32_t magic = WEFT_CTF_MAGIC; /* which every mark begins with */
+    static const uint32_t magic = WEFT_CTF_MAGIC; /* every mark begins with this */
     *found = READ_NO_MARK;
     for (size_t step = GLANCE; from + mark->bytes <= in->size; step *= 4) {
         step = step < window_bytes ? step : window_bytes;
@@ -38,7 +38,7 @@ static int find_next(struct read_packets *w, struct weft_reader *r, uint64_t fro
     return read_find_mark(&r->input, &w->form->mark, w->window, w->window_bytes, from, found, err);
 }
 
-/* Sets the packet's sizes, and reports those that cannot be. */
+/* Sets the packet's sizes, and reports impossible ones. */
 static int check_sizes(struct read_packets *w, struct weft_reader *r, struct read_packet *p,
                        struct weft_error *err)
 {
@@ -47,7 +47,8 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
     form->read_sizes(p);
     const uint64_t says = p->size;
     if (says < form->header_bytes || says > left) {
-        /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
+        /* Either the file ends too early, or the size is wrong. If there is another packet within
+         * it, the size is wrong. */
         int rc = find_next(w, r, p->offset + form->header_bytes, &next, err);
         if (rc < 0)
             return rc;
@@ -74,8 +75,9 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
     return 0;
 }
 
-/* Finds where the zeros at offset end: packets that were never used. Looks at size bytes at most; if anything but a
- * packet follows within them, they are no gap, and *end is offset. */
+/* Finds the end of the zeros at offset: packets that were never used. Looks at size bytes at most.
+ * If something other than a packet follows within them, they do not count as a gap, and *end is
+ * offset. */
 static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t offset, size_t size,
                       uint64_t *end, struct weft_error *err)
 {
@@ -90,9 +92,10 @@ static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t of
     return 0;
 }
 
-/* No packet stands where the one before (at previous, or READ_NO_MARK) says that the next one begins. Goes on at the next
- * mark, which may be within the packet before, if its size was wrong. How far zeros are followed before going back is
- * bounded, so that a hostile file does not make it quadratic. */
+/* There is no packet where the one before (at previous, or READ_NO_MARK) says that the next one
+ * begins. Continues at the next mark, which may be within the packet before if its size was wrong.
+ * The number of zeros that are followed before going back is bounded, so that a hostile file cannot
+ * make this quadratic. */
 static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t offset,
                          uint64_t previous, uint64_t *next, struct weft_error *err)
 {

@@ -1,21 +1,19 @@
 /* SPDX-License-Identifier: ISC */
-/* Promises that were pending when packets with events about them were overwritten: what the recorder has
- * kept of them, and how it became known that they have ended.
- *
- * A cell of the packet of pending promises becomes events again. What it has of packets that are there is
- * left out: the packets have it. So nothing is doubled, wherever the writer was killed.
- *
- * The ended bytes say which promises have ended that were created in a packet. As a rule an event says so,
- * too; but another thread's may have been overwritten. So the bytes become bits, an ending clears the bit of
- * its promise, and what is left is handed out after all events.
- *
- * Where numbers are the program's own, a promise has ended that was created and neither has a cell nor stands on
- * the roll.
- *
- * A promise that became another has a cell as long as that one is pending, or longer: the recorder looks at it only when it
- * wants room. So such a cell is left out if what the promise became has ended, and been overwritten.
- *
- * All of this looks at the same few tables, and stands in one file for that reason. */
+/* Promises that were pending when the packets with their events were overwritten: what the recorder
+ * has kept of them, and how it is known that some have ended.
+ * A cell in the packet of pending promises becomes events again. Events whose packets are still
+ * there are left out, since those packets have them. So no event appears twice, wherever the writer
+ * was killed.
+ * The ended bytes of a packet say which of the promises created in it have ended. Usually an event
+ * says so, too, but it may have been in another thread's packet that was overwritten. So the bytes
+ * are turned into bits, an event that ends a promise clears its bit, and what is left is handed out
+ * after all events.
+ * If numbers are the program's own, a promise has ended if it was created, has no cell, and is not
+ * on the roll.
+ * A promise that became another one keeps its cell at least as long as the other one is pending:
+ * the recorder looks at it only when it needs space. So such a cell is left out if the other
+ * promise has ended and was overwritten.
+ * All of this uses the same few tables; that is why it is all in one file. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,25 +22,26 @@
 #include "read/weft.h"
 
 enum {
-    BLOCK = 64 << 10, /* bytes read at once: as large as the reader's window */
-    COUNT_MIN = 64,   /* ended bytes of a packet */
+    BLOCK = 64 << 10, /* bytes read at a time: the size of the reader's window */
+    COUNT_MIN = 64,   /* the smallest number of ended bytes in a packet */
     COUNT_MAX = 1 << 26,
-    CHAIN_MAX = 64, /* promises, each of which became the next one, that are followed */
+    CHAIN_MAX = 64, /* how far a chain of promises that became each other is followed */
 };
 
-/* A packet that is there and has ended bytes: numbers base to base + count - 1 are of its promises. */
+/* A packet that is there and has ended bytes: its promises have the numbers base to base + count -
+ * 1. */
 struct home {
     uint64_t base, begin_ns;
-    uint32_t created; /* how many creations of them were seen */
+    uint32_t created; /* how many of them were seen to be created */
 };
 
-/* A promise of which the recorder says that it has ended, or when it was created. */
+/* A promise of which the recorder says when it was created, or that it has ended. */
 struct told_of {
     uint64_t id;
-    bool seen; /* an event says so */
+    bool seen; /* an event says the same */
 };
 
-/* Numbers, in order once they have been put so. */
+/* Numbers; sorted when they are complete. */
 struct ids {
     uint64_t *id, count;
     uint32_t room;
@@ -50,33 +49,36 @@ struct ids {
 
 struct endings {
     struct home *home;
-    uint64_t homes, last;    /* last: the one asked for last */
-    uint64_t *bits;          /* count of each home: it has ended, and no event has said so yet */
-    struct weft_table table; /* of homes, by base */
+    uint64_t homes, last; /* last: the home that was asked for last */
+    /* for each home, count bits: the promise has ended, and no event has said so yet */
+    uint64_t *bits;
+    struct weft_table table; /* of the homes, by base */
     uint64_t seed;
-    struct ids became; /* promises with homes that became others */
-    uint32_t count;    /* a power of two */
-    unsigned shift;    /* its logarithm */
+    struct ids became; /* promises with a home that became others */
+    uint32_t count;    /* of each home; a power of two */
+    unsigned shift;    /* log2 of count */
 
     struct told_of *resolved; /* sorted by id */
     uint64_t resolveds;
-    struct told_of *kept; /* … of those created by a cell, where numbers are the program's */
+    struct told_of *kept; /* … created by a cell, if numbers are the program's own */
     uint64_t kepts;
 
     uint64_t first,
-        end;     /* numbers from first to before end are the recording's own, as far as is sure */
-    uint64_t ns; /* when they ended, about */
-    uint64_t next_number, next_resolved; /* to be looked at when all events are through */
+        /* numbers from first up to, but not including, end certainly belong to this recording */
+        end;
+    uint64_t ns; /* the time when they ended, estimated */
+    /* what to look at next when all events have been handed out */
+    uint64_t next_number, next_resolved;
 
-    bool own;          /* numbers are the program's: */
+    bool own;          /* numbers are the program's own: */
     struct ids listed; /* … those that are pending, */
-    bool concludes;    /* … which is all of them, so that others have ended: */
+    bool concludes;    /* … and these are all of them, so that every other one has ended: */
     struct ids created, ended;
     uint64_t next_created;
     bool sorted;
 };
 
-/* A packet by the lower bits of its sequence. */
+/* A packet, found by the lower bits of its sequence number. */
 struct present {
     uint32_t low;
     uint64_t begin_ticks;
@@ -90,12 +92,12 @@ struct telling {
     const struct cells *c; /* sorted by id */
 };
 
-/* What is needed until the events are made. */
+/* What is needed only until the events are made. */
 struct loading {
     struct cells c;          /* sorted by id */
-    struct present *present; /* sorted, no low twice */
+    struct present *present; /* sorted, each low once */
     uint64_t presents;
-    bool complete; /* promises of which nothing is known have been resolved */
+    bool complete; /* promises of which nothing else is known have been resolved */
 };
 
 static int no_memory(struct weft_error *err)
@@ -120,7 +122,7 @@ static uint32_t *slot_of(const struct endings *e, uint64_t base)
     return weft_table_find(&e->table, weft_mix(base, e->seed), has_base, e->home, &base);
 }
 
-/* The home of a promise that has one here, or NULL. */
+/* The home of a promise; NULL if it has none here. */
 static inline struct home *home_of(struct endings *e, uint64_t id)
 {
     if (!e->homes)
@@ -136,7 +138,7 @@ static inline struct home *home_of(struct endings *e, uint64_t id)
 
 static int by_id(const void *a, const void *b)
 {
-    return weft_order_u64(a, b); /* what all of them begin with */
+    return weft_order_u64(a, b); /* all of these structs begin with the number */
 }
 
 static bool add_id(struct ids *s, uint64_t id)
@@ -169,7 +171,7 @@ static struct told_of *find_told_of(struct told_of *all, uint64_t count, uint64_
     return count ? bsearch(&id, all, count, sizeof *all, by_id) : NULL;
 }
 
-/* A promise on the roll may have got its cell after the packet with its creation was read. */
+/* A promise on the roll may have got its cell after the packet that created it was read. */
 bool read_pending_was_created(const struct endings *e, uint64_t id)
 {
     const struct told_of *kept = e ? find_told_of(e->kept, e->kepts, id) : NULL;
@@ -255,7 +257,8 @@ static void free_endings(struct endings *e)
     free(e);
 }
 
-/* Leaves out ended bytes that are not like those of the packets before (count; 0: none), or are wrong. */
+/* Ignores ended bytes if they are wrong, or differ in number from those of the packets before
+ * (count; 0: there were none). */
 static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
 {
     uint32_t n = p->ended_count;
@@ -272,7 +275,7 @@ static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
     return p->ended_count > 0;
 }
 
-/* Lists promises that became others, of which 8 ended bytes are in word. */
+/* Adds to the list the promises that became others; word holds 8 ended bytes. */
 static bool list_became(struct ids *became, uint64_t id, uint64_t word)
 {
     for (unsigned i = 0; i < 8 && word & UINT64_C(0x0202020202020202); i++, word >>= 8)
@@ -281,7 +284,7 @@ static bool list_became(struct ids *became, uint64_t id, uint64_t word)
     return true;
 }
 
-/* Reads a packet's ended bytes into bits. */
+/* Turns a packet's ended bytes into bits. */
 static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bits, uint32_t count,
                       struct weft_error *err)
 {
@@ -302,8 +305,8 @@ static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bit
     return 0;
 }
 
-/* When something was overwritten that is newer than what is there: about when the first of the packets was
- * let go that are there. */
+/* Something newer than what is still there was overwritten. This is about when the first of the
+ * packets that are there was released. */
 static uint64_t first_end(struct weft_file *f)
 {
     uint64_t first = UINT64_MAX, last_begin = 0, hint = 0;
@@ -335,8 +338,9 @@ static bool make_homes(struct weft_file *f, struct endings *e)
     return e->home && e->bits;
 }
 
-/* Each packet takes the next numbers as it is begun. So before the recording its process had handed out no more than
- * those below the ones that its first packet would have had. Newer files say it themselves: see load_pending. */
+/* Each packet takes the next numbers when it is begun. So before the recording, the process had
+ * used no numbers above those of its first packet. Newer files state the range: see
+ * load_pending. */
 static void find_range(const struct weft_file *f, struct endings *e)
 {
     e->first = 1;
@@ -352,7 +356,8 @@ static void find_range(const struct weft_file *f, struct endings *e)
     }
 }
 
-/* What the packet of pending promises says of the range: it may know of packets that are not there any more. */
+/* What the packet of pending promises says about the range: it may know of packets that are
+ * gone. */
 static void find_more(struct endings *e, const struct cells *c)
 {
     if (c->h.first_number)
@@ -362,7 +367,7 @@ static void find_more(struct endings *e, const struct cells *c)
             e->end = c->known[i].id + 1;
 }
 
-/* Takes the ended bytes of all packets. */
+/* Reads the ended bytes of all packets. */
 static int load_endings(struct weft_file *f, struct endings *e, struct weft_error *err)
 {
     e->ns = first_end(f);
@@ -413,7 +418,8 @@ static bool list_present(struct weft_file *f, struct loading *l)
     return true;
 }
 
-/* Returns true if the packet with an event of that time is there. (Of its sequence only the lower bits are known.) */
+/* Returns true if the packet with an event of that time is there. (Only the lower bits of its
+ * sequence number are known.) */
 static bool is_present(const struct loading *l, uint32_t sequence, uint64_t ticks)
 {
     uint64_t low = 0, high = l->presents;
@@ -437,7 +443,8 @@ static bool has_cell(const struct cells *c, uint64_t id)
     return c->knowns && bsearch(&id, c->known, c->knowns, sizeof *c->known, by_id);
 }
 
-/* Returns true if the promise that waits may be shown: it is created in a packet, or is known to be pending. */
+/* Returns true if the promise that waits may be shown: a packet creates it, or it is known to be
+ * pending. */
 static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
 {
     struct endings *e = f->pending_events.endings;
@@ -452,8 +459,8 @@ static bool is_ended(const struct endings *e, const struct home *h, uint64_t id)
     return e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1;
 }
 
-/* Returns true if a promise that others wait for is pending, or became one that may be. What has ended may have been overwritten
- * with all that says so. */
+/* Returns true if a promise that others wait for is pending, or became one that may be pending. If
+ * it has ended, everything that says so may have been overwritten. */
 static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id)
 {
     struct endings *e = f->pending_events.endings;
@@ -466,7 +473,7 @@ static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id
 static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hint)
 {
     uint64_t ns = clock_convert(&f->clock, ticks, hint);
-    return ns < UINT64_MAX ? ns : ns - 1; /* which means "last" */
+    return ns < UINT64_MAX ? ns : ns - 1; /* the largest time means "last" */
 }
 
 static bool add_note(struct weft_file *f, const struct loading *l, const struct known *k,
@@ -501,12 +508,12 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
     if (kind == WEFT_EVENT_LABEL && !ev.text)
         return true;
     ev.kind = (uint8_t)kind;
-    ev.order = 3; /* wherever it stands in its cell: another cell may have it, too */
+    ev.order = 3; /* not its place in the cell: another cell may have the same event */
     ev.ns = time_of(f, c->note_ticks[n], hint);
     return add_event(&f->pending_events, ev);
 }
 
-/* What a cell says, as events. Marks of a promise whose creation is in a packet come last (late). */
+/* Turns a cell into events. If a packet creates the promise, its marks come last (late). */
 static bool add_cell(struct weft_file *f, struct loading *l, const struct known *k)
 {
     const struct weft_pending_cell *c = &k->cell;
@@ -559,7 +566,7 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->text, y->text);
 }
 
-/* Sorts the events, each once: a promise may have two cells that both have it. */
+/* Sorts the events and removes duplicates: a promise may have two cells with the same event. */
 static void sort_events(struct pending *p)
 {
     uint64_t kept = 0;
@@ -571,7 +578,8 @@ static void sort_events(struct pending *p)
     p->events = kept;
 }
 
-/* Promises whose ending the recorder knew: if their home is there, it is asked as for the others. */
+/* Lists the promises that the recorder knew to have ended. If their home is there, its bits answer
+ * this, as for all others. */
 static bool list_resolved(struct endings *e, const struct loading *l)
 {
     uint64_t marked = 0;
@@ -594,7 +602,7 @@ static int by_cell(const void *a, const void *b)
     return weft_order(x->place, y->place);
 }
 
-/* What a promise became, as a cell says, or 0. */
+/* What a promise became, according to a cell; 0: nothing. */
 static uint64_t link_of(const struct weft_pending_cell *c)
 {
     for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
@@ -603,24 +611,24 @@ static uint64_t link_of(const struct weft_pending_cell *c)
     return 0;
 }
 
-/* What the cells of a promise say together. */
+/* What all cells of a promise say, taken together. */
 struct told {
     uint64_t id;
     uint64_t link;  /* what it became, or 0 */
     uint64_t cells; /* how many there are */
-    bool resolved;  /* all say that it has ended */
+    bool resolved;  /* all of them say that it has ended */
 };
 
-/* What is known of promises. */
+/* What is known about promises. */
 struct known_ids {
     struct told *told; /* by id */
     uint64_t tolds;
     struct ids roll;
     uint64_t first;
-    bool sure; /* of others, from first on, it is known that they have ended */
+    bool sure; /* others, from first on, are known to have ended */
 };
 
-/* Puts together what the cells say, which are sorted by id. */
+/* Combines what the cells say. They are sorted by id. */
 static void find_told(struct known_ids *known, const struct cells *c)
 {
     for (uint64_t i = 0; i < c->knowns; i++) {
@@ -634,7 +642,8 @@ static void find_told(struct known_ids *known, const struct cells *c)
     }
 }
 
-/* Returns true if the promise, or what it became, has ended so long ago that nothing tells of it. */
+/* Returns true if the promise, or what it became, ended so long ago that nothing about it is
+ * left. */
 static bool is_gone(struct endings *e, const struct known_ids *known, uint64_t id)
 {
     for (unsigned i = 0; i < CHAIN_MAX; i++) {
@@ -651,7 +660,7 @@ static bool is_gone(struct endings *e, const struct known_ids *known, uint64_t i
     return false;
 }
 
-/* Leaves out promises that became others which have ended. */
+/* Leaves out promises that became others, if those have ended. */
 static int leave_out_links(struct weft_file *f, struct loading *l, struct weft_error *err)
 {
     struct endings *e = f->pending_events.endings;
@@ -685,9 +694,9 @@ static int leave_out_links(struct weft_file *f, struct loading *l, struct weft_e
     return rc < 0 ? rc : 0;
 }
 
-/* Sorts them by number, and leaves out those whose creation should be in a packet, but is in none. Should a
- * promise have two cells, the first one that knows its creation says when it was. Returns how many promises
- * there are. */
+/* Sorts the cells by number. Leaves out those whose creation should be in a packet but is in none.
+ * If a promise has two cells, the first one that knows its creation gives the time. Returns the
+ * number of promises. */
 static uint64_t sort_cells(struct loading *l, struct endings *e)
 {
     struct cells *c = &l->c;
@@ -727,7 +736,8 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     return 0;
 }
 
-/* Returns true if a cell or a packet tells of the promise, so that its number on the roll says nothing new. */
+/* Returns true if a cell or a packet mentions the promise, so that its number on the roll adds
+ * nothing. */
 static bool is_told(const void *data, uint64_t id)
 {
     const struct telling *t = data;
@@ -741,7 +751,8 @@ static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
     return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
 }
 
-/* Who is pending, where numbers are the program's own: those that have cells, and those on the roll. */
+/* Lists the pending promises, if numbers are the program's own: those that have cells, and those on
+ * the roll. */
 static int list_pending(struct weft_file *f, const struct loading *l, struct weft_error *err)
 {
     struct endings *e = f->pending_events.endings;

@@ -35,7 +35,7 @@ static struct weft_exit read_exit(const char *text)
         .known = digits > 0 && digits <= 3 && !number[digits], .by_signal = by_signal, .number = n};
 }
 
-/* Finds the texts "key=value", each with its NUL, in size bytes; a NUL stands after them. */
+/* Finds the texts "key=value", each with its NUL, in size bytes, which a NUL follows. */
 static bool find_texts(struct weft_file *f, char *text, size_t size)
 {
     struct weft_process_facts *p = &f->common.facts.process;
@@ -90,7 +90,8 @@ static void copy_counts(struct weft_file *f, const struct weft_facts_header *h)
     p->start_real_ns = h->start_real_ns;
     if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
-    /* Without an operating system the events' own clock is what is monotonic: whoever copied it made it so. */
+    /* Without an operating system, the clock of the events is the monotonic one; whoever copied the
+     * trace made sure of that. */
     bool on_axis = h->clock != WEFT_CLOCK_CALLER || (!h->pid && h->state == WEFT_TRACE_SAVED);
     if (on_axis && h->stop_mono_ns >= h->start_mono_ns)
         p->until_ns = h->stop_mono_ns;
@@ -101,7 +102,7 @@ static void copy_counts(struct weft_file *f, const struct weft_facts_header *h)
     facts->ended = how_it_ended(h);
 }
 
-/* When it was paused, if the facts have room for that. */
+/* Reads when it was paused, if the facts are large enough to say so. */
 static int read_pause(struct weft_file *f, struct weft_error *err)
 {
     struct weft_facts_pause *p = &f->pause;

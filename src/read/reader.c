@@ -31,7 +31,7 @@ static const struct weft_reader_format *const formats[] = {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-/* The format of which a file (has_packets: a packet) begins with these bytes, or NULL. */
+/* The format of files (has_packets: of packets) that begin with these bytes, or NULL. */
 static const struct weft_reader_format *format_of(const unsigned char *bytes, size_t size,
                                                   bool has_packets)
 {
@@ -46,7 +46,8 @@ static bool is_any_packet(const unsigned char *bytes)
     return format_of(bytes, MARK_SIZE, true);
 }
 
-/* Finds the format by how the file begins, or by its first packet. *format is NULL if it is none of them. */
+/* Finds the format from the beginning of the file, or from its first packet. *format is NULL if no
+ * format fits. */
 static int find_format(const struct weft_input *in, const struct weft_reader_format **format,
                        struct weft_error *err)
 {
@@ -67,7 +68,7 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
     return got < 0 ? (int)got : 0;
 }
 
-/* What a file is that begins with these bytes, as far as that is easy to see; else NULL. */
+/* What kind of file begins with these bytes, if that is easy to tell; otherwise NULL. */
 static const char *kind_of(const unsigned char *head, size_t size)
 {
     static const struct {
@@ -93,7 +94,7 @@ static const char *kind_of(const unsigned char *head, size_t size)
     return "it is text";
 }
 
-/* Ends a message about a file that is no trace with what weft reads. */
+/* Ends a message about a file that is not a trace with the list of what weft reads. */
 static int no_format(const char *why, struct weft_error *err)
 {
     char list[128] = "its own traces";
@@ -108,7 +109,7 @@ static int no_format(const char *why, struct weft_error *err)
                           why, list);
 }
 
-/* Says what the file is instead of a trace. damage: what was found in it, or NULL. */
+/* Reports what the file is instead of a trace. damage: what was found in it, or NULL. */
 static int not_a_trace(const struct weft_input *in, const struct weft_damage *damage,
                        struct weft_error *err)
 {
@@ -140,7 +141,7 @@ static int not_a_trace(const struct weft_input *in, const struct weft_damage *da
     return no_format(kind ? kind : begins, err);
 }
 
-/* Makes the reader that fits the file; it takes over in. */
+/* Makes the reader for the file's format; the reader takes over in. */
 static int make_reader(struct weft_reader **out, struct weft_input *in, struct weft_error *err)
 {
     const struct weft_reader_format *format = NULL;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A trace file, mirage-profile's or weft's own, as a sequence of events in order of time.
- *
+/* Reads a trace file, mirage-profile's or weft's own, as a sequence of events in order of time.
  *     struct weft_reader *r;
  *     const struct weft_event *ev;
  *     ptrdiff_t n;
@@ -9,10 +8,8 @@
  *             use(ev, n);
  *         weft_reader_close(r);
  *     }
- *
- * The file may be damaged, hostile, or still growing: it is read, never mapped, and memory is
+ * The file may be damaged, hostile, or still growing. It is read, never mapped, and memory is
  * bounded by what is really in it. What cannot be read is skipped and counted (weft_reader_damage).
- *
  * Threads: a reader belongs to one thread at a time. */
 #ifndef WEFT_READ_READER_H
 #define WEFT_READ_READER_H
@@ -26,33 +23,33 @@
 
 struct weft_reader;
 
-/* Opens the trace at path ("-": standard input, which is read to its end first), finds its packets
+/* Opens the trace at path ("-": standard input, which is first read to its end), finds its packets
  * and puts them in order. On success the caller owns *out. Returns 0 or a negative WEFT_E code;
- * *out is then NULL. A file in which no packet can be found is WEFT_E_FORMAT; one that is merely
- * damaged opens. What is recorded into the file after it was opened may be seen or not. */
+ * *out is then NULL. If no packet can be found, it returns WEFT_E_FORMAT; a file that is only
+ * damaged opens. What is recorded into the file after it was opened may or may not be seen. */
 int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err);
 
 void weft_reader_close(struct weft_reader *r);
 
-/* Hands out the next events, some hundreds at a time. *events and the texts in them are the reader's
- * and stay valid until the next call. Returns how many, 0 at the end, or a negative WEFT_E code.
- *
- * In weft's own traces the streams are merged: times never run backwards. Clocks of different threads
- * differ a little, so a promise may be used slightly before its creation comes.
- *
- * Events of promises that were pending when their packet was overwritten are there, too, marked as
- * promoted: they come in order of time with the others, and may be older than the first one that is
- * not; that one's time is first_ns in the facts. After all others, with an earlier time, come promoted
- * `resolves` by the loop (and marks): of promises that have ended, though nothing is left of how. Their
- * time is an estimate; they count for nothing where an event says how the promise ended, and end it no
- * earlier than its creation. */
+/* Hands out the next events, a few hundred at a time. *events and their texts belong to the reader
+ * and are valid until the next call. Returns how many, 0 at the end, or a negative WEFT_E code.
+ * In weft's own traces the streams are merged: times never run backwards. The clocks of different
+ * threads differ slightly, so a promise may be used slightly before its creation comes.
+ * If a promise was pending when the packet with its events was overwritten, its events are also
+ * there, marked as promoted. They come in order of time with the others. They may be older than the
+ * first event that is not promoted; the time of that one is first_ns in the facts. Promoted
+ * `resolves` by the loop (and marks) come after all other events, with an earlier time: they are
+ * about promises that have ended, though nothing says how. Their time is an estimate. They are
+ * ignored if another event says how the promise ended, and they never end a promise before its
+ * creation. */
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err);
 
-/* Hands out the next packet of samples (format/samples.h), whole and as it is, in the order of the file; apart
- * from the events. *packet is aligned to 8 bytes, the reader's, and valid until the next call; *offset is where it
- * stands in the file. Returns how many bytes it holds, its header included; 0 after the last one; or a negative WEFT_E
- * code. One larger than WEFT_SAMPLES_MAX is damage, and left out. */
+/* Hands out the next packet of samples (format/samples.h), complete and unchanged, in the order of
+ * the file, separately from the events. *packet is aligned to 8 bytes, belongs to the reader, and
+ * is valid until the next call; *offset is its place in the file. Returns its size in bytes,
+ * including its header; 0 after the last one; or a negative WEFT_E code. A packet larger than
+ * WEFT_SAMPLES_MAX counts as damage and is left out. */
 #define WEFT_SAMPLES_MAX (UINT32_C(16) << 20)
 ptrdiff_t weft_reader_next_samples(struct weft_reader *r, const void **packet, uint64_t *offset,
                                    struct weft_error *err);
@@ -61,174 +58,185 @@ ptrdiff_t weft_reader_next_samples(struct weft_reader *r, const void **packet, u
 #define WEFT_DAMAGE_KEPT 16
 
 struct weft_damage {
-    uint64_t skipped_bytes;  /* could not be read as packets or events */
-    uint64_t problems;       /* how many places */
-    uint64_t unknown_types;  /* creations with a type that is not in the table; kept */
-    uint64_t backward_times; /* events earlier than the one before them; kept */
+    uint64_t skipped_bytes; /* bytes that could not be read as packets or events */
+    uint64_t problems;      /* how many places */
+    /* creations with a type that is not in the table; the events are kept */
+    uint64_t unknown_types;
+    uint64_t backward_times; /* events earlier than the one before them; the events are kept */
     uint64_t half_written;   /* last events that the writer had not finished (0 or 1); left out */
     struct weft_error
         first[WEFT_DAMAGE_KEPT]; /* the first min(problems, WEFT_DAMAGE_KEPT) places */
 };
 
-/* What has been found so far; complete once weft_reader_next has returned 0. */
+/* What has been found so far. Complete once weft_reader_next has returned 0. */
 const struct weft_damage *weft_reader_damage(const struct weft_reader *r);
 
-/* What else is known of the trace. Numbers that a format does not have are 0. */
+/* What else is known about the trace. Numbers that a format does not have are 0. */
 
 enum weft_ended {
-    WEFT_ENDED_UNKNOWN, /* the file does not say: mirage's, or a part of one */
+    WEFT_ENDED_UNKNOWN, /* the file does not say: it is mirage's, or a part of one */
     WEFT_ENDED_STOPPED, /* by weft_stop, or because the program ended */
-    WEFT_ENDED_SAVED,   /* a copy of one that was recording */
-    WEFT_ENDED_RUNNING, /* not ended: the process is alive on this machine */
-    WEFT_ENDED_KILLED,  /* neither stopped nor alive (or of another machine) */
-    WEFT_ENDED_EXITED, /* the program ended by itself, but without weft_stop: by _exit, or exec of another one */
+    WEFT_ENDED_SAVED,   /* a copy, made while the trace was recorded */
+    WEFT_ENDED_RUNNING, /* has not ended: the process is alive on this machine */
+    WEFT_ENDED_KILLED,  /* neither stopped nor alive (or recorded on another machine) */
+    /* the program ended by itself, but without weft_stop: it called _exit, or exec of another
+     * program */
+    WEFT_ENDED_EXITED,
 };
 
 /* "unknown", "stopped", "saved", "still running", "killed", "exited" */
 const char *weft_ended_name(enum weft_ended ended);
 
-/* An OS thread. Recorded = kept + overwritten + missing + discarded events. */
+/* An OS thread. Events recorded = kept + overwritten + missing + discarded. */
 struct weft_stream_facts {
-    uint32_t number;      /* counts the threads that recorded something, from 0; unlike the index in
-                          * the table, which is what events have */
-    uint32_t thread;      /* the system's number of it */
-    char name[17];        /* of the thread: terminated, any bytes */
-    uint64_t kept;        /* events that are there, unknown ones included */
-    uint64_t overwritten; /* … that were before all that are there */
-    uint64_t
-        missing; /* … that were between those that are there: overwritten by others, or unreadable */
-    uint64_t discarded; /* … not recorded, because there was no room; known up to its last packet */
+    /* counts the threads that recorded something, from 0. Events have the index in the table
+     * instead */
+    uint32_t number;
+    uint32_t thread;      /* the system's number for it */
+    char name[17];        /* the thread's name: NUL-terminated, any bytes */
+    uint64_t kept;        /* events that are there, including unknown ones */
+    uint64_t overwritten; /* … that came before all those that are there */
+    uint64_t missing;     /* … from in between: overwritten by others, or unreadable */
+    uint64_t discarded; /* … not recorded for lack of space; known up to the thread's last packet */
 };
 
 /* How a process ended, if weft record saw it. */
 struct weft_exit {
     bool known;
     bool by_signal;
-    uint32_t number; /* of the signal, or the exit status */
+    uint32_t number; /* the signal's number, or the exit status */
 };
 
 struct weft_process_facts {
-    uint32_t pid;        /* 0: nothing is known of the process */
-    const char *program; /* these: terminated, any bytes; NULL: not known */
+    uint32_t pid;        /* 0: nothing is known about the process */
+    const char *program; /* these: NUL-terminated, any bytes; NULL: not known */
     const char *host;
     const char *version;    /* of the recorder */
     const char *const *arg; /* args of them */
     uint32_t args;
     uint8_t boot_id[16];    /* of the system */
     uint64_t started_at;    /* field 22 of /proc/PID/stat */
-    uint64_t start_ns;      /* of the recording, on the clock of the events */
+    uint64_t start_ns;      /* start of the recording, on the clock of the events */
     uint64_t start_real_ns; /* … as nanoseconds since 1970, UTC */
     uint64_t stop_real_ns;  /* 0: not stopped */
-    uint64_t
-        until_ns; /* it recorded at least until then, on the clock of the events: until it was stopped, copied,
-                        * or its end was noticed; 0: not known */
-    bool
-        was_paused; /* the recording was off at one time or another: what ended then is pending here */
-    bool is_paused;      /* … and still was at the end */
-    uint64_t paused_ns;  /* when it was switched off the last time, on the clock of the events */
-    uint64_t resumed_ns; /* … and on again, unless is_paused */
+    /* the recording lasted at least until then, on the clock of the events: until it was stopped
+     * or copied, or its end was noticed; 0: not known */
+    uint64_t until_ns;
+    /* the recording was off at some time: promises that ended during that time are pending here */
+    bool was_paused;
+    bool is_paused;      /* … and it was still off at the end */
+    uint64_t paused_ns;  /* when it was last switched off, on the clock of the events */
+    uint64_t resumed_ns; /* … and when it was switched on again, unless is_paused */
     struct weft_exit exit;
 };
 
-/* Pending promises created at one place, of which nothing else is kept, for lack of room. */
+/* Pending promises created at one place, about which nothing else was kept, for lack of space. */
 struct weft_given_up {
-    const struct weft_origin *origin; /* NULL: not known; the reader's */
+    const struct weft_origin *origin; /* NULL: not known; belongs to the reader */
     uint64_t pending;                 /* how many there are */
-    uint64_t unlisted; /* others, of which it is not even known whether they have ended since */
-    uint64_t
-        left_out; /* waits for such promises, their marks and notifications that were kept nowhere; at least */
+    uint64_t unlisted; /* others; it is not even known whether they have ended since */
+    /* waits for such promises, their marks, and notifications that were not kept anywhere; at
+     * least this many */
+    uint64_t left_out;
 };
 
-/* What the recorder has kept of pending promises whose events were overwritten. */
+/* What the recorder has kept about pending promises whose events were overwritten. */
 struct weft_promotion {
-    bool known;        /* the trace says something of it */
-    uint64_t promises; /* that are pending and whose creation, or other events, had to be kept */
-    uint64_t
-        events;    /* handed out; those that were recorded are neither kept nor overwritten twice */
-    uint64_t ever; /* promises that were kept at one time or another */
-    uint64_t
-        given_up; /* of which the details were given up at one time or another, for lack of room */
-    uint64_t numbered;                /* … and which are pending; see sort */
-    const struct weft_given_up *sort; /* sorts of them, the most common first; the reader's */
+    bool known;        /* the trace says something about it */
+    uint64_t promises; /* pending promises whose creation, or other events, had to be kept */
+    /* events handed out; if such an event was recorded, it counts once, as kept or overwritten */
+    uint64_t events;
+    uint64_t ever;     /* promises that were kept at some time */
+    uint64_t given_up; /* promises whose details were dropped at some time, for lack of space */
+    uint64_t numbered; /* … those of them that are still pending; see sort */
+    /* their sorts, the most common first; belongs to the reader */
+    const struct weft_given_up *sort;
     uint32_t sorts;
-    uint64_t unlisted, left_out; /* of all sorts */
-    uint64_t
-        skipped; /* notes that were left out at one time or another, also of promises that have ended since */
-    uint64_t pauses, longest_pause_ns; /* of threads that needed a new packet */
-    bool lacks; /* something is pending, or may be, of which not all that matters is known */
-    bool
-        let_go; /* promises that became others were let go: they count as resolved, but may not be */
-    bool complete; /* a promise of which neither creation nor end is there has been resolved */
+    uint64_t unlisted, left_out; /* sums over all sorts */
+    /* notes that were left out at some time, including those of promises that have ended since */
+    uint64_t skipped;
+    uint64_t pauses, longest_pause_ns; /* pauses of threads that needed a new packet */
+    /* something is, or may be, pending about which not everything that matters is known */
+    bool lacks;
+    /* promises that became others were dropped: they count as resolved, but may not be */
+    bool let_go;
+    bool complete; /* if neither creation nor end of a promise is there, it has been resolved */
 };
 
-/* Where the events of a format mean something else than those of weft's own traces, or say less. In these, all are
- * false. */
+/* In what ways the events of a format mean something else than those of weft's own traces, or say
+ * less. For weft's own, all are false. */
 struct weft_quirks {
-    bool
-        mirage_kinds; /* it has only the kinds of events that are mirage's (events.def): nothing says what is
-                         * cancelled, forgotten, notified, or meant to be pending */
-    bool
-        loop_is_sleep; /* switching to the event loop says that the program sleeps; nothing else does */
-    bool
-        one_clock; /* a promise's creation comes before all other events about it. With several clocks it may come
-                         * slightly later */
-    bool no_running;         /* events do not say what ran before them (running, gap, missing) */
-    bool last_end_counts;    /* of several ends of a promise the last one counts; else the first */
-    bool changes_are_labels; /* a counter's change is a label of what runs, too */
-    bool any_bytes;          /* texts are not meant to be UTF-8 */
-    bool
-        anonymous; /* nothing is known of the process, its threads and its end; losses are counted in packets */
+    /* it has only the kinds of events that mirage has (events.def): nothing says what is
+     * cancelled, forgotten, notified, or meant to be pending */
+    bool mirage_kinds;
+    /* a switch to the event loop means that the program sleeps; nothing else does */
+    bool loop_is_sleep;
+    /* a promise's creation comes before all other events about it. With several clocks it may
+     * come slightly later */
+    bool one_clock;
+    bool no_running; /* events do not say what ran before them (running, gap, missing) */
+    /* if a promise ends several times, the last end counts; otherwise the first */
+    bool last_end_counts;
+    bool changes_are_labels; /* a change of a counter is also a label of what runs */
+    bool any_bytes;          /* texts need not be UTF-8 */
+    /* nothing is known about the process, its threads and its end; losses are counted in packets */
+    bool anonymous;
 };
 
 struct weft_reader_facts {
     const char *format; /* "weft", "mirage", … */
     struct weft_quirks quirks;
-    const char *clock;   /* what is known of it, for people */
+    const char *clock;   /* what is known about it, as text for people */
     uint32_t clock_kind; /* enum weft_clock_kind; 0: not known */
-    uint64_t clock_hz;   /* nominal ticks a second */
-    bool has_wall;       /* how that clock stands to the wall clock is known: */
-    int64_t
-        wall_ns; /* what to add to the time of an event for nanoseconds since 1970, UTC, as it was at
-                          * the end of the trace */
-    int64_t wall_set_ns; /* how much the wall clock was set forward during the trace, about */
-    bool
-        wall_measured; /* wall_ns is by the wall clock of the machine that copied the trace while it was
-                          * recorded (read/sight.h), within … */
+    uint64_t clock_hz;   /* nominal ticks per second */
+    bool has_wall;       /* the offset from that clock to the wall clock is known: */
+    /* what to add to the time of an event to get nanoseconds since 1970, UTC; as it was at the
+     * end of the trace */
+    int64_t wall_ns;
+    /* how far the wall clock was set forward during the trace, approximately */
+    int64_t wall_set_ns;
+    /* wall_ns uses the wall clock of the machine that copied the trace while it was recorded
+     * (read/sight.h); the error is at most … */
+    bool wall_measured;
     uint64_t wall_error_ns;
-    int64_t wall_own_ns; /* … and this is what its own machine believed; 0: nothing */
+    int64_t wall_own_ns; /* … and the recording machine's own value; 0: it has none */
     uint64_t file_bytes;
-    uint64_t packets; /* that hold events */
+    uint64_t packets; /* packets that hold events */
     uint64_t unused_packets;
     uint64_t content_bytes;       /* headers and events, without unused tails */
-    uint64_t overwritten_packets; /* mirage says it modulo 2^16 only */
-    uint64_t
-        overwritten_words; /* OCaml's rings, which do not say how many events that were; streams likewise */
-    uint64_t lost_words;      /* … of these: by the runtime, before weft record took them out */
-    bool of_ocaml;            /* it is what OCaml's runtime says of the program */
+    uint64_t overwritten_packets; /* mirage states it only modulo 2^16 */
+    /* words in OCaml's rings, which do not say how many events these were; the same in streams */
+    uint64_t overwritten_words;
+    /* … those of them that the runtime overwrote before weft record copied them */
+    uint64_t lost_words;
+    bool of_ocaml;            /* the trace is what OCaml's runtime reports about the program */
     uint64_t missing_packets; /* neither there nor overwritten: gaps in the sequence numbers */
-    bool
-        wrapped; /* the oldest packet is not the first one in the file; weft: some were overwritten */
+    /* the oldest packet is not the first one in the file; in weft's own: some were overwritten */
+    bool wrapped;
 
-    uint32_t streams;                       /* in the table */
-    const struct weft_stream_facts *stream; /* of weft's own traces, else NULL; valid until the next
-                                             * call of weft_reader_next */
-    uint64_t streams_recorded;              /* with those of which nothing is left */
+    uint32_t streams; /* in the table */
+    /* weft's own traces only, otherwise NULL; valid until the next call of weft_reader_next */
+    const struct weft_stream_facts *stream;
+    uint64_t streams_recorded; /* including those of which nothing is left */
     uint64_t overwritten_events, missing_events, discarded_events;
-    uint64_t overwritten_ns; /* what was overwritten is older, about; 0: not known */
-    bool
-        refused; /* of the discarded ones some interrupted two others, which perhaps never ended (longjmp) */
-    /* … of these: those of streams of which nothing is left, and those that are in no stream's facts. */
+    /* what was overwritten is older than this, approximately; 0: not known */
+    uint64_t overwritten_ns;
+    /* discarded because they interrupted two others, which perhaps never ended (longjmp) */
+    bool refused;
+    /* Part of the sums: events of streams of which nothing is left, and events that no stream's
+     * facts include. */
     uint64_t overwritten_elsewhere, discarded_elsewhere;
-    uint64_t lost_texts;       /* cut, or left out, because there was no room */
-    uint64_t unknown_events;   /* of forms that this version does not know; left out */
-    uint64_t unknown_packets;  /* of classes or versions that it does not know; left out */
-    uint64_t other_packets;    /* of another trace in the same file; left out */
-    uint64_t repeated_packets; /* there twice, as in files put together; left out */
+    uint64_t lost_texts;     /* cut, or left out, for lack of space */
+    uint64_t unknown_events; /* of forms that this version does not know; left out */
+    /* of classes or versions that this version does not know; left out */
+    uint64_t unknown_packets;
+    uint64_t other_packets;    /* belong to another trace in the same file; left out */
+    uint64_t repeated_packets; /* present twice, as in files that were joined; left out */
     uint64_t changed_packets;  /* overwritten while they were read; left out */
     uint64_t sample_packets;   /* of the sampling profiler: see weft_reader_next_samples */
-    uint64_t sample_bytes;     /* of these, in all */
-    uint64_t
-        first_ns; /* time of the first event that is not promoted; known with the first events */
+    uint64_t sample_bytes;     /* their total size */
+    /* time of the first event that is not promoted; known once the first events were handed out */
+    uint64_t first_ns;
     struct weft_promotion promotion;
     enum weft_ended ended;
     struct weft_process_facts process;
@@ -237,17 +245,18 @@ struct weft_reader_facts {
 /* Complete once weft_reader_next has returned 0. */
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
 
-/* Returns true if a promise with that number was created while this was recorded, in a packet that has been overwritten. Other
- * numbers may be older than the recording, or the program's own. Known once all events have been handed out, and only
- * where facts promotion.complete is set. */
+/* Returns true if a promise with that number was created during the recording, in a packet that was
+ * overwritten. Other numbers may be older than the recording, or the program's own. Known once all
+ * events have been handed out, and only if promotion.complete is set in the facts. */
 bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id);
 
-/* Cuts texts to that many bytes, where one may be used by many events: what writes each event's text anew would write any
- * amount. To be called before the first event is read. weft_reader_cut_texts: how many have been cut. */
+/* Cuts texts to that many bytes, for texts that many events may share: without a limit, an exporter
+ * that writes the text for each event could write any amount. Call it before the first event is
+ * read. weft_reader_cut_texts: how many texts were cut. */
 void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes);
 uint64_t weft_reader_cut_texts(struct weft_reader *r);
 
-/* How much of the content has been handed out, 0 to 1: for progress on long work. */
+/* The part of the content that has been handed out, from 0 to 1, for showing progress. */
 double weft_reader_progress(const struct weft_reader *r);
 
 #endif

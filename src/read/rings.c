@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The file in which a program in OCaml 5 keeps its runtime events (format/ocaml.h).
- *
- * The runtime may still write to it. So of each ring the counts are read, then the words, then the counts again: what was
- * overwritten meanwhile is left out. */
+ * The runtime may still be writing to it. So the counts of each ring are read first, then the
+ * words, then the counts again. What was overwritten in between is left out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +23,8 @@ static bool probe(const unsigned char *head, size_t size)
     return weft_ocaml_head_read(head, size, w);
 }
 
-/* The words from head on, put straight; those that were overwritten meanwhile are lost. */
+/* Copies the words from head on into a straight line. Those that were overwritten in the meantime
+ * are lost. */
 static int read_words(struct rings *r, struct read_domain *g, uint64_t head_at, uint64_t room,
                       uint64_t *lost, struct weft_error *err)
 {
@@ -132,7 +132,8 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     return read_ocaml_begin(&r->o, err);
 }
 
-/* Without the runtime's last word: where there is no process of that number, it was killed. One that there is may be another. */
+/* How the recording ended, if the runtime did not say that it stopped. If no process has that
+ * number, it was killed. If one has it, it may be another process. */
 static enum weft_ended how_it_stands(const struct weft_reader *r)
 {
     const uint32_t pid = r->facts.process.pid;

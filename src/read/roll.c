@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The roll: pending promises of which only number and sort are kept. How many there are of each sort, without those
- * that a cell or a packet still tells of. */
+/* The roll: pending promises of which only number and sort were kept. This counts them for each
+ * sort, without those that a cell or a packet still mentions. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "format/listed.h"
 #include "read/weft.h"
 
-enum { BLOCK = 64 << 10 }; /* bytes read at once: the reader's window */
+enum { BLOCK = 64 << 10 }; /* bytes read at a time: the size of the reader's window */
 
 bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content)
 {
@@ -19,7 +19,7 @@ bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uin
            h->numbers_at <= content && h->numbers <= (content - h->numbers_at) / sizeof(uint64_t);
 }
 
-/* Where a sort is, by its site. */
+/* Where a sort is in the list, by its site. */
 struct sort_site {
     uint32_t site, sort;
 };
@@ -29,7 +29,7 @@ static int no_memory(struct weft_error *err)
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
 }
 
-/* Finds out what the sorts are. */
+/* Reads the list of sorts. */
 static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
                       struct sort_site *sites, struct weft_error *err)
 {
@@ -52,7 +52,7 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
     return 0;
 }
 
-/* Hands out all words that stand in places. */
+/* Calls a function for each word that is in a place. */
 static int each_number(struct weft_file *f, const struct weft_roll_header *h, roll_use_fn *use,
                        void *data, struct weft_error *err)
 {
@@ -102,7 +102,7 @@ static bool hand_out(void *data, uint64_t word)
     return h->use(h->data, word >> WEFT_ROLL_SORT_BITS);
 }
 
-/* Returns 1; 0 if its tables are not within the packet. */
+/* Returns 1; 0 if its tables are not within the packet; or a negative code. */
 static int read_header(struct weft_file *f, struct weft_roll_header *h, struct weft_error *err)
 {
     int rc = read_whole(&f->common.input, h, sizeof *h, f->roll.offset, err);
@@ -126,10 +126,11 @@ static int by_count(const void *a, const void *b)
 
 static int by_site(const void *a, const void *b)
 {
-    return weft_order_u32(a, b); /* the site comes first */
+    return weft_order_u32(a, b); /* the site is the first member */
 }
 
-/* Adds what cells say that there was no room for. What is of no sort counts to the first one, which all others belong to. */
+/* Adds the promises that found no room, according to the cells. Those without a sort count towards
+ * the first sort, which includes all others. */
 static void add_left_out(struct weft_file *f, struct sort_site *site, uint32_t sorts,
                          const struct cells *c)
 {

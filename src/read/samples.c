@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Packets of samples: found with the others, handed out whole. What is in them, the profile knows. */
+/* Packets of samples: they are found with the other packets and handed out whole. The profile knows
+ * what is in them. */
 #include <stdlib.h>
 
 #include "read/weft.h"

@@ -8,20 +8,21 @@
 #include <unistd.h>
 
 enum {
-    TRIES = 100, /* to see a packet in one piece that changes hands */
+    TRIES = 100, /* attempts to read a packet in one piece while it is being handed over */
     RETRIES = 1 << 20,
     GLANCE = 1024,
     BLOCK = 64 << 10,
     HEADER = sizeof(struct weft_packet_header),
-    DISK_BLOCK = 512, /* of st_blocks */
+    DISK_BLOCK = 512, /* unit of st_blocks */
     SLACK = 16 << 20,
 };
 
-/* A file is on a disk, which bounds it. Memory is another machine's, and may have been filled so that it is
- * hard to read: a header everywhere. A recorder's packets of events have at least 4 KiB, others are few; so what is
- * kept of each, and a copy of the largest (texts, pending promises: a sixteenth and three sixteenths at most), fits
- * into half of the trace. The trace of a process lies on a disk, where it takes what it says, but it may have been filled
- * with samples, or mostly with what is pending. */
+/* A file is on a disk, which bounds it. Memory belongs to another machine, and may have been filled
+ * maliciously, with a header everywhere. A recorder's packets of events have at least 4 KiB, and
+ * there are few others. So what is stored for each packet, and a copy of the largest ones (texts
+ * and pending promises: at most one and three sixteenths), fits into half of the trace's size. The
+ * trace of a process is on a disk, where it takes the space that it claims; but it may have been
+ * filled with samples, or mostly with pending promises. */
 void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
 {
     struct stat st;
@@ -100,8 +101,8 @@ static uint64_t skip_hole(const struct weft_input *in, uint64_t at)
     return (uint64_t)data > at ? (uint64_t)data & ~UINT64_C(7) : at;
 }
 
-/* Finds the first packet at or after that offset. Reads little at first, for there may be many of them. Returns 1, 0
- * if there is none, or a negative WEFT_E code. */
+/* Finds the first packet at or after that offset. Reads small pieces at first, since there may be
+ * many packets. Returns 1, 0 if there is none, or a negative WEFT_E code. */
 static int find_packet(struct scan *s, uint64_t at, struct spot *p)
 {
     unsigned char block[BLOCK];
@@ -169,7 +170,7 @@ int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_ev
 {
     for (unsigned i = 0; i < TRIES && (i == 0 || s->retries); i++) {
         s->retries -= i > 0;
-        uint64_t before, after; /* what is read in between is of one owner */
+        uint64_t before, after; /* if both are equal, what was read in between has one owner */
         ptrdiff_t a = read_scan_sequence(s, at, &before), n = read_once(s, at, h);
         ptrdiff_t b = read_scan_sequence(s, at, &after);
         if (a < 0 || n < 0 || b < 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* The packets that are being written to are looked at again and again. When one has grown, the first event that is new
- * in it was recorded before now, by our clock, and became visible after the look before. So it says how much our clock
- * is ahead at most, and at least; the narrowest that all events say is taken. (What lies between an event's reading the
- * clock and its becoming visible is some tens of nanoseconds; if its thread was interrupted there, it comes later than
- * it should, and "at least" is too much. Where the two contradict each other, that has happened, and "at most"
- * counts.) Looking again at once makes it precise, but where processors are few it keeps those from running whose
- * events are waited for: so that is done half of the time, and the other half it sleeps between two looks. */
+/* Looks at the packets that are being written to, again and again. If one has grown, its first new
+ * event was recorded before now, by our clock, and became visible after the previous look. So that
+ * event gives an upper and a lower bound for how far our clock is ahead. The narrowest bounds over
+ * all events are used. (Between reading the clock and becoming visible, an event takes some tens of
+ * nanoseconds. If its thread is interrupted in between, the event becomes visible too late, and the
+ * lower bound is too high. If the two bounds contradict each other, this has happened, and the
+ * upper bound counts.) Looking again without a break makes the result precise; but on a machine
+ * with few processors it keeps the threads whose events we wait for from running. So it does that
+ * half of the time, and in the other half it sleeps between two looks. */
 #include "read/sight.h"
 
 #include <stdatomic.h>
@@ -14,23 +16,23 @@
 #include "format/walk.h"
 
 enum {
-    WATCHED = 16,      /* packets at a time: the newest ones */
-    ENOUGH = 64,       /* events */
-    IDLE_NS = 5000000, /* if nothing grows for so long, other packets may be in use */
-    TURN_NS = 8000000, /* how long it looks in one of the two ways */
+    WATCHED = 16,      /* packets watched at a time: the newest ones */
+    ENOUGH = 64,       /* events that are enough */
+    IDLE_NS = 5000000, /* if nothing grows for this long, other packets may be in use */
+    TURN_NS = 8000000, /* how long it looks in each of the two ways */
     REST_NS = 50000,
-    SCANNED = 1024, /* packets, until it is time to look at the clock */
+    SCANNED = 1024, /* packets scanned before looking at the clock again */
     PACKET_LEAST = 1024,
 };
 
 #define SECOND UINT64_C(1000000000)
-#define HUGE_NS 1e18         /* no clock is so wrong */
+#define HUGE_NS 1e18         /* no clock is off by this much */
 #define NOMINAL_ERROR 4096.0 /* a counter's frequency is known to one part in this many */
 
 struct open_packet {
     uint64_t at, bytes, sequence, begin_ticks;
-    uint64_t content_bits; /* at the last look */
-    uint64_t looked_ns;    /* when that began */
+    uint64_t content_bits; /* at the previous look */
+    uint64_t looked_ns;    /* when that look began */
 };
 
 struct watch {
@@ -42,8 +44,8 @@ struct watch {
     uint64_t began_ns, deadline_ns, grown_ns; /* CLOCK_MONOTONIC */
     unsigned seen;
     uint64_t first_ticks, first_real_ns; /* of the first event seen */
-    double least_ns, most_ns; /* how much we are ahead, compared with what that one says */
-    double width_ns;          /* of what the one said that says most_ns */
+    double least_ns, most_ns; /* bounds of how far we are ahead, relative to that event */
+    double width_ns;          /* the uncertainty of the event that gave most_ns */
 };
 
 static uint64_t now_ns(clockid_t clock)
@@ -62,7 +64,8 @@ static bool read_bytes(const struct watch *w, void *to, size_t size, uint64_t at
 static bool read_word(const struct watch *w, uint64_t *to, uint64_t at)
 {
     bool got = read_bytes(w, to, sizeof *to, at);
-    atomic_thread_fence(memory_order_acquire); /* what a size covers is read after it */
+    /* the bytes that a size covers must be read after the size */
+    atomic_thread_fence(memory_order_acquire);
     return got;
 }
 
@@ -85,7 +88,7 @@ static bool find_pool(struct watch *w)
     return true;
 }
 
-/* Keeps the newest ones. */
+/* Keeps the newest packets. */
 static void watch_packet(struct watch *w, const struct open_packet *p)
 {
     unsigned at = w->opens;
@@ -120,7 +123,7 @@ static void find_open(struct watch *w)
     }
 }
 
-/* An event of that time has become visible between the two. */
+/* An event of that time became visible between the two. */
 static void narrow_by_event(struct watch *w, uint64_t ticks, uint64_t from_ns, uint64_t to_ns)
 {
     if (w->seen++ == 0) {
@@ -141,7 +144,7 @@ static void narrow_by_event(struct watch *w, uint64_t ticks, uint64_t from_ns, u
         w->least_ns = least;
 }
 
-/* The first event's time by our clock. */
+/* Computes the first event's time on our clock. */
 static bool compute_sight(const struct watch *w, struct weft_sight *out)
 {
     double width = w->least_ns <= w->most_ns ? w->most_ns - w->least_ns : w->width_ns;
@@ -154,7 +157,7 @@ static bool compute_sight(const struct watch *w, struct weft_sight *out)
     return true;
 }
 
-/* Looks at a packet again. False: it is not what it was. */
+/* Looks at a packet again. Returns false if another packet is there now. */
 static bool look_again(struct watch *w, struct open_packet *p)
 {
     uint64_t content, word, sequence = 0, before = now_ns(CLOCK_REALTIME);
@@ -177,7 +180,8 @@ static bool look_again(struct watch *w, struct open_packet *p)
            read_word(w, &end, p->at + offsetof(struct weft_events_header, end_ticks)) && !end;
 }
 
-/* Watches until a packet is closed, nothing grows, or enough was seen. Returns true to continue with other packets. */
+/* Watches until a packet is closed, nothing grows, or enough was seen. Returns true to continue
+ * with other packets. */
 static bool watch_open(struct watch *w)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* A consistent copy of a trace that is being recorded. In this order, 1 to 3 in snapshot_look.c, the rest in
- * snapshot_copy.c:
- *
+/* Makes a consistent copy of a trace that is being recorded, in this order; 1 to 3 are in
+ * snapshot_look.c, the rest in snapshot_copy.c:
  *   1. what is known to have ended: the ended bytes, and the marks in the packet of pending promises;
- *   2. the moment: the time of the newest event in any packet, or in a cell. What had been recorded by then is
- *      complete, and so are the events that say how those of 1 ended; what is newer is left out;
+ *   2. the moment: the time of the newest event in any packet, or in a cell. Everything recorded by then is
+ *      complete, and so are the events that say how those of 1 ended; whatever is newer is left out;
  *   3. the headers: which packets there are, and how far they are filled;
  *   4. packets, oldest first, since the oldest is overwritten next;
- *   5. the packet of pending promises: those of a packet are in it before the packet is overwritten, so that
- *      they are here or there. If they are in both, the reader of the copy knows by the packets' numbers;
- *   6. texts, which only ever grow: what has been copied had its texts before. (A text that stood beside its event, for
- *      lack of room, is stored with those of pending promises when the packet is overwritten; and how many could
- *      not be, stands in the facts, which are read again.)
- *
- * A packet that changes hands while it is copied is left out, and counted as overwritten. If it was closed only
- * after 1 had begun, as in a small ring, it may have had an event that says how a promise ended between 1 and
- * the moment. Then what is known to have ended is what was known when its packet was copied; a promise that
- * ended after the moment may be shown as one that ended before. If less than a quarter of the packets is left, since
- * the copying was interrupted while the ring came round, all of it is done again. */
+ *   5. the packet of pending promises: those of a packet are put there before the packet is overwritten, so they
+ *      are in one of the two places. If they are in both, the reader of the copy knows by the packets' numbers;
+ *   6. texts, which only ever grow: the texts of everything that was copied were there before. (A text that was
+ *      stored beside its event, for lack of space, is stored with those of pending promises when the packet is
+ *      overwritten. How many could not be stored is in the facts, which are read again.)
+ * A packet that is handed to another stream while it is copied is left out, and counted as
+ * overwritten. If it was closed only after step 1 had begun, as in a small ring, it may have had an
+ * event between 1 and the moment that says how a promise ended. Then what is known to have ended is
+ * what was known when its packet was copied; a promise that ended after the moment may be shown as
+ * one that ended before. If less than a quarter of the packets is left, because the copying was
+ * interrupted while the ring wrapped around, everything is done again. */
 #include "read/snapshot.h"
 
 #include <errno.h>
@@ -30,10 +29,11 @@
 
 #include "read/snapshot_parts.h"
 
-/* More, if most is overwritten before it is copied. A malicious writer costs this much more time. */
+/* Attempts, if most packets are overwritten before they are copied. A malicious writer can make the
+ * copy this many times slower. */
 enum { TRIES = 10 };
 
-/* Where the copy begins in the file, if one can go back there; else -1. */
+/* Where the copy begins in the file, if the file can seek; otherwise -1. */
 static off_t start_of(FILE *file)
 {
     const int fd = fileno(file), flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
@@ -52,7 +52,7 @@ static void free_findings(struct weft_snapshot *s)
     free(s->buffer);
 }
 
-/* Sets another moment, for a copy that begins anew. Returns 0 or a negative WEFT_E code. */
+/* Sets a new moment, for a copy that begins again. Returns 0 or a negative WEFT_E code. */
 static int begin_again(struct weft_snapshot *s, off_t start)
 {
     const struct weft_snapshot anew = {.in = s->in,
@@ -69,12 +69,13 @@ static int begin_again(struct weft_snapshot *s, off_t start)
                             "has gone away while it was copied");
     if (rc > 0 && fseeko(s->out, start, SEEK_SET) != 0)
         rc = read_snapshot_cannot_write(s);
-    if (rc > 0 && ftruncate(fileno(s->out), start) != 0 && errno != EINVAL) /* no regular file */
+    if (rc > 0 && ftruncate(fileno(s->out), start) != 0 && errno != EINVAL) /* not a regular file */
         rc = read_snapshot_cannot_write(s);
     return rc < 0 ? rc : 0;
 }
 
-/* Writes it once. *poor: most packets have been overwritten since the moment, or had been before they were found. */
+/* Writes it once. *poor: most packets have been overwritten since the moment, or before they were
+ * found. */
 static int write_once(struct weft_snapshot *s, off_t start, weft_progress_fn *progress, void *data,
                       bool *poor)
 {
@@ -195,7 +196,7 @@ int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struc
     return rc;
 }
 
-/* Returns 1 if it is worth a copy, 0 if not, or a negative WEFT_E code. */
+/* Returns 1 if it is worth copying, 0 if not, or a negative WEFT_E code. */
 static int probe(const struct weft_input *in, struct weft_error *err)
 {
     struct weft_snapshot s = {.in = in, .err = err};

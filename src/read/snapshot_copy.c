@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The second half of a copy of weft's own trace, see snapshot.c: writing it. */
+/* The second half of copying weft's own traces, see snapshot.c: writing the copy. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,8 @@ static size_t zeros_of(const unsigned char *bytes, size_t size)
     return n;
 }
 
-/* A file may be a hole that says it was recorded: the copy is a hole there, too. */
+/* A file may consist of a hole, whatever it says was recorded: the copy then has a hole there,
+ * too. */
 static int write_bytes(struct weft_snapshot *s, const void *bytes, size_t size)
 {
     const unsigned char *from = bytes;
@@ -42,7 +43,7 @@ static int write_bytes(struct weft_snapshot *s, const void *bytes, size_t size)
     return 0;
 }
 
-/* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
+/* Cuts the packet in the buffer to that many bytes, at least a header's, and writes it. */
 static int write_buffered(struct weft_snapshot *s, uint64_t bytes)
 {
     static const unsigned char zeros[8];
@@ -55,7 +56,7 @@ static int write_buffered(struct weft_snapshot *s, uint64_t bytes)
     return rc < 0 ? rc : write_bytes(s, zeros, padding);
 }
 
-/* Makes a note where the copy of a packet has ended bytes that were not so before the moment. */
+/* Notes where the copy of a packet has ended bytes that were not set before the moment. */
 static int compare_ended(struct weft_snapshot *s, const struct piece *p,
                          const struct weft_events_header *h, uint64_t bytes)
 {
@@ -91,7 +92,7 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
     return rc < 0 ? rc : 0;
 }
 
-/* Writes the packet that is in the buffer; h is its header, the one that is checked. */
+/* Writes the packet in the buffer; h is its header, already checked. */
 static int write_events(struct weft_snapshot *s, const struct piece *p,
                         struct weft_events_header *h, uint64_t bytes)
 {
@@ -104,7 +105,7 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
     }
     h->packet.content_bits = bytes * 8;
     if (is_long && bytes >= sizeof *h)
-        h->counts = h->events; /* what was overwritten, the facts say */
+        h->counts = h->events; /* the facts say what was overwritten */
     const size_t header = is_long ? sizeof *h : WEFT_EVENTS_HEADER_V1_0;
     memcpy(s->buffer, h, bytes < header ? bytes : header);
     int rc = compare_ended(s, p, h, bytes);
@@ -137,7 +138,7 @@ static int copy_events(struct weft_snapshot *s, const struct piece *p)
     return write_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
 }
 
-/* What a cell has that is newer than the moment is left out. Returns false if nothing is left. */
+/* Removes from a cell what is newer than the moment. Returns false if nothing is left. */
 static bool cut_cell(const struct weft_snapshot *s, struct weft_pending_cell *c)
 {
     if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->moment)
@@ -149,7 +150,8 @@ static bool cut_cell(const struct weft_snapshot *s, struct weft_pending_cell *c)
     return true;
 }
 
-/* What had ended when it was looked at first is right at the moment, too, or is said by events in the copy. */
+/* Returns true if what had ended at the first look is also right for the moment, or events in the
+ * copy say the rest. */
 static bool is_lossless(const struct weft_snapshot *s)
 {
     return s->live && !s->lossy;
@@ -159,7 +161,8 @@ static int write_cells(struct weft_snapshot *s, const struct piece *p,
                        const struct weft_packet_header *packet, struct cells *c)
 {
     const struct ended *found = read_snapshot_ended_at(s, p->at),
-                       *e = found && !found->sequence ? found : NULL; /* else bits, of events */
+                       /* otherwise bits, of a packet of events */
+        *e = found && !found->sequence ? found : NULL;
     const uint64_t ids = sizeof c->h, each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
     read_emptied_mark(&s->emptied, c);
     uint64_t count = 0;
@@ -205,7 +208,8 @@ static ptrdiff_t read_roll(struct weft_snapshot *s, const struct piece *p,
     return read_roll_fits(h, sizeof *h, (uint64_t)n) ? n : 0;
 }
 
-/* A promise may go from the roll to a cell after the cells have been read, and would be in neither. */
+/* A promise may move from the roll to a cell after the cells were read; it would then be in
+ * neither. */
 static int look_at_roll(struct weft_snapshot *s)
 {
     struct weft_roll_header h;
@@ -243,8 +247,8 @@ static int copy_pending(struct weft_snapshot *s, const struct piece *p,
     return rc;
 }
 
-/* The pool lies in the file with all of its packets: of those up to the newest, all that are not copied were
- * overwritten. */
+/* Returns true if the whole pool is in the file: then all packets up to the newest that are not
+ * copied were overwritten. */
 static bool is_whole(const struct weft_snapshot *s)
 {
     const struct weft_facts_header *f = &s->facts;
@@ -265,7 +269,7 @@ static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_
     return 0;
 }
 
-/* What the facts say of packets that are not in the copy. */
+/* Adjusts the facts for packets that are not in the copy. */
 static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f)
 {
     if (s->facts_found == 1)
@@ -276,7 +280,7 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
     const uint64_t until = until_ns(s, f);
     if (until) {
         f->stop_mono_ns = until;
-        f->stop_ticks = 0; /* it may have stopped since the moment */
+        f->stop_ticks = 0; /* it may have been stopped after the moment */
     }
     if (s->keeps_state)
         f->state = s->facts.state;
@@ -284,10 +288,10 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
         f->state = WEFT_TRACE_SAVED;
     else if (s->in->writer == WEFT_WRITER_DEAD && f->state == WEFT_TRACE_RECORDING)
         f->state = WEFT_TRACE_KILLED;
-    f->events_at = f->event_packets = f->strings_at = 0; /* not so here */
+    f->events_at = f->event_packets = f->strings_at = 0; /* does not apply to the copy */
 }
 
-/* How much of a packet is content, of the *bytes that it has; h is its header. */
+/* How much of a packet is content, out of its *bytes; h is its header. */
 static int used_of(struct weft_snapshot *s, const struct piece *p,
                    const struct weft_packet_header *h, uint64_t *bytes)
 {
@@ -308,8 +312,8 @@ static int used_of(struct weft_snapshot *s, const struct piece *p,
     return 0;
 }
 
-/* Appends what was seen of the source's clock to the facts, of which size bytes are in the buffer; there is room.
- * Returns the new size. */
+/* Appends the sight of the source's clock to the facts, which take size bytes in the buffer; there
+ * is room. Returns the new size. */
 static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
 {
     struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
@@ -325,8 +329,8 @@ static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
     return size + (ptrdiff_t)more;
 }
 
-/* Leaves out the free places of a roll, of which size bytes are in the buffer, and adds the promises that have left it since the cells
- * were read. Returns the new size; 0 if the roll is empty. */
+/* Removes the free places from a roll, which takes size bytes in the buffer, and adds the promises
+ * that have left it since the cells were read. Returns the new size; 0 if the roll is empty. */
 static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
 {
     struct weft_roll_header h;
@@ -335,7 +339,7 @@ static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
     memcpy(&h, s->buffer, bytes < sizeof h ? bytes : sizeof h);
     if (bytes < sizeof h || !read_roll_fits(&h, sizeof h, bytes) ||
         h.sorts_at + (uint64_t)h.sorts * h.sort_bytes > h.numbers_at)
-        return size; /* damaged: as it is */
+        return size; /* it is damaged: leave it as it is */
     for (uint64_t i = 0; i < h.numbers; i++) {
         memcpy(&word, s->buffer + h.numbers_at + i * 8, 8);
         memcpy(s->buffer + h.numbers_at + used * 8, &word, 8);
@@ -401,7 +405,7 @@ static int copy_packet(struct weft_snapshot *s, const struct piece *p)
     return p->sequence ? copy_events(s, p) : copy_other(s, p);
 }
 
-/* Writes over what stands there in the copy. */
+/* Overwrites bytes of the copy. */
 static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t size)
 {
     if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
@@ -409,8 +413,9 @@ static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t
     return read_snapshot_cannot_write(s);
 }
 
-/* Writes the facts again, now that it is known what is not in the copy, how many texts there was no room for until now, and
- * whether the recording was paused since they were read. They are its first packet. */
+/* Writes the facts again, now that it is known what the copy lacks, how many texts there was no
+ * room for so far, and whether the recording was paused after they were read. They are the copy's
+ * first packet. */
 static int put_facts_again(struct weft_snapshot *s, off_t start)
 {
     struct weft_facts_header f = s->facts_copy;
@@ -426,7 +431,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
         f.lost_texts = now.facts.lost_texts;
     set_facts(s, &f);
     off_t end = ftello(s->out);
-    const size_t after = sizeof f.packet; /* that is as it is */
+    const size_t after = sizeof f.packet; /* the rest stays as it is */
     int rc = write_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
     if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
         rc = write_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
@@ -435,7 +440,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     return rc;
 }
 
-/* Puts what had ended before the moment in the place of what was read later. */
+/* Replaces the ended bytes that were read late with what had ended before the moment. */
 static int put_ended_again(struct weft_snapshot *s, off_t start)
 {
     off_t end = ftello(s->out);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The first half of a copy of weft's own trace, see snapshot.c: what is there, and up to which moment it is copied. */
+/* The first half of copying weft's own traces, see snapshot.c: what is there, and up to which
+ * moment it is copied. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -81,7 +82,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
                       : 0;
     if (n < 0)
         return (int)n;
-    /* (If it changes hands now, the header found later has another sequence.) */
+    /* (If the packet is handed over now, the header that is read later has another sequence.) */
     struct ended *e;
     rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 32 + 1, &e);
     if (rc < 0)
@@ -136,7 +137,8 @@ void read_snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
     s->lossy |= end_ticks == 0 || end_ticks > s->closed;
 }
 
-/* Returns true if what was in the place when it was looked at first has been overwritten, or even more. */
+/* Returns true if the packet that was in that place at the first look has been overwritten, or more
+ * than that. */
 static void compare_place(struct weft_snapshot *s, uint64_t at, const struct weft_events_header *h)
 {
     const struct ended *e = read_snapshot_ended_at(s, at);
@@ -187,7 +189,7 @@ static int find_newest(void *data, const struct spot *p)
         read_snapshot_walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
     if (n > 0)
         n = read_scan_sequence(&s->scan, p->at, &sequence);
-    if (sequence == h.sequence) /* still what was walked through */
+    if (sequence == h.sequence) /* it is still the packet that was walked through */
         s->newest = newest;
     return n < 0 ? (int)n : 0;
 }
@@ -203,12 +205,12 @@ int read_snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, stru
     int rc = read_scan_spend(&s->scan, 2 * most); /* they grow by doubling */
     if (rc < 0)
         return rc;
-    s->scan.memory_left += 2 * most; /* they do not last */
+    s->scan.memory_left += 2 * most; /* they are freed soon */
     return read_cells_load(cells, s->in, &place, s->err);
 }
 
-/* What was overwritten before its packet was looked at may be newer than all that is there. Then it counts as
- * far as it is pending: it has a cell by now. */
+/* What was overwritten before its packet was looked at may be newer than everything that is there.
+ * Then it counts if it is pending: in that case it has a cell by now. */
 static int find_newest_cell(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
@@ -246,7 +248,7 @@ static int list_packet(void *data, const struct spot *p)
         piece.bytes = h.packet.content_bits / 8;
         s->overwritten += piece.overwritten;
         compare_place(s, p->at, &h);
-        if (rc == 0) /* unused, or on its way */
+        if (rc == 0) /* unused, or being handed over */
             return 0;
     }
     int rc = read_scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
@@ -257,7 +259,7 @@ static int list_packet(void *data, const struct spot *p)
     return 0;
 }
 
-/* In which part of the copy it stands. */
+/* In which part of the copy it belongs. */
 static int part_of_copy(const struct piece *p)
 {
     if (p->class == WEFT_PACKET_STRINGS)
@@ -269,8 +271,9 @@ static int part_of_copy(const struct piece *p)
     return p->sequence ? 1 + !p->end_ticks : 0;
 }
 
-/* Facts first; then packets in the order in which they will be overwritten, that is in which they were closed;
- * then what is pending: cells, and the roll, to which those go that lose their cells; texts last. */
+/* Facts come first. Then come packets in the order in which they will be overwritten, which is the
+ * order in which they were closed. Then what is pending: cells, and the roll, where promises go
+ * that lose their cells. Texts come last. */
 static int by_age(const void *a, const void *b)
 {
     const struct piece *p = a, *q = b;
@@ -282,7 +285,7 @@ static int by_age(const void *a, const void *b)
 
 /* ---- The whole ---- */
 
-/* Returns true if it is being recorded into, by a writer that is not known to be dead. */
+/* Returns true if the trace is being recorded, by a writer that is not known to be dead. */
 static bool is_live(const struct weft_snapshot *s)
 {
     switch (s->in->writer) {
@@ -311,7 +314,7 @@ int read_snapshot_read_facts(struct weft_snapshot *s)
     return rc < 0 ? rc : 0;
 }
 
-/* Sets the moment. Returns as read_scan_packets. */
+/* Sets the moment. Returns the same as read_scan_packets. */
 static int find_moment(struct weft_snapshot *s)
 {
     static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* A consistent copy of mirage-profile's ring. Its writer goes round the packets: it stamps the next sequence number on
- * one, empties it, and puts events into it, of which each is first covered by the content size and then written.
- *
- * All headers are read first. The moment is when that of the newest packet was read: what it held then, and packets
- * with smaller numbers, is the copy. Those were closed by then, so they count as they are when they are copied. Packets
- * are copied oldest first, since the oldest is overwritten next. One that changes hands meanwhile has another number, or
- * less content, afterwards; when it has been begun after the moment, it is left as one that was never used. So are those
- * before it then, for a gap would look like promises that hang: what ended in it would have no end.
- *
- * A packet that is as its header said at first is copied byte for byte, whatever that says; so is what is no packet. */
+/* Makes a consistent copy of mirage-profile's ring. Its writer goes round the packets: it stamps
+ * the next sequence number on one, empties it, and puts events into it. For each event it first
+ * raises the content size and then writes the event.
+ * All headers are read first. The moment is when the newest packet's header was read: the copy has
+ * what that packet held then, and the packets with smaller numbers. Those were closed by then, so
+ * they count as they are when they are copied. Packets are copied oldest first, since the oldest is
+ * overwritten next. If one is reused in the meantime, it has another number or less content
+ * afterwards. If it was begun after the moment, it is left as a packet that was never used. So are
+ * the packets before it, since a gap would look like promises that hang: what ended in it would
+ * have no end.
+ * A packet that is still as its header said at first is copied byte for byte, whatever it says. So
+ * are bytes that do not belong to a packet. */
 #include "read/snapshot_mirage.h"
 
 #include <errno.h>
@@ -23,23 +25,23 @@
 
 enum {
     HEADER = WEFT_MIRAGE_HEADER_SIZE,
-    HEAD = HEADER + 8, /* and the time of the first event */
-    TRIES = 20,        /* to see a packet in one piece */
+    HEAD = HEADER + 8, /* with the time of the first event */
+    TRIES = 20,        /* attempts to read a packet in one piece */
     BLOCK = 64 << 10,
-    FULL_MAX = 1024, /* bytes that may be left in a packet into which the next event did not go */
+    FULL_MAX = 1024, /* bytes that may be left in a packet because the next event did not fit */
     REST_LEAST_NS =
-        50000, /* between two looks at it; twice as long each time, for one copy together 0.2 s */
+        50000, /* ns between two looks; doubled each time; at most 0.2 s in total for one copy */
     REST_MOST_NS = 200000000,
 };
 
-/* A part of the input; all together are all of it. */
+/* A part of the input. The parts cover all of it. */
 struct part {
     uint64_t at, bytes;
-    uint64_t first_ns; /* time of its first event; 0: none */
-    uint32_t content;  /* bytes that are used, with the header; at first */
+    uint64_t first_ns; /* time of its first event; 0: it has none */
+    uint32_t content;  /* bytes in use, with the header; as first read */
     uint16_t sequence;
-    bool is_packet; /* else anything */
-    bool cut;       /* not what it says, but what content says */
+    bool is_packet; /* otherwise the bytes are not a packet */
+    bool cut;       /* its size comes from content, and not from what it says */
 };
 
 struct read_mirage_copy {
@@ -47,17 +49,17 @@ struct read_mirage_copy {
     struct part *part; /* in the order of the input */
     size_t parts, most;
     uint32_t room;
-    long rest_ns; /* how long it is waited next for an event */
+    long rest_ns; /* how long to wait next for an event */
     bool has_newest;
     uint64_t newest_at;
     uint16_t newest; /* sequence number */
     uint64_t written, done, gone;
-    size_t first; /* the part that is copied first, where one can go back */
+    size_t first; /* the part that is copied first, if the file can seek */
     size_t kept;  /* how many of those copied first are not in the copy */
     FILE *out;
     off_t start;           /* -1: parts are written in order */
-    uint64_t out_at;       /* offset in the copy at which the file is */
-    unsigned char *packet; /* NULL: parts are written where they belong, block by block */
+    uint64_t out_at;       /* the file's current offset in the copy */
+    unsigned char *packet; /* NULL: parts are written to their places, block by block */
     uint64_t packet_room;
     unsigned char block[BLOCK];
     struct weft_error *err;
@@ -94,7 +96,8 @@ static int add_part(struct read_mirage_copy *c, const struct part *p)
     return 0;
 }
 
-/* Reads the head of a packet while it is not emptied. Returns how many bytes there are, or a negative WEFT_E code. */
+/* Reads the head of a packet at a time when it is not being emptied. Returns how many bytes there
+ * are, or a negative WEFT_E code. */
 static ptrdiff_t read_head(struct read_mirage_copy *c, uint64_t at, unsigned char head[HEAD])
 {
     ptrdiff_t n = 0;
@@ -145,13 +148,14 @@ static bool is_used(const struct part *p)
     return p->is_packet && p->content > HEADER;
 }
 
-/* How many packets have been begun after the one with that number until that one. */
+/* How many packets were begun after the one with that number, up to the newest. */
 static uint16_t age(uint16_t newest, uint16_t sequence)
 {
     return (uint16_t)(newest - sequence);
 }
 
-/* The newest packet. (Numbers of a ring lie close together, also if some were read a few rounds ago.) */
+/* The newest packet. (The numbers in a ring are close together, even if some were read a few rounds
+ * ago.) */
 static struct part *find_newest(struct read_mirage_copy *c)
 {
     struct part *newest = NULL;
@@ -164,8 +168,8 @@ static struct part *find_newest(struct read_mirage_copy *c)
     return newest;
 }
 
-/* The newest packet has its number, but still the content that it had before: it is full, and older than all others.
- * There the writer may have been stopped. */
+/* Returns true if the newest packet has its new number, but still its old content: it is full, and
+ * older than all others. The writer may have been stopped at that point. */
 static bool is_not_emptied(const struct read_mirage_copy *c, const struct part *newest)
 {
     uint64_t oldest = UINT64_MAX;
@@ -177,8 +181,9 @@ static bool is_not_emptied(const struct read_mirage_copy *c, const struct part *
     return oldest != UINT64_MAX && newest->first_ns < oldest;
 }
 
-/* Waits until the newest event is written, for which there must be another one after it. There may be none for long, and
- * the writer may have been interrupted: after some time it counts as written. */
+/* Waits until the newest event is written, which is certain once another one follows it. That
+ * may take long, and the writer may have been interrupted: after some time the event counts as
+ * written. */
 static void await_event(struct read_mirage_copy *c, const struct part *newest)
 {
     struct weft_error err;
@@ -197,7 +202,7 @@ static void await_event(struct read_mirage_copy *c, const struct part *newest)
 static void set_moment(struct read_mirage_copy *c)
 {
     struct part *newest = find_newest(c);
-    /* (A file is as it is.) */
+    /* (A file does not change.) */
     if (newest && c->in->writer != WEFT_WRITER_PROCESS && is_not_emptied(c, newest)) {
         newest->content = HEADER;
         newest->cut = true;
@@ -205,7 +210,7 @@ static void set_moment(struct read_mirage_copy *c)
     }
     c->has_newest = newest != NULL;
     if (newest) {
-        c->first = (size_t)(newest - c->part + 1) % c->parts; /* the next to be overwritten */
+        c->first = (size_t)(newest - c->part + 1) % c->parts; /* the next one to be overwritten */
         c->newest_at = newest->at;
         c->newest = newest->sequence;
         if (c->in->writer == WEFT_WRITER_ALIVE)
@@ -240,7 +245,7 @@ int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_inpu
     c->in = in;
     c->err = err;
     c->rest_ns = REST_LEAST_NS;
-    /* Packets are few and large, unless memory was filled so that it is hard to read. */
+    /* Packets are few and large, unless the memory was filled maliciously. */
     c->most = in->copy ? in->size / 1024 + 64 : SIZE_MAX;
     rc = find_parts(c);
     if (rc < 0) {
@@ -259,7 +264,7 @@ static int cannot_write(struct read_mirage_copy *c)
                           strerror(errno));
 }
 
-/* Writes bytes that belong at that offset of the copy. */
+/* Writes bytes at that offset of the copy. */
 static int write_bytes(struct read_mirage_copy *c, uint64_t at, const void *bytes, size_t size)
 {
     if (c->start >= 0 && at != c->out_at && fseeko(c->out, c->start + (off_t)at, SEEK_SET) != 0)
@@ -271,7 +276,7 @@ static int write_bytes(struct read_mirage_copy *c, uint64_t at, const void *byte
     return 0;
 }
 
-/* Writes bytes of a packet, which may have to be written again. */
+/* Writes bytes of a packet; they may have to be written again later. */
 static int write_part(struct read_mirage_copy *c, const struct part *p, uint64_t at,
                       const void *bytes, size_t size)
 {
@@ -292,8 +297,8 @@ static int write_zeros(struct read_mirage_copy *c, const struct part *p, uint64_
     return rc;
 }
 
-/* Copies a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become shorter; or a negative
- * WEFT_E code. */
+/* Copies a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become
+ * shorter; or a negative WEFT_E code. */
 static int copy_packet_bytes(struct read_mirage_copy *c, const struct part *p, uint64_t end)
 {
     for (uint64_t at = HEADER; at < end;) {
@@ -309,7 +314,7 @@ static int copy_packet_bytes(struct read_mirage_copy *c, const struct part *p, u
     return 1;
 }
 
-/* What of a packet belongs into the copy. */
+/* How much of a packet belongs in the copy. */
 enum extent { WHOLE, BEGINNING, NOTHING };
 
 static enum extent what_to_copy(const struct read_mirage_copy *c, const struct part *p,
@@ -326,8 +331,8 @@ static enum extent what_to_copy(const struct read_mirage_copy *c, const struct p
     return same ? BEGINNING : NOTHING;
 }
 
-/* Copies it once. Returns 1 if it was the same all the time; 0 if not; or a negative WEFT_E code. *fit: there may be
- * something in it that belongs into the copy. */
+/* Copies it once. Returns 1 if it did not change during that; 0 if it did; or a negative WEFT_E
+ * code. *fit: there may be something in it that belongs in the copy. */
 static int try_packet(struct read_mirage_copy *c, const struct part *p, bool *fit)
 {
     unsigned char head[HEADER], again[HEADER];
@@ -377,7 +382,7 @@ static struct part *part_at(const struct read_mirage_copy *c, size_t n)
     return &c->part[c->start < 0 ? n : (c->first + n) % c->parts];
 }
 
-/* The n-th part is not in the copy: replaces those before it by unused packets. */
+/* Part n is not in the copy: replaces those before it with unused packets. */
 static int blank_before(struct read_mirage_copy *c, size_t n)
 {
     int rc = 0;
@@ -407,7 +412,7 @@ static int copy_packet(struct read_mirage_copy *c, size_t n)
     return rc < 0 ? rc : 0;
 }
 
-/* What is no packet. */
+/* Copies bytes that are not a packet. */
 static int copy_bytes(struct read_mirage_copy *c, const struct part *p)
 {
     for (uint64_t at = 0; at < p->bytes;) {
@@ -423,7 +428,7 @@ static int copy_bytes(struct read_mirage_copy *c, const struct part *p)
     return 0;
 }
 
-/* Where one cannot go back, a packet is put together in memory. */
+/* If the file cannot seek, a packet is assembled in memory. */
 static int allocate_packet(struct read_mirage_copy *c)
 {
     uint64_t largest = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the readers of all formats share; weft_reader's inside. Each format has a structure that begins
- * with a struct weft_reader. */
+/* What the readers of all formats share: the inside of weft_reader. Each format has a structure
+ * that begins with a struct weft_reader. */
 #ifndef WEFT_READ_STATE_H
 #define WEFT_READ_STATE_H
 
@@ -9,35 +9,37 @@
 
 #define WEFT_BATCH 256
 
-/* A format of traces; see formats.def. */
+/* An input format; see formats.def. */
 struct weft_reader_format {
     const char *name;
-    const char *whose; /* "mirage-profile's": how a message lists it; NULL: it is named elsewhere */
-    size_t size;       /* of the structure */
+    /* as messages list it, for example "mirage-profile's"; NULL: it is named elsewhere */
+    const char *whose;
+    size_t size; /* of the structure */
     struct weft_quirks quirks;
 
-    /* Returns true if these bytes are the beginning of a file, or of a packet if has_packets is set. */
+    /* Returns true if these bytes are the beginning of a file, or of a packet if has_packets is
+     * set. */
     bool (*probe)(const unsigned char *bytes, size_t size);
-    bool
-        has_packets; /* it consists of packets with CTF's magic, of which the first may stand anywhere in the file */
+    /* the file consists of packets with CTF's magic; the first may be anywhere in the file */
+    bool has_packets;
 
-    /* Finds the packets and puts them in order. 0 or a negative WEFT_E code. */
+    /* Finds the packets and puts them in order. Returns 0 or a negative WEFT_E code. */
     int (*index)(struct weft_reader *r, struct weft_error *err);
 
-    ptrdiff_t (*next)(struct weft_reader *r, struct weft_error *err); /* as weft_reader_next */
+    ptrdiff_t (*next)(struct weft_reader *r, struct weft_error *err); /* like weft_reader_next */
     double (*progress)(const struct weft_reader *r);
 
-    /* As weft_reader_next_samples; NULL: there are none. */
+    /* Like weft_reader_next_samples; NULL: there are none. */
     ptrdiff_t (*next_samples)(struct weft_reader *r, const void **packet, uint64_t *offset,
                               struct weft_error *err);
 
-    /* Its table of texts, that events share; NULL: there is none. */
+    /* The table of texts that events share; NULL: there is none. */
     struct texts *(*texts)(struct weft_reader *r);
 
-    /* As weft_reader_was_overwritten; NULL: it does not know. */
+    /* Like weft_reader_was_overwritten; NULL: not known. */
     bool (*was_overwritten)(const struct weft_reader *r, uint64_t id);
 
-    /* Releases what the format has, also if index has failed or was never called. */
+    /* Releases what the format owns, even if index failed or was never called. */
     void (*fini)(struct weft_reader *r);
 };
 
@@ -54,7 +56,7 @@ struct weft_reader {
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"
 
-/* Counts a problem at that offset of the file, and keeps its text if it is one of the first. */
+/* Counts a problem at that offset of the file, and stores its text if it is one of the first. */
 void read_reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 

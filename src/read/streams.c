@@ -50,7 +50,7 @@ uint32_t read_streams_index(const struct streams *s, uint32_t number)
 
 static int by_number(const void *a, const void *b)
 {
-    return weft_order_u32(a, b); /* the number comes first */
+    return weft_order_u32(a, b); /* the number is the first member */
 }
 
 void read_streams_sort(struct streams *s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* An entry is checked when it is first asked for. Then all its bytes are taken: entries do not overlap, so
- * that texts, all together, are no longer than the file, whatever numbers its events have. One that is longer than any
- * recorder makes them is cut, since a thousand events may have the same. */
+/* An entry is checked when it is first asked for. Then all its bytes are claimed: entries do not
+ * overlap, so all texts together are no longer than the file, whatever numbers its events have. A
+ * text longer than any recorder makes is cut, since a thousand events may share it. */
 #include "read/texts.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "format/packet.h"
 #include "format/utf8.h"
 
-/* What a slot may be. A site's is its index plus SLOT_SITES. */
+/* What a slot may contain. For a site: its index plus SLOT_SITES. */
 enum { SLOT_FREE, SLOT_TAKEN, SLOT_TEXT, SLOT_SITES };
 
 #define HEAD 4u
@@ -21,7 +21,7 @@ enum { SLOT_FREE, SLOT_TAKEN, SLOT_TEXT, SLOT_SITES };
 int texts_load(struct texts *t, const struct weft_input *in, uint64_t offset, uint64_t size,
                uint32_t header_bytes, struct weft_error *err)
 {
-    if (size > (uint64_t)UINT32_MAX * 4) /* beyond what a number can name */
+    if (size > (uint64_t)UINT32_MAX * 4) /* beyond what a number can refer to */
         size = (uint64_t)UINT32_MAX * 4;
     t->bytes = malloc(size);
     t->slot = calloc(size / 4 + 1, sizeof *t->slot);
@@ -45,8 +45,8 @@ void texts_fini(struct texts *t)
     free(t->bytes);
 }
 
-/* Claims the bytes of an entry for it. Returns false if another entry has some of them. Each byte is claimed at
- * most once, even by those that fail. */
+/* Claims the bytes of an entry. Returns false if another entry has some of them. Each byte is
+ * claimed at most once, even by attempts that fail. */
 static bool claim_bytes(struct texts *t, size_t at, size_t size)
 {
     for (size_t i = at / 4, end = (at + size + 3) / 4; i < end; i++) {
@@ -57,7 +57,7 @@ static bool claim_bytes(struct texts *t, size_t at, size_t size)
     return true;
 }
 
-/* The entry with that number if it is what it should be, and its body's size. */
+/* The entry with that number if it is valid, and its body's size. */
 static const unsigned char *find_entry(struct texts *t, uint32_t number, uint32_t kind,
                                        uint32_t *size)
 {
@@ -94,7 +94,7 @@ const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
     return (const char *)body;
 }
 
-/* A text of a site; one that is not there is its number. */
+/* A text of a site; if it is not there, its number. */
 static const char *site_text(struct texts *t, uint32_t number, char missing[12], uint32_t *size)
 {
     const char *text = texts_get(t, number, size);

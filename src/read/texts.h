@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The strings packet of a weft trace: texts and sites by their numbers. */
+/* The strings packet of a weft trace: finds texts and sites by their numbers. */
 #ifndef WEFT_READ_TEXTS_H
 #define WEFT_READ_TEXTS_H
 
@@ -20,22 +20,23 @@ struct site {
 #define SITE_BLOCK 64u
 
 struct texts {
-    unsigned char *bytes; /* the packet, its header included */
-    size_t size, first;   /* of it; where the first entry may stand */
-    uint32_t *slot;       /* of each 4 bytes: what is known of them */
-    struct site **block;  /* of SITE_BLOCK sites each, so that they stay where they are */
+    unsigned char *bytes; /* the packet, including its header */
+    size_t size, first;   /* the packet's size; the first place where an entry may be */
+    uint32_t *slot;       /* for each 4 bytes: what is known about the entry there */
+    struct site **block;  /* blocks of SITE_BLOCK sites, so that a site never moves */
     uint32_t sites, blocks_room;
-    uint32_t longest; /* texts are cut to that many bytes */
-    uint64_t cut;     /* how many were */
+    uint32_t longest; /* texts are cut to this many bytes */
+    uint64_t cut;     /* how many texts were cut */
 };
 
-/* Reads the packet at offset, of which size bytes are there and used. 0 or a negative WEFT_E code. */
+/* Reads the packet at offset, of which size bytes are there and used. Returns 0 or a negative
+ * WEFT_E code. */
 int texts_load(struct texts *t, const struct weft_input *in, uint64_t offset, uint64_t size,
                uint32_t header_bytes, struct weft_error *err);
 
 void texts_fini(struct texts *t);
 
-/* The text with that number, terminated, and its size; NULL if it is not there. */
+/* The text with that number, NUL-terminated, and its size; NULL if it is not there. */
 const char *texts_get(struct texts *t, uint32_t number, uint32_t *size);
 
 /* The site with that number. NULL: it is not there, or (*no_memory) there is no memory for it. */

@@ -7,7 +7,8 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* The wall clock of a machine that has none begins at 1970. It is before 2010 that it cannot have been recorded. */
+/* On a machine without a wall clock it begins at 1970. A time before 2010 cannot be right for a
+ * recording. */
 #define EARLIEST_NS (UINT64_C(1262304000) * SECOND)
 
 static uint64_t add_saturating(uint64_t a, uint64_t b)
@@ -20,7 +21,8 @@ static uint64_t to_ns(uint64_t ticks, uint64_t hz)
     return wide_scaled(ticks, SECOND, hz ? hz : SECOND);
 }
 
-/* On the axis of mono_ns. Without an operating system (no process) the clock of the events is what is monotonic. */
+/* The event's time on the axis of mono_ns. Without an operating system (no process), the clock of
+ * the events is the monotonic one. */
 static uint64_t event_ns(const struct weft_facts_header *f, const struct until_pair *p,
                          uint64_t ticks)
 {
@@ -29,7 +31,7 @@ static uint64_t event_ns(const struct weft_facts_header *f, const struct until_p
     if (f->clock == WEFT_CLOCK_CALLER)
         return f->pid ? p->mono_ns : to_ns(ticks, f->hz);
     if (ticks < p->ticks)
-        return p->mono_ns; /* its packet begins no later than it was read */
+        return p->mono_ns; /* its packet cannot begin after it was read */
     return add_saturating(p->mono_ns, to_ns(ticks - p->ticks, f->hz));
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* The wall clock may be set while a trace is recorded; then no single distance is right for all of it. The one
- * that is taken is that of the end: there lies what one looks at after a fault, and a clock that is set is set
- * right, as a rule. (Slewing does no harm: it moves CLOCK_MONOTONIC as well.)
- *
- * A pair may be damaged, or read with an interruption between the two clocks. So the middle one of several
- * distances counts: up to WALL_PAIRS of the newest pairs, and no more than half of them all, so that a clock
- * which was set in the middle of few packets is seen, too. The distance to the oldest ones, found in the same
- * way, tells how much it was set. Memory and time are bounded, whatever the file holds. */
+/* The wall clock may be set while a trace is recorded; then no single distance is right for all of
+ * the trace. The distance at the end is used: that is the part people look at after a fault, and
+ * when a clock is set, it is usually set right. (Slewing does no harm: it moves CLOCK_MONOTONIC as
+ * well.)
+ * A pair may be damaged, or an interruption may come between the readings of the two clocks. So the
+ * median of several distances is used: of up to WALL_PAIRS of the newest pairs, but at most half of
+ * all pairs, so that a clock set in the middle of few packets is noticed, too. The distance of the
+ * oldest pairs, found in the same way, shows how far the clock was set. Memory and time are
+ * bounded, whatever the file contains. */
 #include "read/wall.h"
 
 #include <inttypes.h>
@@ -18,7 +19,7 @@ enum {
     ERROR_FREE_NS = 1000 /* … and this much more */
 };
 
-/* Keeps it among the newest ones, or the oldest. */
+/* Keeps the pair among the newest ones, or the oldest. */
 static void insert_pair(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
 {
     unsigned at = kept->count;
@@ -46,7 +47,7 @@ void wall_add(struct wall *w, const struct wall_pair *pair)
     insert_pair(&w->newest, pair, true);
 }
 
-/* The distances that pairs say, of those that are as good as the best one of them. */
+/* The distances of those pairs that are about as precise as the best one. */
 static unsigned find_distances(const struct wall_pair *pair, unsigned pairs,
                                const struct clock *clock, uint64_t hz, int64_t *ahead_ns)
 {
@@ -65,7 +66,8 @@ static unsigned find_distances(const struct wall_pair *pair, unsigned pairs,
     return count;
 }
 
-/* The middle one; of two the larger one, for an interruption makes the wall clock seem behind. */
+/* The median; of two middle ones the larger, since an interruption makes the wall clock seem
+ * behind. */
 static int64_t middle_of(int64_t *ns, unsigned count)
 {
     for (unsigned i = 1; i < count; i++)
@@ -77,7 +79,7 @@ static int64_t middle_of(int64_t *ns, unsigned count)
     return ns[count / 2];
 }
 
-/* By the pairs of the packets. */
+/* Uses only the pairs of the packets. */
 static bool find_own(const struct wall *w, const struct clock *clock, uint64_t hz,
                      struct wall_found *out)
 {
@@ -87,7 +89,7 @@ static bool find_own(const struct wall *w, const struct clock *clock, uint64_t h
     unsigned news = rest < WALL_PAIRS ? (unsigned)rest : WALL_PAIRS;
     unsigned kept = w->newest.count;
     news = find_distances(w->newest.pair + kept - news, news, clock, hz, new);
-    if (news == 0) /* all of them are unsound */
+    if (news == 0) /* none of them is usable */
         news = find_distances(w->newest.pair, kept, clock, hz, new);
     if (news == 0)
         return false;

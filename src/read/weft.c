@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The packets of a weft trace: what is kept of each, and their order. */
+/* The packets of a weft trace: what is stored about each, and their order. */
 #include "format/samples.h"
 #include "read/snapshot.h"
 #include "read/weft.h"
@@ -14,7 +14,7 @@ enum {
     WINDOW = 64 << 10,
     HEADER = sizeof(struct weft_packet_header),
     MARK = 24, /* up to the signature's end */
-    TRIES = 4, /* to see a packet that is just changing hands */
+    TRIES = 4, /* attempts to read a packet that is being handed over */
     HOLE_LEAST = 1 << 20,
 };
 
@@ -41,7 +41,7 @@ static void read_sizes(struct read_packet *p)
     p->says = p->h.content_bits / 8;
 }
 
-/* Returns true if the packet has the header of its class; reports it if not. */
+/* Returns true if the packet has the header of its class; otherwise reports it. */
 static bool has_header(struct weft_file *f, const struct read_packet *p, size_t least)
 {
     uint64_t says = p->h.header_bytes;
@@ -53,8 +53,8 @@ static bool has_header(struct weft_file *f, const struct read_packet *p, size_t 
     return false;
 }
 
-/* How much of the content of a packet is there: a recorder leaves no holes in it, but anybody can make a file of holes,
- * of which each packet would take memory. Small ones need not be looked at. */
+/* How much of a packet's content is there. A recorder leaves no holes in it, but anybody can make a
+ * file of holes, where each packet would take memory. Small packets need not be checked. */
 static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t content)
 {
     const uint64_t there =
@@ -75,7 +75,7 @@ static int add_events(struct weft_file *f, const struct read_packet *p, struct w
     if (!has_header(f, p, WEFT_EVENTS_HEADER_V1_0))
         return 0;
     memset(&h, 0, sizeof h);
-    /* Its size is that of the owner whose number was there before and after it was read. */
+    /* Its size is valid for the owner whose number was there both before and after reading it. */
     uint64_t sequence = 0;
     for (int tries = 0; tries < TRIES; tries++) {
         int rc = read_whole(&f->common.input, &h, size, p->offset, err);
@@ -122,7 +122,7 @@ static int add_events(struct weft_file *f, const struct read_packet *p, struct w
                       err);
 }
 
-/* Keeps the larger one: both are of the same trace, and only grow. */
+/* Keeps the larger of two such packets: both belong to the same trace, and they only grow. */
 static void add_place(struct weft_file *f, const struct read_packet *p, size_t least,
                       struct place *place, uint64_t content)
 {
@@ -136,7 +136,7 @@ static void add_place(struct weft_file *f, const struct read_packet *p, size_t l
         *place = (struct place){p->offset, p->size, content, p->h.header_bytes};
 }
 
-/* How many bytes of a packet of strings are used, of size that it has. */
+/* How many bytes of a packet of strings are used, out of its size. */
 static int used_of_strings(struct weft_file *f, uint64_t offset, uint64_t header, uint64_t size,
                            uint64_t *used, struct weft_error *err)
 {
@@ -149,7 +149,7 @@ static int used_of_strings(struct weft_file *f, uint64_t offset, uint64_t header
     return 0;
 }
 
-/* Of a trace that is being recorded, more may be used now than when the packet was found. */
+/* If the trace is being recorded, more may be used now than when the packet was found. */
 static int grow_strings(struct weft_file *f, struct weft_error *err)
 {
     uint64_t used = 0;
@@ -172,7 +172,7 @@ static int add_strings(struct weft_file *f, const struct read_packet *p, struct 
     return 0;
 }
 
-/* Keeps the newest one: its counters only grow. */
+/* Keeps the newest such packet: its counters only grow. */
 static int add_pending(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_pending_header h;
@@ -193,7 +193,7 @@ static int add_pending(struct weft_file *f, const struct read_packet *p, struct 
     return 0;
 }
 
-/* Returns true if a packet of another class is no larger than such packets are. */
+/* Returns true if a packet of another class is not larger than the recorder makes such packets. */
 static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most, const char *of)
 {
     if (p->content <= most)
@@ -311,7 +311,7 @@ static int by_begin(const void *a, const void *b)
     return weft_order(x->sequence, y->sequence);
 }
 
-/* The file is the recorder's, with all of its pool: what is not there has been overwritten. */
+/* The file is the recorder's, with its whole pool: packets that are not there were overwritten. */
 static bool is_whole(const struct weft_file *f)
 {
     uint64_t size = f->common.input.size;
@@ -319,17 +319,18 @@ static bool is_whole(const struct weft_file *f)
            f->pool_at <= size && f->pool_packets <= (size - f->pool_at) / f->pool_packet_bytes;
 }
 
-/* What the headers say of the streams. The packets are sorted by sequence. */
+/* Computes what the headers say about the losses of streams. The packets are sorted by sequence. */
 static void count_losses(struct weft_file *f)
 {
     struct weft_reader_facts *facts = &f->common.facts;
     for (uint64_t i = f->packets; i--;) {
         struct packet *p = &f->packet[i];
         struct weft_stream_facts *s = &f->streams.stream[p->stream];
-        f->streams.state[p->stream].first = p->events_before; /* of the oldest, at last */
+        /* in the end, that of the oldest packet */
+        f->streams.state[p->stream].first = p->events_before;
         p->newest = s->kept == 0;
         if (p->newest) {
-            s->overwritten = p->events_before; /* less those that will be found */
+            s->overwritten = p->events_before; /* minus those that will be found */
             s->discarded = p->discarded_before;
             s->kept = 1; /* seen */
         }
@@ -410,7 +411,7 @@ static void find_wall(struct weft_file *f)
     facts->wall_error_ns = found.measured ? f->wall.sight.error_ns : 0;
 }
 
-/* Of a trace that is being recorded, reads a copy as it is at this moment. */
+/* If the trace is being recorded, reads a copy of it as it is at this moment. */
 static int stand_still(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_input copy;
@@ -435,7 +436,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         rc = read_packets(&f->walk, r, err);
     if (rc == 0)
         rc = read_process_load(f, err);
-    /* After the headers: texts stand in the file before the events that use them. */
+    /* After the headers: texts are stored in the file before the events that use them. */
     if (rc == 0 && f->strings.content)
         rc = grow_strings(f, err);
     if (rc == 0 && f->strings.content)

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* Reader of weft's own traces; its inside.
- *
+/* The reader of weft's own traces; internal.
  *   weft.c     finds the packets and puts them in order
  *   merge.c    reads packets and hands out their events in order of time
  *   process.c  the packet of facts
  *   streams.c  the table of streams
  *   texts.c    texts and sites
- *   pending.c  what is kept of pending promises whose events were overwritten
+ *   pending.c  what was kept about pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
  *   samples.c  packets of samples, which are handed out whole
- *   drained.c  packets of items of OCaml's rings
+ *   drained.c  packets of items from OCaml's rings
  *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
  *   clock.c    ticks to nanoseconds
  *   wall.c     … and to the wall clock */
@@ -30,16 +29,16 @@
 /* A packet of events. */
 struct packet {
     uint64_t offset;   /* in the file */
-    uint64_t content;  /* bytes, its header included; at most what is there */
+    uint64_t content;  /* bytes, including its header; at most what is there */
     uint64_t sequence; /* not 0 */
     uint64_t begin_ticks, begin_ns;
     uint64_t end_ticks; /* 0: not closed */
     uint64_t base;
     uint64_t events_before, discarded_before;
     uint32_t header_bytes;
-    uint32_t stream;                /* index; its number until they are sorted */
+    uint32_t stream;                /* index; the stream's number until the streams are sorted */
     uint32_t ended_at, ended_count; /* its ended bytes, in the header; or 0 */
-    uint64_t overwritten;           /* events in its place of the pool, before it */
+    uint64_t overwritten;           /* events overwritten in its place of the pool, before it */
     bool newest;                    /* of its stream */
     bool cut;                       /* the file ends within its content */
 };
@@ -50,42 +49,43 @@ struct place {
     uint32_t header_bytes;
 };
 
-/* Of a stream while its events are handed out. */
+/* The state of a stream while its events are handed out. */
 struct stream_state {
-    uint64_t running;  /* what runs after its last event; 0: there was none yet */
-    uint64_t first;    /* events before the first one that is there */
-    uint64_t next;     /* events up to the last one handed out, with those that are not there */
+    uint64_t running; /* what runs after its last event; 0: there was no event yet */
+    uint64_t first;   /* events before the first one that is there */
+    /* events up to the last one handed out, including those that are not there */
+    uint64_t next;
     bool gap, missing; /* before the next event that is known: as in struct weft_event */
 };
 
-/* Those that come from the file are found by their numbers. */
+/* Streams in the file are found by their numbers. */
 struct streams {
     struct weft_stream_facts *stream;
     struct stream_state *state; /* of each */
     uint32_t count, room, state_room;
-    struct weft_table table; /* by number */
+    struct weft_table table; /* streams by number */
     uint64_t seed;
 };
 
-/* A cell of the packet of pending promises as it was read. */
+/* A cell of the packet of pending promises, as it was read. */
 struct known {
     uint64_t id; /* without the mark */
     uint32_t place;
     bool resolved; /* the mark */
     bool ended;    /* an emptied packet says so */
-    bool again;    /* the promise has another cell, which comes before it */
+    bool again;    /* the promise has an earlier cell, too */
     struct weft_pending_cell cell;
 };
 
 struct cells {
     struct weft_pending_header h;
-    struct known *known; /* those that are used, in the order of their places */
+    struct known *known; /* cells in use, in the order of their places */
     uint64_t knowns;
     uint32_t room;
 };
 
-/* A packet of events that has been emptied, and not yet begun again: which of its promises had ended while
- * what it said of the pending ones was being kept. */
+/* A packet of events that was emptied and not yet begun again. It says which of its promises had
+ * ended while the recorder kept what it knew about the pending ones. */
 struct emptied {
     uint64_t base, count;
     uint64_t *bits;
@@ -95,15 +95,15 @@ struct emptieds {
     struct emptied *packet;
     size_t packets;
     uint32_t room;
-    size_t sorted; /* packets, when they were put in order */
+    size_t sorted; /* packets that are sorted */
 };
 
-/* An event that was kept. */
+/* A kept event. */
 struct promoted {
     uint64_t ns, id, other;
     uint32_t site, text, stream;
     uint8_t kind;
-    uint8_t order; /* of those at one time */
+    uint8_t order; /* order among events with the same time */
 };
 
 /* Promises that were pending when their creation or other events were overwritten. */
@@ -111,7 +111,7 @@ struct pending {
     struct promoted *event; /* in order of time; those from next on have not been handed out */
     uint64_t events, next;
     uint32_t room;
-    uint64_t next_ns; /* of the next one; UINT64_MAX: there is none but those that come last */
+    uint64_t next_ns; /* time of the next one; UINT64_MAX: only those that come last are left */
     struct endings *endings; /* or NULL: all endings are there */
 };
 
@@ -120,18 +120,18 @@ struct samples {
     struct place *place;
     uint64_t places;
     uint32_t room;
-    uint64_t next; /* to be handed out */
+    uint64_t next; /* the next to hand out */
     unsigned char *packet;
     size_t packet_room;
 };
 
-/* Packets of items of OCaml's rings. */
+/* Packets of items from OCaml's rings. */
 struct drained {
     struct drained_packet *packet;
     uint64_t packets;
     uint32_t room;
     struct read_ocaml o;
-    bool on; /* they are what the trace consists of */
+    bool on; /* the trace consists of them */
 };
 
 struct merge;
@@ -144,7 +144,7 @@ struct weft_file {
     uint64_t packets;
     uint32_t packets_room;
     struct place strings, facts, pending, roll;
-    struct weft_given_up *sort; /* that facts.promotion points into */
+    struct weft_given_up *sort; /* facts.promotion points into it */
     struct read_packets walk;
     struct texts texts;
     struct clock clock;
@@ -152,21 +152,22 @@ struct weft_file {
     char clock_text[96];
     struct streams streams;
     struct pending pending_events;
-    uint64_t pending_age;   /* of the packet at pending: the larger, the newer */
-    uint64_t lost_packets;  /* overwritten before they were read */
-    uint64_t in_transition; /* events overwritten in places that just change hands */
-    uint64_t changing;      /* such places that may not be counted among the overwritten ones yet */
+    uint64_t pending_age;  /* age of the packet at pending: the larger, the newer */
+    uint64_t lost_packets; /* overwritten before they were read */
+    /* events overwritten in places that are being handed to another stream */
+    uint64_t in_transition;
+    uint64_t changing; /* such places that may not be counted among the overwritten ones yet */
     struct emptieds emptied;
     struct drained drained;
     struct samples samples;
-    uint64_t in_pool;   /* … and in the others of the pool */
-    bool joined;        /* has packets twice: files were put together */
-    char *process_text; /* that facts.process points into */
+    uint64_t in_pool;   /* … and in the other places of the pool */
+    bool joined;        /* it has packets twice: files were joined */
+    char *process_text; /* facts.process points into it */
     const char **arg;
-    uint32_t trace_state;          /* of the facts, or 0 */
-    struct weft_facts_pause pause; /* of the facts, or zeros */
+    uint32_t trace_state;          /* from the facts, or 0 */
+    struct weft_facts_pause pause; /* from the facts, or zeros */
     uint32_t pool_packet_bytes;
-    uint64_t pool_at, pool_packets; /* 0: this is no file of the recorder */
+    uint64_t pool_at, pool_packets; /* 0: this file was not made by the recorder */
     unsigned char *window;
     struct merge *merge;
 };
@@ -174,89 +175,95 @@ struct weft_file {
 /* Reads the packet at f->facts, if there is one, into the facts and the clock. */
 int read_process_load(struct weft_file *f, struct weft_error *err);
 
-/* Afterwards, when the clock is known: when the recording was paused. */
+/* Sets when the recording was paused; call it once the clock is known. */
 void read_process_pause(struct weft_file *f);
 
-/* The index of the stream with that number, new if need be. WEFT_NO_STREAM: no memory. */
+/* The index of the stream with that number; adds it if it is new. WEFT_NO_STREAM: no memory. */
 #define WEFT_NO_STREAM WEFT_STREAM_NONE
 uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16]);
 
 /* The index of the stream with that number, or WEFT_NO_STREAM. */
 uint32_t read_streams_find(const struct streams *s, uint32_t number);
 
-/* Puts them in the order of their numbers. */
+/* Sorts the streams by number. */
 void read_streams_sort(struct streams *s);
 
-/* The index of the stream with that number, which is there. */
+/* The index of the stream with that number, which must be there. */
 uint32_t read_streams_index(const struct streams *s, uint32_t number);
 
 void read_streams_fini(struct streams *s);
 
-/* Reads a packet of pending promises. Returns 1; 0 if its tables are not within it; or a negative code. Also
- * in the latter case the caller calls fini. */
+/* Reads a packet of pending promises. Returns 1; 0 if its tables are not within it; or a negative
+ * code. The caller calls fini in every case. */
 int read_cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
                     struct weft_error *err);
 
 void read_cells_fini(struct cells *c);
 
-/* Takes the ended bytes of the packet at that offset, which may have size bytes, if it has been emptied; h: its
- * header. 0 or a negative code. */
+/* If the packet at that offset was emptied, reads its ended bytes. It may have size bytes; h: its
+ * header. Returns 0 or a negative code. */
 int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
                      const struct weft_events_header *h, struct weft_error *err);
 
-/* Says of which cells' promises the emptied packets know that they had ended. */
+/* Marks the cells whose promises had ended, according to the emptied packets. */
 void read_emptied_mark(struct emptieds *e, struct cells *c);
 
 void read_emptied_fini(struct emptieds *e);
 
-/* Returns true if more is known of a promise than that it is on the roll. */
+/* Returns true if more is known about a promise than that it is on the roll. */
 typedef bool roll_known_fn(const void *data, uint64_t id);
 
 /* Returns true if the tables of a roll lie within its packet. */
 bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
 
-/* Hands out all numbers on the roll, in no order; use returns false if there is no memory. Returns 0 or a negative code. */
+/* Calls use for each number on the roll, in no order; use returns false if there is no memory.
+ * Returns 0 or a negative code. */
 typedef bool roll_use_fn(void *data, uint64_t id);
 int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err);
 
-/* Reads the packet at f->roll, if there is one, into the facts. The texts are there. 0 or a negative code. */
+/* Reads the packet at f->roll, if there is one, into the facts. The texts must be loaded. Returns 0
+ * or a negative code. */
 int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
                    const void *data, struct weft_error *err);
 
-/* Reads the packet at f->pending and the ended bytes. The packets are in order. 0 or a negative code. */
+/* Reads the packet at f->pending and the ended bytes. The packets must be in order. Returns 0 or a
+ * negative code. */
 int read_pending_load(struct weft_file *f, struct weft_error *err);
 
-/* Takes note of a creation or an ending; only if there are endings. False: no memory. */
+/* Takes note of an event that creates or ends a promise; call it only if there are endings. Returns
+ * false if there is no memory. */
 bool read_pending_see(struct endings *e, const struct weft_event *ev);
 
 /* Returns true if an event, as well as a cell, says that the promise was created. e may be NULL. */
 bool read_pending_was_created(const struct endings *e, uint64_t id);
 
-/* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
+/* Gives the next promise that has ended, though no event says so; call it only after the last
+ * event. Returns false if there is none. */
 bool read_pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 
 void read_pending_fini(struct pending *p);
 
-/* weft_reader_was_overwritten, where pending promises are complete. */
+/* weft_reader_was_overwritten, for traces in which all pending promises are known. */
 bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
 
-/* Keeps where a packet of samples stands. 0 or a negative code. */
+/* Stores the place of a packet of samples. Returns 0 or a negative code. */
 int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err);
 
-/* The packet at that offset, if it was the last one, does not go on beyond that size. */
+/* If the packet at that offset was the last one, shortens it to that size. */
 void read_samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 
 ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
                             struct weft_error *err);
 void read_samples_fini(struct samples *s);
 
-/* Keeps where a packet of items of OCaml's rings stands. 0 or a negative code. */
+/* Stores the place of a packet of items from OCaml's rings. Returns 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
 
-/* As read_samples_shorten. */
+/* Like read_samples_shorten. */
 void read_drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 
-/* All packets are known. If there are such, and none of events, the trace consists of them. 0 or a negative code. */
+/* Call it once all packets are known. If there are packets of items and none of events, the trace
+ * consists of them. Returns 0 or a negative code. */
 int read_drained_begin(struct weft_file *f, struct weft_error *err);
 
 void read_drained_fini(struct drained *d);

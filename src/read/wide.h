@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Products of 128 bits. Not every compiler has such numbers for machines of 32 bits, on which the tests of the recorder
- * read traces. What does not fit into the result is UINT64_MAX. */
+/* Products of 128 bits. Not every compiler has such numbers on 32-bit machines, where the tests of
+ * the recorder read traces. A result that does not fit becomes UINT64_MAX. */
 #ifndef WEFT_READ_WIDE_H
 #define WEFT_READ_WIDE_H
 
@@ -9,14 +9,14 @@
 #ifdef __SIZEOF_INT128__
 __extension__ typedef unsigned __int128 wide;
 
-/* a · b / c; c is not 0. */
+/* a · b / c; c must not be 0. */
 static inline uint64_t wide_scaled(uint64_t a, uint64_t b, uint64_t c)
 {
     const wide n = (wide)a * b / c;
     return n < UINT64_MAX ? (uint64_t)n : UINT64_MAX;
 }
 
-/* (a · b + add) >> shift; shift is less than 64. */
+/* (a · b + add) >> shift; shift must be less than 64. */
 static inline uint64_t wide_shifted(uint64_t a, uint64_t b, uint64_t add, unsigned shift)
 {
     const wide n = ((wide)a * b + add) >> shift;
