@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Events into promises, by the rules of docs/model.md, one event at a time. */
+/* Turns events into promises, by the rules of docs/model.md, one event at a time. */
 #include "model/build.h"
 
 #include <stdlib.h>
@@ -61,7 +61,7 @@ int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int
     return 0;
 }
 
-/* p followed through everything it became, in amortized constant time. */
+/* The promise that p has become in the end; amortized constant time. */
 static uint32_t follow(struct weft_model *m, uint32_t p)
 {
     struct weft_promise *at = m->promise;
@@ -74,7 +74,7 @@ static uint32_t follow(struct weft_model *m, uint32_t p)
     return p;
 }
 
-/* The promise that an id in an event means. */
+/* The promise that an id in an event refers to. */
 int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
     uint32_t known = weft_idmap_seek(b->m->ids, id);
@@ -106,8 +106,8 @@ int model_add_name(struct weft_builder *b, const char *name, uint32_t *out)
                                      : 0;
 }
 
-/* Adds an interaction of its actor. A read takes the place of the actor's wait for the same promise, if nothing
- * came in between. */
+/* Adds an interaction of its actor. A read replaces the actor's wait for the same promise, if
+ * nothing came in between. */
 static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_kind kind,
                     uint32_t actor, uint32_t other)
 {
@@ -145,8 +145,8 @@ int model_add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool 
     return 0;
 }
 
-/* Returns true if a promise has ended and no other end counts any more. One that was
- * forgotten may still turn out to be resolved, by a thread whose clock is a little behind. */
+/* Returns true if a promise has ended and any other end is ignored. A promise that was forgotten
+ * may still turn out to be resolved, by a thread whose clock is a little behind. */
 static bool has_ended(const struct weft_builder *b, uint32_t promise)
 {
     enum weft_outcome o = b->m->promise[promise].outcome;
@@ -183,7 +183,7 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     return 0;
 }
 
-/* Nobody can resolve it any more; if it has been resolved, that says nothing. */
+/* Nobody can resolve it any more. If it was already resolved, the event adds nothing. */
 static int on_forgets(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     uint32_t promise;
@@ -223,7 +223,7 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
         return 0;
     if (m->promise[p].outcome != WEFT_PENDING)
         m->contradictions.resolved_twice++;
-    /* Of a promoted one it is not known where it was. */
+    /* For a promoted event it is not known on which stream it was. */
     const uint32_t stream = ev->stream == WEFT_STREAM_NONE ? 0 : ev->stream;
     struct weft_running *s = model_stream(b, stream);
     if (has_ended(b, p))
@@ -295,7 +295,7 @@ static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t
     return 0;
 }
 
-/* The counter with that name, made if need be. */
+/* The counter with that name; added if it is new. */
 static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
 {
     struct weft_model *m = b->m;
@@ -323,7 +323,7 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     TRY(model_add_text(b, ev, &name));
     TRY(counter_named(b, name, &counter));
     struct weft_counter_info *c = &m->counter[counter];
-    /* Unsigned, for the values are the file's. */
+    /* Unsigned, since the values come from the file. */
     uint64_t old = c->last_change == WEFT_NONE ? 0 : (uint64_t)m->change[c->last_change].value;
     uint64_t given = (uint64_t)ev->value;
     bool add = ev->kind == WEFT_EVENT_INCREASE;
@@ -359,7 +359,8 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t no
     return 0;
 }
 
-/* Which part of the turn it was is not said: what ended in its longest time without an event is the best guess. */
+/* The event does not say when in the turn it was preempted. The best guess is that it happened
+ * during the longest time without an event, and ended when that ended. */
 static int on_preempted(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     struct weft_model *m = b->m;
@@ -375,7 +376,8 @@ static int on_preempted(struct weft_builder *b, const struct weft_event *ev, int
     return 0;
 }
 
-/* The recording was off: what ran then, ran until that began. What runs now is not known. */
+/* The recording was off: whatever ran then is taken to have run until the pause began. It is not
+ * known what runs now. */
 static int pass_pause(struct weft_builder *b, struct weft_running *s)
 {
     struct weft_model *m = b->m;
@@ -385,7 +387,8 @@ static int pass_pause(struct weft_builder *b, struct weft_running *s)
     return model_switch(b, s, from, WEFT_NONE);
 }
 
-/* What runs on the event's stream, where the events do not say: at its beginning, and after a gap. */
+/* Finds out what runs on the event's stream if no event has said so: at its beginning, and after a
+ * gap. */
 static int on_stream(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_running *s = model_stream(b, ev->stream);
@@ -471,7 +474,7 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
     return 0;
 }
 
-/* The promise has ended, about now, unless an event has said how and when. */
+/* The promise has ended, approximately now, unless an event has said how and when. */
 static void on_ended(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t at = weft_idmap_get(b->m->ids, ev->b);
@@ -483,7 +486,7 @@ static void on_ended(struct weft_builder *b, const struct weft_event *ev)
     p->end_ns = b->now > start ? b->now : start;
 }
 
-/* Says something of a promise, and nothing of what ran. */
+/* A promoted event says something about a promise, but nothing about what ran. */
 static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
 {
     b->m->promoted_events++;
@@ -493,7 +496,7 @@ static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
     return 0;
 }
 
-/* When the recording was off; the first event is known. */
+/* Sets when the recording was off; the first event is known. */
 static void find_pause(struct weft_builder *b)
 {
     const struct weft_process_facts *p = &b->facts->process;
@@ -555,7 +558,7 @@ static struct weft_losses losses(const struct weft_reader *r)
     };
 }
 
-/* What is beyond all sense is not known. */
+/* Impossible values count as not known. */
 static void find_wall(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -566,8 +569,8 @@ static void find_wall(struct weft_builder *b)
     m->wall_ns = m->has_wall ? wall : 0;
 }
 
-/* What hangs makes no events: the trace ends when the recording did. One of samples alone has no events at all,
- * and begins when the recording did. */
+/* A program that hangs makes no events, so the trace ends when the recording did. A trace of
+ * samples alone has no events at all, and begins when the recording did. */
 static void extend(struct weft_builder *b)
 {
     uint64_t until = b->facts->process.until_ns;
@@ -582,7 +585,7 @@ static void extend(struct weft_builder *b)
         b->m->end_ns = end;
 }
 
-/* Since when all events are there, but for those that were discarded. */
+/* Sets the time from which on all events are there, except discarded ones. */
 static void find_known(struct weft_builder *b)
 {
     const struct weft_reader_facts *f = b->facts;
@@ -597,7 +600,7 @@ static void find_known(struct weft_builder *b)
             m->known_ns = b->stream[i].first_ns;
 }
 
-/* Says of which thread each stream is. */
+/* Sets the thread that each stream belongs to. */
 static int name_threads(struct weft_builder *b)
 {
     struct weft_model *m = b->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The model under construction; inside of the model. */
+/* The model under construction; internal to the model. */
 #ifndef WEFT_MODEL_BUILD_H
 #define WEFT_MODEL_BUILD_H
 
@@ -8,17 +8,15 @@
 #include "model/model.h"
 #include "model/strings.h"
 
-/* What is known of a promise only while events are read lies in fields that are not in use yet, for there
- * are many promises:
- *
+/* What is known about a promise only while events are read is stored in fields that are not in use
+ * yet, since there are many promises:
  *     first_interaction           its last interaction
- *     end_ns                      of a pending one: the creation of its latest child
- *     first_label, first_run      the latest wait for it or signal to it, as halves of a time
- *     simplified                  whether it has created another one
- *     start_ns                    of one that is not created, in a trace of weft's own: its first mention
- *
- * Labels, interactions and runs are chained when all are there. Until then weft_label.next tells those that
- * belong before all others, and weft_run.next is the promise. */
+ *     end_ns                      if pending: when its latest child was created
+ *     first_label, first_run      the latest wait for it or signal to it, as two halves of a time
+ *     simplified                  it has created another promise
+ *     start_ns                    if its creation is not there, in a trace of weft's own: its first mention
+ * Labels, interactions and runs are chained once all are there. Until then weft_label.next marks
+ * those that belong before all others, and weft_run.next is the promise. */
 #define MODEL_LABEL_FIRST (WEFT_NONE - 1)
 
 static inline void model_set_checked(struct weft_promise *p, int64_t time)
@@ -32,7 +30,7 @@ static inline int64_t model_checked(const struct weft_promise *p)
     return (int64_t)((uint64_t)p->first_run << 32 | p->first_label);
 }
 
-/* It has created another one, about now. */
+/* It has just created another promise. */
 static inline void model_set_child(struct weft_promise *p, int64_t now)
 {
     p->simplified = true;
@@ -40,27 +38,27 @@ static inline void model_set_child(struct weft_promise *p, int64_t now)
         p->end_ns = now;
 }
 
-/* A stream: what runs on it. */
+/* A stream and what runs on it. */
 struct weft_running {
     uint32_t promise; /* or WEFT_NONE */
     bool begun;
     bool suspended;
-    bool suspends;  /* has ever been suspended */
-    uint32_t again; /* how often it was made to run although it did */
+    bool suspends;  /* it was suspended at least once */
+    uint32_t again; /* how often it was made to run although it already ran */
     int64_t since_ns;
-    int64_t suspended_ns;             /* when it was suspended last */
-    int64_t first_ns, last_ns;        /* events */
+    int64_t suspended_ns;             /* when it was last suspended */
+    int64_t first_ns, last_ns;        /* times of events */
     int64_t turn_ns;                  /* since when it has not been suspended, as far as is known */
-    int64_t still_ns, still_until_ns; /* the longest time without an event since */
+    int64_t still_ns, still_until_ns; /* the longest time without an event since then */
 };
 
-/* A creation's site: what its promises have in common. */
+/* Where promises are created: what they have in common. */
 struct weft_site_known {
-    uint32_t type;  /* text, or WEFT_NONE: not seen yet */
+    uint32_t type;  /* text, or WEFT_NONE: not set yet */
     uint32_t place; /* or MODEL_NO_PLACE */
 };
 
-#define MODEL_NO_PLACE (WEFT_PLACES_MAX - 1) /* as weft_promise.place */
+#define MODEL_NO_PLACE (WEFT_PLACES_MAX - 1) /* the same as in weft_promise.place */
 
 struct weft_builder {
     struct weft_model *m;
@@ -68,41 +66,43 @@ struct weft_builder {
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
         change_room, counter_room, origin_room, run_stream_room, again_room, missing_room,
         preemption_room;
-    bool unsure;          /* what somebody waits for counts as resolved, but may be pending */
-    bool labels_late;     /* there are labels that belong before others of the promise */
-    uint32_t *counter_of; /* from texts to counters; WEFT_NONE */
+    /* a promise that somebody waits for counts as resolved, but may be pending */
+    bool unsure;
+    bool labels_late;     /* there are labels that belong before others of their promise */
+    uint32_t *counter_of; /* from texts to counters, or WEFT_NONE */
     uint32_t counter_of_room;
     uint32_t should_resolve_text, preexisting_text;
-    uint32_t type_text[256];      /* of mirage's numbers; WEFT_NONE: not seen yet */
+    uint32_t type_text[256];      /* for mirage's numbers; WEFT_NONE: not set yet */
     struct weft_site_known *site; /* by the number of a creation's origin */
     uint32_t site_room;
     struct weft_running *stream;
     uint32_t streams, stream_room;
-    uint32_t *sleeper; /* beside m->sleep: the stream, until all are known */
+    uint32_t *sleeper; /* parallel to m->sleep: the stream, until all are known */
     uint32_t sleeper_room;
 
     const struct weft_reader *reader;
     const struct weft_reader_facts *facts;
     bool begun;
-    int64_t now; /* of the event at hand */
+    int64_t now; /* of the current event */
     struct weft_error *err;
 };
 
-/* Makes room for one more item. used, room: in items. Returns false if there is none, or where
- * the number of the next item would be WEFT_NONE. */
+/* Makes room for one more item. used, room: in items. Returns false if there is no memory, or the
+ * number of the next item would be WEFT_NONE. */
 static inline bool model_grow(void *array, uint32_t used, uint32_t *room, size_t item)
 {
     return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
 }
 
-/* Gives back the room that is not used. Returns false if that needs memory that is not there. */
+/* Releases unused room. Returns false if this needs memory and there is none. */
 bool model_trim(void *array, uint32_t used, size_t item);
 
-/* Closes the last run, then what can only be known at the end: when pending promises end, which binds
- * are simplified, and the scales of the counters. 0 or a negative WEFT_E code. */
+/* Closes the last runs, then finds what can be known only at the end: when pending promises end,
+ * which binds are simplified, and the scales of the counters. Returns 0 or a negative WEFT_E
+ * code. */
 int model_finish(struct weft_builder *b);
 
-/* Says that there is no memory for another one of what, or that there are too many. */
+/* Sets the error: there is no memory for another one of what, or there are too many. */
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what);
 int model_no_promise(struct weft_builder *b);
 
@@ -113,7 +113,7 @@ int model_no_promise(struct weft_builder *b);
             return rc_;                                                                            \
     } while (0)
 
-/* Appends to an array of the model and its twin in the builder. */
+/* Appends to an array of the model and to the parallel one in the builder. */
 #define APPEND(b, array, count, room, what, ...)                                                   \
     do {                                                                                           \
         if (!model_grow(&(array), (count), &(room), sizeof *(array)))                              \
@@ -126,40 +126,40 @@ int model_no_promise(struct weft_builder *b);
 int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
                       uint32_t type, uint32_t *out);
 
-/* The promise that an id in an event means. */
+/* The promise that an id in an event refers to. */
 int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
 
-/* The number of the event's text, or of a terminated one. */
+/* The number of the event's text, or of a NUL-terminated text. */
 int model_add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
 int model_add_name(struct weft_builder *b, const char *name, uint32_t *out);
 
 /* Takes over from the reader which pending promises were given up. */
 int model_add_given_up(struct weft_builder *b);
 
-/* A label, or a counter's change. next: WEFT_NONE or MODEL_LABEL_FIRST. */
+/* Adds a label, or a counter's change. next: WEFT_NONE or MODEL_LABEL_FIRST. */
 int model_add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
                     uint32_t what, uint32_t next);
 
 /* Creations; create.c */
 int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
 
-/* Who holds what; holds.c. The second one is for the end, once it is known what each promise became, and before resources
- * of which not all is known are asked for. */
+/* Who holds what; holds.c. The second function is called at the end, once it is known what each
+ * promise became, and before anybody asks which resources are not fully known. */
 int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now);
 int model_finish_holds(struct weft_builder *b);
 
 /* What runs; running.c */
 
-/* The stream with that index, new if need be. NULL: no memory. */
+/* The stream with that index; added if it is new. NULL: no memory. */
 struct weft_running *model_stream(struct weft_builder *b, uint32_t stream);
 
-/* From now on next runs on s (WEFT_NONE: nothing). */
+/* From now on next runs on s (WEFT_NONE: nothing does). */
 int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next);
 
 /* s is suspended. */
 int model_suspend(struct weft_builder *b, struct weft_running *s);
 
-/* Ends the last runs and finds out when the process slept. */
+/* Ends the last runs and computes when the process slept. */
 int model_rest(struct weft_builder *b);
 
 #endif

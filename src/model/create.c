@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* Creations of promises: what they say, and what becomes of those that come late. */
+/* Creations of promises: what they say, and what to do with those that come late. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "model/build.h"
 
-enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */
+enum { ANCESTORS_MAX = 64 }; /* how many ancestors are checked for a circle */
 
-/* The label that a promise was created with. It is the first one, also where another thread gave it one
- * already: late says that this may be. */
+/* Adds the label that a promise was created with. It becomes the first label, even if another
+ * thread has already added one: late says that this is possible. */
 static int label_creation(struct weft_builder *b, uint32_t promise, const struct weft_event *ev,
                           bool late)
 {
@@ -27,7 +27,7 @@ struct creation {
     uint32_t place; /* or MODEL_NO_PLACE */
 };
 
-/* The text of a type by its number in mirage's table. */
+/* The text of a type, by its number in mirage's table. */
 static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
 {
     char unknown[16];
@@ -43,7 +43,8 @@ static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
     return 0;
 }
 
-/* Type and place of a creation in a trace of weft's own. Those of a site that is kept are looked up once. */
+/* Type and place of a creation in one of weft's own traces. If the site is stored, they are looked
+ * up only once. */
 static int read_origin(struct weft_builder *b, const struct weft_origin *o, struct creation *c)
 {
     struct weft_model *m = b->m;
@@ -53,7 +54,7 @@ static int read_origin(struct weft_builder *b, const struct weft_origin *o, stru
             return model_no_room(b, old, "sites");
         memset(b->site + old, 0xff, (b->site_room - old) * sizeof *b->site);
     }
-    struct weft_site_known *known = &b->site[o->number]; /* [0] is for those that are not kept */
+    struct weft_site_known *known = &b->site[o->number]; /* [0] is for sites that are not stored */
     if (known->type == WEFT_NONE || !o->number) {
         TRY(model_add_name(b, o->type, &known->type));
         known->place = MODEL_NO_PLACE;
@@ -88,8 +89,8 @@ int model_add_given_up(struct weft_builder *b)
     return 0;
 }
 
-/* Whether parent may become promise's creator without it becoming its own ancestor. Looks along a few
- * ancestors only, so that many of them cost little. */
+/* Returns true if parent may become promise's creator, that is if promise does not become its own
+ * ancestor. Checks only a few ancestors, so that long chains stay cheap. */
 static bool may_create(const struct weft_builder *b, uint32_t parent, uint32_t promise)
 {
     if (parent == promise)
@@ -105,9 +106,9 @@ static bool may_create(const struct weft_builder *b, uint32_t parent, uint32_t p
     return false;
 }
 
-/* A creation of a number that is already known. If only its creation was missing, that is made up for
- * as far as it can be done without a promise becoming its own ancestor. Where there are several threads
- * that is to be expected: their clocks differ a little. */
+/* Handles the creation of a number that is already known. If only its creation was missing, this
+ * fills in what it can without making a promise its own ancestor. With several threads this is
+ * normal: their clocks differ a little. */
 static bool create_again(struct weft_builder *b, uint32_t promise, const struct creation *c)
 {
     struct weft_promise *p = &b->m->promise[promise];
@@ -146,7 +147,8 @@ int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_
             return 0;
     } else {
         TRY(model_add_promise(b, ev->b, c.parent, now, c.type, &child));
-        b->m->promise[child].place = c.place & MODEL_NO_PLACE; /* the widest of these bits first */
+        /* the widest of these bit fields first */
+        b->m->promise[child].place = c.place & MODEL_NO_PLACE;
         b->m->promise[child].created = true;
         model_set_child(&b->m->promise[c.parent], now);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What can be said of promises only when all events have been read. */
+/* What can be known about promises only when all events have been read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Lets a promise, and all on the way, point to the last one of its chain, so that nobody has to walk along it
- * again. Over all promises, every link is followed twice. */
+/* Makes a promise, and all others on the way, point to the last one of its chain, so that nobody
+ * has to follow the chain again. Over all promises, every link is followed twice. */
 static void shorten_chain(struct weft_promise *at, uint32_t promise)
 {
     uint32_t last = promise;
@@ -22,13 +22,13 @@ static void shorten_chain(struct weft_promise *at, uint32_t promise)
         next = at[p].reason_or_final;
         at[p].reason_or_final = last;
     }
-    /* One that should resolve, as what such a one became. */
+    /* A promise that should resolve, or what such a promise became. */
     if (at[promise].should_resolve)
         at[last].should_resolve = true;
 }
 
-/* Takes what was known of promises while events were read out of the fields that it lay in. Pending ones end
- * with their last sign of life: that they are still wanted is not known. */
+/* Moves what was known while events were read out of the fields where it was stored. Pending
+ * promises end with their last sign of life: it is not known whether they are still wanted. */
 static void settle(struct weft_model *m)
 {
     for (uint32_t i = 0; i < m->promises; i++) {
@@ -44,14 +44,14 @@ static void settle(struct weft_model *m)
     }
 }
 
-/* The promise gave a sign of life. */
+/* Records a sign of life of the promise. */
 static void sign(struct weft_promise *p, int64_t time)
 {
     if (p->outcome == WEFT_PENDING)
         p->end_ns = later(p->end_ns, time);
 }
 
-/* Puts the labels of creations that came late before the others of their promises. */
+/* Puts the labels of creations that came late before the other labels of their promises. */
 static void chain_late_labels(struct weft_model *m)
 {
     for (uint32_t i = m->labels; i-- > 0;) {
@@ -63,14 +63,15 @@ static void chain_late_labels(struct weft_model *m)
     }
 }
 
-/* Chains the records of each promise, the last one first. Its last one is a sign of life. */
+/* Chains the records of each promise, last one first. Its last record is a sign of life. */
 static void chain(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     for (uint32_t i = m->labels; i-- > 0;) {
         struct weft_label *l = &m->label[i];
         struct weft_promise *p = &m->promise[l->promise];
-        if (l->next == MODEL_LABEL_FIRST) /* at its start: that is no later sign of life */
+        /* it belongs to the start, so it is not a later sign of life */
+        if (l->next == MODEL_LABEL_FIRST)
             continue;
         if (p->first_label == WEFT_NONE)
             sign(p, l->time_ns);
@@ -99,14 +100,15 @@ static void chain(struct weft_builder *b)
     }
 }
 
-/* One that was pending before the oldest event that is there, but was not kept as one that still is. */
+/* Returns true for a promise that was pending before the oldest event that is there, but was not
+ * kept as one that still is. */
 static bool must_have_ended(const struct weft_builder *b, const struct weft_promise *p)
 {
     return !p->created && weft_reader_was_overwritten(b->reader, p->id);
 }
 
-/* Those that should have resolved end with the trace. Of promoted ones the last sign of life may be long before
- * the first event; they are shown because they are pending. */
+/* Promises that should have resolved end with the trace. The last sign of life of promoted ones may
+ * be long before the first event; they are shown because they are pending. */
 static void end_pending(const struct weft_builder *b, struct weft_promise *p)
 {
     if (must_have_ended(b, p))
@@ -115,8 +117,8 @@ static void end_pending(const struct weft_builder *b, struct weft_promise *p)
         p->end_ns = later(b->m->end_ns, p->start_ns);
 }
 
-/* The types whose creation says less than their first read: they are made in one go with what they
- * will wait for. */
+/* The types of promises whose creation says less than their first read: they are made together with
+ * what they will wait for. */
 #define BINDS 6
 static const char *const bind_names[BINDS] = {"bind",          "try",        "map",
                                               "ignore_result", "on_failure", "on_termination"};
@@ -129,8 +131,8 @@ static bool is_bind(const uint32_t bind[BINDS], uint32_t type)
     return false;
 }
 
-/* Whether its line begins with its first read in the simplified form, unless somebody has waited for it by then.
- * bind: the texts of those types. */
+/* Returns true if its line begins with its first read in the simplified form, unless somebody has
+ * waited for it by then. bind: the texts of those types. */
 static bool wakes_by_read(const struct weft_model *m, const uint32_t bind[BINDS], uint32_t index)
 {
     const struct weft_promise *p = &m->promise[index];
@@ -145,7 +147,7 @@ static bool wakes_by_read(const struct weft_model *m, const uint32_t bind[BINDS]
     return weft_model_reason(m, index) == WEFT_NONE || p->end_ns >= wake;
 }
 
-/* Ends the pending ones and finds those that are simplified. */
+/* Ends the pending promises and finds those that are simplified. */
 static int judge(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -176,7 +178,7 @@ static int judge(struct weft_builder *b)
 struct named {
     const char *name;
     uint32_t size;       /* of the whole name */
-    uint32_t scale_size; /* of the part that says the scale */
+    uint32_t scale_size; /* of the part that names the scale */
     uint32_t counter;
 };
 
@@ -199,8 +201,9 @@ static void widen(struct weft_scale *s, const struct weft_model *m, uint32_t cou
     s->max = max > s->max ? max : s->max;
 }
 
-/* Sorts the counters by name and gives those whose names are equal up to the last '#' one scale. The
- * two names of mirage-tcpip that belong together are the old viewer's only special case. */
+/* Sorts the counters by name, and gives one scale to those whose names are equal up to the last
+ * '#'. The two names of mirage-tcpip that belong together are the old viewer's only special
+ * case. */
 static int finish_counters(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -285,13 +288,13 @@ static int trim(struct weft_builder *b)
     return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
-/* Whether the recorder may have let it go, as it had become another one. */
+/* Returns true if the recorder may have dropped it because it had become another promise. */
 static bool may_be_let_go(const struct weft_promise *p)
 {
     return p->outcome == WEFT_RESOLVED || (p->outcome == WEFT_PENDING && !p->created);
 }
 
-/* Whether somebody still waits for such a promise, which may be pending. */
+/* Returns true if somebody still waits for such a promise, which may be pending. */
 static bool waits_for_unsure(const struct weft_builder *b)
 {
     const struct weft_model *m = b->m;

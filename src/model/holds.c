@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "model/build.h"
 
-/* While events are read, a release is a hold as well, with this in released_by. */
+/* While events are read, a release is also stored as a hold, with this value in released_by. */
 #define RELEASE (WEFT_NONE - 1)
 
 int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now)
@@ -30,15 +30,15 @@ int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t 
     return 0;
 }
 
-/* Of one resource: who holds it. The holds of a holder are a circle, through its last one. All of them are a list as well,
- * in order of time. */
+/* Who holds one resource. The holds of a holder are a circular list, found through its last one.
+ * All of them are also in one list, in order of time. */
 struct holding {
     struct weft_model *m;
-    uint32_t *order;          /* events by resource, in order of time */
-    uint32_t *last;           /* of each promise: its last hold that is open, or WEFT_NONE */
-    uint32_t *next;           /* of each hold: the next one of its holder */
-    uint32_t *before, *after; /* … of all that are open */
-    uint32_t oldest, newest;  /* of these */
+    uint32_t *order;          /* events by resource, then in order of time */
+    uint32_t *last;           /* for each promise: its last open hold, or WEFT_NONE */
+    uint32_t *next;           /* for each hold: the next one of its holder */
+    uint32_t *before, *after; /* … of all open holds */
+    uint32_t oldest, newest;  /* of all open holds */
 };
 
 static void open_hold(struct holding *h, uint32_t at, uint32_t holder)
@@ -57,7 +57,7 @@ static void open_hold(struct holding *h, uint32_t at, uint32_t holder)
     h->newest = at;
 }
 
-/* Takes out the oldest hold of a holder that has one. Returns it. */
+/* Removes the oldest hold of a holder that has one, and returns it. */
 static uint32_t close_hold(struct holding *h, uint32_t holder)
 {
     const uint32_t last = h->last[holder], first = h->next[last];
@@ -76,7 +76,8 @@ static uint32_t close_hold(struct holding *h, uint32_t holder)
     return first;
 }
 
-/* Whether an acquisition of that promise may not be there: it is older than the events that are. */
+/* Returns true if an acquisition by that promise may be missing, because it is older than all
+ * events that are there. */
 static bool may_be_older(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
@@ -93,7 +94,7 @@ static uint32_t find_released(struct holding *h, uint32_t holder)
     return close_hold(h, weft_model_final(h->m, h->m->hold[h->oldest].holder));
 }
 
-/* Events from to end are those of one resource. */
+/* Pairs the events from index from up to end, which belong to one resource. */
 static void pair_those(struct holding *h, uint32_t from, uint32_t end)
 {
     struct weft_model *m = h->m;
@@ -109,7 +110,7 @@ static void pair_those(struct holding *h, uint32_t from, uint32_t end)
         if (released != WEFT_NONE) {
             m->hold[released].to_ns = x->from_ns;
             m->hold[released].released_by = x->holder;
-        } else if (!may_be_older(m, holder)) { /* it stays, to say so */
+        } else if (!may_be_older(m, holder)) { /* it stays, to record the release */
             x->released_by = x->holder;
             x->holder = WEFT_NONE;
             x->to_ns = x->from_ns;
@@ -122,7 +123,8 @@ static void pair_those(struct holding *h, uint32_t from, uint32_t end)
     }
 }
 
-/* Events by resource. first: where those of each promise begin, and the end of the last; with one more before. */
+/* Sorts the events by resource. first: where those of each promise begin, and the end of the last;
+ * there is one more entry before. */
 static void sort_events(struct holding *h, uint32_t *first)
 {
     const struct weft_model *m = h->m;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Questions to a model. */
+/* Queries on a model. */
 #include "model/model.h"
 
 #include <inttypes.h>
@@ -129,7 +129,7 @@ uint32_t *weft_model_by_id(const struct weft_model *m)
     uint32_t *sorted = malloc((n + 1) * sizeof *sorted);
     if (!sorted)
         return NULL;
-    /* Nearly always the promises come in the order of their numbers. */
+    /* The promises are nearly always in the order of their numbers. */
     bool ordered = true;
     for (uint32_t i = 0; i < n; i++) {
         sorted[i] = i + 1;

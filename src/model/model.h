@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: ISC */
 /* The model: what the events of one trace say about its promises.
- *
  *     struct weft_model *m;
  *     if (weft_model_build(&m, reader, NULL, NULL, &err) == 0) {
  *         for (uint32_t p = 1; p < m->promises; p++)
  *             printf("%" PRIu64 " %s\n", m->promise[p].id, weft_model_type(m, p));
  *         weft_model_free(m);
  *     }
- *
- * Arrays with 32-bit indices; records of one promise (labels, interactions, runs) are chained in the
- * order of recording. The rules are those of mirage-trace-viewer, as docs/model.md states them.
- * Times are nanoseconds after the first event; those of promoted events, and in a damaged trace of
- * others, too, may be negative; in a damaged trace they may run backwards. They are kept within WEFT_TIME_MAX,
- * so that differences of them do not overflow.
- *
+ * It consists of arrays with 32-bit indices. The records of one promise (labels, interactions,
+ * runs) are chained in the order of recording. The rules are those of mirage-trace-viewer, as
+ * docs/model.md states them.
+ * Times are nanoseconds after the first event. Times of promoted events may be negative; in a
+ * damaged trace others may be negative, too, and times may run backwards. They are kept within
+ * WEFT_TIME_MAX, so that differences between them do not overflow.
  * A model does not change once it is built; any number of threads may read it. */
 #ifndef WEFT_MODEL_MODEL_H
 #define WEFT_MODEL_MODEL_H
@@ -24,11 +22,11 @@
 #include "read/reader.h"
 
 #define WEFT_NONE UINT32_MAX
-#define WEFT_TIME_MAX (INT64_C(1) << 61) /* 73 years, either way */
+#define WEFT_TIME_MAX (INT64_C(1) << 61) /* 73 years, in both directions */
 #define WEFT_TIME_MIN (-WEFT_TIME_MAX)
-#define WEFT_PROMISES_MAX (UINT32_C(1) << 30) /* the loop included */
-#define WEFT_TEXTS_MAX (UINT32_MAX >> 1)      /* that labels can have; and changes of counters */
-#define WEFT_PLACES_MAX (UINT32_C(1) << 24)   /* one number stands for none */
+#define WEFT_PROMISES_MAX (UINT32_C(1) << 30) /* including the loop */
+#define WEFT_TEXTS_MAX (UINT32_MAX >> 1)      /* of labels; also for changes of counters */
+#define WEFT_PLACES_MAX (UINT32_C(1) << 24)   /* one number means none */
 #define WEFT_ROOT 0u /* the promise with index 0 is the event loop itself, id WEFT_ID_LOOP */
 
 /* X(NAME, "name") */
@@ -52,41 +50,42 @@ const char *weft_outcome_name(enum weft_outcome o);
 
 struct weft_promise {
     uint64_t id;
-    int64_t
-        start_ns;   /* creation, or 0 (or its first mention, if earlier) if that was not recorded */
-    int64_t end_ns; /* resolution; of a pending one its last sign of life, or the trace's end */
-    uint32_t creator;           /* promise; see weft_model_under, too */
-    uint32_t becomes;           /* promise, or WEFT_NONE */
+    /* creation; if that was not recorded, 0, or its first mention if that is earlier */
+    int64_t start_ns;
+    int64_t end_ns;   /* resolution; if it is pending: its last sign of life, or the trace's end */
+    uint32_t creator; /* a promise; see also weft_model_under */
+    uint32_t becomes; /* a promise, or WEFT_NONE */
     uint32_t first_label;       /* or WEFT_NONE */
-    uint32_t first_interaction; /* as the actor; or WEFT_NONE */
+    uint32_t first_interaction; /* as the actor, or WEFT_NONE */
     uint32_t first_run;         /* or WEFT_NONE */
     uint32_t type;              /* text; see weft_model_type */
     uint32_t reason_or_final;   /* see weft_model_reason, weft_model_final */
     uint32_t place : 24;        /* see weft_model_origin */
     uint32_t outcome : 3;       /* enum weft_outcome */
-    uint32_t created : 1;       /* its creation is there */
-    uint32_t promoted : 1; /* … as a promoted event: pending when its packet was overwritten */
-    uint32_t should_resolve : 1; /* marked so, or what a marked one became */
-    uint32_t background : 1;     /* marked so: meant to be pending for long */
-    uint32_t simplified : 1;     /* a bind or the like, drawn from its first read on */
+    uint32_t created : 1;       /* the event that created it is there */
+    /* … as a promoted event: it was pending when its packet was overwritten */
+    uint32_t promoted : 1;
+    uint32_t should_resolve : 1; /* it is marked so, or a promise that is marked so became it */
+    uint32_t background : 1;     /* it is marked so: it is meant to be pending for long */
+    uint32_t simplified : 1;     /* a bind or similar; it is drawn from its first read on */
 };
 
-/* Where there are many records, what lies between them counts: they are aligned to 4 bytes. So take no
+/* There are many of these records, so padding matters: they are aligned to 4 bytes. Do not take the
  * address of their members. */
 #define WEFT_CLOSE __attribute__((packed, aligned(4)))
 
-/* A place in the program's source. */
+/* A place in the program's source code. */
 struct weft_place {
     uint32_t file; /* text */
     uint32_t line;
 };
 
-/* A text at a time. A counter's change is one too ("queued+1"): see weft_model_label_text. */
+/* A text at a time. A counter's change is one, too ("queued+1"): see weft_model_label_text. */
 struct weft_label {
     int64_t time_ns;
     uint32_t promise;
-    uint32_t what : 31;     /* text, or index of the counter's change */
-    uint32_t is_change : 1; /* which of them it is */
+    uint32_t what : 31;     /* a text, or the index of the counter's change */
+    uint32_t is_change : 1; /* which of the two it is */
     uint32_t next;          /* of the same promise, or WEFT_NONE */
 } WEFT_CLOSE;
 
@@ -95,47 +94,49 @@ enum weft_interaction_kind {
     WEFT_WAITS,    /* actor begins to wait for other */
     WEFT_RESOLVES, /* actor fulfils, fails, resolves or cancels other */
     WEFT_SIGNALS,  /* actor signals other */
-    WEFT_NOTIFIES, /* actor signals the condition other, whether or not somebody waits for it */
-    WEFT_RESOLVES_AGAIN, /* as RESOLVES, but other had ended before, which counts (weft's own traces) */
-    WEFT_CANCELS_LATE, /* actor cancels other, which had ended before (likewise) */
+    WEFT_NOTIFIES, /* actor notifies the condition other, whether or not somebody waits for it */
+    /* like RESOLVES, but other had ended before, and that end counts (weft's own traces) */
+    WEFT_RESOLVES_AGAIN,
+    WEFT_CANCELS_LATE, /* actor cancels other, which had ended before (weft's own traces) */
 };
 
 struct weft_interaction {
     int64_t time_ns;
     uint64_t actor : 30, other : 30; /* promises */
     uint64_t kind : 3;               /* enum weft_interaction_kind */
-    uint64_t replaced : 1; /* a wait that the read after it has replaced; not in the chain */
+    uint64_t replaced : 1; /* a wait that was replaced by the read after it; not in the chain */
     uint32_t next;         /* of the same actor, or WEFT_NONE */
 } WEFT_CLOSE;
 
-/* A promise held a resource (a lock, a permit, a connection of a pool), in the order of acquiring. What the two became
- * stands for them. */
+/* A promise held a resource (a lock, a permit, a connection of a pool). In the order in which they
+ * were acquired. If holder or resource became another promise, that one is given. */
 struct weft_hold {
-    int64_t from_ns, to_ns; /* held still: the trace's end */
-    uint32_t holder; /* WEFT_NONE: nobody held the resource when it was released, at from_ns */
+    int64_t from_ns, to_ns; /* if it is still held: until the trace's end */
+    uint32_t holder; /* WEFT_NONE: the resource was released at from_ns though nobody held it */
     uint32_t resource;
-    uint32_t released_by; /* WEFT_NONE: it is held still */
+    uint32_t released_by; /* WEFT_NONE: it is still held */
 } WEFT_CLOSE;
 
-/* A promise ran, on one of the streams; in the order of their ends. */
+/* A promise ran, on one of the streams. In the order of their ends. */
 struct weft_run {
     int64_t start_ns, end_ns;
     uint32_t next; /* of the same promise, or WEFT_NONE */
 } WEFT_CLOSE;
 
-/* A run in which its promise was made to run again and again: one run, since nothing else ran in between. */
+/* A run in which its promise was made to run again and again. It is one run, since nothing else ran
+ * in between. */
 struct weft_again {
     uint32_t run;
     uint32_t times;
 };
 
-#define WEFT_AGAIN_LEAST 16 /* less often is not kept */
+#define WEFT_AGAIN_LEAST 16 /* a smaller number of times is not recorded */
 
-struct weft_sleep { /* the process slept: in order, they do not overlap */
+struct weft_sleep { /* the process slept; in order, without overlaps */
     int64_t start_ns, end_ns;
 };
 
-struct weft_missing { /* events of some stream are missing: in order, they do not overlap */
+struct weft_missing { /* events of some stream are missing; in order, without overlaps */
     int64_t start_ns, end_ns;
 };
 
@@ -144,26 +145,27 @@ struct weft_idle { /* nothing ran on a stream: it was suspended */
     uint32_t stream;
 };
 
-struct weft_stream_thread {   /* the thread whose events a stream is of */
+struct weft_stream_thread {   /* the thread whose events are in a stream */
     uint32_t thread, process; /* the system's numbers; process 0: not known */
     uint32_t name;            /* text */
     bool overwritten;         /* it had more events, before the first one that is there */
-    int64_t first_ns;         /* that one; WEFT_TIME_MAX: only promoted ones are there */
+    /* time of that first event; WEFT_TIME_MAX: only promoted events are there */
+    int64_t first_ns;
 };
 
 struct weft_pause { /* a garbage collection */
     int64_t start_ns, end_ns;
 };
 
-struct
-    weft_preemption { /* others had the core of a stream's thread: the length is known, when it was is a guess */
+/* others had the core of a stream's thread: how long is known, when is a guess */
+struct weft_preemption {
     int64_t start_ns, end_ns;
     uint32_t stream;
 };
 
 struct weft_change { /* of a counter */
     int64_t time_ns;
-    int64_t value;  /* the new one */
+    int64_t value;  /* the value after the change */
     int64_t amount; /* new minus old, modulo 2^64 */
     uint32_t counter;
     uint32_t next; /* of the same counter, or WEFT_NONE */
@@ -171,41 +173,44 @@ struct weft_change { /* of a counter */
 
 struct weft_counter_info {
     uint32_t name;  /* text */
-    uint32_t scale; /* counters with equal numbers share a scale */
+    uint32_t scale; /* counters with the same number share a scale */
     uint32_t first_change, last_change;
 };
 
 struct weft_scale {
-    int64_t min, max; /* includes 0, and max - min >= 10 */
+    int64_t min, max; /* the range includes 0, and max - min >= 10 */
 };
 
-/* Pending promises of which only the place of their creation is known, for lack of room in the recording. */
+/* Pending promises of which only the place of creation is known, for lack of space in the
+ * recording. */
 struct weft_model_given_up {
     uint32_t type;                        /* text */
     uint32_t place;                       /* see weft_model_origin; or WEFT_NONE */
     uint64_t pending, unlisted, left_out; /* as in struct weft_given_up */
 };
 
-/* Ways in which events contradicted each other. Each is counted, the event is otherwise ignored. */
+/* How often events contradicted each other. The contradicting event is ignored otherwise. */
 struct weft_contradictions {
     uint64_t created_twice;
     uint64_t resolved_twice; /* the first end counts; in a mirage trace the last one */
-    uint64_t circles;        /* a promise that would become itself, directly or not */
-    uint64_t on_loop;        /* the event loop created, resolved or becoming something */
+    uint64_t circles;        /* a promise would have become itself, directly or indirectly */
+    uint64_t on_loop;        /* the event loop was created, was resolved, or became something */
 };
 
-/* What of the recorded events is not in the model. */
+/* Which recorded events are not in the model. */
 struct weft_losses {
-    bool overwritten; /* the ring had wrapped: what came before the first event */
-    bool streams;     /* … and streams of which nothing is left */
-    uint64_t
-        discarded; /* events for which there was no room, or that are missing or cannot be read, anywhere in between */
-    bool pending; /* something is pending, or may be, of which not all that matters is known */
-    enum weft_ended ended; /* stopped also if it exited without that: it ended by itself */
+    bool overwritten; /* the ring has wrapped: there were events before the first one */
+    bool streams;     /* … and there were streams of which nothing is left */
+    /* events in between that there was no room for, that are missing, or that cannot be read */
+    uint64_t discarded;
+    /* something is, or may be, pending about which not everything that matters is known */
+    bool pending;
+    /* STOPPED also stands for a program that ended by itself without stopping the recording */
+    enum weft_ended ended;
 };
 
 struct weft_model {
-    struct weft_promise *promise; /* [0] is the loop, then by first mention */
+    struct weft_promise *promise; /* [0] is the loop, the others follow in order of first mention */
     struct weft_label *label;
     struct weft_interaction *interaction; /* in the order of recording */
     struct weft_hold *hold;
@@ -213,7 +218,7 @@ struct weft_model {
     struct weft_sleep *sleep;
     struct weft_missing *missing;
     struct weft_pause *pause;
-    struct weft_preemption *preemption; /* those of a stream in order */
+    struct weft_preemption *preemption; /* in order for each stream */
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
@@ -223,40 +228,45 @@ struct weft_model {
     uint32_t missings, preemptions;
     uint32_t origins;
 
-    uint32_t streams;                         /* on which events were recorded */
+    uint32_t streams;                         /* how many streams recorded events */
     struct weft_stream_thread *stream_thread; /* by stream; NULL: not known (mirage's traces) */
     uint8_t boot_id[16];                      /* of the system; zeros: not known */
-    uint32_t *run_stream;                     /* beside run: on which one; NULL: all on stream 0 */
-    struct weft_again *again;                 /* by run */
+    /* parallel to run: the stream it was on; NULL: all on stream 0 */
+    uint32_t *run_stream;
+    struct weft_again *again; /* by run */
     uint32_t agains;
-    uint32_t runs_ended; /* runs before it were ended by an event; later ones last still */
-    struct weft_idle
-        *idle; /* where several streams are ever suspended: when, in the order of the ends; else
-                             * NULL, and it is as sleep says */
+    /* runs before this index were ended by an event; later ones had not ended */
+    uint32_t runs_ended;
+    /* if more than one stream is ever suspended: when, in the order of the ends; otherwise NULL,
+     * and sleep says it */
+    struct weft_idle *idle;
     uint32_t idles;
-    uint32_t
-        sleep_stream; /* the one that sleep is of, where idle is NULL; WEFT_NONE: none was ever suspended */
+    /* if idle is NULL: the stream that sleep is about; WEFT_NONE: no stream was ever suspended */
+    uint32_t sleep_stream;
 
-    struct weft_model_given_up *given_up; /* those that are most first */
+    struct weft_model_given_up *given_up; /* the most common first */
     uint32_t given_ups;
     struct weft_losses losses;
-    enum weft_ended ended; /* as the reader says it */
+    enum weft_ended ended; /* as the reader reports it */
     struct weft_exit exit;
     struct weft_quirks quirks; /* of the trace's format */
-    int64_t
-        end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
-    bool end_known; /* the trace says how long was recorded; else it ends with an event */
-    bool asleep;    /* the process sleeps when the trace ends */
-    int64_t
-        known_ns; /* events before it may have been overwritten, or not recorded (paused_ns); INT64_MIN: all are there */
-    /* The recording was off, the last time from paused_ns to resumed_ns (WEFT_TIME_MAX: to the end), and what was
-     * pending before may have ended then. Both WEFT_TIME_MIN: it never was. */
+    /* time of the latest event that is not promoted; later, if the trace says that recording
+     * went on longer */
+    int64_t end_ns;
+    bool end_known; /* the trace says how long was recorded; otherwise it ends with an event */
+    bool asleep;    /* the process is asleep when the trace ends */
+    /* events before this time may have been overwritten or not recorded (paused_ns); INT64_MIN:
+     * all are there */
+    int64_t known_ns;
+    /* The recording was last off from paused_ns to resumed_ns (WEFT_TIME_MAX: until the end); what
+     * was pending before may have ended during that time. Both WEFT_TIME_MIN: it was never off. */
     int64_t paused_ns, resumed_ns;
-    int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
-    uint64_t first_ns;     /* the clock at the first one */
-    bool has_wall;         /* when that was is known: */
-    int64_t wall_ns;       /* then, in nanoseconds since 1970, UTC; 0 to 2 * WEFT_TIME_MAX */
-    uint64_t events_total; /* without promoted ones, as the next */
+    int64_t begin_ns;  /* when the recording began: not after 0; 0 if that is not known */
+    uint64_t first_ns; /* the clock's value at the first event */
+    bool has_wall;     /* the wall-clock time of that is known: */
+    /* of the first event, in nanoseconds since 1970, UTC; 0 to 2 * WEFT_TIME_MAX */
+    int64_t wall_ns;
+    uint64_t events_total; /* without promoted events, like the next */
     uint64_t events[WEFT_EVENT_KINDS];
     uint64_t promoted_events;
     struct weft_contradictions contradictions;
@@ -265,7 +275,7 @@ struct weft_model {
     struct weft_idmap *ids;
 };
 
-/* A time of the trace's clock as the model counts it. */
+/* Converts a time of the trace's clock to a time of the model. */
 static inline int64_t weft_model_time(uint64_t time_ns, uint64_t first_ns)
 {
     int64_t since = (int64_t)(time_ns - first_ns);
@@ -273,15 +283,16 @@ static inline int64_t weft_model_time(uint64_t time_ns, uint64_t first_ns)
 }
 
 /* Reads all events of r and builds their model. progress may be NULL. On success the caller owns
- * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT beyond WEFT_PROMISES_MAX promises
- * or 2^32 - 2 of anything else); *out is then NULL. Linear in the number of events. */
+ * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT for more than
+ * WEFT_PROMISES_MAX promises or 2^32 - 2 of anything else); *out is then NULL. Linear in the number
+ * of events. */
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
                      void *data, struct weft_error *err);
 
 void weft_model_free(struct weft_model *m);
 
-/* The text with that number, terminated; its size in bytes in *size, which may be NULL. The text may
- * hold any bytes but NUL. Borrowed. */
+/* The text with that number, NUL-terminated; its size in bytes in *size, which may be NULL. The
+ * text may contain any bytes but NUL. Borrowed. */
 const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t *size);
 
 /* "bind", "preexisting", "type-77" …, never empty; in weft's own traces any text. Borrowed. */
@@ -290,7 +301,7 @@ const char *weft_model_type(const struct weft_model *m, uint32_t promise);
 /* The first label of a promise that is not a counter's change: a text, or WEFT_NONE. */
 uint32_t weft_model_name(const struct weft_model *m, uint32_t promise);
 
-/* The text of a label, a counter's change written as name+1, into buffer, terminated and cut to
+/* Writes the text of a label (a counter's change as name+1) to buffer, NUL-terminated and cut to
  * size. Returns the size in bytes of what was written. */
 uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_label *l, char *buffer,
                                uint32_t size);
@@ -298,7 +309,7 @@ uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_lab
 /* The promise with that id, or WEFT_NONE. */
 uint32_t weft_model_find(const struct weft_model *m, uint64_t id);
 
-/* The promise followed through everything it became. */
+/* The promise that it has become in the end, or itself. */
 static inline uint32_t weft_model_final(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
@@ -312,39 +323,39 @@ static inline uint32_t weft_model_reason(const struct weft_model *m, uint32_t pr
     return p->becomes == WEFT_NONE ? p->reason_or_final : WEFT_NONE;
 }
 
-/* How many pending promises there are, of which nothing else is known, that were created at the same place as this
- * one, and are of its type. */
+/* How many pending promises, about which nothing else is known, were created at the same place as
+ * this one and have its type. */
 uint64_t weft_model_more_like(const struct weft_model *m, uint32_t promise);
 
-/* Where it was created: index of an origin, or WEFT_NONE. */
+/* Where it was created: the index of an origin, or WEFT_NONE. */
 static inline uint32_t weft_model_origin(const struct weft_model *m, uint32_t promise)
 {
     uint32_t place = m->promise[promise].place;
     return place < m->origins ? place : WEFT_NONE;
 }
 
-/* Simplified form: when its line begins; start_ns unless simplified. */
+/* In the simplified form: when its line begins; start_ns unless it is simplified. */
 static inline int64_t weft_model_wake(const struct weft_model *m, const struct weft_promise *p)
 {
     return p->simplified ? m->interaction[p->first_interaction].time_ns : p->start_ns;
 }
 
-/* Simplified form: the promise that it hangs under; creator unless simplified. */
+/* In the simplified form: the promise that it hangs under; its creator unless it is simplified. */
 static inline uint32_t weft_model_under(const struct weft_model *m, const struct weft_promise *p)
 {
     return p->simplified ? m->interaction[p->first_interaction].other : p->creator;
 }
 
-/* Whether there is not a single event: then it says nothing that something is not found. */
+/* Returns true if there is not a single event: then it means nothing if no fault is found. */
 static inline bool weft_model_is_empty(const struct weft_model *m)
 {
     return m->events_total == 0 && m->promoted_events == 0;
 }
 
-/* A promise marked should_resolve that was pending when the trace ended. */
+/* Returns true for a promise marked should_resolve that was pending when the trace ended. */
 bool weft_model_overdue(const struct weft_model *m, uint32_t promise);
 
-/* All promises but the loop, sorted by id. The caller frees it. NULL: no memory. */
+/* All promises except the loop, sorted by id. The caller frees the array. NULL: no memory. */
 uint32_t *weft_model_by_id(const struct weft_model *m);
 
 #endif

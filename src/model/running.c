@@ -22,7 +22,7 @@ static uint32_t index_of(const struct weft_builder *b, const struct weft_running
     return (uint32_t)(s - b->stream);
 }
 
-/* Says on which stream the next run was. Until there are two, all are on the first. */
+/* Stores the stream of the next run. As long as there is only one stream, this is not needed. */
 static int note_stream(struct weft_builder *b, uint32_t stream)
 {
     struct weft_model *m = b->m;
@@ -120,9 +120,9 @@ static int by_time(const void *a, const void *b)
     return weft_order(y->awake, x->awake);
 }
 
-/* The process sleeps while all streams do that are ever suspended. Before its first event a stream is asleep
- * too, and after its last one unless it runs a promise; but before the first and after the last of all
- * nothing is known. */
+/* Finds when the process slept: when all streams did that are ever suspended. A stream is also
+ * asleep before its first event, and after its last one unless it runs a promise. But nothing is
+ * known about the time before the first event, and after the last one, of all streams. */
 static int intersect_sleeps(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -143,7 +143,8 @@ static int intersect_sleeps(struct weft_builder *b)
         change[count++] = (struct change){s->suspended ? m->end_ns : s->last_ns, -1};
     }
     qsort(change, count, sizeof *change, by_time);
-    /* There may be more of them than before: of streams that come one after the other, the times in between. */
+    /* There may be more of them than before: if streams come one after the other, the times in
+     * between are added. */
     struct weft_sleep *sleep = weft_resize(NULL, (uint64_t)count + 1, sizeof *sleep);
     if (!sleep) {
         free(change);
@@ -162,7 +163,7 @@ static int intersect_sleeps(struct weft_builder *b)
     return 0;
 }
 
-/* Keeps when each stream was suspended. */
+/* Stores when each stream was suspended. */
 static int keep_idle(struct weft_builder *b)
 {
     struct weft_model *m = b->m;

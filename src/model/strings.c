@@ -16,16 +16,16 @@ struct text {
 };
 
 struct weft_strings {
-    char *bytes; /* terminated texts, one after another */
+    char *bytes; /* NUL-terminated texts, one after another */
     uint64_t bytes_used, bytes_room;
     struct text *text;
     uint32_t texts, texts_room;
-    struct weft_table by; /* texts by what they say */
+    struct weft_table by; /* texts by content */
     uint64_t seed;
 };
 
-/* The bytes of a text of less than 8 in one word; another one for each text of that size. Not copied
- * byte by byte: to load what has just been stored in pieces stalls. */
+/* The bytes of a text of less than 8 bytes in one word, different for each text of that size. They
+ * are not copied byte by byte: a load of what has just been stored in pieces stalls. */
 static uint64_t short_word(const char *text, uint32_t size)
 {
     const unsigned char *t = (const unsigned char *)text;
