@@ -62,7 +62,8 @@ int profile_akaros_add(struct profile_akaros *a, const struct profile_akaros_sam
     return 0;
 }
 
-/* As Akaros's own tool called it. Symbols of the kernel are found by address, wherever it begins. */
+/* The name that Akaros's own tool used. Symbols of the kernel are found by address, wherever it
+ * begins. */
 static int add_kernel(struct profile_foreign *f)
 {
     static const char name[] = "[kernel.kallsyms]";
@@ -77,7 +78,8 @@ static int add_kernel(struct profile_foreign *f)
     return 0;
 }
 
-/* The stream does not say how often the timer ticked. As op2 did: each sample stands for its part of the time. */
+/* The stream does not say how often the timer ticked. So, as in op2, each sample stands for its
+ * part of the time. */
 int profile_akaros_end(struct profile_akaros *a, int rc)
 {
     struct weft_profile *p = a->f->p;
@@ -114,7 +116,7 @@ bool profile_akaros_begins(const unsigned char *head, size_t size)
     return size >= WORD && is_record(head) && head[1] == 0 && head[4] == 0 && head[5] == 0;
 }
 
-/* What stands at offset is no record. */
+/* The bytes at offset are not a record. */
 static int complain(struct profile_foreign *f, uint64_t offset, const unsigned char *b)
 {
     if (b[7] == MARK && b[6] != VERSION_1)
@@ -199,7 +201,7 @@ struct ticks {
     uint32_t source, thread;
 };
 
-/* A function of the kernel, or what was outside of it: address 0. */
+/* A function of the kernel, or everything outside of it: address 0. */
 static int add_ticks(struct ticks *t, const unsigned char *line, uint64_t address, uint64_t ticks,
                      bool outside)
 {

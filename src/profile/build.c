@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Filling a profile: what is equal is found by hashing. What can only be known when everything is there
- * (weft_profile_finish) is at the end, and in mappings.c. */
+/* Fills a profile; equal things are found by hashing. What can be known only when everything is
+ * there (weft_profile_finish) is at the end, and in mappings.c. */
 #include "profile/build.h"
 
 #include <assert.h>
@@ -210,7 +210,7 @@ uint32_t profile_thread_by_number(struct weft_profile *p, uint32_t thread)
 
 /* ---- Stacks ---- */
 
-/* What tells locations apart, until their mappings are known. */
+/* What distinguishes locations until their mappings are known. */
 struct location_key {
     const struct profile_place *place;
     uint64_t address;
@@ -233,7 +233,7 @@ static bool same_location(const void *array, uint32_t item, const void *key)
            l->caller == k->caller && k->place[item].generation == k->generation;
 }
 
-/* Both arrays are needed to enter locations again. */
+/* Both arrays are needed to insert locations again. */
 static uint64_t hash_location(const void *array, uint32_t item, uint64_t seed)
 {
     const struct weft_profile *p = array;
@@ -374,7 +374,7 @@ uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_fun
                           sizeof *p->function, hash_function, same_function, f, b->seed);
 }
 
-/* Where the frames stand; WEFT_NONE: no memory. */
+/* The index of the first frame; WEFT_NONE: no memory. */
 static uint32_t add_frames(struct weft_profile *p, const struct weft_frame *frame, uint32_t count)
 {
     uint32_t first = p->frames;
@@ -419,7 +419,7 @@ static bool same_object(const void *array, uint32_t item, const void *key)
            memcmp(o->build_id, k->build_id, sizeof o->build_id) == 0;
 }
 
-/* Code that stands in no file: its addresses mean something in its process only. */
+/* Code that is not in a file: its addresses mean something in its process only. */
 static bool is_generated(const struct weft_profile *p, const struct weft_mapping *m)
 {
     const char *path = weft_profile_text(p, m->path);
@@ -486,7 +486,7 @@ bool weft_profile_is_generated(const struct weft_profile *p, uint32_t mapping)
     return is_generated(p, &p->mapping[mapping]);
 }
 
-/* The object whose symbols are told that the mapping is a part of, or WEFT_NONE. */
+/* The object with symbols that the mapping is a part of, or WEFT_NONE. */
 static uint32_t find_object(const struct weft_profile *p, const struct weft_mapping *m)
 {
     const struct weft_profile_build *b = p->build;
@@ -518,7 +518,8 @@ static int apply_symbols(struct weft_profile *p)
             continue;
         l->first_frame = b->symbol[found - 1].first_frame;
         l->frames = b->symbol[found - 1].frames;
-        /* What nothing was known of may be known here, where there may be more debug information. */
+        /* If nothing was known about it, something may be known here, where more debug information
+         * may be installed. */
         l->resolved = l->frames > 0;
     }
     free(object);
@@ -527,8 +528,8 @@ static int apply_symbols(struct weft_profile *p)
 
 /* ---- The end ---- */
 
-/* Whoever follows frame pointers through code that has none reads whatever its registers hold. An address of return
- * in no mapping, next to one in a mapping, is such a thing: the stack ends before it. */
+/* Following frame pointers through code that has none yields whatever is in its registers. A return
+ * address in no mapping, next to one in a mapping, is such a value: the stack ends before it. */
 static void cut_stacks(struct weft_profile *p)
 {
     for (uint32_t s = 1; s < p->stacks; s++) {
@@ -548,7 +549,7 @@ int weft_profile_finish(struct weft_profile *p)
     struct weft_profile_build *b = p->build;
     if (b->no_memory || !profile_switch_end(p))
         return WEFT_E_NOMEM;
-    /* Large, and not needed any more; made again where something more is added. */
+    /* They are large, and not needed any more; they are made again if something is added. */
     weft_table_drop(&b->stacks);
     weft_table_drop(&b->locations);
     if (!profile_sort_by_time(p->sample, p->samples, sizeof *p->sample) ||

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* A tree of calls: what is alike, called in the same way, is one node. Nodes are found by (parent, kind, text); of
- * groups by promise also by the promise, since many have the same label. */
+/* A tree of calls: equal calls, reached in the same way, are one node. Nodes are found by
+ * (parent, kind, text); in groups by promise also by the promise, since many promises have the
+ * same label. */
 #include "profile/calltree.h"
 
 #include <stdlib.h>
@@ -13,8 +14,9 @@ struct maker {
     struct profile_gather gather;
     struct weft_frames *frames;
     struct weft_calltree *tree;
-    uint32_t *
-        group; /* beside the calls: of those right below the root what they are a group of, or WEFT_NONE */
+    /* parallel to the calls: for those directly below the root, what they are a group of, or
+     * WEFT_NONE */
+    uint32_t *group;
     uint32_t call_room, group_room, calls_max;
     struct weft_table calls_by;
 };
@@ -56,7 +58,7 @@ static bool reserve_call(struct maker *t)
            weft_reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
 }
 
-/* WEFT_NONE: no memory. The parent itself: there are too many calls. */
+/* WEFT_NONE: no memory. It returns the parent itself if there are too many calls. */
 static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_named_frame *frame,
                         uint32_t group)
 {
@@ -87,7 +89,7 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
     return *slot - 1;
 }
 
-/* To a call of *at. False: there is none, for there are too many. */
+/* Moves to a call of *at. Returns false if there is none because there are too many. */
 static bool go_on(struct maker *t, uint32_t *at, const struct weft_named_frame *frame,
                   uint32_t group)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Two profiles beside each other. Their texts have numbers of their own, so rows are matched by the texts themselves. */
+/* Compares two profiles. Each has its own numbers for texts, so rows are matched by the texts
+ * themselves. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@ static double share(uint64_t part, uint64_t whole)
     return whole ? (double)part / (double)whole : 0;
 }
 
-/* The number of a text of one profile among those of both. */
+/* The number of a text of one profile in the common numbering. */
 static uint32_t number_of(struct weft_strings *both, const struct weft_profile *p, uint32_t text)
 {
     uint32_t size;
@@ -42,7 +43,7 @@ static uint64_t hash_matched(const void *array, uint32_t item, uint64_t seed)
     return weft_mix((uint64_t)r->text << 4 | r->delta.kind, seed);
 }
 
-/* Rows of one list that have the same text (promises with one label) are one here. */
+/* Rows of one list that have the same text (promises with the same label) become one here. */
 static bool same_matched(const void *array, uint32_t item, const void *key)
 {
     const struct matched *r = (const struct matched *)array + item, *k = key;
@@ -141,7 +142,8 @@ void weft_profile_deltas_free(struct weft_profile_deltas *d)
 
 /* ---- Trees ---- */
 
-/* A call by the number of its text among those of both, and of the call in the other tree that its parent is. */
+/* A call by the common number of its text, and the call in the other tree that corresponds to its
+ * parent. */
 struct place {
     uint32_t parent, text;
     enum weft_frame_kind kind;
@@ -159,7 +161,7 @@ static bool same_place(const void *array, uint32_t item, const void *key)
     return p->parent == k->parent && p->text == k->text && p->kind == k->kind;
 }
 
-/* Enters all calls of a tree. Those in one place are taken as the first of them. */
+/* Inserts all calls of a tree. Calls in the same place count as the first of them. */
 static bool enter(struct weft_table *t, struct place *place, struct weft_strings *both,
                   const struct weft_profile *p, const struct weft_calltree *tree, uint64_t seed)
 {

@@ -19,7 +19,7 @@ static const struct {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-/* The ones that have a mark come first: almost any bytes could be the first of kpdata's. */
+/* The kinds that have a mark come first: almost any bytes could begin a kpdata file. */
 static const enum weft_foreign order[] = {WEFT_FOREIGN_PERF, WEFT_FOREIGN_AKAROS,
                                           WEFT_FOREIGN_TICKS, WEFT_FOREIGN_KPDATA};
 
@@ -65,7 +65,7 @@ int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *i
     enum weft_foreign kind = f.options->kind;
     if (kind == WEFT_FOREIGN_NONE ||
         (kind == WEFT_FOREIGN_KPDATA && weft_foreign_kind(in) == WEFT_FOREIGN_TICKS))
-        kind = weft_foreign_kind(in); /* both have been called kpdata */
+        kind = weft_foreign_kind(in); /* both formats have been called kpdata */
     if (kind == WEFT_FOREIGN_NONE)
         return weft_error_set(err, WEFT_E_FORMAT, 0,
                               "neither a stream of Akaros's kpoprofile or kpdata nor perf.data");

@@ -5,7 +5,7 @@
 
 #include "profile/foreign.h"
 
-/* A stretch of the input, so that small records do not cost a call each. */
+/* A part of the input in memory, so that small records do not cost a call each. */
 struct profile_window {
     const struct weft_input *in;
     uint64_t offset;
@@ -13,12 +13,13 @@ struct profile_window {
     unsigned char at[1 << 20];
 };
 
-/* Points *bytes at what stands at offset, until the next call. Returns how many bytes are there, at most size, which
- * is at most that of the window; fewer only at the end of the input. Or a negative WEFT_E code. */
+/* Points *bytes at the bytes at offset, until the next call. Returns how many there are, at most
+ * size, which must not be larger than the window; fewer only at the end of the input. Or a negative
+ * WEFT_E code. */
 ptrdiff_t profile_window_at(struct profile_window *w, uint64_t offset, size_t size,
                             const unsigned char **bytes, struct weft_error *err);
 
-/* What a loader works with. */
+/* The state of a loader. */
 struct profile_foreign {
     struct weft_profile *p;
     const struct weft_input *in;
@@ -33,13 +34,13 @@ int profile_kpdata_load(struct profile_foreign *f);
 int profile_ticks_load(struct profile_foreign *f);
 int profile_perf_load(struct profile_foreign *f);
 
-/* Whether the first bytes of a file, of which there are size, can be these. */
+/* Returns true if the first bytes of a file, of which there are size, may be of that kind. */
 bool profile_akaros_begins(const unsigned char *head, size_t size);
 bool profile_kpdata_begins(const unsigned char *head, size_t size);
 bool profile_ticks_begins(const unsigned char *head, size_t size);
 bool profile_perf_begins(const unsigned char *head, size_t size);
 
-/* There is no memory, and no place to point at. */
+/* There is no memory: an error without an offset. */
 static inline int profile_foreign_no_memory(struct profile_foreign *f)
 {
     return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Frames with names. A thread's stack consists of what runs the event loop, and of what the loop has called; the
- * former is replaced by a chain of promises. It ends at the innermost function that is known to be a loop's. Where there
- * is none on the stack, it is what all stacks of the thread have in common while it runs promises: as the
- * stacks are a tree, one node. */
+/* Named frames. A thread's stack consists of the code that runs the event loop, and of what the
+ * loop has called; the former is replaced by a chain of promises. The loop ends at the innermost
+ * function that is known to be a loop's. If there is none on the stack, it is what all stacks of
+ * the thread have in common while it runs promises: since the stacks are a tree, that is one
+ * node. */
 #include "profile/frames.h"
 
 #include <inttypes.h>
@@ -16,7 +17,7 @@
 #include "profile/waits.h"
 
 enum {
-    CREATORS_MAX = 256, /* that are looked at; equal ones in a row are one frame */
+    CREATORS_MAX = 256, /* how many are examined; successive equal ones are one frame */
     WAITERS_MAX = 64,
 };
 
@@ -26,8 +27,8 @@ struct weft_frames {
     enum weft_async_stacks async;
     struct profile_names names;
     struct profile_wait_lists waits;
-    bool *is_loop;  /* beside the functions */
-    uint32_t *base; /* beside the threads: the stack up to where the loop ends; 0: none */
+    bool *is_loop;  /* parallel to the functions */
+    uint32_t *base; /* parallel to the threads: the stack up to where the loop ends; 0: none */
     uint32_t functions;
     uint32_t more_text; /* "…" */
 
@@ -60,8 +61,8 @@ static bool find_loops(struct weft_frames *f)
     return f->is_loop != NULL;
 }
 
-/* Whether it is what a thread begins with; else a stack on which it is outermost is not whole. What has no name
- * may be one. */
+/* Returns true if threads begin with this function; a stack with another outermost function is
+ * incomplete. A function without a name may be one. */
 static bool is_beginning(const struct weft_profile *p, const struct weft_location *l)
 {
     static const char *const names[] = {
@@ -82,8 +83,8 @@ static bool is_beginning(const struct weft_profile *p, const struct weft_locatio
     return false;
 }
 
-/* Says of each stack whether it tells nothing about where its thread's loop ends: a function of a known loop is on it,
- * or it is not whole. */
+/* Marks the stacks that say nothing about where their thread's loop ends: a known loop function is
+ * on them, or they are incomplete. */
 static bool *stacks_left_out(const struct weft_frames *f)
 {
     const struct weft_profile *p = f->p;
@@ -91,7 +92,7 @@ static bool *stacks_left_out(const struct weft_frames *f)
     if (!out)
         return NULL;
     out[0] = true;
-    for (uint32_t s = 1; s < p->stacks; s++) { /* callers stand before what they call */
+    for (uint32_t s = 1; s < p->stacks; s++) { /* callers come before what they call */
         const struct weft_location *l = &p->location[p->stack[s].location];
         uint32_t parent = p->stack[s].parent;
         out[s] = parent ? out[parent] : !is_beginning(p, l);
@@ -101,7 +102,7 @@ static bool *stacks_left_out(const struct weft_frames *f)
     return out;
 }
 
-/* What two stacks have in common. */
+/* The common part of two stacks. */
 static uint32_t common(const struct weft_profile *p, uint32_t a, uint32_t b)
 {
     const uint16_t *depth = p->build->depth;
@@ -119,7 +120,7 @@ static bool find_bases(struct weft_frames *f)
     const struct weft_profile *p = f->p;
     f->base = weft_resize(NULL, (uint64_t)p->threads + 1, sizeof *f->base);
     bool *out = stacks_left_out(f);
-    uint32_t *seen = calloc(p->stacks, sizeof *seen); /* on which thread last, plus 1 */
+    uint32_t *seen = calloc(p->stacks, sizeof *seen); /* the thread it was last seen on, plus 1 */
     bool done = f->base && out && seen;
     for (uint32_t t = 0; done && t < p->threads; t++)
         f->base[t] = WEFT_NONE;
@@ -180,7 +181,8 @@ void weft_frames_free(struct weft_frames *f)
 
 /* ---- One stack ---- */
 
-/* Puts a frame outside of those that are there. false: there is no room; then a frame says that there are more. */
+/* Puts a frame outside of those that are there. Returns false if there is no room; then a frame
+ * says that there are more. */
 static bool put(struct weft_frames *f, struct weft_named_frame frame)
 {
     if (f->count == f->limit)
@@ -193,7 +195,7 @@ static bool put(struct weft_frames *f, struct weft_named_frame frame)
     return true;
 }
 
-/* Puts the frames of a location, innermost first, up to one of the loop. */
+/* Puts the frames of a location, innermost first, up to a frame of the loop. */
 enum put_end { MORE, FULL, LOOP, NO_MEMORY };
 
 static enum put_end put_location(struct weft_frames *f, uint32_t location, bool stop_at_loop)
@@ -222,14 +224,15 @@ static enum put_end put_location(struct weft_frames *f, uint32_t location, bool 
     return put(f, frame) ? MORE : FULL;
 }
 
-/* Puts a stack; up to where the loop ends, if it is to end there. false: no memory. */
+/* Puts a stack; only up to where the loop ends, if that is wanted. Returns false if there is no
+ * memory. */
 static bool put_stack(struct weft_frames *f, uint32_t stack, uint32_t thread, bool async)
 {
     const struct weft_profile *p = f->p;
     uint32_t base = async ? f->base[thread] : 0, at_base = WEFT_NONE;
     enum put_end end = MORE;
     for (uint32_t s = stack; s && end == MORE; s = p->stack[s].parent) {
-        if (s == base && s != stack) /* the innermost stays */
+        if (s == base && s != stack) /* the innermost frame stays */
             at_base = f->count;
         end = put_location(f, p->stack[s].location, async);
         if (s == base && s == stack)
@@ -250,7 +253,8 @@ static bool put_promise(struct weft_frames *f, uint32_t whose)
     return true;
 }
 
-/* Loops made of promises, each of which creates the next, are folded: equal names in a row are one frame. */
+/* Loops made of promises, each of which creates the next, are folded: successive equal names become
+ * one frame. */
 static bool put_creators(struct weft_frames *f, uint32_t promise)
 {
     const struct weft_model *m = f->m;

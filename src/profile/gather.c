@@ -11,8 +11,9 @@
 
 enum wanted { UNKNOWN, WANTED, UNWANTED, ON_WAY };
 
-/* Whether a promise is one that was asked for, or was created by one, directly or not; remembered for each one on the
- * way, so that all together is linear. */
+/* Returns true if a promise is one that was asked for, or was created by one, directly or
+ * indirectly. The answer is stored for each promise on the way, so that the total time is
+ * linear. */
 static bool is_wanted(struct profile_gather *g, uint32_t promise)
 {
     const struct weft_model *m = g->p->model;
@@ -106,17 +107,19 @@ static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t th
     return 0;
 }
 
-/* Takes one sample, or absence. What is not asked for is made equal, so that there are few different ones. */
+/* Adds one sample or absence. Fields that are not asked for are made equal, so that there are few
+ * different items. */
 static bool take(struct profile_gather *g, struct profile_item item, uint32_t core)
 {
     enum weft_async_stacks async = g->stacks ? g->o->async : WEFT_ASYNC_NONE;
-    /* A sum that would run over: what is beyond is left out everywhere, so that parts add up to the whole. */
+    /* The sum would overflow: the excess is left out everywhere, so that parts add up to the
+     * whole. */
     if (item.value > UINT64_MAX - g->total)
         item.value = UINT64_MAX - g->total;
     g->total += item.value;
     g->samples++;
     bool none = profile_is_gap(item.promise);
-    if (none) { /* no more than the total */
+    if (none) { /* not more than the total */
         g->without_promise += item.value;
         g->gap[WEFT_NONE - item.promise] += item.value;
     }
@@ -183,7 +186,7 @@ static bool take_absences(struct profile_gather *g)
 
 /* ---- The whole ---- */
 
-/* Whether it can be asked at all. */
+/* Returns true if the options are possible at all. */
 static bool is_possible(const struct weft_profile *p, const struct weft_calltree_options *o)
 {
     bool of_promises = o->by == WEFT_PROFILE_BY_PROMISE || o->by == WEFT_PROFILE_BY_LABEL ||
@@ -320,7 +323,8 @@ static bool same_object(const struct weft_profile *p, uint32_t location, uint32_
     return p->mapping[a->mapping].path == p->mapping[b->mapping].path;
 }
 
-/* A function's body may come from several files; then it is several functions here, and one for people. */
+/* A function's body may come from several files. Then it is several functions here, but one for
+ * people. */
 static bool same_function(const struct weft_profile *p, uint32_t function, uint32_t other)
 {
     if (function == WEFT_NONE || other == WEFT_NONE || function == other)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Which promise ran on a sample's thread then. All streams of one thread number are taken together, since the system
- * gives numbers again: whose runs cover the time is meant. */
+/* Finds the promise that ran on a sample's thread at that time. All streams with the same thread
+ * number are treated together, since the system reuses numbers: the one whose runs cover the time
+ * is meant. */
 #include "profile/join.h"
 
 #include <stdlib.h>
@@ -9,12 +10,13 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* A stream by the number of its thread. Streams of one number make a group. */
+/* A stream by the number of its thread. Streams with the same number form a group. */
 struct numbered {
     uint32_t thread, stream;
 };
 
-/* Since when, of the clock of the model, the events of a group are kept: not whole before that. */
+/* Since when, on the model's clock, the events of a group are kept; before that they are
+ * incomplete. */
 struct kept {
     int64_t since_ns;
     bool overwritten; /* there were others before */
@@ -23,13 +25,15 @@ struct kept {
 struct join {
     struct weft_profile *p;
     const struct weft_model *m;
-    struct numbered *stream; /* in order of the numbers */
-    uint32_t *group_of;      /* beside the model's streams: the first of the group in stream */
-    uint32_t *first;   /* beside stream, and one more: where the runs of the group begin in run */
-    uint32_t *run;     /* those of promises, by group, then in order of time */
-    uint32_t *group;   /* beside the profile's threads; WEFT_NONE: nothing was recorded on it */
-    uint32_t *next;    /* … and the first run that may not be over */
-    struct kept *kept; /* beside stream, of groups */
+    struct numbered *stream; /* sorted by number */
+    uint32_t *group_of;      /* parallel to the model's streams: the first of the group in stream */
+    /* parallel to stream, with one more entry: where the runs of the group begin in run */
+    uint32_t *first;
+    uint32_t *run; /* runs of promises, by group, then in order of time */
+    /* parallel to the profile's threads; WEFT_NONE: nothing was recorded on it */
+    uint32_t *group;
+    uint32_t *next;    /* … and the first run that may not have ended */
+    struct kept *kept; /* parallel to stream: per group */
     uint32_t streams, runs;
 };
 
@@ -64,8 +68,8 @@ static void release(struct join *j)
     free(j->kept);
 }
 
-/* Several threads have had the number, one after the other: what is kept of the last one tells nothing of what came
- * before it, but that there was something. */
+/* If several threads had the number, one after another, what is kept of the last one says nothing
+ * about the time before it, except that there was something. */
 static void note_kept(struct kept *k, const struct weft_stream_thread *t)
 {
     if (t->overwritten && (!k->overwritten || t->first_ns < k->since_ns))
@@ -149,8 +153,8 @@ static void rewind_runs(struct join *j)
         j->next[i] = j->group[i] == WEFT_NONE ? 0 : j->first[j->group[i]];
 }
 
-/* What ran on a thread then. For each thread the times must not run backwards, but where runs do, in a damaged
- * trace, some of them are not found. */
+/* What ran on a thread at that time. For each thread, the times must not run backwards. If runs do,
+ * in a damaged trace, some of them are not found. */
 static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thread,
                            uint64_t time_ns)
 {
@@ -159,7 +163,8 @@ static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thr
         return WEFT_NONE;
     const struct weft_model *m = j->m;
     int64_t now = weft_model_time(time_ns, m->first_ns);
-    uint32_t next = j->next[thread], end = j->first[group + 1]; /* only first ones have runs */
+    /* only the first stream of a group has runs */
+    uint32_t next = j->next[thread], end = j->first[group + 1];
     while (next < end && m->run[j->run[next]].end_ns <= now)
         next++;
     j->next[thread] = next;
@@ -167,8 +172,8 @@ static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thr
     return runs ? promise[j->run[next]] : WEFT_NONE;
 }
 
-/* Why no promise is known to have run on a thread then. Of a thread of which no event is kept it is not known whether
- * there were some, unless all threads with events are there. */
+/* Why no promise is known to have run on a thread at that time. If no event of a thread is kept, it
+ * is not known whether there were any, unless all threads with events are there. */
 static enum weft_gap gap_at(const struct join *j, uint32_t thread, uint64_t time_ns)
 {
     const struct weft_model *m = j->m;
@@ -242,7 +247,7 @@ int weft_profile_join(struct weft_profile *p, const struct weft_model *m)
 
 /* ---- On whose behalf ---- */
 
-/* Whether a promise is a root whatever comes above it. */
+/* Returns true if a promise is a root whatever is above it. */
 static bool is_top(const struct weft_model *m, uint32_t promise)
 {
     uint32_t creator = m->promise[promise].creator;
@@ -280,7 +285,7 @@ uint32_t *weft_profile_roots(const struct weft_model *m)
         if (root[at] == unknown)
             root[at] = at;
         bool circle = top == on_way || !is_top(m, top);
-        while (steps--) /* above a circle there is nobody */
+        while (steps--) /* above a circle there is nothing */
             root[way[steps]] = circle ? way[steps] : top;
     }
     free(way);

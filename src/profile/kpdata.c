@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Akaros's kpdata from October 2015: records of a type, a size, and that many bytes. */
+/* Akaros's kpdata from October 2015 on: records of a type, a size, and that many bytes. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -20,10 +20,11 @@ struct record {
     uint64_t at; /* in the file */
     uint64_t type, size;
     unsigned head;             /* bytes of type and size */
-    const unsigned char *body; /* size bytes, or NULL: more than any record that is known has */
+    const unsigned char *body; /* size bytes, or NULL: more than any known record has */
 };
 
-/* A number in 7 bits a byte. Returns its bytes; 0: it goes on beyond size; -1: it does not fit into 64 bits. */
+/* A number with 7 bits per byte. Returns how many bytes it takes; 0: it continues beyond size; -1:
+ * it does not fit into 64 bits. */
 static int read_varint(const unsigned char *b, size_t size, uint64_t *value)
 {
     *value = 0;
@@ -38,7 +39,7 @@ static int read_varint(const unsigned char *b, size_t size, uint64_t *value)
     return size < VARINT_MAX ? 0 : -1;
 }
 
-/* Type and size. Returns 1; 0: they go on beyond size; -1: they are none. */
+/* Type and size. Returns 1; 0: they continue beyond size; -1: they are invalid. */
 static int read_head(struct record *r, const unsigned char *b, size_t size)
 {
     int type = read_varint(b, size, &r->type);
@@ -49,7 +50,7 @@ static int read_head(struct record *r, const unsigned char *b, size_t size)
     return bytes > 0 ? 1 : bytes;
 }
 
-/* A path with its NUL ends the record. */
+/* Returns true if the record ends with a path and its NUL. */
 static bool has_path(const unsigned char *body, uint64_t size, unsigned before)
 {
     return size > before && memchr(body + before, 0, (size_t)(size - before));
@@ -80,7 +81,7 @@ bool profile_kpdata_begins(const unsigned char *head, size_t size)
     }
 }
 
-/* The record at offset. Returns 1, 0 at the end of the file, or a negative WEFT_E code. */
+/* Reads the record at offset. Returns 1, 0 at the end of the file, or a negative WEFT_E code. */
 static int next_record(struct profile_foreign *f, uint64_t at, struct record *r)
 {
     const unsigned char *b;
@@ -103,7 +104,7 @@ static int next_record(struct profile_foreign *f, uint64_t at, struct record *r)
     got = profile_window_at(f->window, at, r->head + (size_t)r->size, &b, f->err);
     if (got < 0)
         return (int)got;
-    if ((uint64_t)got < r->head + r->size) /* cut off since it was opened */
+    if ((uint64_t)got < r->head + r->size) /* the file was cut since it was opened */
         return profile_akaros_cut(f, at, r->head + r->size, (uint64_t)got);
     r->body = b + r->head;
     return 1;

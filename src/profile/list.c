@@ -10,10 +10,10 @@ struct maker {
     struct profile_gather gather;
     struct weft_frames *frames; /* NULL: rows are groups */
     struct weft_profile_list *list;
-    uint32_t *
-        seen; /* beside the rows: the last item that it was counted in, plus 1; of groups the group */
-    uint32_t *
-        known; /* beside the profile's frames, then its locations without one: their rows, plus 1 */
+    /* parallel to the rows: the last item that it was counted in, plus 1; for groups, the group */
+    uint32_t *seen;
+    /* parallel to the profile's frames, then its locations without frames: their rows, plus 1 */
+    uint32_t *known;
     uint32_t row_room, seen_room;
     uint32_t item; /* counts them */
     struct weft_table rows_by;
@@ -51,7 +51,7 @@ static bool same_row(const void *array, uint32_t item, const void *key)
     return a.text == b->text && a.kind == b->kind && a.group == b->group && a.kernel == b->kernel;
 }
 
-/* The row of frame, made if it is not there. WEFT_NONE: no memory. */
+/* The row for frame; added if it is new. WEFT_NONE: no memory. */
 static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, uint32_t group)
 {
     struct weft_profile_list *list = l->list;
@@ -88,8 +88,8 @@ static bool take_group(void *data, const struct profile_item *item)
     return true;
 }
 
-/* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. known: where the row stands, plus 1,
- * if it was found before. */
+/* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. known: the
+ * row's index plus 1, if it was found before. */
 static uint32_t count_in(struct maker *l, const struct profile_item *item,
                          const struct weft_named_frame *frame, uint32_t *known)
 {
@@ -115,7 +115,7 @@ static bool take_stack(void *data, const struct profile_item *item)
     if (!frame)
         return false;
     l->item++;
-    /* The innermost first, so that of frames inlined into each other the n-th is known. */
+    /* Innermost first: then index n of frames that are inlined into each other is known. */
     const struct weft_profile *p = l->gather.p;
     uint32_t last = WEFT_NONE, n = 0, unknown;
     for (uint32_t i = count; i-- > 0;) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* weft's own packets of samples. Nothing in one is believed: each record lies within the packet, each number means
- * something that came before. A packet's tree of stacks knows no processes, the profile's does; a node becomes a
- * stack of a process when a sample asks for it, and how many do is bounded by the packet's size. */
+/* weft's own packets of samples. Nothing in them is trusted: each record must be within the packet,
+ * each number must refer to something before it. A packet's tree of stacks is independent of
+ * processes, but the profile's is not. A node becomes a stack of a process when a sample refers to
+ * it; how often that happens is bounded by the packet's size. */
 #include "profile/load.h"
 
 #include <inttypes.h>
@@ -27,7 +28,7 @@ struct packet {
     struct weft_profile *p;
     const unsigned char *bytes;
     size_t content; /* bytes that are used */
-    size_t at;      /* the record at hand */
+    size_t at;      /* the current record */
     uint64_t file_offset;
     uint32_t *text, *source; /* numbers of the profile */
     struct node *node;       /* [0]: none */
@@ -42,7 +43,7 @@ struct packet {
     bool no_memory;
 };
 
-/* The record at hand, or what it asks for, cannot be used. */
+/* Reports that the current record, or what it refers to, cannot be used. */
 __attribute__((format(printf, 2, 3))) static void skip(struct packet *k, const char *format, ...)
 {
     struct weft_profile *p = k->p;
@@ -75,7 +76,7 @@ static void add_text(struct packet *k, const char *text, uint32_t size)
         APPEND(k, k->text, k->texts, k->text_room, number);
 }
 
-/* The profile's number of a text. Says so if there is none. */
+/* The profile's number for a text. Reports it if there is none. */
 static bool get_text(struct packet *k, uint32_t number, uint32_t *text)
 {
     bool there = number < k->texts;
@@ -141,8 +142,8 @@ static bool same_known(const void *array, uint32_t item, const void *key)
     return n->node == m->node && n->process == m->process && n->generation == m->generation;
 }
 
-/* The node of which no stack of the process is known yet, the innermost one first, up to one of which it is, whose
- * stack is *stack. */
+/* The first node, going outwards, that is not yet known as a stack of the process, up to one that
+ * is; *stack is that one's stack. */
 static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, uint32_t *stack)
 {
     uint32_t steps = 0;
@@ -161,7 +162,8 @@ static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, u
     return steps;
 }
 
-/* The stack that a node is of a process then. *cut is set where that would be too many. WEFT_NONE: no memory. */
+/* The stack of a process for a node at that time. *cut is set if that would be too many. WEFT_NONE:
+ * no memory. */
 static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint64_t time_ns,
                          bool *cut)
 {
@@ -191,7 +193,8 @@ static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint
 
 /* ---- Records ---- */
 
-/* The stack of a record that is about that thread, and the thread. False: it cannot be used. */
+/* The stack of a record that is about that thread, and the thread. Returns false if it cannot be
+ * used. */
 static bool find_stack(struct packet *k, uint32_t node, uint32_t process, uint32_t thread,
                        uint64_t time_ns, uint32_t *stack, uint32_t *index, bool *cut)
 {
@@ -327,7 +330,7 @@ static void take_object(struct packet *k, const struct weft_record_object *r)
     APPEND(k, k->object, k->objects, k->object_room, o);
 }
 
-/* The function and line of a frame. False: it cannot be used. */
+/* The function and line of a frame. Returns false if it cannot be used. */
 static bool make_frame(struct packet *k, const struct weft_symbol_frame *r,
                        struct weft_frame *frame)
 {
@@ -505,7 +508,7 @@ int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struc
     while ((bytes = weft_reader_next_samples(r, &packet, &offset, err)) > 0) {
         struct weft_error odd;
         int rc = weft_profile_load_packet(p, packet, (size_t)bytes, offset, &odd);
-        if (rc == WEFT_E_FORMAT) { /* the others may be sound */
+        if (rc == WEFT_E_FORMAT) { /* the others may be valid */
             p->first_skipped = p->skipped++ ? p->first_skipped : odd;
         } else if (rc < 0) {
             if (err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Profiles from files. Each reader adds to *p, which the caller has made (weft_profile_new) and will finish; several
- * files may be added one after the other. Input is hostile: a clear error with an offset, no allocation that
- * a file can choose. Returns 0 or a negative WEFT_E code. What can be skipped is counted in p->skipped. */
+/* Loads profiles from files. Each reader adds to *p, which the caller has made (weft_profile_new)
+ * and will finish; several files may be added one after another. Input is hostile: errors are clear
+ * and have an offset, and a file cannot choose how much is allocated. Functions return 0 or a
+ * negative WEFT_E code. What can be skipped is counted in p->skipped. */
 #ifndef WEFT_PROFILE_LOAD_H
 #define WEFT_PROFILE_LOAD_H
 
@@ -9,10 +10,11 @@
 
 #include "profile/build.h"
 
-/* The samples of a weft trace. No samples: p stays as it was. */
+/* The samples of a weft trace. If it has none, p stays as it was. */
 int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struct weft_error *err);
 
-/* One packet of class WEFT_PACKET_SAMPLES, whole, aligned to 8 bytes, at offset at of its file. */
+/* One complete packet of class WEFT_PACKET_SAMPLES, aligned to 8 bytes, at offset at of its
+ * file. */
 int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,
                              struct weft_error *err);
 

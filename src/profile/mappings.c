@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* Which mapping an address lay in at a time.
- *
- * For each process its changes are walked through in order of time, together with what is asked of it. Where its
- * mappings begin and end cuts the addresses into pieces; a mapping covers a range of them. They are the leaves of
- * a binary tree: a mapping's number is written into the few nodes that make up its range, and the newest one over
- * an address is the largest number on the way from its leaf to the root. So each step takes the logarithm of the
- * number of mappings, whatever a file says.
- *
- * What is not found is asked again: of later mappings of the process, which were told a little late; then of the
- * process that it was forked from, at that time; then of the mappings that all processes have. */
+/* Finds which mapping an address was in at a given time.
+ * For each process, its changes are processed in order of time, together with the queries about it.
+ * The boundaries of its mappings cut the address space into pieces; a mapping covers a range of
+ * pieces. The pieces are the leaves of a binary tree: a mapping's number is written into the few
+ * nodes that make up its range, and the newest mapping over an address is the largest number on the
+ * way from its leaf to the root. So each step takes time logarithmic in the number of mappings,
+ * whatever the file says.
+ * A query that finds nothing is tried again: with later mappings of the process, which may have
+ * been reported a little late; then with the process that it was forked from, at that time; then
+ * with the mappings that all processes have. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct space {
     uint64_t *bound; /* ascending; piece i lies between bound i and the next */
     uint32_t bounds;
     uint32_t *newest; /* the tree: node 1 is the root, leaf i is node bounds + i */
-    uint32_t floor;   /* what is not newer than that is gone */
+    uint32_t floor;   /* mappings that are not newer than this are gone */
 };
 
 static int by_process(const void *a, const void *b)
@@ -55,7 +55,7 @@ static uint64_t end_of(const struct weft_mapping *m)
     return m->size < UINT64_MAX - m->start ? m->start + m->size : UINT64_MAX;
 }
 
-/* How many bounds are at most address. */
+/* How many bounds are <= address. */
 static uint32_t bounds_until(const struct space *s, uint64_t address)
 {
     uint32_t low = 0, high = s->bounds;
@@ -77,7 +77,7 @@ static void cover(struct space *s, const struct weft_mapping *m, uint32_t number
     }
 }
 
-/* The newest number over an address; 0: none. */
+/* The newest mapping over an address; 0: none. */
 static uint32_t look(const struct space *s, uint64_t address)
 {
     uint32_t piece = bounds_until(s, address), newest = 0;
@@ -128,7 +128,8 @@ static void answer(struct weft_profile *p, struct query *q, const struct profile
     q->found = true;
 }
 
-/* Answers what was mapped by then. A query that is not answered goes on to the parent, or to what all have. */
+/* Answers what was mapped by then. A query without an answer goes on to the parent, or to the
+ * mappings of all processes. */
 static void walk_forward(struct weft_profile *p, struct space *s, struct query *query,
                          uint32_t queries)
 {
@@ -156,8 +157,8 @@ static void walk_forward(struct weft_profile *p, struct space *s, struct query *
     }
 }
 
-/* Answers what was mapped next, though not by another program, and sets when mappings end. times: of the queries,
- * as they were. */
+/* Answers what was mapped next, but not by another program, and sets when mappings end. times: of
+ * the queries, in the same order. */
 static void walk_backward(struct weft_profile *p, struct space *s, struct query *query,
                           uint32_t queries, const uint64_t *time_ns, bool set_ends)
 {
@@ -211,7 +212,8 @@ static int ask_process(struct weft_profile *p, const struct profile_change *chan
     return rc;
 }
 
-/* Asks each process what is asked of it. The queries of processes of which nothing is known go on to what all have. */
+/* Runs the queries for each process. Those for processes about which nothing is known go on to the
+ * mappings of all processes. */
 static int ask_all(struct weft_profile *p, struct query *query, uint32_t queries, bool first)
 {
     const struct profile_change *change = p->build->change;
@@ -238,7 +240,7 @@ static int ask_all(struct weft_profile *p, struct query *query, uint32_t queries
     return 0;
 }
 
-/* Keeps those that are not answered, and says whether one of them is about a single process. */
+/* Keeps the queries without an answer. Returns true if one of them is about a single process. */
 static uint32_t keep_open(struct query *query, uint32_t queries, bool *single)
 {
     uint32_t kept = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Linux's perf.data, read in two steps. perf_data.c walks through the file: header, events, features, and the
- * position and time of each record. Then perf_apply.c takes the records in order of time, for perf writes them
- * core by core, and perf_sample.c says what stands in a sample. Numbers are little endian; a file of a machine
- * of the other kind is refused. */
+/* Reads Linux's perf.data in two steps. perf_data.c walks through the file: header, events,
+ * features, and the position and time of each record. Then perf_apply.c applies the records in
+ * order of time, since perf writes them core by core; perf_sample.c decodes samples. Numbers are
+ * little endian; a big-endian file is refused. */
 #ifndef WEFT_PROFILE_PERF_H
 #define WEFT_PROFILE_PERF_H
 
@@ -11,14 +11,14 @@
 #include "profile/foreign_state.h"
 #include "base/table.h"
 
-/* What an event of the recording is: struct perf_event_attr, as far as this reader knows it. */
+/* An event of the recording: struct perf_event_attr, as far as this reader knows it. */
 struct profile_perf_event {
     struct perf_event_attr attr;
     uint32_t source;
-    uint32_t name; /* text, or WEFT_NONE: to be made of type and config */
+    uint32_t name; /* a text, or WEFT_NONE: to be made from type and config */
 };
 
-/* Samples of several events are told apart by ids. */
+/* Samples of several events are distinguished by ids. */
 struct profile_perf_id {
     uint64_t id;
     uint32_t event;
@@ -29,14 +29,15 @@ struct profile_perf_record {
     uint64_t place; /* see profile_perf_place */
 };
 
-/* Where a record stands, and its size: 1 bit whether in what was decompressed, 47 bits of offset, 16 of size. */
+/* The place of a record and its size: 1 bit for "in the decompressed data", 47 bits of offset, 16
+ * bits of size. */
 static inline uint64_t profile_perf_place(bool unpacked, uint64_t at, uint16_t bytes)
 {
     return (uint64_t)unpacked << 63 | at << 16 | bytes;
 }
-#define PROFILE_PERF_BYTES_MAX (UINT64_C(1) << 47) /* of a file, or of what was decompressed */
+#define PROFILE_PERF_BYTES_MAX (UINT64_C(1) << 47) /* of a file, or of the decompressed data */
 
-struct profile_perf_build_id { /* told for a path */
+struct profile_perf_build_id { /* stated for a path */
     uint32_t path;             /* text */
     uint8_t bytes;
     uint8_t id[WEFT_BUILD_ID_MAX];
@@ -47,22 +48,22 @@ struct profile_perf {
     struct profile_perf_event *event;
     struct profile_perf_id *id;
     struct profile_perf_record *record;
-    struct profile_perf_build_id *build_id; /* by path, once all are known */
+    struct profile_perf_build_id *build_id; /* sorted by path, once all are known */
     uint32_t events, ids, records, build_ids;
-    uint64_t ids_read; /* known ones, too */
+    uint64_t ids_read; /* including ids that were known already */
     uint32_t event_room, id_room, record_room, build_id_room;
     struct weft_table ids_by;
     uint64_t seed;
 
-    /* Where ids stand, which is the same for all events of a file; PROFILE_PERF_NO_ID: nowhere. */
+    /* Where ids are, which is the same for all events of a file; PROFILE_PERF_NO_ID: nowhere. */
     uint32_t id_at;     /* in a sample: bytes after the header */
     uint32_t id_at_end; /* in other records: bytes before their end */
 
-    struct profile_unpacking *unpacking; /* what was compressed; NULL: nothing yet */
+    struct profile_unpacking *unpacking; /* the decompressed data; NULL: none yet */
 };
 #define PROFILE_PERF_NO_ID UINT32_MAX
 
-/* The fields of a sample that are wanted; pointers lead into the record. */
+/* The fields of a sample that are needed; pointers point into the record. */
 struct profile_perf_sample {
     uint64_t ip, time_ns, period;
     uint32_t process, thread, core; /* UINT32_MAX: not known */
@@ -74,11 +75,11 @@ struct profile_perf_sample {
     uint64_t stack_bytes;
 };
 
-/* false: the record is shorter than its fields. body: what follows the header. */
+/* Returns false if the record is shorter than its fields. body: what follows the header. */
 bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_event_attr *attr,
                               const unsigned char *body, size_t bytes);
 
-/* The trailer of other records: who, when, where; what is not told is UINT32_MAX or 0. */
+/* The trailer of other records: who, when, where; unknown fields are UINT32_MAX or 0. */
 struct profile_perf_trailer {
     uint64_t time_ns;
     uint32_t process, thread, core;
@@ -88,41 +89,43 @@ struct profile_perf_trailer profile_perf_trailer_read(const struct perf_event_at
 
 unsigned profile_perf_trailer_words(const struct perf_event_attr *attr); /* of 8 bytes */
 
-/* The event of a record, by its id; NULL: of none that is known. */
+/* The event of a record, by its id; NULL: it belongs to no known event. */
 const struct profile_perf_event *profile_perf_event_of(const struct profile_perf *d, uint32_t type,
                                                        const unsigned char *body, size_t bytes);
 
-/* What it is called where the file does not say: "cycles", "event 4:0x2d". */
+/* The name of an event if the file has none: "cycles", "event 4:0x2d". */
 struct profile_perf_name {
     char text[64];
 };
 struct profile_perf_name profile_perf_event_name(const struct perf_event_attr *attr);
 enum weft_source_unit profile_perf_event_unit(const struct perf_event_attr *attr);
 
-/* Takes what one record says: remembers where it is, or uses it at once. record: whole, header included.
- * 0, or a negative WEFT_E code. */
+/* Handles one record: stores its place, or uses it at once. record: complete, including its header.
+ * Returns 0 or a negative WEFT_E code. */
 int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint16_t bytes,
                       uint64_t place);
 
-/* An event, with its ids following each other; attr_bytes of its description are there. */
+/* Adds an event, with its ids one after another; attr_bytes of its description are there. */
 int profile_perf_add_event(struct profile_perf *d, const unsigned char *attr, size_t attr_bytes,
                            uint32_t *event);
 int profile_perf_add_id(struct profile_perf *d, uint64_t id, uint32_t event);
 uint32_t profile_perf_find_id(const struct profile_perf *d, uint64_t id); /* event, or WEFT_NONE */
 
-/* A feature section (perf_feature.c); what is not understood is counted. Only WEFT_E_NOMEM fails. */
+/* A feature section (perf_feature.c); sections that are not understood are counted. The only error
+ * is WEFT_E_NOMEM. */
 int profile_perf_feature(struct profile_perf *d, unsigned feature, const unsigned char *at,
                          size_t bytes);
 int profile_perf_add_build_id(struct profile_perf *d, const unsigned char *record, size_t bytes);
 bool profile_perf_feature_wanted(unsigned feature);
 
-/* Decompresses (perf_unpack.c), and takes the records that are whole by then. offset: of the record. */
+/* Decompresses (perf_unpack.c), and handles the records that are complete by then. offset: of the
+ * record. */
 int profile_perf_unpack(struct profile_perf *d, const unsigned char *packed, size_t bytes,
                         uint64_t offset);
 const struct weft_input *profile_perf_unpacked(const struct profile_perf *d);
 void profile_perf_unpack_end(struct profile_perf *d);
 
-/* Adds everything to the profile, in order of time. 0, WEFT_E_NOMEM or WEFT_E_IO. */
+/* Adds everything to the profile, in order of time. Returns 0, WEFT_E_NOMEM or WEFT_E_IO. */
 int profile_perf_apply(struct profile_perf *d);
 
 #endif

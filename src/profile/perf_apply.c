@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Records in order of time, into the profile. */
+/* Applies the records to the profile, in order of time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,15 +25,15 @@ static const char kernel_name[] = "[kernel.kallsyms]";
 /* A process whose addresses are not those of this machine's processes. */
 #define GUEST (UINT32_MAX - 1)
 
-/* The records of each core stand together, so in order of time one jumps between as many places as there are
- * cores: each has a block of its own. */
+/* The records of each core are stored together, so in order of time one jumps between as many
+ * places as there are cores. Each gets its own block. */
 struct cache {
     struct {
-        uint64_t number; /* of the block, from 1; bit 63: of what was decompressed */
+        uint64_t number; /* the block's number, from 1; bit 63: in the decompressed data */
         size_t have;
         unsigned char at[BLOCK];
     } block[BLOCKS];
-    unsigned char whole[BLOCK]; /* a record that lies in two blocks */
+    unsigned char whole[BLOCK]; /* for a record that is in two blocks */
 };
 
 struct apply {
@@ -43,14 +43,14 @@ struct apply {
     struct cache *cache;
 };
 
-/* A record, taken apart as far as all are alike. */
+/* A record with the parts decoded that all records share. */
 struct record {
     uint32_t type;
     uint16_t misc;
     const unsigned char *body;
     size_t bytes; /* of the body */
     struct profile_perf_event *event;
-    struct profile_perf_trailer trailer; /* not of samples */
+    struct profile_perf_trailer trailer; /* not for samples */
 };
 
 static bool no_memory(uint32_t index)
@@ -60,7 +60,7 @@ static bool no_memory(uint32_t index)
 
 /* ---- Fetching them ---- */
 
-/* NULL: the file has been truncated meanwhile, or cannot be read. */
+/* NULL: the file was truncated in the meantime, or cannot be read. */
 static const unsigned char *fetch(struct apply *a, uint64_t place)
 {
     struct cache *c = a->cache;
@@ -110,7 +110,8 @@ static int tell_unwinder(struct apply *a, const struct weft_mapping *m)
     return u->map(u->data, m, weft_profile_text(a->p, m->path));
 }
 
-/* pid, tid, address, size, offset; MMAP2 then has a file's number or its build id, and protection. */
+/* pid, tid, address, size, offset; then, for MMAP2, the file's number or its build id, and the
+ * protection. */
 static int add_mapping(struct apply *a, const struct record *r)
 {
     bool second = r->type == PERF_RECORD_MMAP2;
@@ -196,7 +197,7 @@ static int add_switch(struct apply *a, const struct record *r)
 {
     const struct profile_perf_trailer *t = &r->trailer;
     if (t->thread == 0 || t->thread == UINT32_MAX || !t->time_ns)
-        return 0; /* idle, or it is not told who or when */
+        return 0; /* idle, or it does not say who or when */
     uint32_t thread = weft_profile_add_thread(a->p, t->process, t->thread, WEFT_NONE);
     if (no_memory(thread))
         return profile_foreign_no_memory(a->f);
@@ -263,7 +264,7 @@ static unsigned mode_after(uint64_t marker, unsigned mode)
     }
 }
 
-/* The first address behind a marker is where it was; the others are where calls return to. */
+/* The first address after a marker is where it was executing; the others are return addresses. */
 static void add_chain(struct pcs *s, const struct profile_perf_sample *sample, unsigned mode)
 {
     bool first = true;
@@ -281,7 +282,7 @@ static void add_chain(struct pcs *s, const struct profile_perf_sample *sample, u
         add_pc(s, sample->ip, mode, true);
 }
 
-/* The callers in the program, of a copy of its stack. */
+/* Finds the callers in the program, from a copy of its stack. */
 static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sample *sample)
 {
     const struct weft_foreign_unwinder *u = a->f->options->unwinder;
@@ -297,7 +298,7 @@ static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sam
         regs[i] = weft_read_u64(sample->regs + i * 8);
     uint32_t found = u->run(u->data, sample->process, sample->thread, sample->regs_mask, regs,
                             sample->stack, sample->stack_bytes, pcs, sizeof pcs / sizeof *pcs);
-    /* A sample of the program itself has its address already. */
+    /* A sample in the program itself already has its address. */
     for (uint32_t i = s->has_user && found ? 1 : 0; i < found; i++)
         add_pc(s, pcs[i], PERF_RECORD_MISC_USER, i == 0);
 }
@@ -333,14 +334,14 @@ static uint32_t push_all(struct apply *a, const struct pcs *s, uint32_t process,
 
 static int add_sample(struct apply *a, const struct record *r)
 {
-    struct pcs s; /* large: not to be cleared for each sample */
+    struct pcs s; /* large: it must not be cleared for each sample */
     s.count = 0;
     s.has_user = false;
     struct profile_perf_sample from;
     const struct perf_event_attr *attr = &r->event->attr;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
     if (!profile_perf_sample_read(&from, attr, r->body, r->bytes))
-        return a->p->skipped++, 0; /* it was sound a moment ago */
+        return a->p->skipped++, 0; /* it was valid a moment ago */
     if (r->event->source == WEFT_NONE && add_source(a, r->event) < 0)
         return WEFT_E_NOMEM;
     add_chain(&s, &from, mode);

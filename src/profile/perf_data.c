@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The file as a whole: header, events, and one record after the other. */
+/* The file as a whole: header, events, and the records one after another. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP", old[] = "PERFFIL
 enum { MAGIC_BYTES = 8, HEADER = 8, PIPE_HEADER = 16, FILE_HEADER = 104, FEATURES = 256 };
 enum { SECTION = 16, ATTR_LEAST = 64 /* of struct perf_event_attr, its first version */ };
 
-/* Records that perf itself writes, beside the kernel's. */
+/* Records that perf itself writes, in addition to the kernel's. */
 enum {
     RECORD_ATTR = 64,
     RECORD_TRACING_DATA = 66,
@@ -71,7 +71,7 @@ int profile_perf_add_id(struct profile_perf *d, uint64_t id, uint32_t event)
                : 0;
 }
 
-/* Where ids stand in the records of that event. */
+/* Where ids are in the records of that event. */
 static void find_ids(struct profile_perf *d, uint64_t type)
 {
     unsigned at = 0, at_end = 8;
@@ -105,7 +105,7 @@ int profile_perf_add_event(struct profile_perf *d, const unsigned char *attr, si
     return 0;
 }
 
-/* Not through the window, which would be filled anew for each event: it is where descriptions are. */
+/* This bypasses the window, which holds the descriptions and would be refilled for each event. */
 static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uint64_t at,
                     uint64_t count)
 {
@@ -131,7 +131,7 @@ static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uin
     return 0;
 }
 
-/* The events of a file: descriptions of attr_bytes each, at whose end it says where their ids are. */
+/* The events of a file: descriptions of attr_bytes each, which end with the place of their ids. */
 static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint64_t attr_bytes)
 {
     struct profile_foreign *f = d->f;
@@ -163,7 +163,7 @@ static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint
     return rc;
 }
 
-/* A record that says what one more event is; ids follow. */
+/* A record that describes one more event; its ids follow. */
 static int take_event(struct profile_perf *d, const unsigned char *body, size_t bytes)
 {
     uint32_t event, size = bytes >= ATTR_LEAST ? weft_read_u32(body + 4) : 0;
@@ -241,13 +241,13 @@ int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint1
         if (left >= 8 && weft_read_u64(body) < FEATURES)
             return profile_perf_feature(d, (unsigned)weft_read_u64(body), body + 8, left - 8);
         return d->f->p->skipped++, 0;
-    default: /* the others say nothing of where the time went */
+    default: /* the others say nothing about where the time went */
         d->f->p->skipped += weft_read_u32(record) >= RECORD_KNOWN;
         return 0;
     }
 }
 
-/* The record and, for some, data behind it that their size does not count: *bytes. */
+/* The record and, for some, data after it that their size does not include: *bytes. */
 static int take_record(struct profile_perf *d, uint64_t at, const unsigned char *b, uint16_t size,
                        uint64_t *bytes)
 {
@@ -301,7 +301,8 @@ static int walk(struct profile_perf *d, uint64_t at, uint64_t end)
 
 /* ---- The file ---- */
 
-/* Sections of what is known beside the records: their places follow the data, one for each bit that is set. */
+/* Sections with additional information: their places follow the data, one for each bit that is
+ * set. */
 static int read_features(struct profile_perf *d, const unsigned char *bits, uint64_t at)
 {
     struct profile_foreign *f = d->f;
@@ -393,7 +394,7 @@ int profile_perf_load(struct profile_foreign *f)
     struct profile_perf d = {
         .f = f, .seed = weft_seed(), .id_at = PROFILE_PERF_NO_ID, .id_at_end = PROFILE_PERF_NO_ID};
     int rc = read_all(&d);
-    if (rc != WEFT_E_NOMEM) { /* what was read before an error counts */
+    if (rc != WEFT_E_NOMEM) { /* what was read before an error is kept */
         int applied = profile_perf_apply(&d);
         rc = applied < 0 ? applied : rc;
     }

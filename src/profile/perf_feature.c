@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What perf.data says beside the records: build ids, names of events, host, command line, clock. */
+/* What perf.data says in addition to the records: build ids, names of events, host, command line,
+ * clock. */
 #include <stdio.h>
 #include <string.h>
 
@@ -48,7 +49,7 @@ static bool skip(struct rest *r, uint64_t bytes)
     return true;
 }
 
-/* A text with its size before it, and zeros behind it. */
+/* A text with its size before it, padded with zeros. */
 static bool take_text(struct rest *r, const char **text, size_t *size)
 {
     uint32_t bytes;
@@ -86,7 +87,7 @@ static bool keep_command(struct rest *r, char *out, size_t room)
     return words == 0;
 }
 
-/* The names that events have, which are told once more with all that is known of them. */
+/* The names of events, which are stated once more together with all that is known about them. */
 static int keep_names(struct profile_perf *d, struct rest *r, bool *sound)
 {
     uint32_t events, attr_bytes, ids;

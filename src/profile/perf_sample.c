@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The fields of a sample, which follow each other as sample_type says: see perf_event_open(2). */
+/* Decodes the fields of a sample; sample_type says which there are: see perf_event_open(2). */
 #include <stdio.h>
 
 #include "format/bytes.h"
@@ -10,7 +10,7 @@
 #endif
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 
-/* What is left of a record. Beyond its end everything is 0, and that is remembered. */
+/* The rest of a record. Reading beyond its end gives 0, and sets a flag. */
 struct rest {
     const unsigned char *at;
     size_t bytes;
@@ -125,7 +125,7 @@ bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_e
     if (type & PERF_SAMPLE_BRANCH_STACK)
         skip_branches(&r, attr->branch_sample_type);
     take_stack(&r, attr, s);
-    return !r.cut; /* what follows says nothing of where it was */
+    return !r.cut; /* what follows says nothing about where it was */
 }
 
 unsigned profile_perf_trailer_words(const struct perf_event_attr *attr)
@@ -175,7 +175,7 @@ const struct profile_perf_event *profile_perf_event_of(const struct profile_perf
         event = profile_perf_find_id(d, weft_read_u64(body + bytes - d->id_at_end));
     if (event != WEFT_NONE)
         return &d->event[event];
-    /* What perf makes itself has no id; its trailer is that of the first event. */
+    /* Records made by perf itself have no id; their trailer has the form of the first event. */
     return type == PERF_RECORD_SAMPLE ? NULL : d->event;
 }
 
@@ -200,7 +200,7 @@ struct profile_perf_name profile_perf_event_name(const struct perf_event_attr *a
     struct profile_perf_name name;
     uint64_t config = attr->config;
     if (attr->type == PERF_TYPE_HARDWARE)
-        config &= UINT32_MAX; /* above it: of which kind of core */
+        config &= UINT32_MAX; /* the upper bits: the kind of core */
     const char *known = NULL;
     if (attr->type == PERF_TYPE_HARDWARE && config < sizeof hardware / sizeof *hardware)
         known = hardware[config];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* perf record -z: records are compressed with zstd, one stream over all of them. A record may begin in one piece
- * and end in the next, so what comes out is kept in a file without a name, where it can be read at any offset. */
+/* For perf record -z: records are compressed with zstd, as one stream over all of them. A record
+ * may begin in one piece and end in the next. So the decompressed data is stored in an unnamed
+ * file, where it can be read at any offset. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,14 @@
 
 enum { PIECE = 1 << 17, HEADER = 8 };
 
-/* zstd makes up to 30000 times as much of a few bytes. Records of a profile shrink to a tenth. */
+/* zstd can expand a few bytes by a factor of 30000. Records of a profile shrink to a tenth. */
 #define TIMES_MAX 20
 #define ALWAYS_ALLOWED (UINT64_C(64) << 20)
 
 struct profile_unpacking {
     struct weft_input in;
     ZSTD_DStream *stream;
-    size_t have; /* bytes of the record that is not yet whole */
+    size_t have; /* bytes of the record that is not yet complete */
     unsigned char bytes[UINT16_MAX + PIECE];
 };
 
@@ -41,7 +42,7 @@ static int begin(struct profile_perf *d)
     return 0;
 }
 
-/* Appends to the file what has come out behind what was left over. */
+/* Appends the decompressed bytes to the file, after what was left over. */
 static int keep(struct profile_perf *d, size_t bytes, uint64_t offset)
 {
     struct profile_unpacking *u = d->unpacking;
@@ -102,7 +103,7 @@ int profile_perf_unpack(struct profile_perf *d, const unsigned char *packed, siz
                                   ZSTD_getErrorName(got));
         full = to.pos == to.size;
         if (to.pos == 0 && from.pos == before)
-            break; /* it wants more than there is */
+            break; /* it needs more than there is */
         rc = keep(d, to.pos, offset);
         rc = rc < 0 ? rc : take_whole(d, offset);
     }

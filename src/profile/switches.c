@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* From switches, which the system tells one by one, to absences; and sorting by time. */
+/* Turns context switches, which the system reports one by one, into absences; and sorts by time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,7 +41,7 @@ bool profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_n
     struct profile_away *a = away_of(p, thread);
     if (!a)
         return false;
-    if (!a->ended) /* where it was away already, it is not known when it came back */
+    if (!a->ended) /* if it was away already, it is not known when it came back */
         *a = (struct profile_away){time_ns, stack, core, true, preempted, false};
     return true;
 }
@@ -62,7 +62,7 @@ bool profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_
         return false;
     a->ended = true;
     const uint64_t until_ns = p->switches_until_ns;
-    if (until_ns && until_ns < time_ns) /* it came back before; when, is not known */
+    if (until_ns && until_ns < time_ns) /* it came back earlier, but it is not known when */
         return come_back(p, thread, a, until_ns > a->from_ns ? until_ns : a->from_ns, true);
     return come_back(p, thread, a, time_ns, false);
 }
@@ -75,7 +75,7 @@ bool profile_switch_end(struct weft_profile *p)
         if (b->away[t].away && b->away[t].from_ns > end_ns)
             end_ns = b->away[t].from_ns;
     if (p->switches_until_ns && p->switches_until_ns < end_ns)
-        end_ns = p->switches_until_ns; /* when they came back is not known */
+        end_ns = p->switches_until_ns; /* it is not known when they came back */
     for (uint32_t t = 0; t < b->aways; t++)
         if (!come_back(p, t, &b->away[t], end_ns, true))
             return false;
@@ -91,7 +91,7 @@ static uint64_t time_of(const char *items, size_t index, size_t item)
     return time;
 }
 
-/* Where the ascending items that begin at from end. */
+/* Where the ascending items that begin at index from end. */
 static size_t run_end(const char *items, size_t from, size_t count, size_t item)
 {
     size_t i = from + 1;
@@ -110,7 +110,7 @@ static void merge(char *out, const char *items, size_t a, size_t b, size_t c, si
     }
 }
 
-/* Merges ascending parts, two by two, until there is one. */
+/* Merges ascending parts, two at a time, until there is one. */
 bool profile_sort_by_time(void *array, uint32_t count, size_t item)
 {
     if (count == 0 || run_end(array, 0, count, item) == count)

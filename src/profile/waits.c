@@ -8,7 +8,7 @@
 
 enum { LOOKED_AT = 64 };
 
-/* Who waits for what became something else waits for that. */
+/* A promise that waits for one that became another waits for the other. */
 static uint32_t waited_for(const struct weft_model *m, const struct weft_interaction *i)
 {
     return i->kind == WEFT_WAITS ? weft_model_final(m, i->other) : WEFT_NONE;
