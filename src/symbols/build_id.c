@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The build id is read here, and not by libelf, since it is asked for while samples are taken, of files that anybody
- * may have written: only what is needed is read, and all of it is checked. */
+/* The build id is read here and not with libelf, since it is needed while samples are taken, for
+ * files that anybody may have written. Only what is needed is read, and everything is checked. */
 #include <elf.h>
 #include <string.h>
 #include <unistd.h>

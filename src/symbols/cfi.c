@@ -15,8 +15,7 @@ enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };
 struct request {
     uint32_t kind;
     uint32_t object; /* ASK */
-    uint64_t
-        offset; /* ASK; TELL: whether there is a file, which comes with the byte that follows */
+    uint64_t offset; /* ASK; TELL: whether there is a file; it is sent with the next byte */
 };
 
 /* ---- Outside ---- */

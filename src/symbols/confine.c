@@ -51,7 +51,8 @@ static void limit(__rlimit_resource_t resource, rlim_t most, rlim_t hard)
     setrlimit(resource, &l);
 }
 
-/* As nobody in particular. Where that is refused, as within some containers, at least without capabilities. */
+/* Becomes nobody in particular. If that is refused, as in some containers, at least drops all
+ * capabilities. */
 static void drop_rights(void)
 {
     enum { NOBODY = 65534 };
@@ -68,7 +69,7 @@ static void drop_rights(void)
 void symbols_confine_limits(unsigned cpu_seconds)
 {
 #ifndef SYMBOLS_SHADOWED
-    rlim_t size = size_now(); /* most of it the caller's, which is shared */
+    rlim_t size = size_now(); /* most of it belongs to the caller and is shared */
     size = size + ROOM_LEAST > ROOM ? size + ROOM_LEAST : ROOM;
     limit(RLIMIT_AS, size, size);
 #endif
@@ -132,7 +133,7 @@ int symbols_file_receive(int from, int *number)
         if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
             memcpy(&fd, CMSG_DATA(c), sizeof fd);
     if (fd < 0 && *number == 0)
-        *number = EMFILE; /* there was one, but no room for it */
+        *number = EMFILE; /* there was one, but no space for it */
     return fd;
 }
 
@@ -184,7 +185,8 @@ static int ask_for(const char *path, int flags)
     return fd < 0 ? -error : fd;
 }
 
-/* libdw opens files by itself, by names that stand in others. Such a call ends up here instead. */
+/* libdw opens files by itself, with names that come from other files. Such a call is handled here
+ * instead. */
 static void opens(int signal, siginfo_t *info, void *data)
 {
     ucontext_t *context = data;

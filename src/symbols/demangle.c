@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* The library that C++ programs run with knows how their names are made, and is on nearly every machine; weft is
- * in C and does not need it. So it is asked where it is there.
- *
- * Of a name of 500 bytes it makes as many gigabytes as its author likes, and it cannot be told to stop. So a worker of
- * its own asks it, which ends when a name takes too long; that one then stays as it is. */
+/* The library that C++ programs run with knows how their names are made, and it is on nearly every
+ * machine. weft is written in C and does not require it, so it uses the library only if it is
+ * there.
+ * For a name of 500 bytes it can produce as many gigabytes as the name's author likes, and it
+ * cannot be interrupted. So a worker of its own calls it, and ends when a name takes too long; that
+ * name then stays as it is. */
 #include "symbols/demangle.h"
 
 #include <dlfcn.h>
@@ -13,8 +14,8 @@
 #include "symbols/confine.h"
 
 enum {
-    NAME_MAX_BYTES = 8000, /* names that nobody writes; the demangler recurses */
-    NAME_MS = 250,         /* of CPU time, for what takes microseconds */
+    NAME_MAX_BYTES = 8000, /* nobody writes such names; the demangler is recursive */
+    NAME_MS = 250,         /* of CPU time, for what normally takes microseconds */
     PATIENCE_MS = 20000,   /* on a busy machine */
     LOSSES_MAX = 4,
 };
@@ -35,7 +36,7 @@ static void load(void)
     }
 }
 
-/* Rust's older names are C++'s with a hash behind them: "core::fmt::write::h1f2e…" */
+/* Rust's older names are C++ names followed by a hash: "core::fmt::write::h1f2e…" */
 static void cut_hash(char *name)
 {
     size_t size = strlen(name);

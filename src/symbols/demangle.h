@@ -5,14 +5,14 @@
 
 #include "symbols/worker.h"
 
-enum { SYMBOLS_DEMANGLED_BYTES = 4096 }; /* what is longer is cut */
+enum { SYMBOLS_DEMANGLED_BYTES = 4096 }; /* longer names are cut */
 
-struct symbols_demangler { /* all zero: none yet */
+struct symbols_demangler { /* all zero: no worker yet */
     struct symbols_worker worker;
-    unsigned losses; /* of workers; after some, names stay as they are */
+    unsigned losses; /* how many workers were lost; after a few, names stay as they are */
 };
 
-/* false: it is no such name, nobody can tell, or that takes too long. */
+/* Returns false if it is not such a name, there is no library, or it takes too long. */
 bool symbols_demangle(struct symbols_demangler *d, const char *name,
                       char to[SYMBOLS_DEMANGLED_BYTES]);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What DWARF says of an address. libdw can be asked that, but looks through a whole compilation unit each time; for
- * many addresses the ranges of units, and of the functions of a unit, are kept in order. */
+/* What DWARF says about an address. libdw can answer that, but searches a whole compilation unit
+ * each time. Since there are many addresses, the ranges of units, and of the functions of a unit,
+ * are kept sorted. */
 #include <dwarf.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,14 +40,14 @@ struct symbols_dwarf {
 
 /* ---- Ranges ---- */
 
-/* All of it, or nothing. */
+/* Adds all of them, or none. */
 static bool add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t of)
 {
     const uint32_t before = r->count;
     Dwarf_Addr base, from, to;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &to)) > 0;) {
         if (from >= to || from == 0)
-            continue; /* from 0: of what the linker threw away */
+            continue; /* from 0: removed by the linker */
         if (!weft_reserve(&r->range, r->count, &r->room, sizeof *r->range)) {
             r->count = before;
             return false;
@@ -120,7 +121,7 @@ void symbols_dwarf_free(struct symbols_dwarf *d)
 
 /* ---- Functions ---- */
 
-/* Whose children may be functions with code of their own. */
+/* Returns true for entries whose children may be functions with code of their own. */
 static bool may_hold_functions(int tag)
 {
     switch (tag) {
@@ -137,7 +138,7 @@ static bool may_hold_functions(int tag)
     }
 }
 
-/* The next one of the same parent. A file may say that it stands before this one. */
+/* The next sibling. A file may claim that it comes before this one. */
 static bool next_sibling(Dwarf_Die *die)
 {
     const void *at = die->addr;
@@ -153,7 +154,7 @@ static bool add_function(struct unit *u, Dwarf_Die *die)
         !add_ranges(&u->functions, die, u->count))
         return false;
     if (u->functions.count == before)
-        return true; /* a declaration, or what is only there inlined */
+        return true; /* a declaration, or a function that only exists inlined */
     u->function[u->count++] = *die;
     return true;
 }
@@ -182,7 +183,8 @@ done:
     sort(&u->functions);
 }
 
-/* Which of die's children code at address belongs to, of those that are scopes; into *die. */
+/* Finds the child of die, among those that are scopes, that contains the code at address; stores it
+ * in *die. */
 static bool inner_scope(Dwarf_Die *die, Dwarf_Addr address)
 {
     Dwarf_Die child;
@@ -200,7 +202,7 @@ static bool inner_scope(Dwarf_Die *die, Dwarf_Addr address)
     return false;
 }
 
-/* The function at address and what is inlined there, the outermost first. */
+/* The function at address and what is inlined there, outermost first. */
 static uint32_t find_scopes(struct unit *u, Dwarf_Addr address,
                             Dwarf_Die scope[SYMBOLS_INLINED_MAX])
 {

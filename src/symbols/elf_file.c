@@ -92,8 +92,8 @@ int symbols_debug_open(const char *path)
 
 /* ---- Opening ---- */
 
-/* A link is the name of a file; one with a path in it would lead to any file of the machine. Nothing is fetched
- * from elsewhere. */
+/* The link is the name of a file; with a path in it, it could lead to any file of the machine.
+ * Nothing is fetched from elsewhere. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
                           const char *file, const char *link, GElf_Word crc, char **found)
 {
@@ -130,7 +130,7 @@ bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf
         close(fd);
         return false;
     }
-    /* Where it lies matters for .gnu_debuglink. */
+    /* Its location matters for .gnu_debuglink. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(path, real, sizeof real - 1);
     real[n > 0 ? n : 0] = '\0';
@@ -139,7 +139,7 @@ bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf
     e->dwfl = dwfl_begin(o->symbols_only ? &symbols_only : &with_debuginfo);
     if (e->dwfl) {
         dwfl_report_begin(e->dwfl);
-        /* At 0 beyond what it asks for: a module's addresses are the file's own. */
+        /* Reports it at address 0: a module's addresses are then the file's own. */
         e->module = dwfl_report_elf(e->dwfl, "", real, fd, 0, true);
         if (e->module)
             fd = -1;
@@ -196,13 +196,14 @@ static bool is_code(const struct symbols_elf *e, const GElf_Sym *sym, GElf_Word 
         return true;
     if (type != STT_NOTYPE)
         return false;
-    /* Of assembly; also labels within functions, which then win only where no function covers them. */
+    /* For assembly; also labels within functions, but these are used only where no function covers
+     * them. */
     GElf_Shdr header;
     Elf_Scn *section = index < SHN_LORESERVE ? elf_getscn(elf ? elf : e->elf, index) : NULL;
     return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
 }
 
-/* Of several names of one function: a global one, with few underscores before it. */
+/* Of several names of one function, prefers a global one, with few leading underscores. */
 static uint32_t rank_of(const GElf_Sym *sym, const char *name)
 {
     int bind = GELF_ST_BIND(sym->st_info);
@@ -214,8 +215,8 @@ static uint32_t rank_of(const GElf_Sym *sym, const char *name)
     return rank;
 }
 
-/* The file's symbol table, or the one of its debug information, or the dynamic one with that of
- * .gnu_debugdata: libdwfl chooses. */
+/* The file's symbol table, or that of its debug information, or the dynamic one together with that
+ * of .gnu_debugdata: libdwfl chooses. */
 static void load_table(struct symbols_elf *e)
 {
     e->table_loaded = true;
@@ -239,7 +240,7 @@ static void load_table(struct symbols_elf *e)
 
 /* ---- The procedure linkage table ---- */
 
-/* The word that a stub jumps through, from its instructions; 0: it is none. */
+/* The word that a stub jumps through, from its instructions; 0: it is not a stub. */
 static uint64_t stub_target(const struct symbols_elf *e, uint64_t stub, const unsigned char *code,
                             size_t bytes)
 {
@@ -262,14 +263,15 @@ static uint64_t stub_target(const struct symbols_elf *e, uint64_t stub, const un
         if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
             return 0;
         uint64_t pages = (uint64_t)(word[i] >> 5 & 0x7ffff) << 2 | (word[i] >> 29 & 3);
-        pages = (pages ^ 0x100000) - 0x100000; /* 21 bits with a sign */
+        pages = (pages ^ 0x100000) - 0x100000; /* 21 bits, signed */
         return ((stub + 4 * i) & ~UINT64_C(0xfff)) + (pages << 12) +
                (uint64_t)(word[i + 1] >> 10 & 0xfff) * 8;
     }
     return 0;
 }
 
-/* The symbol of an entry: or, of a function that is chosen when the program starts, that of who chooses. */
+/* The symbol of an entry; for a function that is chosen when the program starts, the symbol of the
+ * function that chooses. */
 static const char *symbol_of(const struct symbols_elf *e, const GElf_Rela *r, Elf_Data *symbols,
                              size_t names)
 {
@@ -304,7 +306,7 @@ static const char *relocated(const struct symbols_elf *e, uint64_t word)
     return NULL;
 }
 
-/* Stubs are of 8 to 24 bytes; one begins at a multiple of 16, or of 8, before the address. */
+/* Stubs have 8 to 24 bytes; they begin at a multiple of 16 or 8 bytes. */
 static const char *plt_name(struct symbols_elf *e, uint64_t address)
 {
     size_t names;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* One ELF file, asked for what stands at an offset in it. Only to be used in a worker (symbols/worker.h). */
+/* Names for the offsets in one ELF file. Only to be used in a worker (symbols/worker.h). */
 #ifndef WEFT_SYMBOLS_ELF_FILE_H
 #define WEFT_SYMBOLS_ELF_FILE_H
 
@@ -14,7 +14,7 @@ enum symbols_file_state {
     SYMBOLS_FILE_OPEN,
     SYMBOLS_FILE_MISSING, /* or it may not be read */
     SYMBOLS_FILE_OTHER,   /* it has another build id */
-    SYMBOLS_FILE_ODD,     /* no ELF file */
+    SYMBOLS_FILE_ODD,     /* not an ELF file */
     SYMBOLS_FILE_LATE,    /* it, or others before it, took too long */
 };
 
@@ -23,31 +23,34 @@ struct symbols_build_id {
     uint8_t bytes; /* 0: not known */
 };
 
-/* Where the file of a mapping may be found. It is looked for in this order, and the first one with that build id is
- * taken. Names are those of a file, and open regular files only (symbols/regular.h). */
+/* Where the file of a mapping may be. The places are tried in this order; the first file with the
+ * build id is used. Names must be those of regular files (symbols/regular.h). */
 struct symbols_place {
-    const char *path;    /* NULL: none; "[vdso]": this process's */
-    const char *inside;  /* as the process calls it, which may live in another root; or NULL */
-    uint32_t process;    /* whose root, and mapping: */
-    uint64_t start, end; /* end 0: not to be looked for there */
+    const char *path; /* NULL: none; "[vdso]": this process's */
+    /* its name within the process, which may have another root directory; or NULL */
+    const char *inside;
+    uint32_t process;    /* for its root directory, and for its mapping: */
+    uint64_t start, end; /* end 0: do not look there */
     struct symbols_build_id build_id;
 };
 
-/* An open descriptor, or -1 and in *state why not. */
+/* Returns an open descriptor; or -1, with the reason in *state. */
 int symbols_place_open(const struct symbols_place *place, enum symbols_file_state *state);
 
-/* The same for a file that another one names: with debug information. It must be an ELF file. -1: errno. */
+/* The same for a file with debug information that another file names. It must be an ELF file.
+ * Returns -1 and sets errno if it fails. */
 int symbols_debug_open(const char *path);
 
-/* The build id of an open file, as weft_symbols_build_id. */
+/* The build id of an open file; see weft_symbols_build_id. */
 uint32_t symbols_build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX]);
 
-/* A function at an address. Texts are the file's, valid as long as it is open. */
+/* A function at an address. Texts belong to the file and are valid as long as it is open. */
 struct symbols_named {
     const char *name, *system_name; /* system_name may be NULL: the same */
     const char *file,
-        *directory;  /* or NULL; where the compiler ran, for a file that is relative to it */
-    const void *key; /* of the function, the same for all its addresses */
+        /* or NULL; the directory in which the compiler ran, if file is relative to it */
+        *directory;
+    const void *key; /* identifies the function; the same for all its addresses */
     uint32_t line, start_line;
 };
 
@@ -67,17 +70,20 @@ struct symbols_elf {
 
 struct symbols_elf_options {
     const char *debug_path; /* NULL: the usual one */
-    bool symbols_only;      /* without DWARF */
+    bool symbols_only;      /* do not use DWARF */
 };
 
-/* fd is gone afterwards. The caller owns *out. false: no ELF file, or no memory. */
+/* Takes over fd and closes it in any case. The caller owns *out. Returns false if it is not an ELF
+ * file, or there is no memory. */
 bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf_options *o);
 void symbols_elf_close(struct symbols_elf *e);
 
-/* What is linked at an address of the file itself: false if nothing executable is. */
+/* Converts an offset to the address that the file was linked at. Returns false if there is nothing
+ * executable. */
 bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address);
 
-/* Innermost first; their number, 0 if nothing is known. The last one's name may be gone with the next call. */
+/* Finds the functions, innermost first. Returns how many; 0 if nothing is known. The last one's
+ * name may become invalid with the next call. */
 uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
                           struct symbols_named frame[SYMBOLS_INLINED_MAX]);
 
@@ -87,7 +93,8 @@ uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
 struct symbols_dwarf *symbols_dwarf_new(Dwfl_Module *module);
 void symbols_dwarf_free(struct symbols_dwarf *d);
 
-/* As symbols_elf_name. Where there is no function, as in assembly, *line still says the line and file. */
+/* Like symbols_elf_name. If there is no function, as in assembly, *line still gives the line and
+ * file. */
 uint32_t symbols_dwarf_name(struct symbols_dwarf *d, uint64_t address,
                             struct symbols_named frame[SYMBOLS_INLINED_MAX],
                             struct symbols_named *line);

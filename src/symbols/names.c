@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* The worker goes through all questions and writes down what it finds. Should a file be the end of it, another
- * worker goes on where it stopped, without DWARF for that file, and should that be the end of it, too, without that
- * file.
- *
- * A message is a head and what it says; all of one machine. */
+/* The worker goes through all questions and writes what it finds. If a file crashes it, another
+ * worker continues there, without DWARF for that file; if the file crashes that one, too, the file
+ * is skipped.
+ * A message is a head followed by its content, in the machine's own byte order. */
 #include "symbols/names.h"
 
 #include <errno.h>
@@ -21,7 +20,7 @@
 #include "symbols/demangle.h"
 
 enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
-enum { FILE_MS = 10000, ALL_SECONDS = 60 }; /* of CPU time, for a file, and for all together */
+enum { FILE_MS = 10000, ALL_SECONDS = 60 }; /* of CPU time, for one file, and for all together */
 enum { OPENED_MAX = 1 << 14 };              /* files with debug information */
 
 enum message { STATE = 1, FUNCTION, ANSWER, END };
@@ -34,7 +33,7 @@ struct head {
 
 /* ---- In the worker ---- */
 
-struct told { /* a function that was told */
+struct told { /* a function that was sent */
     const void *key;
     const char *file;
     uint32_t number;
@@ -44,7 +43,7 @@ struct teller {
     FILE *to;
     struct told *told;
     uint32_t tolds, room, functions;
-    struct weft_table by; /* what was told by key and file */
+    struct weft_table by; /* sent functions by key and file */
     char file[TEXT_MAX_BYTES];
 };
 
@@ -60,7 +59,8 @@ static bool same_told(const void *array, uint32_t item, const void *key)
     return t->key == k->key && t->file == k->file;
 }
 
-/* "/a/b/../c/./d" as "/a/c/d", in place: compilers write down what they were called with. */
+/* Shortens "/a/b/../c/./d" to "/a/c/d", in place: compilers store the path that they were called
+ * with. */
 static void shorten(char *path)
 {
     size_t used = 0;
@@ -103,7 +103,7 @@ static uint32_t tell_function(struct teller *t, const struct symbols_named *f)
     const uint32_t before = t->tolds;
     const uint32_t at = f->key ? weft_table_put(&t->by, &t->told, &t->tolds, &t->room, sizeof key,
                                                 hash_told, same_told, &key, 0)
-                               : UINT32_MAX; /* as without memory: it will be told again */
+                               : UINT32_MAX; /* like having no memory: it will be sent again */
     if (at < before)
         return t->told[at].number;
     const char *system_name = f->system_name ? f->system_name : f->name;
@@ -127,7 +127,7 @@ static void tell(struct teller *t, const struct symbols_named *frame, uint32_t f
     fwrite(answer, sizeof *answer, frames, t->to);
 }
 
-/* fd: or -1, and in state why. */
+/* fd: or -1, with the reason in state. */
 static void answer_question(struct teller *t, const struct symbols_question *q, uint32_t from,
                             const struct symbols_names_options *o, int fd,
                             enum symbols_file_state state)
@@ -146,7 +146,7 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
             fflush(t->to);
     }
     symbols_elf_close(e);
-    /* Keys are addresses that the next file may have, too. */
+    /* Keys are addresses, which may be reused for the next file. */
     weft_table_drop(&t->by);
     t->tolds = 0;
     fwrite(&(struct head){END, 0, {0}}, sizeof(struct head), 1, t->to);
@@ -155,8 +155,8 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
 
 struct job {
     const struct symbols_question *q;
-    uint32_t count, first, from; /* begin with first's offset from */
-    bool symbols_only;           /* of the first */
+    uint32_t count, first, from; /* begin at index from of the offsets of question first */
+    bool symbols_only;           /* for the first question */
     const struct symbols_names_options *o;
 };
 
@@ -200,11 +200,11 @@ struct hearer {
     const struct symbols_names_options *o;
     const struct symbols_listener *l;
     struct symbols_worker worker;
-    uint32_t question, offset; /* what is answered next */
-    uint32_t functions;        /* that this worker has told */
+    uint32_t question, offset; /* the next to be answered */
+    uint32_t functions;        /* how many this worker has sent */
     bool began;                /* the question's state is known */
     uint64_t done, all;        /* offsets */
-    uint8_t *bytes;            /* not yet understood */
+    uint8_t *bytes;            /* received, not yet understood */
     size_t used, at;
     unsigned late;
     struct symbols_demangler demangler;
@@ -260,7 +260,7 @@ static int hear_answer(struct hearer *h, const struct head *head)
     return h->l->answer(h->l->data, h->question, h->offset++, frame, head->value);
 }
 
-/* One message of those that are here. */
+/* Handles one message of those that have arrived. */
 static int hear(struct hearer *h)
 {
     size_t before = h->at;
@@ -271,7 +271,8 @@ static int hear(struct hearer *h)
         return NOT_YET;
     memcpy(&head, bytes, sizeof head);
     switch (head.kind) {
-    case STATE: /* of a worker that goes on for another one: news only if the file is no good now */
+    /* if this worker replaced another: it matters only if the file has become invalid */
+    case STATE:
         rc = head.value > SYMBOLS_FILE_ODD ? LOST
              : !h->began                   ? h->l->state(h->l->data, h->question, head.value)
              : head.value != SYMBOLS_FILE_OPEN
@@ -308,7 +309,8 @@ static int show(struct hearer *h)
     return h->o->progress && !h->o->progress(h->o->progress_data, share) ? WEFT_E_CANCELED : 0;
 }
 
-/* The worker opens nothing itself: the file of a question, or one that this names. */
+/* The worker cannot open anything itself: it asks for the file of a question, or for one that such
+ * a file names. */
 static void serve(struct hearer *h)
 {
     struct symbols_asked asked;
@@ -329,7 +331,7 @@ static void serve(struct hearer *h)
         close(fd);
 }
 
-/* Listens to a worker until it has said all or is lost. */
+/* Listens to a worker until it is done or lost. */
 static int listen_to(struct hearer *h)
 {
     int64_t patience = h->o->patience_ms ? h->o->patience_ms : PATIENCE_MS,
@@ -364,7 +366,7 @@ static int listen_to(struct hearer *h)
     }
 }
 
-/* A worker is lost: at a file that it had not ended. */
+/* A worker was lost while it handled a file. */
 static int give_up_file(struct hearer *h, enum symbols_file_state why)
 {
     int rc = h->l->state(h->l->data, h->question, why);
@@ -377,7 +379,7 @@ static int give_up_file(struct hearer *h, enum symbols_file_state why)
 
 static int find_all(struct hearer *h)
 {
-    uint32_t lost_at = UINT32_MAX; /* the file that a worker was lost at last */
+    uint32_t lost_at = UINT32_MAX; /* the file at which the last worker was lost */
     int rc = 0;
     while (h->question < h->count && rc >= 0) {
         if (h->cpu_ms >= ALL_SECONDS * 1000u) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Names for offsets in ELF files, found by a worker. */
+/* Finds names for offsets in ELF files, with a worker. */
 #ifndef WEFT_SYMBOLS_NAMES_H
 #define WEFT_SYMBOLS_NAMES_H
 
 #include "format/error.h"
 #include "symbols/elf_file.h"
 
-/* What is asked of one file. */
+/* What to look up in one file. */
 struct symbols_question {
     struct symbols_place place;
     const uint64_t *offset; /* in increasing order */
@@ -15,17 +15,18 @@ struct symbols_question {
 };
 
 struct symbols_answer {
-    uint32_t function; /* as it was told */
+    uint32_t function; /* as it was sent before */
     uint32_t line;
 };
 
-/* What comes back, in order. Each returns 0, or an error that ends it. */
+/* Receives the answers, in order. Each function returns 0, or an error that ends everything. */
 struct symbols_listener {
     void *data;
-    /* What became of a question's file: before its answers; once more, with SYMBOLS_FILE_ODD or SYMBOLS_FILE_LATE, where it
-     * could not be read to its end. */
+    /* The state of a question's file, before its answers; and a second time, with SYMBOLS_FILE_ODD
+     * or SYMBOLS_FILE_LATE, if it could not be read to its end. */
     int (*state)(void *data, uint32_t question, enum symbols_file_state state);
-    /* A function that answers will name: numbered from 0, and from 0 again after a worker was lost. */
+    /* A function that later answers refer to: numbered from 0; after a worker was lost, from 0
+     * again. */
     int (*function)(void *data, uint32_t number, const struct symbols_named *f);
     int (*answer)(void *data, uint32_t question, uint32_t offset,
                   const struct symbols_answer *frame, uint32_t frames);
@@ -33,17 +34,17 @@ struct symbols_listener {
 
 struct symbols_names_options {
     const char *debug_path;
-    uint32_t patience_ms; /* without any answer; 0: a minute */
+    uint32_t patience_ms; /* the longest time without any answer; 0: a minute */
     weft_progress_fn *progress;
     void *progress_data;
 };
 
-/* 0, WEFT_E_NOMEM, WEFT_E_CANCELED, or what a listener returned. */
+/* Returns 0, WEFT_E_NOMEM, WEFT_E_CANCELED, or what a listener returned. */
 int symbols_names_find(const struct symbols_question *q, uint32_t count,
                        const struct symbols_names_options *o, const struct symbols_listener *l);
 
-/* What the worker does with one question about an open file, but for what other files say; for a fuzzer, which wants
- * to be in the same process. Both descriptors are gone afterwards. */
+/* What the worker does with one question about an open file, without using other files; for a
+ * fuzzer that needs to run it in its own process. Both descriptors are closed. */
 void symbols_names_answer(const struct symbols_question *q, const struct symbols_names_options *o,
                           int fd, int to);
 

@@ -36,8 +36,8 @@ static bool is_plain(int fd)
            fs.f_type != DEBUGFS_MAGIC && fs.f_type != TRACEFS_MAGIC;
 }
 
-/* place is opened with O_PATH, which does nothing to what stands there; it is gone afterwards. What is opened then is
- * the very file that was looked at, whatever has its name by now. */
+/* place was opened with O_PATH, which has no effect on the file; this closes it. What is opened
+ * then is exactly the file that was examined, whatever has its name by now. */
 static int open_place(int place)
 {
     char name[64];
@@ -66,10 +66,10 @@ int symbols_regular_open(const char *root, const char *path)
     int at = root ? open(root, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD, place = -1;
     if (root && at < 0)
         return -1;
-    /* EAGAIN: something was renamed on the way. */
+    /* EAGAIN: something on the way was renamed. */
     for (int i = 0; i < TRIES && place < 0 && (i == 0 || errno == EAGAIN); i++)
         place = (int)syscall(SYS_openat2, at, path, &how, sizeof how);
-    /* Before Linux 5.6 all links are followed, but what is opened is checked. */
+    /* Before Linux 5.6 all links are followed, but what was opened is checked. */
     if (place < 0 && errno == ENOSYS && !root)
         place = open(path, O_PATH | O_CLOEXEC);
     int error = errno;

@@ -9,7 +9,7 @@
 struct machine {
     uint8_t regs, sp, fp;
     uint8_t pc_bit;        /* in perf's mask */
-    const uint8_t *number; /* perf's, of each register; NULL: the same */
+    const uint8_t *number; /* perf's number of each register; NULL: the same numbers */
     bool stack_has_return; /* a call pushes it */
 };
 
@@ -32,7 +32,7 @@ static void set(struct symbols_frame *f, unsigned reg, uint64_t value)
     f->known |= UINT64_C(1) << reg;
 }
 
-/* Perf's register of a number, if it was copied. */
+/* The value of a register by perf's number, if it was copied. */
 static bool copied(const struct weft_unwind_input *in, unsigned number, uint64_t *value)
 {
     if (!(in->regs_mask >> number & 1))
@@ -97,7 +97,7 @@ bool symbols_is_above(const struct symbols_frame *caller, const struct symbols_f
 
 /* ---- One step ---- */
 
-/* The few operations that compilers, linkers and C libraries use for a frame's address. */
+/* Supports the few operations that compilers, linkers and C libraries use for a frame's address. */
 static bool operate(const struct symbols_walk *w, const struct symbols_op *op, uint64_t *stack,
                     unsigned *depth)
 {
@@ -196,7 +196,7 @@ bool symbols_step_by_rule(const struct symbols_walk *w, const struct symbols_rul
     return true;
 }
 
-/* Both machines: the caller's frame pointer, and above it where to return to. */
+/* On both machines: the caller's frame pointer, and above it the return address. */
 bool symbols_step_by_frame_pointer(const struct symbols_walk *w, struct symbols_frame *next)
 {
     uint64_t fp, pc, at = w->frame.reg[machine.fp];
@@ -210,8 +210,8 @@ bool symbols_step_by_frame_pointer(const struct symbols_walk *w, struct symbols_
     return true;
 }
 
-/* One that saves it is compiled without frame pointers, unless it finds its own frame by it. On arm64 no function has
- * it for anything else. */
+/* A function that saves the register is compiled without frame pointers, unless it uses the
+ * register to find its own frame. On arm64 no function uses the register for anything else. */
 bool symbols_spoils_fp(const struct symbols_rule *rule)
 {
     const uint8_t kind = rule->reg[machine.fp].kind;

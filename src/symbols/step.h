@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* From a frame to its caller's. Registers and the copy of a stack are only numbers here, and nothing but the copy is
- * read. */
+/* Steps from a frame to its caller's. Registers and the copy of the stack are only numbers here;
+ * nothing but the copy is read. */
 #ifndef WEFT_SYMBOLS_STEP_H
 #define WEFT_SYMBOLS_STEP_H
 
@@ -14,19 +14,21 @@ struct symbols_frame {
 
 struct symbols_walk {
     const struct weft_unwind_input *in;
-    uint64_t sp, fp; /* sp: where the copy begins; fp: UINT64_MAX where it is not known */
+    uint64_t sp, fp; /* sp: where the copy begins; fp: UINT64_MAX if it is not known */
     struct symbols_frame frame;
 };
 
-/* At the innermost frame; false: the registers do not even say which instruction. */
+/* Begins at the innermost frame. Returns false if not even the instruction pointer is known. */
 bool symbols_walk_begin(struct symbols_walk *w, const struct weft_unwind_input *in);
 
-/* The frame that called w's. False: its registers or its place in the stack were not copied. */
+/* Goes to the caller's frame. Returns false if its registers or its part of the stack were not
+ * copied. */
 bool symbols_step_by_rule(const struct symbols_walk *w, const struct symbols_rule *rule,
                           struct symbols_frame *next);
 bool symbols_step_by_frame_pointer(const struct symbols_walk *w, struct symbols_frame *next);
 
-/* A frame takes room; only the innermost (exact) need not, where a call does not push. */
+/* A frame takes space; only the innermost one (exact) need not, on machines where a call does not
+ * push. */
 bool symbols_is_above(const struct symbols_frame *caller, const struct symbols_frame *f,
                       bool exact);
 
@@ -34,10 +36,11 @@ uint64_t symbols_sp(const struct symbols_frame *f);
 bool symbols_fp(const struct symbols_frame *f, uint64_t *fp); /* false: not known */
 bool symbols_load(const struct symbols_walk *w, uint64_t address, uint64_t *value);
 
-/* Whether a function with such a rule has had the frame pointer's register for something else. */
+/* Returns true if a function with such a rule has used the frame pointer's register for something
+ * else. */
 bool symbols_spoils_fp(const struct symbols_rule *rule);
 
-/* A return address may be signed, above the bits that an address has. */
+/* A return address may be signed, in the bits above those of an address. */
 uint64_t symbols_address(uint64_t pc);
 
 #endif

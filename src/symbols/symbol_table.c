@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* Ranges that contain others are few and flat. */
+/* Ranges that contain others are rare and not deeply nested. */
 #define LOOK_BACK 64
 
 bool symbols_symbol_table_add(struct symbols_symbol_table *t, uint64_t start, uint64_t size,
@@ -26,7 +26,8 @@ bool symbols_symbol_table_add(struct symbols_symbol_table *t, uint64_t start, ui
     return true;
 }
 
-/* The best one of an address comes last. Names are added one behind the other, so they tell the order. */
+/* The best symbol of an address comes last. Names are stored in the order of adding, so their
+ * position gives that order. */
 static int by_start(const void *a, const void *b)
 {
     const struct symbols_symbol *x = a, *y = b;

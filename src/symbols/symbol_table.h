@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Symbols by address: of an ELF file, of kallsyms, of /tmp/perf-PID.map. */
+/* Symbols by address: of an ELF file, of kallsyms, or of /tmp/perf-PID.map. */
 #ifndef WEFT_SYMBOLS_SYMBOL_TABLE_H
 #define WEFT_SYMBOLS_SYMBOL_TABLE_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 struct symbols_symbol {
-    uint64_t start, size; /* 0: up to the next one */
-    uint32_t name;        /* where it begins in names */
-    uint32_t rank;        /* of those at one address the highest is taken */
+    uint64_t start, size; /* 0: up to the next symbol */
+    uint32_t name;        /* its offset in names */
+    uint32_t rank;        /* among symbols at the same address, the highest rank is used */
 };
 
 struct symbols_symbol_table {
@@ -20,27 +20,29 @@ struct symbols_symbol_table {
     uint32_t names_bytes, names_room;
 };
 
-/* name: as far as a NUL, at most size bytes. false: no memory. One without a name is left out. */
+/* name: up to its NUL, at most size bytes. Returns false if there is no memory. A symbol without a
+ * name is ignored. */
 bool symbols_symbol_table_add(struct symbols_symbol_table *t, uint64_t start, uint64_t size,
                               uint32_t rank, const char *name, size_t name_size);
 
-/* Once all are added. */
+/* Call it once all are added. */
 void symbols_symbol_table_sort(struct symbols_symbol_table *t);
 
-/* The one that covers the address, or NULL. */
+/* The symbol that covers the address, or NULL. */
 const struct symbols_symbol *symbols_symbol_table_find(const struct symbols_symbol_table *t,
                                                        uint64_t address);
 
 void symbols_symbol_table_free(struct symbols_symbol_table *t);
 
-/* /proc/kallsyms, or a file like it: the kernel's functions. What cannot be read leaves the table empty, as do
- * addresses that the system hides. false: no memory. */
+/* Loads the kernel's functions from /proc/kallsyms, or a file like it. If it cannot be read, or the
+ * system hides the addresses, the table stays empty. Returns false if there is no memory. */
 bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path);
 
-/* What a process said that it generated, /tmp/perf-PID.map, if that file can be trusted. false: no memory. */
+/* Loads what a process said about the code that it generated, /tmp/perf-PID.map, if that file can
+ * be trusted. Returns false if there is no memory. */
 bool symbols_perf_map_load(struct symbols_symbol_table *t, uint32_t process);
 
-/* The same, from a file that is at hand. */
+/* The same, from an open file. */
 bool symbols_perf_map_read(struct symbols_symbol_table *t, int fd);
 
 #endif

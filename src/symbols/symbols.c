@@ -11,21 +11,21 @@
 #include "symbols/names.h"
 #include "symbols/symbol_table.h"
 
-#define KERNEL_FUNCTION_MAX (UINT64_C(1) << 20) /* beyond that a symbol does not reach */
+#define KERNEL_FUNCTION_MAX (UINT64_C(1) << 20) /* a symbol does not reach further than this */
 
-/* Where names for a location come from. */
+/* Where the names for a location come from. */
 enum origin { NOWHERE, KERNEL, GENERATED, FILE_OR_VDSO };
 
-struct item {        /* a location to be resolved */
+struct item {        /* a location to resolve */
     uint32_t object; /* FILE_OR_VDSO: index; GENERATED: process */
     uint32_t location;
     uint64_t offset; /* or address */
 };
 
 struct object {
-    uint32_t mapping; /* one of it */
+    uint32_t mapping; /* a mapping of the object */
     uint32_t first_item, items;
-    char *path, *inside; /* of symbols_place */
+    char *path, *inside; /* as in symbols_place */
     bool at_mapping;
     enum symbols_file_state state;
 };
@@ -34,16 +34,16 @@ struct resolver {
     struct weft_profile *p;
     const struct weft_symbols_options *o;
     struct weft_symbols_stats stats;
-    uint32_t *object_of; /* of each mapping, or WEFT_NONE */
+    uint32_t *object_of; /* by mapping: its object, or WEFT_NONE */
     struct object *object;
     uint32_t objects;
-    struct item *file, *generated; /* by object, and offset */
+    struct item *file, *generated; /* sorted by object and offset */
     uint32_t files, generateds;
-    uint64_t *offset; /* of files: each once for each object */
-    uint32_t *item;   /* … and the first item with it; one more at the end */
+    uint64_t *offset; /* for files: each offset once per object */
+    uint32_t *item;   /* … and the first item with that offset; with one more entry at the end */
     struct symbols_question *question;
-    uint32_t *question_at; /* the first of its offsets */
-    uint32_t *function;    /* of the profile, of those that the worker told */
+    uint32_t *question_at; /* index of the first of its offsets */
+    uint32_t *function;    /* the profile's functions, by the worker's numbers */
     uint32_t functions_room;
 };
 
@@ -74,7 +74,7 @@ static enum origin origin_of(const struct resolver *r, const struct weft_locatio
         return r->o->this_machine || r->o->kallsyms ? KERNEL : NOWHERE;
     if (l->mapping == WEFT_NONE)
         return r->o->this_machine ? GENERATED : NOWHERE;
-    if (r->p->mapping[l->mapping].kernel) /* the kernel's files are no objects */
+    if (r->p->mapping[l->mapping].kernel) /* the kernel's files are not objects */
         return NOWHERE;
     const char *path = path_of(r->p, l->mapping);
     if (is_file(path))
@@ -84,7 +84,7 @@ static enum origin origin_of(const struct resolver *r, const struct weft_locatio
     return r->o->this_machine ? GENERATED : NOWHERE;
 }
 
-/* Of a caller the address is the return's: the call stands before it. */
+/* For a caller, the address is the return address; the call is before it. */
 static uint64_t address_of(const struct weft_location *l)
 {
     return l->caller && l->address > 0 ? l->address - 1 : l->address;
@@ -108,8 +108,9 @@ static char *joined(const char *before, const char *path, size_t bytes)
     return text;
 }
 
-/* A file under its name; as the process sees it, which may live in a container; and, while it lives, also if it
- * is deleted. With a build id, what is not the file that ran is not taken. */
+/* A file is looked for by its name; by its name within the process, which may be in a container;
+ * and, as long as the process lives, even if the file was deleted. If there is a build id, a file
+ * other than the one that ran is not used. */
 static bool find_places(struct resolver *r, struct object *o)
 {
     static const char deleted[] = " (deleted)";
@@ -121,7 +122,7 @@ static bool find_places(struct resolver *r, struct object *o)
         return (o->path = joined("", path, bytes)) != NULL;
     if (is_deleted)
         bytes -= tail;
-    /* What has that name now is another file, unless the build id says that it is not. */
+    /* Another file may have that name by now, unless the build id says otherwise. */
     if ((!is_deleted || m->build_id_bytes) &&
         !(o->path = joined(r->o->sysroot ? r->o->sysroot : "", path, bytes)))
         return false;
@@ -131,7 +132,8 @@ static bool find_places(struct resolver *r, struct object *o)
     return is_deleted || (o->inside = joined("", path, bytes));
 }
 
-/* Mappings of one file are one object. The latest one stands for them: its process may still live. */
+/* Mappings of one file are one object. The latest one represents them: its process may still
+ * live. */
 static bool make_objects(struct resolver *r)
 {
     struct weft_profile *p = r->p;
@@ -359,7 +361,7 @@ static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *d
     }
     r->item[offsets] = r->files;
     r->stats.objects = questions;
-    /* By build id, only absolute paths are looked at. */
+    /* By build id, only absolute paths are searched. */
     char debug_path[PATH_MAX + 32], absolute[PATH_MAX];
     const char *root = r->o->sysroot ? realpath(r->o->sysroot, absolute) : NULL;
     int n = snprintf(debug_path, sizeof debug_path, "+:.debug:%s/usr/lib/debug", root ? root : "");

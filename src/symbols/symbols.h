@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Names for addresses: functions, files, lines and what was inlined, by elfutils; the kernel's by kallsyms; generated
- * code's by /tmp/perf-PID.map. Debug information that stands in a file of its own is found by build id
- * (/usr/lib/debug/.build-id) or by .gnu_debuglink. A file whose build id is another one than the mapping's is not
- * used: it has been replaced since. Files are hostile, too. */
+/* Finds names for addresses: functions, files, lines and what was inlined, with elfutils; the
+ * kernel's from kallsyms; those of generated code from /tmp/perf-PID.map. Debug information in a
+ * separate file is found by build id (/usr/lib/debug/.build-id) or by .gnu_debuglink. A file with
+ * another build id than the mapping's is not used: it has been replaced since then. Files are
+ * hostile input, too. */
 #ifndef WEFT_SYMBOLS_SYMBOLS_H
 #define WEFT_SYMBOLS_SYMBOLS_H
 
@@ -10,32 +11,36 @@
 
 struct weft_symbols_options {
     const char *kallsyms;   /* NULL: /proc/kallsyms */
-    const char *sysroot;    /* before each path; NULL: none */
-    const char *debug_path; /* as dwfl's; NULL: "+:.debug:SYSROOT/usr/lib/debug" */
-    bool
-        this_machine; /* the profile is of this machine, this boot: the kernel's and generated code's names fit */
+    const char *sysroot;    /* put in front of each path; NULL: none */
+    const char *debug_path; /* as in libdwfl; NULL: "+:.debug:SYSROOT/usr/lib/debug" */
+    /* the profile is from this machine and this boot: the names of the kernel and of generated
+     * code apply */
+    bool this_machine;
 
-    /* Called for each file that there are no names from though it was asked, with a few words why. May be NULL. */
+    /* Called for each file that should have given names but did not, with a short reason. May be
+     * NULL. */
     void (*trouble)(void *data, const char *path, const char *why);
     void *trouble_data;
 };
 
 struct weft_symbols_stats {
     uint64_t locations, named, with_lines;
-    uint64_t objects, missing, other_build; /* files: in all, not there, not those that ran */
-    uint64_t damaged;                       /* … and those that could not be read to their end */
+    /* files: all of them, those not there, those that are not the ones that ran */
+    uint64_t objects, missing, other_build;
+    uint64_t damaged; /* … and those that could not be read to the end */
 };
 
-/* Resolves all locations of a finished profile that are not resolved. stats may be NULL. progress may be NULL.
- * 0, WEFT_E_NOMEM or WEFT_E_CANCELED; that a name is not found is no error. Locations whose file is not there, or not
- * the one that ran, stay unresolved: it may be there elsewhere.
- *
- * ELF files are read in a child process, which a file may crash but not the caller. It is gone on return. */
+/* Resolves all locations of a finished profile that are not resolved yet. stats and progress may be
+ * NULL. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; a name that is not found is not an error.
+ * Locations whose file is not there, or is not the one that ran, stay unresolved, since the right
+ * file may exist elsewhere.
+ * ELF files are read in a child process: a file may crash it, but not the caller. It has ended when
+ * this returns. */
 int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_options *o,
                          struct weft_symbols_stats *stats, weft_progress_fn *progress, void *data);
 
-/* The build id of an ELF file; returns its size, 0 if there is none. id has room for WEFT_BUILD_ID_MAX. root: in which
- * path is looked up, or NULL. */
+/* The build id of an ELF file. Returns its size, 0 if there is none. id must have room for
+ * WEFT_BUILD_ID_MAX bytes. root: the directory in which path is resolved, or NULL. */
 uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id);
 
 #endif

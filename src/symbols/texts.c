@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Symbols that come as lines of text: the kernel's, and those of generated code. */
+/* Symbols from lines of text: the kernel's, and those of generated code. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@ enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
 #define PERF_MAP_MAX (UINT64_C(256) << 20)
 #define KALLSYMS_MAX (UINT64_C(256) << 20)
 
-/* Calls each for every line, without its end; what is longer than a line may be is cut. */
+/* Calls each for every line, without its end; lines that are too long are cut. */
 static bool each_line(int fd, uint64_t most, bool each(struct symbols_symbol_table *t, char *line),
                       struct symbols_symbol_table *t)
 {
@@ -48,7 +48,7 @@ static bool each_line(int fd, uint64_t most, bool each(struct symbols_symbol_tab
     return ok;
 }
 
-/* A hexadecimal number and the space behind it; where it goes on, or NULL. */
+/* Reads a hexadecimal number and the space after it. Returns what follows, or NULL. */
 static char *hexadecimal(char *text, uint64_t *number)
 {
     char *end;
@@ -61,8 +61,9 @@ static char *hexadecimal(char *text, uint64_t *number)
     return errno == 0 && *end == ' ' ? end + 1 : NULL;
 }
 
-/* "ffffffff81000000 T _stext", and a tab and "[module]" behind what belongs to one. A symbol has no size there:
- * it ends where the next one begins, of whatever sort; those of data are kept as ends only (rank 0). */
+/* "ffffffff81000000 T _stext", followed by a tab and "[module]" if it belongs to one. Symbols have
+ * no sizes there: each ends where the next one begins, of any type. Data symbols are kept only as
+ * ends (rank 0). */
 static bool kernel_line(struct symbols_symbol_table *t, char *line)
 {
     uint64_t address;
@@ -72,14 +73,14 @@ static bool kernel_line(struct symbols_symbol_table *t, char *line)
     char *name = type + 2;
     size_t size = strcspn(name, " \t");
     bool text = strchr("tTwW", type[0]);
-    /* As perf does: of several names the one that can be seen from elsewhere. */
+    /* As perf does: of several names it prefers the one that is visible elsewhere. */
     uint32_t rank = !text ? 0 : type[0] == 'T' ? 1000 : type[0] == 't' ? 700 : 400;
     for (size_t i = 0; text && i < size && i < 100 && name[i] == '_'; i++)
         rank--;
     return symbols_symbol_table_add(t, address, 0, rank, name, size);
 }
 
-/* Ends of the text, and what lies too far behind its last symbol, are no functions. */
+/* Removes symbols that only mark ends, and what is too far after the last function. */
 static void drop_ends(struct symbols_symbol_table *t)
 {
     static const char *const ends[] = {"_etext", "_einittext", "__end_rodata", "_end"};
@@ -105,14 +106,15 @@ bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path)
     return ok;
 }
 
-/* Where a place in a path begins whose folder says nothing new. */
+/* Where the part of a path begins that is worth showing; the directory before it adds nothing. */
 static const char *base_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && strncmp(path, "node:", 5) != 0 ? slash + 1 : path;
 }
 
-/* Up to where ":22" begins that a text of so many bytes ends with; all of it if it does not. */
+/* How many bytes come before ":22" at the end of a text of a given size; all of them if it does not
+ * end like that. */
 static size_t before_number(const char *text, size_t n)
 {
     size_t i = n;
@@ -121,15 +123,15 @@ static size_t before_number(const char *text, size_t n)
     return i > 0 && i < n && text[i - 1] == ':' ? i - 1 : n;
 }
 
-/* Cuts ":22" off "pool.js:34:22". */
+/* Removes ":22" from "pool.js:34:22". */
 static size_t without_column(const char *place)
 {
     const size_t n = strlen(place), line = before_number(place, n);
     return before_number(place, line) < line ? line : n;
 }
 
-/* Behind what V8 says of how it came to a function: "JS:", up to Node.js 18 another word, then a mark for its compiler. Else
- * NULL. */
+/* Skips V8's prefix that says how the function was compiled: "JS:", up to Node.js 18 another word,
+ * then a mark for its compiler. Returns NULL if there is none. */
 static const char *v8_function(const char *name)
 {
     static const char *const tags[] = {"JS:", "LazyCompile:", "Function:", "Eval:", "Script:"};
@@ -151,9 +153,9 @@ static const char *v8_place(const char *function)
     return space;
 }
 
-/* As the program calls its function, and the same however it was compiled: V8's "JS:*handle /srv/pool.js:34:22" and
- * "JS:~handle /srv/pool.js:34:22" are "handle pool.js:34", CPython's "py::handle:/srv/pool.py" is "handle pool.py". Others
- * stay as they are. */
+/* The function's name as the program uses it, the same however it was compiled: V8's "JS:*handle
+ * /srv/pool.js:34:22" and "JS:~handle /srv/pool.js:34:22" become "handle pool.js:34"; CPython's
+ * "py::handle:/srv/pool.py" becomes "handle pool.py". Others stay as they are. */
 static const char *plain_name(const char *name, char *to, size_t size)
 {
     const char *function = v8_function(name);
@@ -175,7 +177,8 @@ static const char *plain_name(const char *name, char *to, size_t size)
     return name;
 }
 
-/* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, name up to the end of the line. */
+/* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, and the name up to the end of the
+ * line. */
 static bool generated_line(struct symbols_symbol_table *t, char *line)
 {
     uint64_t start, size;
@@ -189,8 +192,8 @@ static bool generated_line(struct symbols_symbol_table *t, char *line)
     return symbols_symbol_table_add(t, start, size, 1, name, strlen(name));
 }
 
-/* Of code that lies where other code lay, the later is what is there: the earlier is gone, all of it. By start, in place;
- * names are in the order of the lines. */
+/* If code was placed over other code, the later one is what is there; the earlier one is removed
+ * completely. Sorts by start, in place; names are in the order of the lines. */
 static void drop_replaced(struct symbols_symbol_table *t)
 {
     uint32_t kept = 0;
@@ -214,9 +217,10 @@ bool symbols_perf_map_read(struct symbols_symbol_table *t, int fd)
     return ok;
 }
 
-/* Everybody may write into /tmp under any name: it must be the file of who runs the process. Of one that is gone
- * nobody knows who that was: then it is ours or root's, or anybody's if we are root, who sees names that may be
- * wrong, of generated code only. */
+/* Everybody may create files in /tmp under any name, so the file must belong to the user who runs
+ * the process. If the process has ended, nobody knows who that was. Then the file must be ours or
+ * root's; if we are root, it may be anybody's, and root may see wrong names, but only for generated
+ * code. */
 static bool trusted(int fd, uint32_t process)
 {
     struct stat st, owner;
@@ -231,7 +235,7 @@ static bool trusted(int fd, uint32_t process)
     return geteuid() == 0 || st.st_uid == geteuid();
 }
 
-/* What a process in a container calls itself; 0: the same. */
+/* The number that a process in a container has there; 0: the same. */
 static uint32_t inner_number(uint32_t process)
 {
     char path[64], line[256];

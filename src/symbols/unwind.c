@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* libdwfl unwinds, too, but works a rule out anew for each frame, in the process that would crash of a bad file.
- * Here a rule is found once, by a worker, and then applied to whatever registers and stacks come (step.c). */
+/* libdwfl can unwind, too, but it computes the rule anew for each frame, in the process that a bad
+ * file would crash. Here a worker finds each rule once, and the rule is then applied to any
+ * registers and stacks (step.c). */
 #include "symbols/unwind.h"
 
 #include <stdlib.h>
@@ -13,12 +14,12 @@
 #include "symbols/step.h"
 
 enum {
-    RULES_MAX = 1 << 16, /* then all are forgotten */
+    RULES_MAX = 1 << 16, /* when there are more, all are forgotten */
     MAPPINGS_MAX = 1 << 16,
     OBJECTS_MAX = 1 << 16,
     PATIENCE_MS = 10000, /* for one rule */
-    LOSSES_MAX = 8,      /* of workers; then only frame pointers are followed */
-    MENDED_MAX = 64,     /* frames in the piece of a stack that a chain is mended by */
+    LOSSES_MAX = 8,      /* workers lost; after that, only frame pointers are followed */
+    MENDED_MAX = 64,     /* frames in the piece of a stack that is used to mend a chain */
 };
 #define NO_OBJECT UINT32_MAX
 
@@ -31,7 +32,7 @@ struct mapped {
 struct space {
     struct mapped *mapped; /* in order, none overlaps another */
     uint32_t count, room;
-    uint32_t processes; /* that have it */
+    uint32_t processes; /* how many processes use it */
 };
 
 struct process {
@@ -42,8 +43,8 @@ struct process {
 
 struct object {
     char *path;
-    struct symbols_place place; /* but for its names: the path */
-    bool bad;                   /* a worker was lost with it */
+    struct symbols_place place; /* without its names: the path */
+    bool bad;                   /* a worker was lost because of it */
     uint32_t next;
 };
 
@@ -55,8 +56,8 @@ struct cached {
 
 enum { BUCKETS = 1 << 14 };
 
-/* Of shared mappings so many are copied, and so many more for each mapping and fork that is told: more than honest
- * programs need, and a bound for what a file can cost. */
+/* Limits how many shared mappings are copied: this many, and so many more for each reported mapping
+ * and fork. It is more than normal programs need, and bounds what a file can cost. */
 enum { COPIED_MAX = 1 << 21, COPIED_EACH = 64 };
 
 struct weft_unwinder {
@@ -68,9 +69,9 @@ struct weft_unwinder {
     struct cached *rule; /* open addressing */
     uint32_t rules, rules_room;
     struct symbols_worker worker;
-    uint32_t told; /* objects that the worker knows */
+    uint32_t told; /* how many objects the worker knows */
     unsigned losses;
-    uint64_t may_copy; /* mappings */
+    uint64_t may_copy; /* how many mappings may still be copied */
 };
 
 struct weft_unwinder *weft_unwinder_new(void)
@@ -111,7 +112,8 @@ static struct process **slot_of(struct weft_unwinder *u, uint32_t number)
     return p;
 }
 
-/* With a space that somebody else has, too, or NULL: with an empty one. NULL: no memory. */
+/* With a space shared with another process; or NULL: with an empty one. Returns NULL if there is no
+ * memory. */
 static struct process *process_new(struct weft_unwinder *u, uint32_t number, struct space *shared)
 {
     struct process *p = calloc(1, sizeof *p), **slot = slot_of(u, number);
@@ -144,7 +146,8 @@ void weft_unwinder_forget(struct weft_unwinder *u, uint32_t process)
     free(p);
 }
 
-/* Makes its space its own. What may not be copied any more is forgotten. false: no memory. */
+/* Gives the process its own copy of its space. If too many mappings were copied already, they are
+ * forgotten. Returns false if there is no memory. */
 static bool part(struct weft_unwinder *u, struct process *p)
 {
     const struct space *shared = p->space;
@@ -171,7 +174,7 @@ static bool part(struct weft_unwinder *u, struct process *p)
     return true;
 }
 
-/* The first one that ends behind an address. */
+/* The first mapping that ends after an address. */
 static uint32_t first_behind(const struct space *s, uint64_t address)
 {
     uint32_t low = 0, high = s->count;
@@ -186,7 +189,7 @@ static const struct mapped *mapped_at(const struct process *p, uint64_t address)
     return s && i < s->count && s->mapped[i].start <= address ? &s->mapped[i] : NULL;
 }
 
-/* Puts n into the place of what it overlaps; of that, what stands out on either side stays. */
+/* Puts n in place of what it overlaps; the parts that stick out on either side stay. */
 static bool insert(struct space *s, struct mapped n)
 {
     uint32_t first = first_behind(s, n.start), last = first, pieces = 0;
@@ -204,7 +207,7 @@ static bool insert(struct space *s, struct mapped n)
         piece[pieces++].start = n.end;
     }
     if (s->count + 2 > MAPPINGS_MAX)
-        return true; /* more than a process may have */
+        return true; /* more than a process can have */
     for (unsigned i = 1; i <= 2; i++)
         if (!weft_reserve(&s->mapped, s->count + i, &s->room, sizeof *s->mapped))
             return false;
@@ -225,7 +228,7 @@ static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
     return (uint32_t)(hash % BUCKETS);
 }
 
-/* The same file in several processes is one object; NO_OBJECT: it is no file. */
+/* The same file in several processes is one object; NO_OBJECT: it is not a file. */
 static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, const char *path,
                        uint32_t *object)
 {
@@ -262,7 +265,7 @@ static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, co
 
 /* ---- The worker ---- */
 
-/* Lets it know all objects: while their processes live. */
+/* Sends it all objects while their processes are alive. */
 static bool tell_objects(struct weft_unwinder *u)
 {
     if (u->worker.pid <= 0) {
@@ -286,7 +289,7 @@ static bool tell_objects(struct weft_unwinder *u)
     return true;
 }
 
-/* What it was asked last was too much for it, or an object that it was told since. */
+/* The last request was too much for it, or an object that was sent since then. */
 static void lose(struct weft_unwinder *u, uint32_t object)
 {
     symbols_worker_stop(&u->worker);
@@ -392,21 +395,21 @@ static const struct mapped *where(const struct process *p, uint64_t *pc)
     return m;
 }
 
-/* Where a walk along the stack has ended. */
+/* Where a walk along the stack ended. */
 struct end {
-    bool complete; /* where the thread began */
+    bool complete; /* it ended where the thread began */
     const struct symbols_rule
-        *rule; /* of the outermost frame, by which there was no way to its caller; or NULL */
+        *rule; /* of the outermost frame, which did not lead to its caller; or NULL */
 };
 
-/* Fills pcs from where w stands; that is the first one. */
+/* Fills pcs starting at w; its pc is the first one. */
 static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct symbols_walk *w,
                      uint64_t *pcs, uint32_t room, struct end *end)
 {
     struct symbols_frame next;
     const struct mapped *m = where(p, &w->frame.pc);
     uint32_t count = 0;
-    bool exact = true; /* the pc is that of an instruction, not one to return to */
+    bool exact = true; /* the pc is that of an instruction and not a return address */
     *end = (struct end){0};
     pcs[count++] = w->frame.pc;
     while (count < room) {
@@ -439,8 +442,9 @@ uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_inp
 
 /* ---- The kernel's chain by frame pointers ---- */
 
-/* The first caller in the chain that lies beyond the frame that w has come to, or count. Its place in the stack says
- * which one it is: the frame that w's frame pointer points to is that of the chain, or the chain was none. */
+/* The first caller in the chain that is beyond the frame that w has reached, or count. It is found
+ * by its place in the stack: the frame that w's frame pointer points to is the one in the chain,
+ * unless the chain was wrong. */
 static uint32_t join(const struct symbols_walk *w, const uint64_t *chain, uint32_t count)
 {
     uint64_t fp, at = w->fp, pc;
@@ -458,7 +462,8 @@ static uint32_t join(const struct symbols_walk *w, const uint64_t *chain, uint32
     return count;
 }
 
-/* How many of the chain's callers can be so: until one has had the frame pointer for something else. */
+/* How many of the chain's callers can be right: up to the first one that used the frame pointer for
+ * something else. */
 static uint32_t believe(struct weft_unwinder *u, const struct process *p, const uint64_t *chain,
                         uint32_t count, bool *complete)
 {

@@ -18,13 +18,13 @@
 #include "format/error.h"
 #include "symbols/confine.h"
 
-/* Descriptors are 3 and 4 afterwards. */
+/* Moves the descriptors to 3 and 4. */
 static void become_worker(int fd, int files, pid_t parent, unsigned cpu_seconds)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,
                                  SIGABRT, SIGPIPE, SIGXCPU, SIGPROF};
     static const int others[] = {SIGINT, SIGQUIT, SIGTERM,
-                                 SIGHUP}; /* of the terminal: the parent's */
+                                 SIGHUP}; /* from the terminal: left to the parent */
     sigset_t none;
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         signal(others[i], SIG_IGN);
@@ -40,7 +40,7 @@ static void become_worker(int fd, int files, pid_t parent, unsigned cpu_seconds)
     dup2(files, 4);
     syscall(SYS_close_range, 5, ~0u, 0);
     symbols_confine_limits(cpu_seconds);
-    prctl(PR_SET_PDEATHSIG, SIGKILL); /* once it is somebody else: that clears it */
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* after changing the user, which clears it */
     if (getppid() != parent)
         _exit(1);
 }
@@ -74,7 +74,7 @@ int symbols_worker_start(struct symbols_worker *w, const struct symbols_worker_o
             close(files[0]);
         return WEFT_E_NOMEM;
     }
-    /* One that hangs in a file does not take what it is sent either. */
+    /* If it hangs in a file, it does not receive what it is sent either. */
     setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = SEND_SECONDS},
                sizeof(struct timeval));
     *w = (struct symbols_worker){pid, pair[0], files[0]};
