@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* gperftools' CPU profile: words of 64 bits, then lines as of /proc/self/maps. */
+/* gperftools' CPU profile: 64-bit words, followed by lines as in /proc/self/maps. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "format/utf8.h"
 #include "pprof/sums.h"
 
-struct node { /* of the tree of stacks, as addresses alone tell them apart */
+struct node { /* in the tree of stacks, which are distinguished by addresses alone */
     uint64_t address;
-    uint64_t count; /* of samples that end here */
+    uint64_t count; /* samples that end here */
     uint32_t parent;
 };
 
-struct mapped { /* a mapping that is written */
+struct mapped { /* a mapping to be written */
     uint64_t start, end;
     const struct weft_mapping *m;
     const char *path;
@@ -32,12 +32,12 @@ struct legacy {
     uint32_t nodes, node_room;
     struct weft_table nodes_by;
     uint64_t seed;
-    uint64_t samples, time_ns; /* in all */
+    uint64_t samples, time_ns; /* total */
     uint64_t cut;              /* samples whose stack is deeper than what is written */
     struct mapped *mapped;
     uint32_t mappeds, mapped_room;
 
-    /* The part at hand */
+    /* The current part */
     const struct weft_profile *p;
     uint32_t part;
     uint32_t source;          /* the one whose samples are written */
@@ -74,7 +74,7 @@ static uint32_t add_node(struct legacy *l, uint32_t parent, uint64_t address)
                           hash_node, same_node, &key, l->seed);
 }
 
-/* The stacks of the part; callers stand before those whom they call. */
+/* The stacks of the part; callers come before those they call. */
 static int add_stacks(struct legacy *l)
 {
     const struct weft_profile *p = l->p;
@@ -128,7 +128,7 @@ static void add_samples(struct legacy *l)
             add_sample(l, &p->sample[i]);
 }
 
-/* What the samples of the part stand for in time; 0: it is not known. */
+/* The time that the samples of the part stand for; 0: it is not known. */
 static uint64_t time_of(const struct legacy *l)
 {
     const struct weft_source *s = l->p->sources ? &l->p->source[l->source] : NULL;
@@ -171,7 +171,7 @@ static int add_mappings(struct legacy *l)
     return 0;
 }
 
-/* Whether an address stands for the same place of the same file in both. */
+/* Returns true if an address means the same place of the same file in both. */
 static bool agree(const struct mapped *a, const struct mapped *b)
 {
     return a->start - a->m->offset == b->start - b->m->offset && strcmp(a->path, b->path) == 0;
@@ -204,11 +204,11 @@ static int complain(struct legacy *l, const struct mapped *a, const struct mappe
                           a->part == b->part ? "" : " of another", b->path);
 }
 
-/* Different files of different processes at the same addresses, and samples in both: the addresses of a stack mean
- * only one of them. */
+/* Looks for different files of different processes at the same addresses, with samples in both: the
+ * addresses of a stack could mean only one of them. */
 static int look_for_conflict(struct legacy *l)
 {
-    const struct mapped *far = NULL; /* the one that reaches farthest */
+    const struct mapped *far = NULL; /* the one that reaches furthest */
     for (uint32_t i = 0; i < l->mappeds; i++) {
         const struct mapped *m = &l->mapped[i];
         if (!m->used)
@@ -221,7 +221,7 @@ static int look_for_conflict(struct legacy *l)
     return 0;
 }
 
-/* A path in a line: what /proc/self/maps does with newlines is done with all that must not leave as it is. */
+/* A path within a line: like newlines in /proc/self/maps, all special bytes are escaped. */
 static void put_path(FILE *out, const char *path)
 {
     for (size_t n; *path; path += n ? n : 1) {
@@ -233,7 +233,7 @@ static void put_path(FILE *out, const char *path)
     }
 }
 
-/* Of those at the same place only the first. */
+/* If several are at the same place, only the first. */
 static void put_maps(struct legacy *l)
 {
     const struct mapped *last = NULL;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* profile.proto. Messages that are written one behind the other are one message, whose lists are joined: so each
- * sample, mapping, location and function is packed on its own, and only the one at hand is in memory. */
+/* Writes profile.proto. Messages written one after another are one message, whose lists are joined:
+ * so each sample, mapping, location and function is packed separately, and only the current one is
+ * in memory. */
 #include "pprof/pprof.h"
 
 #include <assert.h>
@@ -30,14 +31,15 @@ struct writer {
     FILE *out;
     z_stream gzip;
     bool zipping;
-    unsigned char *packed; /* the message at hand */
+    unsigned char *packed; /* the current message */
     uint32_t packed_room;
     uint64_t ids[WEFT_FRAMES_MAX + 1]; /* of the sample's locations */
-    uint64_t cut;                      /* samples of which these are not all */
+    uint64_t cut;                      /* samples for which these are not all */
     char *clean;
     uint32_t clean_room;
 
-    /* The part at hand. Numbers in it are indices plus what the parts before it had, plus 1. */
+    /* The current part. Numbers in it are indices, plus the count of those in earlier parts, plus
+     * 1. */
     struct weft_profile *p;
     struct pprof_sums sums;
     uint32_t *root;  /* of each promise, or NULL */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Samples with the same stack and the same labels, added up: what is written is as large as what is distinct. */
+/* Adds up samples with the same stack and the same labels, so that the output is as large as the
+ * number of distinct ones. */
 #ifndef WEFT_PPROF_SUMS_H
 #define WEFT_PPROF_SUMS_H
 
@@ -8,42 +9,42 @@
 
 enum pprof_state { PPROF_RUNNING, PPROF_WAITING, PPROF_PREEMPTED };
 
-/* A sum's stack and labels. */
+/* The stack and labels of a sum. */
 struct pprof_sum {
-    uint32_t stack; /* of the profile; with async stacks a node of pprof_sums */
+    uint32_t stack; /* in the profile; with async stacks a node of pprof_sums */
     uint32_t promise, thread, core;
     uint32_t state; /* enum pprof_state */
 };
 
-/* What the values of a sample are: of each kind of samples one or two. */
+/* What the values of a sample are: one or two for each kind of sample. */
 enum { PPROF_KINDS_MAX = 64 };
 
 struct pprof_kind {
     char name[128]; /* of its sources */
     enum weft_source_unit unit;
     bool counted;   /* two values: how many samples, and what they stand for */
-    uint32_t value; /* where they begin */
+    uint32_t value; /* index of the first */
 };
 
 struct pprof_kinds {
     struct pprof_kind kind[PPROF_KINDS_MAX];
     uint32_t kinds, values;
-    bool off_cpu; /* the last value is time away */
+    bool off_cpu; /* the last value is time off the CPU */
 };
 
 bool pprof_kind_is_of(const struct pprof_kind *k, const struct weft_profile *p, uint32_t source);
 
-/* The sources of one more profile. 0, or WEFT_E_LIMIT. */
+/* Adds the sources of one more profile. Returns 0, or WEFT_E_LIMIT. */
 int pprof_kinds_add(struct pprof_kinds *k, const struct weft_profile *p);
 
-/* A stack with frames that no address has: [0] is the empty one. */
+/* A stack with frames that have no address: [0] is the empty one. */
 struct pprof_node {
     uint32_t parent;
-    uint32_t location; /* of the profile; or PPROF_MADE and one of pprof_sums */
+    uint32_t location; /* of the profile; or PPROF_MADE and an index of one in pprof_sums */
 };
 #define PPROF_MADE (UINT32_C(1) << 31)
 
-struct pprof_made { /* a frame that stands for something else than code */
+struct pprof_made { /* a frame that stands for something other than code */
     uint32_t text;  /* of the profile's */
 };
 
@@ -54,26 +55,27 @@ struct pprof_sums {
     const struct pprof_kind **kind_of; /* by source of the profile */
     uint32_t values;
     struct pprof_sum *sum;
-    int64_t *total; /* values of each */
+    int64_t *total; /* the values of each sum */
     struct pprof_node *node;
     struct pprof_made *made;
     uint32_t sums, nodes, mades;
     uint32_t sum_room, total_room, node_room, made_room;
     struct weft_table sums_by, nodes_by, mades_by;
     struct weft_frames *frames; /* NULL: stacks are the profile's */
-    uint64_t cut; /* samples and absences whose stacks are deeper than what is written of them */
+    uint64_t cut; /* samples and absences whose stacks are deeper than what is written */
     uint64_t seed;
 };
 
-/* kinds knows the sources of p. The caller calls pprof_sums_fini, also after an error. 0 or WEFT_E_NOMEM. */
+/* kinds must know the sources of p. The caller calls pprof_sums_fini, even after an error. Returns
+ * 0 or WEFT_E_NOMEM. */
 int pprof_sums_make(struct pprof_sums *s, const struct pprof_kinds *kinds,
                     const struct weft_pprof_part *part, const struct weft_pprof_options *o);
 void pprof_sums_fini(struct pprof_sums *s);
 
-/* Whether the source's values are numbers of samples. */
+/* Returns true if the source's values are numbers of samples. */
 bool pprof_source_is_count(const struct weft_profile *p, uint32_t source);
 
-/* a + b, or the largest number that there is. */
+/* a + b, or the largest possible number. */
 static inline int64_t pprof_add_values(int64_t a, uint64_t b)
 {
     int64_t sum;
@@ -83,8 +85,8 @@ static inline int64_t pprof_add_values(int64_t a, uint64_t b)
 /* A frame with that text of the profile's, as a location (see pprof_node). WEFT_NONE: no memory. */
 uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text);
 
-/* From a sum's stack outward: gives the location of *stack (see pprof_node) and sets it to the caller's.
- * Not for the empty stack, which is 0. */
+/* Goes through a sum's stack outwards: returns the location of *stack (see pprof_node) and sets
+ * *stack to its caller's. Not for the empty stack, which is 0. */
 uint32_t pprof_sums_pop(const struct pprof_sums *s, uint32_t *stack);
 
 #endif
