@@ -16,7 +16,7 @@
 #define STREAM_NAME_SIZE 24
 #define FAR_NS (UINT64_C(1) << 62)
 
-#define PACKET_BYTES (1u << 20)         /* when it holds as much, it is written */
+#define PACKET_BYTES (1u << 20)         /* a packet with this much is written */
 #define HELD_BYTES (UINT64_C(64) << 20) /* by all streams together: then all are written */
 
 /* A packet's bytes are appended to the file now and then. A reader has all files open at once (1024 may be, mostly),

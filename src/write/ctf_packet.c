@@ -9,7 +9,7 @@
 #include "format/mirage.h"
 #include "format/tsdl.h"
 
-/* Where things are in the header. Events come after the name's NUL; in the layout for mirage's in place of the
+/* Offsets in the header. Events come after the name's NUL; in mirage's layout, in place of the
  * thread. */
 enum {
     MAGIC = 0,

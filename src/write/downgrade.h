@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* Events of weft's own traces in the terms of mirage-profile, which has fewer kinds and types: the table in
- * docs/format.md, "What mirage's format cannot say".
- *
+/* Expresses events of weft's own traces in terms of mirage-profile, which has fewer kinds and
+ * types; see the table in docs/format.md, "What mirage's format cannot say".
  *     struct weft_downgrade d = {0};
  *     struct weft_event out[WEFT_DOWNGRADED_MAX];
  *     unsigned n = weft_downgrade(&d, out, &event);
- *
- * Afterwards d says what was lost. One thread. */
+ * Afterwards d says what was lost. Threads: one. */
 #ifndef WEFT_WRITE_DOWNGRADE_H
 #define WEFT_WRITE_DOWNGRADE_H
 
@@ -18,8 +16,8 @@
 struct weft_downgrade {
     uint64_t left_out[WEFT_EVENT_KINDS];
     uint64_t endings; /* resolves, cancels, forgets: written as fulfills */
-    uint64_t types;   /* of creations, that became labels */
-    uint64_t places;  /* source locations of creations, left out */
+    uint64_t types;   /* types of creations that became labels */
+    uint64_t places;  /* source locations of creations that were left out */
     struct {
         uint64_t name; /* hash; 0: free */
         int64_t value;

@@ -10,7 +10,7 @@
 #include "format/mirage.h"
 
 #define PACKET_BYTES_DEFAULT (1u << 20)
-#define PACKET_BYTES_MAX (UINT32_MAX / 8) /* sizes are told in bits, in 32 bits */
+#define PACKET_BYTES_MAX (UINT32_MAX / 8) /* sizes are stated in bits, in 32 bits */
 
 struct weft_mirage_writer {
     FILE *file;
