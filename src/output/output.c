@@ -23,7 +23,8 @@ static int io_error(struct weft_error *err, const char *what)
 
 /* ---- Names ---- */
 
-/* The descriptor that path is another name of, as /dev/stdout or /dev/fd/5; or -1. */
+/* If path is another name of a descriptor, like /dev/stdout or /dev/fd/5: that descriptor;
+ * otherwise -1. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -42,7 +43,7 @@ static int descriptor_of(const char *path)
     return -1;
 }
 
-/* A name beside path, for mkstemp and mkdtemp. It may be as long as names can be. */
+/* A name next to path, for mkstemp and mkdtemp. It may be as long as names can be. */
 static char *name_beside(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -87,7 +88,8 @@ static int open_descriptor(struct weft_output *out, int fd, struct weft_error *e
     return rc;
 }
 
-/* Root keeps whose file it is, but not where everybody may put one for it to fill. */
+/* When root writes, the file keeps its owner, except in places where everybody can put a file for
+ * root to fill. */
 static void set_owner(int fd, const struct stat *before, const char *target)
 {
     char *folder = strdup(target), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -97,7 +99,7 @@ static void set_owner(int fd, const struct stat *before, const char *target)
     if (folder && stat(slash ? folder : ".", &st) == 0 &&
         (geteuid() != 0 || st.st_mode & S_ISVTX || fchown(fd, before->st_uid, before->st_gid) < 0))
         (void)!fchown(fd, (uid_t)-1,
-                      before->st_gid); /* also others, if it is one of their groups */
+                      before->st_gid); /* others can do this, too, if it is one of their groups */
     free(folder);
 }
 
@@ -142,7 +144,8 @@ static int open_path(struct weft_output *out, const char *path, struct weft_erro
     int rc = exists ? output_place_check(path, &st, &out->options, err) : 0;
     if (rc < 0)
         return rc;
-    /* The file that a symbolic link leads to, so that renaming does not replace the link. */
+    /* If path is a symbolic link, the file that it leads to, so that renaming does not replace the
+     * link. */
     out->target = exists ? realpath(path, NULL) : strdup(path);
     return out->target ? open_temporary(out, exists ? &st : NULL, err)
                        : io_error(err, "cannot be created");
@@ -161,7 +164,7 @@ int weft_output_open(struct weft_output *out, const char *path,
 
 /* ---- Folders ---- */
 
-/* Returns 0, 1 if something is in it, or a negative WEFT_E code. */
+/* Returns 0, 1 if the folder is not empty, or a negative WEFT_E code. */
 static int has_entries(const char *path, const char *except, struct weft_error *err)
 {
     DIR *dir = opendir(path);
@@ -187,7 +190,7 @@ static const char *last_part(const char *path)
     return strrchr(path, '/') + 1;
 }
 
-/* Where the folder shall be, without slashes at its end, and the name of the temporary one. */
+/* Sets the folder's final path, without slashes at its end, and the name of the temporary one. */
 static int name_folder(struct weft_output *out, const char *path, struct weft_error *err)
 {
     struct stat st;
@@ -231,7 +234,8 @@ int weft_output_open_folder(struct weft_output *out, const char *path,
 
 /* ---- Closing ---- */
 
-/* Gives the files in the temporary folder their mode, and itself one with which they can be found. */
+/* Sets the modes of the files in the temporary folder, and one for the folder with which they can
+ * be found. */
 static int set_modes(const struct weft_output *out, struct weft_error *err)
 {
     DIR *dir = opendir(out->temporary);
@@ -248,8 +252,9 @@ static int set_modes(const struct weft_output *out, struct weft_error *err)
     return rc;
 }
 
-/* Moves the files up into the folder, which was empty: it is kept, since it may be another's, a mount point, or
- * where a shell stands. What says that there is a trace comes last. */
+/* Moves the files up into the folder, which was empty. The folder itself is kept, since it may
+ * belong to somebody else, be a mount point, or be the working directory of a shell. The file that
+ * shows that there is a trace comes last. */
 static int move_up(struct weft_output *out, struct weft_error *err)
 {
     struct dirent **list;
@@ -304,7 +309,7 @@ static int close_folder(struct weft_output *out, bool keep, struct weft_error *e
     return rc;
 }
 
-/* What stands there now, since much time may have passed, may not be what stood there before. */
+/* Check again what is there, since it may have changed in the meantime. */
 static int place_file(struct weft_output *out, struct weft_error *err)
 {
     struct stat st;

@@ -36,7 +36,7 @@ bool weft_output_is_recorded(int fd, uint32_t *pid)
     return weft_facts_alive(&facts);
 }
 
-/* By its first bytes: also if nothing else can be read of it. */
+/* Uses its first bytes only, which works even if nothing else of it can be read. */
 static enum stands by_head(int fd)
 {
     struct weft_packet_header h = {0};
@@ -61,7 +61,7 @@ static enum stands what_stands(int fd, uint32_t *pid)
         return found;
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     if (weft_reader_open(&reader, name, &err) <
-        0) /* a trace may begin later: a ring that came round, a dump */
+        0) /* a trace may begin further on: a ring that wrapped around, or a dump */
         return NO_TRACE;
     found = weft_reader_facts(reader)->quirks.mirage_kinds ? MIRAGE : TRACE;
     weft_reader_close(reader);
@@ -130,7 +130,8 @@ static bool has_acl(const char *name)
     return getxattr(name, "system.posix_acl_access", NULL, 0) > 0;
 }
 
-/* What a file with that mode may allow where the group is another, or what a group may is said elsewhere. */
+/* The part of a file's mode that still applies if its group is different, or if the group's rights
+ * are set elsewhere. */
 static mode_t without_group(mode_t mode)
 {
     const mode_t all = mode >> 3 & mode & 07;

@@ -15,13 +15,13 @@ static struct sigaction before_ours[SIGNALS];
 static struct sigaction
     file_limit; /* SIGXFSZ: a limit on the size of files is an error like a full disk */
 
-/* Written while the signals wait. */
+/* Written while signals are blocked. */
 static const char *unfinished;
 static bool is_folder;
 
 /* ---- Removing a folder, also in a signal's handler: no stdio, no malloc ---- */
 
-/* What the system call gives. */
+/* What the system call returns. */
 struct entry {
     uint64_t inode, next;
     unsigned short size;
@@ -57,7 +57,7 @@ static void on_signal(int number)
     for (unsigned i = 0; i < SIGNALS; i++)
         if (signals[i] == number)
             sigaction(number, &before_ours[i], NULL);
-    raise(number); /* comes when this returns */
+    raise(number); /* delivered when this returns */
 }
 
 /* ---- ---- */

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* What is removed when a signal ends the process. Internal to output. */
+/* Removes unfinished output when a signal ends the process. Internal to output. */
 #ifndef WEFT_OUTPUT_UNFINISHED_H
 #define WEFT_OUTPUT_UNFINISHED_H
 
 #include <signal.h>
 #include <stdbool.h>
 
-/* From here on signals wait, so that what is made is known before one can end the process. */
+/* Blocks signals from here on, so that what is created is registered before a signal can end the
+ * process. */
 void output_unfinished_hold(sigset_t *before);
 
-/* Remembers path, a file's or that of a folder with files, until it is forgotten; signals come again. NULL: nothing was
- * made. */
+/* Registers path, of a file or of a folder with files, until it is forgotten, and unblocks signals.
+ * NULL: nothing was created. */
 void output_unfinished_keep(const char *path, bool folder, const sigset_t *before);
 
-/* Nothing is to be removed any more. */
+/* Nothing has to be removed any more. */
 void output_unfinished_forget(void);
 
 /* Removes a folder and the files in it. */
