@@ -8,17 +8,18 @@
 #include "base/array.h"
 #include "base/order.h"
 
-#define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
+#define ANY_LABEL (WEFT_NONE - 1) /* of a type that has as many labels as promises */
 enum {
     NESTED = 8
-}; /* promises without a counterpart inside one another, at most: a file may nest them deeper */
+}; /* how deep promises without a counterpart may be nested; a file may nest them deeper */
 
-/* ---- The same program, with mirage-profile's Lwt and with one that tells weft ----
- *
- * What mirage-profile's says is less: fewer types, no names but those that the program gives, and what ran when the recording
- * began is a promise, not the loop. Where runs of both are compared, all are taken as it would say it. */
+/* ---- Comparing the same program with mirage-profile's Lwt and with an Lwt that reports to weft
+ * ----
+ * mirage-profile's traces say less: there are fewer types, no names except those that the program
+ * gives, and what ran when the recording began is a promise and not the loop. If runs of both are
+ * compared, all are read as mirage-profile would have written them. */
 
-/* What Lwt's types are called in mirage-profile's traces. */
+/* The names of Lwt's types in mirage-profile's traces. */
 static const struct {
     const char *is, *was;
 } types[] = {
@@ -27,7 +28,8 @@ static const struct {
     {"protected", "task"}, {"no_cancel", "wait"}, {"stream", "wait"},
 };
 
-/* Whether nobody has given this name: it is that of a place in OCaml's sources, or of a module of Lwt's. */
+/* Returns true if nobody chose this name: it is a place in OCaml's sources, or a module of
+ * Lwt's. */
 static bool is_place(const char *name, uint32_t size)
 {
     static const char end[] = ".ml:";
@@ -39,7 +41,7 @@ static bool is_place(const char *name, uint32_t size)
            memcmp(name + size - (sizeof end - 1), end, sizeof end - 1) == 0;
 }
 
-/* The text that a promise is known by, or WEFT_NONE. */
+/* The text that identifies a promise, or WEFT_NONE. */
 static uint32_t name_of(const struct analyse_side *side, uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
@@ -56,8 +58,9 @@ static uint32_t name_of(const struct analyse_side *side, uint32_t promise)
     return WEFT_NONE;
 }
 
-/* Whether the other one has no promise for it: mirage-profile's, for what stands for the loop or for a place in the queue of a
- * condition; weft's, for a lock, a pool and the program's end. */
+/* Returns true if the other format has no promise for it: mirage-profile has none for what stands
+ * for the loop or for a place in the queue of a condition; weft has none for a lock, a pool and the
+ * program's end. */
 static bool is_none(const struct analyse_side *side, uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
@@ -73,7 +76,7 @@ static bool is_none(const struct analyse_side *side, uint32_t promise)
 
 /* ---- Kinds ---- */
 
-struct texts { /* of one model, by its numbers: what they are here, or WEFT_NONE: not seen yet */
+struct texts { /* by text of one model: its number here, or WEFT_NONE: not set yet */
     uint32_t *type, *shape;
 };
 
@@ -153,21 +156,21 @@ static bool number_kinds(struct analyse_sides *s, struct analyse_side *side)
     return ok;
 }
 
-/* What one type's labels are like. */
+/* What is known about the labels of one type. */
 struct labels {
-    uint32_t kinds, alone; /* how many there are; how many are in one run only */
+    uint32_t kinds, alone; /* how many kinds there are; how many of them are in one run only */
     uint64_t promises;
 };
 
-/* Where nearly every promise of a type has a label that no other one has (a name, a path, a hash), labels
- * say nothing of what is of one sort: then the type does. */
+/* If nearly every promise of a type has its own label (a name, a path, a hash), labels do not show
+ * what is of one sort: then only the type counts. */
 static bool join_kinds(struct analyse_sides *s)
 {
     enum { MANY = 64 };
     uint32_t kinds = s->kinds.count, types = weft_strings_count(s->texts) + 1;
     struct labels *of = calloc(types, sizeof *of);
-    uint32_t *seen =
-        weft_resize(NULL, kinds, sizeof *seen); /* in which run; UINT32_MAX - 1: several */
+    /* the run it was seen in; UINT32_MAX - 1: several */
+    uint32_t *seen = weft_resize(NULL, kinds, sizeof *seen);
     bool ok = of && seen;
     if (ok)
         memset(seen, 0xff, kinds * sizeof *seen);
@@ -182,7 +185,7 @@ static bool join_kinds(struct analyse_sides *s)
         l->kinds += s->kinds.pair[k].b != WEFT_NONE;
         l->alone += s->kinds.pair[k].b != WEFT_NONE && seen[k] < s->count;
     }
-    for (uint32_t k = 1; ok && k < kinds; k++) { /* what it is joined with */
+    for (uint32_t k = 1; ok && k < kinds; k++) { /* the kind it is joined with */
         struct analyse_pair pair = s->kinds.pair[k];
         const struct labels *l = &of[pair.a];
         bool join = pair.b != WEFT_NONE && l->kinds > MANY && l->alone > l->kinds / 2 &&
@@ -200,7 +203,7 @@ static bool join_kinds(struct analyse_sides *s)
 
 /* ---- Clans ---- */
 
-/* The clan of a kind below another clan. */
+/* The clan of a kind whose creator is of another clan. */
 static uint32_t clan_below(struct analyse_pairs *clans, uint32_t above, uint32_t kind)
 {
     enum { STEPS = 8 };
@@ -304,7 +307,7 @@ static void sort_children(struct child *list, uint32_t count,
     uint32_t i = 1;
     while (i < count && order(&list[i - 1], &list[i]) < 0)
         i++;
-    if (i < count) /* often they are in order already */
+    if (i < count) /* they are often in order already */
         qsort(list, count, sizeof *list, order);
 }
 
@@ -324,7 +327,7 @@ static uint32_t children_of(const struct aligner *k, const struct analyse_side *
     uint32_t count = 0;
     analyse_each(i, h->children_first, promise) {
         uint32_t child = h->children[i], name = name_of(s, child);
-        if (depth < NESTED && is_none(s, child)) { /* its children are the loop's */
+        if (depth < NESTED && is_none(s, child)) { /* its children count as the loop's */
             count += children_of(k, s, child, depth + 1, out + count);
             continue;
         }
@@ -340,7 +343,7 @@ static void join_equal(struct aligner *k, uint32_t a, uint32_t b)
     k->a_of_b[b] = a;
 }
 
-/* Joins what is equal in two sorted lists, and leaves the rest at their beginnings. */
+/* Joins equal entries of two sorted lists, and leaves the rest at the beginning of the lists. */
 static void merge_lists(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
 {
     uint32_t i = 0, j = 0, rest_a = 0, rest_b = 0;
@@ -374,7 +377,7 @@ static uint32_t count_nameless(const struct analyse_side *s, const struct child 
     return n;
 }
 
-/* Removes what has a counterpart from a list. */
+/* Removes entries with a counterpart from a list. */
 static void drop_joined(struct child *list, uint32_t *count, const uint32_t *other)
 {
     uint32_t kept = 0;
@@ -384,8 +387,9 @@ static void drop_joined(struct child *list, uint32_t *count, const uint32_t *oth
     *count = kept;
 }
 
-/* What is pending and has no label, with what has one in the other run: it may have got its label later. Only one of
- * the lists has such promises of a type; the others are joined already. */
+/* Joins pending promises without a label with promises of the other run that have one: the label
+ * may come later. Only one of the lists has such promises of a type; all others are joined
+ * already. */
 static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
 {
     uint32_t i = 0, j = 0;
@@ -410,14 +414,14 @@ static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
     drop_joined(k->of_b, bs, k->a_of_b);
 }
 
-/* Whether a promise ended well. */
+/* Returns true if a promise ended well. */
 static bool is_well(const struct analyse_side *s, uint32_t promise)
 {
     const struct weft_promise *p = &s->h->m->promise[weft_model_final(s->h->m, promise)];
     return p->outcome == WEFT_FULFILLED || p->outcome == WEFT_RESOLVED;
 }
 
-/* Whether a promise of run b took far longer than one of run a. */
+/* Returns true if a promise of run b took far longer than one of run a. */
 static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
 {
     int64_t was = weft_history_ended_ns(k->a->h, a) - k->a->h->m->promise[a].start_ns;
@@ -425,8 +429,8 @@ static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
     return is / 3 > was && is - was > 5000000;
 }
 
-/* Where run a has fewer of a kind than b, promises of b that went well are left without a counterpart before one
- * that went wrong. list: those without; parent: whose children they are. Both are in order of their kinds. */
+/* If run a has fewer promises of a kind than b, prefers to leave those of b without a counterpart
+ * that went well. list: those without; parent: whose children they are. Both are sorted by kind. */
 static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t count,
                           uint32_t parent)
 {
@@ -475,7 +479,7 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     join_nameless(k, &as, &bs);
     sort_children(k->of_a, as, by_order);
     sort_children(k->of_b, bs, by_order);
-    struct aligner back = *k; /* the same, the other way round */
+    struct aligner back = *k; /* the same in the other direction */
     back.a = k->b;
     back.b = k->a;
     back.a_of_b = k->b_of_a;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* Several runs side by side: which promises are of one sort, and which are each other's counterparts; inside of
- * analyse.
- *
- * A kind is a type and a label but for its numbers. A clan is a kind, and the clan of the creator: what
- * promises do in the program, however often it runs them. Where something creates its own kind again (a loop
- * that is written as a recursion), that is the same clan. Kinds and clans have the same numbers in all runs. */
+/* Aligns several runs: finds which promises are of one sort, and which are each other's
+ * counterparts. Internal to analyse.
+ * A kind is a type together with a label, ignoring numbers in the label. A clan is a kind together
+ * with the clan of the creator: it is what promises do in the program, however often the program
+ * runs them. If something creates its own kind again (a loop written as a recursion), that is the
+ * same clan. Kinds and clans have the same numbers in all runs. */
 #ifndef WEFT_ANALYSE_ALIGN_H
 #define WEFT_ANALYSE_ALIGN_H
 
@@ -14,11 +14,11 @@
 
 struct analyse_side {
     const struct weft_history *h;
-    uint32_t *kind;  /* by promise; 0 is the loop's */
-    uint32_t *clan;  /* by promise; 0 is the loop's; WEFT_NONE where the creators are a circle */
+    uint32_t *kind;  /* by promise; the loop has 0 */
+    uint32_t *clan;  /* by promise; the loop has 0; WEFT_NONE if the creators are a circle */
     uint32_t *label; /* by text of the model that is a label: its number in texts */
-    bool
-        as_mirage; /* it is compared with one of mirage-profile's, or is one and is compared with one of weft's */
+    /* a run of mirage-profile's is compared with one of weft's, or the other way round */
+    bool as_mirage;
 };
 
 struct analyse_sides {
@@ -34,10 +34,11 @@ int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const
                        uint32_t count);
 void analyse_sides_fini(struct analyse_sides *s);
 
-/* The counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE: from the loop
- * downwards, among those of counterparts; where labels are equal, in their order, then the rest of a
- * kind in its order, then what is pending and has no label yet, then where labels are equal though the types
- * are not. WEFT_ROOT: the other one's format has no promise for it. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
+/* Finds the counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE.
+ * It goes from the loop downwards, and compares the children of counterparts. Promises with equal
+ * labels are matched first, in their order; then the rest of each kind, in order; then pending ones
+ * that have no label yet; then those with equal labels but different types. WEFT_ROOT: the other
+ * run's format has no promise for it. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
 int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
                   uint32_t **a_of_b);
 

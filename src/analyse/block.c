@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* Single runs for which something else had to wait. */
+/* Finds single runs during which something else had to wait. */
 #include <string.h>
 
 #include "analyse/block.h"
 
 enum {
     STEPS = 16,     /* along a chain of causes */
-    ANCESTORS = 64, /* that are looked at */
+    ANCESTORS = 64, /* how many are examined */
 };
 
-/* ---- Runs and what is said in them ---- */
+/* ---- Runs and what happens in them ---- */
 
 /* The last wait of a promise that began no later than a time, or WEFT_NONE. */
 static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
@@ -18,7 +18,7 @@ static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int6
     return place > h->waits_of_first[promise] ? h->waits_of[place - 1] : WEFT_NONE;
 }
 
-/* The last child of a promise that was created in a time; its start, or INT64_MIN. */
+/* The last child of a promise that was created during a period; its start, or INT64_MIN. */
 static int64_t last_child(const struct analyse_blocks *b, uint32_t promise, int64_t from_ns,
                           int64_t to_ns)
 {
@@ -29,7 +29,7 @@ static int64_t last_child(const struct analyse_blocks *b, uint32_t promise, int6
     return start >= from_ns ? start : INT64_MIN;
 }
 
-/* When a stream is idle next, as far as that is sooner than a limit. */
+/* When a stream is next idle, if that is before a limit. */
 static int64_t next_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                          int64_t limit_ns)
 {
@@ -50,7 +50,8 @@ static void add_block(struct analyse_blocks *b, struct analyse_block x)
         b->block[b->blocks++] = x;
 }
 
-/* Whether all earlier runs ended with a wait or a resolution: then a run without one is still going on. */
+/* Returns true if all earlier runs ended with a wait or a resolution: then a run without one is
+ * still going on. */
 static bool runs_end(const struct analyse_blocks *b, uint32_t stream)
 {
     enum { LOOKED_AT = 20 };
@@ -69,9 +70,9 @@ static bool runs_end(const struct analyse_blocks *b, uint32_t stream)
     return last > first + 1;
 }
 
-/* The last piece of a run, on a stream that does not say when it sleeps. It ends where the promise began to wait;
- * else with its last sign of life. If it waits again later, then what it waited for before came in between, and it ran from
- * then on. */
+/* Adds the last piece of a run, on a stream that does not say when it sleeps. The piece ends where
+ * the promise began to wait, or else with its last sign of life. If it waits again later, what it
+ * waited for before came in between, and it ran from then on. */
 static void add_unsaid(struct analyse_blocks *b, struct analyse_block x, int64_t sign_ns)
 {
     const struct weft_history *h = b->h;
@@ -88,7 +89,7 @@ static void add_unsaid(struct analyse_blocks *b, struct analyse_block x, int64_t
         x.to_ns = w->from_ns;
         x.still = false;
         if (there > (last ? stop : h->wait[h->waits_of[i + 1]].from_ns) || (last && !ended))
-            continue; /* it waits for more, or still */
+            continue; /* it waits for more, or is still waiting */
         add_block(b, x);
         x.from_ns = there > w->from_ns ? there : w->from_ns;
     }
@@ -109,7 +110,8 @@ static void add_unsaid(struct analyse_blocks *b, struct analyse_block x, int64_t
     add_block(b, x);
 }
 
-/* A run is cut where its promise was woken again: in between the loop had its turn, though nothing else ran. */
+/* A run is divided where its promise was woken again: in between the loop had its turn, though
+ * nothing else ran. */
 static void look_at_run(struct analyse_blocks *b, struct analyse_block x)
 {
     const struct weft_model *m = b->m;
@@ -144,8 +146,9 @@ static void look_at_run(struct analyse_blocks *b, struct analyse_block x)
         add_unsaid(b, x, sign);
 }
 
-/* The promise was running when the program was killed, and one of the very last events had started it, so nobody
- * knows for how long it ran. It is worth reporting if the loop was idle for nearly all of the time before. */
+/* Returns true if the promise was running when the program was killed, and one of the very last
+ * events had started it: then nobody knows how long it ran. It is worth reporting if the loop was
+ * idle for nearly all of the time before. */
 static bool ran_silently(const struct analyse_blocks *b, uint32_t stream, uint32_t promise,
                          int64_t from_ns)
 {
@@ -156,7 +159,7 @@ static bool ran_silently(const struct analyse_blocks *b, uint32_t stream, uint32
     last = last > from_ns ? last : from_ns;
     if (m->quirks.anonymous || m->losses.ended != WEFT_ENDED_KILLED ||
         m->end_ns - from_ns >= b->s->o->block_ns ||
-        m->end_ns - last >= ANALYSE_MS / 10) /* the trace says when the end was */
+        m->end_ns - last >= ANALYSE_MS / 10) /* the trace says when it ended */
         return false;
     if (!b->h->informed[stream])
         return (wait == WEFT_NONE || h->wait[wait].from_ns < from_ns) && runs_end(b, stream);
@@ -165,7 +168,8 @@ static bool ran_silently(const struct analyse_blocks *b, uint32_t stream, uint32
     return idle > (from_ns - begin) / 10 * 9;
 }
 
-/* Whether a run consists of many short ones with nothing else in between, where the loop may have slept. */
+/* Returns true if a run consists of many short ones with nothing else in between, and the loop may
+ * have slept. */
 static bool is_many(const struct analyse_blocks *b, uint32_t stream, uint32_t run)
 {
     const struct weft_model *m = b->m;
@@ -182,7 +186,7 @@ static void find_blocks_of_stream(struct analyse_blocks *b, uint32_t stream)
     int64_t started = h->idle_first[stream] < h->idle_first[stream + 1]
                           ? h->idle[h->idle_first[stream]].start_ns
                           : INT64_MAX;
-    uint32_t others = WEFT_NONE; /* what has run */
+    uint32_t others = WEFT_NONE; /* what else has run */
     bool only = true;
     for (uint32_t i = first; i < end && !b->s->failed; i++) {
         uint32_t run = h->stream_run[i], p = h->run_promise[run];
@@ -217,8 +221,8 @@ static bool is_creator_of(const struct weft_model *m, uint32_t ancestor, uint32_
     return false;
 }
 
-/* Whether what was resolved after a block is the block's own work, directly or not: then it did not delay whoever
- * waited for that. */
+/* Returns true if what was resolved after a block is the result of the block's own work, directly
+ * or indirectly: then the block did not delay whoever waited for it. */
 static bool was_its_work(const struct analyse_blocks *b, const struct analyse_block *x,
                          uint32_t source)
 {
@@ -251,7 +255,7 @@ static bool was_its_work(const struct analyse_blocks *b, const struct analyse_bl
     return false;
 }
 
-/* Counts a promise once, as far as the kept ones show. */
+/* Counts each promise once, as far as the stored ones allow to tell. */
 static void name_victim(const struct analyse_blocks *b, struct analyse_block *x,
                         const struct weft_wait *w, uint32_t *count)
 {
@@ -272,7 +276,8 @@ static struct analyse_block *block_before(const struct analyse_blocks *b, uint32
     return low > first ? &b->block[low - 1] : NULL;
 }
 
-/* Whether a wait that was open during all of a block may have been for the block's own work. */
+/* Returns true if a wait that was open during the whole block may have been for the block's own
+ * work. */
 static bool may_need_block(const struct analyse_blocks *b, const struct analyse_block *x,
                            const struct weft_wait *w)
 {
@@ -286,8 +291,9 @@ static bool may_need_block(const struct analyse_blocks *b, const struct analyse_
     return true;
 }
 
-/* What was there during the block and ran only afterwards; and what this stream resolved right after the block, though
- * it had been waited for all the time: a timer that was due, a socket. */
+/* Finds what was ready during the block and ran only afterwards; and what this stream resolved
+ * right after the block though it had been waited for all the time: a timer that was due, a
+ * socket. */
 static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *w)
 {
     const struct weft_history *h = b->h;
@@ -314,7 +320,8 @@ static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *
         name_victim(b, x, w, &x->harmed);
 }
 
-/* Whether y ran just before a block, without the loop in between: then it is what began it, and goes on afterwards. */
+/* Returns true if y ran just before a block, without the loop in between: then y started it, and
+ * continues afterwards. */
 static bool began_it(const struct analyse_blocks *b, const struct analyse_block *x, uint32_t y)
 {
     enum { LOOKED_AT = 8 };
@@ -328,8 +335,8 @@ static bool began_it(const struct analyse_blocks *b, const struct analyse_block 
     return false;
 }
 
-/* Whether a run that followed a block has nothing to do with it: it was not begun by anything that is known, or by what
- * is older than the block. */
+/* Returns true if a run after a block is unrelated to it: no known cause began it, or one that is
+ * older than the block. */
 static bool is_stranger(const struct analyse_blocks *b, const struct analyse_block *x, uint32_t run)
 {
     const struct weft_history *h = b->h;
@@ -375,7 +382,7 @@ void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *cons
     uint32_t loops = 0;
     for (uint32_t i = 0; i < h->streams; i++)
         loops += h->is_loop[i];
-    bool one_loop = loops == 1; /* then a promise that has never run waits for that loop */
+    bool one_loop = loops == 1; /* so a promise that has never run waits for that loop */
     for (uint32_t i = 0; i < h->waits && tolds; i++) {
         const struct weft_wait *w = &h->wait[i];
         for (uint32_t t = 0; t < tolds; t++) {
@@ -398,13 +405,14 @@ void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *cons
 
 /* ---- What came from outside ---- */
 
-/* Something that the loop itself made or resolved: news. */
+/* Something that the loop itself created or resolved. */
 struct news {
     int64_t time_ns;
     uint32_t promise;
 };
 
-/* Whether the loop has been idle since something else ran last; looks back only a little. */
+/* Returns true if the loop has been idle since something else last ran; looks back only a
+ * little. */
 static bool is_after_idle(const struct analyse_blocks *b, uint32_t stream, int64_t time_ns)
 {
     const struct weft_history *h = b->h;
@@ -416,7 +424,7 @@ static bool is_after_idle(const struct analyse_blocks *b, uint32_t stream, int64
     if (place == first)
         return false;
     int64_t since = b->m->run[h->stream_run[place - 1]].end_ns;
-    WEFT_SEEK(low, high, h->idle[middle].start_ns < time_ns); /* the first one that begins later */
+    WEFT_SEEK(low, high, h->idle[middle].start_ns < time_ns); /* the first that begins later */
     for (n = 0; low > none && n < STEPS && h->idle[low - 1].end_ns > since; n++, low--) {
         const struct weft_idle *x = &h->idle[low - 1];
         int64_t from = x->start_ns > since ? x->start_ns : since;
@@ -426,7 +434,7 @@ static bool is_after_idle(const struct analyse_blocks *b, uint32_t stream, int64
     return false;
 }
 
-/* The block since which the loop has not been idle, or NULL. */
+/* The block after which the loop has not been idle, or NULL. */
 static struct analyse_block *follows(const struct analyse_blocks *b, uint32_t stream,
                                      int64_t time_ns)
 {
@@ -434,7 +442,7 @@ static struct analyse_block *follows(const struct analyse_blocks *b, uint32_t st
     return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
 }
 
-/* The n-th piece of news about a promise: its creation, its resolution. */
+/* Piece n of the news about a promise: its creation, its resolution. */
 static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, struct news *news)
 {
     const struct weft_promise *x = &b->m->promise[p];
@@ -447,8 +455,9 @@ static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, s
     return x->created && x->creator == WEFT_ROOT;
 }
 
-/* What usually comes when the loop has slept, and came as soon as a block was over, had been due before. Only where
- * there is one loop: otherwise it is not known on which one the news came. */
+/* If something that usually comes after the loop has slept came as soon as a block was over, it
+ * had been due before. Only with a single loop: otherwise it is not known on which loop the news
+ * came. */
 static void look_for_due(struct analyse_blocks *b)
 {
     const struct weft_history *h = b->h;

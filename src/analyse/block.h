@@ -1,27 +1,32 @@
 /* SPDX-License-Identifier: ISC */
-/* Single runs that took long: what block.c finds and block_tell.c puts into words; inside of analyse. */
+/* Single runs that took long: block.c finds them and block_tell.c describes them. Internal to
+ * analyse. */
 #ifndef WEFT_ANALYSE_BLOCK_H
 #define WEFT_ANALYSE_BLOCK_H
 
 #include "analyse/loop.h"
 
-#define ANALYSE_BLOCK_NAMED 8 /* harmed promises that are kept of a block */
+#define ANALYSE_BLOCK_NAMED 8 /* how many harmed promises are stored for a block */
 
-/* Something ran for long. */
+/* A long run. */
 struct analyse_block {
     int64_t from_ns, to_ns;
-    int64_t free_ns;                 /* when its stream was idle again */
-    int64_t length_ns;               /* without what halts it (weft_history_halted) */
-    uint32_t promise, stream, place; /* place in stream_run */
+    int64_t free_ns; /* when its stream was idle again */
+    /* without the time in which it was halted (weft_history_halted) */
+    int64_t length_ns;
+    uint32_t promise, stream, place; /* place: in stream_run */
     uint32_t harmed;                 /* promises that ran late because of it */
     uint32_t nameds,
-        named[ANALYSE_BLOCK_NAMED]; /* waits: of those, or else of who waited meanwhile */
-    uint32_t waiting, needing; /* waits for anything meanwhile; of those that are not background */
-    uint32_t
-        pushed; /* a promise that has nothing to do with it and ran as soon as it was over, or WEFT_ROOT */
-    uint32_t due; /* … or that came from outside then, as if it had been due before, or WEFT_ROOT */
-    bool still;   /* it runs when the trace ends */
-    bool silent; /* … and no event is later than its beginning */
+        /* waits of those, or otherwise of promises that waited in the meantime */
+        named[ANALYSE_BLOCK_NAMED];
+    /* waits for anything during the block; those of promises that are not background */
+    uint32_t waiting, needing;
+    /* a promise that is unrelated and ran as soon as the block was over, or WEFT_ROOT */
+    uint32_t pushed;
+    /* … or one that came from outside at that time, as if it had been due before, or WEFT_ROOT */
+    uint32_t due;
+    bool still;  /* it is still running when the trace ends */
+    bool silent; /* … and there is no event after its beginning */
     bool alone;  /* nothing else ran on its stream before it */
     bool unsure; /* its end is not known: the trace does not say when nothing runs */
 };
@@ -31,15 +36,16 @@ struct analyse_blocks {
     struct analyse_search *s;
     const struct weft_history *h;
     const struct weft_model *m;
-    struct analyse_block *block;   /* by stream and start */
+    struct analyse_block *block;   /* sorted by stream and start */
     uint32_t blocks, room, *first; /* by stream */
-    uint32_t *cursor;              /* of each promise: where in its interactions one was */
+    uint32_t *cursor;              /* for each promise: the current position in its interactions */
     uint32_t *family_runs;         /* by family: how often its promises ran */
     int64_t *family_ns;            /* … and for how long */
-    uint64_t steps_left; /* a damaged trace could make the search visit them again and again */
+    /* limits the search: a damaged trace could make it visit them again and again */
+    uint64_t steps_left;
 };
 
-/* Counts who waited during each of these, for anything. */
+/* For each of these, counts the promises that waited for anything during the block. */
 void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *const *told,
                             uint32_t tolds);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Long runs as findings: how sure one can be, and the words. */
+/* Reports long runs as findings: how certain they are, and the words. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,21 +8,21 @@
 
 enum {
     TOLD = 16,       /* families for which everything that waits is counted */
-    USUAL_RUNS = 20, /* runs of a family; one long one among so many may be an exception */
+    USUAL_RUNS = 20, /* runs of a family; a single long one among this many may be an exception */
     A_FEW_RUNS = 4,  /* … for a short one */
 };
 
 /* Blocks of one family. */
 struct group {
-    uint32_t family, worst; /* block */
+    uint32_t family, worst; /* index of a block */
     uint32_t first, count;  /* places in order */
-    uint32_t harming;       /* that harmed somebody */
+    uint32_t harming;       /* how many harmed a promise */
     int64_t cost_ns;
 };
 
 struct key {
     uint32_t family, block;
-    unsigned rank; /* how bad it is, at first sight */
+    unsigned rank; /* a first estimate of how bad it is */
     int64_t length_ns;
 };
 
@@ -44,7 +44,8 @@ static int by_cost(const void *a, const void *b)
     return weft_order(x->family, y->family);
 }
 
-/* The machine may have been busy with something else: then a run takes long though it does little. */
+/* The machine may have been busy with something else: then a run takes long though it does
+ * little. */
 static uint64_t signs_of_machine(const struct analyse_blocks *b, const struct group *g)
 {
     const struct analyse_block *x = &b->block[g->worst];
@@ -52,17 +53,19 @@ static uint64_t signs_of_machine(const struct analyse_blocks *b, const struct gr
     uint32_t runs = b->family_runs[g->family];
     if (x->still || x->length_ns >= 4 * block)
         return 0;
-    /* What runs for longer is interrupted more often. */
+    /* A longer run is interrupted more often. */
     bool often =
         runs >= A_FEW_RUNS && (b->family_ns[g->family] - x->length_ns) / (runs - 1) >= block / 4;
-    /* Below twice the limit, only what takes the same time every time and delays others counts. */
+    /* Below twice the limit, it only counts if it takes the same time every time and delays
+     * others. */
     bool alike = g->count > 2 && x->length_ns - mean <= mean / 10;
     return (g->count <= runs / USUAL_RUNS ? ANALYSE_B_RARE : 0) |
            (g->count == 1 && x->length_ns < (often ? 3 : 2) * block ? ANALYSE_B_ONCE : 0) |
            (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2) ? ANALYSE_B_NEAR : 0);
 }
 
-/* How long the other runs of its family took on average; `otherwise` if there are fewer than `least` of them. */
+/* How long the other runs of its family took on average; `otherwise` if there are fewer than
+ * `least` of them. */
 static int64_t usual_ns(const struct analyse_blocks *b, const struct group *g, uint32_t least,
                         int64_t otherwise)
 {
@@ -72,7 +75,8 @@ static int64_t usual_ns(const struct analyse_blocks *b, const struct group *g, u
     return (b->family_ns[g->family] - g->cost_ns) / (int64_t)(runs - g->count);
 }
 
-/* Far longer than what one promise of that family usually runs. Those without a label may be different things. */
+/* Returns true if it is far longer than a promise of that family usually runs. Promises without a
+ * label may be different things. */
 static bool is_outlier(const struct analyse_blocks *b, const struct group *g)
 {
     const struct analyse_block *x = &b->block[g->worst];

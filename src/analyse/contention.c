@@ -1,37 +1,38 @@
 /* SPDX-License-Identifier: ISC */
-/* Contention: waits for one lock make up much of the lives of a sort of promise, since only one at a time gets it.
- *
- * A lock is what the program says is held, never by two at once; or what hands itself on: whoever got it last is the one who lets
- * the next one have it, while others queue. The latter may be one condition, or a promise for each place in the queue, of one
- * sort. A wait counts for its reader and for those who wait for that one meanwhile. */
+/* Contention: waits for one lock take a large part of the lives of a sort of promise, since only
+ * one at a time can have it.
+ * A lock is something that the program says is held, never by two at once; or something that is
+ * handed on: whoever got it last lets the next one have it, while others queue. The latter may be
+ * one condition, or a promise of one sort for each place in the queue. A wait counts for its
+ * reader, and for those that wait for the reader in the meantime. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
 
-#define LEAST_NS INT64_C(10000000) /* waited in all */
-#define SOON_NS INT64_C(5000000)   /* less on average is a short wait, */
+#define LEAST_NS INT64_C(10000000) /* total waiting time */
+#define SOON_NS INT64_C(5000000)   /* a shorter average is a short wait */
 
 enum {
     SHARE = 30, /* percent of the lives of the sort */
     WAITS = 20, /* for the lock */
-    FEW = 4,    /* of a sort, none of which is marked */
-    OFTEN = 3,  /* a batch: each waits for it less often than that; */
-    BATCH = 10, /* … and all come within 1/BATCH of the time that they take in all */
-    HANDED = 5, /* all but 1/HANDED are handed on by the one before */
-    FREE = 4,   /* … if somebody waits for less than 1/FREE of the time */
+    FEW = 4,    /* promises of a sort, none of which is marked */
+    OFTEN = 3,  /* it is a batch if each waits for it less often than this; */
+    BATCH = 10, /* … and all come within 1/BATCH of the time that they take in total */
+    HANDED = 5, /* all but 1/HANDED are handed on by the previous one */
+    FREE = 4,   /* it is mostly free if somebody waits for less than 1/FREE of the time */
     DEEP =
-        6, /* how deep to follow who waits for the reader, and the creators of whoever hands it on */
+        6, /* how deep to follow waiters for the reader, and the creators of whoever hands it on */
     SHOWN = 3, /* holders that are named */
 };
 
-/* Of a family. */
+/* A family. */
 struct sort {
-    double life_ns; /* of all of it */
+    double life_ns; /* sum over the family */
     uint32_t count, marked, creator;
     int64_t first_ns, last_ns,
         end_ns;    /* creation of the first and the last one; end of the last one */
-    bool creators; /* there are several */
-    /* … of the lock that is looked at: */
+    bool creators; /* there is more than one */
+    /* … for the current lock: */
     double waited_ns;
     uint32_t waits;
 };
@@ -42,7 +43,7 @@ struct holder {
     int64_t from_ns, to_ns;
 };
 
-/* A wait that came to an end, for sorting. */
+/* A wait that has ended, for sorting. */
 struct served {
     int64_t until_ns, from_ns;
     uint32_t wait;
@@ -54,15 +55,16 @@ struct finder {
     const struct weft_history *h;
     struct sort *sort; /* by family */
     uint32_t *touched, touches;
-    struct analyse_lists waits_for; /* by lock: by promise, then, behind all promises, by family */
-    int64_t *covered; /* by promise: up to which time its waits for this lock are counted; */
-    uint32_t *seen;   /* … if this is the lock */
+    /* by lock: by promise, and then, after all promises, by family */
+    struct analyse_lists waits_for;
+    int64_t *covered; /* by promise: the time up to which its waits for this lock are counted; */
+    uint32_t *seen;   /* … valid if this is the current lock */
     struct served *served;
-    struct holder holder[SHOWN]; /* the longest */
+    struct holder holder[SHOWN]; /* the longest ones */
     uint32_t lock;               /* 1 + its place in first */
     uint32_t waits;              /* for it */
     int64_t waited_ns, from_ns, to_ns;
-    int64_t wanted_ns; /* somebody waits */
+    int64_t wanted_ns; /* how long somebody was waiting */
 };
 
 /* ---- Which waits are for one lock ---- */
@@ -77,7 +79,7 @@ static uint32_t place_of_source(const struct finder *f, const struct weft_wait *
                : f->m->promises + f->s->families->of[source];
 }
 
-/* The list that a wait belongs to. A wait that lasts to the end may be a hang and says nothing about how long a
+/* The list of a wait. A wait that lasts to the end may be a hang, and says nothing about how long a
  * wait takes. */
 static uint32_t list_of_wait(const void *finder, uint32_t wait)
 {
@@ -126,7 +128,8 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
     }
 }
 
-/* Whether the trace says who holds it, and only one does at a time; notes who held it longest. */
+/* Returns true if the trace says who holds it, and only one does at a time; stores who held it
+ * longest. */
 static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
     const struct weft_history *h = f->h;
@@ -149,8 +152,8 @@ static int by_end_of_service(const void *a, const void *b)
     return by ? by : weft_order(x->from_ns, y->from_ns);
 }
 
-/* Whether it is handed on by whoever got it last, one after the other; notes who had it longest. In a chain, where
- * each waits for the one before it, nothing is handed on. */
+/* Returns true if it is handed on by whoever got it last, one after another; stores who had it
+ * longest. In a chain, where each waits for the one before it, nothing is handed on. */
 static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
 {
     uint32_t n = 0, queued = 0, handed = 0;
@@ -210,7 +213,7 @@ static uint32_t waiter_of(const struct finder *f, uint32_t promise, int64_t time
     return WEFT_NONE;
 }
 
-/* Whether it is only a place in the queue: it has the lock's type and label. */
+/* Returns true if it is only a place in the queue: it has the lock's type and label. */
 static bool is_place(const struct finder *f, uint32_t promise, uint32_t lock)
 {
     const uint32_t name = weft_model_name(f->m, promise);
@@ -222,7 +225,7 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
 {
     f->from_ns = f->to_ns = f->h->wait[item[0]].from_ns;
     f->wanted_ns = 0;
-    for (uint32_t i = 0; i < count; i++) { /* in the order in which they begin */
+    for (uint32_t i = 0; i < count; i++) { /* in the order in which they began */
         const struct weft_wait *w = &f->h->wait[item[i]];
         uint32_t who = w->reader;
         if (w->until_ns > f->to_ns) {
@@ -239,7 +242,8 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
     f->waits = count;
 }
 
-/* The family that waits most of its life, among those that are marked if there are any; or WEFT_NONE. */
+/* The family that waits for the largest part of its life, among marked ones if there are any; or
+ * WEFT_NONE. */
 static uint32_t worst_sort(const struct finder *f)
 {
     uint32_t best = WEFT_NONE;
@@ -298,7 +302,8 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
     analyse_finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
 }
 
-/* Whether what a wait is for waits for what somebody holds: then that is the lock. */
+/* Returns true if what a wait is for waits for something that somebody holds: then that is the
+ * lock. */
 static bool is_queued(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;

@@ -8,9 +8,9 @@
 #include "base/array.h"
 
 enum {
-    MERGE_AT = 1 << 18,  /* shares that are gathered before they are merged */
-    SOUNDINGS = 32,      /* paths that say how long they are */
-    STEPS_MAX = 2000000, /* in all paths that are looked at, about */
+    MERGE_AT = 1 << 18,  /* shares that are collected before they are merged */
+    SOUNDINGS = 32,      /* paths used to estimate how long paths are */
+    STEPS_MAX = 2000000, /* approximate limit for all examined paths together */
 };
 
 struct gatherer {
@@ -46,7 +46,7 @@ static uint32_t name_of(const struct weft_model *m, uint32_t promise)
     return promise == WEFT_NONE ? WEFT_NONE : weft_model_name(m, promise);
 }
 
-/* Shares of one kind and family become one. */
+/* Merges shares of one kind and family. */
 static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
 {
     uint32_t kept = 0;
@@ -80,7 +80,7 @@ static bool gather_members(struct gatherer *g, const struct weft_share *share, u
         g->room = room;
     }
     for (uint32_t i = 0; i < count; i++) {
-        bool nobody = weft_step_is_halt(share[i].kind); /* whoever ran: all are one */
+        bool nobody = weft_step_is_halt(share[i].kind); /* whatever ran: all are one share */
         uint32_t p = nobody ? WEFT_NONE : share[i].promise;
         c->share[c->shares++] =
             (struct weft_crowd_share){.kind = share[i].kind,
@@ -112,8 +112,8 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
     return ok;
 }
 
-/* The promise at a place of an even sample: of those that were resolved, sorted by how long they took, so that slow
- * ones are in it. */
+/* The promise at a place of an even sample of the resolved ones, which are sorted by how long they
+ * took, so that the sample includes slow ones. */
 static uint32_t chosen_member(const struct weft_crowd *c, const uint32_t *promise, uint32_t place,
                               uint32_t places)
 {
@@ -122,7 +122,7 @@ static uint32_t chosen_member(const struct weft_crowd *c, const uint32_t *promis
     return c->members ? c->member[at].promise : promise[at];
 }
 
-/* How many paths to look at: fewer if some have very many steps. 0: no memory. */
+/* How many paths to examine: fewer if some have very many steps. 0: no memory. */
 static uint32_t sample_size(const struct gatherer *g, const uint32_t *promise)
 {
     const struct weft_crowd *c = g->out;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Many promises of one sort: how they ended, how long they took, and what that time went to.
- *
- * Inside of weft; see cli/story.c. */
+/* Many promises of one sort: how they ended, how long they took, and where that time went. Used
+ * only within weft; see cli/story.c. */
 #ifndef WEFT_ANALYSE_CROWD_H
 #define WEFT_ANALYSE_CROWD_H
 
@@ -15,30 +14,30 @@ struct weft_crowd_member {
 
 struct weft_crowd_share {
     enum weft_step_kind kind;
-    uint32_t family;  /* of what it is called after, or WEFT_NONE */
+    uint32_t family;  /* the family that the share is named after, or WEFT_NONE */
     uint32_t promise; /* one of those, or WEFT_NONE */
-    bool one_label;   /* all of those have the same one */
+    bool one_label;   /* all of them have the same label */
     uint64_t steps;
-    int64_t total_ns; /* stops at INT64_MAX */
+    int64_t total_ns; /* capped at INT64_MAX */
 };
 
-#define WEFT_CROWD_SAMPLE                                                                          \
-    1000 /* paths that are looked at, at most; fewer where they are very long */
+#define WEFT_CROWD_SAMPLE 1000 /* the most paths that are examined; fewer if they are very long */
 
 struct weft_crowd {
     uint32_t count;
-    uint32_t outcomes[WEFT_OUTCOME_COUNT]; /* of what they became, if they became something */
-    uint32_t preexisting; /* their creation is not in the trace: not among the members */
-    struct weft_crowd_member *member; /* those that were resolved, the fastest first */
+    /* for promises that became others: the outcomes of those */
+    uint32_t outcomes[WEFT_OUTCOME_COUNT];
+    uint32_t preexisting; /* promises whose creation is not in the trace; they are not members */
+    struct weft_crowd_member *member; /* resolved promises, the fastest first */
     uint32_t members;
     uint32_t oldest_pending; /* or WEFT_NONE */
     struct weft_crowd_share
-        *share; /* the longest first; of the pending ones where there is no member */
+        *share; /* the longest first; if there are no members, of the pending promises */
     uint32_t shares, sampled;
-    int64_t sampled_ns; /* their time in all */
+    int64_t sampled_ns; /* total time of the examined members */
 };
 
-/* *out is empty. Returns 0 or WEFT_E_NOMEM. The caller releases it. */
+/* *out must be empty. Returns 0 or WEFT_E_NOMEM. The caller releases it. */
 int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
                     const struct analyse_families *families, const uint32_t *promise,
                     uint32_t count);
@@ -47,7 +46,8 @@ void weft_crowd_fini(struct weft_crowd *c);
 /* Members for qsort: the fastest first. */
 int analyse_crowd_by_time(const void *a, const void *b);
 
-/* Nearest-rank percentile: the shortest time that `percent` of the members do not exceed. There must be members. */
+/* Nearest-rank percentile: the shortest time that `percent` of the members do not exceed. There
+ * must be at least one member. */
 int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent);
 
 #endif

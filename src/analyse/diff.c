@@ -12,7 +12,7 @@
 
 /* ---- Endings ---- */
 
-/* Old Lwt's traces do not tell a cancellation from a failure, but by the exception. */
+/* Old traces of Lwt distinguish a cancellation from a failure only by the exception. */
 static bool is_cancellation(const struct weft_model *m, uint32_t promise)
 {
     static const char canceled[] = "Lwt.Canceled";
@@ -41,7 +41,7 @@ static int64_t age_ns(const struct weft_history *h, uint32_t promise)
     return h->m->end_ns - h->m->promise[promise].start_ns;
 }
 
-/* Whether a promise began within the recording: of the others only a part is known. */
+/* Returns true if a promise began within the recording: only a part of the others is known. */
 static bool began_here(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
@@ -90,8 +90,9 @@ static bool count_clans(struct analyse_differ *d)
 
 /* ---- Endings that differ ---- */
 
-/* Whether a run slept when it ended, for longer than the other ever did. Where the trace does not say how long was
- * recorded, any sleep may have been the last one; and mirage's may end with the loop that has just been left. */
+/* Returns true if a run slept when it ended, for longer than the other ever did. If the trace does
+ * not say how long was recorded, any sleep may have been the last one; and mirage's may end when
+ * the loop has just been left. */
 static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_history *other)
 {
     const struct weft_model *m = h->m;
@@ -107,22 +108,23 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
     return slept > 100 * MS && slept > usual + usual / 2;
 }
 
-/* Whether so many others of its clan ended in a run that one may well be unfinished when the run ends. */
+/* Returns true if so many others of its clan ended in a run that one may well be unfinished when
+ * the run ends. */
 static bool is_one_of_many(const struct analyse_clan *c, unsigned which)
 {
     enum { MANY = 8 };
     return c->promises[which] - c->ended[which][ANALYSE_OPEN] >= MANY;
 }
 
-/* Whether it has been pending for longer than such promises ever took in the other run. */
+/* Returns true if it has been pending for longer than such promises ever took in the other run. */
 static bool took_too_long(int64_t age_ns, int64_t longest_ns)
 {
     return age_ns > longest_ns + longest_ns / 2 + MS;
 }
 
-/* Whether a promise that is pending in a run would have ended there, if it were as in the other: it had the time, or
- * the program ended by itself and such promises have always ended in the other, or it should have ended and
- * everything sleeps. */
+/* Returns true if a promise that is pending in a run would have ended there if that run were like
+ * the other: it had the time; or the program ended by itself and such promises have always ended in
+ * the other run; or it should have ended and everything sleeps. */
 static bool pending_for_good(const struct weft_history *h, uint32_t promise,
                              const struct analyse_clan *c, unsigned other,
                              const struct weft_history *other_run)
@@ -137,7 +139,7 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
     return p->should_resolve && !is_one_of_many(c, 1 - other) && sleeps_to_the_end(h, other_run);
 }
 
-/* Whether an ending is about as frequent in the good runs. */
+/* Returns true if an ending is about as frequent in the good runs. */
 static bool is_usual_ending(const struct analyse_clan *c, enum analyse_ending e)
 {
     double share = (double)c->ended[0][e] / (c->promises[0] ? c->promises[0] : 1);
@@ -157,7 +159,7 @@ static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint
                         b = analyse_ending_of(d->bad->m, bad);
     if (d->good->m->promise[good].becomes != WEFT_NONE &&
         d->bad->m->promise[bad].becomes != WEFT_NONE)
-        return false; /* what they became is looked at */
+        return false; /* what it became is compared instead */
     if (g == b || (g == ANALYSE_SOMEHOW && b <= ANALYSE_ERROR) ||
         (b == ANALYSE_SOMEHOW && g <= ANALYSE_ERROR))
         return false;
@@ -179,7 +181,8 @@ static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint
     return !both_dropped && !is_usual_ending(c, b);
 }
 
-/* Whether a promise ended badly in the good runs, and well in the bad one, as all of its clan. */
+/* Returns true if a promise ended badly in the good runs, and well in the bad one, like all of its
+ * clan. */
 static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
     const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
@@ -195,7 +198,7 @@ static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t ba
 
 /* ---- Collecting changes ---- */
 
-/* A change before its text is made; changes that are alike are one. */
+/* A change before its text is made; similar changes are combined. */
 struct found {
     struct weft_change_found change;
     int64_t when_ns; /* in the good run, if it is there */
@@ -257,7 +260,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
     f->change.bad = bad;
 }
 
-/* Whether a promise failed, and somebody looked at it in the good run only. */
+/* Returns true if a promise failed, and somebody looked at it in the good run only. */
 static bool is_unread(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
     return analyse_ending_of(d->bad->m, bad) == ANALYSE_ERROR && d->mark[good] & ANALYSE_USED &&
@@ -283,7 +286,7 @@ static void find_endings(struct collector *k)
     }
 }
 
-/* Whether a promise of the bad run is pending, and ended in the good one. */
+/* Returns true if a promise of the bad run is pending, and ended in the good one. */
 static bool hangs_in_bad(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t bad = good == WEFT_NONE ? WEFT_NONE : d->bad_of_good[good];
@@ -292,7 +295,7 @@ static bool hangs_in_bad(const struct analyse_differ *d, uint32_t good)
            !d->bad->m->promise[weft_model_final(d->bad->m, bad)].background;
 }
 
-/* What a promise that stays pending waits for stays pending, too, however young it is. */
+/* What a pending promise waits for stays pending, too, however young it is. */
 static void follow_waits(struct collector *k)
 {
     struct analyse_differ *d = k->d;
@@ -311,14 +314,14 @@ static void follow_waits(struct collector *k)
                 d->mark[good] & ANALYSE_CHANGED)
                 continue;
             add_change(k, WEFT_CHANGE_OUTCOME, good, bad);
-            d->mark[good] |= ANALYSE_CHANGED; /* also where add_change has failed */
+            d->mark[good] |= ANALYSE_CHANGED; /* even if add_change failed */
             queue[queued++] = good;
         }
     }
     free(queue);
 }
 
-/* Which promises were read or waited for. */
+/* Marks promises that were read or waited for. */
 static void mark_used(const struct weft_model *m, uint8_t *mark)
 {
     for (uint32_t i = 0; i < m->interactions; i++) {
@@ -330,15 +333,16 @@ static void mark_used(const struct weft_model *m, uint8_t *mark)
     }
 }
 
-/* Whether all promises of the creator's clan that have ended have created one, in the good runs. */
+/* Returns true if, in the good runs, all promises of the creator's clan that have ended have
+ * created one. */
 static bool always_creates(const struct analyse_differ *d, uint32_t clan)
 {
     const struct analyse_clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];
     return c->creators[0] && c->creators[0] + above->ended[0][ANALYSE_OPEN] >= above->promises[0];
 }
 
-/* Whether a run went on for long enough to see what a promise created in the other one, so long after it began. before:
- * that was before it ended. */
+/* Returns true if a run lasted long enough to see what a promise created in the other one, so long
+ * after it began. before: that was before it ended. */
 static bool got_there(const struct weft_history *h, uint32_t promise, int64_t after_ns, bool before)
 {
     if (h->m->losses.ended == WEFT_ENDED_STOPPED ||
@@ -364,15 +368,15 @@ bool analyse_dispensable(const struct analyse_differ *d, uint32_t good)
     return false;
 }
 
-/* Children of a sort that the counterpart does not have. seen: by clan, the good promise of the last pair whose bad
- * promise has such a child. */
+/* Finds children of a sort that the counterpart does not have. seen: by clan, the good promise of
+ * the last pair whose bad promise has such a child. */
 static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 {
     struct analyse_differ *d = k->d;
     const struct weft_history *g = d->good, *b = d->bad;
     const uint32_t *good_clan = d->sides.side[0].clan, *bad_clan = d->sides.side[d->goods].clan;
     uint32_t bad = d->bad_of_good[good], clan;
-    bool complete = true; /* what was overwritten is not missing */
+    bool complete = true; /* overwritten promises are not missing */
     for (uint32_t i = 0; i < d->goods; i++)
         complete = complete && !d->sides.side[i].h->m->losses.overwritten;
     analyse_each(i, b->children_first, bad) {
@@ -506,7 +510,7 @@ static void count_aligned(struct analyse_differ *d)
         d->out->bad_promises += d->good_of_bad[p] != WEFT_ROOT;
 }
 
-/* Why the comparison may be wrong. */
+/* Says why the comparison may be wrong. */
 static void find_doubt(struct analyse_differ *d)
 {
     struct weft_diff *o = d->out;
@@ -584,7 +588,7 @@ static int compare_runs(struct analyse_differ *d, weft_progress_fn *progress, vo
     return 0;
 }
 
-/* What has been taken for the loop, or for nothing, has no counterpart. */
+/* A promise that was treated as the loop, or as nothing, has no counterpart. */
 static void forget_loops(uint32_t *list, const struct weft_history *h)
 {
     for (uint32_t p = 1; list && p < h->m->promises; p++)

@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: ISC */
-/* Where a bad run leaves the good one's order of causes.
- *
- * relevant.c says what went wrong, and marks what that depends on. Of that, these differ:
- *
- *   order      something was notified or resolved before the wait for it began, and the wait lasts still; in the
- *              good run it began before. It is followed back to why the wait began so late: as long as what
- *              woke the waiter came earlier than the signal in the good run, and later in the bad one
- *   unsignalled  somebody waits for a signal that came in the good run, and there are fewer of them
+/* Finds where the order of causes in a bad run diverges from that of the good one.
+ * relevant.c finds what went wrong, and marks what that depends on. Among those, it looks for these
+ * differences:
+ *   order      something was notified or resolved before the wait for it began, and the wait still lasts; in the
+ *              good run the wait began first. It is followed back to why the wait began so late: as long as what
+ *              woke the waiter came before the signal in the good run, and after it in the bad one
+ *   unsignalled  somebody waits for a signal that came in the good run, and there are fewer signals
  *   ending     a promise ended differently
- *   extra wait somebody begins to wait for something, and still waits; in the good run he never did
- *   no wait    what somebody waited for in the good run, and did without in the bad one
+ *   extra wait somebody began to wait for something, and still waits; in the good run it never did
+ *   no wait    somebody waited for something in the good run, and did without it in the bad one
  *   unread     a failure that somebody waited for in the good run
  *   unresolved a promise is pending
  *   missing, added  a promise that somebody waits for
  *   slower     a promise took longer; if that is all that went wrong
- *
- * What depends on another one that differs is a consequence, and so is what comes after it in the same task. Of the
- * others the earliest one is told: each has a time in the bad run, when it happened, or should have, as long after the
- * promise's creation as in the good run. If something unwaited led to it, that is told instead: a time limit that was over
- * in the same moment, or another one who resolved what was read last. */
+ * A difference that depends on another one is a consequence, and so is what comes after it in the
+ * same task. Of the others the earliest is reported. The time of each is its time in the bad run:
+ * when it happened, or when it should have happened, as long after the promise's creation as in the
+ * good run. If something that nobody waited for led to it, that is reported instead: a time limit
+ * that expired at the same moment, or another promise that resolved what was last read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,7 +27,7 @@
 struct search {
     struct analyse_differ *d;
     const struct weft_history *g, *b;
-    uint64_t budget; /* steps that may go into finding which of many waits is meant */
+    uint64_t budget; /* steps left for finding which of many waits is meant */
     struct analyse_parting *found;
     uint32_t count, room;
     uint8_t *differs, *bad_differs;   /* by promise: enum differs */
@@ -36,8 +35,8 @@ struct search {
 };
 
 enum differs {
-    DIFFERS = 1, /* it is among those found */
-    WAITS = 2,   /* … which says why it is pending */
+    DIFFERS = 1, /* it is among the differences found */
+    WAITS = 2,   /* … which also says why it is pending */
 };
 
 static void add_parting(struct search *s, struct analyse_parting c)
@@ -58,7 +57,7 @@ static void add_parting(struct search *s, struct analyse_parting c)
 
 /* ---- Waits that never end ---- */
 
-/* What waits for the same have in common: the promise, or its name. */
+/* What waits for the same thing have in common: the promise, or its name. */
 static uint32_t what_is_waited_for(const struct search *s, const struct weft_history *h,
                                    uint32_t source, bool by_name)
 {
@@ -68,7 +67,7 @@ static uint32_t what_is_waited_for(const struct search *s, const struct weft_his
                                : s->d->sides.side[h == s->b ? s->d->goods : 0].label[name];
 }
 
-/* Takes one step of the budget; false if it is spent. */
+/* Takes one step of the budget; returns false if it is used up. */
 static bool may_go_on(struct search *s)
 {
     s->budget -= s->budget > 0;
@@ -104,7 +103,7 @@ static const struct weft_wait *ranked_wait(struct search *s, const struct weft_h
     return NULL;
 }
 
-/* How many notifications of a promise come no later than that. Logarithmic. */
+/* How many notifications of a promise come no later than a time. Logarithmic. */
 static uint32_t notified_by(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
     return weft_history_notified_from(h, promise, time_ns + 1) - h->notified_first[promise];
@@ -120,7 +119,7 @@ static uint32_t notifications(const struct weft_history *h, uint32_t promise)
     return h->notified_first[promise + 1] - h->notified_first[promise];
 }
 
-/* Follows a wait back to what made it begin, as long as that came in another order, too. */
+/* Follows a wait back to what made it begin, as long as that came in a different order, too. */
 static void follow_back(const struct search *s, struct analyse_parting *c, uint32_t actor)
 {
     enum { STEPS = 64 };
@@ -144,7 +143,8 @@ static void follow_back(const struct search *s, struct analyse_parting *c, uint3
     }
 }
 
-/* Whether the same wait began after the signal in another good run: then that order does no harm. */
+/* Returns true if the same wait began after the signal in another good run: then that order does no
+ * harm. */
 static bool is_harmless(struct search *s, const struct analyse_parting *c, uint32_t rank,
                         uint32_t signal)
 {
@@ -164,7 +164,8 @@ static bool is_harmless(struct search *s, const struct analyse_parting *c, uint3
     return false;
 }
 
-/* A wait that is open in the bad run, and its counterpart in the good one that has ended. */
+/* Compares a wait that is open in the bad run with its counterpart in the good one, which has
+ * ended. */
 static void compare_wait(struct search *s, const struct weft_wait *good,
                          const struct weft_wait *bad, uint32_t rank)
 {
@@ -177,14 +178,15 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     c.late = (struct analyse_moment){.good = source, .bad = bad_source};
     c.late.good_ns = weft_history_resolved_ns(g, source);
     c.late.bad_ns = weft_history_resolved_ns(b, bad_source);
-    if (c.late.good_ns > good->until_ns) { /* so it was a signal that ended it */
+    if (c.late.good_ns > good->until_ns) { /* so a signal ended it */
         n = notified_by(g, source, good->until_ns);
         if (n == 0 || notified_ns(g, source, n - 1) < good->from_ns)
             return;
         c.late.is = ANALYSE_NOTIFIED;
         c.late.good_ns = notified_ns(g, source, n - 1);
     }
-    if (c.late.bad_ns == INT64_MAX) { /* what cannot be resolved, but signalled, or was not */
+    /* it is signalled and not resolved; the signal may be missing */
+    if (c.late.bad_ns == INT64_MAX) {
         uint32_t had = notified_by(b, bad_source, bad->from_ns), all = notifications(b, bad_source);
         if (all < n) {
             c.what = ANALYSE_UNSIGNALLED;
@@ -208,7 +210,7 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     add_parting(s, c);
 }
 
-/* Whether a promise of the good run ever waits for something of that kind. */
+/* Returns true if a promise of the good run ever waits for something of that kind. */
 static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 {
     const struct weft_history *h = s->g;
@@ -221,7 +223,8 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
     return false;
 }
 
-/* A wait that there is not in the good run: rank others for the same source are there in the bad one. */
+/* Offers a wait that the good run does not have; rank: how many others for the same source the bad
+ * one has. */
 static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t reader,
                         uint32_t source, uint32_t rank)
 {
@@ -243,7 +246,7 @@ static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t 
     add_parting(s, c);
 }
 
-/* The good run's counterpart of a wait; *rank: which of those for the same it is. */
+/* The good run's counterpart of a wait; *rank: its number among those for the same source. */
 static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint32_t reader,
                                            bool by_name, uint32_t *rank)
 {
@@ -255,7 +258,8 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
     return *rank == WEFT_NONE ? NULL : ranked_wait(s, s->g, reader, what, by_name, *rank);
 }
 
-/* Waits of the good run for what nobody waits for in the bad one, though its reader ended well, and before it. */
+/* Finds waits of the good run for something that nobody waits for in the bad one, though the reader
+ * ended well, and earlier. */
 static void find_left_out(struct search *s)
 {
     const struct analyse_differ *d = s->d;
@@ -331,7 +335,7 @@ static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
     add_parting(s, c);
 }
 
-/* Promises that only one of the runs has, and that somebody waits for there. */
+/* Compares promises that only one of the runs has, and that somebody waits for there. */
 static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
 {
     bool missing = bad == WEFT_NONE;
@@ -348,21 +352,22 @@ static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
     add_parting(s, c);
 }
 
-/* Whether a promise of the good run ended worse in the bad one. */
+/* Returns true if a promise of the good run ended worse in the bad one. */
 static bool went_wrong(const struct search *s, uint32_t good)
 {
     return good != WEFT_NONE && s->d->mark[good] & ANALYSE_CHANGED &&
            analyse_ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
 }
 
-/* A promise that only the good run has one more of, and whose creator went wrong: it gave up earlier. */
+/* Returns true for an extra promise of the good run whose creator went wrong: it gave up
+ * earlier. */
 static bool gave_up(const struct search *s, uint32_t good)
 {
     return s->d->mark[good] & ANALYSE_USED && went_wrong(s, s->g->m->promise[good].creator) &&
            !s->b->m->losses.overwritten && !analyse_dispensable(s->d, good);
 }
 
-/* A promise that the bad run has one more of: something was done too often. */
+/* Returns true for an extra promise of the bad run: something was done too often. */
 static bool did_more(const struct search *s, uint32_t bad)
 {
     return s->d->bad_mark[bad] & ANALYSE_USED && s->d->good_of_bad[bad] == WEFT_NONE &&
@@ -415,15 +420,15 @@ static void find_causes(const struct weft_model *m, const uint8_t *differs, int6
     }
 }
 
-/* Whether a promise was resolved in the good run by one that differs between the runs. */
+/* Returns true if a promise was resolved in the good run by one that differs between the runs. */
 static bool by_another(const struct search *s, uint32_t good)
 {
     uint32_t by = analyse_resolver_of(s->g, good);
     return by != WEFT_ROOT && s->differs[weft_model_final(s->g->m, by)];
 }
 
-/* Whether the creator of a missing promise did something afterwards, or the same kind of thing before: then it
- * skipped this one. */
+/* Returns true if the creator of a missing promise did something afterwards, or did the same kind
+ * of thing before: then it skipped this one. */
 static bool got_past(struct search *s, uint32_t good)
 {
     const struct analyse_differ *d = s->d;
@@ -441,7 +446,8 @@ static bool got_past(struct search *s, uint32_t good)
     return false;
 }
 
-/* What is missing because its creator ended before, or never got there, is no cause of that. */
+/* A promise that is missing because its creator ended earlier, or never got that far, is not a
+ * cause. */
 static void drop_unreached(struct search *s)
 {
     uint32_t kept = 0;
@@ -460,7 +466,7 @@ static bool is_consequence(const struct search *s, const struct analyse_parting 
     switch (c->what) {
     case ANALYSE_MISSING:
     case ANALYSE_ADDED:
-        return false; /* what led to it comes earlier */
+        return false; /* what led to it is earlier */
     case ANALYSE_UNSIGNALLED:
     case ANALYSE_NO_WAIT:
     case ANALYSE_SWAPPED:
@@ -482,7 +488,7 @@ static bool is_consequence(const struct search *s, const struct analyse_parting 
     return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX || by_another(s, good);
 }
 
-/* The first one that is no consequence of another; if they form a circle, the first of all. */
+/* The first that is not a consequence of another; if they form a circle, the first of all. */
 static const struct analyse_parting *first_of(const struct search *s)
 {
     const struct analyse_parting *best = NULL;
@@ -500,7 +506,7 @@ static const struct analyse_parting *first_of(const struct search *s)
     return best;
 }
 
-/* ---- What led to it, though nobody waited for that ---- */
+/* ---- What led to it, though nobody waited for it ---- */
 
 static uint32_t creator_in(const struct weft_model *m, uint32_t promise)
 {
@@ -531,7 +537,7 @@ static bool find_limit(const struct search *s, struct analyse_parting *c)
     return false;
 }
 
-/* Whether two runs' promises are of one type, and have the same name. */
+/* Returns true if promises of two runs have the same type and the same name. */
 static bool are_namesakes(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
 {
     const struct analyse_side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
@@ -540,7 +546,7 @@ static bool are_namesakes(const struct search *s, uint32_t good, uint32_t run, u
            (x == WEFT_NONE || y == WEFT_NONE ? x == y : a->label[x] == b->label[y]);
 }
 
-/* What a promise read last before a time; of that name, unless it is WEFT_NONE. */
+/* What a promise read last before a time; with that name, unless it is WEFT_NONE. */
 static uint32_t last_read(const struct search *s, const struct weft_history *h, uint32_t who,
                           int64_t until_ns, uint32_t like)
 {
@@ -553,7 +559,7 @@ static uint32_t last_read(const struct search *s, const struct weft_history *h, 
     return last;
 }
 
-/* Whether it is the same in another good run. */
+/* Returns true if it is the same in another good run. */
 static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
 {
     for (uint32_t r = 1; r < s->d->goods; r++) {
@@ -565,7 +571,7 @@ static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
     return false;
 }
 
-/* What somebody read last before had been resolved by another one. */
+/* What somebody last read had been resolved by a different promise. */
 static void find_other_actor(const struct search *s, struct analyse_parting *c, uint32_t who,
                              int64_t until_ns)
 {
@@ -584,7 +590,7 @@ static void find_other_actor(const struct search *s, struct analyse_parting *c, 
     c->when_ns = c->early.bad_ns;
 }
 
-/* What ran for longer than ever in the good runs, while something took longer. */
+/* Finds what ran for longer than ever in the good runs, while something took longer. */
 static void find_blocker(const struct search *s, struct analyse_parting *c)
 {
     const struct weft_diff *o = s->d->out;
@@ -629,7 +635,7 @@ static void follow_unwaited(const struct search *s, struct analyse_parting *c)
 
 /* ---- Where both were still alike ---- */
 
-/* The last event of relevant promises that both runs have before they part. */
+/* The last event of relevant promises that both runs have before they diverge. */
 static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
 {
     struct weft_divergence *v = &s->d->out->divergence;

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: ISC */
-/* Drift: what is to come at a fixed rate, but sets its timer anew after its own work, so that each time comes later by what
- * that took. That the first timer, which is set before any work, is as long as the others tells it from one that is set to
- * the next full period. Whoever sets it is one that it wakes, or the timer before. */
+/* Drift: something should happen at a fixed rate, but sets its timer again after its own work, so
+ * each time comes later by the time that the work took. If it set the timer for the next full
+ * period instead, the first timer, which is set before any work, would be longer than the others;
+ * so they must be equally long. The timer is set by the promise that it wakes, or by the timer
+ * before. */
 #include <string.h>
 
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
-#define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
+#define NEAR_NS INT64_C(200000) /* a timer may be late by this much, */
 enum {
-    NEAR = 10,  /* … or by 1/NEAR; 1/NEAR of them may be shorter than that */
-    TIME = 4,   /* 1/TIME must be in time: none comes early, but on a busy machine many come late */
-    TIMES = 10, /* that a timer was set anew */
-    SHARE = 5,  /* 1/SHARE of the timer, at least, is what the work takes */
-    LINE = 10000, /* timers to follow back, each of which set the next one */
+    NEAR = 10,  /* … or by 1/NEAR; 1/NEAR of them may be shorter */
+    TIME = 4,   /* 1/TIME must be on time: none comes early, but on a busy machine many come late */
+    TIMES = 10, /* how often a timer must be set again */
+    SHARE = 5,  /* the work takes at least 1/SHARE of the timer */
+    LINE = 10000, /* timers to follow back, each set by the one before */
 };
 
-/* A time that its timer woke it. */
+/* One time that its timer woke it. */
 struct tick {
-    int64_t set_ns, over_ns, woken_ns, done_ns; /* done: the end of the run that it began */
+    int64_t set_ns, over_ns, woken_ns, done_ns; /* done: the end of the run that it started */
     uint32_t timer;
 };
 
@@ -26,9 +28,8 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct tick
-        *tick; /* of one handler and one sort of timers, of which each is set by the run before */
-    int64_t *length; /* beside these */
+    struct tick *tick; /* of one handler and one sort of timer, each set by the run before */
+    int64_t *length;   /* parallel to these */
     uint32_t ticks, room, lengths;
 };
 
@@ -45,7 +46,7 @@ static int64_t times_ns(int64_t length_ns, uint32_t n)
     return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
 }
 
-/* The median of what the work took, before all but the first. */
+/* The median time of the work, before all ticks but the first. */
 static int64_t work_takes(struct finder *f)
 {
     for (uint32_t i = 1; i < f->ticks; i++)
@@ -58,7 +59,7 @@ static int64_t timer_takes(struct finder *f)
 {
     for (uint32_t i = 1; i < f->ticks; i++)
         f->length[i - 1] = f->tick[i].over_ns - f->tick[i].set_ns;
-    analyse_median(f->length, f->ticks - 1); /* puts them in order */
+    analyse_median(f->length, f->ticks - 1); /* sorts them */
     return f->length[(f->ticks - 1) / NEAR];
 }
 
@@ -126,7 +127,7 @@ static void add_tick(struct finder *f, struct tick x)
         f->tick[f->ticks++] = x;
 }
 
-/* Looks at timers of which each has set the next one, back from the last of them. */
+/* Follows timers, each of which has set the next one, back from the last of them. */
 static void follow_timers(struct finder *f, uint32_t last)
 {
     const struct weft_history *h = f->h;
@@ -146,7 +147,7 @@ static void follow_timers(struct finder *f, uint32_t last)
         report_if_late(f, WEFT_NONE);
 }
 
-/* Looks at the runs of one promise: which of them a timer began that the one before had set. */
+/* Examines the runs of one promise that were started by a timer which the run before had set. */
 static void follow_handler(struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;

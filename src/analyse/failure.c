@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Swallowed failures: a promise failed, and nobody waited for it, read it, or did anything that looks like an
- * answer.
- *
- * Whoever lets a promise fail often tells it on at once: its creator fails, too, or is resolved, or another one fails
- * for the same reason. Then it is that one which must be looked at. */
+/* Swallowed failures: a promise failed, and nobody waited for it, read it, or did anything that
+ * looks like a reaction.
+ * A failure is often passed on at once: the promise's creator fails, too, or is resolved, or
+ * another one fails for the same reason. Then that promise is the one to examine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +10,16 @@
 #include "analyse/types.h"
 
 #define MS INT64_C(1000000)
-#define CHANCE_NS (10 * MS) /* in which a loop has had its turn */
+#define CHANCE_NS (10 * MS) /* long enough for a loop to have had its turn */
 #define ANSWER_NS MS        /* a direct answer to a failure comes within this time */
 enum {
-    NEAR = 32,      /* events that are looked at before and after a failure */
-    STREAMS = 16,   /* promises whose later events are looked at */
-    RUNS = 16,      /* of each */
-    ANCESTORS = 16, /* creators that are looked at */
+    NEAR = 32,      /* events that are examined before and after a failure */
+    STREAMS = 16,   /* promises whose later events are examined */
+    RUNS = 16,      /* runs of each */
+    ANCESTORS = 16, /* creators that are examined */
 };
 
-enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and went on without it */ };
+enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and continued without it */ };
 
 struct failure {
     uint32_t promise, family, reason;
@@ -32,13 +31,12 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    unsigned char *read;          /* by promise: whether it was read after it had ended */
-    unsigned char *family_read;   /* by family: whether one of it was ever read */
-    unsigned char *family_missed; /* … whether one of it was fulfilled, and never read */
-    uint32_t *origin;             /* by promise: a failure that it stands for, or WEFT_NONE */
-    uint32_t
-        *stranded; /* by promise: a wait that is open for something that it created, or WEFT_NONE */
-    bool any_read; /* the program says who reads what */
+    unsigned char *read;          /* by promise: it was read after it had ended */
+    unsigned char *family_read;   /* by family: a promise of it was read at least once */
+    unsigned char *family_missed; /* … a promise of it was fulfilled, and never read */
+    uint32_t *origin;             /* by promise: the failure that it passes on, or WEFT_NONE */
+    uint32_t *stranded; /* by promise: an open wait for something that it created, or WEFT_NONE */
+    bool any_read;      /* the program says who reads what */
     struct failure *failure;
     uint32_t failures, room;
 };
@@ -55,8 +53,9 @@ static void record_read(struct finder *f, uint32_t promise, int64_t time_ns)
     f->any_read = true;
 }
 
-/* Whether a reader that waited for p as one of a group has gone on because of others of it only, at least two of them
- * after p had failed, and then reported success. Two: one is enough for somebody who wants any of them. */
+/* Returns true if a reader that waited for p as one of a group continued only because of others in
+ * it, at least two of them after p had failed, and then reported success. At least two: one is
+ * enough for a reader that wants any of them. */
 static bool is_passed_over(const struct finder *f, const struct weft_wait *wait, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -117,7 +116,7 @@ static bool is_made_by(const struct finder *f, uint32_t ancestor, uint32_t promi
     return false;
 }
 
-/* Finds who still waits for what a failed promise was to resolve. */
+/* Finds who still waits for what a failed promise should have resolved. */
 static void record_stranded(struct finder *f)
 {
     const struct weft_history *h = f->h;
@@ -153,7 +152,7 @@ static enum looked looked_at(const struct finder *f, uint32_t p)
     return looked;
 }
 
-/* ---- Handed on ---- */
+/* ---- Failures that are passed on ---- */
 
 /* When the run in which a promise did something ended. */
 static int64_t run_end(const struct finder *f, uint32_t actor, int64_t time_ns)
@@ -168,9 +167,9 @@ static int64_t run_start(const struct finder *f, uint32_t actor, int64_t time_ns
     return run == WEFT_NONE ? time_ns : f->m->run[run].start_ns;
 }
 
-/* Whether the program says who looks at promises like p: somebody reads others of its sort, or its creator says for
- * what it waits, and p is not a task in its own right, which may deal with the failure itself. Then that nobody looked
- * at p means something. */
+/* Returns true if the program says who looks at promises like p: somebody reads others of its sort;
+ * or its creator says what it waits for, and p is not an independent task, which may handle the
+ * failure itself. Then it means something that nobody looked at p. */
 static bool says_who_looks(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -182,8 +181,8 @@ static bool says_who_looks(const struct finder *f, uint32_t p)
             h->waits_of_first[creator + 1] > h->waits_of_first[creator]);
 }
 
-/* Whether the resolution of q, in the same run, passes the failure of p on. It does not if q should have looked at
- * p and reports success. */
+/* Returns true if the resolution of q, in the same run, passes on the failure of p. It does not if
+ * q should have looked at p and reports success. */
 static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
 {
     const struct weft_model *m = f->m;
@@ -223,7 +222,8 @@ static uint32_t handed_on(const struct finder *f, uint32_t p)
 
 /* ---- Guards ---- */
 
-/* Whether the loops have gone on after the failure, so that somebody could have looked. */
+/* Returns true if the loops have continued after the failure, so that somebody could have
+ * looked. */
 static bool had_chance(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -245,8 +245,8 @@ static bool had_chance(const struct finder *f, uint32_t p)
     return idles >= (over ? 1 : 2) || runs >= (over ? 2 : 4);
 }
 
-/* Whether the creator runs right after the failure for no other known reason. Not if it only continues what it did
- * when it started the promise. */
+/* Returns true if the creator runs right after the failure for no other known reason. Not if it
+ * only continues what it did when it started the promise. */
 static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
     const struct weft_history *h = f->h;
@@ -265,7 +265,7 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
             continue;
         bool ends = f->m->promise[creator].outcome == WEFT_FULFILLED &&
                     f->m->promise[creator].end_ns <= f->m->run[next].end_ns;
-        if (ends && says_who_looks(f, p)) /* it reports success, without having looked */
+        if (ends && says_who_looks(f, p)) /* it reports success without having looked */
             return false;
         return h->run_promise[next] == creator && h->run_cause[next] == WEFT_NONE && !nested &&
                weft_history_idles(h, stream, time, f->m->run[next].start_ns, 1) == 0;
@@ -273,7 +273,8 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
     return false;
 }
 
-/* Whether a promise creates another one between two times; a promise that is not 0: of that family. */
+/* Returns true if a promise creates another one between two times; if a promise is given that is
+ * not 0: one of that family. */
 static bool creates_one(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
                         int64_t to)
 {
@@ -289,7 +290,8 @@ static bool creates_one(const struct finder *f, uint32_t creator, uint32_t famil
     return false;
 }
 
-/* Whether its creator does something in answer, in the run in which it failed: creates something, or gets a label. */
+/* Returns true if its creator reacts in the run in which it failed: it creates something, or gets a
+ * label. */
 static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
     uint32_t creator = f->m->promise[p].creator;
@@ -301,7 +303,8 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
             analyse_is_labelled(f->m, creator, time, end, NEAR));
 }
 
-/* Whether the creator still waits for another one of the same sort: it may come to this one later. */
+/* Returns true if the creator still waits for another one of the same sort: it may look at this one
+ * later. */
 static bool may_come_to(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -313,8 +316,8 @@ static bool may_come_to(const struct finder *f, uint32_t p)
     return w->end == WEFT_WAIT_OPEN && f->s->families->of[w->source] == f->s->families->of[p];
 }
 
-/* Whether the creator may have come to it without saying so: it looked at a younger one of the same sort later, and
- * others that were there already are not read either. */
+/* Returns true if the creator may have looked at it without an event: it looked at a younger one of
+ * the same sort later, and others that were there already are not read either. */
 static bool may_have_come(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -331,7 +334,8 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether it stands for somebody outside, at the top, and promises of this sort are never read by anybody. */
+/* Returns true if it stands for somebody outside, at the top, and nobody ever reads promises of
+ * this sort. */
 static bool is_own_master(const struct finder *f, uint32_t p)
 {
     uint32_t creator = f->m->promise[p].creator;
@@ -341,14 +345,15 @@ static bool is_own_master(const struct finder *f, uint32_t p)
             analyse_type(f->m, creator) & ANALYSE_LASTING);
 }
 
-/* Whether it is the program itself: nobody stands above it who could look. */
+/* Returns true if it is the program itself: there is nobody above it that could look. */
 static bool is_program(const struct finder *f, uint32_t p)
 {
     return f->m->promise[p].creator == WEFT_ROOT && p == 1 &&
            f->h->children_first[p + 1] > f->h->children_first[p];
 }
 
-/* Whether its reason begins with one of these, and a colon or nothing follows: as runtimes say it. */
+/* Returns true if its reason begins with one of these, followed by a colon or nothing, as runtimes
+ * write it. */
 static bool reason_is(const struct weft_model *m, uint32_t p, const char *const *classes)
 {
     uint32_t size, reason = weft_model_reason(m, p);
@@ -361,7 +366,7 @@ static bool reason_is(const struct weft_model *m, uint32_t p, const char *const 
     return false;
 }
 
-/* The signs of a failure: what is known of those that could have looked at it. */
+/* The signs of a failure: what is known about those that could have looked at it. */
 static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked looked)
 {
     static const char *const unhandled[] = {"unhandled rejection", NULL};
@@ -425,7 +430,7 @@ static bool collect_failures(struct finder *f)
     return true;
 }
 
-/* Of one family and reason together, the surest and first one in front. */
+/* Sorts by family and reason together; within them, the most certain and earliest first. */
 static int by_family_and_reason(const void *a, const void *b)
 {
     const struct failure *x = a, *y = b;

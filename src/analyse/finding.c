@@ -15,7 +15,7 @@ bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, 
     return ok;
 }
 
-/* The place in s->taken of an array, or of a new one; NULL: no memory. */
+/* The place of an array in s->taken, or a free one for a new array; NULL: no memory. */
 static void **place_of(struct analyse_search *s, const void *array)
 {
     for (uint32_t i = 0; array && i < s->takens; i++)
@@ -54,7 +54,8 @@ struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uin
                                    uint32_t (*list_of)(const void *data, uint32_t item),
                                    const void *data)
 {
-    /* [k + 1] is where list k goes on while it is filled, and so becomes the beginning of the next one. */
+    /* While it is filled, entry k + 1 is where list k continues; in the end it is the beginning of
+     * the next list. */
     struct analyse_lists l = {.first = analyse_take(s, (uint64_t)lists + 2, sizeof *l.first)};
     uint32_t list, sum = 0;
     for (uint32_t i = 0; i < count && !s->failed; i++)
@@ -290,7 +291,7 @@ bool analyse_is_labelled(const struct weft_model *m, uint32_t promise, int64_t f
 
 /* ---- Telling ---- */
 
-/* Whether the evidence has another promise with the same label. */
+/* Returns true if the evidence has another promise with the same label. */
 static bool has_namesake(const struct weft_model *m, const struct weft_finding *f, uint32_t promise)
 {
     uint32_t name = weft_model_name(m, promise);
@@ -304,7 +305,7 @@ static bool has_namesake(const struct weft_model *m, const struct weft_finding *
     return false;
 }
 
-/* A promise by its name, with its number if another one has that, too. */
+/* A promise by its name, with its number if another promise has the same name. */
 static struct analyse_slot called(const struct weft_model *m, const struct weft_finding *f,
                                   const char *name, uint32_t promise)
 {

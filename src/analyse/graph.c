@@ -8,7 +8,8 @@
 
 /* ---- Blocking waits ---- */
 
-/* Whether the trace says when those who waited go on: otherwise a wait for what is resolved means nothing. */
+/* Returns true if the trace says when waiters continue: otherwise a wait for something that is
+ * resolved means nothing. */
 static bool says_who_goes_on(const struct weft_history *h)
 {
     uint64_t told = 0, untold = 0;
@@ -22,21 +23,21 @@ static bool says_who_goes_on(const struct weft_history *h)
            untold; /* a small program may have only waits of which nothing says how they ended */
 }
 
-/* Whether somebody can still wait for it: it has no result, or was dropped. */
+/* Returns true if somebody may still be waiting for it: it has no result, or was dropped. */
 static bool is_missing(const struct weft_model *m, uint32_t promise)
 {
     return analyse_is_pending(m, promise) || m->promise[promise].outcome == WEFT_FORGOTTEN;
 }
 
-/* A time limit: who waits for it waits for the first of several. As long as the program runs, it ends the wait for
- * all else. */
+/* Returns true for a time limit: whoever waits for it waits for the first of several. As long as
+ * the program runs, it ends the wait for everything else. */
 static bool is_limit(const struct analyse_search *s, uint32_t p)
 {
     return (analyse_known(s, p) & ANALYSE_TIMER) != 0;
 }
 
-/* Of a reader's open waits, those that block it: the ones for what is missing; if there are none, or only time
- * limits, the one for what came last. */
+/* Of a reader's open waits, those that block it: the waits for what is missing; if there are none,
+ * or only time limits, the one for what came last. */
 struct blocking {
     const struct analyse_search *s;
     const struct weft_history *h;
@@ -45,8 +46,8 @@ struct blocking {
     uint32_t count;
 };
 
-/* Whether the reader went on without what it waited for there: something else that it waited for came first (a
- * race), or it ended what it waited for itself. */
+/* Returns true if the reader continued without what it waited for there: something else that it
+ * waited for came first (a race), or it ended what it waited for itself. */
 static bool went_on(const struct blocking *b, uint32_t r, const struct weft_wait *w,
                     const struct weft_wait *last)
 {
@@ -58,7 +59,7 @@ static bool went_on(const struct blocking *b, uint32_t r, const struct weft_wait
                                                 : last->until_ns > w->from_ns);
 }
 
-/* Of the waits of a reader that it went on after, the last that ended. */
+/* The last wait to end, among those after which a reader continued. */
 static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t r)
 {
     const struct weft_wait *last = NULL;
@@ -71,7 +72,8 @@ static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t
     return last;
 }
 
-/* Whether a wait began before a promise was resolved; else its reader has gone on since. */
+/* Returns true if a wait began before a promise was resolved; otherwise its reader has continued
+ * since. */
 static bool begun_before_resolved(const struct weft_history *h, uint32_t begun_by, uint32_t source)
 {
     uint32_t by = h->resolution[weft_model_final(h->m, source)];
@@ -126,7 +128,7 @@ static uint32_t source_in_list(const void *sorting, uint32_t i)
     return analyse_source(x->g, x->wait[i]);
 }
 
-/* Waits by reader or by source. */
+/* Sorts waits by reader or by source. */
 static void sort_waits(struct analyse_graph *g, const struct blocking *b,
                        uint32_t (*by)(const void *sorting, uint32_t i), uint32_t **first,
                        uint32_t **item)
@@ -150,8 +152,8 @@ static bool sort_both(struct analyse_graph *g, const struct blocking *b)
 
 enum { DEEP = 16 };
 
-/* Who cancelled what a wait of its reader was for, or what a call of the reader's was in; *by: that interaction. WEFT_NONE:
- * nobody, or the reader itself. */
+/* Who cancelled what a wait of its reader was for, or what a wait of one of the reader's calls was
+ * for; *by: that interaction. WEFT_NONE: nobody, or the reader itself. */
 static uint32_t canceller(const struct analyse_graph *g, const struct weft_wait *w, uint32_t *by)
 {
     const struct weft_history *h = g->s->h;
@@ -172,7 +174,8 @@ static uint32_t canceller(const struct analyse_graph *g, const struct weft_wait 
     return who == WEFT_ROOT || who == weft_model_final(m, w->reader) ? WEFT_NONE : who;
 }
 
-/* Whether somebody waits for a promise, directly or through others, and has done so only since an interaction. */
+/* Returns true if somebody waits for a promise, directly or through others, and has done so only
+ * since an interaction. */
 static bool waits_since(const struct analyse_graph *g, uint32_t who, uint32_t promise,
                         uint32_t since)
 {
@@ -186,8 +189,8 @@ static bool waits_since(const struct analyse_graph *g, uint32_t who, uint32_t pr
     return false;
 }
 
-/* Somebody cancelled what a promise waited for, and waits for the promise to end; but that waits for the same sort of thing again.
- * Returns the wait that was cancelled, or WEFT_NONE. */
+/* Somebody cancelled what a promise waited for, and waits for the promise to end; but the promise
+ * waits for the same sort of thing again. Returns the wait that was cancelled, or WEFT_NONE. */
 static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint32_t *who)
 {
     const struct weft_history *h = g->s->h;
@@ -201,7 +204,7 @@ static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint3
         return WEFT_NONE;
     for (uint32_t i = end - 1; i-- > first;) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (w->end == WEFT_WAIT_OPEN) /* for several things at once */
+        if (w->end == WEFT_WAIT_OPEN) /* it waits for several things at once */
             return WEFT_NONE;
         if (family[weft_model_final(g->s->m, w->source)] != now)
             continue;
@@ -212,14 +215,14 @@ static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint3
     return WEFT_NONE;
 }
 
-/* What those wait for is not what holds up others. False: there are none. */
+/* What such promises wait for is not what holds up others. Returns false if there are none. */
 static bool leave_out_deaf(struct analyse_graph *g, struct blocking *b)
 {
     uint32_t kept = 0, last = WEFT_NONE, who;
     bool deaf = false;
     for (uint32_t i = 0; i < b->count; i++) {
         uint32_t reader = analyse_reader(g, b->out[i]);
-        if (reader != last) /* those of one reader come together */
+        if (reader != last) /* the waits of one reader come together */
             deaf = deaf_wait(g, reader, &who) != WEFT_NONE;
         last = reader;
         if (!deaf)
@@ -280,13 +283,15 @@ static struct analyse_group *add_group(struct analyse_graph *g, uint32_t node)
     return added;
 }
 
-/* Puts what waits for those in queue[head…] into their groups, the nearest first. Returns the new tail. */
+/* Puts the waiters for those in queue[head…] into their groups, the closest first. Returns the new
+ * tail. */
 static uint32_t spread_group(struct analyse_graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
 {
     for (; head < tail; head++) {
         uint32_t node = queue[head];
         unsigned behind = g->mark[node] & ANALYSE_BEHIND_BACKGROUND;
-        /* A condition is always pending; a promise that missed its signal waits for nothing else. */
+        /* A condition is always pending; a promise that missed its signal waits for nothing
+         * else. */
         const struct analyse_group *group = &g->groups[g->group[node]];
         if (analyse_is_meant(g, node) && !(group->lost_clear && group->node == node))
             behind = ANALYSE_BEHIND_BACKGROUND;
@@ -303,7 +308,7 @@ static uint32_t spread_group(struct analyse_graph *g, uint32_t *queue, uint32_t 
     return tail;
 }
 
-/* Roots: first those on which something is wrong, then (weak) those that are meant to be pending. */
+/* Adds roots: first those with something wrong, then (weak) those that are meant to be pending. */
 static bool add_roots(struct analyse_graph *g, bool weak, uint32_t *queue, uint32_t *tail)
 {
     const struct weft_model *m = g->s->m;
@@ -329,8 +334,8 @@ static bool add_roots(struct analyse_graph *g, bool weak, uint32_t *queue, uint3
     return true;
 }
 
-/* Those that nobody waits for, though they should be resolved: they are marked, or others of their sort were. Or the program ended
- * by itself though they had something to do. */
+/* Adds promises that nobody waits for, though they should be resolved: they are marked, or others
+ * of their sort were resolved. Or the program ended by itself though they had something to do. */
 static bool add_lonely(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
 {
     const struct weft_model *m = g->s->m;
@@ -346,8 +351,8 @@ static bool add_lonely(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
     return true;
 }
 
-/* Marks what waits for something that is meant to come at some time or never, or for a time limit, whatever else it
- * waits for. */
+/* Marks what waits for something that may come at any time or never, or for a time limit, whatever
+ * else it waits for. */
 static void mark_free(struct analyse_graph *g, unsigned char mark, uint32_t *queue)
 {
     const struct weft_model *m = g->s->m;
@@ -370,7 +375,8 @@ static void mark_free(struct analyse_graph *g, unsigned char mark, uint32_t *que
         }
 }
 
-/* Marks what should be resolved, and all that it waits for, up to what is meant to be pending. */
+/* Marks what should be resolved, and everything that it waits for, up to what is meant to be
+ * pending. */
 static void mark_should(struct analyse_graph *g, uint32_t *queue)
 {
     const struct weft_model *m = g->s->m;
@@ -392,7 +398,8 @@ static void mark_should(struct analyse_graph *g, uint32_t *queue)
 
 /* ---- Circles ---- */
 
-/* Tarjan's strongly connected components, of what is in no group yet, without recursion. */
+/* Tarjan's strongly connected components of promises that are in no group yet, without
+ * recursion. */
 struct tarjan {
     uint32_t *index, *low, *at, *from, *stack; /* index 0: not seen; low UINT32_MAX: done */
     uint32_t depth, counter;
@@ -407,7 +414,8 @@ static void tarjan_enter(struct tarjan *t, const struct analyse_graph *g, uint32
     t->stack[t->depth++] = node;
 }
 
-/* The component on top of the stack, if it is a circle, becomes a group; each of it waits for another of it. */
+/* If the component on top of the stack is a circle, makes it a group; each member waits for another
+ * one. */
 static bool add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root, uint32_t *queue,
                        uint32_t *tail)
 {
@@ -497,7 +505,7 @@ static bool add_circles(struct analyse_graph *g, uint32_t *queue, uint32_t *tail
 
 /* ---- All of it ---- */
 
-/* The queue, by groups. */
+/* Puts the queue in order of groups. */
 static bool sort_groups(struct analyse_graph *g, const uint32_t *queue, uint32_t count)
 {
     g->order = analyse_take(g->s, count, sizeof *g->order);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Who waits for whom when the trace ends; inside of analyse.
- *
- * Promises that cannot go on are grouped by what they wait for in the end: a root, which itself waits for
- * nobody, or a circle. A promise stands for what became it. */
+/* Who waits for whom when the trace ends. Internal to analyse.
+ * Promises that cannot continue are grouped by what they wait for in the end: a root, which does
+ * not wait for anybody itself, or a circle. If a promise became another one, that one is used. */
 #ifndef WEFT_ANALYSE_GRAPH_H
 #define WEFT_ANALYSE_GRAPH_H
 
@@ -11,78 +10,86 @@
 /* How a wake-up was lost. */
 enum analyse_lost {
     ANALYSE_NOT_LOST,
-    ANALYSE_LOST_BEFORE, /* notified when nobody waited, waited for afterwards */
-    ANALYSE_LOST_LATE,   /* notified once, for all who waited then; waited for afterwards */
-    ANALYSE_LOST_SIGNAL, /* notified while somebody waited, and nobody ran because of it */
-    ANALYSE_LOST_RESULT, /* resolved, and the one who waited never ran again */
-    ANALYSE_LOST_OTHER,  /* notified, and only another one ran because of it, which waits again */
+    ANALYSE_LOST_BEFORE, /* it was notified when nobody waited, and waited for afterwards */
+    /* it was notified once, for all who waited then; others began to wait afterwards */
+    ANALYSE_LOST_LATE,
+    ANALYSE_LOST_SIGNAL, /* it was notified while somebody waited, but nobody ran because of it */
+    ANALYSE_LOST_RESULT, /* it was resolved, but the waiter never ran again */
+    /* it was notified, but only another waiter ran because of it, which now waits again */
+    ANALYSE_LOST_OTHER,
 };
 
-/* Why somebody is thought to be the one who would resolve a root. */
+/* Why a promise is thought to be the one that would resolve a root. */
 enum analyse_why {
     ANALYSE_NOBODY,
-    ANALYSE_CREATED,    /* created it; nothing else is known */
-    ANALYSE_AS_CREATOR, /* created it, and most like it were resolved by their creators */
-    ANALYSE_AS_HOLDER,  /* got the one before it (a lock), and has not passed it on since */
-    ANALYSE_AS_BEFORE,  /* resolved most like it */
-    ANALYSE_HOLDS,      /* the trace says that it holds the root, perhaps with others */
+    ANALYSE_CREATED, /* it created the root; nothing else is known */
+    /* it created the root, and most promises like the root were resolved by their creators */
+    ANALYSE_AS_CREATOR,
+    ANALYSE_AS_HOLDER, /* it got the previous one (a lock) and has not passed it on */
+    ANALYSE_AS_BEFORE, /* it resolved most promises like the root */
+    ANALYSE_HOLDS,     /* the trace says that it holds the root, perhaps together with others */
 };
 
 struct analyse_group {
-    uint32_t node;         /* the root, or one of the circle */
+    uint32_t node;         /* the root, or a member of the circle */
     uint32_t first, count; /* in order[]; node is the first one */
-    uint32_t members;      /* of the circle; 0: a root */
-    uint32_t circle;       /* how many of them next leads through, from node on */
+    uint32_t members;      /* the size of the circle; 0: it is a root */
+    uint32_t circle;       /* how many of these there are when following next from node on */
 
     enum analyse_lost lost;
-    uint32_t lost_wait; /* the wait that it was lost for */
+    uint32_t lost_wait; /* the wait that did not get the wake-up */
     int64_t lost_ns;    /* when it was notified or resolved */
-    uint32_t lost_by;   /* who did, or WEFT_NONE */
-    uint32_t lost_to;   /* OTHER: the wait that it ended */
-    bool lost_often;    /* the same was seen before, and did no harm */
-    bool
-        lost_usual; /* it was signalled in vain before, or waited for: perhaps it told of nothing new */
-    bool lost_acted; /* the waiter may have dealt with the signal before it waited */
-    bool lost_clear; /* … did nothing at all in between, or it was waiting */
+    uint32_t lost_by;   /* the promise that did so, or WEFT_NONE */
+    uint32_t lost_to;   /* OTHER: the wait that it ended instead */
+    bool lost_often;    /* the same happened before without harm */
+    /* it was signalled without a waiter before, or waited for: perhaps the signal said nothing
+     * new */
+    bool lost_usual;
+    bool lost_acted; /* the waiter may have handled the signal before it waited */
+    bool lost_clear; /* … it did nothing at all in between, or was already waiting */
 
-    uint32_t deaf;    /* the wait that was cancelled, and node goes on as before; or WEFT_NONE */
-    uint32_t deaf_to; /* … who cancelled */
+    uint32_t deaf;    /* a wait that was cancelled, though node continues as before; or WEFT_NONE */
+    uint32_t deaf_to; /* … the promise that cancelled it */
 
-    int64_t told_ns;  /* a condition: when it was notified last, if told_by says so */
-    uint32_t told_by; /* who did, or WEFT_NONE */
-    bool vain;        /* … when nobody waited for it */
+    int64_t told_ns;  /* for a condition: when it was last notified, if told_by is set */
+    uint32_t told_by; /* the promise that did so, or WEFT_NONE */
+    bool vain;        /* … nobody waited for it at that time */
 
-    /* Who would resolve the root; of promises like it, of many were resolved so out of all. Of one that is held: of all
-     * its holds, of many are those of promises that have ended; the owner is one of these, or has held it for longest. */
+    /* Who would resolve the root. Among `all` promises like it, `of` were resolved in this way. If
+     * the root is held: among `all` its holds, `of` are of promises that have ended; the owner is
+     * one of those, or else the one that has held it for longest. */
     uint32_t owner;
     enum analyse_why why;
     uint32_t of, all;
-    uint32_t up;                      /* the group that the owner is blocked in, or WEFT_NONE */
-    uint32_t first_under, next_under; /* groups whose up is this one, where it is followed */
-    bool followed;                    /* told as a part of up */
-    bool closed;     /* owners form a circle: following `up` from here leads back here */
-    uint32_t teller; /* … the group of the circle that the finding describes */
+    uint32_t up; /* the group in which the owner is blocked, or WEFT_NONE */
+    /* lists of the groups whose up is this one, if it is followed */
+    uint32_t first_under, next_under;
+    bool followed;   /* it is reported as part of up */
+    bool closed;     /* the owners form a circle: following `up` from here leads back here */
+    uint32_t teller; /* … the group of that circle that the finding describes */
 };
 
-/* Of promises: waits behind one that is meant to be pending; waits, among others, for one that is; should be
- * resolved, or one that should waits for it; waits, among others, for a time limit. */
+/* Bits of promises, in this order: it waits behind one that is meant to be pending; among others it
+ * waits for one that is; it should be resolved, or one that should waits for it; among others it
+ * waits for a time limit. */
 enum {
     ANALYSE_BEHIND_BACKGROUND = 1,
     ANALYSE_CAN_BE_FREED = 2,
     ANALYSE_SHOULD = 4,
     ANALYSE_LIMITED = 8,
-    ANALYSE_HELD = 16, /* somebody holds it, and the trace says, or shows, who they all are */
+    /* somebody holds it, and the trace says, or shows, who all the holders are */
+    ANALYSE_HELD = 16,
     ANALYSE_IDLE =
-        32, /* … of whom one waits for something that is meant to come at some time or never */
+        32, /* … and one of these waits for something that may come at any time, or never */
 };
 
 struct analyse_graph {
     struct analyse_search *s;
-    uint32_t *out_first, *out; /* blocking waits by reader */
+    uint32_t *out_first, *out; /* blocking waits, by reader */
     uint32_t *in_first, *in;   /* … by source */
-    uint32_t *next;            /* of a blocked promise: the wait that leads to its group's root */
-    uint32_t *group;           /* of a promise, or WEFT_NONE */
-    uint32_t *order;           /* promises by group, the nearest first */
+    uint32_t *next;            /* by blocked promise: the wait that leads to its group's root */
+    uint32_t *group;           /* by promise; or WEFT_NONE */
+    uint32_t *order;           /* promises by group, the closest first */
     unsigned char *mark;
     struct analyse_group *groups;
     uint32_t count, room;
@@ -91,17 +98,18 @@ struct analyse_graph {
     /* When a loop was last idle, and the time before that; INT64_MIN: never. */
     int64_t slept_ns, slept_twice_ns;
 
-    /* By family: how those that are resolved were. */
+    /* By family: how its resolved promises were resolved. */
     struct analyse_habit {
         uint32_t resolved, own; /* own: by their creator */
-        uint32_t slept;         /* by a timer that was made with them */
+        uint32_t slept;         /* by a timer that was created together with them */
         uint32_t pending, oldest_pending, newest_resolved;
         uint32_t major, votes, by_major;
         int64_t longest_ns; /* from creation to resolution */
     } * habit;
 };
 
-/* It is meant to be pending: marked so, and if it is held, then by somebody who may well hold it for long. */
+/* Returns true if it is meant to be pending: it is marked so, and if it is held, its holder may
+ * hold it for long. */
 static inline bool analyse_is_meant(const struct analyse_graph *g, uint32_t promise)
 {
     return g->s->m->promise[promise].background &&
@@ -124,30 +132,33 @@ static inline uint32_t analyse_ahead(const struct analyse_graph *g, uint32_t pro
     return analyse_source(g, g->next[promise]);
 }
 
-/* False: no memory. To be released in any case; *g is empty before. */
+/* Returns false if there is no memory. *g must be empty before; the caller releases it in any
+ * case. */
 bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s);
 void analyse_graph_fini(struct analyse_graph *g);
 
-/* What a finding will say of a group, and of those that are a part of it. */
+/* What a finding is going to say about a group, and about the groups that are part of it. */
 struct analyse_hang {
     uint32_t group, family; /* family: of its node */
     enum weft_finding_kind kind;
     uint64_t signs;
     struct analyse_verdict verdict;
     bool ordinary; /* others like the root took as long */
-    bool expected; /* analyse_is_expected says so of somebody in it */
-    uint32_t wait; /* the first for the root, or of the circle; WEFT_NONE: nobody waits */
+    bool expected; /* analyse_is_expected is true for a promise in it */
+    uint32_t wait; /* the first wait for the root, or in the circle; WEFT_NONE: nobody waits */
     uint32_t near,
-        top; /* marked should_resolve: the nearest that counts, and the last one; or WEFT_NONE */
+        /* promises marked should_resolve: the closest that counts, and the last one; or
+         * WEFT_NONE */
+        top;
     int64_t cost_ns;
     uint64_t affected;
 };
 
-/* tell.c: text, doubt, evidence and what is affected; same: how many others are alike. */
+/* tell.c: sets text, doubt, evidence and affected promises; same: how many others are alike. */
 void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang *x,
                        struct weft_finding *f, uint64_t same);
 
-/* When a stream was idle for the last time but one: its end, or INT64_MIN. */
+/* The end of the second last idle time of a stream, or INT64_MIN. */
 int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream);
 
 /* life.c */
@@ -155,65 +166,75 @@ int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream)
 /* Its last run, or WEFT_NONE. */
 uint32_t analyse_last_run(const struct weft_history *h, uint32_t promise);
 
-/* It runs when the trace ends, and not only because nothing says what runs after it. */
+/* Returns true if it runs when the trace ends, and not only because nothing says what runs after
+ * it. */
 bool analyse_runs_on(const struct analyse_graph *g, uint32_t promise);
 
 int64_t analyse_last_life(const struct analyse_graph *g, uint32_t promise);
 
-/* From a blocked promise to its root (or into the circle): since when nothing of it has moved. *runs is set if something of
- * it runs. */
+/* Since when nothing has moved on the way from a blocked promise to its root (or into the circle).
+ * *runs is set if something on that way runs. */
 int64_t analyse_still_since(const struct analyse_graph *g, uint32_t promise, bool *runs);
 
-/* It has run, but not shortly before the end, or several like it that came later have ended. */
+/* Returns true if it has run, but not shortly before the end, or if several later ones like it have
+ * ended. */
 bool analyse_has_worked(const struct analyse_graph *g, uint32_t promise);
 
-/* It will end by itself: it is a timer, or most of its sort were ended by a timer created with them. */
+/* Returns true if it will end by itself: it is a timer, or most promises of its sort were ended by
+ * a timer created with them. */
 bool analyse_sleeps(const struct analyse_graph *g, uint32_t promise);
 
-/* Others of its sort ended within a hundredth of the time for which nothing of this one has moved, though the loop
- * was free: it should have ended, too. */
+/* Returns true if others of its sort ended within a hundredth of the time in which nothing of this
+ * one has moved, though the loop was free: so it should have ended, too. */
 bool analyse_is_expected(const struct analyse_graph *g, uint32_t promise);
 
-/* life.c: the recording was never off, or what happened afterwards shows that it hangs still. who: the one it is about, who
- * waits for the root, or the root. */
+/* life.c: returns true if the recording was never off, or what happened afterwards shows that it
+ * still hangs. who: the promise that the finding is about, which waits for the root, or is the
+ * root. */
 bool analyse_hangs_since_pause(const struct analyse_graph *g, const struct analyse_hang *x,
                                uint32_t who);
 
-/* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
+/* wakeup.c: finds out whether a wake-up was lost that would have let the first waiter for the
+ * group's root continue. */
 void analyse_find_lost(struct analyse_graph *g, struct analyse_group *group);
 
 /* held.c */
 
-/* Marks what is held. */
+/* Marks promises that are held. */
 void analyse_mark_held(struct analyse_graph *g);
 
-/* Marks as idle what is held by those who can be freed. Returns true if there was any more. */
+/* Marks promises as idle if those that hold them can still continue. Returns true if it marked any
+ * more. */
 bool analyse_free_held(struct analyse_graph *g);
 
-/* The groups whose roots are held: who holds them, and in which group these hang. False: no memory. */
+/* For groups whose roots are held: finds who holds them, and in which group the holders hang.
+ * Returns false if there is no memory. */
 bool analyse_find_held(struct analyse_graph *g);
 
-/* … and those that one other root alone holds: that root is the one to report. Called once it is known who hangs
- * where. */
+/* … and groups that hang only because of one other root: that root is the one to report. Called
+ * once it is known who hangs where. */
 void analyse_follow_holders(struct analyse_graph *g);
 
-/* The next hold of a resource that has not ended; at begins with the first of its places in holds_for. WEFT_NONE: it was
- * the last. */
+/* The next hold of a resource that has not ended; at starts at the resource's first place in
+ * holds_for. WEFT_NONE: there are no more. */
 uint32_t analyse_next_holder(const struct analyse_graph *g, uint32_t resource, uint32_t *at);
 
-/* Whose hold that is. */
+/* The holder of that hold. */
 uint32_t analyse_holder(const struct analyse_graph *g, uint32_t hold);
 
-/* Whether a promise that hangs is only a place in the queue for what is held: of the same type and label as that. */
+/* Returns true if a promise that hangs is only a place in the queue for what is held: it has the
+ * same type and label. */
 bool analyse_is_place(const struct analyse_graph *g, uint32_t promise);
 
-/* Whether the trace still has every event about who holds the resource. */
+/* Returns true if the trace still has every event about who holds the resource. */
 bool analyse_holds_known(const struct weft_model *m, uint32_t resource);
 
-/* Whether others give the resource back than those who have got it: then nothing says who will. */
+/* Returns true if the resource is given back by others than those who got it: then nothing says who
+ * will give it back. */
 bool analyse_is_passed(const struct weft_history *h, uint32_t resource);
 
-/* owner.c: how those of each sort ended, and who would resolve the roots. False: no memory. */
+/* owner.c: finds how the promises of each sort ended, and who would resolve the roots. Returns
+ * false if there is no memory. */
 bool analyse_find_habits(struct analyse_graph *g);
 bool analyse_find_owners(struct analyse_graph *g);
 

@@ -1,25 +1,27 @@
 /* SPDX-License-Identifier: ISC */
-/* Queues that grow: more of a sort come than end, from the beginning to the end, and each takes longer than those before it. */
+/* Queues that grow: throughout the time, more of a sort come than end, and each takes longer than
+ * those before it. */
 #include "analyse/judge.h"
 
-#define LEAST_SPAN_NS INT64_C(100000000) /* in which they come */
-#define SLOW_NS INT64_C(10000000)        /* what the last ones take */
+#define LEAST_SPAN_NS INT64_C(100000000) /* the time in which they come */
+#define SLOW_NS INT64_C(10000000)        /* the time that the last ones take */
 
 enum {
-    PARTS = 8,    /* of the time in which they come: more are pending after each */
-    KNOWN = 3,    /* … for at least this many of them it is known how long they took */
+    PARTS = 8,    /* parts of the time in which they come: after each, more must be pending */
+    KNOWN = 3,    /* … for at least this many parts it is known how long they took */
     LEAST = 40,   /* of a sort */
-    PENDING = 10, /* at the end of that time; */
-    RISE =
-        3, /* … so many times as many as after the first part; and how much longer the last ones take */
-    ENDED = 4,  /* at least 1/ENDED of them have ended: else it is a leak */
+    PENDING = 10, /* pending at the end of that time; */
+    /* … this many times as many as after the first part; and the last ones take this many times
+     * as long */
+    RISE = 3,
+    ENDED = 4,  /* at least 1/ENDED of them have ended: otherwise it is a leak */
     SPREAD = 4, /* they come for at least 1/SPREAD of the time from the first one to the last end */
 };
 
 struct growth {
     uint32_t pending[PARTS]; /* after each part */
-    int64_t took_ns[PARTS];  /* the median of those that came in it and have ended */
-    unsigned known;          /* in so many parts more have ended than not */
+    int64_t took_ns[PARTS];  /* the median of those that came in that part and have ended */
+    unsigned known;          /* in how many parts more have ended than not */
     int64_t first_ns, last_ns, end_ns;
     uint32_t count, ended, left, marked, creator, worst;
     int64_t worst_ns;
@@ -131,7 +133,8 @@ static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
            g->took_ns[g->known - 1] / RISE >= g->took_ns[0];
 }
 
-/* Whether the slowest one waited longest for one of a sort that grows as well: then that is the queue. */
+/* Returns true if the slowest one waited longest for one of a sort that also grows: then that sort
+ * is the queue. */
 static bool waits_for_growing_sort(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_history *h = f->h;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What hangs: which groups of the graph are findings, and how sure that is. */
+/* What hangs: which groups of the graph become findings, and how certain they are. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +11,11 @@ enum {
     FAMILY_ENOUGH = 8, /* this many show how long one of their sort may take */
     FAMILY_MANY = 100, /* … and that there are always some of them */
     SHORT_PART =
-        10, /* what is there for no more than a tenth of the trace may have been in flight */
+        10, /* if it is there for no more than a tenth of the trace, it may have been in flight */
 };
 
-/* Goes through the groups that are told together: start, those that are a part of it, and the others of its circle
- * with theirs. WEFT_NONE: at was the last one. */
+/* Goes through the groups that are reported together: start, those that are part of it, and the
+ * others of its circle with theirs. WEFT_NONE: at was the last one. */
 static uint32_t group_after(const struct analyse_graph *g, uint32_t start, uint32_t at)
 {
     const struct analyse_group *gr = g->groups;
@@ -35,7 +35,7 @@ static int64_t waited_ns(const struct analyse_graph *g, uint32_t wait)
     return ns > 0 ? ns : 0;
 }
 
-/* Walks on from start; below groups of the circle it stops at those groups. */
+/* Walks on from start; below the groups of a circle it stops at groups of that circle. */
 static void measure_group(const struct analyse_graph *g, struct analyse_hang *x, uint32_t group,
                           uint32_t *near_behind, bool *alive)
 {
@@ -71,7 +71,7 @@ static int64_t age_of(const struct analyse_graph *g, uint32_t p)
     return age > 0 ? age : 0;
 }
 
-/* Others of its sort took as long, and it was there for a short time only. */
+/* Returns true if others of its sort took as long, and it was there only for a short time. */
 static bool is_young(const struct analyse_graph *g, uint32_t p)
 {
     const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
@@ -80,7 +80,8 @@ static bool is_young(const struct analyse_graph *g, uint32_t p)
            age <= g->s->m->end_ns / SHORT_PART;
 }
 
-/* It is young, and the program went on: one that ends because nothing is left to do has not slept since. */
+/* Returns true if it is young, and the program continued: a program that ends because nothing is
+ * left to do has not slept since. */
 static bool in_flight(const struct analyse_graph *g, uint32_t p)
 {
     const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
@@ -88,7 +89,8 @@ static bool in_flight(const struct analyse_graph *g, uint32_t p)
            (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
 }
 
-/* The first promise of the trace, a task, which only waits for what it has made itself, by what it has called. */
+/* Returns true for the first promise of the trace, a task, if it only waits for what it has created
+ * itself, through what it has called. */
 static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
@@ -108,8 +110,9 @@ static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang
     return true;
 }
 
-/* The trace itself says how all groups that are told together hang together: each that is a part of another one, or of the
- * circle, is held by somebody who hangs there. */
+/* Returns true if the trace itself says how all groups that are reported together depend on each
+ * other: each that is part of another one, or of the circle, is held by a promise that hangs
+ * there. */
 static bool trace_says_all(const struct analyse_graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
@@ -118,7 +121,7 @@ static bool trace_says_all(const struct analyse_graph *g, uint32_t start)
     return true;
 }
 
-/* Of one of these it is only concluded that nobody else holds it. */
+/* Returns true if for one of these groups it is only inferred that nobody else holds it. */
 static bool is_concluded(const struct analyse_graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
@@ -127,7 +130,7 @@ static bool is_concluded(const struct analyse_graph *g, uint32_t start)
     return false;
 }
 
-/* Somebody who holds the root, or one of the parts, runs when the trace ends. */
+/* Returns true if a holder of the root, or of one of the parts, runs when the trace ends. */
 static bool holder_runs(const struct analyse_graph *g, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
@@ -138,7 +141,7 @@ static bool holder_runs(const struct analyse_graph *g, uint32_t resource)
     return false;
 }
 
-/* … since when none of those who hold it has moved. */
+/* … since when none of its holders has moved. */
 static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
@@ -153,7 +156,8 @@ static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resou
     return since;
 }
 
-/* A program may wait, until somebody ends it, for what nobody will ever tell it. Then others go on meanwhile. */
+/* A program may intentionally wait for something that will never come, until somebody ends it. Then
+ * others continue in the meantime. */
 static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
@@ -172,19 +176,21 @@ static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_ha
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
 
-/* The trace ends when the process fell asleep, and does not say for how long it slept. */
+/* Returns true if the trace ends when the process fell asleep, and does not say for how long it
+ * slept. */
 static bool ends_asleep(const struct weft_model *m)
 {
     return !m->end_known && m->asleep;
 }
 
-/* All who could give the root back hang, too, or have ended. */
+/* Returns true if all that could give the root back hang, too, or have ended. */
 static bool is_kept_for_good(const struct analyse_group *gr)
 {
     return gr->members || gr->closed || (gr->why == ANALYSE_HOLDS && gr->of == gr->all);
 }
 
-/* Where the program had not ended by itself: whether it moved so lately that it may yet go on. */
+/* If the program had not ended by itself: whether it moved so recently that it may still
+ * continue. */
 static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse_hang *x,
                              int64_t still_ns)
 {
@@ -198,7 +204,8 @@ static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse
         signs |= in_flight(g, judged) ? ANALYSE_H_YOUNG | ANALYSE_H_IN_FLIGHT : ANALYSE_H_YOUNG;
     if (b->resolved == 0)
         signs |= ANALYSE_H_FIRST;
-    /* What is marked, or will not come, and sleeps at the end: it is to be looked at. */
+    /* If it is marked, or will not come, and everything sleeps at the end, it should be looked
+     * at. */
     bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & ANALYSE_SHOULD) ||
                                      (!m->quirks.mirage_kinds && is_kept_for_good(gr)));
     if (still_ns < g->s->o->hang_ns && !sleeps)
@@ -208,7 +215,7 @@ static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse
     return signs;
 }
 
-/* What happened after the result was there, so that the one who waited might have run. */
+/* What happened after the result was there, so that the waiter could have run. */
 static uint64_t signs_of_lost(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_history *h = g->s->h;
@@ -228,11 +235,11 @@ static uint64_t signs_of_lost(const struct analyse_graph *g, const struct analys
     return twice <= since ? signs | ANALYSE_H_SOON : signs;
 }
 
-/* Whether it is a timer that comes by itself: others of its sort did, and it is not long overdue; or it is the only one, and
- * others go on meanwhile. */
+/* Returns true if it is a timer that goes off by itself: others of its sort did, and it is not long
+ * overdue; or it is the only one, and others continue in the meantime. */
 static bool is_set(const struct analyse_graph *g, const struct analyse_hang *x, uint32_t root)
 {
-    enum { LATE = 10 }; /* times as long as the longest of the others, and hang_ns */
+    enum { LATE = 10 }; /* times the sum of the longest of the others and hang_ns */
     const struct analyse_habit *b = &g->habit[g->s->families->of[root]];
     if (!analyse_is_timer(g->s->m, root))
         return false;
@@ -240,7 +247,7 @@ static bool is_set(const struct analyse_graph *g, const struct analyse_hang *x, 
                                        : age_of(g, root) / LATE <= b->longest_ns + g->s->o->hang_ns;
 }
 
-/* What is behind it: marks, and what the trace says of who would resolve it. */
+/* What depends on it: marks, and what the trace says about who would resolve it. */
 static uint64_t signs_of_need(const struct analyse_graph *g, const struct analyse_hang *x,
                               uint32_t near_behind, bool alive)
 {
@@ -265,8 +272,8 @@ static uint64_t signs_of_need(const struct analyse_graph *g, const struct analys
            (gr->why == ANALYSE_HOLDS && gr->of == gr->all ? ANALYSE_H_KEPT : 0);
 }
 
-/* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
- * since when, and who waits for it. Of signals only the last one is. */
+/* Returns true if what makes this a hang was kept when the promise's events were overwritten: that
+ * it is pending, since when, and who waits for it. Of signals only the last one is kept. */
 static bool is_kept_over_losses(const struct analyse_graph *g, const struct analyse_hang *x,
                                 uint32_t promise)
 {
@@ -277,7 +284,7 @@ static bool is_kept_over_losses(const struct analyse_graph *g, const struct anal
     return simple && p->created && p->promoted && !l->discarded;
 }
 
-/* When one of those that a promise has created moved last, of the latest ones. */
+/* When one of the latest promises that it has created last moved. */
 static int64_t children_still_since(const struct analyse_graph *g, uint32_t p)
 {
     enum { LOOKED_AT = 64 };
@@ -345,7 +352,7 @@ static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x, ui
 
 /* ---- What a blocked loop explains ---- */
 
-/* The finding of what ran for too long while this began to hang, or WEFT_NONE. */
+/* The finding of what ran for too long when this began to hang, or WEFT_NONE. */
 static uint32_t explained_by(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     enum { LOOKED_AT = 1000 };
@@ -400,8 +407,8 @@ static uint32_t first_wait(const struct analyse_graph *g, const struct analyse_g
     for (uint32_t i = 0; i < gr->circle; i++, p = analyse_ahead(g, p))
         if (first == WEFT_NONE || wait[g->next[p]].from_ns < wait[first].from_ns)
             first = g->next[p];
-    bool own =
-        gr->count > 1; /* else those that wait for something else, too, and are counted there */
+    /* otherwise those that also wait for something else, and are counted there */
+    bool own = gr->count > 1;
     for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !gr->members; i++)
         if ((!own || g->group[analyse_reader(g, g->in[i])] == g->group[p]) &&
             (first == WEFT_NONE || wait[g->in[i]].from_ns < wait[first].from_ns))
@@ -454,7 +461,7 @@ static int by_size(const struct analyse_hang *x, const struct analyse_hang *y)
     return weft_order(x->group, y->group);
 }
 
-/* Those that are alike together, the worst first. */
+/* Puts similar ones together, the worst first. */
 static int by_family(const void *a, const void *b)
 {
     const struct analyse_hang *x = a, *y = b;
@@ -470,7 +477,7 @@ static bool are_alike(const struct analyse_hang *x, const struct analyse_hang *y
            x->verdict.confidence == y->verdict.confidence;
 }
 
-/* Some that are alike: a finding. */
+/* Similar ones, which form one finding. */
 struct sort {
     const struct analyse_hang *first;
     uint32_t count;
@@ -515,7 +522,8 @@ static void add_finding(const struct analyse_graph *g, const struct analyse_hang
     analyse_tell_hang(g, x, f, count - 1);
 }
 
-/* A wait as long as others had before is not the fault if something else explains what hangs. */
+/* A wait that is as long as others had before is not the fault if something else explains what
+ * hangs. */
 static void clear_ordinary(struct analyse_hang *x, uint32_t count)
 {
     bool other = false;
@@ -526,7 +534,7 @@ static void clear_ordinary(struct analyse_hang *x, uint32_t count)
             analyse_judge(&x[i].verdict, x[i].kind, x[i].signs |= ANALYSE_H_ORDINARY);
 }
 
-/* Limits them to what will be shown, since each takes memory. */
+/* Adds only as many as will be shown, since each takes memory. */
 static bool add_findings(const struct analyse_graph *g, struct analyse_hang *found, uint32_t count)
 {
     struct sort *sort = analyse_take(g->s, count, sizeof *sort);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What is held when the trace ends, and who hangs for that reason. The trace says it: nothing is guessed here, and where it
- * does not say all, nothing is concluded. */
+/* What is held when the trace ends, and who hangs because of that. This uses only what the trace
+ * says; where it does not say everything, no conclusion is drawn. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +8,8 @@
 #include "base/array.h"
 
 enum {
-    ROUNDS = 16,   /* what is still open after this many rounds may go on */
-    LOCK_SEEN = 8, /* this many holders, one after the other, show that it is a lock */
+    ROUNDS = 16,   /* what is still undecided after this many rounds may continue */
+    LOCK_SEEN = 8, /* this many holders, one after another, show that it is a lock */
 };
 
 uint32_t analyse_next_holder(const struct analyse_graph *g, uint32_t resource, uint32_t *at)
@@ -58,7 +58,8 @@ bool analyse_holds_known(const struct weft_model *m, uint32_t resource)
     return p->created && !p->promoted && p->start_ns >= m->known_ns;
 }
 
-/* Not all of it is there; but what is shows that only one can hold it at a time, and who that is. */
+/* Some events about it are missing; but those that are there show that only one can hold it at a
+ * time, and who holds it. */
 static bool is_lock(const struct weft_history *h, uint32_t resource)
 {
     const struct weft_model *m = h->m;
@@ -110,7 +111,7 @@ struct holders {
     bool ended;     /* … one of them has ended */
     bool free;      /* one of them does not hang */
     bool together;  /* all of them hang in one group: */
-    uint32_t group; /* that of the oldest hold */
+    uint32_t group; /* the group of the oldest hold */
 };
 
 static struct holders holders_of(const struct analyse_graph *g, uint32_t resource)
@@ -130,7 +131,7 @@ static struct holders holders_of(const struct analyse_graph *g, uint32_t resourc
     return s;
 }
 
-/* Whether all who hold the root hang in groups that are stuck. */
+/* Returns true if all that hold the root hang in groups that are stuck. */
 static bool all_holders_hang(const struct analyse_graph *g, const bool *stuck, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
@@ -140,7 +141,8 @@ static bool all_holders_hang(const struct analyse_graph *g, const bool *stuck, u
     return true;
 }
 
-/* Of the groups that may be stuck, leaves those whose holders all hang in such groups: nobody can ever go on. */
+/* Of the groups that may be stuck, keeps those whose holders all hang in such groups: nobody there
+ * can ever continue. */
 static void keep_stuck_groups(const struct analyse_graph *g, bool *stuck)
 {
     bool changed = true;
@@ -154,7 +156,7 @@ static void keep_stuck_groups(const struct analyse_graph *g, bool *stuck)
     }
 }
 
-/* Whether the group counts on something that may come at any time. */
+/* Returns true if the group depends on something that may come at any time. */
 static bool may_come(const struct analyse_graph *g, const struct analyse_group *group)
 {
     return analyse_is_meant(g, group->node) && !group->lost;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: ISC */
-/* Herds: one signal or resolution wakes many, one of them finds something to do, and the others wait again at once.
- *
- * That all who are woken wait again without doing anything that is recorded is nothing special: they may have done
- * their work in between, as those do that are told of news. So there must be a few that did something else, or that
- * ran for much longer. The waits for something are looked at in the order in which they began: those that one signal
- * ends for all follow one another. */
+/* Herds: one signal or resolution wakes many, one of them finds something to do, and the others
+ * wait again at once.
+ * If all that are woken wait again without doing anything that is recorded, that is normal: they
+ * may have done their work in between, for example when they are notified of news. So a few of them
+ * must have done something else, or run for much longer. The waits for something are examined in
+ * the order in which they began: those that one signal ends for all are next to each other. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
 #define US INT64_C(1000)
-#define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are no further apart */
+#define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are at most this far apart */
 #define VAIN_NS (200 * US)       /* a promise that runs longer than this did something */
 #define WORK_NS (100 * US)       /* so did one that runs this long and WORK_TIMES the median */
 enum {
     WORK_TIMES = 10,
     FEW = 4,         /* at most 1/FEW of them may have got something */
-    FEW_WINNERS = 2, /* on average: there is one for each job */
-    NEAR = 64,       /* events that are looked at between waking and waiting */
+    FEW_WINNERS = 2, /* on average: there is one winner for each job */
+    NEAR = 64,       /* events that are examined between waking and waiting */
 };
 
-/* What ended a wait: waits with the same one belong together. */
+/* What ended a wait: waits with the same cause belong together. */
 struct cause {
     enum { BY_NOTHING, BY_END, BY_NOTIFY, BY_SIGNAL } kind;
     uint32_t notify; /* interaction */
@@ -27,21 +27,21 @@ struct cause {
 
 struct member {
     uint32_t wait;
-    bool idle;      /* it did nothing but wait again */
+    bool idle;      /* it did nothing except wait again */
     bool silent;    /* if it did something, only the time says so */
-    int64_t ran_ns; /* if it waited again in the same run: how long it took */
+    int64_t ran_ns; /* if it waited again in the same run: how long that took */
 };
 
-/* Of one family of what is waited for. */
+/* For one family of what is waited for. */
 struct herd {
-    uint32_t moments;     /* with a winner, and so a herd */
+    uint32_t moments;     /* with a winner, and therefore a herd */
     uint32_t empty;       /* in which all waited again */
     uint32_t first, last; /* the worst one: places in waits_for */
     uint32_t source, woken, vain, winner;
     uint64_t vain_total;
     int64_t cost_ns;
-    uint32_t silent; /* moments of which only the time says that anybody got something; */
-    uint32_t weak;   /* … and that one ran for little longer than the others */
+    uint32_t silent; /* moments in which only the time says that anybody got something; */
+    uint32_t weak;   /* … and in which that one ran only a little longer than the others */
     uint32_t late;   /* … in which others were woken before the one that got it */
     uint64_t winners;
     bool winners_differ;
@@ -52,8 +52,8 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct herd *herd;     /* by family */
-    struct member *member; /* of the moment that is looked at */
-    int64_t *length;       /* … of their runs, to find the median */
+    struct member *member; /* of the current moment */
+    int64_t *length;       /* … of their runs, for finding the median */
     uint32_t members, room, lengths;
 };
 
@@ -94,11 +94,12 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
 {
     uint32_t reader = weft_model_final(h->m, h->wait[wait].reader);
     uint32_t low = h->waits_of_first[reader], end = h->waits_of_first[reader + 1], high = end;
-    WEFT_SEEK(low, high, h->waits_of[middle] <= wait); /* the first one after it */
+    WEFT_SEEK(low, high, h->waits_of[middle] <= wait); /* the first after it */
     return low < end ? &h->wait[h->waits_of[low]] : NULL;
 }
 
-/* Whether a promise does anything between being woken and waiting again, as far as events say. */
+/* Returns true if a promise does anything between being woken and waiting again, according to
+ * events. */
 static bool does_anything(const struct finder *f, const struct weft_wait *w,
                           const struct weft_wait *again)
 {
@@ -113,7 +114,7 @@ static bool does_anything(const struct finder *f, const struct weft_wait *w,
     return false;
 }
 
-/* Whether it creates anything but what it then becomes. */
+/* Returns true if it creates anything except what it then becomes. */
 static bool creates(const struct weft_history *h, uint32_t creator, int64_t from, int64_t to)
 {
     const struct weft_promise *promise = h->m->promise;
@@ -139,7 +140,8 @@ static struct member judge_whether_idle(const struct finder *f, uint32_t wait)
     return x;
 }
 
-/* A promise that ran for much longer than the others did something, too. Returns how long the others ran. */
+/* A promise that ran for much longer than the others did something, too. Returns how long the
+ * others ran. */
 static int64_t judge_members(struct finder *f)
 {
     uint32_t n = 0;
@@ -193,7 +195,7 @@ static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
         k->winner = winner;
 }
 
-/* The waits from first to last, of which some are members, were ended by one moment. */
+/* Ends a moment: one cause ended the waits from first to last, of which some are members. */
 static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32_t last)
 {
     uint32_t n = f->members, vain = 0;
@@ -287,7 +289,7 @@ static void say_herd(const struct finder *f, const struct herd *k, int64_t time,
                     LENGTH(cost, k->cost_ns >= WORK_NS ? k->cost_ns : 0));
 }
 
-/* Who has signalled or resolved it, the winner and some of the others. */
+/* Adds the evidence: who signalled or resolved it, the winner and some of the others. */
 static void prove_herd(const struct finder *f, const struct herd *k, struct weft_finding *g)
 {
     enum { SHOWN = 3 };
@@ -322,7 +324,7 @@ static uint64_t signs_of_herd(const struct finder *f, const struct herd *k)
 {
     bool late = 2 * k->late > k->moments && (!k->winners_differ || k->winners > k->moments);
     bool weak = 2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1);
-    /* That what they wait for is older than the recording changes nothing. */
+    /* It does not matter if what they wait for is older than the recording. */
     return analyse_signs(f->s, WEFT_ROOT) |
            (analyse_type(f->m, k->source) & ANALYSE_TIMER ? ANALYSE_T_TIMER : 0) |
            (analyse_called(f->s, k->source) & ANALYSE_FOR_ALL ? ANALYSE_CALLED : 0) |

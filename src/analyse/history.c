@@ -11,7 +11,7 @@
 struct maker {
     struct weft_history *h;
     const struct weft_model *m;
-    struct weft_idle *gap; /* when streams did nothing, as they are found */
+    struct weft_idle *gap; /* idle times of streams, in the order in which they are found */
     uint32_t gaps, gap_room, wait_room;
     uint32_t *open; /* hash table of open waits: indices */
     uint32_t open_mask, open_count;
@@ -34,7 +34,7 @@ static bool sort_by(const struct maker *k, uint32_t **first, uint32_t **items, u
     for (uint32_t i = 0; i < count; i++) {
         uint32_t at = key(k, i);
         if (at != WEFT_NONE)
-            begin[at + 2]++; /* begin[at + 1] is moved on while the items are put */
+            begin[at + 2]++; /* begin[at + 1] is moved on while the items are stored */
     }
     for (uint32_t i = 2; i < keys + 2; i++) {
         sum += begin[i];
@@ -66,7 +66,7 @@ static uint32_t reader_key(const struct maker *k, uint32_t wait)
     return weft_model_final(k->h->m, k->h->wait[wait].reader);
 }
 
-/* Each wait is there twice, if the source has become another one. */
+/* Each wait is in the lists twice if the source has become another promise. */
 static uint32_t source_key(const struct maker *k, uint32_t twice)
 {
     uint32_t source = k->h->wait[twice / 2].source, final = weft_model_final(k->m, source);
@@ -79,7 +79,7 @@ static uint32_t notified_key(const struct maker *k, uint32_t interaction)
     return x->kind == WEFT_NOTIFIES ? (uint32_t)x->other : WEFT_NONE;
 }
 
-/* Each hold is there twice, if its holder has become another one. */
+/* Each hold is in the lists twice if its holder has become another promise. */
 static uint32_t holder_key(const struct maker *k, uint32_t twice)
 {
     uint32_t holder = k->m->hold[twice / 2].holder;
@@ -87,7 +87,7 @@ static uint32_t holder_key(const struct maker *k, uint32_t twice)
     return twice % 2 == 0 ? holder : final != holder ? final : WEFT_NONE;
 }
 
-/* … or its resource. */
+/* … or its resource has. */
 static uint32_t resource_key(const struct maker *k, uint32_t twice)
 {
     uint32_t resource = k->m->hold[twice / 2].resource, final = weft_model_final(k->m, resource);
@@ -116,7 +116,7 @@ static bool find_runs(struct maker *k)
            sort_by(k, &h->stream_first, &h->stream_run, h->streams, m->runs, 1, stream_key);
 }
 
-/* With which interaction each run began. */
+/* The interaction with which each run began. */
 static bool find_causes(struct maker *k)
 {
     const struct weft_model *m = k->m;
@@ -174,7 +174,7 @@ static bool add_idle(struct maker *k, uint32_t stream, int64_t from, int64_t to)
     return true;
 }
 
-/* On a stream that is never suspended: the loop's own runs, and when nothing ran. */
+/* On a stream that is never suspended: the loop's own runs, and times when nothing ran. */
 static bool idle_between_runs(struct maker *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
@@ -234,7 +234,8 @@ static bool find_idle(struct maker *k)
     return true;
 }
 
-/* Where nothing is ever woken, the loops are those that were suspended; at least the first stream is one. */
+/* If nothing is ever woken, the loops are the streams that were suspended; at least the first
+ * stream is one. */
 static void find_loops(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
@@ -266,7 +267,8 @@ static bool look_at_streams(struct weft_history *h)
     return true;
 }
 
-/* The model has pauses in the order of their ends: from the last one back, what overlaps is joined. */
+/* The model has pauses sorted by end: going backwards from the last one, overlapping ones are
+ * joined. */
 static bool find_collections(struct maker *k)
 {
     const struct weft_model *m = k->m;
@@ -292,7 +294,8 @@ static bool find_collections(struct maker *k)
     return true;
 }
 
-/* When others had the core, where the recorder has said so. Where it has not, nothing need be known. */
+/* When others had the core, if the recorder has recorded that. If not, it is treated as not
+ * known. */
 static bool find_preemptions(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
@@ -322,7 +325,7 @@ static bool same_pair(const struct maker *k, const struct weft_wait *w, uint32_t
            weft_model_final(k->m, w->source) == weft_model_final(k->m, source);
 }
 
-/* The place of an open wait in the table, or where it would be put. */
+/* The place of an open wait in the table, or where it would be stored. */
 static uint32_t *open_at(const struct maker *k, uint32_t reader, uint32_t source)
 {
     for (uint64_t at = pair_hash(k, reader, source);; at++) {
@@ -351,7 +354,7 @@ static bool grow_open(struct maker *k)
     return true;
 }
 
-/* Takes a wait out of the table; those behind it move up. */
+/* Removes a wait from the table; those after it move up. */
 static void close_slot(struct maker *k, uint32_t *slot)
 {
     uint32_t hole = (uint32_t)(slot - k->open);
@@ -387,7 +390,7 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
     if (!grow_open(k))
         return false;
     uint32_t *slot = open_at(k, x->actor, x->other);
-    if (*slot != WEFT_NONE) { /* again, or still? */
+    if (*slot != WEFT_NONE) { /* a new wait, or the same one? */
         uint32_t run = run_from(h, x->actor, h->wait[*slot].from_ns + 1);
         if (run == WEFT_NONE || h->m->run[run].start_ns > x->time_ns)
             return true;
@@ -447,7 +450,8 @@ static bool find_all_waits(struct maker *k)
     return true;
 }
 
-/* When the reader of a wait may first have gone on: it was resolved, or notified after it began. INT64_MAX: never. */
+/* When the reader of a wait could first have continued: it was resolved, or notified after the wait
+ * began. INT64_MAX: never. */
 static int64_t earliest_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     int64_t resolved = weft_history_resolved_ns(h, w->source);
@@ -458,7 +462,7 @@ static int64_t earliest_ns(const struct weft_history *h, const struct weft_wait 
                                                     : INT64_MAX;
 }
 
-/* The first run from a time on of a reader, or of what it became. */
+/* The first run of a reader, or of what it became, from a time on. */
 static uint32_t reader_run(const struct weft_history *h, uint32_t reader, int64_t time_ns)
 {
     uint32_t final = weft_model_final(h->m, reader), run = run_from(h, reader, time_ns);
@@ -468,7 +472,7 @@ static uint32_t reader_run(const struct weft_history *h, uint32_t reader, int64_
     return h->m->run[later].start_ns < h->m->run[run].start_ns ? later : run;
 }
 
-/* Whether an interaction that made a promise run had to do with a source. */
+/* Returns true if an interaction that made a promise run was about a source. */
 static bool has_to_do_with(const struct weft_history *h, uint32_t interaction, uint32_t source)
 {
     const struct weft_interaction *x = &h->m->interaction[interaction];
@@ -476,7 +480,7 @@ static bool has_to_do_with(const struct weft_history *h, uint32_t interaction, u
     return weft_model_final(h->m, about) == weft_model_final(h->m, source);
 }
 
-/* How a wait ended that no event has ended. */
+/* Finds how a wait ended if no event has ended it. */
 static void end_wait_by_runs(const struct weft_history *h, struct weft_wait *w, uint32_t next)
 {
     const struct weft_model *m = h->m;
@@ -516,9 +520,9 @@ static void end_open_waits(struct weft_history *h)
     }
 }
 
-/* ---- Turns ---- */
+/* ---- Notifications that let a reader continue ---- */
 
-/* A wait for a condition after which its reader went on. */
+/* A wait for a condition after which its reader continued. */
 struct gone {
     int64_t until_ns;
     uint32_t ended_by, wait;
@@ -537,8 +541,8 @@ static bool is_before(const struct weft_history *h, uint32_t notified, const str
     return time < g->until_ns || (time == g->until_ns && notified < g->ended_by);
 }
 
-/* Whether a notification may have let a reader go on: it waited, and its thread did not fall asleep in between, as none does
- * on which something is ready. */
+/* Returns true if a notification may have let a reader continue: it waited, and its thread did not
+ * fall asleep in between; a thread does not do that while something on it is ready. */
 static bool is_turn(const struct weft_history *h, uint32_t notified, const struct weft_wait *w)
 {
     int64_t time = h->m->interaction[notified].time_ns;
@@ -555,9 +559,9 @@ static bool is_turn(const struct weft_history *h, uint32_t notified, const struc
     return true;
 }
 
-/* Finds by which notification each of them went on: the last one before that. Each notification serves one as long
- * as there are enough, assigned from the last one backwards. Returns the last notification that nobody needed, or
- * WEFT_NONE. */
+/* Finds which notification let each of them continue: the last one before that. As long as there
+ * are enough, each notification serves one; they are assigned from the last one backwards. Returns
+ * the last notification that nobody needed, or WEFT_NONE. */
 static uint32_t give_turns(struct weft_history *h, const struct gone *gone, uint32_t count,
                            uint32_t condition)
 {

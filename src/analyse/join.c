@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* One cause is one finding: what follows from another finding becomes a part of it. */
+/* One cause is one finding: a finding that follows from another becomes part of it. */
 #include "analyse/finding.h"
 
 static bool is_hang(const struct weft_finding *f)
@@ -33,7 +33,7 @@ static bool shows_event(const struct weft_finding *f, enum weft_evidence_event e
 
 /* ---- A failure that nobody looked at, and what hangs because of it ---- */
 
-/* Who waits for the hung promise, as the evidence of its finding says; or WEFT_NONE. */
+/* Who waits for the promise that hangs, according to the evidence of its finding; or WEFT_NONE. */
 static uint32_t waiter_of(const struct weft_finding *hang)
 {
     for (uint32_t i = 0; i < hang->evidences; i++)
@@ -43,7 +43,7 @@ static uint32_t waiter_of(const struct weft_finding *hang)
     return WEFT_NONE;
 }
 
-/* The evidence that the one who failed holds what is hung for, or NULL. */
+/* The evidence that the failed promise holds what the hanging one waits for, or NULL. */
 static const struct weft_evidence *evidence_of_hold(const struct weft_finding *hang)
 {
     const uint32_t failed = analyse_hang_failure(hang);
@@ -70,7 +70,7 @@ static void say_what_hangs(struct analyse_search *s, struct weft_finding *f,
 static void take_over_hang(struct analyse_search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
-    if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
+    if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* otherwise the finding says so itself */
         say_what_hangs(s, f, hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
@@ -94,7 +94,7 @@ static void take_over_hang(struct analyse_search *s, struct weft_finding *f,
     }
 }
 
-/* Findings of failures by family. */
+/* Findings about failures, by family. */
 struct failures {
     uint32_t *first, *next; /* first: by family, next: by finding; 1 + its index, or 0 */
 };
@@ -130,7 +130,7 @@ static void join_failures(struct analyse_search *s, const struct failures *by, b
         struct weft_finding *f = failed == WEFT_NONE ? NULL : find_failure(s, by, failed);
         if (!f)
             continue;
-        if (hang->promise == failed) { /* the failure itself is what nobody was told of */
+        if (hang->promise == failed) { /* the failure itself is what nobody was notified of */
             gone[f - s->out->finding] = true;
             continue;
         }
@@ -139,7 +139,7 @@ static void join_failures(struct analyse_search *s, const struct failures *by, b
     }
 }
 
-/* ---- What hangs becomes more and more ---- */
+/* ---- Leaks that come from what hangs ---- */
 
 /* Drops leaks that only grow because their promises wait for a root that hangs. hung: by family. */
 static void join_leaks(const struct analyse_search *s, bool *hung, bool *gone)
@@ -158,7 +158,7 @@ static void join_leaks(const struct analyse_search *s, bool *hung, bool *gone)
                    hung[family(s, s->out->finding[i].promise)];
 }
 
-/* ---- A pool that is exhausted for ever, and what hangs because of it ---- */
+/* ---- A pool that is exhausted forever, and what hangs because of it ---- */
 
 static bool mentions(const struct weft_finding *f, uint32_t promise)
 {
@@ -168,7 +168,7 @@ static bool mentions(const struct weft_finding *f, uint32_t promise)
     return f->promise == promise;
 }
 
-/* What hangs says who holds it, too. */
+/* The finding about what hangs also says who holds it. */
 static void join_pools(const struct analyse_search *s, bool *gone)
 {
     enum { POOLS = 16 };
@@ -189,10 +189,10 @@ static void join_pools(const struct analyse_search *s, bool *gone)
     }
 }
 
-/* ---- What is done again and again ---- */
+/* ---- What is repeated ---- */
 
-/* Whether a finding only tells what follows from another one: that those of a storm of attempts are many, one after another, and
- * that each fails; that somebody goes on late who polls. */
+/* Returns true if a finding only describes a consequence of another: the attempts of a storm are
+ * many, one after another, and each fails; a promise that polls continues late. */
 static bool is_consequence_of(const struct analyse_search *s, const struct weft_finding *f,
                               const struct weft_finding *from)
 {
@@ -209,7 +209,7 @@ static bool is_consequence_of(const struct analyse_search *s, const struct weft_
             family(s, f->promise) == family(s, other));
 }
 
-/* What has stopped, and what hangs for it, is the same thing. */
+/* What has stopped, and what hangs because of it, are the same thing. */
 static void join_repeats(const struct analyse_search *s, bool *gone)
 {
     enum { MANY = 64 };
@@ -264,7 +264,7 @@ static void join_workers(const struct analyse_search *s, bool *gone)
     }
 }
 
-/* ---- Queues that grow for a reason that is told ---- */
+/* ---- Queues that grow for a reason that is reported ---- */
 
 static bool says_why(const struct weft_finding *f)
 {
@@ -273,7 +273,8 @@ static bool says_why(const struct weft_finding *f)
             f->kind == WEFT_FINDING_POOL_EXHAUSTED || f->kind == WEFT_FINDING_LOOP_BLOCKED);
 }
 
-/* grows: by family, how sure it is, from 1 on. A leak is told as such only if less is sure of the queue. */
+/* grows: by family, how certain it is, from 1 on. A leak is reported as such only if the queue is
+ * less certain. */
 static void join_growth(const struct analyse_search *s, unsigned char *grows, bool *gone)
 {
     bool any = false, why = false;
@@ -294,7 +295,8 @@ static void join_growth(const struct analyse_search *s, unsigned char *grows, bo
 
 /* ---- What spins ---- */
 
-/* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
+/* A promise that spins waits again and again, and blocks the loop. spins: by family, 1 + the index
+ * of one of them, or 0. */
 static void join_spins(const struct analyse_search *s, uint32_t *spins, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which sorts of promises take longer, or shorter, than the good runs vary. */
+/* Finds sorts of promises that take longer, or shorter, than the good runs vary. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,20 +13,21 @@
 #define MS INT64_C(1000000)
 
 enum {
-    FEW = 10, /* of fewer, the median says little */
+    FEW = 10, /* with fewer, the median says little */
 };
 
 struct sorter {
     struct analyse_differ *d;
     uint64_t *first; /* by kind and run: places in length */
     int64_t *length;
-    int64_t *spare; /* as long as the longest kind */
+    int64_t *spare; /* as long as the list of the largest kind */
     uint32_t kinds, runs;
-    int64_t seen_ns; /* how long the good runs are; one that ended by itself has seen all */
+    /* how long the good runs are; a run that ended by itself has seen everything */
+    int64_t seen_ns;
     uint64_t seed;
 };
 
-/* How long a promise took, or -1: it was not resolved, or is not of those that are compared. */
+/* How long a promise took, or -1: it was not resolved, or is not compared. */
 static int64_t length_of(const struct weft_history *h, uint32_t p)
 {
     const struct weft_promise *x = &h->m->promise[p];
@@ -69,7 +70,7 @@ static bool sort_lengths(struct sorter *k)
     return k->spare != NULL;
 }
 
-/* The n-th smallest. Reorders them. */
+/* The value with rank n, smallest first. Reorders them. */
 static int64_t nth_smallest(struct sorter *k, int64_t *x, uint64_t count, uint64_t n)
 {
     uint64_t low = 0, high = count;
@@ -125,10 +126,10 @@ struct compared {
     struct figures good, bad;
     int64_t low_ns, high_ns; /* of the good runs' medians */
     int64_t seen_ns;         /* the good runs may have ended before longer ones did */
-    uint32_t runs;           /* good ones that have the kind */
+    uint32_t runs;           /* good runs that have the kind */
 };
 
-/* Whether the medians differ by more than they do by chance. */
+/* Returns true if the medians differ by more than chance explains. */
 static bool median_differs(const struct compared *c)
 {
     int64_t g = c->good.median_ns, b = c->bad.median_ns;
@@ -148,7 +149,7 @@ static bool median_differs(const struct compared *c)
     return apart > 100 * US && more - more / 3 > less && apart / 3 > spread;
 }
 
-/* Whether some took far longer than any of the good ones. */
+/* Returns true if some took far longer than any in the good runs. */
 static bool tail_differs(const struct compared *c)
 {
     int64_t g = c->good.longest_ns, b = c->bad.longest_ns;

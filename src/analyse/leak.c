@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: ISC */
-/* Leaks: promises of one sort that become more and more, and that nobody will end.
- *
- * That many are pending is not enough: they may be young, or held by something that is alive. Of those that are
- * pending at the end only the ones are looked at that wait for nothing themselves (what waits for something hangs, or
- * is idle: the leak is what it waits for), or only sleep though nobody waits for them and whoever created them has
- * ended. Each of them is one of these:
+/* Leaks: promises of one sort whose number grows, and that nobody will end.
+ * Many pending promises are not enough: they may be young, or something that is alive may hold
+ * them. Among those that are pending at the end, only these are considered: those that wait for
+ * nothing themselves (a promise that waits for something hangs, or is idle: the leak is what it
+ * waits for); and those that only sleep, though nobody waits for them and their creator has ended.
+ * Each of them is one of these:
  *     held     somebody waits for it
- *     orphan   whoever created it has ended
- *     kept     it belongs to a creator that is alive and has one or two of them: if there are too many, then of those
- *     loose    the rest: created by the event loop, or by one that creates many
- * It is old if it is older than the others of its sort usually become, and outlived if younger ones have ended. */
+ *     orphan   its creator has ended
+ *     kept     it belongs to a creator that is alive and has one or two of them: if there are too many, the creators leak
+ *     loose    the rest: created by the event loop, or by a promise that creates many
+ * It is old if it is older than others of its sort usually become, and outlived if younger ones
+ * have ended. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
 enum {
-    STEPS = 4,             /* of the histogram of lifetimes between two powers of two */
-    LENGTHS = 64 * STEPS,  /* in it */
-    BUCKETS = 64,          /* of time, in which the number of pending ones is counted */
+    STEPS = 4,             /* steps in the histogram of lifetimes between two powers of two */
+    LENGTHS = 64 * STEPS,  /* size of the histogram */
+    BUCKETS = 64,          /* periods for which pending promises are counted */
     KEPT = 2,              /* of one creator */
     OUTLIVED_BY = 5,       /* younger ones that have ended */
-    QUARTER = BUCKETS / 8, /* of the last half */
+    QUARTER = BUCKETS / 8, /* periods in a quarter of the last half */
     GROWTH = 3,            /* times the median of the first half; */
-    SPREAD = 4, /* those that are left come over 1/SPREAD of the time in which the others do; */
-    SPREAD_ALONE =
-        10,      /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
-    DEEP = 8,    /* calls, one in another */
-    AT_ONCE = 8, /* promises of one creator, by the clock */
+    /* those that are left were created over at least 1/SPREAD of the time of the others; */
+    SPREAD = 4,
+    /* … or over 1/SPREAD_ALONE of the trace: they are not a pool that was created at the start */
+    SPREAD_ALONE = 10,
+    DEEP = 8,    /* nested calls */
+    AT_ONCE = 8, /* promises of one creator, created at the same time */
 };
 
 struct finder {
@@ -33,30 +35,31 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     uint32_t *pending;          /* by family: how many are pending at the end and count */
-    struct analyse_lists sorts; /* promises by family, of those with enough of them */
+    struct analyse_lists sorts; /* promises by family, for families with enough of them */
     struct {
         uint32_t family, count;
-    } * creator;            /* by promise: how many pending ones of a family it has created */
-    uint32_t made[BUCKETS]; /* promises of all families, by when they were created */
+    } * creator;            /* by promise: how many pending promises of a family it has created */
+    uint32_t made[BUCKETS]; /* promises of all families, by time of creation */
 };
 
-/* What is known of a family. */
+/* What is known about a family. */
 struct sort {
     uint32_t family;
-    uint32_t total, ended; /* of all of it */
+    uint32_t total, ended; /* of the whole family */
     uint32_t held, orphans, kept, loose;
-    uint32_t strays;           /* orphans and loose ones that are old and outlived */
-    uint32_t held_old;         /* the same of held ones */
-    uint32_t orphans_old;      /* orphans that are old, if any have ended; else all */
-    uint32_t creators;         /* of orphans: how many different ones */
-    uint32_t unsure;           /* of held ones, orphans and loose ones: may have ended unseen */
-    uint32_t middle;           /* pending at the middle of the trace */
-    uint32_t oldest;           /* promise: the first one that points to a leak */
-    int64_t usual_ns;          /* lifetime that few of those that ended exceed */
-    int64_t first_ns, last_ns; /* creation of the first and the last one that is pending */
+    uint32_t strays;   /* orphans and loose ones that are old and outlived */
+    uint32_t held_old; /* held ones that are old and outlived */
+    /* orphans that are old, if any promises have ended; otherwise all orphans */
+    uint32_t orphans_old;
+    uint32_t creators;         /* how many different creators the orphans have */
+    uint32_t unsure;           /* held ones, orphans and loose ones that may have ended unseen */
+    uint32_t middle;           /* pending in the middle of the trace */
+    uint32_t oldest;           /* the first promise that points to a leak */
+    int64_t usual_ns;          /* a lifetime that few of those that ended exceed */
+    int64_t first_ns, last_ns; /* creation of the first and the last pending one */
     bool reused, grows;
-    bool spread; /* those that are left did not come all at once */
-    bool full;   /* none has come for long, though the program went on as before */
+    bool spread; /* those that are left were not all created at once */
+    bool full;   /* none has been created for long, though the program continued as before */
 };
 
 static bool has_ended(const struct weft_model *m, uint32_t p)
@@ -68,8 +71,8 @@ static bool has_ended(const struct weft_model *m, uint32_t p)
 
 enum state { WAITING, ALIVE, HELD, ORPHAN, KEPT_BY, LOOSE };
 
-/* What a promise waits for: nothing, something of its own, or only what many wait for and what is meant to be pending
- * for long: then nothing hangs, and it is there to listen. */
+/* What a promise waits for: nothing; something of its own; or only something that many wait for and
+ * that is meant to be pending for long (then nothing hangs, and the promise is there to listen). */
 static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -98,8 +101,9 @@ static bool is_waited_for(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether a timer that was set right after it, in the same run, was cancelled: it was to end at that time, and is forgotten
- * with the timer, as a time limit that was not needed is. */
+/* Returns true if a timer that was set right after it, in the same run, was cancelled: the promise
+ * was meant to end at that time, and is forgotten together with the timer, like a time limit that
+ * was not needed. */
 static bool is_called_off(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -127,16 +131,16 @@ static bool may_leak(const struct finder *f, uint32_t p)
            (is_waited_for(f, p) || !is_called_off(f, p));
 }
 
-/* Whether it gave a sign of life in the second half of its life. */
+/* Returns true if it gave a sign of life in the second half of its life. */
 static bool is_alive(const struct weft_model *m, uint32_t p)
 {
     const struct weft_promise *q = &m->promise[p];
-    if (q->promoted) /* its end says nothing */
+    if (q->promoted) /* its end means nothing */
         return q->first_run != WEFT_NONE;
     return m->end_ns - q->end_ns < (m->end_ns - q->start_ns) / 2;
 }
 
-/* The other side of the only open wait among these; WEFT_NONE: there is none, or there are several. */
+/* The other side of the only open wait among these; WEFT_NONE: there is none, or more than one. */
 static uint32_t only_open(const struct finder *f, const uint32_t *first, const uint32_t *end,
                           bool *none)
 {
@@ -150,7 +154,7 @@ static uint32_t only_open(const struct finder *f, const uint32_t *first, const u
     return n == 1 ? at : WEFT_NONE;
 }
 
-/* Whether it waits for nothing but a time that it has set itself, or one of its calls has. */
+/* Returns true if it waits for nothing but a time that it, or one of its calls, has set. */
 static bool only_sleeps(const struct finder *f, uint32_t promise)
 {
     const struct weft_history *h = f->h;
@@ -192,9 +196,10 @@ static enum state state_of(const struct finder *f, uint32_t p)
         return ALIVE;
     if (asleep)
         return ORPHAN;
-    if (waiting == NEWS) /* that its creator has ended says nothing: it listens by itself */
+    /* it listens by itself, so it does not matter that its creator has ended */
+    if (waiting == NEWS)
         return LOOSE;
-    if (is_waited_for(f, p)) /* the time that one of those sleeps for is a part of it */
+    if (is_waited_for(f, p)) /* the time that one of those sleeps for is part of it */
         return is_left_asleep(f, creator) ? WAITING : HELD;
     if (has_ended(f->m, creator))
         return ORPHAN;
@@ -203,7 +208,7 @@ static enum state state_of(const struct finder *f, uint32_t p)
 
 /* ---- One family ---- */
 
-/* A length's place in the histogram: a power of two and STEPS steps up to the next one. */
+/* The place of a length in the histogram: a power of two, and STEPS steps up to the next one. */
 static unsigned length_place(int64_t ns)
 {
     uint64_t x = ns > 0 ? (uint64_t)ns : 0;
@@ -213,7 +218,7 @@ static unsigned length_place(int64_t ns)
     return power * STEPS + (unsigned)(x >> (power - 2) & (STEPS - 1));
 }
 
-/* What no length at that place exceeds. */
+/* The longest length at that place. */
 static int64_t length_limit(unsigned place)
 {
     unsigned power = place / STEPS;
@@ -239,14 +244,14 @@ static void find_usual(const struct finder *f, struct sort *k)
     uint32_t above = 0;
     for (unsigned i = LENGTHS; i-- > 0 && lengths;) {
         above += at[i];
-        if (above > lengths / 100) { /* all but one of a hundred are no longer */
+        if (above > lengths / 100) { /* all but one in a hundred are not longer */
             k->usual_ns = length_limit(i);
             break;
         }
     }
 }
 
-/* How many of the pending ones each creator has. */
+/* How many of the pending promises each creator has. */
 static void count_creators(struct finder *f, uint32_t family)
 {
     analyse_each(i, f->sorts.first, family) {
@@ -281,14 +286,14 @@ static void add_one(const struct finder *f, struct sort *k, uint32_t p, uint32_t
         f->creator[q->creator].count = 0; /* each is counted once */
     }
     k->unsure += state != KEPT_BY && q->start_ns < f->m->resumed_ns;
-    if (state != KEPT_BY) { /* the last one that is seen is the oldest */
+    if (state != KEPT_BY) { /* the last one found is the oldest */
         k->oldest = p;
         k->first_ns = q->start_ns;
         k->last_ns = k->last_ns == INT64_MIN ? q->start_ns : k->last_ns;
     }
 }
 
-/* From the youngest one to the oldest. */
+/* From the youngest to the oldest. */
 static void add_all(struct finder *f, struct sort *k)
 {
     int64_t half = f->m->end_ns / 2;
@@ -312,13 +317,13 @@ static unsigned bucket_of(int64_t time, int64_t span)
     return at >= BUCKETS ? BUCKETS - 1 : (unsigned)at;
 }
 
-/* Whether the number of pending ones rises through the last half of the time in which they come, to much more than
- * what was usual in the first. */
+/* Returns true if the number of pending ones rises throughout the last half of the time in which
+ * they are created, to much more than was usual in the first half. */
 static bool keeps_growing(const struct finder *f, const struct sort *k)
 {
     int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
     unsigned flat =
-        0; /* where none ever ends, one quarter may be: the program may have been held up */
+        0; /* if none ever ends, one quarter may be flat: the program may have been held up */
     analyse_each(i, f->sorts.first, k->family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
@@ -349,7 +354,8 @@ static void count_made(struct finder *f)
         f->made[bucket_of(f->m->promise[p].start_ns, f->m->end_ns)]++;
 }
 
-/* Whether it is like a pool that has grown until it was large enough: at least as much happens afterwards. */
+/* Returns true if it looks like a pool that has grown until it was large enough: at least as much
+ * happens afterwards. */
 static bool is_full(const struct finder *f, const struct sort *k)
 {
     int64_t span = f->m->end_ns;
@@ -452,7 +458,7 @@ static void find_leak(struct finder *f, uint32_t family)
     report_leak(f, &k);
 }
 
-/* The promises of those families of which enough are pending, together. */
+/* Collects the promises of the families that have enough pending ones. */
 static uint32_t family_of_many(const void *finder, uint32_t promise)
 {
     const struct finder *f = finder;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Signs of life of what hangs. */
+/* Signs of life of promises that hang. */
 #include <string.h>
 
 #include "analyse/graph.h"
@@ -11,7 +11,7 @@ uint32_t analyse_last_run(const struct weft_history *h, uint32_t p)
                                                          : WEFT_NONE;
 }
 
-/* When a run that lasts still began: that of a promise which became this one goes on in it. */
+/* When a run that still lasts began: the run of a promise that became this one continues in it. */
 static int64_t runs_since(const struct weft_history *h, uint32_t run)
 {
     const struct weft_model *m = h->m;
@@ -39,7 +39,7 @@ int64_t analyse_last_life(const struct analyse_graph *g, uint32_t p)
     const struct weft_model *m = g->s->m;
     uint32_t run = analyse_last_run(g->s->h, p), next = g->next[p];
     int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
-    /* One more waiter for what is held is no sign of life. */
+    /* One more waiter for something that is held is not a sign of life. */
     const bool spoken_of =
         m->promise[p].should_resolve || m->promise[p].promoted || (g->mark[p] & ANALYSE_HELD);
     if (!spoken_of && said < m->end_ns && said > life)
@@ -70,7 +70,8 @@ int64_t analyse_still_since(const struct analyse_graph *g, uint32_t p, bool *run
 
 /* ---- What should have ended ---- */
 
-/* It has waited for the same sort of thing before: it goes on with each that comes. */
+/* Returns true if it has waited for the same sort of thing before: it continues each time one
+ * comes. */
 static bool waits_again(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
@@ -84,8 +85,8 @@ static bool waits_again(const struct analyse_graph *g, uint32_t p)
     return false;
 }
 
-/* Whoever made it waits for it, as for others of its sort before: for the next one that comes, a connection perhaps, or
- * the next change of what a condition tells. */
+/* Returns true if its creator waits for it as it did for earlier ones of its sort: for the next
+ * connection, perhaps, or the next change that a condition announces. */
 static bool is_awaited_again(const struct analyse_graph *g, uint32_t p)
 {
     const uint32_t creator = g->s->m->promise[p].creator;
@@ -94,7 +95,7 @@ static bool is_awaited_again(const struct analyse_graph *g, uint32_t p)
            waits_again(g, creator);
 }
 
-/* Several like it that its creator made after it have ended since. */
+/* Returns true if several promises like it, which its creator made after it, have ended since. */
 static bool is_overtaken(const struct analyse_graph *g, uint32_t p)
 {
     enum { SEVERAL = 3, LOOKED_AT = 64 };
@@ -102,7 +103,7 @@ static bool is_overtaken(const struct analyse_graph *g, uint32_t p)
     const struct weft_model *m = h->m;
     const uint32_t creator = m->promise[p].creator;
     uint32_t low = h->children_first[creator], high = h->children_first[creator + 1], ended = 0;
-    WEFT_SEEK(low, high, h->children[middle] <= p); /* they are in the order of creation */
+    WEFT_SEEK(low, high, h->children[middle] <= p); /* they are in order of creation */
     for (uint32_t n = 0; low < h->children_first[creator + 1] && n < LOOKED_AT; low++, n++)
         ended += m->promise[h->children[low]].type == m->promise[p].type &&
                  !analyse_is_pending(m, h->children[low]);
@@ -123,10 +124,11 @@ bool analyse_sleeps(const struct analyse_graph *g, uint32_t p)
     return analyse_is_sleep(g->s, p) || b->slept > b->resolved / 2;
 }
 
-/* mirage's traces do not say what is given up. Those without a label may be different things. */
+/* mirage's traces do not say what is given up. Promises without a label may be different things. */
 bool analyse_is_expected(const struct analyse_graph *g, uint32_t p)
 {
-    /* FEW: one pending for so many that ended. SOME: where all are, from one on, so many times are enough. */
+    /* FEW: one pending for this many that ended. SOME: if all are pending from some point on, this
+     * many times are enough. */
     enum { ENOUGH = 8, TIMES = 100, SOME = 10, FEW = 8 };
     const struct weft_model *m = g->s->m;
     const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
@@ -142,8 +144,9 @@ bool analyse_is_expected(const struct analyse_graph *g, uint32_t p)
 
 /* ---- After the recording was off ---- */
 
-/* Something shows that it was pending then: it began, was waited for, or ran anew. That something was told of it does not:
- * what runs as the recording goes on is not known. */
+/* Returns true if something shows that it was pending then: it began, was waited for, or ran again.
+ * It is not enough that something was recorded about it: it is not known what runs when the
+ * recording resumes. */
 static bool seen_since(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
@@ -156,7 +159,8 @@ static bool seen_since(const struct analyse_graph *g, uint32_t p)
     return seen;
 }
 
-/* Whoever waited for it before may have been notified, and it is pending all the same. */
+/* Returns true if whoever waited for it before may have been notified, though it is still
+ * pending. */
 static bool is_notified(const struct weft_history *h, uint32_t p)
 {
     return h->notified_first[p + 1] > h->notified_first[p] ||
@@ -192,5 +196,5 @@ bool analyse_hangs_since_pause(const struct analyse_graph *g, const struct analy
         p = analyse_ahead(g, p);
         seen |= seen_since(g, p);
     }
-    return seen; /* so whoever waits for it cannot have gone on */
+    return seen; /* so whoever waits for it cannot have continued */
 }

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: ISC */
-/* Livelocks: what spins, or tries again at once, is one if somebody else does the same in turn: each of the two gives back
- * what it had got, or fails, and so keeps the other one from getting on. Found is what others found, by a more exact name. */
+/* Livelocks: a promise that spins, or retries at once, is in a livelock if another one does the
+ * same in turn: each of the two gives back what it got, or fails, and so keeps the other from
+ * making progress. This refines findings of other searches. */
 #include "analyse/finding.h"
 
 enum {
-    TIMES = 1000,   /* that they gave back or failed, both together */
-    UNEVEN = 2,     /* times as often as the other one, at most */
-    LOOKED_AT = 16, /* findings */
+    TIMES = 1000,   /* how often they gave back or failed, both together */
+    UNEVEN = 2,     /* at most this many times as often as the other one */
+    LOOKED_AT = 16, /* findings that are examined */
 };
 
 struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
-    uint32_t *vain; /* by promise: what it gave back, and what it let fail that it had created */
+    /* by promise: how often it gave something back, or a promise that it had created failed */
+    uint32_t *vain;
 };
 
-/* Counts what each did between two times. Returns the one that did so most often besides p; WEFT_ROOT: none. */
+/* Counts what each did between two times. Returns the one that did so most often, besides p;
+ * WEFT_ROOT: none. */
 static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
 {
     uint32_t most = WEFT_ROOT;
@@ -38,7 +41,8 @@ static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t t
     return most;
 }
 
-/* Whether anything made progress meanwhile: resolved something other than as a failure. */
+/* Returns true if anything made progress in the meantime: resolved something other than as a
+ * failure. */
 static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from, int64_t to)
 {
     for (uint32_t i = 0; i < f->m->interactions; i++) {
@@ -58,7 +62,7 @@ static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, 
     g->kind = WEFT_FINDING_LIVELOCK;
 }
 
-/* Drops the finding of the other promise, which is the same. */
+/* Drops the finding about the other promise, which is the same. */
 static void drop_second(struct analyse_search *s, uint32_t first, uint32_t q)
 {
     uint32_t kept = first;

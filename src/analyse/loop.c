@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The searches for loops that are not free, one after another, and what they share. */
+/* Runs the searches for loops that are not free, one after another; and what they share. */
 #include "analyse/loop.h"
 
 #include <stdlib.h>
@@ -31,13 +31,13 @@ static int by_stream(const void *a, const void *b)
     return weft_order(x->to_ns, y->to_ns);
 }
 
-/* A finding that is only possible explains nothing else. */
+/* A finding that is only possible does not explain anything else. */
 static bool is_doubtful(const struct analyse_loops *l, const struct analyse_span *x)
 {
     return x->finding == WEFT_NONE || l->s->out->finding[x->finding].confidence == WEFT_POSSIBLE;
 }
 
-/* How much of the first part of a span that is. */
+/* How much of the first part of a span is doubtful. */
 static int64_t doubtful_of(const struct analyse_loops *l, const struct analyse_span *x,
                            int64_t length)
 {
@@ -49,7 +49,8 @@ static void sort_spans(struct analyse_loops *l)
     uint32_t kept = 0;
     if (l->spans)
         qsort(l->span, l->spans, sizeof *l->span, by_stream);
-    for (uint32_t i = 0; i < l->spans; i++) { /* what overlaps an earlier one begins behind it */
+    /* if one overlaps an earlier one, it begins where that ends */
+    for (uint32_t i = 0; i < l->spans; i++) {
         struct analyse_span x = l->span[i], *last = kept ? &l->span[kept - 1] : NULL;
         bool same = last && last->stream == x.stream;
         if (same && x.from_ns < last->to_ns)
@@ -69,12 +70,12 @@ static void sort_spans(struct analyse_loops *l)
     }
 }
 
-/* Of what lies in spans, or in doubtful ones, before a time. */
+/* The time covered by spans, or by doubtful ones, before a time. */
 static int64_t covered_before(const struct analyse_loops *l, uint32_t stream, int64_t time_ns,
                               bool doubtful)
 {
     uint32_t first = l->span_first[stream], low = first, high = l->span_first[stream + 1];
-    /* the first one that begins at or after it */
+    /* the first that begins at or after it */
     WEFT_SEEK(low, high, l->span[middle].from_ns < time_ns);
     if (low == first)
         return 0;
@@ -111,7 +112,7 @@ static int by_start(const void *a, const void *b)
     return weft_order(y->to_ns, x->to_ns);
 }
 
-/* For the searches that follow: of all streams together, without overlaps. */
+/* For the following searches: the spans of all streams together, without overlaps. */
 static void publish_spans(struct analyse_loops *l)
 {
     struct analyse_search *s = l->s;
@@ -138,7 +139,8 @@ static void publish_spans(struct analyse_loops *l)
 
 /* ---- Questions ---- */
 
-/* Whether only one promise ever waits for another, as far as one looks: else a notification may be for others. */
+/* Returns true if only one promise ever waits for another, as far as is checked: otherwise a
+ * notification may be for others. */
 static bool has_one_reader(const struct weft_history *h, uint32_t promise)
 {
     enum { LOOKED_AT = 64 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What the searches for a loop that is not free have in common; inside of analyse.
- *
- * Three searches, each of which leaves out what an earlier one explains: single long runs (block.c), runs without
- * any progress (spin.c), and what had to wait though it was ready (turn.c). */
+/* What the searches for loops that are not free share. Internal to analyse.
+ * There are three searches, and each leaves out what an earlier one explains: single long runs
+ * (block.c), runs without any progress (spin.c), and what had to wait though it was ready
+ * (turn.c). */
 #ifndef WEFT_ANALYSE_LOOP_H
 #define WEFT_ANALYSE_LOOP_H
 
@@ -10,14 +10,14 @@
 
 #define ANALYSE_US INT64_C(1000)
 #define ANALYSE_MS INT64_C(1000000)
-#define ANALYSE_LOOP_FAMILIES 100 /* findings of one sort that are told */
+#define ANALYSE_LOOP_FAMILIES 100 /* how many findings of one sort are reported */
 
 /* Time on one stream in which it was not free. */
 struct analyse_span {
     int64_t from_ns, to_ns;
-    int64_t usual_ns;           /* how long it would have taken without what is doubtful */
-    int64_t before_ns;          /* sum of the lengths of those before it, on its stream */
-    int64_t doubtful_before_ns; /* … of what is doubtful in them */
+    int64_t usual_ns;           /* how long it would have taken without the doubtful part */
+    int64_t before_ns;          /* total length of those before it on its stream */
+    int64_t doubtful_before_ns; /* … total of their doubtful parts */
     uint32_t stream;
     uint32_t finding; /* or WEFT_NONE */
 };
@@ -26,20 +26,21 @@ struct analyse_loops {
     struct analyse_search *s;
     struct analyse_span *span; /* sorted by stream and start after each search */
     uint32_t spans, span_room;
-    uint32_t *span_first; /* by stream, streams + 1; after sorting */
+    uint32_t *span_first; /* by stream, streams + 1; set after sorting */
 };
 
 void analyse_span_add(struct analyse_loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
                       int64_t usual_ns, uint32_t finding);
-/* How much of a time on a stream lies in spans. Logarithmic. */
+/* How much of a period on a stream is covered by spans. Logarithmic. */
 int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
                              int64_t to_ns);
-/* … of that, beyond what is usual, in spans whose finding is only possible. */
+/* … how much of that is longer than usual, in spans whose finding is only possible. */
 int64_t analyse_spans_doubtful(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
                                int64_t to_ns);
 
-/* weft_history_there_ns, where that is no guess; else INT64_MAX: a signal without a notification tells only when the wait
- * ended, and where several wait for a condition it is not known for whom a notification is. */
+/* weft_history_there_ns if that is certain; otherwise INT64_MAX. A signal without a notification
+ * only says when the wait ended, and if several wait for a condition, it is not known for whom a
+ * notification was meant. */
 int64_t analyse_surely_there_ns(const struct weft_history *h, const struct weft_wait *w);
 
 /* The first interaction of the model at or after a time. */

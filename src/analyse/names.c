@@ -34,7 +34,7 @@ static bool reserve(struct analyse_text *t, size_t more)
 
 static void put_clean(struct analyse_text *t, const char *text, size_t size)
 {
-    if (!reserve(t, 3 * size)) /* a byte may take the place of three */
+    if (!reserve(t, 3 * size)) /* one byte may become three */
         return;
     t->size += weft_text_clean(t->text + t->size, t->room - t->size - 1, text, size);
     t->text[t->size] = '\0';
@@ -71,7 +71,7 @@ void analyse_put_count(struct analyse_text *t, uint64_t n)
 
 /* ---- Promises ---- */
 
-/* 'label', cut where it is long. */
+/* 'label', cut if it is long. */
 static struct analyse_phrase quoted(const char *label, size_t size)
 {
     struct analyse_phrase out;
@@ -181,14 +181,14 @@ uint32_t analyse_shape(char *out, const char *label, uint32_t size)
     return used;
 }
 
-/* Texts to families: shape is looked at once for each text that is a label. */
+/* Maps texts to families: the shape is computed once for each text that is a label. */
 struct maker {
     const struct weft_model *m;
     struct analyse_families *f;
     struct weft_strings *shapes;
-    uint32_t *shape_of; /* by text; WEFT_NONE: not seen yet */
+    uint32_t *shape_of; /* by text; WEFT_NONE: not set yet */
     uint32_t texts;
-    struct analyse_pairs sorts; /* type, shape; numbered as families are */
+    struct analyse_pairs sorts; /* type, shape; with the numbers of families */
     uint32_t room;
 };
 

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* How things are called in sentences, and building of such texts. Valid UTF-8 without control characters. */
+/* How things are named in sentences, and how such texts are built. Texts are valid UTF-8 without
+ * control characters. */
 #ifndef WEFT_ANALYSE_NAMES_H
 #define WEFT_ANALYSE_NAMES_H
 
 #include "base/duration.h"
 #include "model/model.h"
 
-/* A text that grows. All zero: empty. Released by analyse_text_fini; where there is no memory it says failed and stays as
- * it is. */
+/* A text that grows. All zero: empty. Release it with analyse_text_fini. If there is no memory, it
+ * sets failed and stays as it is. */
 struct analyse_text {
-    char *text; /* terminated; NULL while nothing was put */
+    char *text; /* NUL-terminated; NULL as long as nothing was added */
     size_t size, room;
     bool failed;
 };
 
-/* Like printf, plus weft's own names, which are put by calling one after another. Bytes that are no clean
- * UTF-8 are replaced. */
+/* Like printf. For names, call the functions below instead. Bytes that are not clean UTF-8 are
+ * replaced. */
 void analyse_put_format(struct analyse_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void analyse_put_time(struct analyse_text *t,
@@ -23,18 +24,19 @@ void analyse_put_time(struct analyse_text *t,
 void analyse_put_length(struct analyse_text *t, int64_t ns); /* "8.21 ms" */
 void analyse_put_count(struct analyse_text *t, uint64_t n);  /* "1,204" */
 
-/* 'ARP response' where it has a label, else "type 12"; "the event loop". */
+/* 'ARP response' if it has a label, otherwise "type 12"; "the event loop". */
 void analyse_put_name(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
 /* 'ARP response' (condition 8); "type 12"; "the event loop". */
 void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
-/* Where it comes from: ", created by 'ARP query' for 'TCP connect'": up to three creators that have labels; or nothing. */
+/* Where it comes from: ", created by 'ARP query' for 'TCP connect'": up to three creators that have
+ * labels; nothing if there are none. */
 void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
-/* The same as above, but as texts for analyse_put_format, which takes up to 1,000 bytes; they last as long as the statement:
- *
- *     analyse_put_format(t, "%s failed at %s", analyse_as_name(m, promise).text, weft_moment(time_ns).text); */
+/* The same as above, but as texts for analyse_put_format, of up to 1,000 bytes; they last until the
+ *     analyse_put_format(t, "%s failed at %s", analyse_as_name(m, promise).text,
+ * weft_moment(time_ns).text); */
 struct analyse_phrase {
     char text[128];
 };
@@ -51,18 +53,18 @@ void analyse_text_cut(struct analyse_text *t, size_t size);
 char *analyse_text_take(struct analyse_text *t);
 void analyse_text_fini(struct analyse_text *t);
 
-/* A label with every number as a '#', not terminated; of a longer one the beginning. Returns the size. out has
- * ANALYSE_SHAPE_BYTES. */
+/* Writes a label with each number replaced by '#' to out, which has ANALYSE_SHAPE_BYTES; not
+ * NUL-terminated, and cut if it is longer. Returns the size. */
 #define ANALYSE_SHAPE_BYTES 256
 uint32_t analyse_shape(char *out, const char *label, uint32_t size);
 
-/* Promises of one sort: of the same type, and with the same first label but for its numbers: "GET /users/7"
- * and "GET /users/12" are "GET /users/#". */
+/* Promises of one sort: they have the same type, and the same first label ignoring numbers: "GET
+ * /users/7" and "GET /users/12" are "GET /users/#". */
 struct analyse_families {
     uint32_t *of;    /* by promise */
-    uint32_t *first; /* by family: one of its promises, the first; [0] is the loop's */
-    uint32_t *size;  /* how many promises */
-    bool *differs;   /* … whether their labels differ; NULL: not known */
+    uint32_t *first; /* by family: its first promise; [0] is the loop's */
+    uint32_t *size;  /* by family: how many promises it has */
+    bool *differs;   /* … their labels differ; NULL: not known */
     uint32_t count;
 };
 
@@ -70,7 +72,7 @@ struct analyse_families {
 int analyse_families_init(struct analyse_families *f, const struct weft_model *m);
 void analyse_families_fini(struct analyse_families *f);
 
-/* 'GET /users/#', their label where all have the same one, or the type where they have none. */
+/* 'GET /users/#'; or their label if all have the same one; or their type if they have none. */
 void analyse_put_family(struct analyse_text *t, const struct weft_model *m,
                         const struct analyse_families *f, uint32_t family);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Orders that hold in all good runs and are swapped in the bad one. Most of them are chance where little is known of the
- * good runs, so only the clearest are told, and only where nothing else says why the bad run went wrong. */
+/* Orders that are the same in all good runs and swapped in the bad one. If little is known about
+ * the good runs, most of them are chance. So only the clearest are reported, and only if nothing
+ * else explains why the bad run went wrong. */
 #include <stdlib.h>
 
 #include "analyse/parting.h"
@@ -8,7 +9,7 @@
 
 enum { MOST = 1000 }; /* promises that are compared with each other */
 
-/* A promise that all runs have once, and that ended alike. */
+/* A promise that all runs have exactly once, and that ended in the same way. */
 struct event {
     uint32_t good, bad;
     int64_t good_ns, bad_ns;
@@ -16,8 +17,8 @@ struct event {
 };
 
 struct swap {
-    uint32_t first, second; /* events */
-    int64_t apart_ns;       /* the least in any run */
+    uint32_t first, second; /* index of an event */
+    int64_t apart_ns;       /* the smallest distance in any run */
 };
 
 struct sorter {
@@ -43,7 +44,8 @@ static bool is_event(const struct analyse_differ *d, uint32_t good)
     return true;
 }
 
-/* How long after the one the other ended, in all good runs at least, and before it in the bad one; 0 or less: it is not so. */
+/* How long after one the other ended: at least this in all good runs, and this long before it in
+ * the bad run; 0 or less: it is not so. */
 static int64_t swapped_by(const struct analyse_differ *d, const struct event *first,
                           const struct event *second)
 {
@@ -58,7 +60,7 @@ static int64_t swapped_by(const struct analyse_differ *d, const struct event *fi
     return least;
 }
 
-/* What the promise of an event waited for last, among the events; or WEFT_NONE. */
+/* What the promise of an event last waited for, among the events; or WEFT_NONE. */
 static uint32_t waited_for_before(const struct sorter *k, uint32_t event)
 {
     const struct weft_history *h = k->d->good;
@@ -70,7 +72,7 @@ static uint32_t waited_for_before(const struct sorter *k, uint32_t event)
     return WEFT_NONE;
 }
 
-/* Whether what one of the two had waited for is swapped already. */
+/* Returns true if what one of the two had waited for is swapped already. */
 static bool follows_other_swap(const struct sorter *k, uint32_t first, uint32_t second)
 {
     const struct event *e = k->event;

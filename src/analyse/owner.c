@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The trace does not say who will resolve a promise. But programs do again and again what they have done
- * before, and so one can tell who is expected to. */
+/* The trace does not say who will resolve a promise. But programs repeat what they have done
+ * before, so it can be inferred who is expected to. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /* ---- Habits of families ---- */
 
-/* Who resolved a promise; WEFT_NONE: nobody, nobody knows, or it was cancelled. */
+/* Who resolved a promise; WEFT_NONE: nobody, it is not known, or it was cancelled. */
 static uint32_t resolver_of(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
@@ -49,7 +49,7 @@ bool analyse_find_habits(struct analyse_graph *g)
         else
             b->votes--;
     }
-    for (uint32_t p = 1; p < m->promises; p++) { /* the one that is left may be the one of most */
+    for (uint32_t p = 1; p < m->promises; p++) { /* the one that remains may be the majority */
         struct analyse_habit *b = &g->habit[f->of[p]];
         b->by_major += resolver_of(g, p) == b->major;
     }
@@ -58,13 +58,13 @@ bool analyse_find_habits(struct analyse_graph *g)
 
 /* ---- Locks ---- */
 
-/* Promises of the same type and label, of which one is a root: whether the one who got it is the one who passes
- * it on, and who has it now. */
+/* Promises of the same type and label, one of which is a root: whether the promise that got it is
+ * the one that passes it on, and which one has it now. */
 struct lock {
     uint32_t type, name;
     uint32_t holder;
-    bool taken;             /* by a signal, without anybody who waited */
-    uint64_t passed, given; /* given: by whoever */
+    bool taken;             /* by a signal, without a waiter */
+    uint64_t passed, given; /* given: by any promise */
 };
 
 static int by_name(const void *a, const void *b)
@@ -81,13 +81,13 @@ static struct lock *lock_of(const struct analyse_graph *g, struct lock *lock, ui
     return bsearch(&key, lock, locks, sizeof key, by_name);
 }
 
-/* Nothing was passed on yet; the type says that it will be. */
+/* Nothing was passed on yet; but the type says that it will be. */
 static bool is_called_lock(const struct analyse_search *s, uint32_t p)
 {
     return (analyse_known(s, p) & ANALYSE_LOCK) != 0;
 }
 
-/* Whether it must be guessed who would resolve the root. */
+/* Returns true if it must be guessed who would resolve the root. */
 static bool is_plain(const struct analyse_graph *g, const struct analyse_group *group)
 {
     return group->why != ANALYSE_HOLDS && !group->members && !group->lost &&
@@ -120,7 +120,7 @@ static bool is_lost(const struct analyse_graph *g, const struct lock *l, uint32_
            g->s->m->promise[l->holder].outcome == WEFT_FAILED;
 }
 
-/* Only of families that have a root, so that other interactions cost nothing. */
+/* Only for families that have a root, so that other interactions cost nothing. */
 static bool find_holders(struct analyse_graph *g, const bool *has_root)
 {
     const struct weft_model *m = g->s->m;
@@ -149,8 +149,8 @@ static bool find_holders(struct analyse_graph *g, const bool *has_root)
     for (uint32_t i = 0; i < g->count; i++) {
         struct analyse_group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
-        /* The first one who gives it away may have got it while it was free; or it was free, and given by
-         * nobody. */
+        /* The first one that gives it away may have got it while it was free; or it was free, and
+         * nobody gave it. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
             (l->passed == 0 &&
              (l->given > 1 || !(is_called_lock(g->s, group->node) || is_lost(g, l, group->node)))))
@@ -202,8 +202,9 @@ static void find_owner(const struct analyse_graph *g, struct analyse_group *grou
 
 /* ---- Whether the owner is held up, or has nothing to do ---- */
 
-/* A worker that has nothing to do waits, too. What it waits for now is what it has always waited for before it
- * took the next job, or something in the middle of a job: did that wait begin while the job was there? */
+/* A worker with nothing to do waits, too. Either it waits for what it has always waited for before
+ * it took the next job, or for something in the middle of a job. To decide: did that wait begin
+ * while the job was there? */
 struct work {
     uint32_t worker, target; /* family of what it waits for now */
     uint64_t in_job, between;
@@ -257,7 +258,7 @@ static bool find_work(struct analyse_graph *g, struct work *work)
     return true;
 }
 
-/* Which group an owner is held up in. */
+/* Finds the group in which an owner is held up. */
 static void find_up(struct analyse_graph *g, struct analyse_group *group, const struct work *work)
 {
     uint32_t owner = group->owner;
@@ -275,7 +276,8 @@ static void find_up(struct analyse_graph *g, struct analyse_group *group, const 
     group->up = up;
 }
 
-/* Circles of groups, each of whose owners is held up in the next one. Marks those that count. */
+/* Finds circles of groups in which each owner is held up in the next one. Marks those that
+ * count. */
 static void close_circles(struct analyse_graph *g, uint32_t *seen)
 {
     for (uint32_t i = 0; i < g->count; i++) {
@@ -306,7 +308,7 @@ static void close_circles(struct analyse_graph *g, uint32_t *seen)
     }
 }
 
-/* What is a part of another group is listed there. */
+/* Adds to each group the list of groups that are part of it. */
 static void link_groups(struct analyse_graph *g)
 {
     for (uint32_t i = g->count; i-- > 0;) {

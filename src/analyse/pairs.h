@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Pairs of numbers, numbered in the order in which they are first added; inside of analyse. */
+/* Numbers pairs of numbers in the order in which they are first added. Internal to analyse. */
 #ifndef WEFT_ANALYSE_PAIRS_H
 #define WEFT_ANALYSE_PAIRS_H
 

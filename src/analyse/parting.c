@@ -19,7 +19,7 @@ static const char *happened(const struct weft_model *m, enum analyse_happening i
                                     : "";
 }
 
-/* What one waits for when the trace ends, if anything. */
+/* What a promise waits for when the trace ends, or WEFT_NONE. */
 static uint32_t waits_for_at_end(const struct weft_history *h, uint32_t promise)
 {
     uint32_t first = h->waits_of_first[promise], end = h->waits_of_first[promise + 1];
@@ -42,7 +42,7 @@ static bool have_one_name(const struct analyse_side *s, uint32_t a, uint32_t b)
            s->label[of_a] == s->label[of_b];
 }
 
-/* How many runs of a promise begin from a time on, before another. Logarithmic. */
+/* How many runs of a promise begin between two times. Logarithmic. */
 static uint32_t runs_since(const struct weft_history *h, uint32_t promise, int64_t from_ns,
                            int64_t until_ns)
 {
@@ -62,8 +62,8 @@ static void say_still_waits(const struct analyse_differ *d, struct analyse_text 
                     BAD(source, source));
 }
 
-/* Something else with the same name was resolved before, in the good run only afterwards: perhaps a lock that
- * another one got first. */
+/* Says that something else with the same name was resolved first, which in the good run happened
+ * only later: perhaps a lock that another promise got first. */
 static void say_overtaken(const struct analyse_differ *d, struct analyse_text *t, uint32_t good,
                           uint32_t bad, int64_t bad_ns)
 {
@@ -87,8 +87,8 @@ static void say_overtaken(const struct analyse_differ *d, struct analyse_text *t
                     BAD(creator, d->bad->m->promise[last].creator));
 }
 
-/* Whether the one that resolved the promise in the good run had the corresponding run in the bad one, and did not
- * resolve it there. */
+/* Says whether the promise that resolved this one in the good run had the corresponding run in the
+ * bad one, and did not resolve it there. */
 static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
                         const struct analyse_parting *c, uint32_t by)
 {
@@ -106,7 +106,7 @@ static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
                     TIME(when, d->bad->m->run[d->bad->runs_of[at]].start_ns));
 }
 
-/* ---- Where they part ---- */
+/* ---- Where they diverge ---- */
 
 static void say_order(const struct analyse_differ *d, struct analyse_text *t,
                       const struct analyse_parting *c)
@@ -140,7 +140,7 @@ static void say_unresolved(const struct analyse_differ *d, struct analyse_text *
     say_still_waits(d, t, known ? d->bad_of_good[by] : early->bad);
 }
 
-/* A wait that there was not. */
+/* A wait that the good run does not have. */
 static void say_extra_wait(const struct analyse_differ *d, struct analyse_text *t,
                            const struct analyse_parting *c)
 {

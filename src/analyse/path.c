@@ -13,7 +13,7 @@
 
 enum {
     MOVES_MAX = 8 * WEFT_PATH_MAX,
-    CHAIN_MAX = 64, /* becomings that are followed step by step */
+    CHAIN_MAX = 64, /* promises that became each other, followed step by step */
 };
 
 const char *weft_step_name(enum weft_step_kind kind)
@@ -40,13 +40,13 @@ static void go_run(struct analyse_walk *k, uint32_t run)
     k->run = run;
 }
 
-/* Goes on with who resolved or signalled source. */
+/* Continues with the promise that resolved or signalled source. */
 static void go_there(struct analyse_walk *k, uint32_t source, const struct analyse_there *t)
 {
     const struct weft_model *m = k->m;
     uint32_t p = source;
     for (uint32_t i = 0; !t->is_signalled && m->promise[p].becomes != WEFT_NONE; i++) {
-        if (m->promise[p].end_ns >= k->now_ns) { /* it became one that had its result */
+        if (m->promise[p].end_ns >= k->now_ns) { /* it became one that already had its result */
             walk_to(k, ANALYSE_ACTS, p);
             return;
         }
@@ -69,7 +69,7 @@ static void go_there(struct analyse_walk *k, uint32_t source, const struct analy
         walk_to(k, ANALYSE_RESTS, p); /* what was it doing before it was resolved from outside? */
 }
 
-/* It did something now: in a run, if one is known. */
+/* It did something now: in a run, if the run is known. */
 static void step_back_acting(struct analyse_walk *k)
 {
     if (k->promise == WEFT_ROOT) {
@@ -83,7 +83,7 @@ static void step_back_acting(struct analyse_walk *k)
         walk_to(k, ANALYSE_RESTS, k->promise);
 }
 
-/* It did not run now. It was waiting, or had waited; or ran before; or was created. */
+/* It did not run now. It was waiting, had waited, had run before, or was created. */
 static void step_back_resting(struct analyse_walk *k)
 {
     const struct weft_history *h = k->h;
@@ -113,7 +113,7 @@ static void step_back_resting(struct analyse_walk *k)
         if (t.time_ns > w->from_ns) {
             analyse_walk_push(k, x, w->from_ns, w->source, w->begun_by);
             go_there(k, w->source, &t);
-        } /* else it was there before: it goes on with x, earlier */
+        } /* otherwise it was there before: the walk continues with x, earlier */
     } else if (run != WEFT_NONE) {
         analyse_walk_outside(k, ran, k->awaited);
         go_run(k, run);
@@ -123,7 +123,7 @@ static void step_back_resting(struct analyse_walk *k)
     }
 }
 
-/* Since when the reader of a run needed source: since it began to wait for it, or made it. */
+/* Since when the reader of a run needed source: since it began to wait for it, or created it. */
 static int64_t needed_since(const struct analyse_walk *k, uint32_t wait, uint32_t source,
                             uint32_t previous)
 {
@@ -137,8 +137,8 @@ static int64_t needed_since(const struct analyse_walk *k, uint32_t wait, uint32_
     return began ? p->start_ns : r->end_ns;
 }
 
-/* Since when that counts. Runs since then do not: they took note of something else, as where several are waited for at once,
- * and source was not there yet. */
+/* The time back to which that counts. Later runs do not matter: they handled something else, as
+ * when several things are waited for at once, and source was not there yet. */
 static int64_t kept_since(const struct analyse_walk *k, uint32_t wait, uint32_t source,
                           uint32_t previous, int64_t there_ns)
 {
@@ -149,7 +149,7 @@ static int64_t kept_since(const struct analyse_walk *k, uint32_t wait, uint32_t 
     return from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
 }
 
-/* The time before a run is explained: goes on with the run before it. */
+/* The time before a run is explained: continues with the run before it. */
 static void go_previous(struct analyse_walk *k, uint32_t previous)
 {
     if (previous != WEFT_NONE)
@@ -158,8 +158,8 @@ static void go_previous(struct analyse_walk *k, uint32_t previous)
         walk_to(k, ANALYSE_RESTS, k->promise);
 }
 
-/* Whether a run took note of something else, that was there before a time; its reader ran late, and what it needed was there
- * by then. */
+/* Returns true if a run handled something else that was there before a time; its reader ran late,
+ * and what it needed was there by then. */
 static bool notes_earlier(const struct analyse_walk *k, uint32_t run, int64_t there_ns)
 {
     uint32_t cause = k->h->run_cause[run];
@@ -176,7 +176,7 @@ static void walk_to_served(struct analyse_walk *k, uint32_t wait, uint32_t sourc
     for (; previous != WEFT_NONE && k->looks < ANALYSE_LOOKS_MAX &&
            needed_since(k, wait, source, previous) < k->m->run[previous].start_ns &&
            notes_earlier(k, previous, t->time_ns);
-         k->looks++) { /* several came while it could not run: each has a run */
+         k->looks++) { /* several came while it could not run: there is a run for each */
         const struct weft_run *r = &k->m->run[previous];
         uint32_t stream = weft_history_stream(k->h, previous);
         analyse_walk_ready(k, stream, r->end_ns, x);
@@ -194,7 +194,7 @@ static void walk_to_served(struct analyse_walk *k, uint32_t wait, uint32_t sourc
         go_previous(k, previous);
 }
 
-/* A run that an event has begun: its reader read something, or was signalled. */
+/* A run started by an event: its reader read something, or was signalled. */
 static void begun_by(struct analyse_walk *k, uint32_t cause, uint32_t previous)
 {
     const struct weft_history *h = k->h;
@@ -209,7 +209,7 @@ static void begun_by(struct analyse_walk *k, uint32_t cause, uint32_t previous)
     k->before = cause;
     if (source != WEFT_ROOT && source != reader &&
         (!found || (x->kind == WEFT_SIGNALS && !t.is_signalled)))
-        run = analyse_walk_run_now(k, source); /* it signalled, itself */
+        run = analyse_walk_run_now(k, source); /* it signalled itself */
     if (run != WEFT_NONE) {
         analyse_walk_push(k, reader, kept_since(k, wait, source, previous, k->now_ns), source,
                           wait != WEFT_NONE ? h->wait[wait].begun_by : cause);
@@ -223,8 +223,8 @@ static void begun_by(struct analyse_walk *k, uint32_t cause, uint32_t previous)
     }
 }
 
-/* Whether it acts for many, as a driver does: it is older than the wait that is looked at. What let it go on was the
- * event loop, because of something outside; what it did before has nothing to do with it. */
+/* Returns true if it acts for many, like a driver: it is older than the current wait. The event
+ * loop let it continue, because of something outside; what it did before is unrelated. */
 static bool is_driver(const struct analyse_walk *k, uint32_t promise)
 {
     const struct weft_model *m = k->m;
@@ -266,7 +266,7 @@ static void begun_by_nobody(struct analyse_walk *k, uint32_t previous)
     } else if (is_driver(k, x)) {
         walk_to(k, ANALYSE_RESTS, k->awaited);
     } else {
-        if (analyse_walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
+        if (analyse_walk_never_slept(k, stream, ran)) /* nothing can have come from outside */
             analyse_walk_ready(k, stream, ran, x);
         else
             analyse_walk_outside(k, ran, k->awaited);
@@ -318,8 +318,8 @@ static void step_back(struct analyse_walk *k)
     }
 }
 
-/* Whether the walk is where it was before, without having come further: where events have one time, or times run
- * backwards, what comes first is not always to be seen. */
+/* Returns true if the walk is where it was before, without progress: if events have the same time,
+ * or times run backwards, their order is not always clear. */
 static bool has_not_moved(struct analyse_walk *k)
 {
     const uint64_t at[] = {(uint64_t)k->now_ns, (uint64_t)k->mode << 32 | k->promise,
@@ -334,7 +334,7 @@ static bool has_not_moved(struct analyse_walk *k)
     return false;
 }
 
-/* Until the promise's creation. Where a wait began, it goes on with the waiter. */
+/* Walks back to the promise's creation. Where a wait began, it continues with the waiter. */
 static void walk_back(struct analyse_walk *k)
 {
     while (k->now_ns > k->low_ns && !k->failed) {
@@ -360,7 +360,7 @@ static void walk_back(struct analyse_walk *k)
 
 /* ---- The whole ---- */
 
-/* A pending promise: along what is waited for now, to what waits for nobody. */
+/* A pending promise: follows what is waited for now, up to a promise that does not wait. */
 static void begin_pending(struct analyse_walk *k, uint32_t promise)
 {
     uint32_t mark = WEFT_NONE, next_mark = 1;

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* Garbage collections that held up somebody who is needed: who waited all the time, and went on right after. */
+/* Garbage collections that held up a promise that is needed: it waited all the time, and continued
+ * right afterwards. */
 #include "analyse/judge.h"
 
-#define AFTER_NS INT64_C(1000000) /* a promise that goes on later was probably not held up by it */
+#define AFTER_NS INT64_C(1000000) /* one that continues later was probably not held up by it */
 enum {
-    MANY = 8,   /* waits, where nobody is marked; */
-    FEW = 2,    /* … or so many, but of so many collections in all */
+    MANY = 8,   /* waits, if no promise is marked; */
+    FEW = 2,    /* … or this many, in that many collections */
     SOME = 3,   /* collections, … */
-    LONG = 3,   /* … or times the limit: no accident */
-    SHARE = 4,  /* of a wait: less than 1/SHARE of it matters little */
-    LOOPS = 64, /* that are asked whether their threads had a core */
-    ABOUT = 10, /* times as long before and after a collection */
+    LONG = 3,   /* … or times the limit: not a coincidence */
+    SHARE = 4,  /* less than 1/SHARE of a wait hardly matters */
+    LOOPS = 64, /* loops whose threads are checked for having had a core */
+    ABOUT = 10, /* times its length before and after a collection */
 };
 
 struct held {
-    uint32_t waits, marked, much; /* how many; much: for a good part of their time */
-    uint32_t worst;               /* wait */
+    uint32_t waits, marked, much; /* much: for a large part of their time */
+    uint32_t worst;               /* index of a wait */
 };
 
 struct finder {
@@ -24,12 +25,12 @@ struct finder {
     const struct weft_history *h;
     struct held *held;            /* by collection */
     int64_t *length_ns;           /* … without the time in which others had the core of a loop */
-    uint32_t pauses, much, worst; /* collections that held somebody up; the longest of them */
-    uint32_t often;               /* … that held up FEW at least */
+    uint32_t pauses, much, worst; /* collections that held up a promise; the longest of them */
+    uint32_t often;               /* … those that held up at least FEW */
     int64_t cost_ns;
 };
 
-/* For how long others had the core of a loop, at most. */
+/* How long others had the core of a loop, at most. */
 static int64_t away_ns(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
 {
     int64_t most = 0;
@@ -49,8 +50,8 @@ static void measure_pauses(struct finder *f)
     }
 }
 
-/* Whether others had the core for a good part of the time about the longest of them: threads that help to collect may have
- * waited for one, too. */
+/* Returns true if others had the core for a large part of the time around the longest collection:
+ * threads that help to collect may have waited for one, too. */
 static bool others_had_the_cores(const struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
@@ -61,7 +62,7 @@ static bool others_had_the_cores(const struct finder *f)
            f->h->preemption_first;
 }
 
-/* The collection right after which a wait was over, and that lay in it; or WEFT_NONE. */
+/* The collection that was within a wait, and right after which the wait ended; or WEFT_NONE. */
 static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* Results that were there long before their reader's own timer made it look. */
+/* Results that were there long before the reader's own timer made it look. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
 enum {
-    TIMES = 5, /* that it was late */
+    TIMES = 5, /* how often it was late */
     LOOKED_AT = 64,
 };
 
-/* That somebody was late. */
+/* One time that a reader was late. */
 struct late {
     uint32_t reader, source, timer;
-    int64_t since_ns, there_ns, until_ns; /* since when it could have waited for it */
+    int64_t since_ns, there_ns, until_ns; /* since_ns: when it could have begun to wait for it */
 };
 
-/* Of one sort of readers. */
+/* For one sort of reader. */
 struct poller {
     struct late worst;
     uint32_t count, own, vain;
@@ -25,12 +25,12 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct poller *poller; /* by family of readers */
+    struct poller *poller; /* by family of reader */
     bool *counted,
         *used; /* by promise: it is in poller; somebody waits for it, or uses its result */
 };
 
-/* The timer by which the run began in which a time lies, or WEFT_NONE. */
+/* The timer that started the run that contains a time, or WEFT_NONE. */
 static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_ns)
 {
     uint32_t run = weft_history_run_at(f->h, reader, time_ns);
@@ -38,7 +38,7 @@ static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_n
     return timer != WEFT_NONE && analyse_is_sleep(f->s, timer) ? timer : WEFT_NONE;
 }
 
-/* Whether a timer of its own woke a reader between two times, in vain. */
+/* Returns true if one of its own timers woke a reader between two times, in vain. */
 static bool looked_before(const struct finder *f, uint32_t reader, int64_t from, int64_t to)
 {
     const struct weft_history *h = f->h;
@@ -95,8 +95,8 @@ static void report_polling(struct finder *f, const struct poller *p)
     analyse_finding_affects(f->s, g, x->source);
 }
 
-/* The creator of something whose result nobody uses, which sleeps until it looks: it had slept before, and does not
- * sleep again. */
+/* Adds the creator of something whose result nobody uses, if it sleeps until it looks: it had slept
+ * before, and does not sleep again. */
 static void add_unread(struct finder *f, uint32_t source)
 {
     const struct weft_history *h = f->h;
@@ -118,7 +118,7 @@ static void add_unread(struct finder *f, uint32_t source)
         add_late_look(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
 }
 
-/* Who waited, and who did not but uses the result. */
+/* Finds readers that waited, and those that did not wait but use the result. */
 static void find_late_looks(struct finder *f)
 {
     for (uint32_t i = 0; i < f->h->waits; i++) {

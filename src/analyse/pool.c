@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: ISC */
-/* Pools that are exhausted: all permits of something are held, nobody gives one back for long compared with before, and others
- * queue for one. Goes by what the program says of holds; docs/diagnoses.md tells how this and a hang are kept apart. */
+/* Exhausted pools: all permits of something are held, nobody gives one back for much longer than
+ * usual, and others queue for one. This uses what the program says about holds; docs/diagnoses.md
+ * explains how this differs from a hang. */
 #include "analyse/judge.h"
 
-#define STALL_NS INT64_C(100000000) /* nobody gives one back for that long */
+#define STALL_NS INT64_C(100000000) /* nobody gives one back for this long */
 
 enum {
-    STALL_TIMES = 10, /* … and that is this many times as long as one is usually held */
+    STALL_TIMES = 10, /* … and for this many times as long as one is usually held */
     IDLE = 10,        /* a holder that runs for less than 1/IDLE of the time does nothing */
     SHOWN = 4,        /* holders that are named */
 };
 
-/* A time in which all permits were held, and others waited. */
+/* A period in which all permits were held, and others waited. */
 struct stall {
     int64_t from_ns, to_ns, waited_ns;
     uint32_t waiters;
@@ -22,13 +23,13 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     uint32_t resource, capacity;
-    int64_t *begin, *end; /* of its holds: when they began and ended, each in order */
+    int64_t *begin, *end; /* of its holds: when they began and ended, each sorted */
     uint32_t begins, ends;
-    int64_t *wait_from, *wait_until; /* of the waits for it, likewise */
+    int64_t *wait_from, *wait_until; /* of the waits for it, in the same way */
     uint32_t waits;
     struct stall worst;
     uint32_t stalls;
-    int64_t usual_ns; /* how long one is held; 0: nothing says so */
+    int64_t usual_ns; /* how long one is usually held; 0: not known */
     bool first;       /* none was given back before the worst one */
 };
 
@@ -65,8 +66,8 @@ static void gather_holds_and_waits(struct finder *f)
     analyse_median(f->wait_until, f->waits);
 }
 
-/* How many times of a list lie before a moment, and how much time has gone by since each of them in all. *at and *sum are kept
- * from one moment to the next, later one. */
+/* How many times of a list are before a moment, and the total time since each of them. *at and *sum
+ * are carried over from one moment to the next later one. */
 struct clock {
     const int64_t *list;
     uint32_t count, at;
@@ -82,7 +83,7 @@ static void advance_clock(struct clock *c, int64_t to_ns)
     c->now_ns = to_ns;
 }
 
-/* In order of time: begins at which all are held, up to the next end. */
+/* In order of time: beginnings at which all are held, up to the next end. */
 static void find_stalls(struct finder *f)
 {
     struct clock begun = {.list = f->wait_from, .count = f->waits};
@@ -97,7 +98,7 @@ static void find_stalls(struct finder *f)
                           .to_ns = ended < f->ends ? f->end[ended] : f->m->end_ns};
         if (x.to_ns - x.from_ns < STALL_NS)
             continue;
-        advance_clock(&begun, x.from_ns + 1); /* whoever got the last one waits no more */
+        advance_clock(&begun, x.from_ns + 1); /* whoever got the last one does not wait any more */
         advance_clock(&over, x.from_ns + 1);
         const double before = begun.sum_ns - over.sum_ns;
         const uint32_t gone = over.at;
@@ -124,7 +125,8 @@ static uint32_t capacity_of(const struct finder *f)
     return most;
 }
 
-/* How long one is usually held: the median of those that were given back before the stall, or after it; or 0. */
+/* How long one is usually held: the median of those that were given back before the stall, or after
+ * it; or 0. */
 static int64_t usual_hold_ns(struct finder *f, bool before)
 {
     const struct weft_history *h = f->h;
@@ -146,13 +148,13 @@ static bool holds_it(const struct finder *f, const struct weft_hold *x)
     return x->holder != WEFT_NONE && x->from_ns <= f->worst.from_ns && x->to_ns >= f->worst.to_ns;
 }
 
-/* It had ended, but not given back what it held. */
+/* It had ended, but had not given back what it held. */
 static bool is_gone(const struct finder *f, const struct weft_hold *x)
 {
     return x->holder != WEFT_ROOT && weft_history_ended_ns(f->h, x->holder) < f->worst.to_ns;
 }
 
-/* For how long it ran meanwhile. */
+/* How long it ran in the meantime. */
 static int64_t ran_ns(const struct finder *f, const struct weft_hold *x)
 {
     const struct weft_history *h = f->h;

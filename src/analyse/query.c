@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* What is asked of a history, once it is made. */
+/* Queries on a complete history. */
 #include "analyse/history.h"
 #include "base/order.h"
 
 #include <stdlib.h>
 
 enum {
-    LONG_NS = 1000000, /* a shorter run blocks nobody */
+    LONG_NS = 1000000, /* a shorter run does not block anything */
     LOOK_BACK = 64,    /* runs and idle times before a moment */
 };
 
@@ -43,7 +43,7 @@ int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wa
     return there > w->from_ns ? there : w->from_ns;
 }
 
-/* at: whether the item in the middle lies before the one that is looked for. */
+/* Searches a list for the first entry; at: true if the middle item comes before it. */
 #define FROM(name, of, item_first, at)                                                             \
     uint32_t weft_history_##name(const struct weft_history *h, uint32_t of, int64_t time_ns)       \
     {                                                                                              \
@@ -127,7 +127,7 @@ uint32_t weft_history_collection_from(const struct weft_collection *list, uint32
     return first;
 }
 
-/* How much of the list from first on lies before a time. */
+/* How much of the list, from first on, is before a time. */
 static int64_t sum_until(const struct weft_collection *list, uint32_t first, uint32_t end,
                          int64_t time_ns)
 {
@@ -165,8 +165,9 @@ uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, in
     return loops == 1 ? loop : WEFT_NONE;
 }
 
-/* When a loop last knew that there was nothing new. It slept then; or it looked, and found it only when it looked again. Not
- * all loops say that: one that itself ran for long may have slept. */
+/* When a loop last knew that there was nothing new. Either it slept, or it looked, and found
+ * something only when it looked again. Not all loops report sleeping: one that itself ran for long
+ * may have slept. */
 static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time_ns)
 {
     bool says = h->suspends[loop] || h->m->quirks.loop_is_sleep;
@@ -182,7 +183,8 @@ static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time
     return knew;
 }
 
-/* Since when something has run on a loop for long, right before a time, and nothing since knew_ns. */
+/* Since when something has run on a loop for long, right before a time, with nothing since
+ * knew_ns. */
 static int64_t busy_since(const struct weft_history *h, uint32_t loop, int64_t time_ns,
                           int64_t knew_ns)
 {
@@ -200,7 +202,7 @@ static int64_t busy_since(const struct weft_history *h, uint32_t loop, int64_t t
         if (found && (root || to < since)) /* the loop itself may have looked */
             break;
         if (!found && to - from >= LONG_NS) {
-            if (time_ns - to > to - from) /* something else was done since */
+            if (time_ns - to > to - from) /* something else was done since then */
                 return time_ns;
             found = true;
         }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* What went wrong in a bad run, and what that depends on in either run: what it waited for, who resolved and notified
- * that, who had created it, and what these waited for before.
- *
- * Wrong is what ended worse than in the good run. What should resolve matters most, then what somebody waits for or what
- * waits itself, and only then what has nothing to do with others. If nothing ended worse, it is what became slower, by
- * most; else what somebody waits for and only one of the runs has; else whatever ended otherwise. */
+/* Finds what went wrong in a bad run, and what that depends on in either run: what it waited for,
+ * what resolved and notified that, what had created it, and what these waited for before.
+ * A promise went wrong if it ended worse than in the good run. What should resolve matters most;
+ * then what somebody waits for, or what waits itself; and last what has nothing to do with others.
+ * If nothing ended worse, it is what became slower, by most; otherwise what somebody waits for and
+ * only one of the runs has; otherwise whatever ended differently. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ struct walk {
     const struct weft_history *h;
     uint8_t *mark, bit; /* bit: to be set in mark */
     int64_t *until_ns;  /* by promise: what it did until then matters; INT64_MIN: nothing */
-    uint32_t *wait, *notice, *act; /* … places in its lists that are still to be looked at */
+    uint32_t *wait, *notice, *act; /* … places in its lists that are still to be examined */
     uint32_t *queue, queued;
     bool *in_queue;
 };
@@ -66,7 +66,7 @@ static void reach_promise(struct walk *w, uint32_t promise, int64_t until_ns)
     w->in_queue[promise] = true;
 }
 
-/* Everything is looked at once, so it is linear. */
+/* Everything is visited once, so it is linear. */
 static void reach_causes(struct walk *w, uint32_t promise)
 {
     const struct weft_history *h = w->h;
@@ -130,7 +130,7 @@ unsigned analyse_weight_of(const struct analyse_differ *d, uint32_t good)
     return most == 1 && (d->mark[good] | d->bad_mark[bad]) & ANALYSE_USED ? 2 : most;
 }
 
-/* Whether a promise that ended otherwise ended worse in one run than in the other. */
+/* Returns true if a promise that ended differently ended worse in one run than in the other. */
 bool analyse_ended_worse(const struct weft_history *h, uint32_t promise,
                          const struct weft_history *than, uint32_t other)
 {
@@ -154,7 +154,7 @@ static void add_goal(struct goals *k, uint32_t good, uint32_t bad)
         reach_promise(&k->bad, bad, INT64_MAX);
 }
 
-/* Marks what depends on it whether that resolves which should. */
+/* Marks what a promise depends on, if the promise resolves one that should resolve. */
 static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t *mark)
 {
     struct walk w;
@@ -169,13 +169,13 @@ static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t 
     walk_fini(&w);
 }
 
-/* Whether something may be where they part though nothing ended worse. */
+/* Returns true if the runs may diverge here though nothing ended worse. */
 static bool is_goal(const struct goals *k, uint8_t mark)
 {
     return mark & ANALYSE_USED && (mark & ANALYSE_SERVES || !k->marked);
 }
 
-/* What ended otherwise, and matters most. */
+/* Adds what ended differently, and matters most. */
 static void add_changed(struct goals *k, bool worse)
 {
     const struct analyse_differ *d = k->d;
@@ -203,7 +203,7 @@ static int64_t length_ns(const struct weft_history *h, uint32_t promise)
     return end == INT64_MAX ? end : end - h->m->promise[promise].start_ns;
 }
 
-/* What the good runs say of how long a kind takes. */
+/* What the good runs say about how long a kind takes. */
 struct lengths {
     uint32_t count;
     int64_t longest_ns, limit_ns; /* limit: from there on it is longer than they vary */
@@ -233,7 +233,8 @@ static void find_limits(const struct analyse_differ *d, struct lengths *of)
     }
 }
 
-/* Of what takes longer than the good runs vary, that for which somebody waited longest. */
+/* Among promises that take longer than the good runs vary, adds the one for which somebody waited
+ * longest. */
 static void add_slowest(struct goals *k)
 {
     const struct analyse_differ *d = k->d;
@@ -280,7 +281,7 @@ static void add_lonely(struct goals *k)
             add_goal(k, WEFT_NONE, p);
 }
 
-/* What some good run does without, with all below it. */
+/* Marks promises that some good run does without, and all below them. */
 static void mark_coming_and_going(struct goals *k)
 {
     const struct analyse_differ *d = k->d;
@@ -296,7 +297,7 @@ static void mark_coming_and_going(struct goals *k)
         }
 }
 
-/* What is relevant in one run is so in the other. */
+/* What is relevant in one run is also relevant in the other. */
 static void share_marks(const struct analyse_differ *d, struct walk *good, struct walk *bad)
 {
     for (uint32_t p = 1; p < d->good->m->promises; p++) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* Attempts that fail, of which each begins as soon as the one before has failed: promises of one sort and creator, in the
- * order of creation. Several may be made side by side. */
+/* Attempts that fail, each beginning as soon as the one before has failed: promises of one sort and
+ * creator, in order of creation. Several may run in parallel. */
 #include "analyse/judge.h"
 #include "analyse/loop.h"
 #include "analyse/types.h"
 
-#define PAUSE_NS ANALYSE_MS       /* a longer one is a pause */
+#define PAUSE_NS ANALYSE_MS       /* a longer time is a pause */
 #define LONG_NS (50 * ANALYSE_MS) /* attempts that take longer than this are no storm */
 enum {
-    BESIDE = 8, /* attempts side by side */
+    BESIDE = 8, /* attempts in parallel */
     LOOKED_AT = 16,
 };
 
@@ -16,7 +16,7 @@ struct series {
     uint32_t creator, first, last;
     uint32_t count, others; /* … after waits for something else */
     int64_t failed_ns[BESIDE];
-    int64_t sum_ns; /* of what the attempts took */
+    int64_t sum_ns; /* total time of the attempts */
 };
 
 struct finder {
@@ -133,7 +133,7 @@ static void report_retries(struct finder *f, uint32_t family)
     }
 }
 
-/* One that became another, as a function does that calls itself again, goes on as that. */
+/* If it became another promise, like a function that calls itself again, it counts as that one. */
 static uint32_t maker_of(const void *data, uint32_t promise)
 {
     const struct weft_model *m = data;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which sorts of promises run more often, or longer at a stretch, than in the good runs. */
+/* Finds sorts of promises that run more often, or longer without a break, than in the good runs. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +9,12 @@
 
 #define MS INT64_C(1000000)
 
-/* A kind, in the good runs together [0] and in the bad one [1]. */
+/* A kind: [0] in all good runs together, [1] in the bad run. */
 struct activity {
     uint64_t promises[2], runs[2];
     double alive_ns[2];
     uint64_t on_loop[2];   /* runs on a loop */
-    int64_t longest_ns[2]; /* of these, without what halted them */
+    int64_t longest_ns[2]; /* of these, without the time in which they were halted */
 };
 
 static void count_runs(struct activity *of, const struct analyse_side *s, unsigned which)
@@ -41,14 +41,14 @@ static void count_runs(struct activity *of, const struct analyse_side *s, unsign
     }
 }
 
-/* Three times as often, for each promise and in the time that they are there. */
+/* Returns true if it ran three times as often, both per promise and per time that the promises
+ * exist. */
 static bool more_often(const struct activity *a)
 {
     double good = (double)a->runs[0], bad = (double)a->runs[1];
     double promises = (double)a->promises[1] / (double)(a->promises[0] ? a->promises[0] : 1);
     double alive = a->alive_ns[1] / (a->alive_ns[0] > 1 ? a->alive_ns[0] : 1);
-    double most =
-        promises > alive ? promises : alive; /* the factor by which there may be more anyway */
+    double most = promises > alive ? promises : alive; /* the factor that is expected anyway */
     return a->promises[0] && a->runs[1] >= 50 && bad > 3 * good * most && bad > good * most + 50;
 }
 

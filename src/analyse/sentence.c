@@ -41,7 +41,8 @@ static const struct analyse_slot *slot_of(const struct filler *f, struct word na
     return NULL;
 }
 
-/* Why a promise failed, cut where it is long, between whole characters; nothing if that is not known. */
+/* Puts why a promise failed, cut between whole characters if it is long; nothing if it is not
+ * known. */
 static void put_reason(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
     enum { REASON_BYTES = 120 };
@@ -55,7 +56,7 @@ static void put_reason(struct analyse_text *t, const struct weft_model *m, uint3
     analyse_put_format(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
 }
 
-/* "failed at 12 ms (timeout)", as ENDED has it. */
+/* "failed at 12 ms (timeout)", for ENDED. */
 static void put_ended(const struct filler *f, const struct weft_model *m, uint32_t promise)
 {
     const struct analyse_slot slot[] = {PROMISE(promise, promise)};
@@ -130,7 +131,7 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
     }
 }
 
-/* In a part in brackets, what has nothing to say is left out together with the part. */
+/* Returns true if a slot is empty; a part in brackets with such a slot is left out. */
 static bool says_nothing(const struct analyse_slot *slot, size_t put)
 {
     const bool is_number = slot->is == ANALYSE_LENGTH || slot->is == ANALYSE_COUNT ||
@@ -138,8 +139,8 @@ static bool says_nothing(const struct analyse_slot *slot, size_t put)
     return is_number ? slot->value == 0 : put == 0;
 }
 
-/* What stands in braces: a slot, a slot and a form, or a slot and the words for one and for several. Returns whether it
- * has something to say. */
+/* Puts the content of braces: a slot; a slot and a form; or a slot and the words for one and for
+ * several. Returns true if it is not empty. */
 static bool put_braces(const struct filler *f, const char *text, size_t size)
 {
     const struct word name = {text, strcspn(text, ".|?}")};
@@ -161,7 +162,7 @@ static bool put_braces(const struct filler *f, const char *text, size_t size)
 static void put_template(const struct filler *f, const char *text)
 {
     size_t part = 0;     /* where the part in brackets begins in the text */
-    bool stands = false; /* … and whether it is not left out */
+    bool stands = false; /* … and it is not left out */
     while (*text) {
         const size_t plain = strcspn(text, "{[]"), braces = strcspn(text + plain, "}");
         analyse_put_format(f->t, "%.*s", (int)plain, text);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* The sentences of sentences.def with their slots filled.
- *
+/* Fills the slots of the sentences in sentences.def.
  *     analyse_put(&t, m, families, SAY_LOST_LATE, PROMISE(condition, c), TIME(came, at),
  *                 PROMISE(waiter, w), TIME(began, from));
- *
- * tools/check-sentences compares the slots that are filled with those that the sentences have. */
+ * tools/check-sentences compares the slots that are filled with the slots of the sentences. */
 #ifndef WEFT_ANALYSE_SENTENCE_H
 #define WEFT_ANALYSE_SENTENCE_H
 
@@ -21,20 +19,21 @@ enum analyse_sentence {
 struct analyse_slot {
     const char *name;
     enum {
-        ANALYSE_PROMISE, /* with its number; WEFT_NONE: nothing */
-        ANALYSE_NAME,    /* only the name */
-        ANALYSE_FAMILY,  /* likewise */
-        ANALYSE_TIME,    /* INT64_MIN: nothing */
-        ANALYSE_LENGTH,  /* in a part in brackets, 0 is nothing; likewise a count or a number */
+        ANALYSE_PROMISE, /* with its number; WEFT_NONE: empty */
+        ANALYSE_NAME,    /* only the name; WEFT_NONE: empty */
+        ANALYSE_FAMILY,  /* WEFT_NONE: empty */
+        ANALYSE_TIME,    /* INT64_MIN: empty */
+        ANALYSE_LENGTH,  /* within brackets, 0 counts as empty; also for a count or a number */
         ANALYSE_COUNT,   /* "1,204" */
         ANALYSE_NUMBER,  /* "1204" */
-        ANALYSE_FLAG,    /* prints nothing; its part is left out if it is false */
-        ANALYSE_TEXT,    /* clean; NULL or empty: nothing */
+        ANALYSE_FLAG,    /* prints nothing; if it is false, its part in brackets is left out */
+        ANALYSE_TEXT,    /* clean; NULL or "": empty */
         ANALYSE_PHRASE,  /* another template, with the same slots */
     } is;
     int64_t value;
     const char *text;
-    const struct weft_model *m; /* a promise of another model; NULL: of the sentence's */
+    /* the model of a promise of another run; NULL: the sentence's model */
+    const struct weft_model *m;
 };
 
 #define PROMISE(name, promise)                                                                     \
@@ -84,20 +83,22 @@ struct analyse_slot {
         sizeof((const struct analyse_slot[]){{.name = ""}, __VA_ARGS__}) /                         \
             sizeof(struct analyse_slot)
 
-/* Puts what a template says; behind a space if there is text before it that does not end with one, unless it begins with a
- * punctuation mark. m: NULL if all promises have a model of their own. families: of m, or NULL if no slot is a family. */
+/* Adds a template with its slots filled. Puts a space in front if there is text before it that does
+ * not end with one, unless the template begins with a punctuation mark. m: NULL if all promises
+ * have their own model. families: of m, or NULL if no slot is a family. */
 void analyse_fill(struct analyse_text *t, const struct weft_model *m,
                   const struct analyse_families *families, const char *text,
                   const struct analyse_slot *slots, size_t count);
 
-/* The same of a sentence. */
+/* The same for a sentence. */
 #define analyse_put(t, m, families, which, ...)                                                    \
     analyse_put_slots(t, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
 void analyse_put_slots(struct analyse_text *t, const struct weft_model *m,
                        const struct analyse_families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count);
 
-/* The same as a text of its own, which the caller frees; NULL if there is no memory: then *failed is true. */
+/* The same as a new text, which the caller frees; NULL if there is no memory: *failed is then
+ * true. */
 #define analyse_put_new(failed, m, families, which, ...)                                           \
     analyse_put_slots_new(failed, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
 char *analyse_put_slots_new(bool *failed, const struct weft_model *m,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Serial waits: one reader that starts something, waits for it, starts the next, waits for that, where all could
- * have gone on at the same time. That they do not need each other is not in the trace; the guards say what usually
- * does. */
+/* Serial waits: a reader starts something, waits for it, starts the next, waits for that, though
+ * all could have run at the same time. The trace does not say whether they need each other; the
+ * checks here look for signs that they do. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,14 +9,14 @@
 #include "analyse/types.h"
 #include "base/array.h"
 
-#define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
-#define MOMENT_NS INT64_C(3000000) /* sleeps between two questions are shorter than this */
+#define LEAST_NS INT64_C(20000)    /* average of a wait: starting more at once has a cost, too */
+#define MOMENT_NS INT64_C(3000000) /* sleeps between two checks are shorter than this */
 enum {
-    NEAR = 256,    /* events of a wait that are looked at */
+    NEAR = 256,    /* events of a wait that are examined */
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
-    RUNS = 64,     /* and the like that are looked at */
+    RUNS = 64,     /* runs and similar things that are examined */
     MANY = 100,    /* waits of a task that nobody has created: a loop that makes load; */
-    WHOLE = 10,    /* … or so many, if they take all of its time but for 1/WHOLE */
+    WHOLE = 10,    /* … or this many, if they take all of its time except 1/WHOLE */
     ASKED = 500,   /* above this count it is polling */
     TIMES = 10,    /* readers: if it happened to this many, 3/5 of a chain are enough */
 };
@@ -25,9 +25,10 @@ struct chain {
     uint32_t first, last; /* places in waits_of */
     uint32_t count, failed;
     int64_t sum_ns, gaps_ns;
-    int64_t beside_ns, longest_ns; /* what could have gone on beside others, in all and at most */
-    uint32_t paced;                /* of those whom a timer resolves that was there before them */
-    uint32_t feeding;              /* … that give others something */
+    int64_t beside_ns, longest_ns; /* what could have run in parallel: total and longest */
+    /* sources that are resolved by a timer that was there before them */
+    uint32_t paced;
+    uint32_t feeding; /* … sources that pass something on to others */
     uint32_t family;
 };
 
@@ -38,7 +39,7 @@ struct found {
     uint64_t count; /* chains of the same family, by readers of the same family */
     struct analyse_verdict verdict;
     uint32_t reader_family;
-    bool again; /* of the same reader as the one before */
+    bool again; /* the same reader as the one before */
 };
 
 struct finder {
@@ -49,7 +50,7 @@ struct finder {
     uint32_t founds, room;
     bool *together; /* by family */
     uint32_t
-        *first; /* of those that became a promise, or itself: whoever was there before the others */
+        *first; /* of those that became a promise, including itself: the one that was there first */
 };
 
 static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
@@ -59,7 +60,8 @@ static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
 
 /* ---- Chains ---- */
 
-/* Whether the reader, or what it has created, creates a promise. The event loop may do it for anybody. */
+/* Returns true if the reader, or a promise that it has created, creates a promise. The event loop
+ * may do that for any promise. */
 static bool creates_them_itself(const struct finder *f, uint32_t reader, uint32_t source)
 {
     uint32_t final = weft_model_final(f->m, reader);
@@ -108,8 +110,8 @@ static bool is_below(const struct weft_model *m, uint32_t p, uint32_t from)
     return false;
 }
 
-/* How long the reader's loop worked for the source during a wait: beside others, it would take as long. By the
- * source, by what it has created, and by the one who resolves it. */
+/* How long the reader's loop worked for the source during a wait: in parallel it would take as
+ * long. Work of the source counts, of what it has created, and of the promise that resolves it. */
 static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint32_t stream,
                         uint32_t resolver)
 {
@@ -118,7 +120,7 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
     int64_t sum = 0;
     WEFT_SEEK(low, high,
               f->m->run[h->stream_run[middle]].end_ns <=
-                  w->from_ns); /* the first one that ends later */
+                  w->from_ns); /* the first that ends later */
     for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
         const struct weft_run *r = &f->m->run[h->stream_run[low]];
         uint32_t who = h->run_promise[h->stream_run[low]];
@@ -134,8 +136,8 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
     return sum;
 }
 
-/* How much of a wait could have gone on beside others. Nothing, if what was waited for was made on the reader's own
- * loop, and that never slept: nobody else was at work. */
+/* How much of a wait could have run in parallel. Nothing, if what was waited for was made on the
+ * reader's own loop, and that never slept: nobody else was at work. */
 static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
 {
     int64_t length = w->until_ns - w->from_ns;
@@ -155,7 +157,7 @@ static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
     return work < length ? length - work : 0;
 }
 
-/* Whether w follows the last wait of a chain, and nothing lies between them. */
+/* Returns true if w follows the last wait of a chain, with nothing in between. */
 static bool continues_chain(const struct finder *f, const struct chain *c,
                             const struct weft_wait *w)
 {
@@ -188,7 +190,8 @@ static void add_link(const struct finder *f, struct chain *c, uint32_t place)
 
 /* ---- Judging ---- */
 
-/* Whether the reader did something else after the chain: it ended, or waited for something else. */
+/* Returns true if the reader did something else after the chain: it ended, or waited for something
+ * else. */
 static bool does_more_after(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
@@ -207,7 +210,8 @@ static bool does_more_after(const struct finder *f, uint32_t reader, const struc
     return false;
 }
 
-/* Whether one waited for several things at once, itself or by what it waits for: a job of its own, not a part of one. */
+/* Returns true if it waited for several things at once, itself or through what it waits for: a job
+ * of its own, not part of one. */
 static bool fans_out(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -223,7 +227,7 @@ static bool fans_out(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether one has done nothing else since it was created. */
+/* Returns true if it has done nothing else since it was created. */
 static bool is_whole(const struct finder *f, uint32_t reader, uint32_t first)
 {
     const struct weft_history *h = f->h;
@@ -237,8 +241,9 @@ static bool is_whole(const struct finder *f, uint32_t reader, uint32_t first)
     return until - from >= WHOLE && sum >= life - life / WHOLE;
 }
 
-/* Whether one has had nothing to do before this chain but wait for the like, and was sent off on its own, as Lwt.async does:
- * it, or who waits for it. So a connection is served, request by request. */
+/* Returns true if it has done nothing before this chain except wait for similar things, and was
+ * started independently, as with Lwt.async: this promise, or the one that waits for it. A
+ * connection is served in this way, request by request. */
 static bool is_sent_off(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_history *h = f->h;
@@ -254,7 +259,8 @@ static bool is_sent_off(const struct finder *f, uint32_t reader, const struct ch
     return strcmp(weft_model_type(f->m, p), "async") == 0;
 }
 
-/* Whether it looks like a loop that keeps a server busy, or that does one job after the other. */
+/* Returns true if it looks like a loop that keeps a server busy, or that does one job after
+ * another. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_history *h = f->h;
@@ -271,8 +277,9 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
             fans_out(f, weft_model_final(f->m, source)));
 }
 
-/* Whether nothing says that they are different things: all have the same label, nobody works for them, and the event loop
- * ends them, or somebody who was there before. So do key presses come, and pieces of a stream. */
+/* Returns true if nothing says that they are different things: all have the same label, nobody
+ * works for them, and they are ended by the event loop, or by a promise that was there before. Key
+ * presses look like this, and pieces of a stream. */
 static bool is_alike(const struct finder *f, const struct chain *c)
 {
     const struct weft_history *h = f->h;
@@ -290,7 +297,8 @@ static bool is_alike(const struct finder *f, const struct chain *c)
     return true;
 }
 
-/* Of which sorts two were on their way at the same time, of the same creator: so that can be. False: no memory. */
+/* Finds sorts of which two ran at the same time with the same creator: so that is possible. Returns
+ * false if there is no memory. */
 static bool find_those_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
@@ -306,7 +314,7 @@ static bool find_those_together(struct finder *f)
     return last && f->together;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool find_first_starts(struct finder *f)
 {
     f->first = analyse_take(f->s, f->m->promises, sizeof *f->first);
@@ -317,8 +325,9 @@ static bool find_first_starts(struct finder *f)
     return f->first;
 }
 
-/* Whether the source spends most of a wait on waiting for what was there before it, as for news of a condition, or for room in
- * a queue that another one empties: then others begun beside it would wait for the same. */
+/* Returns true if the source spends most of a wait waiting for something that was there before it,
+ * such as news of a condition, or space in a queue that another promise empties: others started in
+ * parallel would wait for the same thing. */
 static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;
@@ -342,8 +351,9 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
     return false;
 }
 
-/* Whether the source of a wait, or something that it created, resolves or signals promises of others during the wait. A
- * task that feeds a queue or a stream does, and the order may matter there. */
+/* Returns true if the source of a wait, or something that it created, resolves or signals promises
+ * of others during the wait. A task that feeds a queue or a stream does that, and the order may
+ * matter there. */
 static bool feeds(const struct finder *f, const struct weft_wait *w)
 {
     const uint32_t final = weft_model_final(f->m, w->source);
@@ -357,8 +367,9 @@ static bool feeds(const struct finder *f, const struct weft_wait *w)
     return false;
 }
 
-/* Whether the source of a wait is resolved at its resolver's own pace: by a timer that ran before anybody asked for
- * the source, or by the resolver's own timer if the resolver was there before; or the source waits for what others signal. */
+/* Returns true if the source of a wait is resolved at its resolver's own pace: by a timer that ran
+ * before anybody asked for the source; by the resolver's own timer, if the resolver was there
+ * before; or the source waits for what others signal. */
 static bool is_paced(const struct finder *f, const struct weft_wait *w)
 {
     uint32_t run, resolver = resolver_of(f, w, &run);
@@ -376,7 +387,7 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
             f->m->promise[f->first[final]].start_ns < asked_ns);
 }
 
-/* Whether one sleeps several times, and waits for nothing else. */
+/* Returns true if it sleeps several times, and waits for nothing else. */
 static bool sleeps_again(const struct finder *f, uint32_t p)
 {
     const uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
@@ -386,7 +397,7 @@ static bool sleeps_again(const struct finder *f, uint32_t p)
     return only;
 }
 
-/* Whether it only waits for a sleep, directly or through nested calls. */
+/* Returns true if it only waits for a sleep, directly or through nested calls. */
 static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {
@@ -398,8 +409,8 @@ static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether most of them are sleeps themselves, or do nothing but sleep, again and again or some for a moment only: as one asks
- * whether something has changed. */
+/* Returns true if most of them are sleeps, or do nothing but sleep, again and again, or some only
+ * for a moment: this is how a program checks whether something has changed. */
 static bool are_sleeps(const struct finder *f, const struct chain *c)
 {
     uint32_t asleep = 0, within = 0, again = 0;
@@ -423,7 +434,7 @@ static uint64_t signs_of_chain(const struct finder *f, uint32_t reader, const st
     const uint32_t source = wait_at(f, c->first)->source;
     const unsigned type = analyse_type(f->m, source), called = analyse_called(f->s, source);
     const unsigned by_reader = analyse_type(f->m, weft_model_final(f->m, reader));
-    /* That the reader was created long ago changes nothing, if one knows what it is. */
+    /* If it is known what the reader is, it does not matter that it was created long ago. */
     const bool created = f->m->promise[reader].created;
     return analyse_signs(f->s, created ? WEFT_ROOT : reader) |
            ((type | called) & ANALYSE_TIMER ? ANALYSE_E_TIMER : 0) |
@@ -443,13 +454,13 @@ static uint64_t signs_of_chain(const struct finder *f, uint32_t reader, const st
            (!f->together[c->family] && is_alike(f, c) ? ANALYSE_E_ALIKE : 0);
 }
 
-/* Whether a loop that was blocked, or spun, explains most of a chain. */
+/* Returns true if a loop that was blocked, or spun, explains most of a chain. */
 static bool is_explained(const struct finder *f, const struct chain *c)
 {
     const struct analyse_search *s = f->s;
     int64_t from = wait_at(f, c->first)->from_ns, to = wait_at(f, c->last)->until_ns, sum = 0;
     uint32_t low = 0, high = s->blockeds;
-    WEFT_SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first one that ends later */
+    WEFT_SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first that ends later */
     for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
          low++, n++) {
         const struct analyse_blocked *b = &s->blocked[low];
@@ -474,7 +485,7 @@ static bool add_chain(struct finder *f, uint32_t reader, const struct chain *c, 
     return true;
 }
 
-/* The shortest chain that is looked at: it counts if there are several. */
+/* The shortest chain that is considered; short ones count only if there are several. */
 static uint32_t shortest_chain(const struct finder *f)
 {
     return f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5;
@@ -507,7 +518,7 @@ static bool find_of(struct finder *f, uint32_t reader)
     struct chain c = {0};
     analyse_each(i, h->waits_of_first, reader) {
         const struct weft_wait *w = wait_at(f, i);
-        if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
+        if (w->end == WEFT_WAIT_LEFT) /* lost a race: against a time limit, for example */
             continue;
         bool fits = analyse_is_served(w) && creates_them_itself(f, reader, w->source);
         if (c.count && fits && continues_chain(f, &c, w)) {
@@ -537,7 +548,7 @@ static int by_reader_and_family(const void *a, const void *b)
     return weft_order(x->reader, y->reader);
 }
 
-/* Then the label says more than the family, which is without its numbers. */
+/* In that case the label says more than the family, which ignores numbers. */
 static bool same_label(const struct finder *f, const struct chain *c)
 {
     const uint32_t name = weft_model_name(f->m, wait_at(f, c->first)->source);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the time of a path went to, added up. */
+/* Adds up what the time of a path went to. */
 #include "analyse/path.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static struct sorted sorted_step(const struct weft_step *s, const struct weft_mo
         .share = {.kind = s->kind, .promise = named, .total_ns = s->to_ns - s->from_ns, .steps = 1},
         .type = WEFT_NONE,
         .name = WEFT_NONE};
-    if (weft_step_is_halt(s->kind)) /* whoever ran: all are one */
+    if (weft_step_is_halt(s->kind)) /* whatever ran: all are one share */
         out.type = out.name = 0;
     else if (named != WEFT_NONE && named != WEFT_ROOT) {
         out.type = m->promise[named].type;
@@ -66,7 +66,7 @@ struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft
     qsort(sorted, p->count, sizeof *sorted, by_what);
     for (uint32_t i = 0; i < p->count; i++) {
         struct sorted *s = &sorted[i], *before = i ? &sorted[i - 1] : NULL;
-        bool loop = s->type == WEFT_NONE; /* or nobody: by promise */
+        bool loop = s->type == WEFT_NONE; /* or nothing: by promise */
         if (!before || before->share.kind != s->share.kind || before->type != s->type ||
             before->name != s->name || (loop && before->share.promise != s->share.promise)) {
             out[(*count)++] = s->share;

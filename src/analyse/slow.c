@@ -7,18 +7,18 @@
 #include "base/array.h"
 #include "base/order.h"
 
-#define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
+#define LEAST_NS INT64_C(10000000) /* anything shorter is not slow */
 
 enum {
-    MARKED = 3,     /* of a sort that is marked, */
-    MANY = 20,      /* … or not */
-    CANDIDATES = 6, /* sorts that are looked at */
+    MARKED = 3,     /* promises of a marked sort, */
+    MANY = 20,      /* … or of another sort */
+    CANDIDATES = 6, /* sorts that are examined */
     SLOWER = 2,     /* times the median of all */
-    SLOWEST = 3,    /* … promises that are looked at, at least, */
-    PART = 100,     /* … and one of so many */
-    DEEP = 6,       /* what is waited for waits itself */
-    FRAMES = 64,    /* … and several at once */
-    LOOKS = 4096,   /* at waits of each promise and of what it waits for */
+    SLOWEST = 3,    /* … promises that are examined, at least, */
+    PART = 100,     /* … and one in this many */
+    DEEP = 6,       /* levels of waits: what is waited for waits itself */
+    FRAMES = 64,    /* … and waits for several things at once */
+    LOOKS = 4096,   /* waits examined, of each promise and of what it waits for */
     EARLIER = 16,   /* waits that began before */
     HOLDS = 256,    /* looked at for each wait */
     SUMS = 32,      /* sorts of locks, or of holders */
@@ -29,7 +29,7 @@ struct sort {
     uint32_t family, count, marked;
 };
 
-/* Somebody waited for what was held. */
+/* A period in which a promise waited for something that was held. */
 struct span {
     int64_t from_ns, to_ns;
     uint32_t resource;
@@ -70,7 +70,7 @@ static int64_t sum_capped(int64_t a, int64_t b)
 
 /* ---- Sorts that matter ---- */
 
-/* How long a promise took, or -1: it did not come to its end, or is not of those that are looked at. */
+/* How long a promise took, or -1: it did not end, or is not considered. */
 static int64_t length_of(const struct finder *f, uint32_t p)
 {
     const struct weft_promise *x = &f->m->promise[p];
@@ -82,7 +82,7 @@ static int64_t length_of(const struct finder *f, uint32_t p)
     return end > x->start_ns ? end - x->start_ns : 0;
 }
 
-/* Marked sorts first, then by the time that they took in all. */
+/* Marked sorts first, then by total time. */
 static bool matters_more(const struct sort *a, const struct sort *b)
 {
     if ((a->marked >= MARKED) != (b->marked >= MARKED))
@@ -132,7 +132,8 @@ static void find_candidates(struct finder *f)
 
 /* ---- The slowest of a sort ---- */
 
-/* Whether something of the sort is slow; then it is chosen. Where all are alike, evenly. */
+/* Returns true if something of the sort is slow, and selects it. If all are alike, selects
+ * evenly. */
 static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
 {
     uint32_t n = 0, slow = 0, wanted = out->count / PART;
@@ -162,13 +163,13 @@ static bool is_held(const struct finder *f, uint32_t promise)
     return f->h->holds_for_first[promise] < f->h->holds_for_first[promise + 1];
 }
 
-/* A time in which somebody waits. */
+/* A period in which a promise waits. */
 struct frame {
     int64_t from_ns, to_ns;
     uint32_t promise, depth;
 };
 
-/* To be looked at: the promise, and what it became. */
+/* To be examined: the promise, and what it became. */
 static void push_frame(const struct finder *f, struct frame *frame, uint32_t *frames,
                        struct frame x)
 {
@@ -189,7 +190,7 @@ static void add_span(struct finder *f, struct span x)
         f->span[f->spans++] = x;
 }
 
-/* When a promise waited for what others held: itself, or what it waited for. */
+/* Finds when a promise waited for what others held, itself or through what it waited for. */
 static void find_held(struct finder *f, uint32_t promise)
 {
     const struct weft_history *h = f->h;
@@ -225,7 +226,7 @@ static int by_resource(const void *a, const void *b)
     return weft_order(x->from_ns, y->from_ns);
 }
 
-/* Spans of one resource that overlap become one. */
+/* Joins spans of one resource that overlap. */
 static void join_spans(struct finder *f, uint32_t first)
 {
     uint32_t kept = first;
@@ -263,7 +264,7 @@ static struct sum largest_sum(const struct sum *sum, uint32_t sums)
     return best;
 }
 
-/* Who held a resource in that time, as far as it is known. */
+/* Who held a resource in that period, as far as is known. */
 static void add_holders(const struct finder *f, const struct span *s, struct sum *sum,
                         uint32_t *sums)
 {
@@ -280,7 +281,7 @@ static void add_holders(const struct finder *f, const struct span *s, struct sum
     }
 }
 
-/* Whether waiting for locks of one sort is the cause. */
+/* Returns true if waiting for locks of one sort is the cause. */
 static bool find_lock(struct finder *f, struct weft_slow_sort *out)
 {
     struct sum sum[SUMS], lock, holder;
@@ -312,9 +313,9 @@ static bool find_lock(struct finder *f, struct weft_slow_sort *out)
     return true;
 }
 
-/* ---- What their paths say ---- */
+/* ---- What their paths show ---- */
 
-/* Whether one share is most of their time, or all that held them up together. */
+/* Returns true if one share, or everything that held them up together, is most of their time. */
 static bool find_share(const struct weft_crowd *c, struct weft_slow_sort *out)
 {
     int64_t total[WEFT_STEP_KINDS] = {0};
@@ -400,7 +401,7 @@ static void say_slow(struct finder *f, struct weft_slow_sort *s)
 
 /* ---- All of it ---- */
 
-/* What waits for something slow is slow for the same reason, which is reported once. */
+/* If it waits for something slow, it is slow for the same reason, which is reported once. */
 static bool is_told(const struct weft_slow *out, const struct weft_slow_cause *c)
 {
     for (uint32_t i = 0; i < out->count; i++) {

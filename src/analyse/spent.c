@@ -12,7 +12,7 @@ enum {
     LONG_NS = 1000000, /* the loop itself may have slept */
 };
 
-/* A time in the life of one promise. What has more weight hides the others. */
+/* A period in the life of one promise. A kind with more weight hides the others. */
 struct weft_meter_span {
     int64_t from_ns, to_ns;
     enum { BLOCKED, WAITING, READY, RUNNING } kind;
@@ -28,7 +28,8 @@ static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned ki
     return true;
 }
 
-/* When what a wait is for was there, or until when its reader waited; and by which interaction it was there, or WEFT_NONE. */
+/* When the source of a wait was there, or until when its reader waited; and the interaction that
+ * made it so, or WEFT_NONE. */
 static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
 {
     int64_t there = weft_history_there_ns(h, w, by);
@@ -38,7 +39,7 @@ static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w,
     return w->until_ns;
 }
 
-/* Since when that may have been there, though the loop brought it only then. */
+/* Since when it may have been there, though the loop brought it only then. */
 static int64_t unseen_ns(const struct weft_history *h, const struct weft_wait *w, int64_t there_ns,
                          uint32_t by)
 {
@@ -71,8 +72,9 @@ static void sort_spans(struct weft_meter *k, int compare(const void *, const voi
         }
 }
 
-/* A loop does not sleep while something is ready: what ran after it slept was woken by the outside, and stood ready
- * since then. Not all loops say that they sleep: if one itself ran for long, it may have. */
+/* A loop does not sleep while something is ready. So what ran after it slept was woken from
+ * outside, and was ready since then. Not all loops report sleeping: if one itself ran for long, it
+ * may have slept. */
 static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t run, int64_t from)
 {
     const struct weft_history *h = k->h;
@@ -92,7 +94,7 @@ static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t
     return from;
 }
 
-/* From when on a promise stood ready that had not waited when it first ran. */
+/* Since when a promise was ready that had not waited when it first ran. */
 static int64_t ready_to_start(const struct weft_meter *k, uint32_t promise, uint32_t run)
 {
     const struct weft_history *h = k->h;
@@ -102,15 +104,15 @@ static int64_t ready_to_start(const struct weft_meter *k, uint32_t promise, uint
     uint32_t cause = h->run_cause[run], stream = weft_history_stream(h, run);
     if (!p->created || (cause != WEFT_NONE && k->h->m->interaction[cause].kind == WEFT_SIGNALS))
         return start;
-    if (cause != WEFT_NONE) { /* it has waited, though nothing said so */
+    if (cause != WEFT_NONE) { /* it has waited, though no event says so */
         int64_t resolved = weft_history_resolved_ns(h, k->h->m->interaction[cause].other);
         return resolved > start ? start : resolved > from ? resolved : from;
     }
     return ready_since(k, stream, run, from);
 }
 
-/* Of waits that ended at the same moment, the reader stood ready since the last of their sources was there. What it
- * had given up by then does not count. */
+/* If several waits ended at the same moment, the reader was ready since the last of their sources
+ * was there. What it had given up by then does not count. */
 static bool add_ready(struct weft_meter *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
@@ -118,7 +120,7 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
     bool runs = h->runs_of_first[promise] < h->runs_of_first[promise + 1];
     for (uint32_t i = first; i < last; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        /* One that never runs in the trace may well run, only that nothing says so. */
+        /* If it never runs in the trace, it may still run, without an event that says so. */
         bool counts = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN ||
                       (w->end == WEFT_WAIT_OPEN && runs);
         uint32_t by;
@@ -176,8 +178,8 @@ static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
     return true;
 }
 
-/* How much time the spans of at least that kind cover; what is new of it is ready if ready is set, and without
- * collections if those are. */
+/* How much time the spans of at least that kind cover. What is new in that counts as ready if ready
+ * is set, and without garbage collections if those are. */
 static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_t *sum)
 {
     int64_t until = INT64_MIN;

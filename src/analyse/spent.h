@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What a promise spent its time on: one measure for all who tell it. docs/model.md, "Waits", has the definitions.
- *
+/* What a promise spent its time on. Everything that reports this uses the same measure;
+ * docs/model.md, "Waits", has the definitions.
  *     struct weft_meter meter = {.h = history};
  *     struct weft_spent s;
  *     if (weft_spent_find(&s, &meter, promise) == 0)
@@ -14,19 +14,20 @@
 #include "analyse/history.h"
 
 struct weft_spent {
-    int64_t waiting_ns; /* it did not run, and something that it waited for was not there */
-    int64_t
-        blocked_ns; /* of that: all of it may have been there, but its loop was blocked and did not look */
-    int64_t ready_ns;      /* that was there, and it did not run yet */
+    int64_t waiting_ns; /* it did not run, and something that it waited for was not there yet */
+    /* part of waiting_ns: all of it may have been there, but its loop was blocked and did not
+     * look */
+    int64_t blocked_ns;
+    int64_t ready_ns;      /* what it waited for was there, but it did not run yet */
     int64_t running_ns;    /* without garbage collections */
     int64_t collecting_ns; /* garbage collections while it ran */
 };
 
-/* Serves for one promise after the other. */
+/* Can be used for one promise after another. */
 struct weft_meter {
     const struct weft_history *h;
-    bool raw; /* a bind and the like begins with its creation, not with its first read */
-    int64_t *begin, *end; /* when those that were asked about stood ready */
+    bool raw;             /* a bind or similar begins at its creation, not at its first read */
+    int64_t *begin, *end; /* when the examined promises were ready */
     uint32_t readies;
 
     struct weft_meter_span *span;

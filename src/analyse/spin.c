@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* Promises that run again and again without getting anywhere.
- *
- * What a promise does is followed along its own interactions: whenever it does something for somebody else, or goes on
- * because of somebody else, a series of its wakes ends. What is not seen there is found along the runs of a stream. */
+/* Promises that run again and again without making progress.
+ * A promise is followed along its own interactions: a series of its wakes ends whenever it does
+ * something for another promise, or continues because of another one. What cannot be seen there is
+ * found along the runs of a stream. */
 #include <string.h>
 
 #include "analyse/spin.h"
 
 /* ---- Along the interactions of a promise ---- */
 
-/* The series is over; the longest one counts. */
+/* Ends the series; the longest one counts. */
 static void close_series(struct analyse_spins *k, struct analyse_series *x,
                          enum analyse_spin_end ending)
 {
@@ -27,8 +27,8 @@ static void count_wake(struct analyse_series *x, int64_t time_ns)
     x->last_ns = time_ns;
 }
 
-/* Whether it began to wait for q, or made it, only after its last wake: else it collects what it had waited for
- * together. */
+/* Returns true if it began to wait for q, or made it, only after its last wake: otherwise it
+ * collects things that it had waited for together. */
 static bool is_new(const struct analyse_spins *k, const struct analyse_series *x, uint32_t q,
                    int64_t time_ns)
 {
@@ -40,8 +40,8 @@ static bool is_new(const struct analyse_spins *k, const struct analyse_series *x
     return low > first && h->wait[h->waits_of[low - 1]].from_ns >= x->last_ns;
 }
 
-/* How long it did not run before a time, since its last wake. A loop that says when it sleeps, and did not, was kept from
- * running if nothing else ran. */
+/* How long it did not run before a time, since its last wake. If a loop reports sleeping and did
+ * not sleep, and nothing else ran, it was kept from running. */
 static int64_t paused_ns(const struct analyse_spins *k, const struct analyse_series *x,
                          int64_t time_ns)
 {
@@ -83,7 +83,7 @@ static void follow_interaction(struct analyse_spins *k, struct analyse_series *x
         } else
             close_series(k, x, ANALYSE_SPIN_ENDED_BY_OTHER);
         break;
-    case WEFT_WAITS: /* where wakes are not recorded, it was woken before it waits again */
+    case WEFT_WAITS: /* if wakes are not recorded: it was woken before it waits again */
         by = analyse_spin_waker(k->h, q, INT64_MAX);
         if (q != self && (by == self || by == WEFT_ROOT)) {
             enum analyse_waker sort = by == self ? ANALYSE_BY_ITSELF : ANALYSE_BY_LOOP;
@@ -108,7 +108,7 @@ static void follow_interaction(struct analyse_spins *k, struct analyse_series *x
         if (q != self)
             *x = (struct analyse_series){.promise = self};
         break;
-    case WEFT_RESOLVES_AGAIN: /* nobody has anything of these */
+    case WEFT_RESOLVES_AGAIN: /* nobody benefits from these */
     case WEFT_CANCELS_LATE:
         break;
     }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* What a series of runs was like, and whether it is a spin. */
+/* Measures a series of runs, and decides whether it is a spin. */
 #include <string.h>
 
 #include "analyse/spin.h"
 
 enum {
-    LOOKED_AT = 8,     /* of the waits for something */
-    CHILDREN = 100000, /* of a promise that are looked at */
+    LOOKED_AT = 8,     /* waits for something that are examined */
+    CHILDREN = 100000, /* children of a promise that are examined */
     MANY_SELF = 100,   /* wakes by itself */
 };
 
@@ -67,7 +67,7 @@ uint32_t analyse_spin_waker(const struct weft_history *h, uint32_t q, int64_t ti
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
-/* What it made that others ran, resolved or waited for. */
+/* Children that others ran, resolved or waited for. */
 static uint64_t useful_children(const struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_history *h = k->h;
@@ -106,7 +106,7 @@ uint64_t analyse_spin_marks(struct analyse_spins *k, const struct analyse_series
     return n;
 }
 
-/* ---- What a series was like ---- */
+/* ---- Measuring a series ---- */
 
 void analyse_length_add(struct analyse_lengths *l, int64_t length_ns)
 {
@@ -117,14 +117,15 @@ void analyse_length_add(struct analyse_lengths *l, int64_t length_ns)
     l->shorts += !is_long;
 }
 
-/* Their sum. If others may have had the core in the long ones, these count as the others do on average. */
+/* Their sum. If others may have had the core during the long ones, these count with the average of
+ * the others. */
 static int64_t sum_of(const struct analyse_lengths *l, bool by_others)
 {
     int64_t usual_ns = l->shorts ? l->short_ns / (int64_t)l->shorts : 0;
     return analyse_sum(l->short_ns, by_others ? (int64_t)l->longs * usual_ns : l->long_ns);
 }
 
-/* The runs of its promise, and what was in between. */
+/* Examines the runs of its promise, and what came in between. */
 static void look_at_runs(const struct analyse_spins *k, struct analyse_series *x,
                          struct analyse_lengths *between)
 {
@@ -133,7 +134,7 @@ static void look_at_runs(const struct analyse_spins *k, struct analyse_series *x
     int64_t until = x->from_ns;
     WEFT_SEEK(low, high,
               k->m->run[h->runs_of[middle]].end_ns <=
-                  x->from_ns); /* the first one that ends later than the beginning */
+                  x->from_ns); /* the first that ends after the beginning */
     for (; low < end; low++) {
         const struct weft_run *r = &k->m->run[h->runs_of[low]];
         if (r->start_ns >= x->last_ns)
@@ -149,7 +150,7 @@ static void look_at_runs(const struct analyse_spins *k, struct analyse_series *x
                                     weft_history_preempted_ns(h, x->stream, until, x->last_ns));
 }
 
-/* When its stream was idle in it; where very many overlap, all count as short. */
+/* When its stream was idle during it; if very many overlap, all count as short. */
 static struct analyse_lengths look_at_idle(struct analyse_spins *k, const struct analyse_series *x)
 {
     uint32_t times, longs = 0;
@@ -162,12 +163,14 @@ static struct analyse_lengths look_at_idle(struct analyse_spins *k, const struct
     return (struct analyse_lengths){sum - most, most, times - longs, longs};
 }
 
-/* How long it ran and was idle. On a busy machine others have the core now and then, which makes something long that
- * is none. Where it is not recorded when that was, what is long is left out if there is no more of it than that can be. */
+/* Measures how long it ran and was idle. On a busy machine others have the core now and then, which
+ * makes short things look long. If it is not recorded when that happened, long ones are left out,
+ * as long as others can explain that many. */
 static void measure_series(struct analyse_spins *k, struct analyse_series *x)
 {
     struct analyse_lengths between = {0}, idle;
-    bool sleeps = k->h->suspends[x->stream]; /* it says when; so these are not due to others */
+    /* it reports sleeping; so these are not due to others */
+    bool sleeps = k->h->suspends[x->stream];
     if (x->partner == WEFT_ROOT)
         look_at_runs(k, x, &between);
     idle = k->h->informed[x->stream] ? look_at_idle(k, x) : between;
@@ -179,7 +182,7 @@ static void measure_series(struct analyse_spins *k, struct analyse_series *x)
     x->idle_ns = sum_of(&idle, by_others && !sleeps);
 }
 
-/* Whether anybody else did anything between two times. */
+/* Returns true if another promise did anything between two times. */
 static bool others_acted(const struct analyse_spins *k, uint32_t promise, int64_t from_ns,
                          int64_t to_ns)
 {
@@ -205,8 +208,8 @@ static bool others_acted(const struct analyse_spins *k, uint32_t promise, int64_
     return false;
 }
 
-/* Whether something else ended it: another promise did something just before the last wake, which is rare
- * otherwise. Or nothing did: it still goes on when the trace ends. */
+/* How it ended. Either something else ended it: another promise did something just before the last
+ * wake, which is rare otherwise. Or nothing did: it still goes on when the trace ends. */
 static enum analyse_spin_end how_it_ended(const struct analyse_spins *k,
                                           const struct analyse_series *x)
 {
@@ -227,7 +230,7 @@ static enum analyse_spin_end how_it_ended(const struct analyse_spins *k,
                : ANALYSE_SPIN_ENDED;
 }
 
-/* A self-wake needs no external event: it could as well not wait at all. */
+/* A self-wake needs no external event: the promise could just as well not wait at all. */
 static bool is_self_spin(const struct analyse_spins *k, const struct analyse_series *x,
                          int64_t each)
 {
@@ -236,8 +239,8 @@ static bool is_self_spin(const struct analyse_spins *k, const struct analyse_ser
            (n >= k->s->o->spin_runs / 4 && each < ANALYSE_SPIN_SLICE);
 }
 
-/* Each wake may be for something from outside, such as a socket that is always ready. But reading one takes some
- * time. */
+/* Each wake may be for something from outside, such as a socket that is always ready. But reading
+ * from one takes some time. */
 static bool is_idle_asking(const struct analyse_spins *k, const struct analyse_series *x,
                            int64_t each, int64_t idle)
 {
@@ -256,7 +259,7 @@ static uint64_t signs_of_spin(const struct analyse_spins *k, const struct analys
     bool many = n >= k->s->o->spin_runs, proven = false;
     if (x->partner != WEFT_ROOT)
         ;
-    else if (idle > ANALYSE_NAP) /* it asks again and again, with a timer in between */
+    else if (idle > ANALYSE_NAP) /* it polls with a timer in between */
         sort = ANALYSE_S_NAPS;
     else if (analyse_spin_wakes(x, ANALYSE_BY_LOOP) > half ||
              (analyse_spin_wakes(x, ANALYSE_BY_NOBODY) > half && x->polls))
@@ -275,7 +278,7 @@ static uint64_t signs_of_spin(const struct analyse_spins *k, const struct analys
            (is_self_spin(k, x, each) ? ANALYSE_S_NO_WORK : 0);
 }
 
-/* Whether it is worth reporting. */
+/* Returns true if it is worth reporting. */
 static bool is_spin(const struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_explain_options *o = k->s->o;
@@ -294,7 +297,7 @@ static bool is_spin(const struct analyse_spins *k, const struct analyse_series *
     return self > n / 2 || n >= o->spin_runs;
 }
 
-/* How long its stream slept in it; roughly, where very many overlap. */
+/* How long its stream slept during it; an estimate, if very many overlap. */
 static int64_t slept_in_series(struct analyse_spins *k, const struct analyse_series *x)
 {
     uint32_t times;
@@ -322,7 +325,7 @@ void analyse_spin_keep(struct analyse_spins *k, struct analyse_series x)
         k->found[k->founds++] = (struct analyse_spin){.worst = x, .family = family};
     }
     struct analyse_spin *f = &k->found[k->found_of[family]];
-    bool known = f->count && f->worst.promise == x.promise; /* found in another way, too */
+    bool known = f->count && f->worst.promise == x.promise; /* it was also found in another way */
     int64_t naps = slept_in_series(k, &x);
     f->count += !known;
     f->cost_ns = analyse_sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);

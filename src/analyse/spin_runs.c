@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: ISC */
-/* Spins along the runs of a stream: of what is simply run again and again without any wake, and of a few that do nothing
- * but wake each other. */
+/* Spins found along the runs of a stream: promises that are simply run again and again without a
+ * wake, and a few that do nothing but wake each other. */
 #include <string.h>
 
 #include "analyse/spin.h"
 
 enum {
-    CHUNKS = 8,    /* of a series of runs: looked at one by one */
-    PARTNERS = 4,  /* that wake each other */
-    LOOKED_AT = 8, /* of the waits for something */
+    CHUNKS = 8,    /* chunks of a series of runs that are examined one by one */
+    PARTNERS = 4,  /* promises that wake each other */
+    LOOKED_AT = 8, /* waits for something that are examined */
 };
 
 /* ---- Along the runs of a stream ---- */
 
 /* A few runs in a row. */
 struct chunk {
-    uint32_t promise; /* that made up most of them, or WEFT_NONE */
-    uint32_t runs;    /* … its own */
+    uint32_t promise; /* the one with most of them, or WEFT_NONE */
+    uint32_t runs;    /* … how many are its own */
     int64_t from_ns, to_ns, last_ns[2];
 };
 
-/* The next runs, and behind which one they end: most are one promise's, without a cause and short. */
+/* The next runs, and the index after them: most belong to one promise, have no cause and are
+ * short. */
 static uint32_t take_chunk(const struct analyse_spins *k, uint32_t stream, uint32_t from,
                            struct chunk *c)
 {
@@ -91,7 +92,8 @@ void analyse_spins_of_stream(struct analyse_spins *k, uint32_t stream)
 
 /* ---- Runs with nothing in between ---- */
 
-/* The model makes one run of them, and counts. Those with a wake are found along the interactions already. */
+/* The model combines these into one run with a count. Those with a wake are already found along the
+ * interactions. */
 static void end_repeats(struct analyse_spins *k, struct analyse_series *x)
 {
     const struct weft_model *m = k->m;
@@ -146,7 +148,7 @@ static uint32_t place_in_circle(const struct circle *c, uint32_t p)
     return i;
 }
 
-/* False: there are too many. */
+/* Returns false if there are too many. */
 static bool join_circle(struct circle *c, uint32_t p)
 {
     uint32_t i = place_in_circle(c, p);
@@ -159,7 +161,7 @@ static bool join_circle(struct circle *c, uint32_t p)
     return true;
 }
 
-/* Who made a run begin by a wake, and when; WEFT_ROOT: the loop or nobody. */
+/* Which promise started a run by waking it, and when; WEFT_ROOT: the loop, or none. */
 static uint32_t woken_by(const struct analyse_spins *k, uint32_t run, int64_t *time_ns)
 {
     uint32_t cause = k->h->run_cause[run];
@@ -174,7 +176,7 @@ static uint32_t woken_by(const struct analyse_spins *k, uint32_t run, int64_t *t
     return (uint32_t)k->m->interaction[wake].actor;
 }
 
-/* What they did that is not only between them. */
+/* What they did that affects others, too. */
 static uint64_t count_progress(struct analyse_spins *k, const struct circle *c, int64_t from,
                                int64_t to)
 {
@@ -245,7 +247,8 @@ void analyse_spins_exchanged(struct analyse_spins *k, uint32_t stream)
         if (p == WEFT_ROOT)
             continue;
         by = woken_by(k, run, &woken);
-        /* What was woken before the run in front of it ended cannot have slept: the machine was busy. */
+        /* If it was woken before the previous run ended, it cannot have slept: the machine was
+         * busy. */
         int64_t gap = woken <= until ? ANALYSE_SPIN_LONG_GAP : ANALYSE_NAP;
         if (c.size && (by == WEFT_ROOT || r->start_ns - until > gap || !join_circle(&c, p) ||
                        !join_circle(&c, by)))

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: ISC */
-/* Stampedes: several make the same thing at the same time, each for itself, since none of them finds the result of another one.
- *
- * That it is the same is concluded from type and label, and from what comes later: whoever would need it again has it at once, or
- * makes none. Who waits for what others do shares it already. */
+/* Stampedes: several promises make the same thing at the same time, each for itself, because none
+ * of them finds the result of another one.
+ * That it is the same thing is inferred from type and label, and from what comes later: whoever
+ * needs it again has it at once, or does not make it. A promise that waits for what others do
+ * shares it already. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
 #include "analyse/types.h"
 
-#define LEAST_NS INT64_C(1000000) /* that one takes */
+#define LEAST_NS INT64_C(1000000) /* the time that one takes */
 
 enum {
-    LEAST = 4, /* at once */
+    LEAST = 4, /* at the same time */
     LATER = 4, /* that find the result */
     QUICK = 10,
     DEEP = 4, /* creators */
@@ -25,21 +26,22 @@ struct item {
     int64_t start_ns;
 };
 
-/* Those of one type and label of which all were pending at once. */
+/* Promises of one type and label that were all pending at the same time. */
 struct burst {
     uint32_t first, last; /* places in the list */
-    uint32_t count;       /* that did it for themselves, for different creators */
+    uint32_t count;       /* those that did it for themselves, for different creators */
     uint32_t chief;       /* the first of these */
     int64_t from_ns, to_ns, least_ns, sum_ns;
     bool work, sort, cached;
 };
 
-/* Of a family. */
+/* For a family. */
 struct stampede {
     struct burst worst;
     uint32_t bursts;
     int64_t cost_ns;
-    bool inner; /* what its creators belong to, or what they make, says it better */
+    /* the finding about what its creators belong to, or what they make, describes it better */
+    bool inner;
 };
 
 struct finder {
@@ -49,7 +51,7 @@ struct finder {
     struct item *item;
     uint32_t items;
     struct stampede *found; /* by family */
-    uint32_t *seen;         /* by creator: the burst that it made one for */
+    uint32_t *seen;         /* by creator: the burst for which it made one */
     uint32_t bursts;
 };
 
@@ -96,7 +98,7 @@ static bool has_result(const struct finder *f, uint32_t p)
     return outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
 }
 
-/* Whether it is something that others could share, and none of it comes from others. */
+/* Returns true if others could share it, and none of it comes from others. */
 static bool is_shareable(const struct finder *f, uint32_t p)
 {
     const unsigned no_result = ANALYSE_TIMER | ANALYSE_LOCK | ANALYSE_REUSED | ANALYSE_LASTING |
@@ -119,7 +121,7 @@ static bool does_work(const struct finder *f, uint32_t p)
            h->children_first[p] < h->children_first[p + 1];
 }
 
-/* Whether somebody else ends it, and in the same run the one before. */
+/* Returns true if another promise ends it, and in the same run the one before it. */
 static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
 {
     const uint32_t a = f->h->resolution[before], b = f->h->resolution[p];
@@ -175,7 +177,7 @@ static bool differs(const struct finder *f, uint32_t promise)
     return k->differs && k->differs[k->of[promise]];
 }
 
-/* Whether it ended at once, without waiting for anything. */
+/* Returns true if it ended at once, without waiting for anything. */
 static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
 {
     const int64_t end = weft_history_ended_ns(f->h, p);
@@ -183,8 +185,8 @@ static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
            f->h->waits_of_first[p] == f->h->waits_of_first[p + 1];
 }
 
-/* Whether those that come later have it at once, or make none. That creators of the same label make none says something only if
- * the label says what they need. */
+/* Returns true if later ones have it at once, or do not make it. If creators with the same label
+ * make none, that means something only if the label says what they need. */
 static bool is_result_kept(const struct finder *f, const struct burst *x)
 {
     const uint32_t creator = f->m->promise[x->chief].creator;
@@ -262,7 +264,8 @@ static void report_stampede(struct finder *f, const struct stampede *k)
     prove_stampede(f, x, g);
 }
 
-/* Where those that do the same each make one more that is the same, one finding is enough: what is kept, or the outer one. */
+/* If those that do the same each make one more thing that is the same, one finding is enough: the
+ * thing whose result is kept, or the outer one. */
 static void drop_inner_or_outer(struct finder *f, uint32_t family)
 {
     struct stampede *k = &f->found[family];

@@ -81,7 +81,7 @@ static bool add_row(struct maker *k, uint32_t promise)
     return true;
 }
 
-/* A row for each (type, label) or type. */
+/* One row for each (type, label) or type. */
 static bool rows_by_label(struct maker *k, enum weft_stats_by by)
 {
     const struct weft_model *m = k->m;
@@ -118,7 +118,7 @@ static bool rows_by_family(struct maker *k)
     return ok;
 }
 
-/* Whether some row has promises of several labels. */
+/* Returns true if a row has promises with several labels. */
 static bool mark_rows(struct maker *k)
 {
     const struct weft_model *m = k->m;
@@ -168,8 +168,9 @@ static void count_outcome(struct weft_stats_row *r, const struct weft_promise *p
     r->pending += outcome == WEFT_PENDING || outcome == WEFT_BECAME;
 }
 
-/* Whether a promise has a latency: one that was created while it was recorded, and got a result or an error. What became
- * another one gets it when that one does, but not before it became that. */
+/* Returns true if a promise has a latency: it was created while it was recorded, and got a result
+ * or an error. If it became another promise, it gets the result of that one, but not before it
+ * became that. */
 static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
 {
     const struct weft_model *m = k->m;
@@ -215,7 +216,7 @@ static bool sort_latencies(struct maker *k)
         s->row[i].first_latency = total;
         total += s->row[i].latencies;
         most = s->row[i].latencies > most ? s->row[i].latencies : most;
-        s->row[i].latencies = 0; /* counts again what is put */
+        s->row[i].latencies = 0; /* counted again while they are stored */
     }
     s->latency = weft_resize(NULL, (uint64_t)total + 1, sizeof *s->latency);
     k->spare = weft_resize(NULL, (uint64_t)most + 1, sizeof *k->spare);
@@ -271,7 +272,8 @@ static bool measure_promise(struct maker *k, uint32_t promise)
     return true;
 }
 
-/* How many stood ready at the same time; of those that do so at a moment, who stops comes first. */
+/* How many were ready at the same time; if several change at one moment, those that stop being
+ * ready come first. */
 static bool find_depth(struct maker *k)
 {
     struct weft_stats *s = k->out;
@@ -373,7 +375,7 @@ int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_m
         size = analyse_shape(family, label, size);
         label = family;
     }
-    size_t room = 3 * (size_t)size; /* a byte may take the place of three */
+    size_t room = 3 * (size_t)size; /* one byte may become three */
     char *text = malloc(room + 4);
     if (!text)
         return WEFT_E_NOMEM;

@@ -1,46 +1,46 @@
 /* SPDX-License-Identifier: ISC */
 /* Latencies by what promises are, and how busy the event loops were.
- *
  *     struct weft_stats s;
  *     if (weft_stats_find(&s, history, WEFT_BY_AUTO, NULL, NULL) == 0) {
  *         for (uint32_t i = 0; i < s.rows; i++)
  *             printf("%u: %" PRId64 " ns\n", s.row[i].count, s.row[i].p99_ns);
  *         weft_stats_fini(&s);
  *     }
- *
- * Times in nanoseconds. Sums stop at INT64_MAX; where times run backwards, lengths are 0. docs/man/weft-stats.1.md
- * has the definitions. Takes memory for promises, and 16 bytes for each time that a promise stood ready. */
+ * Times are in nanoseconds. Sums are capped at INT64_MAX; if times run backwards, lengths are 0.
+ * docs/man/weft-stats.1.md has the definitions. Memory is proportional to the promises, plus 16
+ * bytes for each time that a promise was ready. */
 #ifndef WEFT_ANALYSE_STATS_H
 #define WEFT_ANALYSE_STATS_H
 
 #include "analyse/history.h"
 
 enum weft_stats_by {
-    WEFT_BY_AUTO,   /* by family, if some labels differ in their numbers only; else by label */
+    WEFT_BY_AUTO,   /* by family, if some labels differ only in numbers; otherwise by label */
     WEFT_BY_LABEL,  /* (type, label) */
-    WEFT_BY_FAMILY, /* (type, label but for its numbers) */
+    WEFT_BY_FAMILY, /* (type, label without numbers) */
     WEFT_BY_TYPE,
 };
 
-#define WEFT_STATS_RUNS 5 /* the longest ones of a stream */
+#define WEFT_STATS_RUNS 5 /* how many of a stream's longest runs are kept */
 
-#define WEFT_STATS_RAW                                                                             \
-    8u /* added to the enum: a bind and the like begins with its creation, not with its first read */
+/* Can be added to the enum: a bind or similar begins at its creation, not at its first read. */
+#define WEFT_STATS_RAW 8u
 
 struct weft_stats_row {
-    uint32_t promise; /* the first of them */
-    bool one_label;   /* all have the same one, or none */
-    /* By outcome, of what became another one: by its outcome; they add up to count. */
+    uint32_t promise; /* the first promise of the row */
+    bool one_label;   /* all have the same label, or none */
+    /* By outcome; a promise that became another one counts with the other's outcome. They add up to
+     * count. */
     uint32_t count, resolved, failed, cancelled, forgotten, pending;
-    uint32_t became;                   /* of count: those that became another one */
-    uint32_t preexisting;              /* of count: those whose creation was not recorded */
-    uint32_t slowest;                  /* of which max_ns is, or WEFT_NONE */
+    uint32_t became;                   /* how many of count became another promise */
+    uint32_t preexisting;              /* how many of count have no recorded creation */
+    uint32_t slowest;                  /* the promise with max_ns, or WEFT_NONE */
     uint32_t first_latency, latencies; /* places in latency; see weft_stats_percentile */
-    double rate; /* creations a second, over the span of the trace; without promoted ones */
-    int64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of the latencies; 0 without any */
+    double rate; /* creations per second over the span of the trace, without promoted ones */
+    int64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of the latencies; 0 if there are none */
     int64_t waiting_ns; /* sum: something they waited for was not there yet, and they did not run */
-    int64_t blocked_ns; /* sum, of waiting_ns: it may have been there, but the loop was blocked */
-    int64_t ready_ns;   /* sum: it was there, and they did not run yet */
+    int64_t blocked_ns; /* part of waiting_ns: it may have been there, but the loop was blocked */
+    int64_t ready_ns;   /* sum: it was there, but they did not run yet */
     int64_t running_ns; /* sum, without garbage collections */
 };
 
@@ -48,49 +48,51 @@ struct weft_stats_stream {
     uint32_t stream;
     bool is_loop;
     bool suspends;   /* it says when it is idle; otherwise the loop's own time counts as idle */
-    int64_t span_ns; /* from the first that is known of it to the last */
-    int64_t busy_ns; /* not idle; with loop_ns, and with collecting_ns */
-    int64_t loop_ns; /* of busy_ns: the event loop itself ran */
+    int64_t span_ns; /* from the first thing known about it to the last */
+    int64_t busy_ns; /* not idle; includes loop_ns and collecting_ns */
+    int64_t loop_ns; /* part of busy_ns: the event loop itself ran */
     int64_t idle_ns;
-    int64_t collecting_ns;                 /* of busy_ns: garbage collections */
-    uint64_t runs;                         /* of promises */
-    uint64_t turns;                        /* from one idle time to the next */
-    uint32_t longest_run[WEFT_STATS_RUNS]; /* of the model, descending, or WEFT_NONE */
-    int64_t turn_from_ns, turn_to_ns;      /* the longest turn; empty if there was none */
-    uint64_t turn_runs;                    /* runs of promises in it */
+    int64_t collecting_ns; /* part of busy_ns: garbage collections */
+    uint64_t runs;         /* of promises */
+    uint64_t turns;        /* from one idle time to the next */
+    /* indices of runs of the model, longest first, or WEFT_NONE */
+    uint32_t longest_run[WEFT_STATS_RUNS];
+    int64_t turn_from_ns, turn_to_ns; /* the longest turn; empty if there was none */
+    uint64_t turn_runs;               /* runs of promises in it */
 };
 
 struct weft_stats {
     enum weft_stats_by by;      /* not WEFT_BY_AUTO */
     struct weft_stats_row *row; /* by total_ns, descending */
     uint32_t rows;
-    int64_t
-        *latency; /* of what was created in the trace (or promoted) and was fulfilled, failed or was
-                       * resolved; the rows' one after another, each ascending */
-    struct weft_stats_stream *stream; /* those on which something ran or that were idle */
+    /* latencies of promises that were created in the trace (or promoted) and were fulfilled,
+     * failed or resolved; row after row, each in ascending order */
+    int64_t *latency;
+    struct weft_stats_stream *stream; /* streams on which something ran or that were idle */
     uint32_t streams;
     int64_t span_ns;
-    /* How many promises stood ready at the same time. */
+    /* The largest number of promises that were ready at the same time. */
     uint32_t ready_max;
-    int64_t ready_max_ns; /* when it was first so many */
-    double ready_mean;    /* over the span */
+    int64_t ready_max_ns; /* the first time with that number */
+    double ready_mean;    /* the average over the span */
 };
 
-/* by: enum weft_stats_by. On success the caller releases *out; otherwise it is empty. progress may be NULL.
- * Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED. */
+/* by: enum weft_stats_by. On success the caller releases *out; otherwise it is empty. progress may
+ * be NULL. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED. */
 int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);
 
-/* Nearest-rank percentile: the smallest latency that `percent` of them do not exceed. 0 without latencies. */
+/* Nearest-rank percentile: the smallest latency that `percent` of them do not exceed. 0 if there
+ * are no latencies. */
 int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
                               unsigned percent);
 
-/* How many latencies of a row are less than that. Logarithmic. */
+/* How many latencies of a row are less than a value. Logarithmic. */
 uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_row *r, int64_t ns);
 
-/* The label of a row as it is to be shown, whole: clean UTF-8, by family with numbers as '#' where they differ. The
- * caller frees *out, which is NULL if there is none. Returns 0 or WEFT_E_NOMEM. */
+/* The complete label of a row for display: clean UTF-8; by family, differing numbers are '#'. The
+ * caller frees *out, which is NULL if there is no label. Returns 0 or WEFT_E_NOMEM. */
 int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,
                      const struct weft_stats_row *r);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* What went on again and again, began to wait again each time, and after the last time did not: a timer that nobody set
- * again, a reader that is not told of news any more. It is pending still, does not run, and waits for nothing. Or each time it
- * is another timer, which the one before has set, and the last one sets none. */
+/* Something continued again and again, began to wait again each time, and after the last time did
+ * not: a timer that nobody set again, or a reader that is no longer notified. It is still pending,
+ * does not run, and waits for nothing. Or each time it is another timer, which the one before has
+ * set, and the last one sets none. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
 enum {
-    TIMES = 10,  /* that it went on, at least */
+    TIMES = 10,  /* how often it continued, at least */
     IDLE = 10,   /* times its usual gap */
-    RARE = 10,   /* it may be late one in this many times */
-    LIKE = 3,    /* of its sort, to say what they do */
-    LINE = 1000, /* timers to follow back, each of which set the next one */
+    RARE = 10,   /* it may be late once in this many times */
+    LIKE = 3,    /* of its sort, for knowing what they do */
+    LINE = 1000, /* timers to follow back, each set by the one before */
 };
 
-/* A time that it went on: it had waited since from_ns. */
+/* One time that it continued: it had waited since from_ns. */
 struct round {
     int64_t from_ns, to_ns;
     uint32_t source;
@@ -23,11 +24,11 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct round *round; /* of the one that is looked at */
+    struct round *round; /* of the current promise */
     int64_t *gap;        /* … from one to the next */
     uint32_t rounds, round_room, gap_room;
     uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
-    uint32_t *waiting, *still; /* … that wait at the end, and that are pending and do not */
+    uint32_t *waiting, *still; /* … those that wait at the end, and pending ones that do not */
     uint32_t *ended;
     uint32_t *newest;
 };
@@ -37,7 +38,8 @@ struct stop {
     int64_t usual_ns, last_ns; /* last_ns: since when it has done nothing */
 };
 
-/* Whether it waits when the trace ends: not for what is meant to be pending for long, beside what comes again and again. */
+/* Returns true if it waits when the trace ends; besides what comes again and again, waits for
+ * something that is meant to be pending for long do not count. */
 static bool is_waiting(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -56,7 +58,7 @@ static bool is_waiting(const struct finder *f, uint32_t p)
 static bool add_round(struct finder *f, struct round x)
 {
     struct round *last = f->rounds ? &f->round[f->rounds - 1] : NULL;
-    if (last && x.to_ns <= last->to_ns) { /* it waited for several */
+    if (last && x.to_ns <= last->to_ns) { /* it waited for several things */
         last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
         return true;
     }
@@ -67,7 +69,7 @@ static bool add_round(struct finder *f, struct round x)
     return true;
 }
 
-/* Its waits; or, if it says nothing of them, what it ran because of, from its creation on. */
+/* Its waits; or, if it reports none, what made it run, from its creation on. */
 static bool find_rounds(struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -101,7 +103,8 @@ static int64_t idle_since(const struct finder *f, uint32_t p)
     return end > last ? end : last;
 }
 
-/* Whether it began to wait again at once nearly each time, and for long now has not. */
+/* Returns true if nearly each time it began to wait again at once, and now for a long time has
+ * not. */
 static bool has_stopped(struct finder *f, struct stop *x)
 {
     uint32_t n = f->rounds - 1, late = 0;
@@ -122,7 +125,7 @@ static bool has_stopped(struct finder *f, struct stop *x)
 
 /* ---- Signs ---- */
 
-/* Whether nothing but timers woke it, as far as it is known. */
+/* Returns true if only timers woke it, as far as is known. */
 static bool is_clocked(const struct finder *f)
 {
     uint32_t timers = 0;
@@ -131,7 +134,7 @@ static bool is_clocked(const struct finder *f)
     return timers == f->rounds;
 }
 
-/* Whether it was woken by what had not woken it before. */
+/* Returns true if something woke it that had not woken it before. */
 static bool is_told_otherwise(const struct finder *f)
 {
     const uint32_t *of = f->s->families->of;
@@ -141,7 +144,8 @@ static bool is_told_otherwise(const struct finder *f)
     return like < f->rounds / RARE;
 }
 
-/* Whether something is pending that it has created since it went on: it may come back by that. */
+/* Returns true if something is pending that it has created since it continued: this may wake it
+ * again. */
 static bool is_armed(const struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
@@ -167,7 +171,7 @@ static bool is_needed(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether what it had waited for was signalled again, and nobody waited. */
+/* Returns true if what it had waited for was signalled again, and nobody waited. */
 static bool comes_later(const struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
@@ -240,7 +244,7 @@ static void find_stop(struct finder *f, uint32_t p)
 
 /* ---- Timers of which each sets the next one ---- */
 
-/* How long each was set, up to the last one. */
+/* How long each was set for, up to the last one. */
 static bool follow_line(struct finder *f, uint32_t last)
 {
     uint32_t line[LINE], n = 0;
@@ -296,7 +300,7 @@ static void find_stopped_timers(struct finder *f, uint32_t p)
 
 /* ---- All ---- */
 
-/* What others of each sort do when the trace ends. */
+/* Counts what the others of each sort do when the trace ends. */
 static void count_sorts(struct finder *f)
 {
     const uint32_t *of = f->s->families->of;

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/order.h"
 
-/* A time at which a promise that waited ran again, and since when it could have. */
+/* A time at which a waiting promise ran again, and since when it could have. */
 struct turn {
     int64_t at_ns, ready_ns;
 };
@@ -23,7 +23,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 /* ---- Waits ---- */
 
-/* When a wait could end, and by whose resolution or signal. */
+/* When a wait could end, and whose resolution or signal allowed it. */
 static struct weft_story_wait resolved_by(const struct weft_history *h, uint32_t wait)
 {
     uint32_t by;
@@ -37,7 +37,7 @@ static int64_t length_of(const struct weft_history *h, const struct weft_story_w
     return h->wait[w->wait].until_ns - h->wait[w->wait].from_ns;
 }
 
-/* Keeps the longest: takes the place of the shortest one. Among equal ones the first stay. */
+/* Keeps the longest: replaces the shortest one. Among equal ones the first stay. */
 static void add_story_wait(const struct weft_history *h, struct weft_story_wait *list,
                            uint32_t *kept, struct weft_story_wait w)
 {
@@ -63,7 +63,7 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->ready_ns, y->ready_ns);
 }
 
-/* Its waits; turn gets one entry for each that made it run. Returns how many. */
+/* Its waits; turn gets an entry for each that made it run. Returns how many. */
 static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, struct turn *turn)
 {
     uint32_t turns = 0;
@@ -82,11 +82,12 @@ static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, s
 
 static void find_story_readers(struct weft_story *s, const struct weft_history *h)
 {
-    for (uint32_t p = s->promise;; p = s->final) { /* and those who waited for what it became */
+    for (uint32_t p = s->promise;; p = s->final) { /* and those that waited for what it became */
         analyse_each(i, h->waits_for_first, p) {
             const struct weft_wait *w = &h->wait[h->waits_for[i]];
+            /* for it, and already counted; or for another promise that became the same */
             if (p != s->promise && w->source != p)
-                continue; /* for it, and counted; or for another one that became the same */
+                continue;
             add_story_wait(h, s->reader, &s->kept_readers, resolved_by(h, h->waits_for[i]));
             s->readers++;
             s->readers_open += w->end == WEFT_WAIT_OPEN;

@@ -1,29 +1,32 @@
 /* SPDX-License-Identifier: ISC */
-/* Stragglers: somebody starts several of one type at once and waits for all of them, again and again, and always the same
- * one, by its label or else by its place among them, comes last by far. */
+/* Stragglers: a promise starts several of one type at once and waits for all of them, again and
+ * again, and always the same one comes last by far. It is the same by its label, or else by its
+ * place among them. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
 
-#define LEAST_NS INT64_C(1000000) /* what it takes longer than the others */
+#define LEAST_NS INT64_C(1000000) /* how much longer it takes than the others */
 enum {
-    LEAST = 3,   /* started at once */
-    TIMES = 5,   /* that somebody does so */
-    MOSTLY = 80, /* per cent of that */
-    SLOWER = 3,  /* times the median of the others: who comes last in a queue takes twice as long */
-    DIFFERENCE = 2,   /* bytes in which labels may differ without being of another sort */
-    GROUP_MOST = 256, /* larger ones are no fan-in that somebody waits for */
+    LEAST = 3,   /* started at the same time */
+    TIMES = 5,   /* how often a promise does that */
+    MOSTLY = 80, /* percent of those times */
+    SLOWER = 3,  /* times the median of the others: the last one in a queue takes twice as long */
+    DIFFERENCE = 2,   /* bytes in which labels may differ and still be of one sort */
+    GROUP_MOST = 256, /* larger ones are not a fan-in that somebody waits for */
 };
 
-/* Somebody waited for all of these. */
+/* A promise waited for all of these. */
 struct fan_in {
     uint32_t type, label; /* texts; label: of the last one */
     uint32_t last,
-        place; /* place: 1 + how many were started before it, if another one has its label; else 0 */
+        /* place: 1 + how many were started before it, if another one has the same label;
+         * otherwise 0 */
+        place;
     uint32_t of;
     int64_t took_ns, usual_ns; /* it, and the others (the median) */
-    bool slow, alike;          /* alike: by their labels they are of one sort */
+    bool slow, alike;          /* alike: their labels say that they are of one sort */
 };
 
 struct finder {
@@ -41,7 +44,7 @@ struct finder {
 
 /* ---- Fan-ins ---- */
 
-/* Who waits for each promise first, or else uses its result; WEFT_NONE: nobody. */
+/* For each promise, who waits for it first, or otherwise uses its result; WEFT_NONE: nobody. */
 static void find_readers(struct finder *f)
 {
     const struct weft_model *m = f->m;
@@ -56,7 +59,7 @@ static void find_readers(struct finder *f)
     }
 }
 
-/* Whether two labels differ in no more than a few bytes in one place. */
+/* Returns true if two labels differ only in a few bytes in one place. */
 static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
 {
     uint32_t n, k, same = 0, tail = 0, a = weft_model_name(m, p), b = weft_model_name(m, q);
@@ -69,14 +72,14 @@ static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
     return n - same - tail <= DIFFERENCE && k - same - tail <= DIFFERENCE;
 }
 
-/* Whether two waited equally often: else one of them may have had nothing to do. */
+/* Returns true if two waited equally often: otherwise one of them may have had nothing to do. */
 static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
 {
     return h->waits_of_first[p + 1] - h->waits_of_first[p] ==
            h->waits_of_first[q + 1] - h->waits_of_first[q];
 }
 
-/* count promises that were started at once. */
+/* count promises that were started at the same time. */
 static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
 {
     const struct weft_model *m = f->m;
@@ -120,7 +123,8 @@ static int by_type(const void *a, const void *b)
     return weft_order(x->place, y->place);
 }
 
-/* Those that one has created, of one type, and started before any of them had ended, belong together. */
+/* Promises of one creator and type that were started before any of them had ended belong
+ * together. */
 static void find_groups(struct finder *f, uint32_t creator)
 {
     const struct weft_history *h = f->h;
@@ -161,7 +165,7 @@ static int by_label(const void *a, const void *b)
     return weft_order(x->last, y->last);
 }
 
-/* count fan-ins of one type, in which the same one was last; all: of that type. */
+/* count: fan-ins of one type in which the same one was last; all: those of that type. */
 static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all)
 {
     enum { SHOWN = 3 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether the good run and the bad one were swapped: what is wrong is in the good one alone. */
+/* Checks whether the good run and the bad one were swapped: what is wrong is only in the good
+ * one. */
 #include "analyse/differ.h"
 #include "analyse/explain.h"
 
-/* Bits of the kinds of finding that are likely in a run, and of promises that matter. first: the most important of those in
- * wanted: its kind and promise; may be NULL. */
+/* Bits for the kinds of findings that are at least likely in a run, about promises that matter.
+ * first: the most important of those in wanted: its kind and promise; may be NULL. */
 static uint32_t kinds_in(struct analyse_differ *d, uint32_t run, uint32_t wanted,
                          struct weft_finding *first)
 {
@@ -25,8 +26,8 @@ static uint32_t kinds_in(struct analyse_differ *d, uint32_t run, uint32_t wanted
     return kinds;
 }
 
-/* The promise that matters most of those that ended worse in the good run, if none that matters as much ended worse in the
- * bad one; or WEFT_NONE. *worse: whether any that matters did. */
+/* The promise that matters most among those that ended worse in the good run, if none that matters
+ * as much ended worse in the bad one; or WEFT_NONE. *worse: true if any that matters did. */
 static uint32_t only_better(const struct analyse_differ *d, bool *worse)
 {
     uint32_t better = WEFT_NONE;
@@ -54,7 +55,8 @@ void analyse_find_swapped(struct analyse_differ *d)
     if (d->out->strangers)
         return;
     uint32_t better = only_better(d, &worse);
-    /* Where something ended worse, or the good runs have nothing in common, the rest need not be looked at. */
+    /* If something ended worse, or the good runs have nothing in common, the rest need not be
+     * checked. */
     uint32_t bad = 0, good = worse ? 0 : UINT32_MAX, any = 0;
     for (uint32_t i = 0; i < d->goods && good; i++) {
         uint32_t kinds = kinds_in(d, i, 0, NULL);

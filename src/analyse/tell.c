@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: ISC */
-/* The sentences about what hangs, and the evidence. */
+/* The sentences and the evidence about what hangs. */
 #include <string.h>
 
 #include "analyse/graph.h"
 
 enum {
-    CIRCLE_NAMES = 4, /* of a circle that are named */
-    HOLDERS = 3,      /* of those who hold something that are named */
-    PATH_SHOWN = 5,   /* waits on the way to the root that are evidence */
-    LISTED = 5,       /* of those that are affected */
+    CIRCLE_NAMES = 4, /* members of a circle that are named */
+    HOLDERS = 3,      /* holders that are named */
+    PATH_SHOWN = 5,   /* waits on the way to the root that are given as evidence */
+    LISTED = 5,       /* affected promises that are listed */
 };
 
 /* ---- Evidence ---- */
 
-/* Adds evidence, if there is room and it is not there yet. */
+/* Adds evidence if there is room and it is not there yet. */
 static void prove_once(const struct analyse_graph *g, struct weft_finding *f, int64_t time_ns,
                        enum weft_evidence_event event, uint32_t promise, uint32_t other)
 {
@@ -49,7 +49,7 @@ static void prove_end(const struct analyse_graph *g, struct weft_finding *f, uin
                analyse_resolver(g->s->h, promise));
 }
 
-/* The last sign of life: why it ran for the last time, and until when. */
+/* The last sign of life: why it last ran, and until when. */
 static void prove_last_run(const struct analyse_graph *g, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_history *h = g->s->h;
@@ -69,7 +69,7 @@ static void prove_last_run(const struct analyse_graph *g, struct weft_finding *f
         prove_once(g, f, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
 }
 
-/* The wait, or where its reader is only a place in a queue, one for that. */
+/* The wait; or, if its reader is only a place in a queue, a wait for that. */
 static uint32_t behind_place(const struct analyse_graph *g, uint32_t wait)
 {
     const uint32_t reader = analyse_reader(g, wait);
@@ -99,7 +99,7 @@ static void prove_path(const struct analyse_graph *g, struct weft_finding *f, ui
     if (from == gr->node)
         return;
     prove_wait(g, f, g->next[from]);
-    /* Where circles touch, it may lead round in another one. */
+    /* Where circles touch, the path may go round another one. */
     for (uint32_t at = from; at != gr->node && n < gr->count; at = analyse_ahead(g, at))
         last[n++ % PATH_SHOWN] = g->next[at];
     for (uint32_t i = 0; i < n && i < PATH_SHOWN; i++)
@@ -108,7 +108,8 @@ static void prove_path(const struct analyse_graph *g, struct weft_finding *f, ui
 
 /* ---- Sentences ---- */
 
-/* The last one that should be resolved, where it is not among the few that are listed under the text. */
+/* The last one that should be resolved, if it is not among the few that are listed below the
+ * text. */
 static void say_last_waiter(const struct analyse_graph *g, struct weft_finding *f,
                             const struct analyse_hang *x)
 {
@@ -116,7 +117,7 @@ static void say_last_waiter(const struct analyse_graph *g, struct weft_finding *
         analyse_say(g->s, f, SAY_LAST_WAITER, PROMISE(last, x->top));
 }
 
-/* It has a result, or was dropped: nothing more comes from it. */
+/* It has a result, or was dropped: nothing more will come from it. */
 static bool is_over(const struct analyse_graph *g, uint32_t promise)
 {
     return promise != WEFT_ROOT && !analyse_is_pending(g->s->m, promise);
@@ -140,7 +141,7 @@ static void prove_holder(const struct analyse_graph *g, struct weft_finding *f, 
         prove_wait(g, f, g->next[holder]);
 }
 
-/* One of those who hold a resource, since when, and what has become of it. */
+/* A holder of a resource, since when, and what became of it. */
 static void list_holder(const struct analyse_graph *g, struct weft_finding *f,
                         struct analyse_text *list, uint32_t hold)
 {
@@ -154,7 +155,8 @@ static void list_holder(const struct analyse_graph *g, struct weft_finding *f,
     prove_holder(g, f, hold);
 }
 
-/* Lists some of those who hold the resource: who has ended, or who has not. Returns how many. */
+/* Lists some holders of the resource: those that have ended, or those that have not. Returns how
+ * many. */
 static uint32_t list_holders(const struct analyse_graph *g, struct weft_finding *f,
                              struct analyse_text *list, uint32_t resource, bool ended,
                              uint32_t named)
@@ -169,7 +171,7 @@ static uint32_t list_holders(const struct analyse_graph *g, struct weft_finding 
     return named;
 }
 
-/* All who hold what a group waits for. */
+/* All holders of what a group waits for. */
 static void say_holders(const struct analyse_graph *g, struct weft_finding *f,
                         const struct analyse_group *gr)
 {
@@ -195,7 +197,7 @@ static void say_holders(const struct analyse_graph *g, struct weft_finding *f,
     analyse_list_end(g->s, &list);
 }
 
-/* Of a resource of which the trace does not tell all: who holds it for sure. */
+/* For a resource that the trace does not fully describe: who certainly holds it. */
 static void say_known_holders(const struct analyse_graph *g, struct weft_finding *f,
                               uint32_t resource)
 {
@@ -216,7 +218,7 @@ static void say_known_holders(const struct analyse_graph *g, struct weft_finding
         analyse_say(g->s, f, SAY_HOLDERS_NOT_KNOWN);
 }
 
-/* The one from whom a result was expected, and what became of it. */
+/* The promise that should have given a result, and what became of it. */
 static void say_owner(const struct analyse_graph *g, struct weft_finding *f,
                       const struct analyse_group *gr, bool creator_named)
 {
@@ -414,7 +416,7 @@ static void say_deaf(const struct analyse_graph *g, struct weft_finding *f,
     prove_wait(g, f, last);
 }
 
-/* Why one that is not marked should have ended: those like it have. */
+/* Why a promise that is not marked should have ended: others like it have. */
 static void say_others_ended(const struct analyse_graph *g, struct weft_finding *f,
                              const struct analyse_hang *x)
 {
@@ -429,7 +431,7 @@ static void say_others_ended(const struct analyse_graph *g, struct weft_finding 
                 AMOUNT(count, b->resolved), LENGTH(longest, b->longest_ns));
 }
 
-/* What became of the root, or did not. */
+/* What became of the root. */
 static enum analyse_sentence fate_of(const struct analyse_graph *g, const struct analyse_group *gr)
 {
     const struct weft_model *m = g->s->m;
@@ -471,7 +473,7 @@ static void say_root(const struct analyse_graph *g, struct weft_finding *f,
         say_known_holders(g, f, gr->node);
 }
 
-/* Those that are expected from somebody who hangs here. */
+/* What should come from a promise that hangs here. */
 static void say_parts(const struct analyse_graph *g, struct weft_finding *f,
                       const struct analyse_hang *x)
 {
@@ -518,7 +520,8 @@ void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang 
     say_parts(g, f, x);
     if (same)
         analyse_say(g->s, f, SAY_HANG_LIKE_IT, AMOUNT(count, same), SORT(sort, x->family));
-    const uint64_t more = weft_model_more_like(g->s->m, gr->node); /* for which there was no room */
+    /* for which there was no space */
+    const uint64_t more = weft_model_more_like(g->s->m, gr->node);
     if (more)
         analyse_say(g->s, f, SAY_PENDING_LIKE_IT, AMOUNT(count, more));
 }

@@ -16,7 +16,7 @@ static int by_time(const void *a, const void *b)
     return weft_order(x, y);
 }
 
-/* Moves times in the order of one digit of what they are above least. */
+/* Sorts times by one digit of their difference to least. */
 static void sort_digit(int64_t *to, const int64_t *from, size_t count, int64_t least,
                        unsigned shift)
 {
@@ -80,7 +80,7 @@ static void add_longest_run(const struct weft_history *h, struct weft_stats_stre
         s->longest_run[at] = run;
 }
 
-/* Runs that are not idle: of promises, and of the loop itself where that says when it sleeps. */
+/* Adds runs that are not idle: of promises, and of the loop itself if it reports sleeping. */
 static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, int64_t *first,
                      int64_t *last)
 {

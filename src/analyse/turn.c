@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* What was ready and did not run, though no single run was long: the loop slept, others came first, or there was too
- * much to do in one turn (between two idle times). */
+/* What was ready and did not run, though no single run was long: the loop slept, others came first,
+ * or there was too much to do in one turn (between two idle times). */
 #include <string.h>
 
 #include "analyse/turn.h"
 
 enum {
-    NEAR = 64,        /* waits of the same reader, before and after, that are looked at */
+    NEAR = 64,        /* waits of the same reader, before and after, that are examined */
     SCANNED = 200000, /* runs within one wait */
-    MANY = 10,        /* runs; fewer are told one by one */
-    LOOKED_AT = 16,   /* of the waits for something */
+    MANY = 10,        /* runs; fewer are named one by one */
+    LOOKED_AT = 16,   /* waits for something that are examined */
     AT_ONCE_NS = 10000,
 };
 
@@ -105,7 +105,8 @@ struct analyse_turn *analyse_turn_at(const struct analyse_turns *k, uint32_t str
 
 /* ---- Waits that were ready ---- */
 
-/* Whether the reader also waited for something that came later: then it had to wait on. */
+/* Returns true if the reader also waited for something that came later: then it had to keep
+ * waiting. */
 static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t ready)
 {
     const struct weft_wait *w = &h->wait[wait];
@@ -126,8 +127,8 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
     return false;
 }
 
-/* Since when the wait could have ended, although it ended only later; INT64_MAX: it did at once, or must not. *late_ns: how
- * late that is at least. */
+/* Since when the wait could have ended, although it ended only later; INT64_MAX: it ended at once,
+ * or had to wait. *late_ns: how late that is, at least. */
 static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_t *stream,
                            int64_t *late_ns)
 {
@@ -140,7 +141,7 @@ static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_
     int64_t ready = analyse_surely_there_ns(h, w);
     if (ready == INT64_MAX || w->until_ns - ready < least)
         return INT64_MAX;
-    /* Read and run may be two calls, in either order. */
+    /* Reading and running may be two events, in either order. */
     uint32_t run = weft_history_run_before(h, w->reader, w->until_ns + AT_ONCE_NS);
     if (run == WEFT_NONE || k->m->run[run].start_ns < w->until_ns - AT_ONCE_NS)
         return INT64_MAX; /* it ran, or was read later */
@@ -152,13 +153,13 @@ static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_
     if (before != WEFT_NONE && k->m->run[before].end_ns > ready) {
         if (k->m->run[before].start_ns > ready)
             return INT64_MAX;        /* it ran meanwhile */
-        if (k->h->informed[*stream]) /* else the run seems to last until something else runs */
+        if (k->h->informed[*stream]) /* otherwise the run seems to last until something else runs */
             ready = k->m->run[before].end_ns;
     }
     int64_t delay = w->until_ns - ready - weft_history_halted(h, *stream, ready, w->until_ns);
     int64_t blocked = analyse_spans_within(k->l, *stream, ready, w->until_ns);
     *late_ns = w->until_ns - ready;
-    if (blocked > delay / 2) { /* where the machine may be to blame, what is left may be enough */
+    if (blocked > delay / 2) { /* if the machine may be the cause, the rest may still be enough */
         int64_t doubtful = analyse_spans_doubtful(k->l, *stream, ready, w->until_ns);
         if (blocked - doubtful > delay / 2)
             return INT64_MAX;
@@ -191,7 +192,8 @@ static void find_delay_of_wait(struct analyse_turns *k, uint32_t wait)
 
 /* ---- What the loop did not look at ---- */
 
-/* From here to there the loop itself has resolved nothing, and q came then: who has waited for it all the time? */
+/* In this period the loop itself resolved nothing, and q came then: finds what has waited for it
+ * all the time. */
 static void look_at_late(struct analyse_turns *k, uint32_t loop, int64_t from, int64_t to,
                          uint32_t q)
 {
@@ -207,13 +209,14 @@ static void look_at_late(struct analyse_turns *k, uint32_t loop, int64_t from, i
     }
 }
 
-/* In a turn, the loop should look from time to time whether there is anything new. Only where there is one loop: it is
- * not known on which one something new came. */
+/* During a turn, the loop should check from time to time whether there is anything new. Only with a
+ * single loop: otherwise it is not known on which one something new came. */
 static void look_at_news(struct analyse_turns *k)
 {
     const struct weft_history *h = k->h;
     uint32_t loop = WEFT_NONE, loops = 0;
-    int64_t last = INT64_MAX, from = 0, to = INT64_MIN; /* from, to: the last long time without */
+    /* from, to: the last long time without a check */
+    int64_t last = INT64_MAX, from = 0, to = INT64_MIN;
     for (uint32_t i = 0; i < h->streams; i++)
         if (h->is_loop[i] && loops++ == 0)
             loop = i;
@@ -234,7 +237,7 @@ static void look_at_news(struct analyse_turns *k)
 
 /* ---- Why ---- */
 
-/* When what a run was begun by was there; INT64_MIN: that is not known. */
+/* When the cause of a run was there; INT64_MIN: that is not known. */
 static int64_t cause_ready_ns(const struct analyse_turns *k, uint32_t run)
 {
     uint32_t cause = k->h->run_cause[run];
@@ -277,7 +280,7 @@ struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wai
             continue;
         d.runs++;
         int64_t there = cause_ready_ns(k, r);
-        bool again = k->promise_at[p] == k->now; /* so it was put behind the reader */
+        bool again = k->promise_at[p] == k->now; /* so it was queued after the reader */
         bool made_later = k->m->promise[p].start_ns > d.from_ns;
         k->promise_at[p] = k->now;
         if (there > d.from_ns || (there == INT64_MIN && (again || made_later))) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What was ready and did not run, as findings: how sure one can be, and the words. */
+/* Reports what was ready and did not run: how certain the findings are, and the words. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
@@ -7,7 +7,7 @@
 
 enum {
     USUAL = 20,  /* waits of a family, for one that may be an exception */
-    SERVED = 20, /* times: one that starves others */
+    SERVED = 20, /* times: a promise that starves others */
 };
 
 static void say_delay(const struct analyse_turns *k, const struct analyse_delay *d,
@@ -72,7 +72,7 @@ static void prove_delay(const struct analyse_turns *k, const struct analyse_dela
     analyse_finding_evidence(k->s, f, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
 }
 
-/* Joins it with what has the same cause; false: there is none. */
+/* Joins it with a finding that has the same cause; returns false if there is none. */
 static bool join_delay(struct analyse_turns *k, const struct analyse_delay *d, uint32_t family)
 {
     for (uint32_t i = 0; i < k->tolds; i++)
@@ -84,14 +84,14 @@ static bool join_delay(struct analyse_turns *k, const struct analyse_delay *d, u
     return false;
 }
 
-/* A sleep may have been that long because the machine had something else to do, and so may a short delay. */
+/* A sleep may have been that long because the machine was busy; so may a short delay. */
 static uint64_t signs_of_delay(const struct analyse_turns *k, const struct analyse_delay *d,
                                const struct analyse_slow *x)
 {
     int64_t least = k->s->o->slow_wake_ns, limit = (x->ended >= USUAL ? 5 : 3) * least;
     bool rare = x->count == 1 || x->count <= x->ended / USUAL;
     if (d->other_stream &&
-        x->ended > 1) { /* it was signalled, and woke up late? A poller is often late */
+        x->ended > 1) { /* was it signalled, and woke up late? A poller is often late */
         rare = x->count <= x->ended / 2;
         limit = 5 * least;
     }
@@ -101,7 +101,8 @@ static uint64_t signs_of_delay(const struct analyse_turns *k, const struct analy
            (d->why == ANALYSE_SLEPT && rare && x->longest_ns < limit ? ANALYSE_W_RARE : 0);
 }
 
-/* How often the one that ran most was served meanwhile: what it waited for was there, and it went on. */
+/* How often the promise that ran most was served in the meantime: what it waited for was there, and
+ * it continued. */
 static uint32_t times_served(const struct analyse_turns *k, const struct analyse_delay *d)
 {
     const struct weft_history *h = k->h;
@@ -227,7 +228,7 @@ static void report_all_turns(struct analyse_turns *k)
     }
 }
 
-/* Delays by length, so that the worst is the one that is reported. */
+/* Delays by length, so that the worst is reported. */
 struct order {
     uint32_t family;
     int64_t longest_ns;
@@ -240,7 +241,8 @@ static int by_longest_delay(const void *a, const void *b)
     return weft_order(x->family, y->family);
 }
 
-/* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */
+/* Returns true if it had to wait for promises of another sort. If they are of its own sort, there
+ * is simply much to do. */
 static bool is_behind_other_sort(const struct analyse_turns *k, const struct analyse_delay *d)
 {
     const uint32_t *of = k->s->families->of;

@@ -38,7 +38,7 @@ static int by_family(const void *a, const void *b)
     return by ? by : weft_order(x->at, y->at);
 }
 
-/* It runs, or ends things, because a time has come. */
+/* It runs, or ends other promises, because a time was reached. */
 static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_ns)
 {
     const struct weft_model *m = h->m;
@@ -48,14 +48,15 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
     return analyse_is_timer(m, actor) || (read != WEFT_NONE && analyse_is_timer(m, read));
 }
 
-/* Who ended it first; WEFT_ROOT: the event loop, or nobody knows. */
+/* Which promise ended it first; WEFT_ROOT: the event loop, or it is not known. */
 static uint32_t first_actor(const struct analyse_search *s, uint32_t at)
 {
     const uint32_t by = analyse_resolver(s->h, s->m->interaction[at].other);
     return by == WEFT_NONE ? WEFT_ROOT : by;
 }
 
-/* Whether the same two have ended another one of these twice, too: they take their work from one place. */
+/* Returns true if the same two have ended another one of these twice, too: they take their work
+ * from one place. */
 static bool is_pair(const struct analyse_search *s, const struct second *x, uint32_t count,
                     uint32_t at)
 {

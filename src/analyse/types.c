@@ -5,7 +5,7 @@
 
 #include "analyse/words.h"
 
-/* Those of the adapters are among them; docs/guide.md has the same table. */
+/* The types of the adapters are included; docs/guide.md has the same table. */
 static const struct {
     const char *type;
     unsigned is;
@@ -43,8 +43,9 @@ static const struct {
 unsigned analyse_type(const struct weft_model *m, uint32_t promise)
 {
     const char *type = promise == WEFT_ROOT ? "" : weft_model_type(m, promise);
+    /* most differ in the first byte */
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (*types[i].type == *type && strcmp(types[i].type, type) == 0) /* most differ at once */
+        if (*types[i].type == *type && strcmp(types[i].type, type) == 0)
             return types[i].is;
     return 0;
 }

@@ -1,42 +1,43 @@
 /* SPDX-License-Identifier: ISC */
-/* What a promise is for, as far as that was said on purpose: by its type, which is one of those that docs/guide.md lists, exactly;
- * or by words of its label that the user's own list has (words.h). Other words of labels decide nothing. Inside of
- * analyse. */
+/* What a promise is for, as far as that was stated on purpose: by its type, if it is exactly one of
+ * those that docs/guide.md lists; or by words in its label that are in the user's own list
+ * (words.h). No other words in labels decide anything. Internal to analyse. */
 #ifndef WEFT_ANALYSE_TYPES_H
 #define WEFT_ANALYSE_TYPES_H
 
 #include "analyse/finding.h"
 
 enum {
-    ANALYSE_TIMER = 1 << 0,  /* it comes when its time has come */
-    ANALYSE_LOCK = 1 << 1,   /* one after the other has it */
+    ANALYSE_TIMER = 1 << 0,  /* it ends when a time is reached */
+    ANALYSE_LOCK = 1 << 1,   /* only one can have it at a time */
     ANALYSE_REUSED = 1 << 2, /* it may be dropped without being resolved */
     ANALYSE_LASTING =
-        1 << 3, /* it stays as long as somebody likes, and may be waited for for long */
-    ANALYSE_ORDERED = 1 << 4,  /* one needs the one before */
+        1 << 3, /* it may stay as long as somebody likes, and may be waited for for long */
+    ANALYSE_ORDERED = 1 << 4,  /* each needs the one before */
     ANALYSE_OUTSIDE = 1 << 5,  /* it stands for somebody outside */
-    ANALYSE_FOR_ALL = 1 << 6,  /* all who wait for it are to be told */
-    ANALYSE_GIVEN_UP = 1 << 7, /* of a reason: it was meant to fail */
+    ANALYSE_FOR_ALL = 1 << 6,  /* everybody who waits for it should be notified */
+    ANALYSE_GIVEN_UP = 1 << 7, /* for a reason of a failure: it was meant to fail */
 };
 
-/* By its type. WEFT_ROOT: 0. */
+/* According to its type. WEFT_ROOT: 0. */
 unsigned analyse_type(const struct weft_model *m, uint32_t promise);
 static inline bool analyse_is_timer(const struct weft_model *m, uint32_t promise)
 {
     return analyse_type(m, promise) & ANALYSE_TIMER;
 }
 
-/* Whether it is a timer, or what one ends that was made for it: a promise of a function that sleeps. */
+/* Returns true if it is a timer, or is ended by a timer that was made for it: a promise of a
+ * function that sleeps. */
 bool analyse_is_sleep(const struct analyse_search *s, uint32_t promise);
 
-/* By the user's words; and of a text that is no label. */
+/* According to the user's words; and the same for a text that is not a label. */
 unsigned analyse_called(const struct analyse_search *s, uint32_t promise);
 unsigned analyse_text_called(const struct analyse_search *s, uint32_t text);
 
-/* Either. */
+/* Both together. */
 unsigned analyse_known(const struct analyse_search *s, uint32_t promise);
 
-/* The timer of the same sort that went off and set this one meanwhile, or WEFT_NONE. */
+/* The timer of the same sort that went off and set this one while it ran, or WEFT_NONE. */
 uint32_t analyse_set_by(const struct analyse_search *s, uint32_t timer);
 
 #endif

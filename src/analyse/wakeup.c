@@ -4,13 +4,14 @@
 #include "analyse/graph.h"
 #include "analyse/types.h"
 
-/* The waits for a condition and its notifications, in the order of recording, up to a wait that never ended. */
+/* The waits for a condition and its notifications, in the order of recording, up to a wait that
+ * never ended. */
 struct sweep {
     const struct weft_history *h;
     uint32_t at, end;  /* in h->waits_for */
-    uint32_t latest;   /* interaction that ended one of the waits so far: the last */
-    int64_t latest_ns; /* … where no interaction did: when */
-    uint32_t woken;    /* the same, of those that were woken */
+    uint32_t latest;   /* the last interaction that ended one of the waits so far */
+    int64_t latest_ns; /* … its time, or, if no interaction did, when it ended */
+    uint32_t woken;    /* the same, for those that were woken */
     int64_t woken_ns;
 };
 
@@ -30,8 +31,8 @@ static void pass_waits(struct sweep *p, uint32_t before)
     }
 }
 
-/* Whether another one like the reader went on meanwhile without waiting for c: such promises look for themselves
- * before they wait, and it took what the signal announced. */
+/* Returns true if another promise like the reader continued in the meantime without waiting for c:
+ * such promises check for themselves before they wait, and it took what the signal announced. */
 static bool taken_meanwhile(struct analyse_graph *g, uint32_t c, const struct weft_wait *w,
                             int64_t since)
 {
@@ -57,8 +58,8 @@ static bool taken_meanwhile(struct analyse_graph *g, uint32_t c, const struct we
     return false;
 }
 
-/* Whether the reader did something between a signal and its wait by which it may have dealt with the signal: waited
- * for something else, resolved or signalled something. */
+/* Returns true if the reader did something between a signal and its wait by which it may have
+ * handled the signal: waited for something else, resolved or signalled something. */
 static bool acted_between(struct analyse_graph *g, uint32_t after, const struct weft_wait *w)
 {
     const struct weft_model *m = g->s->m;
@@ -75,7 +76,8 @@ static bool acted_between(struct analyse_graph *g, uint32_t after, const struct 
     return false;
 }
 
-/* Whether the reader ran for some time meanwhile: it may have worked on what the signal told of. */
+/* Returns true if the reader ran for some time in between: it may have worked on what the signal
+ * announced. */
 static bool worked_between(const struct analyse_graph *g, int64_t since, const struct weft_wait *w)
 {
     enum { WORK_NS = 1000000 };
@@ -87,7 +89,7 @@ static bool worked_between(const struct analyse_graph *g, int64_t since, const s
     return w->from_ns - (from > since ? from : since) >= WORK_NS;
 }
 
-/* How often c was notified in vain before the wait, and whether that did no harm. */
+/* How often c was notified without a waiter before the wait, and whether that did no harm. */
 static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *group, uint32_t last,
                               uint32_t vain, bool waited)
 {
@@ -102,7 +104,7 @@ static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *gro
     group->lost_clear = vain == 1 && !group->lost_acted && !worked_between(g, group->lost_ns, w);
 }
 
-/* The only signal there ever was woke several at once, and somebody came only after it. */
+/* The only signal that ever came woke several at once, and a waiter came only after it. */
 static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notified)
 {
     uint32_t woken = 0;
@@ -121,7 +123,8 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
     return woken >= 2;
 }
 
-/* The promise itself, and those that are in it as in a call: who created it and waits for it. */
+/* The promise itself, and those that are nested in it like calls: it created them and waits for
+ * them. */
 enum { CALLS_MAX = 8 };
 static uint32_t callers_of(struct analyse_graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
 {
@@ -141,7 +144,8 @@ static uint32_t callers_of(struct analyse_graph *g, uint32_t promise, uint32_t w
     return n;
 }
 
-/* Whether one of them notified something between two interactions, or resolved something but a lock. */
+/* Returns true if one of them notified something between two interactions, or resolved something
+ * other than a lock. */
 static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t count,
                          uint32_t after, uint32_t before)
 {
@@ -161,7 +165,7 @@ static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t 
     return false;
 }
 
-/* The open wait of the promise that the last signal woke, if it has done nothing since but wait again; or
+/* The open wait of the promise that the last signal woke, if it has only waited again since; or
  * WEFT_NONE. *woken: the wait that the signal ended. */
 static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t last, uint32_t *woken)
 {
@@ -184,8 +188,8 @@ static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t la
     return again;
 }
 
-/* Whether the last signal woke only one that had no use for it, while one of another sort has waited since before it: at one
- * condition they wait for different things. */
+/* Returns true if the last signal woke only a promise that had no use for it, while one of another
+ * sort has waited since before it: they wait for different things at one condition. */
 static bool woke_other(struct analyse_graph *g, struct analyse_group *group, uint32_t last)
 {
     const struct weft_history *h = g->s->h;
@@ -208,7 +212,7 @@ static bool woke_other(struct analyse_graph *g, struct analyse_group *group, uin
     return false;
 }
 
-/* Notified when nobody waited, or when nobody ran because of it. */
+/* It was notified when nobody waited, or when nobody ran because of it. */
 static void lost_signal(struct analyse_graph *g, struct analyse_group *group, uint32_t wait)
 {
     const struct weft_history *h = g->s->h;
@@ -224,7 +228,7 @@ static void lost_signal(struct analyse_graph *g, struct analyse_group *group, ui
         const struct weft_interaction *x = &h->m->interaction[n];
         uint32_t passed = p.at;
         pass_waits(&p, n);
-        /* A signal came in vain, and whoever waited next was woken all the same. */
+        /* A signal came without a waiter, and the next waiter was woken all the same. */
         group->lost_often |= vain && n < begun_by && p.at > passed;
         if (n > begun_by && !before) { /* from here on the wait in question is open */
             before = true;
@@ -256,8 +260,9 @@ static void lost_signal(struct analyse_graph *g, struct analyse_group *group, ui
                           h->wait[h->waits_for[first]].begun_by < begun_by);
 }
 
-/* In mirage-profile's traces a condition runs when it is signalled: to make a promise for somebody who begins to wait, or to
- * fulfil those of all who wait. If it did neither, it was signalled when nobody waited. */
+/* In mirage-profile's traces a condition runs when it is signalled: to make a promise for a new
+ * waiter, or to fulfil those of all waiters. If it did neither, it was signalled when nobody
+ * waited. */
 static bool was_in_vain(struct analyse_graph *g, uint32_t signal)
 {
     const struct weft_history *h = g->s->h;

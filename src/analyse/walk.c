@@ -7,7 +7,7 @@
 #include "base/array.h"
 
 enum {
-    LOOK_FURTHER = 64, /* at waits, beyond those that must be looked at */
+    LOOK_FURTHER = 64, /* waits, beyond those that must be examined */
 };
 
 /* ---- Steps ---- */
@@ -37,7 +37,7 @@ void analyse_walk_step(struct analyse_walk *k, enum weft_step_kind kind, int64_t
     k->now_ns = from;
 }
 
-/* The last of a list that begins before a time, and its end, if that is later than *end_ns. */
+/* The last in a list that begins before a time, and its end, if that is later than *end_ns. */
 static const struct weft_collection *last_halt(const struct weft_collection *list, uint32_t first,
                                                uint32_t end, int64_t now_ns, int64_t *end_ns)
 {
@@ -108,7 +108,8 @@ uint32_t analyse_walk_run_now(struct analyse_walk *k, uint32_t promise)
     return run;
 }
 
-/* What ran longest on a stream from then until now; WEFT_NONE if nothing did for most of the time. */
+/* What ran longest on a stream from then until now; WEFT_NONE if nothing ran for most of the
+ * time. */
 static uint32_t busiest(struct analyse_walk *k, uint32_t stream, int64_t from, uint32_t except)
 {
     const struct weft_history *h = k->h;
@@ -191,8 +192,9 @@ uint32_t analyse_walk_calls_between(struct analyse_walk *k, uint32_t previous)
         uint32_t run = k->h->stream_run[--at];
         const struct weft_promise *p = &k->m->promise[k->h->run_promise[run]];
         bool resolved = p->outcome != WEFT_PENDING && p->end_ns == all[run].end_ns;
+        /* a run of a promise that is resolved ends there, though nothing else begins to run */
         if (all[run].end_ns != until && !(resolved && all[run].end_ns < until))
-            break; /* a run of one that is resolved ends there, though nothing else begins to run */
+            break;
         if (run == previous)
             return run == last ? WEFT_NONE : last;
         if (k->h->run_promise[run] == WEFT_ROOT)

@@ -9,8 +9,8 @@
 
 enum {
     WORD_BYTES = 24,   /* longer ones are in no list */
-    TEXT_BYTES = 256,  /* of a text that are looked at */
-    LIST_BYTES = 4096, /* of all words that say the same */
+    TEXT_BYTES = 256,  /* bytes of a text that are examined */
+    LIST_BYTES = 4096, /* bytes of all words that mean the same */
 };
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
 };
 enum { SETS = sizeof sets / sizeof *sets };
 
-/* Of each set: words with a space before and behind each. */
+/* For each set: words with a space before and after each. */
 struct weft_words {
     char *list[SETS];
 };
@@ -47,7 +47,7 @@ static bool is_in(const char *word, size_t size, const char *words)
     return size > 0 && strstr(words, spaced);
 }
 
-/* word: small letters, with room for one more. */
+/* word: lower-case letters, with space for one more. */
 static bool matches(char *word, size_t size, const char *words)
 {
     static const char *const endings[] = {"s", "d", "r", "ed", "er", "ing", "ers"};
@@ -59,7 +59,7 @@ static bool matches(char *word, size_t size, const char *words)
             continue;
         if (is_in(word, size - n, words))
             return true;
-        char last = word[size - n]; /* "writing" is of "write" */
+        char last = word[size - n]; /* "writing" comes from "write" */
         word[size - n] = 'e';
         bool found = is_in(word, size - n + 1, words);
         word[size - n] = last;
@@ -93,7 +93,8 @@ unsigned analyse_words_in(const struct weft_words *words, const char *text, uint
     return is;
 }
 
-/* Words with a space before each, as they are kept, into out; which has room for the line and two more. */
+/* Copies words with a space before each, as they are stored, to out, which has room for the line
+ * and two more bytes. */
 static const char *copy_words(const char *line, char *out)
 {
     while (*(line += strspn(line, " \t"))) {

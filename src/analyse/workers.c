@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* Threads that work off jobs which others hand to them: what begins late since all of them are busy, or never, since all of them
- * wait for what only they can begin.
- *
- * A job runs on one thread from its beginning to its end, with none of its sort in between; it was created elsewhere. What
- * other jobs run inside of is the worker itself, which is not busy by that alone. The threads on which jobs of a sort ran are its pool. */
+/* Worker threads that process jobs which others hand to them: jobs that begin late because all
+ * workers are busy, or never, because all workers wait for what only they can begin.
+ * A job runs on one thread from beginning to end, with no other job of its sort in between; it was
+ * created elsewhere. A promise inside of which other jobs run is the worker itself; that alone does
+ * not make it busy. The threads on which jobs of a sort ran are its pool. */
 #include "analyse/judge.h"
 
 #define LATE_NS INT64_C(10000000)  /* from creation to the first run */
-#define BURST_NS INT64_C(10000000) /* created within that time: at once */
+#define BURST_NS INT64_C(10000000) /* jobs created within this time were created at once */
 
 enum {
-    STREAMS = 64,   /* threads that are looked at */
-    LATE_TIMES = 5, /* … and the median of how long a job of its sort takes */
+    STREAMS = 64,   /* threads that are examined */
+    LATE_TIMES = 5, /* … and times the median duration of a job of its sort */
     BUSY = 90,      /* percent of that time */
     OTHERS = 50,    /* percent of it that other sorts took: they are in the way */
-    LATE_ONES = 3,  /* of a sort */
+    LATE_ONES = 3,  /* jobs of a sort */
     LATE_SHARE = 5, /* 1/LATE_SHARE of the sort: there are too few workers */
     DEEP = 8,       /* waits from a job to what has never run */
     SHOWN = 4,
@@ -33,15 +33,16 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct sort *sort; /* by family */
-    uint32_t *last;    /* by family: of the stream that is looked at, the one that began last */
-    bool *is_worker;   /* by promise: others run inside of it */
-    int64_t *sum;      /* beside stream_run: for how long the stream was busy until then */
-    int64_t *taken;    /* beside stream_run: by this run, and until the same goes on */
+    uint32_t *last;    /* by family: on the current stream, the one that began last */
+    bool *is_worker;   /* by promise: others run inside it */
+    int64_t *sum;      /* parallel to stream_run: how long the stream was busy until then */
+    /* parallel to stream_run: by this run, and until the same promise continues */
+    int64_t *taken;
     struct analyse_lists jobs; /* by family */
-    int64_t *length;           /* for a median; by family: time that one took of the workers */
+    int64_t *length;           /* for a median; by family: how long a job takes a worker */
     uint32_t *touched;
     uint32_t type;      /* the last one that was asked for: */
-    uint64_t type_pool; /* where its jobs run; 0: they are not all jobs */
+    uint64_t type_pool; /* where its jobs run; 0: not all of them are jobs */
 };
 
 static uint32_t family(const struct finder *f, uint32_t promise)
@@ -68,7 +69,8 @@ static bool is_pending(const struct finder *f, uint32_t promise)
 
 /* ---- Which promises are jobs ---- */
 
-/* Whether it was created on another stream than that. What the loop created: all but the first one count as others. */
+/* Returns true if it was created on another stream than that. If the loop created it, every stream
+ * except the first counts as another one. */
 static bool is_handed(const struct finder *f, uint32_t promise, uint32_t stream)
 {
     const struct weft_promise *p = &f->m->promise[promise];
@@ -103,7 +105,8 @@ static void find_jobs_of_stream(struct finder *f, uint32_t stream)
     }
 }
 
-/* A job that does not run, but goes on later with none in between, keeps its worker busy all the same. */
+/* If a job pauses, but continues later with no other in between, it keeps its worker busy all the
+ * same. */
 static void measure_stream(struct finder *f, uint32_t stream)
 {
     const struct weft_history *h = f->h;
@@ -161,7 +164,7 @@ static bool is_job(const struct sort *k)
 struct late {
     uint32_t count, worst;
     int64_t worst_ns, usual_ns, waited_ns, first_ns, last_ns;
-    uint32_t busy_with, percent; /* meanwhile, mostly: a family */
+    uint32_t busy_with, percent; /* mostly, in the meantime: a family */
 };
 
 static int64_t usual_length(struct finder *f, uint32_t sort)
@@ -174,7 +177,7 @@ static int64_t usual_length(struct finder *f, uint32_t sort)
     return n ? analyse_median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
-/* What the workers were busy with while the worst one waited. */
+/* Finds what the workers were busy with while the worst job waited. */
 static void find_busy(struct finder *f, struct late *x, uint64_t pool)
 {
     const int64_t from = f->m->promise[x->worst].start_ns, to = from + x->worst_ns;
@@ -280,7 +283,7 @@ static void report_late(struct finder *f, uint32_t sort, struct late *x)
 
 /* ---- Workers that wait for each other ---- */
 
-/* An open wait of a job, from which one comes to something that never ran and that only these workers run. */
+/* An open wait of a job that leads to something that never ran and that only these workers run. */
 struct stuck {
     uint32_t wait, job;
     uint64_t signs;
@@ -298,7 +301,7 @@ static uint32_t open_wait(const struct finder *f, uint32_t promise, bool *severa
     return found;
 }
 
-/* Where promises of a type run if all of them are jobs, else 0. */
+/* Where promises of a type run if all of them are jobs, otherwise 0. */
 static uint64_t pool_of_type(struct finder *f, uint32_t type)
 {
     if (f->type == type)
@@ -318,7 +321,7 @@ static uint64_t pool_of_type(struct finder *f, uint32_t type)
     return f->type_pool;
 }
 
-/* Whether it waits for one of these workers, and how sure that is. */
+/* Returns true if it waits for one of these workers, and how certain that is. */
 static bool waits_to_run(struct finder *f, uint32_t promise, uint64_t pool, uint64_t *signs)
 {
     const struct sort *k = &f->sort[family(f, promise)];
@@ -421,7 +424,7 @@ static uint32_t sort_of_job(const void *finder, uint32_t promise)
     return first_run(f, promise) ? family(f, promise) : WEFT_NONE;
 }
 
-/* Sorts that share a thread share all of theirs. Returns how many pools there are. */
+/* Sorts that share a thread share all of their threads. Returns how many pools there are. */
 static unsigned join_thread_pools(struct finder *f, uint64_t *pool)
 {
     unsigned pools = 0;
