@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Arrays that grow. A count may come from a file: one that does not fit into memory is treated like a failed
- * allocation.
+/* Arrays that grow. A count may come from a file: if it does not fit into memory, that is a failed allocation.
  *
  *     if (!weft_reserve(&list->item, list->items, &list->room, sizeof *list->item))
  *         return WEFT_E_NOMEM;
@@ -12,17 +11,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* realloc to count items of item bytes each, at least one. */
+/* Like realloc, to `count` items of `item` bytes each; a count of 0 is taken as 1. */
 static inline void *weft_resize(void *array, uint64_t count, size_t item)
 {
     return count > PTRDIFF_MAX / item ? NULL : realloc(array, (size_t)(count ? count : 1) * item);
 }
 
-/* Makes room for wanted items in all, growing by at least half. array: the address of the pointer. Returns false, and
- * leaves the array as it was, if there is no memory or wanted is above 2^32 - 1. */
+/* Makes room for `wanted` items in total; the array grows by at least half. `array` is the address of the pointer. If
+ * there is no memory, or `wanted` is above 2^32 - 1, returns false and leaves the array unchanged. */
 bool weft_reserve_all(void *array, uint64_t wanted, uint32_t *room, size_t item);
 
-/* Makes room for one item more than used. */
+/* Makes room for one more item than `used`. */
 static inline bool weft_reserve(void *array, uint64_t used, uint32_t *room, size_t item)
 {
     return used < *room || weft_reserve_all(array, used + 1, room, item);

@@ -13,7 +13,7 @@ static inline int64_t weft_clock_ns(clockid_t clock)
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
-/* The clock of traces. */
+/* The clock that traces use. */
 static inline int64_t weft_monotonic_ns(void)
 {
     return weft_clock_ns(CLOCK_MONOTONIC);

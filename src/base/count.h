@@ -15,20 +15,21 @@ struct weft_figure {
 /* With commas: "1,234,567". */
 struct weft_figure weft_count(uint64_t n);
 
-/* The same below a million; above, three digits: "1.23 M", "18.4 E". */
+/* Below a million, with commas; from there on, three digits: "1.23 M", "18.4 E". */
 struct weft_figure weft_count_short(uint64_t n);
 
-/* "" for one, "s" for any other number. */
+/* The plural ending: "" for 1, "s" for any other number. */
 const char *weft_plural(uint64_t n);
 
-/* Bytes: "900 bytes", "512 KiB", "64 MiB"; below 10 of a unit in the next smaller one, rounded down. */
+/* Bytes: "900 bytes", "512 KiB", "64 MiB"; below 10 of a unit, the next smaller unit is used. Rounded down. */
 struct weft_figure weft_size(uint64_t bytes);
 
-/* A decimal number of nothing but digits, at most max; of the first size bytes, or of the whole text. */
+/* Reads a decimal number, digits only, of at most `max`: from the first `size` bytes, or from the whole text. */
 bool weft_parse_digits(const char *text, size_t size, uint64_t max, uint64_t *n);
 bool weft_parse_count(const char *text, uint64_t max, uint64_t *n);
 
-/* "65536", "64K", "64MB", "1GiB": bytes; K, M, G and T are powers of 1024. What does not fit is UINT64_MAX. */
+/* "65536", "64K", "64MB", "1GiB": bytes; K, M, G and T are powers of 1024. A number that does not fit becomes
+ * UINT64_MAX. */
 bool weft_parse_size(const char *text, uint64_t *bytes);
 
 #endif

@@ -29,7 +29,7 @@ static const struct unit *unit_of(uint64_t ns)
     return u;
 }
 
-/* whole.part, where part has that many digits. */
+/* "whole.part", where `part` is printed with `digits` digits. */
 static struct weft_figure put(bool minus, uint64_t whole, uint64_t part, int digits,
                               const char *space, const char *unit)
 {
@@ -43,7 +43,7 @@ static struct weft_figure put(bool minus, uint64_t whole, uint64_t part, int dig
     return d;
 }
 
-/* The same with a space before the unit, and without zeros at the end. */
+/* The same, with a space before the unit and without trailing zeros. */
 static struct weft_figure put_short(bool minus, uint64_t whole, uint64_t part, int digits,
                                     const char *unit)
 {
@@ -52,7 +52,7 @@ static struct weft_figure put_short(bool minus, uint64_t whole, uint64_t part, i
     return put(minus, whole, part, digits, " ", unit);
 }
 
-/* In three significant digits, to the nearest: whole, part and the number of digits of part. */
+/* Rounds to three significant digits: sets whole, part and the number of digits of part. */
 static const struct unit *round_off(uint64_t n, uint64_t *whole, uint64_t *part, int *digits)
 {
     const struct unit *u = unit_of(n);
@@ -111,7 +111,7 @@ struct weft_figure weft_axis_time(int64_t ns, int64_t step_ns, int64_t far_ns)
     return put(ns < 0, n / u->ns, n % u->ns / part, digits, " ", u->name);
 }
 
-/* ---- Back ---- */
+/* ---- From text ---- */
 
 static const struct {
     const char *name;

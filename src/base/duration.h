@@ -11,22 +11,23 @@
 
 #include "base/count.h"
 
-/* Three significant digits: "8.21 ms", "1.5 s"; from ten minutes on, minutes, hours and days: "12 min", "3.4 h". */
+/* Three significant digits: "8.21 ms", "1.5 s"; from ten minutes on in minutes, hours and days: "12 min", "3.4 h". */
 struct weft_figure weft_duration(int64_t ns);
 
-/* The same without the space, for narrow columns, and with zeros at the end so that columns agree: "8.21ms", "1.50s". */
+/* The same without the space, for narrow columns, and with trailing zeros so that columns line up: "8.21ms", "1.50s". */
 struct weft_figure weft_duration_narrow(int64_t ns);
 
-/* A time in a trace, to the microsecond, below 1 ms to the nanosecond: "39.912 ms", "1.408291 s". */
+/* A time in a trace: to the microsecond, or to the nanosecond if it is below 1 ms: "39.912 ms", "1.408291 s". */
 struct weft_figure weft_moment(int64_t ns);
 
-/* In the largest unit that far_ns reaches, with as many digits as step_ns needs, to the nearest: labels of an axis with
- * that step that reaches that far, cells of a column. step_ns is positive. */
+/* For the labels of an axis that reaches to far_ns in steps of step_ns, or the cells of a column: in the largest unit
+ * that far_ns reaches, rounded to as many digits as step_ns needs. step_ns is positive. */
 struct weft_figure weft_axis_time(int64_t ns, int64_t step_ns, int64_t far_ns);
 
-/* The first size bytes of text: "39.5ms", "-2 s", "1.5h", exactly, without floating point. Units: ns us µs ms s m
- * min h d; without one, nanoseconds. Returns false if it is no time, does not fit, or has more digits after the point
- * than nanoseconds (of min, h and d: than nine). */
+/* Reads a duration from the first `size` bytes of text: "39.5ms", "-2 s", "1.5h". The result is exact; no floating
+ * point is used. Units: ns us µs ms s m min h d; without a unit, nanoseconds. Returns false if the text is not a
+ * duration, if it does not fit, or if it has more decimals than nanoseconds can hold (for min, h and d: more than
+ * nine). */
 bool weft_parse_duration(const char *text, size_t size, int64_t *ns);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Hashing of what comes from a file: mixed with a number that the file's author cannot know, so that
- * he cannot make all of it collide. */
+/* Hashes values that come from a file. A seed that the file's author cannot know is mixed in, so that nobody can write
+ * a file whose values all collide. */
 #ifndef WEFT_BASE_HASH_H
 #define WEFT_BASE_HASH_H
 

@@ -10,12 +10,12 @@
 
 enum { BLOCK_BITS = 4, BLOCK = 1 << BLOCK_BITS, RECENT = 1024 };
 
-/* The values of ids that are equal but for the last bits. Ids are mostly given values in their own order, so
- * that one number says them all; others are listed. */
+/* The values of a block of ids, which differ only in their last bits. Ids mostly get their values in ascending order;
+ * then one number describes the whole block. Otherwise the values are stored in a list. */
 struct block {
-    uint64_t key; /* id >> BLOCK_BITS */
-    uint32_t at;  /* the value of the first id, modulo 2^32; if listed, the number of the list */
-    uint16_t present; /* unless listed: which ids have a value */
+    uint64_t key;     /* id >> BLOCK_BITS */
+    uint32_t at;      /* value of the first id, modulo 2^32; or the number of the list */
+    uint16_t present; /* unless it has a list: which ids have a value */
     bool listed;
 };
 
@@ -23,13 +23,13 @@ struct weft_idmap {
     struct weft_table by; /* blocks by their keys */
     struct block *block;
     uint32_t blocks, blocks_room;
-    uint32_t *list; /* BLOCK to a list */
+    uint32_t *list; /* BLOCK values per list */
     uint32_t lists, lists_room;
     uint64_t seed;
-    uint32_t recent[RECENT]; /* blocks used lately, by their keys' last bits; if there are any */
+    uint32_t recent[RECENT]; /* recently used blocks, by their keys' last bits */
 };
 
-/* Neighbours share a line of the cache. */
+/* Neighbours share a cache line. */
 static uint64_t hash_of(uint64_t key, uint64_t seed)
 {
     return weft_mix(key >> 2, seed) << 2 | (key & 3);
@@ -45,7 +45,7 @@ static bool has_key(const void *blocks, uint32_t block, const void *key)
     return ((const struct block *)blocks)[block].key == *(const uint64_t *)key;
 }
 
-/* The slot of key, or the free one where it belongs. */
+/* The slot that holds key, or the free slot where it belongs. */
 static uint32_t *find(const struct weft_idmap *map, uint64_t key)
 {
     return weft_table_find(&map->by, hash_of(key, map->seed), has_key, map->block, &key);
@@ -74,7 +74,7 @@ void weft_idmap_free(struct weft_idmap *map)
     free(map);
 }
 
-/* The block of id, made if need be. NULL: no memory. */
+/* The block of id, created if it does not exist. NULL: no memory. */
 static struct block *block_of(struct weft_idmap *map, uint64_t id)
 {
     uint64_t key = id >> BLOCK_BITS;

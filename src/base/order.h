@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Comparing for qsort, and searching what is sorted.
+/* Comparing for qsort, and binary search.
  *
  *     static int by_start(const void *a, const void *b)
  *     {
@@ -10,26 +10,26 @@
  *
  *     uint32_t low = 0, high = spans;
  *     WEFT_SEEK(low, high, span[middle].start_ns < time_ns);
-    return low;  (the first span that starts at time_ns or later)
+ * return low;  (the first span that starts at time_ns or later)
  */
 #ifndef WEFT_BASE_ORDER_H
 #define WEFT_BASE_ORDER_H
 
 #include <stdint.h>
 
-/* Negative, 0 or positive, as a is less than, equal to or greater than b: two numbers of one type, or pointers into one
- * array. Says each twice. */
+/* Negative, 0 or positive if a is less than, equal to or greater than b: two numbers of one type, or pointers into one
+ * array. Evaluates each argument twice. */
 #define weft_order(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* In a comparison with several keys: returns if these differ. */
+/* For a comparison with several keys: returns if these two differ. */
 #define WEFT_ORDER(a, b)                                                                           \
     do {                                                                                           \
         if ((a) != (b))                                                                            \
             return (a) < (b) ? -1 : 1;                                                             \
     } while (0)
 
-/* Binary search: moves low up to the first place below high where `holds`, an expression of `middle`, is false;
- * changes high. It must hold for no place after one where it does not. */
+/* Binary search: moves low up to the first place below high where `holds`, an expression of `middle`, is false; changes
+ * high. Once `holds` is false for a place, it must be false for all later places. */
 #define WEFT_SEEK(low, high, holds)                                                                \
     while ((low) < (high)) {                                                                       \
         const __typeof__(low) middle = (low) + ((high) - (low)) / 2;                               \

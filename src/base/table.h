@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Hash tables over arrays whose items have 32-bit indices. What is hashed comes from a file, so callers mix it with a
- * seed (base/hash.h).
+/* Hash tables over arrays whose items have 32-bit indices. The hashed values come from a file, so callers mix in a seed
+ * (base/hash.h).
  *
  *     uint32_t number = weft_table_put(&t, &node, &nodes, &room, sizeof *node, hash_node, same_node, &key, seed);
  *     if (number == UINT32_MAX)
  *         return WEFT_E_NOMEM;
  *
- * Where the key is no item, or the item has a twin in another array: weft_table_reserve, then weft_table_find. */
+ * If the key is not an item, or a second array runs parallel to the items, call weft_table_reserve, then
+ * weft_table_find. */
 #ifndef WEFT_BASE_TABLE_H
 #define WEFT_BASE_TABLE_H
 
@@ -23,11 +24,11 @@ struct weft_table {
     uint64_t room;  /* a power of two; 0: no table yet */
 };
 
-/* Returns true if the item with that index is the one looked for. */
+/* Returns true if the item at `index` equals the key. */
 typedef bool weft_same_fn(const void *array, uint32_t item, const void *key);
 typedef uint64_t weft_hash_fn(const void *array, uint32_t item, uint64_t seed);
 
-/* The slot of key, or the free one where it belongs. The table has room. */
+/* The slot that holds key, or the free slot where it belongs. The table must have room. */
 static inline uint32_t *weft_table_find(const struct weft_table *t, uint64_t hash,
                                         weft_same_fn *same, const void *array, const void *key)
 {
@@ -37,8 +38,8 @@ static inline uint32_t *weft_table_find(const struct weft_table *t, uint64_t has
     return &t->slot[i];
 }
 
-/* Makes room for one item more than count, which are entered again if the table grows, or had been dropped.
- * false: no memory; the table is then as it was. */
+/* Makes room for one more item than `count`. If the table grows, or was dropped, the items are entered again. false: no
+ * memory; the table is then unchanged. */
 static inline bool weft_table_reserve(struct weft_table *t, const void *array, uint32_t count,
                                       weft_hash_fn *hash, uint64_t seed)
 {
@@ -62,9 +63,9 @@ static inline bool weft_table_reserve(struct weft_table *t, const void *array, u
     return true;
 }
 
-/* The index of the item that is the same as this one; where there is none, a copy of it is added to the array, of count
- * items and room for more of these bytes. UINT32_MAX: no memory. So many arguments, because a struct of them would be
- * longer at each place, and the functions would not be inlined. */
+/* The index of the item that equals this one. If there is none, a copy is added to the array, which holds `count` items
+ * of `bytes` bytes and has room for `room`. UINT32_MAX: no memory. It takes this many arguments because an options
+ * struct would make every call longer and would keep the functions from being inlined. */
 static inline uint32_t weft_table_put(struct weft_table *t, void *array, uint32_t *count,
                                       uint32_t *room, size_t bytes, weft_hash_fn *hash,
                                       weft_same_fn *same, const void *item, uint64_t seed)
