@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Who used whose result, who waits for whom, who resolved and signalled whom.
+/* The arrows: which promise used which result, which waits for which, which resolved or signalled which.
  *
- * An arrow fades with its width: a result used long after it was there is no news. Arrows that look
- * alike are drawn once. Where there are still too many, those that concern promises that lived long
- * are kept: that is where time was spent. */
+ * The wider an arrow, the fainter it is: a result used long after it was ready tells little. Arrows that look alike are
+ * drawn once. If there are still too many, those about long-lived promises are kept, because that is where the time was
+ * spent. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,29 +11,29 @@
 #include "view/canvas.h"
 
 enum {
-    ARROWS_MAX = 500, /* that a painter can draw in time */
-    FEW = 2000,       /* interactions that are all looked at */
-    BLOCKS_MAX = 600, /* of them, otherwise: those with the weightiest */
+    ARROWS_MAX = 500, /* as many as a painter can draw in time */
+    FEW = 2000,       /* up to this many interactions, each is considered */
+    BLOCKS_MAX = 600, /* above that, only this many blocks: those with the heaviest interactions */
     CANDIDATES = 2000,
     CHOSEN_MAX = 64,     /* promises of a selection … */
-    CHOSEN_ARROWS = 512, /* … whose arrows are drawn, so many of each */
-    COLUMN = 4 * PX,     /* of the picture … */
-    COLUMN_MAX = 5,      /* … in which more than so many arrows end would be a blot */
+    CHOSEN_ARROWS = 512, /* … whose arrows are drawn, up to this many of each */
+    COLUMN = 4 * PX,     /* width of a column of the picture … */
+    COLUMN_MAX = 5,      /* … in which more arrow heads than this would be a blot */
     ALPHA_CROWDED = 120, /* in such a column */
     FADE_FROM = 30 * PX, /* narrower ones are drawn in full */
     FADE_TO = 1500 * PX,
     ALPHA_MAX = 235,
     ALPHA_MIN = 44,
-    HEAD = 9 * PX,    /* as long at most */
-    FEW_ARROWS = 100, /* are all drawn */
-    STUB = 14 * PX,   /* of an arrow whose other end is not in the picture */
+    HEAD = 9 * PX,    /* maximum length */
+    FEW_ARROWS = 100, /* up to this many, all are drawn */
+    STUB = 14 * PX,   /* length of an arrow whose other end is outside the picture */
 };
 
 struct arrow {
     int32_t x0, y0, x1, y1;
-    int64_t lived_ns; /* the promise that it is about */
+    int64_t lived_ns; /* lifetime of the promise that the arrow is about */
     uint32_t interaction;
-    uint32_t count; /* of interactions that look like that */
+    uint32_t count; /* how many interactions look the same */
     uint8_t ink;
     bool chosen; /* concerns the selection */
     bool crowded;
@@ -44,7 +44,7 @@ struct arrows {
     uint32_t count, room;
 };
 
-/* The ends in time and place of an interaction; false: it is not drawn. */
+/* The promises and times at both ends of an interaction; false: it is not drawn. */
 static bool ends_of(const struct canvas *c, const struct weft_interaction *x, uint32_t end[2],
                     int64_t time[2], enum weft_ink *ink)
 {
@@ -106,7 +106,7 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
         a->arrow[a->count++] = new;
 }
 
-/* All that a promise does, and all that is done to it. */
+/* Adds everything that a promise does, and everything done to it. */
 static void add_all_of(struct canvas *c, struct arrows *a, uint32_t promise)
 {
     const struct weft_model *m = c->m;
@@ -134,10 +134,10 @@ static uint32_t first_after(const struct canvas *c, int64_t time_ns)
 struct choice {
     uint32_t first, end; /* interactions, in the order of time */
     unsigned weight;
-    uint32_t step, every; /* each so many blocks, and interactions of them */
+    uint32_t step, every; /* every step-th block, and in it every every-th interaction */
 };
 
-/* Counts those that are as weighty, and adds each so many. */
+/* Counts the interactions of at least that weight and, if `a` is given, adds every `every`-th. */
 static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *ch)
 {
     const struct weft_index *x = c->x;
@@ -154,7 +154,7 @@ static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *
     return found;
 }
 
-/* Of many, the ones that matter: a weight is chosen that not too many blocks reach. */
+/* Adds the most important of many interactions: chooses a weight that at most BLOCKS_MAX blocks reach. */
 static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, uint32_t end)
 {
     const struct weft_index *x = c->x;
@@ -169,13 +169,13 @@ static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, u
     else
         blocks = count[weight];
     struct choice ch = {.first = first, .end = end, .weight = weight};
-    ch.step = blocks / BLOCKS_MAX + 1; /* all the same: some of them */
+    ch.step = blocks / BLOCKS_MAX + 1; /* all have the same weight: take some of them */
     uint32_t found = choose(c, NULL, &ch);
-    ch.every = found / CANDIDATES + 1; /* from all of the picture, not from where it begins */
+    ch.every = found / CANDIDATES + 1; /* spread over the whole picture */
     choose(c, a, &ch);
 }
 
-/* How many there could be, of the interactions before one. */
+/* How many of the interactions before `end` could be drawn. */
 static uint32_t drawable_before(const struct weft_index *x, uint32_t end)
 {
     uint32_t n = x->drawable[end / VIEW_HEAP];
@@ -211,7 +211,7 @@ static int by_interaction(const void *a, const void *b)
     return y->chosen - x->chosen;
 }
 
-/* Of each interaction one arrow: that of the selection, if it has one. */
+/* Keeps one arrow for each interaction: the selection's, if there is one. */
 static void drop_doubles(struct arrows *a)
 {
     uint32_t n = 0;
@@ -223,7 +223,7 @@ static void drop_doubles(struct arrows *a)
     a->count = n;
 }
 
-/* Where arrows are told apart: two pixels. */
+/* Arrows that differ by less than two pixels look alike. */
 static int32_t coarse(int32_t v)
 {
     return v / (2 * PX);
@@ -239,7 +239,7 @@ static int by_look(const void *a, const void *b)
     return 0;
 }
 
-/* The same on every machine, whatever its qsort does with equals. */
+/* A total order, so that the result does not depend on how a machine's qsort treats equal items. */
 static int by_look_and_place(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
@@ -251,8 +251,8 @@ static int by_look_and_place(const void *a, const void *b)
     return weft_order(x->interaction, y->interaction);
 }
 
-/* Of equals, those that are kept shall not all be at one end of the picture, and stay the same while
- * somebody pans. */
+/* Among equals, those that are kept should not all lie at one end of the picture, and should stay the same while the
+ * user pans. */
 static uint32_t scattered(const struct arrow *a)
 {
     return a->interaction * 2654435761u;
@@ -267,8 +267,8 @@ static int by_weight(const void *a, const void *b)
     return by_look(a, b);
 }
 
-/* Faint ones first, so that the others lie above them; then in the order of the kinds. The beginning of a
- * wait comes last: it often stands where something was just resolved, and must not be hidden. */
+/* Faint arrows come first, so that the others are drawn above them; then the order of the kinds. The start of a wait
+ * comes last: it is often at a place where something was just resolved, and must not be hidden. */
 static int by_layer(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
@@ -289,7 +289,7 @@ static void draw_arrow(struct canvas *c, const struct arrow *a)
     } else if (width >= FADE_TO) {
         d->alpha = ALPHA_MIN;
     } else if (width > FADE_FROM) {
-        /* Falls steeply at first. */
+        /* The opacity falls steeply at first. */
         int64_t left = FADE_TO - width, all = FADE_TO - FADE_FROM;
         d->alpha =
             (uint8_t)(ALPHA_MIN + (ALPHA_MAX - ALPHA_MIN) * left / all * left / all * left / all);
@@ -298,7 +298,7 @@ static void draw_arrow(struct canvas *c, const struct arrow *a)
     }
 }
 
-/* Keeps the weightiest arrows of each column, and of the picture. */
+/* Keeps the heaviest arrows of each column and of the whole picture. */
 static uint32_t thin_out(struct canvas *c, struct arrow *a, uint32_t count)
 {
     size_t columns = (size_t)(c->list->width / COLUMN) + 2;
@@ -372,8 +372,8 @@ static int by_draw(const void *a, const void *b)
     return weft_order(x->draw, y->draw);
 }
 
-/* Marks what a label lies over: its veil. Labels mostly come from top to bottom; *first is the first head that this one
- * can reach, if it does not lie above the one before. */
+/* Marks the heads that a label's veil covers. Labels mostly come from top to bottom; *first is the first head that this
+ * label can reach, unless it lies above the previous label. */
 static void hide(const struct canvas *c, const struct weft_draw *veil, struct head *head,
                  uint32_t count, uint32_t *first)
 {
@@ -414,7 +414,7 @@ void canvas_draw_heads(struct canvas *c, uint32_t labels)
         struct weft_draw d = c->list->draw[head[i].draw];
         if (!head[i].hidden)
             continue;
-        /* The head of an arrow that is shorter than a head is as short. */
+        /* If an arrow is shorter than a head, its head is made that short, too. */
         bool tiny = abs(d.x1 - d.x0) < HEAD && abs(d.y1 - d.y0) < HEAD;
         struct weft_draw *again =
             tiny ? canvas_arrow(c, (enum weft_ink)d.ink, d.x0, d.y0, d.x1, d.y1)

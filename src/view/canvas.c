@@ -8,10 +8,10 @@
 
 #include "base/array.h"
 
-/* A label may be as long as the file; a picture has no use for more. */
+/* A label may be as long as the file; a picture never needs more than this. */
 enum { TEXT_MAX = 600 };
 
-/* Never NULL: when there is no room, a draw that is thrown away. */
+/* Never NULL: without memory, it returns a draw that is thrown away. */
 static struct weft_draw *push(struct canvas *c, struct weft_draw d)
 {
     static _Thread_local struct weft_draw nowhere;
@@ -68,7 +68,7 @@ struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0
     return line(c, WEFT_DRAW_POINTER, ink, PX, (int32_t[]){x0, y0, x1, y1});
 }
 
-/* Keeps a clean text in the list; its place in *at. */
+/* Stores a clean text in the list and its offset in *at. */
 static bool keep_text(struct canvas *c, const char *text, size_t size, uint32_t *at)
 {
     struct weft_drawlist *list = c->list;
@@ -120,7 +120,7 @@ int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold
 int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int32_t x,
                           int32_t baseline, int32_t max_width, const char *text, size_t size)
 {
-    /* Pushed first, for it lies below; its width is known later. */
+    /* Pushed first, because it lies below; its width is set later. */
     uint32_t at = c->list->draws;
     canvas_rect(c, WEFT_INK_GROUND, x - PX, baseline - font * 7 / 8, x, baseline + font / 4)
         ->alpha = 150;
@@ -203,7 +203,7 @@ void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32
     a->scale = (((uint64_t)(x1 - x0) << 43) + span - 1) / span;
 }
 
-/* width parts of the time, of x1 - x0. */
+/* The point in time after `width` of the x1 - x0 parts of the visible time. */
 static uint64_t part_of(const struct axis *a, uint64_t width, bool up)
 {
     uint64_t span = (uint64_t)a->to_ns - (uint64_t)a->from_ns, all = (uint64_t)(a->x1 - a->x0);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* What the parts of a picture share while it is drawn. Private to src/view.
+/* What the parts of a picture share while they draw. Private to src/view.
  *
- * The picture from top to bottom: title, ruler, rows, counters, legend. view.c divides it and calls the
- * parts in the order in which they lie over one another.
+ * The picture from top to bottom: title, ruler, rows, counters, legend. view.c divides it and calls the parts from back
+ * to front.
  *
- * The rows that are shown are joined to lanes of some pixels. A lane of one row shows what is wide enough as
- * shapes; what is narrower, and everything in a lane of several rows, is folded into cells, darker where
- * more is covered. */
+ * The visible rows are joined into lanes a few pixels high. A lane with one row shows lines that are wide enough as
+ * shapes; narrower ones, and everything in a lane with several rows, are folded into cells, which are darker the more
+ * is covered. */
 #ifndef WEFT_VIEW_CANVAS_H
 #define WEFT_VIEW_CANVAS_H
 
@@ -18,10 +18,10 @@
 
 #define PX WEFT_PX
 #define MARGIN (8 * PX)
-#define CELL (2 * PX)             /* of what is folded */
-#define ROW_HEIGHT_SMALL (6 * PX) /* a row in which nothing is wide enough for a label */
-#define LABEL_LINE (12 * PX)      /* a line that is wide enough */
-#define SHAPE_WIDTH (3 * PX)      /* what is narrower is folded with its neighbours */
+#define CELL (2 * PX)             /* width of a cell */
+#define ROW_HEIGHT_SMALL (6 * PX) /* height of a row in which no line is wide enough for a label */
+#define LABEL_LINE (12 * PX)      /* minimum width of a line with a label */
+#define SHAPE_WIDTH (3 * PX)      /* narrower lines are folded with their neighbours */
 
 /* A linear map from times to coordinates, in integers: the same on every machine. */
 struct axis {
@@ -41,7 +41,7 @@ struct shape {
 /* A promise that concerns the selection. */
 struct kin {
     uint32_t promise;
-    bool joined; /* by becoming; or it is the selection */
+    bool joined; /* it became the selection or the other way round, or it is the selection */
 };
 
 /* A flag: evidence in the picture. */
@@ -69,10 +69,10 @@ struct canvas {
     int32_t rows_y0, rows_y1;
     int32_t ruler_y0;
 
-    /* Sizes that depend on that of the texts. */
+    /* Sizes that depend on the text size. */
     int32_t percent, font, font_small;
     int32_t row_height;      /* a line with its label above */
-    int32_t row_height_text; /* the least in which a text does not reach the row above */
+    int32_t row_height_text; /* minimum height at which a text does not reach into the row above */
 
     int32_t counter_strip; /* height of a strip of counters */
 
@@ -82,20 +82,20 @@ struct canvas {
     uint32_t *shown_begin, *shown_end; /* spans of each that can be seen */
     bool *shown_full;                  /* each: has a label */
     bool *shown_through;               /* each: is one line from edge to edge, and nothing else */
-    bool *shown_marked; /* each: a mark is to be read there; NULL: there are no marks */
+    bool *shown_marked; /* each: has a mark whose text must be readable; NULL: there are no marks */
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
-    uint64_t visible;   /* spans */
-    uint32_t buckets;   /* of the index that can be seen */
+    uint64_t visible;   /* number of visible spans */
+    uint32_t buckets;   /* number of visible buckets of the index */
 
     struct shape *shape; /* in the order of rows, then of time */
     uint32_t shapes, shapes_room;
-    uint32_t *shape_first; /* of each lane; one more */
+    uint32_t *shape_first; /* of each lane; with one extra entry at the end */
     struct mix *mix;       /* see lanes.c; NULL until needed */
 
     struct kin *kin; /* sorted by promise */
     uint32_t kins;
-    bool selected; /* something is */
+    bool selected; /* a promise is selected */
 
     struct flag *flag; /* by row and place */
     uint32_t flags;
@@ -103,11 +103,11 @@ struct canvas {
     uint32_t arrows_begin, arrows_end; /* in the draw list */
 
     struct weft_left_out left_out;
-    int32_t note_lines; /* of the legend, that say it */
+    int32_t note_lines; /* lines of the legend that say what is left out */
     uint32_t hits;
 };
 
-/* Drawing. A failed allocation sets list->failed, and nothing is drawn any more. */
+/* Drawing. A failed allocation sets list->failed; after that, nothing more is drawn. */
 
 struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                               int32_t x1, int32_t y1);
@@ -122,11 +122,11 @@ struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0
 struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                                 int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count);
 
-/* Any bytes, cleaned and cut to max_width, an ellipsis at the end if something was cut. Returns how
- * wide it is drawn; 0 if not even the ellipsis fits. */
+/* Draws any bytes, cleaned and cut to max_width; an ellipsis shows that something was cut. Returns the drawn width; 0
+ * if not even the ellipsis fits. */
 int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold, int32_t x,
                     int32_t baseline, int32_t max_width, const char *text, size_t size);
-/* Likewise, on a veil that sets it apart from what lies behind. */
+/* The same, on a veil that separates it from what lies behind. */
 int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int32_t x,
                           int32_t baseline, int32_t max_width, const char *text, size_t size);
 
@@ -134,13 +134,13 @@ int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int
 struct weft_draw *canvas_steps(struct canvas *c, enum weft_ink ink, int32_t width);
 void canvas_point(struct canvas *c, int32_t x, int32_t y);
 
-/* What is shown when the draw is pointed at. */
+/* Sets the text that is shown when the user points at the draw. */
 void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t size);
 
-/* Room for one more in an array that grows. Returns false, and list->failed is set, if there is none. */
+/* Makes room for one more item in a growing array. Without memory, sets list->failed and returns false. */
 bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item);
 
-/* A size at 100 % of text, as it is now. */
+/* Scales a size, given for a text size of 100 %, to the current text size. */
 static inline int32_t canvas_scaled(const struct canvas *c, int32_t size)
 {
     return c->percent == 100 ? size : size * c->percent / 100 / PX * PX;
@@ -150,8 +150,8 @@ static inline int32_t canvas_scaled(const struct canvas *c, int32_t size)
 
 void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32_t x1);
 
-/* x = x0 + (time - from) * scale / 2^43, where time - from is shifted to at most 38 bits; the width takes 20.
- * scale is rounded up, so that round times give round places. Not farther than some pixels outside. */
+/* x = x0 + (time - from) * scale / 2^43, where time - from is shifted to at most 38 bits; the width takes 20. scale is
+ * rounded up, so that round times give round places. The result is at most a few pixels outside the axis. */
 static inline int32_t axis_x(const struct axis *a, int64_t time_ns)
 {
     const int32_t beyond = 4 * PX;
@@ -164,13 +164,13 @@ static inline int32_t axis_x(const struct axis *a, int64_t time_ns)
     return x < a->x1 ? x : a->x1;
 }
 
-/* The earliest time with that x (x0 to x1). */
+/* The earliest time that maps to x (x0 to x1). */
 int64_t axis_time(const struct axis *a, int32_t x);
 
-/* How long something is that is as wide, rounded down. */
+/* The duration that is `width` wide, rounded down. */
 int64_t axis_length(const struct axis *a, int32_t width);
 
-/* How wide what is seen between two coordinates is. */
+/* The width of what is visible between two coordinates. */
 static inline int32_t axis_seen(const struct axis *a, int32_t x0, int32_t x1)
 {
     return (x1 < a->x1 ? x1 : a->x1) - (x0 > a->x0 ? x0 : a->x0);
@@ -181,15 +181,15 @@ static inline int32_t canvas_x(const struct canvas *c, int64_t time_ns)
     return axis_x(&c->axis, time_ns);
 }
 
-/* The y of the line of a promise; false: its row is not shown. */
+/* Gets the y of a promise's line; false: its row is not shown. */
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y);
 
-/* The y of the line in a shown row, and how high the row is. */
+/* Gets the y of the line in a shown row, and the row's height. */
 int32_t canvas_row_y(const struct canvas *c, uint32_t at);
 int32_t canvas_row_height(const struct canvas *c, uint32_t at);
 
-/* Where the part of the row that a span has for itself ends: the start of the next one at the latest,
- * or the end of the axis. */
+/* Where the part of the row that belongs to a span ends: at the latest where the next span starts, or at the end of the
+ * axis. */
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
 
 /* The parts */
@@ -197,7 +197,7 @@ int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
 /* rows.c; the first returns false if there is no memory. */
 bool canvas_find_rows(struct canvas *c);
 int64_t canvas_natural_height(const struct canvas *c);
-/* The height at which rows are squeezed, but each that has a text still has room for it. */
+/* The height at which rows are squeezed but every row with a text still has room for it. */
 int64_t canvas_readable_height(const struct canvas *c);
 void canvas_place_rows(struct canvas *c, int32_t height);
 void canvas_find_lanes(struct canvas *c);
@@ -208,10 +208,10 @@ void canvas_find_kin(struct canvas *c);
 const struct kin *canvas_kin(const struct canvas *c, uint32_t promise);
 void canvas_draw_marks(struct canvas *c);
 
-/* The band of a promise, wherever it is. */
+/* Draws the band behind a promise. */
 void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise);
 
-/* marks.c: which rows have marks, once the rows are found; where the flags are, once they are placed */
+/* marks.c: finds which rows have marks, after the rows are found; and where the flags are, after the rows are placed */
 void canvas_find_marked(struct canvas *c);
 void canvas_find_flags(struct canvas *c);
 void canvas_draw_affected(struct canvas *c);
@@ -219,11 +219,11 @@ void canvas_draw_joins(struct canvas *c);
 void canvas_draw_path(struct canvas *c);
 void canvas_draw_flags(struct canvas *c);
 
-/* Whether there is such a mark, in the picture or outside. */
+/* Returns true if there is a mark of this kind, inside the picture or outside. */
 bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind);
 
-/* Room for a text of that width in a row from x on, up to end, beside the flags: where it begins. *room: how much it
- * has. */
+/* Looks for space for a text of that width in a row between x and end, beside the flags. Returns where the text begins;
+ * *room is how much space it has. */
 int32_t canvas_beside_flags(const struct canvas *c, uint32_t at, int32_t x, int32_t end,
                             int32_t width, int32_t *room);
 
@@ -235,13 +235,14 @@ void canvas_draw_edges(struct canvas *c);
 void canvas_draw_promises(struct canvas *c);
 void canvas_draw_arrows(struct canvas *c);
 void canvas_draw_labels(struct canvas *c);
-/* Again, those that the labels hide, which begin with that draw. */
+/* Draws again the heads that labels hide; the labels begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
-/* The height of all strips of counters; … of those that fit into a height, which may be lower; the least of one. */
+/* The height of all counter strips; of those that fit into a given height, which may be lower; and the minimum height
+ * of one. */
 int32_t canvas_counters_height(struct canvas *c);
 int32_t canvas_counters_fit(struct canvas *c, int32_t height);
 int32_t canvas_counters_least(const struct canvas *c);
-/* With a height of 0 none is drawn, and all are counted as left out. */
+/* With a height of 0, no strip is drawn and all are counted as left out. */
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
 /* strips.c; how many can be drawn, and how many of them fit */
 uint32_t canvas_strips(const struct canvas *c);
@@ -249,7 +250,7 @@ int32_t canvas_strip_height(const struct canvas *c);
 void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
-/* How many lines it takes to say what is left out. */
+/* How many lines are needed to say what is left out. */
 int32_t canvas_note_lines(const struct canvas *c);
 void canvas_free_mix(struct canvas *c);
 

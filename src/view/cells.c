@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The part of the index that says how much of each block of rows is covered, in each interval between two
- * times: see index.h. */
+/* The part of the index that says how much of each block of rows is covered in each interval of time: see index.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +12,7 @@ enum {
     EVEN_MAX = 2048, /* times at equal distances */
 };
 
-/* Blocks of rows of about equal weight; a row that is heavy has one for itself. */
+/* Divides the rows into blocks of about equal weight; a heavy row is a block of its own. */
 static int make_blocks(struct weft_index *x, const struct weft_layout *l)
 {
     uint32_t spans = l->first[l->rows], rows_max = l->rows / (BLOCKS_MAX / 2) + 1;
@@ -36,8 +35,8 @@ static int make_blocks(struct weft_index *x, const struct weft_layout *l)
     return 0;
 }
 
-/* Times between which about equally many lines begin, and some at equal distances, so that nothing that is
- * silent for long spoils the resolution of what is beside it. */
+/* Chooses times between which about equally many lines begin, plus some at equal distances, so that a long silence does
+ * not spoil the resolution of what is next to it. */
 static int make_times(struct weft_index *x, const struct weft_layout *l)
 {
     uint32_t spans = l->first[l->rows], wanted = spans / (x->blocks ? x->blocks : 1) * CELLS_A_SPAN;
@@ -87,8 +86,8 @@ static int make_room(struct weft_index *x)
     return x->cell && x->failed ? 0 : WEFT_E_NOMEM;
 }
 
-/* While the cells of a block are made. Of each bucket: how many lines go on through all of it from there on
- * (a difference), and what of it others cover, in units of 1 << shift nanoseconds. */
+/* State while the cells of a block are made. For each bucket: the change in the number of lines that run through the
+ * whole bucket, and how much of it other lines cover, in units of 1 << shift nanoseconds. */
 struct plane {
     int32_t *through;
     uint64_t *part;
@@ -97,7 +96,7 @@ struct plane {
 struct work {
     struct weft_index *x;
     struct plane plane[2]; /* lines, runs */
-    uint8_t *shift;        /* so that the width of a bucket takes 32 bits */
+    uint8_t *shift;        /* so that the width of a bucket fits 32 bits */
 };
 
 static uint64_t within(const struct work *w, uint32_t bucket, int64_t from, int64_t to)
@@ -106,7 +105,7 @@ static uint64_t within(const struct work *w, uint32_t bucket, int64_t from, int6
     return part ? part : 1;
 }
 
-/* The bucket of a time that is probably soon after that of another. */
+/* The bucket of a time that is probably soon after the time of another bucket. */
 static uint32_t bucket_from(const struct weft_index *x, uint32_t bucket, int64_t time_ns)
 {
     if (time_ns < x->time[bucket])
@@ -244,7 +243,7 @@ static int make_cells(struct weft_index *x, const struct weft_model *m, const st
     return ok ? 0 : WEFT_E_NOMEM;
 }
 
-/* About one for two spans. */
+/* About one bucket for every two spans. */
 static int make_cursors(struct weft_index *x, const struct weft_layout *l)
 {
     uint32_t spans = l->first[l->rows];

@@ -9,13 +9,13 @@
 
 enum {
     STRIP_HEIGHT = 46 * PX,
-    STRIP_MIN = 26 * PX, /* in little room */
+    STRIP_MIN = 26 * PX, /* when space is scarce */
     STRIPS_MAX = 8,
     LINES_MAX = 32,        /* in a strip; more could not be told apart */
     NAME_HEIGHT = 11 * PX, /* the names stand in a line above the graph */
     NAME_GAP = 12 * PX,
-    NAME_ROOM = 60 * PX, /* less is not worth a name */
-    DENSE = 8,           /* changes in a pixel, from which on they are seen by blocks */
+    NAME_ROOM = 60 * PX, /* with less space there is no name */
+    DENSE = 8,           /* from this many changes per pixel on, whole blocks are read */
 };
 
 static bool is_on(const struct canvas *c, uint32_t counter)
@@ -23,13 +23,13 @@ static bool is_on(const struct canvas *c, uint32_t counter)
     return !c->vp->counter_off || !c->vp->counter_off[counter];
 }
 
-/* The scales of which something is shown, in order; *all says how many there are. Room for STRIPS_MAX. */
+/* The scales of which a counter is shown, in order; *all is how many there are. The array has room for STRIPS_MAX. */
 static uint32_t strips(const struct canvas *c, uint32_t *scale, uint32_t *all)
 {
     uint32_t n = 0;
     *all = 0;
     for (uint32_t s = 0, i = 0; s < c->m->scales; s++) {
-        /* Counters with a scale in common mostly stand together. */
+        /* Counters that share a scale are mostly neighbours. */
         uint32_t looked = 0;
         for (; looked < c->m->counters; looked++, i = i + 1 < c->m->counters ? i + 1 : 0)
             if (c->m->counter[i].scale == s && is_on(c, i))
@@ -54,7 +54,7 @@ int32_t canvas_counters_height(struct canvas *c)
     return (int32_t)strips(c, scale, &all) * c->counter_strip;
 }
 
-/* All of them lower first, then fewer. */
+/* If space is short, all strips get lower first; then there are fewer of them. */
 int32_t canvas_counters_fit(struct canvas *c, int32_t height)
 {
     uint32_t scale[STRIPS_MAX], all;
@@ -84,10 +84,10 @@ static int32_t y_of(const struct canvas *c, const struct weft_scale *s, int32_t 
     return y0 + above + height - (int32_t)(from_min * (uint64_t)height / span);
 }
 
-/* The changes of a counter, from one on: one by one, or where many lie in a pixel by blocks. */
+/* Walks through the changes of a counter: one by one, or by blocks if many fall into one pixel. */
 struct walk {
     const struct canvas *c;
-    uint32_t counter, at, end; /* in index->change */
+    uint32_t counter, at, end; /* index into index->change */
     bool blocks;
 };
 
@@ -104,7 +104,7 @@ static uint32_t change_from(const struct walk *w, int64_t time_ns)
     return low;
 }
 
-/* The block that begins with the change that comes next; NULL: changes are taken one by one. */
+/* The block that begins with the next change; NULL: changes are read one by one. */
 static const struct view_extremes *block_at(const struct walk *w)
 {
     uint32_t since = w->at - w->c->x->change_first[w->counter];
@@ -119,7 +119,7 @@ static int64_t next_time(const struct walk *w)
     return block ? block->time_ns : change_at(w, w->at)->time_ns;
 }
 
-/* Takes what comes next: its extremes, and the last value. */
+/* Reads the next change or block: its extremes and its last value. */
 static void take(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
 {
     const struct view_extremes *block = block_at(w);
@@ -131,8 +131,8 @@ static void take(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
     w->at += block ? VIEW_CHANGES : 1;
 }
 
-/* One counter as steps. Within a pixel only the extremes and the last value are drawn. Returns the
- * value at the end of the picture. */
+/* Draws one counter as steps. Within a pixel only the extremes and the last value are drawn. Returns the value at the
+ * end of the picture. */
 static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink ink, int32_t y0)
 {
     const struct weft_scale *s = &c->m->scale[c->m->counter[counter].scale];
@@ -165,8 +165,8 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     return value;
 }
 
-/* The name of a counter and its value at the end of the picture, left of those before it. Returns where it
- * begins, or end: there is no room. */
+/* Draws the name of a counter and its value at the end of the picture, to the left of the previous ones. Returns where
+ * it begins, or end if there is no room. */
 static int32_t draw_name(struct canvas *c, uint32_t counter, int64_t value, int32_t y0, int32_t end)
 {
     const struct weft_model *m = c->m;

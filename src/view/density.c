@@ -7,7 +7,7 @@
 #include "base/order.h"
 
 enum {
-    GAPS_MAX = 4096,  /* between samples, that a period is estimated from */
+    GAPS_MAX = 4096,  /* gaps between samples from which a period is estimated */
     SOURCES_MAX = 64, /* more are not looked at */
     NS_PER_S = 1000000000,
 };
@@ -25,7 +25,7 @@ static uint32_t busiest_source(const struct weft_profile *p)
     return best;
 }
 
-/* Where nothing says it: what lies between most samples of a thread that follow each other, while it is busy. */
+/* Used if the trace does not give the period: the usual gap between consecutive samples of a thread while it is busy. */
 static uint64_t estimate_period(const struct weft_profile *p, uint32_t source, uint64_t *last)
 {
     static const uint64_t unknown = NS_PER_S / 1000;
@@ -88,7 +88,7 @@ static int by_busy(const void *a, const void *b)
     return weft_order(x->thread, y->thread);
 }
 
-/* The strip of each thread in *strip, WEFT_NONE: it has no samples. */
+/* Sets *strip to the strip of each thread; WEFT_NONE: it has no samples. */
 static int rank(struct weft_density *d, uint32_t *strip)
 {
     const struct weft_profile *p = d->p;
@@ -139,7 +139,7 @@ static void series_fini(struct view_series *s)
     free(s->block);
 }
 
-/* The next one of a series, in the order of the ends; all: the sums until now. */
+/* Adds the next stretch to a series, in the order of their ends; all: the sums so far. */
 static void series_add(struct view_series *s, uint32_t item, uint32_t length, int64_t end_ns,
                        const struct view_on_core *all)
 {
@@ -155,22 +155,23 @@ static int64_t model_time(const struct weft_density *d, uint64_t time_ns)
     return weft_model_time(time_ns, d->first_ns);
 }
 
-/* What is known of a thread while its samples are gone through. */
+/* What is known of a thread while its samples are read. */
 struct running {
     uint64_t last_ns;  /* its latest sample */
-    uint64_t since_ns; /* when it came back from its latest long absence */
+    uint64_t since_ns; /* end of its latest long absence */
     bool was_away;     /* since its latest sample */
 };
 
 struct filling {
     uint32_t *strip;         /* of each thread */
-    struct running *running; /* each thread */
+    struct running *running; /* for each thread */
     uint64_t end_ns[VIEW_STRIPS];
     struct view_on_core sum[VIEW_STRIPS];
 };
 
-/* When the time on a core that a sample stands for began: its period ago; but if the thread has left the core for
- * moments since its last sample, it is spread over all of that time. Longer absences are no part of it. */
+/* When the time on a core that a sample stands for began. Normally that is one period before the sample. If the thread
+ * left the core for short moments since its last sample, the time is spread over that whole stretch. Longer absences
+ * are not part of it. */
 static uint64_t since(struct running *r, uint64_t time_ns, uint64_t weight)
 {
     uint64_t from = time_ns > weight ? time_ns - weight : 0;
@@ -212,7 +213,7 @@ static void fill_samples(struct weft_density *d, struct filling *f)
     }
 }
 
-/* One that lies within another is not counted twice. */
+/* A stretch that lies within another is not counted twice. */
 static void fill_interrupts(struct weft_density *d, struct filling *f)
 {
     const struct weft_profile *p = d->p;
@@ -290,7 +291,7 @@ void view_density_free(struct weft_density *d)
 
 /* ---- Questions ---- */
 
-/* The last block that begins before a time, from hint on; 0: none does. */
+/* The last block that begins before a time, searched from hint on; 0: there is none. */
 static uint32_t block_before(const struct view_series *s, int64_t time_ns, uint32_t *hint)
 {
     uint32_t all = s->count ? (s->count - 1) / VIEW_STRETCHES + 1 : 0, low = *hint, step = 1;
@@ -324,7 +325,7 @@ struct view_on_core view_density_until(const struct weft_density *d, uint32_t st
         return sum;
     uint32_t block = block_before(s, time_ns, hint), i = block * VIEW_STRETCHES;
     sum = (struct view_on_core){s->block[block].before_ns, s->block[block].before_promise_ns};
-    /* It may go on into the next block by the part of one. */
+    /* Part of a stretch may reach into the next block. */
     for (; i < s->count && i <= (block + 1) * VIEW_STRETCHES; i++) {
         const struct weft_sample *x = &d->p->sample[s->item[i]];
         int64_t end = model_time(d, x->time_ns);
@@ -354,7 +355,7 @@ uint64_t view_density_interrupted(const struct weft_density *d, uint32_t strip, 
     return sum;
 }
 
-/* The first of a series that ends at a time or later. */
+/* The first stretch of a series that ends at or after a time. */
 static uint32_t first_ending(const struct weft_density *d, const struct view_series *s,
                              int64_t time_ns)
 {
@@ -370,7 +371,7 @@ void view_density_between(const struct weft_density *d, uint32_t strip, int64_t 
     const struct view_series *s = &d->strip[strip].samples;
     *first = first_ending(d, s, from_ns);
     *last = first_ending(d, s, to_ns);
-    /* The one that ends later may have begun before. */
+    /* The stretch that ends later may have begun before that time. */
     if (*last < s->count &&
         model_time(d, d->p->sample[s->item[*last]].time_ns) - s->length[*last] < to_ns)
         ++*last;

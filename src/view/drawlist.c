@@ -51,7 +51,7 @@ void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow)
 {
     int64_t dx = (int64_t)arrow->x1 - arrow->x0, dy = (int64_t)arrow->y1 - arrow->y0;
     int64_t larger = llabs(dx) > llabs(dy) ? llabs(dx) : llabs(dy);
-    /* Wide enough to stand out from the shaft, and always of the same proportions. */
+    /* Wide enough to stand out from the shaft, with constant proportions. */
     int64_t line = arrow->size < 0                ? 0
                    : arrow->size > 1024 * WEFT_PX ? 1024 * WEFT_PX
                                                   : arrow->size;
@@ -59,13 +59,13 @@ void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow)
     int64_t length = width * HEAD_LENGTH / HEAD_WIDTH;
     int64_t longest = length;
 
-    if (larger == 0) { /* a pointer that does not say where to points along the time */
+    if (larger == 0) { /* a pointer without a direction points along the time axis */
         dx = larger = 1;
         if (arrow->op != WEFT_DRAW_POINTER)
             longest = 0;
     }
-    /* The direction is brought to the same magnitude, whatever the length: neither do the squares
-     * overflow nor is a short arrow's angle coarse. */
+    /* The direction is scaled to the same magnitude, whatever the length: then the squares do not overflow, and the
+     * angle of a short arrow is not coarse. */
     int64_t times = 1;
     while (larger * times < INT64_C(1) << 29)
         times *= 2;

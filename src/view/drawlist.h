@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* A picture as a list of simple things to draw, in order: what the view hands to the painters.
+/* A picture as an ordered list of simple drawing operations: what the view hands to the painters.
  *
- * Coordinates are fixed-point, WEFT_PX to a pixel, from the top left corner, so that the list is the
- * same on every machine. Colours are roles, looked up in a palette by the painter. Nothing needs to be
- * clipped but to the picture as a whole: texts are already cut to the room that they have.
+ * Coordinates are fixed-point, WEFT_PX to a pixel, from the top left corner, so that the list is the same on every
+ * machine. Colours are roles, looked up in a palette by the painter. Painters need to clip only to the picture as a
+ * whole: texts are already cut to the space they have.
  *
- * A list belongs to one thread until it is complete; then any number may read it. */
+ * A list belongs to one thread until it is complete; then any number of threads may read it. */
 #ifndef WEFT_VIEW_DRAWLIST_H
 #define WEFT_VIEW_DRAWLIST_H
 
@@ -30,14 +30,14 @@ extern const struct weft_ink_info weft_inks[WEFT_INKS];
 
 enum weft_draw_op {
     WEFT_DRAW_RECT, /* filled, corners (x0, y0) and (x1, y1); x0 <= x1, y0 <= y1; with an alpha of 0 and
-                     * a tip it is only there to be pointed at */
+                     * a tip it is invisible and only carries the tip */
     WEFT_DRAW_LINE, /* from (x0, y0) to (x1, y1), butt ends, size = width */
     WEFT_DRAW_ARROW, /* a line with a filled head whose tip is at (x1, y1); size = width of the line */
     WEFT_DRAW_POINTER, /* only the head, its tip at (x1, y1), pointing away from (x0, y0) */
     WEFT_DRAW_STEPS,   /* a polyline through points[first … first + count), size = width */
     WEFT_DRAW_TEXT,    /* baseline begins at (x0, y0), is x1 - x0 wide; size = font size */
     WEFT_DRAW_SHADES, /* a rectangle of count columns, each size wide (the last one ends at x1), with
-                        * the opacities shades[first … first + count); its edges are pixels' */
+                        * the opacities shades[first … first + count); its edges lie on pixel edges */
 };
 
 struct weft_draw {
@@ -50,7 +50,7 @@ struct weft_draw {
     uint32_t first, count; /* of texts (bytes of valid UTF-8 without controls), points or shades */
     uint32_t tip;          /* offset of a text shown when pointed at, or WEFT_NO_TIP */
     uint32_t tip_size;
-    uint32_t promise; /* that it stands for, or WEFT_NONE (UINT32_MAX): for hit tests */
+    uint32_t promise; /* the promise it stands for, or WEFT_NONE (UINT32_MAX): for hit tests */
 };
 
 #define WEFT_NO_TIP UINT32_MAX
@@ -67,10 +67,10 @@ struct weft_drawlist {
     uint8_t *shades;
     uint32_t draws, point_count, text_bytes, shade_count;
     uint32_t draws_room, points_room, texts_room, shades_room;
-    bool failed; /* something did not fit into memory; what is there is still sound */
+    bool failed; /* an allocation failed; what the list holds is still valid */
 };
 
-/* Empties the list, keeping its memory for the next picture, of that size in pixels. */
+/* Empties the list and keeps its memory for the next picture, which has that size in pixels. */
 void weft_drawlist_clear(struct weft_drawlist *list, int32_t width_px, int32_t height_px);
 
 /* Releases what the list holds; *list is then empty. */

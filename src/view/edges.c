@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The thin lines of creation and becoming: of what is drawn as a shape, and where little can be seen, of
- * everything. */
+/* The thin lines that show creation and becoming: for promises drawn as shapes, and for all promises if few are
+ * visible. */
 #include <stdlib.h>
 
 #include "base/order.h"

@@ -23,7 +23,7 @@ static bool add_box(struct weft_flame *f, struct weft_flame_box box)
     return true;
 }
 
-/* The focus, and what it is below, from the top: all as wide as there is room. */
+/* The focus and its callers, from the top: each is as wide as the picture. */
 static bool add_lineage(struct weft_flame *f, const struct weft_calltree *t, uint32_t focus,
                         int32_t x0, int32_t x1)
 {
@@ -44,7 +44,7 @@ static bool add_lineage(struct weft_flame *f, const struct weft_calltree *t, uin
     return true;
 }
 
-/* A linear map from amounts to coordinates; amounts are brought to 43 bits, the width takes 20. */
+/* A linear map from amounts to coordinates; amounts are shifted to 43 bits, the width takes 20. */
 struct measure {
     int32_t x0, width;
     uint64_t total;
@@ -57,7 +57,7 @@ static int32_t x_of(const struct measure *m, uint64_t amount)
     return m->x0 + (int32_t)((amount >> m->shift) * (uint64_t)m->width / (m->total >> m->shift));
 }
 
-/* Frames side by side that are too narrow, until one comes that is not. */
+/* Neighbouring frames that are too narrow, up to the first that is wide enough. */
 static bool flush(struct weft_flame *f, struct weft_flame_box *narrow)
 {
     bool added = true;
@@ -69,7 +69,7 @@ static bool flush(struct weft_flame *f, struct weft_flame_box *narrow)
     return added;
 }
 
-/* What a box has below it. */
+/* Lays out what is below a box. */
 static bool add_children(struct weft_flame *f, const struct weft_calltree *t,
                          const struct measure *m, struct weft_flame_box parent)
 {

@@ -14,16 +14,16 @@ enum {
     ROW_HEIGHT = 18 * PX,
     LEGEND_HEIGHT = 22 * PX,
     LEGEND_SAMPLE = 18 * PX,
-    TEXT_MIN = 22 * PX, /* a box that is narrower has no text */
+    TEXT_MIN = 22 * PX, /* narrower boxes have no text */
     TEXT_PAD = 4 * PX,
     SHARE_GAP = 12 * PX,   /* between a name and its share */
     GAP = PX,              /* between boxes … */
-    GAP_FROM = 4 * PX,     /* … that are at least so wide */
-    FOUND_HEIGHT = 4 * PX, /* of the bar in a frame whose colour says something else */
+    GAP_FROM = 4 * PX,     /* … that are at least this wide */
+    FOUND_HEIGHT = 4 * PX, /* bar in a found frame whose own colour is needed for something else */
     BASELINE = 13 * PX,    /* below the upper edge of a row */
-    ABOVE_ALPHA = 130,     /* of what the focus is below */
-    GROWTH_MIN = 500,      /* millionths: a smaller change is none … */
-    GROWTH_FULL = 100000,  /* … and a larger one cannot be told from this */
+    ABOVE_ALPHA = 130,     /* frames above the focus */
+    GROWTH_MIN = 500,      /* millionths: a smaller change is not shown … */
+    GROWTH_FULL = 100000,  /* … and a larger one looks the same as this */
     TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
 };
 
@@ -126,7 +126,7 @@ static enum weft_ink ink_of(const struct weft_profile *p, const struct weft_call
     return WEFT_INK_FRAME_GROUP;
 }
 
-/* How much larger the share of a call is than before, in millionths: -1,000,000 to 1,000,000. */
+/* By how much the share of a call has grown, in millionths: -1,000,000 to 1,000,000. */
 static int32_t growth(const struct weft_calltree *t, const struct weft_flame_options *o,
                       uint32_t node)
 {
@@ -151,7 +151,7 @@ struct picture {
     bool used[WEFT_INKS];
 };
 
-/* Whether a box is of frames that were looked for, one at least. */
+/* Returns true if at least one frame of a box is a search result. */
 static bool is_found(const struct picture *v, const struct weft_flame_box *box)
 {
     const struct weft_flame_found *found = v->o->found;
@@ -164,7 +164,7 @@ static bool is_found(const struct picture *v, const struct weft_flame_box *box)
     return false;
 }
 
-/* Red over what takes more than before, blue over what takes less: the more, the stronger. */
+/* Red for frames whose share has grown, blue for those whose share has shrunk; the larger the change, the stronger. */
 static void draw_growth(struct picture *v, const struct weft_flame_box *box, int32_t y0, int32_t x1)
 {
     int32_t grew = growth(v->t, v->o, box->node), by = grew < 0 ? -grew : grew;
@@ -203,7 +203,7 @@ static void draw_box(struct picture *v, uint32_t at)
     }
     if (compared)
         draw_growth(v, box, y0, x1);
-    if (compared && found) { /* its colour says something else there */
+    if (compared && found) { /* its own colour already means something else */
         int32_t y1 = y0 + v->f->row_height - GAP;
         canvas_rect(c, WEFT_INK_FRAME_FOUND, box->x0, y1 - FOUND_HEIGHT, x1, y1);
         v->used[WEFT_INK_FRAME_FOUND] = true;
@@ -253,7 +253,7 @@ static void draw_title(struct picture *v)
                 strlen(note));
 }
 
-/* How many frames that belong to the picture are in no box of it. */
+/* How many frames that belong to the picture have no box in it. */
 static uint32_t left_out_of(const struct picture *v)
 {
     const struct weft_calltree *t = v->t;
@@ -325,7 +325,7 @@ static bool options_are_sound(const struct weft_flame_options *o)
     return width && height && text && o->top_px >= 0 && o->top_px <= TOP_MAX;
 }
 
-/* Which rows are shown, and how high the picture is. */
+/* Chooses which rows are shown and how high the picture is. */
 static void place(struct picture *v)
 {
     struct weft_flame *f = v->f;

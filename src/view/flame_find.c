@@ -14,7 +14,7 @@ void weft_flame_found_fini(struct weft_flame_found *f)
     *f = (struct weft_flame_found){0};
 }
 
-/* Whether only words are asked for; the rest says something of promises. */
+/* Returns true if the query has only words; the other conditions are about promises. */
 static bool is_plain(const struct view_query *q)
 {
     for (uint32_t i = 0; i < q->terms; i++)
@@ -43,7 +43,7 @@ int weft_flame_find(struct weft_flame_found *out, const struct weft_profile *p,
     *out = (struct weft_flame_found){0};
     view_query_parse(&q, query);
     out->bits = calloc((size_t)t->calls / 64 + 1, sizeof *out->bits);
-    uint64_t *within = calloc((size_t)t->calls / 64 + 1, sizeof *within); /* or itself one */
+    uint64_t *within = calloc((size_t)t->calls / 64 + 1, sizeof *within); /* or is one */
     if (!out->bits || !within) {
         free(within);
         return WEFT_E_NOMEM;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is around and behind the promises: title, ruler and grid, sleep and collections, legend. */
+/* What is drawn around and behind the promises: title, ruler and grid, sleep and collections, legend. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,11 @@ enum {
     GRID_MIN = 70 * PX,  /* between two lines of the grid … */
     GRID_GAP = 10 * PX,  /* … and beside a time */
     MINOR_MIN = 5 * PX,  /* between two of the small marks on the ruler */
-    REGION_MIN = PX / 2, /* narrower sleeps are seen only as the sum of them */
+    REGION_MIN = PX / 2, /* narrower sleeps are visible only where they add up */
     REGION_TEXT_MIN = 50 * PX,
     LEGEND_HEIGHT = 17 * PX,
     LEGEND_SAMPLE = 26 * PX,
-    REGIONS_MAX = 4000, /* in a picture; the rest can only be told apart from nearer */
+    REGIONS_MAX = 4000, /* in a picture; zoom in to tell the rest apart */
 };
 
 void canvas_draw_title(struct canvas *c)
@@ -40,7 +40,7 @@ void canvas_draw_title(struct canvas *c)
                     right, (size_t)n);
 }
 
-/* Regions, which come in the order of their times: neighbours that cannot be told apart become one. */
+/* Regions come in the order of their times; neighbours that cannot be told apart are drawn as one. */
 struct region {
     int32_t x0, x1;
     enum weft_ink ink;
@@ -77,15 +77,15 @@ static bool is_wide(const struct canvas *c, const int64_t time[2])
            canvas_x(c, time[1]) - canvas_x(c, time[0]) >= REGION_MIN;
 }
 
-/* Those that are wide enough to be seen, in the order of their times; where times run backwards, all are
- * looked at. */
+/* Visits the regions that are wide enough to be seen, in the order of their times; if times run backwards, all are
+ * visited. */
 struct regions {
     uint32_t count;
     bool sorted;
     const struct view_lengths *lengths;
 };
 
-/* How many are in the picture, from low on, before which none is. */
+/* How many are in the picture, counted from low; none before low is. */
 static uint32_t regions_between(const struct canvas *c, const struct regions *r,
                                 const int64_t (*time)[2], uint32_t low)
 {
@@ -133,12 +133,12 @@ void canvas_draw_regions(struct canvas *c)
                 m->sleeps ? (const int64_t(*)[2])(const void *)m->sleep : NULL);
     add_regions(c, &gc, &(struct regions){m->pauses, x->pauses_sorted, &x->pauses},
                 m->pauses ? (const int64_t(*)[2])(const void *)m->pause : NULL);
-    /* Last, for a thread may lack events while the process seems to sleep. */
+    /* Drawn last, because a thread may lack events while the process seems to sleep. */
     add_regions(c, &missing, &(struct regions){m->missings, true, &x->missings},
                 m->missings ? (const int64_t(*)[2])(const void *)m->missing : NULL);
 }
 
-/* What is seen of the range that is being measured; false: nothing. */
+/* Gets the visible part of the measured range; false: none of it is visible. */
 static bool range_seen(const struct canvas *c, int32_t *x0, int32_t *x1)
 {
     const struct weft_viewport *vp = c->vp;
@@ -151,7 +151,7 @@ static bool range_seen(const struct canvas *c, int32_t *x0, int32_t *x1)
     return *x1 > *x0;
 }
 
-/* A range that is being measured: behind everything, with its length on the ruler (canvas_draw_ruler). */
+/* Draws the measured range behind everything; its length is on the ruler (canvas_draw_ruler). */
 void canvas_draw_range(struct canvas *c)
 {
     int32_t x0, x1;
@@ -169,7 +169,7 @@ static void draw_range_on_ruler(struct canvas *c)
     const struct weft_figure length = weft_duration(vp->range_to_ns - vp->range_from_ns);
     const size_t size = strlen(length.text);
     int32_t width = weft_text_width(length.text, size, c->font_small, true);
-    int32_t x = x0 + (x1 - x0 - width) / 2; /* in the middle, or beside what is too narrow */
+    int32_t x = x0 + (x1 - x0 - width) / 2; /* in the middle, or beside a narrow range */
     x = x > c->x1 - width ? c->x1 - width : x < c->x0 ? c->x0 : x;
     canvas_rect(c, WEFT_INK_RANGE, x - 2 * PX, c->ruler_y0, x + width + 2 * PX, c->rows_y0);
     canvas_text(c, WEFT_INK_TEXT, c->font_small, true, x, c->ruler_y0 + canvas_scaled(c, 12 * PX),
@@ -181,7 +181,7 @@ static int64_t far_time(const struct canvas *c)
     return c->to_ns > -c->from_ns ? c->to_ns : c->from_ns;
 }
 
-/* How wide the widest time of a grid with that step is. */
+/* The width of the widest label of a grid with that step. */
 static int32_t time_width(const struct canvas *c, int64_t step)
 {
     const struct weft_figure from = weft_axis_time(c->from_ns, step, far_time(c));
@@ -191,7 +191,7 @@ static int32_t time_width(const struct canvas *c, int64_t step)
     return width > last ? width : last;
 }
 
-/* The step of the grid: the smallest of 1, 2, 5, 10, 20, 50 … that leaves room for the times. */
+/* The step of the grid: the smallest of 1, 2, 5, 10, 20, 50 … that leaves room for the labels. */
 static int64_t grid_step(const struct canvas *c)
 {
     uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
@@ -253,7 +253,7 @@ void canvas_draw_ruler(struct canvas *c)
     draw_range_on_ruler(c);
 }
 
-/* The legend: a sample and a word for each thing that this trace can show. */
+/* The legend: a sample and a word for each kind of thing in this trace. */
 
 enum sample { BAR, RUNNING, PENDING, FAIL, FOLD, DOWN, STEP, BOX, PATH, FLAG };
 
@@ -379,7 +379,7 @@ static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int3
     }
 }
 
-/* Goes through the legend as it will be laid out; draws it if asked to. Returns the lines it takes. */
+/* Lays out the legend, and draws it if asked to. Returns the number of lines it takes. */
 static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
 {
     int32_t x = c->x0, lines = 1;
@@ -411,7 +411,7 @@ int32_t canvas_legend_height(struct canvas *c)
     return lines * canvas_scaled(c, LEGEND_HEIGHT) + 8 * PX;
 }
 
-/* "ARP response (wait) #413": n bytes in out. */
+/* Writes "ARP response (wait) #413" to out, n bytes. */
 static int describe(const struct canvas *c, uint32_t promise, char *out, size_t room)
 {
     uint32_t label = weft_model_name(c->m, promise);
@@ -423,7 +423,7 @@ static int describe(const struct canvas *c, uint32_t promise, char *out, size_t 
                     c->m->promise[promise].id);
 }
 
-/* What is known of the selected promise, in a line. */
+/* One line on what is known of the selected promise. */
 static void draw_selection(struct canvas *c, int32_t baseline)
 {
     const struct weft_model *m = c->m;
@@ -453,7 +453,7 @@ static void draw_selection(struct canvas *c, int32_t baseline)
 enum { CLAUSES = 14, CLAUSE = 120 };
 
 struct note {
-    char clause[CLAUSES][CLAUSE]; /* none is divided between lines */
+    char clause[CLAUSES][CLAUSE]; /* no note is broken across lines */
     unsigned clauses;
 };
 
@@ -498,7 +498,7 @@ static void make_note(struct note *n, const struct canvas *c)
                  "Not all that is pending, or who waits for it, is known.");
 }
 
-/* Writes it from the baseline on, if there is one. Returns how many lines it takes. */
+/* Writes the notes from the baseline on, if one is given. Returns how many lines they take. */
 static int32_t write_note(struct canvas *c, const struct note *n, int32_t baseline)
 {
     int32_t space = weft_text_width(" ", 1, c->font_small, false), room = c->x1 - c->x0, lines = 0;

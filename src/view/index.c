@@ -99,7 +99,7 @@ static int by_time(const void *a, const void *b)
     return weft_order(x[1], y[1]);
 }
 
-/* Those of a row come by their promises, which is nearly by time. */
+/* The runs of a row come in the order of their promises, which is nearly that of time. */
 static int sort_runs(struct weft_index *x, uint32_t first, uint32_t end)
 {
     uint32_t i = first + 1;
@@ -129,7 +129,7 @@ static int by_run(const void *a, const void *b)
     return weft_order(x->run, y->run);
 }
 
-/* The ends of those that are longer than 32 bits can say; there are few. */
+/* The ends of runs whose length does not fit 32 bits; there are few. */
 static int mark_long_runs(struct weft_index *x, const struct weft_model *m,
                           const struct weft_layout *l)
 {
@@ -196,7 +196,7 @@ uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 {
     uint32_t low = x->run_first[row], high = x->run_first[row + 1];
     WEFT_SEEK(low, high, x->run_start[middle] < time_ns);
-    /* Runs of a row hardly ever lie over one another. */
+    /* Runs of a row hardly ever overlap. */
     for (int i = 0; i < 4 && low > x->run_first[row] && view_run_end(x, low - 1) >= time_ns; i++)
         low--;
     return low;
@@ -232,7 +232,7 @@ uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout
 uint32_t view_span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
                          uint32_t bucket, int64_t time_ns)
 {
-    /* What ends before a time begins before it; and of what reaches to it, few begin before it. */
+    /* A span that ends before a time also begins before it; and few of the spans that reach the time begin before it. */
     uint32_t low = view_span_reaching(x, l, row, bucket, time_ns), end = l->first[row + 1];
     uint32_t high = low;
     for (uint32_t step = 1; high < end && l->start[high] <= time_ns; step *= 2) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: ISC */
-/* What is kept beside a layout so that any part of a large trace can be drawn without walking through all
- * of it. Private to src/view.
+/* What is stored in addition to a layout, so that any part of a large trace can be drawn without reading all of it.
+ * Private to src/view.
  *
- * - Of lines, sleeps and pauses, the greatest length in each block: finds all long ones of a range.
- * - The runs of each row, by time.
- * - Times between which about equally many lines begin (a burst in a silent hour gets its share), and for
- *   each interval and block of rows how much is covered by lines and by runs: what is drawn where many lie
- *   in a pixel. Coarser levels join four intervals each.
- * - For some of these times the place in each row: finds what is visible without searching in whole rows.
- * - How much an interaction matters, in a byte, and the greatest of each block.
+ * - For lines, sleeps and pauses, the greatest length in each block: used to find all long ones in a range.
+ * - The runs of each row, sorted by time.
+ * - Times between which about equally many lines begin (so a burst in a silent hour gets its share), and for
+ *   each interval and block of rows how much lines and runs cover: this is what is drawn if many fall
+ *   into one pixel. Coarser levels join four intervals each.
+ * - For some of these times, the place in each row: used to find what is visible without searching whole rows.
+ * - The weight of each interaction, in one byte, and the maximum of each block.
  * - What was done to a promise; what became one; the changes of each counter. */
 #ifndef WEFT_VIEW_INDEX_H
 #define WEFT_VIEW_INDEX_H
@@ -19,14 +19,14 @@
 #define VIEW_HEAP 64      /* interactions in a block */
 #define VIEW_LEVELS 12    /* of cells */
 #define VIEW_CHANGES 16   /* changes of a counter in a block */
-#define VIEW_SHARE 65280u /* 255 * 256: all of a row */
+#define VIEW_SHARE 65280u /* 255 * 256: a row that is covered completely */
 
-/* Greatest lengths, of blocks and of blocks of blocks. */
+/* Maximum lengths of blocks, and of blocks of blocks. */
 struct view_lengths {
     int64_t *most[2];
 };
 
-/* Lists of numbers by key / 16, so that the table of keys is small; who reads a list looks at the keys. */
+/* Lists of numbers by key / 16, so that the table of keys stays small; whoever reads a list compares the keys. */
 struct view_groups {
     uint32_t *first; /* of each 16 keys */
     uint32_t *item;
@@ -37,7 +37,7 @@ struct view_extremes { /* of a block of changes */
     int64_t min, max, last;
 };
 
-struct view_mark { /* of a run that is longer than 32 bits can say */
+struct view_mark { /* a run whose length does not fit 32 bits */
     uint32_t run;
     int64_t end_ns;
 };
@@ -68,13 +68,13 @@ struct weft_index {
     uint32_t cursors, *cursor, rows; /* at time[i * cursor_step]: [i * rows + row] */
 
     uint32_t *by_time;        /* the interactions; NULL: they are recorded in that order */
-    uint8_t *weight;          /* of each in that order; 0: is not drawn */
+    uint8_t *weight;          /* of each, in that order; 0: not drawn */
     uint8_t *weightiest;      /* of each block */
-    uint32_t *drawable;       /* before each block, of those that have a weight */
-    struct view_groups about; /* interactions by what they are done to */
+    uint32_t *drawable;       /* how many with a weight lie before each block */
+    struct view_groups about; /* interactions by the promise they act on */
     struct view_groups became;
 
-    uint32_t *change_first; /* of each counter, in change; one more than counters */
+    uint32_t *change_first; /* where each counter begins in `change`; with one extra entry */
     uint32_t *change;       /* of each counter by time */
     uint32_t *extremes_first;
     struct view_extremes *extremes;
@@ -94,21 +94,21 @@ int view_index_changes(struct weft_index *x, const struct weft_model *m);
 
 int64_t view_run_end(const struct weft_index *x, uint32_t run);
 
-/* The first run of a row that may end at or after a time. */
+/* The first run of a row that can end at or after a time. */
 uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns);
 
-/* The next span at or after span and below end whose block says that it may be as long. */
+/* The next span in [span, end) whose block says that it may be that long. */
 uint32_t view_long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
                         uint32_t end, int64_t length_ns);
 
 /* The bucket of a time; 0 or the last one where it lies outside. */
 uint32_t view_bucket_at(const struct weft_index *x, int64_t time_ns);
 
-/* The last one of low … high - 1 that begins at time_ns or before; low, if none does. */
+/* The last span of low … high - 1 that begins at or before time_ns; low if there is none. */
 uint32_t view_bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
                             int64_t time_ns);
 
-/* The first span of a row that reaches to time_ns, where bucket is that of the time. */
+/* The first span of a row that reaches time_ns; bucket is the bucket of that time. */
 uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
                             uint32_t bucket, int64_t time_ns);
 
@@ -116,7 +116,7 @@ uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout
 uint32_t view_span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
                          uint32_t bucket, int64_t time_ns);
 
-/* Says that view_span_reaching will be asked about a row soon: what it reads lies far apart. */
+/* Prefetches for a call of view_span_reaching about a row: what that reads lies far apart in memory. */
 static inline void view_fetch_row(const struct weft_index *x, const struct weft_layout *l,
                                   uint32_t row, uint32_t bucket)
 {
@@ -128,7 +128,7 @@ static inline void view_fetch_row(const struct weft_index *x, const struct weft_
     }
 }
 
-/* Likewise view_run_at. */
+/* The same for view_run_at. */
 static inline void view_fetch_runs(const struct weft_index *x, uint32_t row)
 {
     uint32_t first = x->run_first[row], middle = first + (x->run_first[row + 1] - first) / 2;
@@ -136,7 +136,7 @@ static inline void view_fetch_runs(const struct weft_index *x, uint32_t row)
     __builtin_prefetch(&x->run_length[middle]);
 }
 
-/* The first at or after from and below end of blocks whose maxima are given that may be as long. */
+/* The first item in [from, end) that may be that long, given the maxima of the blocks. */
 uint32_t view_next_long(const struct view_lengths *l, uint32_t from, uint32_t end,
                         int64_t length_ns);
 
@@ -146,7 +146,7 @@ static inline uint32_t view_interaction_at(const struct weft_index *x, uint32_t 
     return x->by_time ? x->by_time[at] : at;
 }
 
-/* How much an interaction matters: the promise that it is about lived so long. 0: is not drawn. */
+/* How much an interaction matters, by the lifetime of the promise it is about. 0: not drawn. */
 uint8_t view_interaction_weight(const struct weft_model *m, uint32_t interaction);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What concerns the selection, and the bands behind that, behind what was found, and behind what is pointed
- * at. */
+/* The promises that concern the selection, and the bands behind those, behind search results and behind the promise
+ * under the pointer. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 enum {
     JOINED_MAX = 4096, /* by becoming */
     CREATORS_MAX = 256,
-    OTHERS_MAX = 512, /* that it waited for, or that resolved it */
+    OTHERS_MAX = 512, /* promises that it waited for, or that resolved it */
     BAND_MIN = 4 * PX,
     HITS_MAX = 20000, /* bands of one picture */
     FEW_SPANS = 20000,
@@ -27,14 +27,14 @@ static bool add(struct canvas *c, uint32_t *room, uint32_t promise, bool joined)
     return true;
 }
 
-/* What became one of those that are there already, and what became these, and so on. */
+/* Adds the promises that became one of those already listed, what became these, and so on. */
 static void add_joined(struct canvas *c, uint32_t *room)
 {
     const struct weft_model *m = c->m;
     const struct view_groups *g = &c->x->became;
     uint32_t final = weft_model_final(m, c->vp->selected);
     add(c, room, final, true);
-    /* First the way from the selection, which may be long; then whatever else became these. */
+    /* First the chain from the selection, which may be long; then whatever else became one of these. */
     for (uint32_t p = c->vp->selected; p != final && c->kins < JOINED_MAX / 2;
          p = m->promise[p].becomes)
         add(c, room, p, true);
@@ -44,7 +44,7 @@ static void add_joined(struct canvas *c, uint32_t *room)
             uint32_t before = g->item[k];
             if (m->promise[before].becomes != p)
                 continue;
-            bool known = false; /* those of the way from the selection are */
+            bool known = false; /* those on the chain from the selection are */
             for (uint32_t j = 0; j < c->kins && j < 2 + JOINED_MAX / 2 && !known; j++)
                 known = c->kin[j].promise == before;
             if (!known)
@@ -135,8 +135,8 @@ void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise)
     draw_band(c, ink, c->shown_at[row], x0, x1);
 }
 
-/* Bands that cannot be told apart are drawn once: whether one covers something that none before it in
- * rows at the same height does. covered: a byte for each BAND_MIN of the axis. */
+/* Bands that cannot be told apart are drawn once. Returns true if this band covers something that no earlier band at
+ * the same height does. covered: a byte for each BAND_MIN of the axis. */
 static bool cover(const struct canvas *c, char *covered, int32_t x0, int32_t x1)
 {
     size_t first = (size_t)((x0 - c->x0) / BAND_MIN), last = (size_t)((x1 - c->x0 - 1) / BAND_MIN);
@@ -146,7 +146,7 @@ static bool cover(const struct canvas *c, char *covered, int32_t x0, int32_t x1)
     return true;
 }
 
-/* The first span of a row from span on that begins where the picture is not covered yet. */
+/* The first span of a row, from `span` on, that begins where the picture is not covered yet. */
 static uint32_t uncovered(const struct canvas *c, const char *covered, uint32_t span, uint32_t end,
                           int32_t x)
 {
@@ -215,7 +215,7 @@ void canvas_draw_marks(struct canvas *c)
 {
     const struct weft_viewport *vp = c->vp;
     if (vp->search && weft_search_hits(vp->search))
-        draw_hits(c); /* below the selection, which may be one of them */
+        draw_hits(c); /* drawn below the selection's band; the selection may be a hit, too */
     for (uint32_t i = 0; i < c->kins; i++)
         if (!c->kin[i].joined)
             canvas_draw_band(c, WEFT_INK_CHAIN, c->kin[i].promise);

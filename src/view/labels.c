@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Texts above the lines: labels at their times, the type after the first one, why it failed. A text may
- * go on beyond the end of its line as long as nothing else is there. */
+/* Texts above the lines: labels at their times, the type after the first label, and why the promise failed. A text may
+ * extend beyond the end of its line if nothing else is there. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,10 +9,10 @@
 #include "view/names.h"
 
 enum {
-    ROOM_MIN = 12 * PX, /* less room is not worth a text */
+    ROOM_MIN = 12 * PX, /* with less room there is no text */
     GAP = 4 * PX,
     TICK = 4 * PX,
-    NAME_NEAR = 12 * PX, /* a name that comes so soon belongs to the start of the line */
+    NAME_NEAR = 12 * PX, /* a name this close to the start belongs to the start of the line */
     TYPE_ROOM = 40 * PX,
 };
 
@@ -79,12 +79,12 @@ static void put_reason(struct writing *w, uint32_t promise)
         return;
     int32_t x = canvas_x(w->c, p->end_ns) + GAP;
     int32_t width = weft_text_width(text, strnlen(text, size), w->c->font, false);
-    if (x + width > w->end) /* to the left of the end, then */
+    if (x + width > w->end) /* then to the left of the end */
         x = w->end - width;
     put(w, WEFT_INK_FAILED, x, text, size);
 }
 
-/* Where a counter's change says nothing about what runs, only its strip shows it. */
+/* If a counter's change says nothing about what runs, only its strip shows it. */
 static bool is_shown(const struct weft_model *m, uint32_t label)
 {
     return m->quirks.changes_are_labels || !m->label[label].is_change;
@@ -116,7 +116,7 @@ static bool has_room_after(const struct writing *w, uint32_t label)
     return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
 }
 
-/* The labels of one promise whose line is visible from x0 to x1. */
+/* Draws the labels of one promise whose line is visible from x0 to x1. */
 static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_t x1)
 {
     struct canvas *c = w->c;
@@ -125,7 +125,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     uint32_t l = view_label_at_start(c, &m->promise[promise], x0);
     bool typed = false;
     if (l == WEFT_NONE) {
-        /* The number, if the type has room, too: that says more. */
+        /* Adds the number only if the type also fits: the type says more. */
         int n = snprintf(text, sizeof text, "%" PRIu64, m->promise[promise].id);
         const char *type = weft_model_type(m, promise);
         int32_t both = weft_text_width(text, (size_t)n, w->c->font, false) + GAP +
@@ -139,7 +139,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
         x = x < x0 ? x0 : x;
         if (x > x1 + PX || w->next > w->end - ROOM_MIN)
             break;
-        if (w->next > x + GAP) /* another label is there */
+        if (w->next > x + GAP) /* another label is already there */
             continue;
         uint32_t n = weft_model_label_text(m, &m->label[l], text, sizeof text);
         if (put(w, WEFT_INK_TEXT, x, text, n) && x > x0 + PX)
@@ -153,7 +153,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     put_reason(w, promise);
 }
 
-/* The texts of rows in which every line has room for its own. Returns how many lines have one. */
+/* Draws the texts of rows in which every line has room for its own. Returns how many lines have one. */
 static uint32_t write_roomy(struct canvas *c, struct names *names)
 {
     const struct weft_layout *l = c->l;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* The promises themselves, lane by lane: lines, runs, ends; and cells of what is folded, darker where more of
- * the rows is covered.
+/* The promises themselves, lane by lane: lines, runs and ends; and cells for what is folded, darker where more of the
+ * rows is covered.
  *
- * Where few lines of a block of rows can be seen, they are folded one by one. Otherwise the index says how
- * much of the block is covered in each of its intervals (mix.h). */
+ * If few lines of a block of rows are visible, they are folded one by one. Otherwise the index says how much of the
+ * block is covered in each of its intervals (mix.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,32 +13,32 @@
 #include "view/mix.h"
 
 enum {
-    FEW_SPANS = 300, /* in a block: are folded one by one */
-    FEW_RUNS = 200,  /* of a row: are drawn one by one */
+    FEW_SPANS = 300, /* up to this many in a block are folded one by one */
+    FEW_RUNS = 200,  /* up to this many of a row are drawn one by one */
     SHADES = 8,
     FEW_BUCKETS = 64,
-    AHEAD = 12,            /* rows */
-    EMPTY_MAX = 16,        /* cells between two that are not empty */
-    TIP_CELLS = 32,        /* that one text is about */
+    AHEAD = 12,            /* rows to prefetch */
+    EMPTY_MAX = 16,        /* empty cells between two that are not */
+    TIP_CELLS = 32,        /* that share one tip */
     TIPS_MAX = 20000,      /* texts shown when pointing; more would make the file too large */
-    TIP_ROWS_MAX = 400000, /* rows that are counted for them */
+    TIP_ROWS_MAX = 400000, /* rows that are counted for the tips */
 };
 
 struct lane {
     uint32_t cells;
     uint64_t *cover;      /* each cell, of all rows: VIEW_SHARE for all of one */
-    uint64_t *run;        /* in which one runs, likewise */
-    uint64_t *solid;      /* what is drawn as shapes, where it must be taken off; zero in between */
-    int64_t *through;     /* differences: lines that go on through all of the cell */
+    uint64_t *run;        /* in which a promise runs; same scale */
+    uint64_t *solid;      /* what is drawn as shapes, to be subtracted; zero between uses */
+    int64_t *through;     /* differences: number of lines that run through the whole cell */
     uint8_t *failed;      /* a folded promise that failed ends here */
     uint8_t *shade;       /* while it is drawn */
     uint32_t first, last; /* shown rows, last excluded */
     int32_t y0, y1;
     int32_t run_x0, run_x1; /* a run not drawn yet */
     uint32_t tips, tip_rows;
-    bool indexed;   /* cells of the index are in it */
+    bool indexed;   /* it contains cells of the index */
     bool looked;    /* lines were folded one by one */
-    uint64_t whole; /* rows in which one line goes through all cells */
+    uint64_t whole; /* rows in which one line runs through all cells */
     bool runs_folded;
 };
 
@@ -50,7 +50,7 @@ static uint32_t cell_at(const struct canvas *c, const struct lane *lane, int32_t
     return at < 0 ? 0 : (uint32_t)at < lane->cells ? (uint32_t)at : lane->cells - 1;
 }
 
-/* Adds what reaches from x0 to x1 to cells; it is at least one unit wide. */
+/* Adds a line from x0 to x1 to the cells; it is at least one unit wide. */
 static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *part,
                      int64_t *through, int32_t x0, int32_t x1)
 {
@@ -77,7 +77,7 @@ static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *
     }
 }
 
-/* Lines from span begin on and below end, as far as they are between the times. */
+/* Folds the lines of spans begin … end - 1, clipped to the two times. */
 static void fold_spans(struct canvas *c, struct lane *lane, uint32_t begin, uint32_t end,
                        int64_t from_ns, int64_t to_ns)
 {
@@ -114,7 +114,7 @@ static void fold_runs(struct canvas *c, struct lane *lane, uint32_t row, int64_t
     }
 }
 
-/* A block of which all rows are in the lane, by the index. */
+/* Folds a block whose rows are all in the lane, using the index. */
 static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, const struct mix *m)
 {
     const struct weft_index *x = c->x;
@@ -147,7 +147,7 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
     }
 }
 
-/* What of the rows lies in intervals that are wider than cells. */
+/* Folds the lines of the rows in intervals wider than cells. */
 static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint32_t last,
                       const struct mix *m)
 {
@@ -158,7 +158,7 @@ static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint3
         uint32_t b = gap->begin;
         while (b < gap->end && !cell[b])
             b++;
-        if (b == gap->end) /* nothing is there */
+        if (b == gap->end) /* nothing there */
             continue;
         for (uint32_t at = first; at < last; at++) {
             uint32_t row = c->shown_row[at];
@@ -170,7 +170,7 @@ static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint3
     }
 }
 
-/* About how many runs of a row there are to be seen. */
+/* An estimate of how many runs of a row are visible. */
 static uint64_t runs_of(const struct canvas *c, uint32_t row)
 {
     const struct weft_index *x = c->x;
@@ -178,7 +178,7 @@ static uint64_t runs_of(const struct canvas *c, uint32_t row)
     return all <= FEW_SPANS ? 0 : all * c->buckets / x->buckets;
 }
 
-/* Whether something may run in a block; where many of its intervals can be seen, it is not asked. */
+/* Returns true if something may run in a block; with many visible intervals it does not check. */
 static bool any_run(const struct canvas *c, uint32_t block)
 {
     const struct weft_index *x = c->x;
@@ -191,7 +191,7 @@ static bool any_run(const struct canvas *c, uint32_t block)
     return running != 0;
 }
 
-/* What is read of a row lies far from what is read of the one before it. */
+/* The data of a row lies far in memory from the data of the row before it. */
 static inline void fetch_row(const struct canvas *c, uint32_t at, bool runs)
 {
     uint32_t span = c->shown_begin[at];
@@ -204,7 +204,7 @@ static inline void fetch_row(const struct canvas *c, uint32_t at, bool runs)
         view_fetch_runs(c->x, c->shown_row[at]);
 }
 
-/* Shown rows from first up to last, which are all of one block. */
+/* Folds the shown rows from first up to last, which all belong to one block. */
 static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint32_t last)
 {
     uint32_t block = c->x->block_of[c->shown_row[first]];
@@ -361,9 +361,9 @@ static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_ink
     }
 }
 
-/* How much of a whole, from 0 (nothing) to SHADES, rounded up; without a division for each cell. */
+/* A share of the whole, from 0 (nothing) to SHADES, rounded up; without a division for each cell. */
 struct scale {
-    uint64_t whole, times; /* whole takes 24 bits */
+    uint64_t whole, times; /* whole fits 24 bits */
     unsigned shift;
 };
 
@@ -411,8 +411,7 @@ static void draw_tips(struct canvas *c, struct lane *lane, int32_t y0, int32_t y
     }
 }
 
-/* What is drawn as shapes is not drawn as folded, too. The index rounds up, by a step for each of its
- * cells. */
+/* What is drawn as shapes must not be drawn as folded, too. The index rounds up, by one step for each of its cells. */
 static void take_off_shapes(const struct canvas *c, struct lane *lane, uint32_t number)
 {
     for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
@@ -455,7 +454,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     draw_shades(c, lane, WEFT_INK_FAILED, lane->y0, lane->y1);
 }
 
-/* Adds up the lines that go on through cells. */
+/* Adds up the lines that run through whole cells. */
 static void add_through(struct lane *lane)
 {
     int64_t through = (int64_t)lane->whole;
@@ -467,7 +466,7 @@ static void add_through(struct lane *lane)
     lane->through[lane->cells] = 0;
 }
 
-/* How many lines of a shown row are over before the picture begins, though one before them is not. */
+/* How many lines of a shown row end before the picture begins although an earlier line does not. */
 static uint32_t over_at(const struct canvas *c, uint32_t at)
 {
     uint32_t over = 0;
@@ -507,7 +506,7 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
 void canvas_draw_promises(struct canvas *c)
 {
     struct lane lane = {.cells = (uint32_t)((c->x1 - c->x0 + CELL - 1) / CELL)};
-    /* Four numbers and two bytes for each cell, and one more. */
+    /* Four numbers and two bytes for each cell, plus one extra. */
     size_t n = (size_t)lane.cells + 1;
     uint64_t *room = calloc(n, 4 * sizeof *room + 2);
     if (!room || !c->shape_first) {
@@ -523,7 +522,7 @@ void canvas_draw_promises(struct canvas *c)
     lane.shade = lane.failed + n;
     for (uint32_t i = 0; i < c->g->lanes && !c->list->failed; i++) {
         draw_lane(c, &lane, i);
-        memset(room, 0, 2 * n * sizeof *room); /* the others are clean */
+        memset(room, 0, 2 * n * sizeof *room); /* the other arrays are already zero */
         memset(lane.failed, 0, n);
     }
     free(room);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sets of rows, with the lowest member from some row on found in constant time: a bit for each row, a
- * bit for each word of those that is not zero, and so on. */
+/* A set of rows in which the lowest member at or above a row is found in constant time: one bit per row, one bit for
+ * each non-zero word of those, and so on. */
 enum { LEVELS = 6 }; /* 64^6 > 2^32 */
 
 struct rowset {
@@ -57,7 +57,7 @@ static uint32_t rowset_next(const struct rowset *s, uint32_t row)
 {
     uint64_t at = row;
     for (uint32_t i = 0; i < s->levels; i++) {
-        /* Within the word that at lies in; then, one level up, in the words after it. */
+        /* Searches the word that `at` lies in; then, one level up, the words after it. */
         uint64_t word = s->level[i][at / 64] & (UINT64_MAX << (at % 64));
         if (word) {
             at = at / 64 * 64 + (uint64_t)__builtin_ctzll(word);
@@ -77,7 +77,7 @@ struct ending {
 };
 
 struct heap {
-    struct ending *item; /* room for one a promise */
+    struct ending *item; /* room for one per promise */
     uint32_t used;
 };
 
@@ -105,8 +105,8 @@ static struct ending heap_pop(struct heap *h)
     return top;
 }
 
-/* All promises but the loop by the start of their lines, those that start together in the order of
- * their indices. Sorted by radix, for most of them are in order already and all are numbers. */
+/* All promises but the loop, sorted by the start of their lines and then by index. A radix sort, because the keys are
+ * numbers and mostly sorted already. */
 struct start {
     uint64_t key;
     uint32_t promise;
@@ -177,7 +177,7 @@ static uint32_t choose_row(struct placing *p, uint32_t promise, int64_t start)
         at = 0;
     } else if (p->m->promise[parent].becomes == promise) {
         if (p->occupant[at] == parent)
-            return at; /* goes on where the parent is, though that has not ended yet */
+            return at; /* continues on the parent's row, though that has not ended yet */
     } else if (weft_layout_end(p->l, p->m, parent) >= start) {
         at++;
     }
@@ -196,7 +196,7 @@ static void place(struct placing *p, uint32_t promise)
     else if (rowset_has(&p->free_rows, row))
         rowset_remove(&p->free_rows, row);
     else if (p->busy_until[row] > end)
-        end = p->busy_until[row]; /* what becomes it ends later still */
+        end = p->busy_until[row]; /* the promise that becomes it ends even later */
     p->l->row[promise] = row;
     p->occupant[row] = promise;
     p->busy_until[row] = end;
@@ -218,7 +218,7 @@ static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, 
     return (uint8_t)look;
 }
 
-/* Sorts the promises, which come by their starts, into rows. */
+/* Distributes the promises, which come sorted by start, into rows. */
 static int make_spans(struct weft_layout *l, const struct weft_model *m, const struct start *order)
 {
     uint32_t n = m->promises - 1;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* Where each promise's line goes: rows, counted from the top.
  *
- * mirage-trace-viewer's rule: a child goes on the first free row below its parent; what a promise
- * becomes may continue on the promise's own row. Placed in order of time, which needs no search among
- * all intervals: n promises, a alive at once, take O(n log a).
+ * mirage-trace-viewer's rule: a child goes on the first free row below its parent; the promise that another one becomes
+ * may continue on that one's row. Promises are placed in order of time, so no search among all intervals is needed: n
+ * promises, `a` of them alive at once, take O(n log a).
  *
  *     struct weft_layout *l;
  *     if (weft_layout_new(&l, model, false) == 0)
@@ -24,18 +24,18 @@ struct weft_layout {
     bool raw;         /* without the simplification of binds */
     uint32_t *row;    /* of each promise; WEFT_NONE for the loop, which has none */
     uint32_t *spans;  /* the promises row by row, in each by start */
-    int64_t *start;   /* beside spans: when the line begins */
-    int64_t *until;   /* beside spans: the latest end of a line in the row up to there */
-    uint8_t *look;    /* beside spans: WEFT_LOOK_… */
+    int64_t *start;   /* parallel to spans: when the line begins */
+    int64_t *until;   /* parallel to spans: the latest end of a line in the row up to there */
+    uint8_t *look;    /* parallel to spans: WEFT_LOOK_… */
     uint32_t *first;  /* spans of row r are spans[first[r] … first[r + 1]) */
     uint8_t *awaited; /* a bit for each promise: see weft_layout_awaited */
 
-    /* Some starts of lines in order, each as many lines after the one before it. */
+    /* Every so many starts of lines, in order; all at the same distance, counted in lines. */
     int64_t *mark;
     uint32_t marks;
 };
 
-/* What can be said of a line without looking at its promise. */
+/* What is known of a line without reading its promise. */
 enum {
     WEFT_LOOK_RED = 1, /* failed, or overdue */
     WEFT_LOOK_PENDING = 2,
@@ -54,8 +54,8 @@ static inline int64_t weft_layout_start(const struct weft_layout *l, const struc
     return l->raw ? p->start_ns : weft_model_wake(l->m, p);
 }
 
-/* Pending, and somebody who is pending himself waits for it: it hangs. Its line goes on to the end of
- * the trace, beyond its last sign of life. */
+/* True if a promise hangs: it is pending, and another pending promise waits for it. Its line goes on to the end of the
+ * trace, beyond its last sign of life. */
 static inline bool weft_layout_awaited(const struct weft_layout *l, uint32_t promise)
 {
     return l->awaited[promise / 8] >> (promise % 8) & 1;
@@ -72,8 +72,7 @@ static inline int64_t weft_layout_end(const struct weft_layout *l, const struct 
     return end > start ? end : start;
 }
 
-/* The end of the line of a span. Few lines of a row lie over one another, so the model need hardly ever be
- * asked. */
+/* The end of the line of a span. Few lines of a row overlap, so the model is hardly ever needed. */
 static inline int64_t weft_layout_span_end(const struct weft_layout *l, const struct weft_model *m,
                                            uint32_t span)
 {
@@ -82,7 +81,7 @@ static inline int64_t weft_layout_span_end(const struct weft_layout *l, const st
     return weft_layout_end(l, m, l->spans[span]);
 }
 
-/* The promise that it hangs under. */
+/* The promise below which it is placed. */
 static inline uint32_t weft_layout_parent(const struct weft_layout *l, const struct weft_promise *p)
 {
     return l->raw ? p->creator : weft_model_under(l->m, p);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The parts of the index that lead from one thing to others: what was done to a promise, what became it,
- * which interactions matter most, the changes of a counter. */
+/* The parts of the index that lead from one thing to others: which interactions act on a promise, which promises became
+ * it, which interactions matter most, the changes of a counter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ uint8_t view_interaction_weight(const struct weft_model *m, uint32_t interaction
         return 0;
     const struct weft_promise *p = &m->promise[i->other];
     uint64_t lived = p->end_ns > p->start_ns ? (uint64_t)(p->end_ns - p->start_ns) + 1 : 1;
-    unsigned bits = 63 - (unsigned)__builtin_clzll(lived); /* lived is within a quarter of 2^bits */
+    unsigned bits = 63 - (unsigned)__builtin_clzll(lived); /* the lifetime to a quarter of 2^bits */
     unsigned quarter = bits >= 2 ? (unsigned)(lived >> (bits - 2)) & 3 : 0;
     return (uint8_t)(1 + bits * 4 + quarter);
 }
@@ -24,7 +24,7 @@ static uint32_t other_of(const struct weft_model *m, uint32_t i)
     return m->interaction[i].other;
 }
 
-/* The loop, of which nobody asks, stands for none. */
+/* The loop, about which nobody asks, stands for "none". */
 static uint32_t becomes_of(const struct weft_model *m, uint32_t promise)
 {
     return m->promise[promise].becomes == WEFT_NONE ? WEFT_ROOT : m->promise[promise].becomes;
@@ -55,7 +55,7 @@ static int make_groups(struct view_groups *g, const struct weft_model *m, uint32
     return 0;
 }
 
-/* Numbers by time, for traces whose times run backwards. */
+/* Sorts numbers by time, for traces whose times run backwards. */
 
 struct moment {
     int64_t time_ns;

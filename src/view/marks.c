@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What an analysis says of the promises: flags at moments, bands, a path, where two runs diverge.
+/* Draws what an analysis says about promises: flags at moments, bands, a path, where two runs diverge.
  *
  * Bounded by WEFT_MARKS_MAX, and the path by the width of the picture: steps that share a pixel are drawn as
  * one. */
@@ -10,12 +10,12 @@
 #include "view/canvas.h"
 
 enum {
-    PATH_ROWS = 40,       /* of a path that are not squeezed */
-    PATH_WIDE = 3 * PX,   /* a step whose row is not */
+    PATH_ROWS = 40,       /* rows of a path that are not squeezed */
+    PATH_WIDE = 3 * PX,   /* a step whose row is not squeezed */
     BOX_HEIGHT = 12 * PX, /* of a flag */
     RING = 4 * PX,        /* around the moment */
-    JOIN_ALPHA = 90,      /* between two lines that a moment is about */
-    TEXT_ROOM = 60 * PX,  /* is enough for a label between two flags */
+    JOIN_ALPHA = 90,      /* the link between two lines that an event joins */
+    TEXT_ROOM = 60 * PX,  /* enough for a label between two flags */
     DASH = 7 * PX,
     DASH_GAP = 4 * PX,
 };
@@ -54,7 +54,7 @@ bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind)
 
 /* ---- The path's place ---- */
 
-/* The first step that is not over before the picture begins. */
+/* The first step that does not end before the picture begins. */
 static uint32_t first_step(const struct canvas *c)
 {
     uint32_t low = 0, high = c->vp->path_steps;
@@ -67,7 +67,7 @@ static bool is_path(const struct weft_mark *m)
     return m->kind >= WEFT_MARK_RUNNING && m->kind < WEFT_MARK_KINDS;
 }
 
-/* What of a step is in the picture. */
+/* The part of a step that is in the picture. */
 static void step_ends(const struct canvas *c, const struct weft_mark *m, int32_t *x0, int32_t *x1)
 {
     *x0 = canvas_x(c, m->from_ns);
@@ -121,7 +121,7 @@ static int by_place(const void *a, const void *b)
     return weft_order(x->mark, y->mark);
 }
 
-/* Those of one row stand beside each other, as far as there is room. */
+/* Flags of one row are placed side by side, as far as there is room. */
 static void spread_flags(struct canvas *c)
 {
     for (uint32_t i = 1; i < c->flags; i++) {
@@ -208,7 +208,7 @@ void canvas_draw_affected(struct canvas *c)
     }
 }
 
-/* Between lines of steps that follow each other; those in one pixel are one. */
+/* Links the lines of consecutive steps; links in one pixel are drawn as one. */
 struct joint {
     enum weft_ink ink;
     int32_t x, low, high;
@@ -240,7 +240,7 @@ static int32_t half_of(enum weft_mark_kind kind)
     return kind == WEFT_MARK_UNKNOWN ? PX : kind == WEFT_MARK_OUTSIDE ? 5 * PX / 2 : 7 * PX / 2;
 }
 
-/* What moments are about, behind their arrows. */
+/* Draws what events are about, behind their arrows. */
 void canvas_draw_joins(struct canvas *c)
 {
     for (uint32_t i = 0; i < c->flags; i++) {
@@ -306,7 +306,7 @@ static void draw_divergence(struct canvas *c, const struct weft_mark *m)
         canvas_line(c, ink, 3 * PX / 2, x, y, x, y + DASH < c->rows_y1 ? y + DASH : c->rows_y1);
     if (!width || width > c->x1 - c->x0)
         return;
-    int32_t x0 = x - width / 2; /* in the middle, or as near as there is room */
+    int32_t x0 = x - width / 2; /* in the middle, or as near to it as possible */
     x0 = x0 > c->x1 - width ? c->x1 - width : x0 < c->x0 ? c->x0 : x0;
     canvas_rect(c, ink, x0 - 4 * PX, c->rows_y0 - canvas_scaled(c, 15 * PX), x0 + width + 4 * PX,
                 c->rows_y0);

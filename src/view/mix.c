@@ -5,7 +5,7 @@
 
 enum {
     GAP_ROWS_MAX = 20000, /* rows times gaps */
-    SMEAR_CELLS = 3,      /* that an interval may be wide */
+    SMEAR_CELLS = 3,      /* an interval may be this many cells wide */
 };
 
 void canvas_free_mix(struct canvas *c)
@@ -38,8 +38,8 @@ static uint64_t width_of(const struct weft_index *x, uint32_t first, uint32_t en
     return (uint64_t)x->time[end] - (uint64_t)x->time[first];
 }
 
-/* The entries of the cell from t0 to t1, which begins in that bucket. Returns the bucket in which the next
- * one begins. */
+/* Adds the entries of the cell from t0 to t1, which begins in that bucket. Returns the bucket in which the next cell
+ * begins. */
 static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64_t t0, int64_t t1)
 {
     const struct weft_index *x = c->x;
@@ -75,7 +75,7 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
             (struct entry){.at = x->level_at[level] + (begin >> 2 * level), .weight = weight};
         sum += weight;
     }
-    for (uint32_t i = first; i < m->entries && sum > 257; i++) /* what fits 16 bits */
+    for (uint32_t i = first; i < m->entries && sum > 257; i++) /* so that it fits 16 bits */
         if (m->entry[i].weight > sum - 257 + 1) {
             m->entry[i].weight -= sum - 257;
             sum = 257;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Cells of the picture from cells of the index: which intervals of the index a cell takes, and how much of
- * each, is the same for all blocks of rows and found out once for a picture. An interval that is wider than a
- * cell (little happens there) would smear what is in it: it becomes a gap, whose lines are to be looked at one
- * by one. Private to src/view. */
+/* Computes cells of the picture from cells of the index. Which intervals of the index a cell uses, and how much of
+ * each, is the same for all blocks of rows and is computed once per picture. An interval that is wider than a cell
+ * (because little happens there) would smear what is in it: it becomes a gap, whose lines are read one by one. Private
+ * to src/view. */
 #ifndef WEFT_VIEW_MIX_H
 #define WEFT_VIEW_MIX_H
 
@@ -24,7 +24,7 @@ struct mix {
     uint32_t *first; /* entries of each cell; one more */
     uint32_t *begin; /* bucket in which each begins; one more */
     uint32_t *order; /* the cells, those with equally many entries together, so that a processor can
-                      * foretell how often a loop runs */
+                      * predict how often a loop runs */
     struct entry *entry;
     uint32_t entries, room;
     struct gap gap[MIX_GAPS_MAX]; /* to be looked at line by line */
@@ -32,7 +32,7 @@ struct mix {
     bool useful; /* there are as many buckets as cells */
 };
 
-/* That of the picture, made when it is asked for first. NULL: no memory, and the list has failed. */
+/* The picture's mix, made on first use. NULL: no memory; list->failed is set. */
 const struct mix *canvas_mix(struct canvas *c, uint32_t cells);
 
 #endif

@@ -9,20 +9,20 @@
 #include "base/order.h"
 
 enum {
-    BUCKET = 64 * PX, /* of heights in the picture: higher than a text with what is apart from it */
-    ABOVE = 2 * PX,   /* of the baseline over the line */
+    BUCKET = 64 * PX, /* of heights in the picture: more than a text and its distance */
+    ABOVE = 2 * PX,   /* from the line up to the baseline */
     LOW = 10 * PX,    /* texts hide lower rows, so there they stand farther from each other … */
-    APART = 8 * PX,   /* … by so much at most */
-    GAP = 4 * PX,     /* between two in a line */
-    ROOM = 40 * PX,   /* a text that is cut has so much at least … */
-    ASIDE = 90 * PX,  /* … or that, if it does not stand where its line begins */
-    TICK = 4 * PX,    /* where the line begins, if it cannot be seen by itself */
-    TRIES = 24,       /* places along a line */
-    FOLDED_MAX = 400, /* of those that are folded: looked at, of each sort */
+    APART = 8 * PX,   /* … by at most this much */
+    GAP = 4 * PX,     /* between two texts on a line */
+    ROOM = 40 * PX,   /* a cut text has at least this much … */
+    ASIDE = 90 * PX,  /* … or this, if it is not at the start of its line */
+    TICK = 4 * PX,    /* mark at the start of the line, if that cannot be seen otherwise */
+    TRIES = 24,       /* places that are tried along a line */
+    FOLDED_MAX = 400, /* folded promises that are considered, of each sort */
     FOLDED_MIN = 24 * PX,
-    FOLDED_WIDE = 280, /* px: each has that room, so that what is folded can be seen, too … */
-    FOLDED_HIGH = 36,  /* … and that */
-    CHANGES_MAX = 32,  /* labels of a promise that are looked at, after its name */
+    FOLDED_WIDE = 280, /* px: a text takes this width, so that the folded lines stay visible … */
+    FOLDED_HIGH = 36,  /* … and this height */
+    CHANGES_MAX = 32,  /* labels of a promise that are considered, after its name */
 };
 
 struct box {
@@ -43,7 +43,7 @@ struct text {
 /* A promise that a text may be about. */
 struct candidate {
     uint32_t span, at;
-    int32_t x0, x1, y; /* what is seen of its line */
+    int32_t x0, x1, y; /* the visible part of its line */
     uint8_t rank;      /* 0: first */
     uint8_t width;     /* logarithm */
     bool single;       /* its line is drawn as a shape */
@@ -55,7 +55,7 @@ struct names {
     struct box *box;
     struct text *text;
     struct candidate *candidate;
-    uint32_t folded; /* so many may still be placed */
+    uint32_t folded; /* how many may still be placed */
     uint32_t boxes, boxes_room, texts, texts_room, candidates, candidates_room;
 };
 
@@ -106,7 +106,7 @@ static void take(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1
     }
 }
 
-/* Of a text: its letters, and a little of what hangs below. */
+/* The box of a text: its letters and a little of their descenders. */
 static int32_t top_of(const struct canvas *c, int32_t baseline)
 {
     return baseline - c->font * 3 / 4;
@@ -122,8 +122,8 @@ void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width
     take(n, x, top_of(n->c, baseline), x + width, bottom_of(n->c, baseline));
 }
 
-/* Whether something lies at x between two heights; then *x is behind it. Otherwise *end is brought before what comes
- * next. */
+/* Returns true if something is at x between two heights; *x is then moved behind it. Otherwise *end is moved to before
+ * the next thing. */
 static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, int32_t *end)
 {
     uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1);
@@ -144,7 +144,7 @@ static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, 
     return false;
 }
 
-/* A place for a text of that width, from x on, at the latest at last. Returns the room there; 0: there is none. */
+/* Looks for a place for a text of that width that begins between x and last. Returns the space there; 0: there is none. */
 static int32_t find_place(const struct names *n, int32_t *x, int32_t last, int32_t end,
                           int32_t baseline, int32_t width)
 {
@@ -158,12 +158,12 @@ static int32_t find_place(const struct names *n, int32_t *x, int32_t last, int32
             return until - *x;
         if (until == end)
             return 0;
-        *x = until + GAP; /* where something lies */
+        *x = until + GAP; /* where something is already */
     }
     return 0;
 }
 
-/* ---- Who comes first ---- */
+/* ---- Which texts come first ---- */
 
 static uint8_t rank_of(const struct canvas *c, uint32_t at, uint32_t span)
 {
@@ -204,7 +204,7 @@ static void add_single(struct names *n)
             add_candidate(n, c->shape[i].at, c->shape[i].span, true);
 }
 
-/* Of many, each so many: from the whole height. */
+/* Of many, takes every n-th, so that they come from the whole height. */
 struct sample {
     struct {
         uint32_t at, span;
@@ -233,7 +233,7 @@ static bool is_visible(const struct canvas *c, uint32_t span)
     return weft_layout_span_end(c->l, c->m, span) >= c->from_ns;
 }
 
-/* The spans of a shown row that are as long, or that are marked, or red. */
+/* Adds the spans of a shown row that are long enough, marked or red. */
 enum wanted { LONG, FOUND, RED };
 
 static uint32_t next_of(const struct canvas *c, enum wanted wanted, uint32_t span, uint32_t end,
@@ -276,7 +276,7 @@ static void add_sample(struct names *n, const struct sample *s)
         add_candidate(n, s->item[i].at, s->item[i].span, false);
 }
 
-/* Of rows that are drawn together, the ones that matter. */
+/* Adds the spans that matter most in rows that are drawn together. */
 static void add_folded(struct names *n)
 {
     const struct canvas *c = n->c;
@@ -359,7 +359,7 @@ static int32_t width_of(const struct canvas *c, const struct words *w)
     return weft_text_width(w->text, strnlen(w->text, w->size), c->font, false);
 }
 
-/* Places t, from t->x to last, if there is room. */
+/* Places t somewhere from t->x to last, if there is room. */
 static bool place(struct names *n, struct text t, int32_t last, int32_t end)
 {
     struct words w;
@@ -397,12 +397,12 @@ static bool place_name(struct names *n, const struct candidate *x)
     find_words(&w, c, &t);
     t.tick = false;
     t.x = canvas_x(c, c->m->promise[promise].end_ns) + GAP;
-    if (t.x + width_of(c, &w) > end) /* to the left of its end, then */
+    if (t.x + width_of(c, &w) > end) /* then to the left of its end */
         t.x = end - width_of(c, &w);
     return (t.x > x->x0 && place(n, t, t.x, end)) || placed;
 }
 
-/* What else is said of a promise while its line goes on. */
+/* Adds further labels of a promise along its line. */
 static void place_changes(struct names *n, const struct candidate *x)
 {
     const struct canvas *c = n->c;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Questions about a picture that was drawn: what lies at a point. */
+/* Hit tests: what is at a point of a picture that was drawn. */
 #include <stdlib.h>
 
 #include "base/order.h"
@@ -44,7 +44,7 @@ struct point {
     int32_t x;
 };
 
-/* The shown row at y, the nearest one; WEFT_NONE: there are none. */
+/* The shown row at y, or the nearest one; WEFT_NONE: there are no rows. */
 static uint32_t shown_at(const struct weft_geometry *g, int32_t y)
 {
     uint32_t low = 1, high = g->shown;
@@ -70,7 +70,7 @@ static bool is_shape(const struct point *p, uint32_t span)
            p->g->shape_width;
 }
 
-/* The spans of a row that may be there between two times. */
+/* The spans of a row that may lie between two times. */
 static uint32_t between(const struct point *p, uint32_t row, int64_t from_ns, int64_t to_ns,
                         uint32_t *begin)
 {
@@ -79,7 +79,7 @@ static uint32_t between(const struct point *p, uint32_t row, int64_t from_ns, in
     return view_span_after(x, p->s->l, row, view_bucket_at(x, to_ns), to_ns);
 }
 
-/* The shape of a row that is nearest, not farther than NEAR; *distance says how far. */
+/* The nearest shape of a row, at most NEAR away; *distance is how far. */
 static uint32_t shape_near(const struct point *p, uint32_t row, int32_t *distance)
 {
     const struct axis *a = &p->axis;
@@ -105,8 +105,8 @@ struct fold {
     int64_t length_ns;
 };
 
-/* Adds the spans of a row that are there between two times. Where few lines of a row lie over one another,
- * all between the first and the last are there. alone: without those that are drawn as shapes. */
+/* Adds the spans of a row that lie between two times. If few lines of a row overlap, all spans from the first to the
+ * last do. alone: without those that are drawn as shapes. */
 static void fold_row(const struct point *p, uint32_t row, int64_t from_ns, int64_t to_ns,
                      bool alone, struct fold *f)
 {
@@ -120,7 +120,7 @@ static void fold_row(const struct point *p, uint32_t row, int64_t from_ns, int64
         for (uint32_t s = begin; (s = view_long_span(p->s->x, l, s, end, length)) < end; s++)
             f->count -= is_shape(p, s) && weft_layout_span_end(l, p->s->m, s) >= from_ns;
     }
-    /* Each is longer than the one before, so there are few until the longest is found. */
+    /* Each is longer than the previous one, so it takes few steps to find the longest. */
     for (uint32_t s = begin; (s = view_long_span(p->s->x, l, s, end, f->length_ns + 1)) < end;
          s++) {
         int64_t until = weft_layout_span_end(l, p->s->m, s);
@@ -144,7 +144,7 @@ static void pick_row(const struct point *p, uint32_t at, struct weft_pick *pick)
         pick->folded = 1;
         return;
     }
-    /* The cell; if there is nothing, those beside it. */
+    /* Looks at the cell; if that is empty, at its neighbours. */
     struct fold f = {.longest = WEFT_NONE, .length_ns = -1};
     static const int order[] = {0, -1, 1, -2, 2};
     for (unsigned i = 0; i < sizeof order / sizeof *order && f.count == 0; i++) {

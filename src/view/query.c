@@ -28,7 +28,7 @@ static bool is_space(char c)
 
 /* ---- Parsing ---- */
 
-/* A length of time: "1.5ms". A number alone is none. */
+/* A duration: "1.5ms". A number without a unit is not one. */
 static bool parse_length(const char *text, size_t size, uint64_t *out)
 {
     int64_t ns;
@@ -78,7 +78,7 @@ static bool is_outcome(const char *text, uint32_t size)
     return known;
 }
 
-/* A word, in lower case at bytes + at; quoted from the byte quote on (size: not at all). */
+/* A word, in lower case at bytes + at; it is quoted from byte `quote` on (quote == size: not quoted). */
 static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_t quote)
 {
     const char *text = q->bytes + at;
@@ -93,7 +93,7 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
         uint16_t n = (uint16_t)strlen(prefixes[kind]);
         if (size < n || quote < n || memcmp(text, prefixes[kind], n) != 0)
             continue;
-        if (size == n) /* nothing is asked for yet */
+        if (size == n) /* incomplete: it asks for nothing yet */
             return;
         t.is_id = kind == VIEW_TERM_ID &&
                   weft_parse_digits(text + n, size - (size_t)n, UINT64_MAX, &t.number);
@@ -112,7 +112,7 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
         add_term(q, t);
 }
 
-/* Where the word that begins at i ends; ">10 ms" is one. */
+/* Where the word that begins at i ends; ">10 ms" is one word. */
 static size_t end_of_duration(const char *text, size_t i, size_t size)
 {
     size_t end = i + 1, number = 0;

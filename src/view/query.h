@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is typed into the search, in pieces. Private to src/view.
+/* The text of a search, parsed. Private to src/view.
  *
  * Each word of a query has a bit; a promise matches if all are found. */
 #ifndef WEFT_VIEW_QUERY_H
@@ -30,23 +30,22 @@ struct view_term {
 struct view_query {
     struct view_term term[WEFT_SEARCH_WORDS];
     uint32_t terms;
-    uint32_t texts; /* how many of them are looked for in texts */
+    uint32_t texts; /* how many of the words are looked for in texts */
     uint16_t all;   /* bits */
-    /* The words that may be found in labels, types and failures; that ask for outcomes, and for an overdue
-     * one; that say how a counter changed; and that view_query_match finds. */
+    /* Sets of words: those that may be found in labels, types and failures; those that ask for outcomes or for an
+     * overdue promise; those that say how a counter changed; and those that view_query_match checks. */
     uint16_t of_label, of_type, of_reason, outcome[WEFT_OUTCOME_COUNT], overdue, amounts, others;
     char bytes[WEFT_SEARCH_BYTES];
 };
 
-/* Never fails: what does not make sense is text to be looked for. */
+/* Never fails: what cannot be parsed is searched for as text. */
 void view_query_parse(struct view_query *q, const char *query);
 
-/* The words that begin in the first count bytes of a text, at most VIEW_QUERY_CHUNK; size: how much of it
- * there is. */
+/* The words found at the first `count` bytes of a text, at most VIEW_QUERY_CHUNK; size: the length of the text. */
 uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t count,
                          uint32_t size);
 
-/* The words that ask for that number or for a line that long. */
+/* The words that ask for that number or for a line of that length. */
 uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns);
 
 #endif

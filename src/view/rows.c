@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which rows are shown, how high they are, how they are joined to lanes, and which lines are drawn as
- * shapes. */
+/* Chooses which rows are shown, how high they are, how they are joined into lanes, and which lines are drawn as shapes. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,17 +8,17 @@
 
 enum {
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
-    FOCUS_ROWS = 12,       /* above and below a selection that are not squeezed */
+    FOCUS_ROWS = 12,       /* rows above and below a selection that are not squeezed */
     LANE_MIN = 3 * PX,     /* rows thinner than that share a lane */
-    FULL_MAX = 20000,      /* rows: of more, few can be seen singly */
-    FEW_SPANS = 300,       /* in a block: they are folded one by one */
-    SHAPES_MAX = 8000,     /* what a painter can do in time */
+    FULL_MAX = 20000,      /* above this many rows, few can be seen individually */
+    FEW_SPANS = 300,       /* up to this many in a block are folded one by one */
+    SHAPES_MAX = 8000,     /* as many as a painter can draw in time */
     BAND_PERCENT = 12,     /* of the height, for rows that are pressed together at an edge */
 };
 
 /* ---- Finding ---- */
 
-/* Whether a line of those is wide enough for a label. */
+/* Returns true if one of these lines is wide enough for a label. */
 static bool has_label(const struct canvas *c, uint32_t begin, uint32_t end)
 {
     int64_t length = axis_length(&c->axis, LABEL_LINE - 1);
@@ -32,7 +31,7 @@ static bool has_label(const struct canvas *c, uint32_t begin, uint32_t end)
     return false;
 }
 
-/* Whether one of them can be seen: some may be over already that are covered by one before them. */
+/* Returns true if one of them is visible: some may have ended already, although an earlier one still goes on. */
 static bool is_seen(const struct canvas *c, uint32_t begin, uint32_t end)
 {
     for (uint32_t s = begin; s < end; s++)
@@ -67,8 +66,7 @@ static bool make_room(struct canvas *c)
            c->shown_through;
 }
 
-/* Which rows have something in [from_ns, to_ns]. The others take no room: a row is only a place, and
- * one that is empty here says nothing. */
+/* Which rows have something in [from_ns, to_ns]. The others take no space: an empty row carries no information. */
 bool canvas_find_rows(struct canvas *c)
 {
     const struct weft_layout *l = c->l;
@@ -146,7 +144,7 @@ static bool is_marked(const struct canvas *c, uint32_t at)
     return c->shown_marked && c->shown_marked[at];
 }
 
-/* The heights of the marked rows outside of low … high. */
+/* The total height of the marked rows outside low … high. */
 static int64_t marked_heights(const struct canvas *c, uint32_t low, uint32_t high)
 {
     int64_t sum = 0;
@@ -155,7 +153,7 @@ static int64_t marked_heights(const struct canvas *c, uint32_t low, uint32_t hig
     return sum;
 }
 
-/* Rows near the selection and those with marks keep their height, the others are squeezed. */
+/* Rows near the selection and rows with marks keep their height; the others are squeezed. */
 static void place_around(struct canvas *c, int32_t height, uint32_t focus)
 {
     uint32_t n = c->shown, low = 0, high = 0; /* rows from low up to high are not squeezed */
@@ -168,12 +166,12 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
     }
     bool marks = wanted > height;
     int64_t kept = natural_heights(c, low, high) + (marks ? marked_heights(c, low, high) : 0);
-    if (kept > height && focus != WEFT_NONE && marks) { /* the one itself, and the marks */
+    if (kept > height && focus != WEFT_NONE && marks) { /* the selected row and the marks */
         low = focus;
         high = focus + 1;
         kept = natural_heights(c, low, high) + marked_heights(c, low, high);
     }
-    if (kept > height) { /* not even the one itself has its height */
+    if (kept > height) { /* not even the selected row gets its full height */
         kept = 0;
         low = high = 0;
         marks = false;
@@ -190,9 +188,8 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
     }
 }
 
-/* Rows as they would lie one below the other at their natural heights, from 0 to all, are mapped to the
- * height: those from low to high linearly, by scale; those above to a band at the upper edge, those below to
- * one at the lower edge. */
+/* Maps positions in a stack of all rows at their natural heights, from 0 to `all`, to the available height: those from
+ * low to high linearly, by scale; those above to a band at the upper edge, those below to a band at the lower edge. */
 struct lens {
     int64_t all, low, high; /* natural */
     int64_t scale;          /* in 2^-32 */
@@ -222,7 +219,7 @@ static void lens_init(struct lens *z, int64_t spread, int64_t half_focus)
     int64_t fit = (z->height << 32) / z->all;
     z->scale = (fit * (WEFT_SPREAD_MAX - spread) + (spread << 32)) / WEFT_SPREAD_MAX;
     int64_t scaled = times(z->focus, z->scale), rest = times(z->all - z->focus, z->scale);
-    /* Nothing is empty at an edge as long as there are rows to be shown there. */
+    /* Leaves no empty space at an edge while there are rows to show there. */
     int64_t half = times(half_focus, z->scale) + 3 * PX;
     if (z->focus_y < half)
         z->focus_y = half;
@@ -267,7 +264,7 @@ static void place_through_lens(struct canvas *c, int32_t height, uint32_t focus,
     c->shown_y[c->shown] = height;
 }
 
-/* The shown row that is, or comes after, a row of the layout. */
+/* The shown row of a row of the layout, or the next shown row after it. */
 static uint32_t shown_near(const struct canvas *c, uint32_t row)
 {
     uint32_t low = 0, high = c->shown;
@@ -298,7 +295,7 @@ static uint32_t block_at(const struct canvas *c, uint32_t at)
     return c->x->block_of[c->shown_row[at]];
 }
 
-/* Whether so many can be seen in the block of a row that they are taken from the index. */
+/* Returns true if so many are visible in the block of a row that the index is used for them. */
 static bool is_crowded(const struct canvas *c, uint32_t at)
 {
     uint32_t block = block_at(c, at);
@@ -319,7 +316,7 @@ void canvas_find_lanes(struct canvas *c)
         for (last = at + 1; last < c->shown; last++)
             if (c->shown_y[last] - c->shown_y[at] >= LANE_MIN)
                 break;
-        /* A crowded block is not divided, for of its parts nothing is known. */
+        /* A crowded block is not divided, because the index knows nothing about its parts. */
         if (last - at > 1 && last < c->shown && block_at(c, last - 1) == block_at(c, last) &&
             is_crowded(c, last))
             while (last < c->shown && block_at(c, last) == block_at(c, last - 1))
@@ -344,7 +341,7 @@ static void add_shape(struct canvas *c, uint32_t at, uint32_t span)
         c->shape[c->shapes++] = s;
 }
 
-/* Where they would be too many, only the wider ones. */
+/* If there would be too many, only the wider ones. */
 void canvas_find_shapes(struct canvas *c)
 {
     struct weft_geometry *g = c->g;

@@ -42,7 +42,7 @@ int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
     return rc;
 }
 
-/* Nothing says when a trace without events begins and ends but its samples. */
+/* Only its samples say when a trace without events begins and ends. */
 static void take_times(struct weft_model *m, const struct weft_profile *p)
 {
     if (m->events_total || m->promoted_events || m->end_ns > 0)
@@ -51,7 +51,7 @@ static void take_times(struct weft_model *m, const struct weft_profile *p)
     m->end_ns = weft_model_time(p->last_ns, p->first_ns);
 }
 
-/* The samples of a file, joined with its model; *out is NULL where there are none. */
+/* Reads the samples of a file and joins them with its model; *out is NULL if there are none. */
 static int read_profile(struct weft_profile **out, struct weft_model *m, struct weft_reader *r)
 {
     struct weft_error err;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* A trace made ready to be drawn: where the promises lie, and the summaries that let a picture of any part
- * of it be drawn in some milliseconds, however large the trace.
+/* A trace prepared for drawing: the layout of its promises, and summaries with which a picture of any part is drawn in
+ * a few milliseconds, however large the trace is.
  *
  *     struct weft_scene *s;
  *     if (weft_scene_new(&s, model, false, NULL, NULL) == 0)
  *         weft_view_draw(&list, NULL, s, &viewport);
  *
- * Does not change once made; any number of threads may read it. */
+ * It does not change once it is made; any number of threads may read it. */
 #ifndef WEFT_VIEW_SCENE_H
 #define WEFT_VIEW_SCENE_H
 
@@ -19,31 +19,31 @@ struct weft_scene {
     struct weft_index *x;
     struct weft_profile
         *p; /* samples of the same time, joined with the model; owned; NULL: there are none */
-    struct weft_density *d; /* of them; NULL: none to be drawn */
+    struct weft_density *d; /* of the samples; NULL: nothing to be drawn */
 };
 
-/* On success the caller owns *out, and keeps the model as long. progress may be NULL. Returns 0,
+/* On success the caller owns *out and must keep the model as long as it exists. progress may be NULL. Returns 0,
  * WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then NULL. */
 int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
                    weft_progress_fn *progress, void *data);
 
-/* Samples of the trace that the scene is of: they are drawn with it, and asked for what ran. Takes over p, which is
- * finished and joined with the scene's model, also where it fails; NULL, or one without samples: none. Before the
- * scene is drawn for the first time. Returns 0 or WEFT_E_NOMEM; the scene is then without samples.
- * Texts may be added to a profile while it is asked: that is for one thread. */
+/* Adds the samples of the scene's trace: they are drawn with it, and say what ran. Takes ownership of p, even if it
+ * fails; p must be finished and joined with the scene's model. NULL, or a profile without samples: the scene has none.
+ * Call it before the scene is drawn for the first time. Returns 0 or WEFT_E_NOMEM; the scene is then without samples.
+ * Questions may add texts to a profile: only one thread may ask them. */
 int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p);
 
-/* The scene of a trace with the samples that are in its file: r is the reader of which the model was just built. A
- * model without events gets the times of its samples. Samples that cannot be read are left out. Returns as
- * weft_scene_new. */
+/* The scene of a trace with the samples that are in its file: r is the reader from which the model was just built. A
+ * model without events gets the times of its samples. Samples that cannot be read are left out. Returns the same codes
+ * as weft_scene_new. */
 int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_reader *r, bool raw,
                     weft_progress_fn *progress, void *data);
 
-/* How long a thread was on a core by a sample of the scene's profile, ns; 0: it is not one of those that are drawn
- * (of several things that trigger samples, one). Where nothing says it, an estimate. */
+/* The time on a core, in ns, that a sample of the scene's profile stands for; 0: the sample is not drawn (only the
+ * samples of one source are). An estimate if the trace does not give it. */
 uint64_t weft_scene_sample_ns(const struct weft_scene *s, uint32_t sample);
 
-/* Which those are: a source of the profile. */
+/* The source of the profile whose samples are drawn. */
 uint32_t weft_scene_source(const struct weft_scene *s);
 
 void weft_scene_free(struct weft_scene *s);

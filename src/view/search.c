@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A search looks at each distinct text of the trace once, then goes over labels and promises in the order in
- * which they lie in memory: a bit for each word of the query says whether it has been found. */
+/* A search reads each distinct text of the trace once, then the labels and promises in the order in which they lie in
+ * memory. One bit per word of the query says whether it has been found. */
 #include "view/search.h"
 
 #include <inttypes.h>
@@ -24,11 +24,11 @@ struct weft_search {
     const struct weft_layout *l;
     struct view_query query;
     enum phase phase;
-    uint32_t at;      /* what is looked at next in this phase */
-    uint32_t text_at; /* byte of the text that is looked at */
+    uint32_t at;      /* the next item of this phase */
+    uint32_t text_at; /* next byte of the current text */
 
-    uint16_t *text;  /* of each text: words that are in it; freed when not needed any more */
-    uint16_t *found; /* of each promise: words that are in its labels; likewise */
+    uint16_t *text;  /* of each text: the words found in it; freed when no longer needed */
+    uint16_t *found; /* of each promise: the words found in its labels; freed likewise */
     uint64_t *bits;  /* of each promise: whether it is a hit */
     uint32_t hits;
 
@@ -37,9 +37,9 @@ struct weft_search {
     uint32_t *spans_before; /* hits before each word of span_words, that is every 4096 spans */
 
     uint32_t *order;           /* the hits by the start of their lines; NULL: by index */
-    uint32_t *other;           /* while it is sorted */
+    uint32_t *other;           /* scratch space while sorting */
     int64_t first_ns, last_ns; /* starts of hits */
-    int64_t latest_ns;         /* while they are collected: of the last one */
+    int64_t latest_ns;         /* while collecting: start of the last hit */
     bool unsorted;
     unsigned shift;
     uint32_t radix[RADIX + 1]; /* where those of each digit go */
@@ -65,7 +65,7 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
     q->spans = calloc((size_t)n / 64 + 1, sizeof *q->spans);
     q->span_words = calloc((size_t)n / 4096 + 1, sizeof *q->span_words);
     q->spans_before = calloc((size_t)n / 4096 + 2, sizeof *q->spans_before);
-    q->order = malloc(n * sizeof *q->order); /* pages that are not used cost nothing */
+    q->order = malloc(n * sizeof *q->order); /* unused pages cost nothing */
     q->other = malloc(n * sizeof *q->other);
     bool failed =
         !q->order || !q->other || !q->bits || !q->spans || !q->span_words || !q->spans_before;
@@ -99,7 +99,7 @@ void weft_search_free(struct weft_search *q)
 
 /* ---- Searching ---- */
 
-/* Each goes on for at most so many steps and returns how many are left; it is done if q->at is at its end. */
+/* Each phase runs for at most that many steps and returns how many are left; it is done when q->at reaches the end. */
 
 static uint32_t look_at_texts(struct weft_search *q, uint32_t steps)
 {
@@ -212,7 +212,7 @@ static void end_order(struct weft_search *q)
     q->other = NULL;
     if (q->unsorted)
         return;
-    free(q->order); /* also by start they are in the order of their indices */
+    free(q->order); /* by start, they are in the order of their indices, too */
     q->order = NULL;
 }
 
@@ -238,7 +238,7 @@ static uint32_t digit(const struct weft_search *q, uint32_t promise)
     return (uint32_t)((start - (uint64_t)q->first_ns) >> q->shift) & (RADIX - 1);
 }
 
-/* A sort by radix, from the lowest digit on: twice over the hits for each. */
+/* A radix sort from the lowest digit on: two passes over the hits for each digit. */
 static uint32_t sort(struct weft_search *q, uint32_t steps)
 {
     uint32_t end = q->hits - q->at > steps ? q->at + steps : q->hits;
@@ -271,7 +271,7 @@ static void end_sort_pass(struct weft_search *q)
         end_order(q);
 }
 
-/* The phase is over. */
+/* Ends the phase. */
 static void end_phase(struct weft_search *q)
 {
     switch (q->phase) {
@@ -294,7 +294,7 @@ static void end_phase(struct weft_search *q)
     case DONE:
         break;
     }
-    q->at = q->phase == PROMISES; /* not the loop */
+    q->at = q->phase == PROMISES; /* without the loop */
     q->text_at = 0;
 }
 
@@ -387,7 +387,7 @@ uint32_t weft_search_next_span(const struct weft_search *q, uint32_t span, uint3
     return at < end ? at : end;
 }
 
-/* Hits below span. */
+/* The number of hits below span. */
 static uint32_t spans_below(const struct weft_search *q, uint32_t span)
 {
     uint32_t count = q->spans_before[span / 4096];
@@ -410,7 +410,7 @@ static bool is_before(const struct weft_search *q, uint32_t a, int64_t start, ui
     return a_start != start ? a_start < start : a < index;
 }
 
-/* The n-th hit in the order of their indices, from 0; and how many lie below a promise. */
+/* The n-th hit by index, from 0; and how many hits lie below a promise. */
 static uint32_t nth_by_index(const struct weft_search *q, uint32_t n)
 {
     uint32_t w = 0, count;
@@ -439,7 +439,7 @@ static uint32_t nth(const struct weft_search *q, uint32_t n)
     return q->order && q->phase == DONE ? q->order[n] : nth_by_index(q, n);
 }
 
-/* How many hits come before one that begins then and has that index. */
+/* How many hits come before the one with that start and index. */
 static uint32_t count_before(const struct weft_search *q, int64_t start, uint32_t index)
 {
     if (q->phase != DONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Samples: a strip for each thread below the promises, on the same time axis. The more of a cell's time a thread was
- * on a core, the darker the cell; in one colour while a promise ran, in another while none did. Blank: it was on no
- * core. */
+/* Samples: a strip for each thread below the promises, on the same time axis. The longer a thread was on a core within
+ * a cell, the darker the cell: in one colour while a promise ran, in another while none did. Blank: the thread was on
+ * no core. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum {
     INTERRUPTS_HEIGHT = 5 * PX,
     SHADE_MIN = 44, /* of a cell that is not blank */
     INTERRUPT_MIN = 190,
-    PICKED_MAX = 4096, /* samples that are looked at where it is pointed to */
+    PICKED_MAX = 4096, /* samples that are read for the place under the pointer */
 };
 
 uint32_t canvas_strips(const struct canvas *c)
@@ -30,7 +30,8 @@ int32_t canvas_strip_height(const struct canvas *c)
     return canvas_scaled(c, STRIP_HEIGHT);
 }
 
-/* The strips of the profile that the one at a place shows, of so many: the last one all that are left. */
+/* Which strips of the profile the drawn strip number `at` shows, if there are so many: the last one shows all that are
+ * left. */
 static uint32_t last_of(const struct weft_density *d, uint32_t at, uint32_t strips)
 {
     return at + 1 == strips ? d->strips : at + 1;
@@ -38,7 +39,7 @@ static uint32_t last_of(const struct weft_density *d, uint32_t at, uint32_t stri
 
 /* ---- Drawing ---- */
 
-/* Two inks, one over the other, that give the shares of each: part and other of whole, together at most whole. */
+/* Opacities of two inks, one over the other, that show two shares: part and other of whole, together at most whole. */
 struct blend {
     uint8_t below, above;
 };
@@ -52,7 +53,7 @@ static struct blend blend_of(uint64_t part, uint64_t other, uint64_t whole)
     }
     if (all == 0 || whole == 0)
         return (struct blend){0, 0};
-    /* Clocks differ a little, and several threads may be on several cores. */
+    /* Needed because clocks differ a little, and several threads may be on several cores. */
     uint64_t shown = all < whole ? all : whole;
     uint64_t shade = SHADE_MIN + shown * (255 - SHADE_MIN) / whole;
     uint64_t below = shade * part / all, above = shade - below;
@@ -60,7 +61,7 @@ static struct blend blend_of(uint64_t part, uint64_t other, uint64_t whole)
     return (struct blend){(uint8_t)(below < 255 ? below : 255), (uint8_t)above};
 }
 
-/* What is drawn of a strip, cell by cell. */
+/* The cells of a strip. */
 struct cells {
     uint8_t *promise, *other, *interrupt;
     uint32_t count;
@@ -205,7 +206,7 @@ void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips)
 
 /* ---- Pointing ---- */
 
-/* A sample's innermost function as a number: those without a name by their location. */
+/* A sample's innermost function as a number; a function without a name goes by its location. */
 static uint64_t running(const struct weft_profile *p, const struct weft_sample *s,
                         uint32_t *location)
 {
@@ -227,7 +228,7 @@ static int by_running(const void *a, const void *b)
     return weft_order(x->running, y->running);
 }
 
-/* Of many samples, some that are spread evenly are looked at. */
+/* If there are many samples, an evenly spread selection of them is read. */
 static void find_hottest(struct weft_strip_pick *out, const struct weft_density *d,
                          struct found *found, uint32_t first, uint32_t last, int64_t from,
                          int64_t to)
@@ -266,7 +267,7 @@ void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
         return;
     uint32_t first = pick->strip, last = last_of(d, first, g->strips);
     int32_t x = weft_geometry_x(g, pick->time_ns);
-    x = g->x0 + (x - g->x0) / CELL * CELL; /* the cell, and its neighbours */
+    x = g->x0 + (x - g->x0) / CELL * CELL; /* the cell and its neighbours */
     out->from_ns = weft_geometry_time(g, x - CELL);
     out->to_ns = weft_geometry_time(g, x + 2 * CELL);
     out->to_ns = out->to_ns > out->from_ns ? out->to_ns : out->from_ns + 1;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* How wide texts are, from a table instead of the machine's fonts. */
+/* Text widths, from a table instead of the machine's fonts. */
 #ifndef WEFT_VIEW_TEXT_H
 #define WEFT_VIEW_TEXT_H
 
 #include "format/utf8.h"
 
-/* Width of valid UTF-8 at that font size, both in the draw list's coordinate units. From the advance
- * widths of DejaVu Sans, that is somewhat wider than most other fonts. */
+/* Width of valid UTF-8 at that font size, both in the draw list's coordinate units. From the advance widths of DejaVu
+ * Sans, which is somewhat wider than most other fonts. */
 int32_t weft_text_width(const char *text, size_t size, int32_t font_size, bool bold);
 
-/* How many bytes of valid UTF-8 fit into width, and in *fits how wide they are. */
+/* How many bytes of valid UTF-8 fit into width; *fits is how wide they are. */
 size_t weft_text_fit(const char *text, size_t size, int32_t font_size, bool bold, int32_t width,
                      int32_t *fits);
 

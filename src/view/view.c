@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Divides the picture and puts its parts together; and the questions about promises that pictures and
- * their readers ask. */
+/* Divides the picture and puts its parts together; also answers questions about promises for pictures and viewers. */
 #include "view/view.h"
 
 #include <stdlib.h>
@@ -14,9 +13,9 @@ enum {
     RULER_HEIGHT = 18 * PX,
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
     ROWS_MIN_HEIGHT = 48 * PX,
-    COUNTERS_SHARE = 3, /* counters get that part of the height at most */
-    STRIPS_SHARE = 4,   /* and strips of samples that part */
-    /* A picture without a given height has room for that many rows; more are squeezed. */
+    COUNTERS_SHARE = 3, /* counters get at most 1/3 of the height */
+    STRIPS_SHARE = 4,   /* and strips of samples at most 1/4 */
+    /* A picture without a given height has room for this many rows; if there are more, they are squeezed. */
     ROWS_MAX = 140,
     TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
 };
@@ -35,8 +34,8 @@ static bool viewport_is_sound(const struct weft_viewport *vp)
            (whole || vp->from_ns < vp->to_ns);
 }
 
-/* What strips of one kind get of a height that they share with rows that want so much: what these leave, but a part
- * of all at most, and one strip at least. */
+/* How much height strips of one kind get if the rows want `wanted`: what the rows leave, but at most a fixed share of
+ * the whole, and at least one strip. */
 static int32_t share(int32_t room, int64_t rows, int32_t least, int32_t part)
 {
     int64_t left = room - rows, most = room / part;
@@ -44,7 +43,7 @@ static int32_t share(int32_t room, int64_t rows, int32_t least, int32_t part)
     return (int32_t)(left < most ? left : most);
 }
 
-/* How many strips of samples there is room for. */
+/* How many strips of samples fit. */
 static uint32_t fit_strips(const struct canvas *c, int32_t room, int64_t rows)
 {
     uint32_t strips = canvas_strips(c);
@@ -56,7 +55,7 @@ static uint32_t fit_strips(const struct canvas *c, int32_t room, int64_t rows)
     return strips < fit ? strips : fit;
 }
 
-/* What is left for the rows of a given height. */
+/* How much of a given height is left for the rows. */
 static int32_t divide_height(struct canvas *c, int32_t room, uint32_t *strips, int32_t *counters,
                              int32_t *legend)
 {
@@ -128,7 +127,7 @@ static void draw(struct canvas *c)
     canvas_find_shapes(c);
     canvas_find_flags(c);
 
-    canvas_draw_title(c); /* first, for readers of the SVG take the first text as its title */
+    canvas_draw_title(c); /* first, because SVG viewers take the first text as the title */
     canvas_draw_regions(c);
     canvas_draw_range(c);
     canvas_draw_ruler(c);
@@ -180,7 +179,7 @@ static void canvas_init(struct canvas *c)
     axis_init(&c->axis, c->from_ns, c->to_ns, c->x0, c->x1);
 }
 
-/* One picture; *note_lines: for which the legend has room, and then how many it needs. */
+/* Draws one picture. *note_lines: how many lines of notes the legend has room for; on return, how many it needs. */
 static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
                      const struct weft_scene *s, const struct weft_viewport *vp,
                      int32_t *note_lines)
@@ -220,7 +219,7 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     const struct weft_drawlist before = *list;
     int32_t room = 1, lines = 1;
     int rc = draw_once(list, used, s, vp, &lines);
-    while (rc == 0 && !vp->no_legend && lines > room) { /* what is left out is said to the end */
+    while (rc == 0 && !vp->no_legend && lines > room) { /* the notes are then complete */
         list->draws = before.draws;
         list->point_count = before.point_count;
         list->text_bytes = before.text_bytes;
@@ -240,7 +239,7 @@ uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t
 {
     uint32_t final = weft_model_final(m, promise);
     uint32_t *chain = malloc(m->promises * sizeof *chain);
-    /* Whether a promise becomes the final one is found out once for each; a chain may be long. */
+    /* For each promise, whether it becomes the final one is computed only once; a chain may be long. */
     uint8_t *joined = calloc(m->promises, 1); /* 1: no, 2: yes */
     *count = 0;
     if (!chain || !joined) {

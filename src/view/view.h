@@ -22,7 +22,7 @@ enum weft_mark_kind {
     WEFT_MARK_AFFECTED,   /* a band behind the promise's line */
     WEFT_MARK_EVIDENCE,   /* a flag with a short text, at from_ns on the promise's line */
     WEFT_MARK_DIVERGENCE, /* a dashed line over all rows, its text on the ruler */
-    WEFT_MARK_RUNNING,    /* the others are steps of a path: thick lines, joined to one */
+    WEFT_MARK_RUNNING,    /* this and the rest are steps of a path: thick lines joined into one */
     WEFT_MARK_READY,      /* or the loop was blocked: something else ran */
     WEFT_MARK_COLLECTING, /* or others had the core */
     WEFT_MARK_OUTSIDE,
@@ -32,8 +32,8 @@ enum weft_mark_kind {
 
 struct weft_mark {
     enum weft_mark_kind kind;
-    uint32_t promise; /* WEFT_NONE or the loop, which have no line: a flag is on the ruler then */
-    uint32_t other;   /* EVIDENCE: whose line is joined with it at that time, or WEFT_NONE */
+    uint32_t promise; /* WEFT_NONE or the loop have no line: then the flag is on the ruler */
+    uint32_t other;   /* EVIDENCE: the promise that is linked at that time, or WEFT_NONE */
     int64_t from_ns, to_ns;
     const char *text; /* or NULL */
 };
@@ -43,13 +43,13 @@ struct weft_mark {
 struct weft_viewport {
     int64_t from_ns, to_ns; /* from < to, within WEFT_TIME_MAX; both 0: all */
     int32_t width_px;       /* 0: 1600 */
-    int32_t height_px;      /* 0: as high as the rows need, within reason */
+    int32_t height_px;      /* 0: as high as the rows need, up to a limit */
     int32_t top_px;         /* where it begins in the list, which may hold other pictures above */
 
-    /* Rows that do not all fit are squeezed; spread says how far those near the focus are not: from 0
-     * (all alike) to WEFT_SPREAD_MAX (as high as they need; the others then lie pressed together at the
-     * upper and the lower edge). The focus is a row of the layout and where its middle lies, in pixels
-     * below top_px. WEFT_NONE: the row of the selection where there is one, else the first. */
+    /* If the rows do not all fit, they are squeezed; spread says how much those near the focus are spared: from 0 (all
+     * alike) to WEFT_SPREAD_MAX (as high as they need; the others are then pressed together at the upper and the lower
+     * edge). The focus is a row of the layout and where its middle lies, in pixels below top_px. WEFT_NONE: the row of
+     * the selection where there is one, else the first. */
     uint32_t focus_row;
     int32_t focus_px;
     uint16_t spread;
@@ -70,28 +70,28 @@ struct weft_viewport {
     bool no_counters;
     bool no_strips; /* of samples */
     bool no_legend;
-    bool tips; /* texts for being pointed at, as a still picture needs them */
+    bool tips; /* with tips, which a still picture needs */
 };
 
 #define WEFT_SPREAD_MAX 1000
 
-/* What of a trace belongs into a picture but is not in it, or not singly: what the legend says. */
+/* What belongs into a picture but is missing or not shown individually: the legend says so. */
 struct weft_left_out {
     uint64_t folded;        /* promises that are drawn as density, with others */
-    uint32_t arrows;        /* interactions without one; those that look alike have one together */
-    uint32_t names;         /* promises with a line of their own at which nothing is written */
+    uint32_t arrows;        /* interactions without an arrow; those that look alike share one */
+    uint32_t names;         /* promises with a line of their own but without a text */
     uint32_t regions;       /* sleeps and collections */
     uint32_t scales;        /* groups of counters … */
     uint32_t counters;      /* … and counters of a group that is drawn … */
-    uint32_t counter_names; /* … and those that have a line and no name */
+    uint32_t counter_names; /* … and those that have a line but no name */
     uint32_t threads;       /* of samples, which have no strip at all … */
     uint32_t together;      /* … or share one */
     uint32_t marks;
     bool edges; /* lines of creation and becoming, of promises that are folded */
 };
 
-/* Where things lie in a picture: filled while it is drawn, for questions about it. All zero at first,
- * used again by the next picture. Coordinates are those of the draw list. */
+/* Where things are in a picture: filled in while it is drawn, used to answer questions about it. All zero at first; the
+ * next picture reuses it. Coordinates are those of the draw list. */
 struct weft_geometry {
     int32_t x0, x1;         /* of the time axis … */
     int64_t from_ns, to_ns; /* … from and to these times */
@@ -103,10 +103,10 @@ struct weft_geometry {
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row; /* row of the layout */
-    int32_t *shown_y;    /* top of each, and of what would follow the last one */
+    int32_t *shown_y;    /* top of each; one extra entry for the end of the last row */
     uint32_t shown, room;
 
-    /* Rows that are drawn together: the first of each (place in shown_row), and shown. */
+    /* Rows that are drawn together: the first of each lane (place in shown_row), then `shown` as the end. */
     uint32_t *lane;
     uint32_t lanes;
     int32_t shape_width; /* wider lines in a lane of their own are not folded */
@@ -114,13 +114,13 @@ struct weft_geometry {
 
 void weft_geometry_fini(struct weft_geometry *g);
 
-/* The time at an x, and the x of a time (not farther than some pixels outside of the axis). */
+/* The time at an x, and the x of a time (at most a few pixels outside the axis). */
 int64_t weft_geometry_time(const struct weft_geometry *g, int32_t x);
 int32_t weft_geometry_x(const struct weft_geometry *g, int64_t time_ns);
 
 /* What lies at a point of a picture. */
 enum weft_place_kind {
-    WEFT_PLACE_NONE, /* outside, the legend, an empty part of the rows */
+    WEFT_PLACE_NONE, /* outside, in the legend or in an empty part of the rows */
     WEFT_PLACE_RULER,
     WEFT_PLACE_PROMISE, /* a line of its own */
     WEFT_PLACE_FOLD,    /* several promises that are drawn as one */
@@ -131,42 +131,42 @@ enum weft_place_kind {
 struct weft_pick {
     enum weft_place_kind kind;
     int64_t time_ns;
-    uint32_t row;     /* of the layout, nearest; WEFT_NONE: no rows */
-    uint32_t promise; /* the one, or the longest of a fold; WEFT_NONE */
-    uint32_t folded;  /* how many promises of the fold, exactly; 1 for a promise */
-    uint32_t strip;   /* which, of a strip */
+    uint32_t row;     /* nearest row of the layout; WEFT_NONE: no rows */
+    uint32_t promise; /* the promise, or the longest one of a fold; or WEFT_NONE */
+    uint32_t folded;  /* exact number of promises in the fold; 1 for a promise */
+    uint32_t strip;   /* which strip */
 };
 
-/* Draws into *list, which is empty (all zero) or of an earlier picture; with a top_px, below what is
- * there. g may be NULL. Returns 0, WEFT_E_NOMEM, or WEFT_E_INVALID for a viewport out of range; the list
- * may then be released and nothing else. */
+/* Draws into *list, which is empty (all zero) or left from an earlier picture; with a top_px, below what it contains. g
+ * may be NULL. Returns 0, WEFT_E_NOMEM, or WEFT_E_INVALID for a viewport out of range; after an error the list can only
+ * be released. */
 int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
                    const struct weft_viewport *vp);
 
-/* What lies at a point of the picture that was drawn with that geometry. */
+/* Finds what is at a point of the picture that was drawn with that geometry. */
 struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
                                 int32_t x, int32_t y);
 
-/* What a strip of samples shows where it is pointed at. */
+/* What a strip of samples shows under the pointer. */
 struct weft_strip_pick {
-    uint32_t thread;        /* of the profile; WEFT_NONE: several … */
-    uint32_t threads;       /* … so many */
-    int64_t from_ns, to_ns; /* what lies under the pointer */
-    uint64_t on_ns;         /* on a core, within that: of several threads perhaps more */
+    uint32_t thread;        /* thread of the profile; WEFT_NONE: several … */
+    uint32_t threads;       /* … this many */
+    int64_t from_ns, to_ns; /* times under the pointer */
+    uint64_t on_ns;         /* on a core within that time; with several threads it can be more */
     uint64_t promise_ns;    /* … of that while a promise ran */
     uint64_t interrupted_ns;
     uint64_t samples;
     uint32_t
-        location; /* what was found running most often: innermost; WEFT_NONE: there are no samples … */
-    uint64_t hottest, looked; /* … in so many, of those that were looked at */
+        location; /* the innermost function found most often; WEFT_NONE: there are no samples … */
+    uint64_t hottest, looked; /* … found in this many of the samples that were read */
 };
 
-/* pick is of a strip, of that picture. */
+/* pick must be a strip of that picture. */
 void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
                         const struct weft_geometry *g, const struct weft_pick *pick);
 
-/* The promise and all that it becomes or that became it, as indices; *count says how many. The caller
- * frees it. NULL: no memory. */
+/* The indices of the promise and of all that it becomes or that became it; *count is how many. The caller frees the
+ * array. NULL: no memory. */
 uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t *count);
 
 #endif
