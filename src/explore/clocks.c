@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Traces that were recorded at the same time lie so that the same moment of the wall clock stands at the same place. A
- * trace is put beside the first one above it that it overlaps; where there is none, both begin at the same place. */
+/* Traces that were recorded at the same time are aligned so that the same wall-clock time is at the same x. A trace is
+ * aligned with the first one above it that it overlaps; if there is none, both begin at the same place. */
 #include <stdio.h>
 
 #include "explore/fact.h"
@@ -11,7 +11,7 @@ static bool wall_of(const struct explore_pane *p, int64_t *begin, int64_t *end)
 {
     const struct weft_model *m = p->model;
     *begin = m->wall_ns;
-    *end = m->wall_ns + (m->end_ns > 0 ? m->end_ns : 0); /* both are far from the largest number */
+    *end = m->wall_ns + (m->end_ns > 0 ? m->end_ns : 0); /* cannot overflow */
     return m->has_wall;
 }
 
@@ -36,7 +36,7 @@ void explore_clocks_find(const struct weft_explorer *e, struct explore_clocks *c
             }
 }
 
-/* Whether the pane lies where the clocks say. */
+/* Returns true if the pane is where the clocks say. */
 static bool is_there(const struct weft_explorer *e, const struct explore_clocks *c, unsigned pane)
 {
     return explore_round(e->pane[pane].offset) == explore_round(c->offset[pane]);

@@ -11,7 +11,7 @@ const struct weft_command_info weft_commands[WEFT_COMMANDS] = {
 #include "explore/command.def"
 };
 
-/* Whether one of the keys, words with spaces between them, is this one. */
+/* Returns true if `wanted` is one of `keys`, which are separated by spaces. */
 static bool is_among(const char *keys, const char *wanted)
 {
     size_t n = strlen(wanted);
@@ -45,7 +45,7 @@ enum weft_command weft_command_of_key(const char *key, unsigned mods)
     enum weft_command command = WEFT_COMMANDS;
     if (strlen(key) > 24)
         return WEFT_COMMANDS;
-    if (mods & WEFT_SHIFT) /* a character says so itself */
+    if (mods & WEFT_SHIFT) /* the character itself already says whether Shift is held */
         command = command_of(key, mods);
     return command < WEFT_COMMANDS ? command : command_of(key, mods & ~(unsigned)WEFT_SHIFT);
 }

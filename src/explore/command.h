@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The commands of the viewers, which keys and menus stand for. */
+/* The commands of the viewers; keys and menu items trigger them. */
 #ifndef WEFT_EXPLORE_COMMAND_H
 #define WEFT_EXPLORE_COMMAND_H
 
@@ -21,7 +21,7 @@ struct weft_command_info {
 };
 extern const struct weft_command_info weft_commands[WEFT_COMMANDS];
 
-/* The command that the key stands for (see weft_explorer_key), or WEFT_COMMANDS. */
+/* The command of a key (see weft_explorer_key), or WEFT_COMMANDS. */
 enum weft_command weft_command_of_key(const char *key, unsigned mods);
 
 #endif

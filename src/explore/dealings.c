@@ -51,12 +51,12 @@ static void look_at_waits(struct finder *f, struct explore_waits *w, const uint3
     }
 }
 
-/* Notifications that nobody was waiting for. Both lists are in the order of recording. */
+/* Notifications that came while nobody was waiting. Both lists are in the order of recording. */
 static void look_at_notifications(struct finder *f)
 {
     const struct weft_history *h = f->h;
     const struct explore_waits *w = &f->d->others;
-    const struct weft_wait *last = NULL; /* the last to end, of those that have begun */
+    const struct weft_wait *last = NULL; /* the wait that ends last, of those that have begun */
     uint32_t begun = 0;
     for (uint32_t i = h->notified_first[f->promise]; i < h->notified_first[f->promise + 1]; i++) {
         uint32_t x = h->notified[i];

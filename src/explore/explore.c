@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Life, panes, drawing. */
+/* The explorer's life, its panes, and drawing. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +94,7 @@ void explore_activate(struct weft_explorer *e, unsigned pane)
     e->active = pane;
     e->trace_is_stale = true;
     e->changed |= WEFT_CHANGED_FACTS;
-    if (pane < e->panes && e->pane[pane].height_px == 0) { /* another one makes room */
+    if (pane < e->panes && e->pane[pane].height_px == 0) { /* the oldest one makes room */
         e->placed = false;
         explore_moved(e);
     }
@@ -136,7 +136,7 @@ static void measure(struct explore_pane *p)
     p->end = clamped(m->end_ns > 0 ? m->end_ns : 1);
 }
 
-/* Room for each counter to be switched off; never NULL. */
+/* One flag for each counter, set if it is switched off; never NULL. */
 static uint8_t *new_counters(const struct weft_model *m)
 {
     return calloc((size_t)m->counters + 1, 1);
@@ -172,7 +172,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     return 0;
 }
 
-/* What was measured of a scene that goes away. */
+/* Forgets what was measured of a scene that goes away. */
 static void forget_scene(struct weft_explorer *e)
 {
     fini_facts(e);
@@ -182,7 +182,7 @@ static void forget_scene(struct weft_explorer *e)
     e->hovered = WEFT_NONE;
 }
 
-/* The counters that were switched off still are; by name, both sorted by it. */
+/* Counters that were switched off stay off; they are matched by name, and both lists are sorted by it. */
 static void keep_counters(struct explore_pane *p, const struct weft_model *m, uint8_t *counter_off)
 {
     for (uint32_t old = 0, new = 0; old < p->model->counters; old++) {
@@ -197,14 +197,14 @@ static void keep_counters(struct explore_pane *p, const struct weft_model *m, ui
     }
 }
 
-/* How much later the new one begins: of a ring the oldest events are gone. 0 for a trace of another time. */
+/* How much later the new trace begins: the oldest events of a ring may be gone. 0 if it is a trace from another time. */
 static double lost_ns(const struct weft_model *old, const struct weft_model *m)
 {
     uint64_t later = m->first_ns - old->first_ns;
     return old->end_ns > 0 && later <= (uint64_t)old->end_ns ? (double)later : 0;
 }
 
-/* Times of the pane are counted from a later one. */
+/* Shifts the pane's times: they are counted from a later moment now. */
 static void begin_later(struct weft_explorer *e, unsigned pane, double by)
 {
     struct explore_pane *p = &e->pane[pane];
@@ -301,7 +301,7 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
         e->range_from_ns = e->range_to_ns = 0;
         e->range_pane = 0;
     }
-    if (pane == 0 && e->panes > 1 && !e->is_free) { /* the next one is the first one then */
+    if (pane == 0 && e->panes > 1 && !e->is_free) { /* the next pane becomes the first */
         double offset = e->pane[1].offset;
         e->window.from += offset;
         e->window.to += offset;
@@ -370,8 +370,7 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
     explore_moved(e);
 }
 
-/* Divides the height among the panes: equally. Those for which there is no room are left out, the active
- * one is not. */
+/* Divides the height equally among the panes. Panes for which there is no room are left out, but never the active one. */
 static void place_panes(struct weft_explorer *e)
 {
     int32_t flame = explore_flame_height(e, e->height_px), height = e->height_px - flame;
@@ -405,7 +404,7 @@ static void place_times(const struct weft_explorer *e, unsigned pane, struct wef
     v->to_ns = to > most ? most : to <= v->from_ns ? v->from_ns + 1 : to;
     if (e->range_from_ns == e->range_to_ns || (e->is_free && pane != e->range_pane))
         return;
-    /* Where axes are linked, the same range of all is shown. */
+    /* If axes are linked, all panes show the same range. */
     double shift = e->is_free ? 0 : e->pane[pane].offset - e->pane[e->range_pane].offset;
     v->range_from_ns = explore_round((double)e->range_from_ns + shift);
     v->range_to_ns = explore_round((double)e->range_to_ns + shift);
@@ -454,7 +453,7 @@ static int draw_nothing(const struct weft_explorer *e, struct weft_drawlist *lis
     return list->failed ? WEFT_E_NOMEM : 0;
 }
 
-/* Still: a picture to be kept. Otherwise the panes remember where everything is. */
+/* still: a picture to be saved. Otherwise the panes remember where everything is. */
 static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool still)
 {
     weft_drawlist_clear(list, e->width_px, e->height_px);
@@ -530,7 +529,7 @@ int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
         v.notes = i + 1 == e->panes ? e->note_count : 0;
         int rc = weft_view_draw(&list, NULL, e->pane[i].scene, &v);
         int32_t own = list.height / WEFT_PX;
-        height = own > height ? own : height; /* all get the same */
+        height = own > height ? own : height; /* all get the same value */
         weft_drawlist_fini(&list);
         if (rc < 0)
             return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The viewer without a screen: what the window, the page and `weft render --at` have in common. It keeps
- * where one looks, answers to pointer, keys and commands, and says what is to be shown; a front only carries
- * events in, and pictures and texts out.
+/* The viewer without a screen: what the window, the page and `weft render --at` have in common. It keeps the view's
+ * position, responds to pointer, keys and commands, and says what to show; a front end only carries events in, and
+ * pictures and texts out.
  *
  *     weft_explorer_new(&e);
  *     weft_explorer_add(e, scene, model, "bad.weft");
@@ -9,8 +9,8 @@
  *     weft_explorer_scroll(e, 800, 300, 0, -1, 0);         one notch of the wheel: zooms in
  *     paint(weft_explorer_draw(e));
  *
- * Positions are in pixels from the upper left corner of the picture. Texts that are handed out are valid
- * UTF-8 without control characters, terminated, and borrowed until the next call that is not a question.
+ * Positions are in pixels from the upper left corner of the picture. Returned texts are valid UTF-8 without control
+ * characters, terminated, and borrowed until the next call that changes something.
  *
  * An explorer belongs to one thread. */
 #ifndef WEFT_EXPLORE_EXPLORE_H
@@ -36,13 +36,13 @@ void weft_explorer_free(struct weft_explorer *e);
 int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct weft_model *model,
                       const char *title);
 
-/* The same trace, read again: position, selection (by number) and search are kept; where the end was seen,
- * the new end is. The explorer takes over what *scene and *model are; afterwards they are what it had, which
+/* Replaces a pane's trace with the same trace, read again. Position, selection (by number) and search are kept; if the
+ * end was in view, the new end is. The explorer takes ownership of *scene and *model and puts its old ones there, which
  * the caller frees. */
 void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **scene,
                             struct weft_model **model);
 
-/* Likewise, and frees what it had: that takes time where a trace is large. */
+/* The same, but frees the old ones itself: that takes time if the trace is large. */
 void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
                            struct weft_model *model);
 
@@ -54,11 +54,11 @@ uint64_t weft_explorer_events(const struct weft_explorer *e, unsigned pane);
 
 /* ---- What went wrong ----
  *
- * An analysis takes memory and time, so it is not made by adding a trace: whoever shows traces makes one, on any
- * thread, and hands it over when it is there. Until then, and without one, all else goes on as it does. */
+ * An analysis takes memory and time, so adding a trace does not start one. The front end makes it, on any thread, and
+ * hands it over when it is ready. Until then, everything else works. */
 
 struct weft_analysis {
-    struct weft_history *history; /* of the model, which must stay */
+    struct weft_history *history; /* of the model, which must outlive it */
     struct weft_findings findings;
 };
 
@@ -68,43 +68,43 @@ int weft_analysis_new(struct weft_analysis **out, const struct weft_model *m,
                       weft_progress_fn *progress, void *data);
 void weft_analysis_free(struct weft_analysis *a);
 
-/* One of the pane's trace is being made: facts say so. */
+/* Tells the explorer that an analysis of the pane's trace is being made: the facts say so. */
 void weft_explorer_analysing(struct weft_explorer *e, unsigned pane);
 
-/* Takes over the analysis of a pane's trace; one of another model (the trace has been read again) is only freed.
- * NULL: there will be none. A finding that a place has asked for is shown now. */
+/* Takes ownership of the analysis of a pane's trace; if it is of another model (because the trace was read again), it
+ * is only freed. NULL: there will be none. If a place asked for a finding, it is shown now. */
 void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_analysis *a);
 
-/* That of a pane, or NULL: borrowed, until the pane is exchanged, removed or analysed again. */
+/* The analysis of a pane, or NULL; borrowed until the pane is replaced, removed or analysed again. */
 const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e, unsigned pane);
 
-/* Whether the first two traces are to be compared (a place has diff=1), which has not been done: there are two, and
- * both are analysed. */
+/* Returns true if the first two traces are still to be compared: a place has diff=1, there are two traces, and both are
+ * analysed. */
 bool weft_explorer_wants_diff(const struct weft_explorer *e);
 
-/* The second pane's trace compared with the first one's, a good one: takes over what is in *d, and shows where
- * they diverge unless the place that asked for it says where to look. */
+/* Hands over the comparison of the second pane's trace with the first one's, which is the good run. Takes ownership of
+ * what is in *d. Shows where they diverge, unless the place that asked for it says where to look. */
 void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d);
 
-/* All of this here and now, for those who have no threads: analyses what has not been, and compares what is to be
+/* All of this at once, for programs without threads: analyses what has not been analysed, and compares what is to be
  * compared. Returns 0 or WEFT_E_NOMEM. */
 int weft_explorer_analyse(struct weft_explorer *e);
 
-/* Whether a place shows what only an analysis can say. */
+/* Returns true if a place shows something that only an analysis can provide. */
 bool weft_explorer_place_is_analysed(const char *place);
 
-/* A finding of a pane, as weft explain --all numbers them from 1. Returns false if there is none. */
+/* Shows a finding of a pane, numbered from 1 as in weft explain --all. Returns false if there is no such finding. */
 bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t number);
 
 /* ---- What is to be shown ---- */
 
-/* 200 to 16384 pixels each way; what is outside is brought inside. */
+/* 200 to 16384 pixels each way; other values are clamped. */
 void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px);
 
 /* The picture. NULL: no memory. */
 const struct weft_drawlist *weft_explorer_draw(struct weft_explorer *e);
 
-/* What has changed since it was asked last, so that a front knows what to do. */
+/* What has changed since the last call, so that a front end knows what to update. */
 enum {
     WEFT_CHANGED_PICTURE = 1,
     WEFT_CHANGED_FACTS = 2,  /* of the selection or the measured range */
@@ -115,43 +115,43 @@ enum {
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
-/* Goes on with work that takes long (a search), for some milliseconds. Returns whether there is more. */
+/* Continues long work (a search) for a few milliseconds. Returns true if there is more to do. */
 bool weft_explorer_work(struct weft_explorer *e);
 
-/* A still picture of what is seen, with a legend and texts for being pointed at, for saving. Returns 0 or
- * WEFT_E_NOMEM. The caller owns what is in *list. */
+/* A still picture of the current view, with a legend and tips, for saving. Returns 0 or WEFT_E_NOMEM. The caller owns
+ * what is in *list. */
 int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list);
 
-/* The height at which such a picture has room for all rows, at most that many pixels; 0: no memory. */
+/* The height at which such a picture has room for all rows, but at most most_px; 0: no memory. */
 int weft_explorer_natural_height(struct weft_explorer *e, int most_px);
 
 /* ---- Facts: of the selected promise, and of the measured range ---- */
 
 enum weft_link {
     WEFT_LINK_NONE,
-    WEFT_LINK_PROMISE, /* leads to a promise */
-    WEFT_LINK_TIME,    /* leads to a time */
-    WEFT_LINK_MOMENT,  /* leads to a promise at a time */
-    WEFT_LINK_FINDING, /* leads to a finding */
-    WEFT_LINK_DIFF,    /* leads to where two traces diverge */
-    WEFT_LINK_FRAME,   /* leads to a frame of the flame graph */
+    WEFT_LINK_PROMISE, /* goes to a promise */
+    WEFT_LINK_TIME,    /* goes to a time */
+    WEFT_LINK_MOMENT,  /* goes to a promise at a time */
+    WEFT_LINK_FINDING, /* goes to a finding */
+    WEFT_LINK_DIFF,    /* goes to where two traces diverge */
+    WEFT_LINK_FRAME,   /* goes to a frame of the flame graph */
 };
 
 struct weft_fact {
-    const char *name; /* "created by"; empty: one more of what stands above */
+    const char *name; /* "created by"; empty: the same as the fact above */
     const char *text; /* "#12 GET /users/7, 1.2 ms" */
     enum weft_link link;
     bool heading; /* begins a group; text is empty */
     bool bad;     /* to be shown in the colour of failures */
 };
 
-/* Nothing selected and nothing measured: facts of the trace. */
+/* If nothing is selected and nothing measured, these are facts about the trace. */
 const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *count);
 
 /* Follows the link of the fact with that index. */
 void weft_explorer_follow(struct weft_explorer *e, uint32_t fact);
 
-/* ---- The visible promises as a list, for those who cannot see the picture ---- */
+/* ---- The visible promises as a list, for people who cannot see the picture ---- */
 
 #define WEFT_VISIBLE_MAX 200
 
@@ -161,7 +161,7 @@ struct weft_visible {
     uint32_t promise; /* index in the pane's model */
 };
 
-/* The ones that take most room, by the start of their lines; *all says how many there are. */
+/* The promises that take the most room, sorted by the start of their lines; *all is how many there are. */
 const struct weft_visible *weft_explorer_visible(struct weft_explorer *e, uint32_t *count,
                                                  uint32_t *all);
 
@@ -175,39 +175,38 @@ uint32_t weft_explorer_selected(const struct weft_explorer *e, unsigned *pane);
 
 enum { WEFT_SHIFT = 1, WEFT_CTRL = 2, WEFT_ALT = 4 };
 
-/* The pointer, without a button: what lies there is described, see weft_explorer_tip. */
+/* The pointer moved, without a button: what is there is described, see weft_explorer_tip. */
 void weft_explorer_point(struct weft_explorer *e, double x, double y);
 void weft_explorer_leave(struct weft_explorer *e);
 
-/* The main button, or a finger. clicks: 2 for a double click. On the rows, dragging pans (with WEFT_ALT or
- * while axes are free only this trace, in time), a click selects; on the ruler, dragging measures. */
+/* The main button, or a finger. clicks: 2 for a double click. On the rows, dragging pans (with WEFT_ALT, or while axes
+ * are not linked, it moves only this trace in time) and a click selects; on the ruler, dragging measures. */
 void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods);
 void weft_explorer_drag(struct weft_explorer *e, double x, double y);
 void weft_explorer_release(struct weft_explorer *e, double x, double y);
 
-/* The wheel, in notches, down and right positive: zooms about the pointer. With WEFT_SHIFT, and sideways,
- * it pans; with WEFT_CTRL it spreads rows only. */
+/* The wheel, in notches, down and right are positive: zooms around the pointer. With WEFT_SHIFT, or sideways, it pans;
+ * with WEFT_CTRL it only spreads rows. */
 void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,
                           unsigned mods);
 
-/* Two fingers whose middle is at x, y, has moved by dx, dy, and whose distance has changed by the factor. */
+/* Two fingers: their middle is at x, y and has moved by dx, dy; their distance has changed by the factor. */
 void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx, double dy,
                          double factor);
 
-/* A key, by its name in a browser ("ArrowLeft", "n", "N", "+", "Escape"). Returns whether it means
- * something. */
+/* A key, by its name in a browser ("ArrowLeft", "n", "N", "+", "Escape"). Returns true if the key has a meaning. */
 bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods);
 
-/* A command, also of those that a key stands for. Returns false where nothing could be done. Commands that
- * are the front's own (WEFT_COMMAND_FRONT) do nothing here. */
+/* Executes a command. Returns false if nothing could be done. Commands that belong to the front end
+ * (WEFT_COMMAND_FRONT) do nothing here. */
 bool weft_explorer_command(struct weft_explorer *e, enum weft_command command);
 
-/* What lies under the pointer, or "". */
+/* Describes what is under the pointer, or "". */
 const char *weft_explorer_tip(struct weft_explorer *e);
 
 /* ---- Search ---- */
 
-/* See view/search.h; empty: none. Goes on in weft_explorer_work. */
+/* Starts a search, see view/search.h; empty: none. weft_explorer_work continues it. */
 void weft_explorer_search(struct weft_explorer *e, const char *query);
 const char *weft_explorer_query(const struct weft_explorer *e);
 
@@ -216,28 +215,28 @@ const char *weft_explorer_found(struct weft_explorer *e);
 
 /* ---- Counters ---- */
 
-/* Of all panes, one after another. */
+/* Counters of all panes, one pane after another. */
 uint32_t weft_explorer_counters(const struct weft_explorer *e);
 const char *weft_explorer_counter(struct weft_explorer *e, uint32_t counter, bool *shown);
 void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool shown);
 
 /* ---- Places ---- */
 
-/* Where one looks, as one line to send to somebody, made for the fragment of a URL:
+/* The current view as one line that can be sent to somebody, made for the fragment of a URL:
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
- * finding=2 shows a finding with its evidence, path=1 the critical path of the selection (0: it is never shown),
- * diff=1 the second trace compared with the first one.
+ * finding=2 shows a finding with its evidence, path=1 the critical path of the selection (0: never), diff=1 the
+ * comparison of the second trace with the first.
  *
- * Times in nanoseconds, promises by their numbers. What belongs to the second trace ends in .2, and so on.
- * Keys that are not known are passed over, so that a newer weft can say more. */
+ * Times in nanoseconds, promises by their numbers. Keys for the second trace end in .2, and so on. Unknown keys are
+ * ignored, so that a newer weft can add some. */
 const char *weft_explorer_place(struct weft_explorer *e);
 
-/* Goes there. Returns false where a value makes no sense for these traces; the rest is done. */
+/* Goes to a place. Returns false if a value makes no sense for these traces; the rest is still applied. */
 bool weft_explorer_go(struct weft_explorer *e, const char *place);
 
-/* Whether a place wants scenes in which nothing is simplified: this cannot be changed by going there. */
+/* Returns true if a place wants scenes without simplification: going to the place cannot change that. */
 bool weft_explorer_place_is_raw(const char *place);
 
 /* ---- Looks ---- */

@@ -15,9 +15,9 @@ static const char ellipsis[] = "\xe2\x80\xa6";
 
 size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size)
 {
-    size_t dots = sizeof ellipsis - 1, most = 3 * room; /* a byte may take the place of three */
+    size_t dots = sizeof ellipsis - 1, most = 3 * room; /* one input byte may become three */
     size_t n = weft_text_clean(out, room - 1, text, size < most ? size : most);
-    if (size > most || n + dots >= room) { /* cut, or perhaps */
+    if (size > most || n + dots >= room) { /* cut, or possibly cut */
         n = weft_text_clean(out, room - 1 - dots, text, size < most ? size : most);
         memcpy(out + n, ellipsis, dots);
         n += dots;
@@ -135,7 +135,7 @@ int explore_fact_end(struct explore_facts *f)
         f->count = 0;
         return WEFT_E_NOMEM;
     }
-    for (uint32_t i = 0; i < f->count; i++) { /* they lie still from now on */
+    for (uint32_t i = 0; i < f->count; i++) { /* the texts no longer move from now on */
         f->fact[i].name = f->texts + f->at[2 * i];
         f->fact[i].text = f->texts + f->at[2 * i + 1];
     }
@@ -175,7 +175,7 @@ const char *explore_fact_text(enum explore_fact which)
     return facts[which].text;
 }
 
-/* A template with its slots filled, kept among the texts. */
+/* Fills a template's slots and stores the result among the texts. */
 static uint32_t fill(struct explore_facts *f, const char *template, size_t room,
                      const struct analyse_slot *slots, size_t count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Writing facts down; inside of facts. Where there is no memory f->failed is set, and nothing is added. */
+/* Functions that write facts. Private to the facts. Without memory, f->failed is set and nothing is added. */
 #ifndef WEFT_EXPLORE_FACT_H
 #define WEFT_EXPLORE_FACT_H
 
@@ -21,11 +21,11 @@ enum explore_fact {
 #undef FACT
 };
 
-/* Where a fact leads. */
+/* Where a fact's link goes. */
 struct explore_link {
     enum weft_link link;
     struct explore_target target;
-    bool again;   /* its name is that of the fact before it, and is left out */
+    bool again;   /* it has the same name as the fact before it, so the name is left out */
     bool is_long; /* up to EXPLORE_FACT_LONG bytes */
 };
 
@@ -40,7 +40,7 @@ static inline struct explore_link explore_time(int64_t time_ns)
                                  .target = {.promise = WEFT_NONE, .time_ns = time_ns}};
 }
 
-/* A long text that leads anywhere. */
+/* A long text with any link. */
 static inline struct explore_link explore_long(enum weft_link link, struct explore_target target)
 {
     return (struct explore_link){.link = link, .target = target, .is_long = true};
@@ -48,8 +48,8 @@ static inline struct explore_link explore_long(enum weft_link link, struct explo
 
 struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise, bool again);
 
-/* How a promise is called in a fact: with how long it lasted, or by its name alone, where what follows has times of its own. In
- * a slot: TEXT(promise, explore_called(s, promise).text). */
+/* What a promise is called in a fact: with how long it lasted, or by its name alone if times of its own follow. In a
+ * slot: TEXT(promise, explore_called(s, promise).text). */
 struct explore_name {
     char text[EXPLORE_FACT_PROMISE];
 };
@@ -59,8 +59,8 @@ struct explore_name explore_named(const struct weft_scene *s, uint32_t promise);
 void explore_fact_begin(struct explore_facts *f);
 int explore_fact_end(struct explore_facts *f); /* 0 or WEFT_E_NOMEM */
 
-/* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group. Promises have their
- * model with them: PROMISE_OF. */
+/* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group. Promises
+ * carry their model: PROMISE_OF. */
 #define explore_say(f, to, which, ...) explore_say_slots(f, to, which, ANALYSE_SLOTS(__VA_ARGS__))
 #define explore_heading(f, which, ...) explore_heading_slots(f, which, ANALYSE_SLOTS(__VA_ARGS__))
 void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
@@ -68,7 +68,7 @@ void explore_say_slots(struct explore_facts *f, struct explore_link to, enum exp
 void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
                            const struct analyse_slot *slots, size_t count);
 
-/* The name of a fact, and a slot that is filled with one; and its text. */
+/* The name of a fact, a slot filled with one, and the fact's text. */
 const char *explore_fact_name(enum explore_fact which);
 #define FIELD(name, which) TEXT(name, explore_fact_name(which))
 const char *explore_fact_text(enum explore_fact which);
@@ -77,7 +77,7 @@ const char *explore_fact_text(enum explore_fact which);
 void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,
                        const struct weft_path *path);
 
-/* The last one is bad. */
+/* Marks the last fact as bad. */
 void explore_fact_bad(struct explore_facts *f);
 
 /* "and 12 more", if there are more than were shown. */
@@ -86,13 +86,13 @@ void explore_fact_more(struct explore_facts *f, uint64_t all, uint64_t shown);
 /* A text of the trace, cleaned and cut with an ellipsis to room, terminated. Returns its size. */
 size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size);
 
-/* Likewise of the first label of a promise; "" if it has none. */
+/* The same for the first label of a promise; "" if it has none. */
 size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 
 /* "35 %"; "" if whole is 0. */
 struct weft_figure explore_share(uint64_t part, uint64_t whole);
 
-/* How long the line of a promise is. */
+/* The length of a promise's line. */
 int64_t explore_length(const struct weft_scene *s, uint32_t promise);
 
 /* The longest few of many promises. */
@@ -103,7 +103,7 @@ struct explore_top {
     uint32_t count, room;
 };
 
-/* second decides where lengths are equal; then the one that was added earlier comes first. */
+/* If lengths are equal, second decides; then the one that was added first. */
 void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second);
 
 #endif

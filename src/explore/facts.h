@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What can be said of a promise, of a range of time and of a trace, as lines of name and text with links.
- * Private to src/explore.
+/* Facts about a promise, a range of time or a trace, as lines of a name and a text, with links. Private to src/explore.
  *
  *     struct explore_facts f = {0};
  *     if (explore_facts_of_promise(&f, scene, promise) == 0)
@@ -8,8 +7,8 @@
  *             show(&f.fact[i]);
  *     explore_facts_fini(&f);
  *
- * All texts are valid UTF-8 without control characters, of at most about 200 bytes, and valid until the next
- * call that fills. Lists are bounded; what is left out is counted ("and 12 more"). */
+ * All texts are valid UTF-8 without control characters, of at most about 200 bytes, and valid until the next call that
+ * fills the struct. Lists are bounded; what is left out is counted ("and 12 more"). */
 #ifndef WEFT_EXPLORE_FACTS_H
 #define WEFT_EXPLORE_FACTS_H
 
@@ -22,38 +21,38 @@ struct explore_target {
     int64_t
         time_ns; /* WEFT_LINK_TIME, WEFT_LINK_MOMENT; also where the fact of a promise happened, if it has a
                        * time */
-    unsigned pane; /* of facts that are about several */
+    unsigned pane; /* which model, in facts about several */
 };
 
 struct explore_ranges; /* see ranges.h */
 
 struct explore_facts {
     struct weft_fact *fact;
-    struct explore_target *target; /* beside fact */
+    struct explore_target *target; /* parallel to fact */
     uint32_t count;
-    const char *trace; /* if not NULL: said of a promise, as there are several traces */
+    const char *trace; /* if not NULL: shown for a promise, because there are several traces */
     const struct weft_history
-        *history; /* of the scene's model; NULL: nothing is said of waits (yet) */
+        *history; /* of the scene's model; NULL: there are no facts about waits (yet) */
     const struct weft_analysis *analysis; /* of the trace, or NULL … */
     bool analysing;                       /* … yet */
-    const char *axis;                     /* if not NULL: said of a trace's time axis */
-    const struct weft_path *path;         /* if not NULL: said of a promise */
+    const char *axis;                     /* if not NULL: shown about a trace's time axis */
+    const struct weft_path *path;         /* if not NULL: shown about a promise */
 
     /* Of facts.c. */
     char *texts;
-    uint32_t *at; /* beside fact: where its name and its text begin in texts */
+    uint32_t *at; /* parallel to fact: where its name and its text begin in texts */
     uint32_t fact_room, target_room, at_room, text_bytes, texts_room;
     bool failed;
-    struct explore_ranges *ranges; /* of the scene that was measured last */
+    struct explore_ranges *ranges; /* of the last scene that was measured */
 };
 
-/* Each begins anew. Returns 0 or WEFT_E_NOMEM; there are no facts then. */
+/* Each of these replaces all facts. Returns 0 or WEFT_E_NOMEM; then there are no facts. */
 
 /* Some tens of milliseconds for ten million events, once there is a history. */
 int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise);
 
-/* Of what happens from from_ns to to_ns, both included. The first time for a scene as long as for a promise,
- * unless prepared; then some milliseconds at most. */
+/* Facts about what happens from from_ns to to_ns, both included. The first call for a scene takes as long as facts
+ * about a promise, unless it was prepared; later calls take a few milliseconds at most. */
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns);
 int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s);
@@ -61,11 +60,11 @@ int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s);
 /* title may be NULL. With an analysis, what it found comes first. */
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);
 
-/* Of a finding of f->analysis, of which shown are shown. */
+/* Facts about a finding of f->analysis, of which `shown` are shown. */
 int explore_facts_of_finding(struct explore_facts *f, const struct weft_scene *s, uint32_t finding,
                              uint32_t shown);
 
-/* Of two traces compared; the targets say of which each promise is. */
+/* Facts about two compared traces; the targets say which trace each promise belongs to. */
 int explore_facts_of_diff(struct explore_facts *f, const struct weft_scene *good,
                           const struct weft_scene *bad, const struct weft_diff *d);
 
@@ -75,7 +74,7 @@ void explore_facts_fini(struct explore_facts *f);
 void explore_put_share(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_share *s);
 
-/* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
+/* The promises that keys go to; WEFT_NONE: none, or the loop, which has no line. */
 uint32_t explore_walk_creator(const struct weft_scene *s, uint32_t promise);
 uint32_t explore_walk_waited_for(const struct weft_history *h, uint32_t promise); /* the longest */
 uint32_t explore_walk_resolver(const struct weft_scene *s, uint32_t promise);

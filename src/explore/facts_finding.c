@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The facts of what an analysis has found: a finding, a path, two traces compared. */
+/* Facts about what an analysis has found: a finding, a path, two traces compared. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ void explore_put_share(struct analyse_text *t, const struct weft_model *m,
 
 /* ---- A finding ---- */
 
-/* A text that the caller has put together, in a fact of its own. */
+/* Adds a text that the caller has composed as a fact of its own. */
 static void say_text(struct explore_facts *f, struct explore_link to, enum explore_fact which,
                      const char *text)
 {
@@ -92,7 +92,7 @@ int explore_facts_of_finding(struct explore_facts *f, const struct weft_scene *s
 
 /* ---- A path ---- */
 
-/* A long text that leads to a promise, if it is one. */
+/* A long text that links to a promise, if there is one. */
 static struct explore_link to_promise(uint32_t promise, unsigned pane)
 {
     const bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
@@ -139,7 +139,7 @@ static void add_change(struct explore_facts *f, const struct weft_change_found *
     say_text(f, to_promise(pane ? c->bad : c->good, pane), facts[c->kind], c->text);
 }
 
-/* The event as a run has it. */
+/* The event as it happened in one run. */
 static void add_event(struct explore_facts *f, const struct weft_scene *s, unsigned pane,
                       uint32_t number, uint32_t promise, int64_t time_ns)
 {

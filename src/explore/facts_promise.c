@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The facts of a promise, and where keys lead from it. */
+/* Facts about a promise, and where keys go from it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void look_at_promises(struct about *a)
     }
 }
 
-/* A pending one lives on, though its line ends with its last sign of life. */
+/* A pending promise lives on, although its line ends with its last sign of life. */
 static int64_t lived(const struct about *a)
 {
     const struct weft_promise *p = a->p;
@@ -62,21 +62,21 @@ static void add_source(struct about *a)
     const struct weft_place *place = &a->m->origin[origin];
     const char *name = weft_model_text(a->m, place->file, NULL);
     size_t size = strlen(name), most = sizeof file / 2;
-    if (size > most) /* the end of a path says more than its beginning */
+    if (size > most) /* the end of a file's path is more useful than its beginning */
         snprintf(file, sizeof file, "\xe2\x80\xa6%s", name + size - most);
     else
         snprintf(file, sizeof file, "%s", name);
     explore_say(a->f, explore_nowhere(), FACT_SOURCE, TEXT(file, file), NUMBER(line, place->line));
 }
 
-/* A fact that leads to a promise, and says only that. */
+/* A fact that only names a promise and links to it. */
 static void say_promise(struct about *a, enum explore_fact which, uint32_t promise, bool again)
 {
     explore_say(a->f, explore_promise(a->s, promise, again), which,
                 TEXT(promise, explore_called(a->s, promise).text));
 }
 
-/* A fact that leads to a time, and says only that. */
+/* A fact that only names a time and links to it. */
 static void say_time(struct about *a, enum explore_fact which, int64_t time_ns)
 {
     explore_say(a->f, explore_time(time_ns), which, TIME(when, time_ns));
@@ -186,7 +186,7 @@ static void add_labels(struct about *a)
     explore_fact_more(a->f, all, LABELS_SHOWN);
 }
 
-/* ---- What it waited for, and who for it ---- */
+/* ---- What it waited for, and what waited for it ---- */
 
 static int64_t wait_length(const struct weft_wait *w)
 {
@@ -204,7 +204,7 @@ static void longest_waits(const struct weft_history *h, const struct explore_wai
     }
 }
 
-/* How long after the last notification a wait began; 0: it did not, or there was none. */
+/* How long after the last notification a wait began; 0: it began before, or there was no notification. */
 static int64_t missed_ns(const struct about *a, const struct weft_wait *w)
 {
     const struct weft_history *h = a->f->history;
@@ -264,7 +264,7 @@ static void add_waits(struct about *a, const struct explore_waits *w, enum explo
     }
     if (w->late_ns <= 0)
         return;
-    /* What was there was used late: something else ran, or the loop was slow. */
+    /* The result was used late: something else ran, or the loop was slow. */
     explore_say(a->f, nowhere, mine ? FACT_READY : FACT_USED_LATE, LENGTH(length, w->late_ns));
     if (w->count > 1 && w->latest_ns) {
         const struct weft_wait *x = &h->wait[w->latest];
@@ -286,7 +286,7 @@ static void add_hold(struct about *a, const struct weft_hold *x, bool mine, bool
         explore_fact_bad(a->f); /* it has ended */
 }
 
-/* What the promise held, or (mine: false) who held it: what is held still, then the newest. */
+/* What the promise held, or (mine: false) what held it: first what is still held, then the newest. */
 static void add_holds(struct about *a, bool mine)
 {
     const struct weft_history *h = a->f->history;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The facts of a trace as a whole, and what to look at first. */
+/* Facts about a trace as a whole, and what to look at first. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,10 +20,10 @@ struct census {
         *wait; /* of each promise: the wait in which the trace ends; AWAKE or WEFT_NONE: none */
     uint64_t outcome[WEFT_OUTCOME_COUNT], all_overdue, waiting;
     struct explore_top overdue, failed, longest; /* the longest ones; failed: the first ones */
-    struct explore_top waits;                    /* that wait still, since when */
+    struct explore_top waits;                    /* promises that still wait, and since when */
 };
 
-/* Without a history nothing is said of waits. */
+/* Without a history there are no facts about waits. */
 static int find_waits(struct census *c, const struct weft_history *h)
 {
     c->wait = malloc(c->m->promises * sizeof *c->wait);
@@ -42,8 +42,7 @@ static int find_waits(struct census *c, const struct weft_history *h)
     return 0;
 }
 
-/* What a pending promise waits for when the trace ends, and since when; WEFT_NONE: nothing, as far as can be
- * seen. */
+/* What a pending promise waits for when the trace ends, and since when; WEFT_NONE: nothing that the trace shows. */
 static uint32_t waits_for(const struct census *c, uint32_t promise, int64_t *since)
 {
     if (c->m->promise[promise].outcome != WEFT_PENDING || c->wait[promise] >= AWAKE)
@@ -87,7 +86,7 @@ static void say_promise(struct explore_facts *f, const struct census *c, enum ex
                 TEXT(promise, explore_called(c->s, promise).text));
 }
 
-/* named: the first one has the name of that fact. */
+/* named: the first row gets that fact's name. */
 static void add_list(struct explore_facts *f, const struct census *c, enum explore_fact which,
                      bool named, const struct explore_top *top, uint64_t all, bool bad)
 {
@@ -100,7 +99,7 @@ static void add_list(struct explore_facts *f, const struct census *c, enum explo
     explore_fact_more(f, all, top->count);
 }
 
-/* The longest wait that has no end, and along it to the promise that nothing is known to wait for. */
+/* Follows the longest wait without an end to the promise that is not known to wait for anything. */
 static void add_hang(struct explore_facts *f, const struct census *c)
 {
     int64_t since, first = 0;
@@ -123,7 +122,7 @@ static void add_hang(struct explore_facts *f, const struct census *c)
         explore_fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);
 }
 
-/* Where there are findings, they say what hangs and why. */
+/* If there are findings, they say what hangs and why. */
 static void add_hint(struct explore_facts *f, const struct census *c, bool has_findings)
 {
     const struct explore_link nowhere = explore_nowhere();
@@ -163,7 +162,7 @@ static void add_contradictions(struct explore_facts *f, const struct weft_model 
     }
 }
 
-/* Those that are at least likely; returns whether there are any. */
+/* Adds the findings that are at least likely; returns true if there are any. */
 static bool add_findings(struct explore_facts *f, const struct weft_model *m)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
@@ -191,8 +190,8 @@ static bool add_findings(struct explore_facts *f, const struct weft_model *m)
     return likely > 0;
 }
 
-/* When the first event was; without the C library's calendar, which the page does not have. Years begin in March here,
- * so that a leap day is the last of one. */
+/* When the first event was; without the C library's calendar, which the page does not have. Here years begin in March,
+ * so that a leap day is the last day of a year. */
 static void add_date(struct explore_facts *f, int64_t wall_ns)
 {
     const int64_t day_ns = INT64_C(86400000000000), of_400_years = 146097, of_100 = 36524,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* What an analysis has found: walking through it, the path of the selection, two traces compared. */
+/* Navigation through what an analysis has found; the path of the selection; the comparison of two traces. */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "explore/state.h"
 
-#define MARGIN 0.15 /* of the time of a finding, on each side */
-#define BEYOND 0.1  /* of the margin, outside of the trace */
+#define MARGIN 0.15 /* margin on each side, as a part of a finding's time */
+#define BEYOND 0.1  /* part of the margin that may lie outside the trace */
 #define LEAST_NS 1000.0
 
 /* ---- Analyses ---- */
@@ -36,7 +36,7 @@ void weft_analysis_free(struct weft_analysis *a)
     free(a);
 }
 
-/* Whatever was made of the history of a pane. */
+/* Frees whatever was made from a pane's history. */
 static void drop_path(struct weft_explorer *e)
 {
     e->path.count = 0;
@@ -166,7 +166,7 @@ uint32_t explore_findings_shown(const struct explore_pane *p)
     return n;
 }
 
-/* Of the trace's end, however long ago all the rest was. */
+/* Shows the trace's end, even if everything else was long before. */
 static bool is_end(const struct weft_evidence *v)
 {
     return v->event == WEFT_EVIDENCE_WAITS_STILL || v->event == WEFT_EVIDENCE_PENDING ||
@@ -181,7 +181,7 @@ static void include(struct explore_window *w, bool *any, int64_t time_ns)
     *any = true;
 }
 
-/* The times of what is to be seen of a finding. */
+/* The range of time to show for a finding. */
 static struct explore_window times_of(const struct explore_pane *p, const struct weft_finding *f)
 {
     struct explore_window w = {0, 0};
@@ -189,7 +189,7 @@ static struct explore_window times_of(const struct explore_pane *p, const struct
     for (uint32_t i = 0; i < f->evidences; i++)
         if (!is_end(&f->evidence[i]))
             include(&w, &any, f->evidence[i].time_ns);
-    bool all = f->kind == WEFT_FINDING_LEAK; /* it is a matter of long times */
+    bool all = f->kind == WEFT_FINDING_LEAK; /* it is about long times */
     if (!any || all || w.to - w.from < LEAST_NS) {
         include(&w, &any, f->start_ns);
         include(&w, &any, f->end_ns);
@@ -282,7 +282,7 @@ bool explore_finding_go(struct weft_explorer *e, int step)
         if (e->finding != WEFT_NONE && e->finding_pane == i)
             at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
         first = i == e->active ? all : first;
-        if (!p->analysis && !p->analysing) { /* nobody will: then now */
+        if (!p->analysis && !p->analysing) { /* nobody else will make it: do it now */
             if (weft_explorer_analyse(e) < 0)
                 return false;
             shown = explore_findings_shown(p);
@@ -348,7 +348,7 @@ static void make_path(struct weft_explorer *e)
     }
 }
 
-/* A finding is shown that says more than the path of the one who is to blame. */
+/* Returns true if a finding is shown that says more than the culprit's path. */
 static bool says_enough(const struct weft_explorer *e)
 {
     if (e->wants_path || e->finding == WEFT_NONE || e->finding_pane != e->selected_pane)
@@ -401,7 +401,7 @@ void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d)
         explore_diff_go(e);
 }
 
-/* How far the events that differ are from where they diverge. */
+/* How far the differing events are from the point of divergence. */
 static void stretch(double *before, double *after, int64_t time_ns, int64_t middle_ns)
 {
     double by = (double)time_ns - (double)middle_ns;

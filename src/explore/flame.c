@@ -109,7 +109,7 @@ static void make_tree(struct weft_explorer *e)
     }
 }
 
-/* Makes the tree that of what is wanted; not while somebody still drags. */
+/* Builds the tree for the current choice; not while the user still drags. */
 static void update(struct weft_explorer *e)
 {
     struct explore_flame_pane *f = &e->flame;

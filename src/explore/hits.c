@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Searching: one query, looked for in all panes. */
+/* Searching: one query in all panes. */
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ void explore_search_pane(struct weft_explorer *e, unsigned pane)
         p->searching = true;
 }
 
-/* What is kept of a query: as much as fits, without half a character at its end. */
+/* How much of a query is kept: as much as fits, without half a character at the end. */
 static size_t cut(const char *query)
 {
     size_t size = strlen(query);
@@ -43,7 +43,7 @@ void weft_explorer_search(struct weft_explorer *e, const char *query)
         return;
     memmove(e->query, query, size);
     e->query[size] = '\0';
-    /* It is handed out, and words are all that it is made of. */
+    /* The query is handed out as text, so it is cleaned. */
     char clean[EXPLORE_QUERY_BYTES];
     size = weft_text_clean(clean, sizeof clean, e->query, size);
     memcpy(e->query, clean, size);
@@ -78,7 +78,7 @@ bool weft_explorer_work(struct weft_explorer *e)
     return false;
 }
 
-/* Which of all hits the selection is, counted from 1; 0: none. */
+/* The selection's number among all hits, counted from 1; 0: it is not a hit. */
 static uint64_t rank_of_selection(const struct weft_explorer *e)
 {
     uint64_t before = 0;
@@ -124,7 +124,7 @@ static uint32_t first_hit(const struct explore_pane *p, int step)
     return p->search ? weft_search_next(p->search, WEFT_NONE, time_ns, step) : WEFT_NONE;
 }
 
-/* The next hit of the same pane, without going round; WEFT_NONE: that was the last one. */
+/* The next hit of the same pane, without wrapping around; WEFT_NONE: there are no more. */
 static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from_hit, int step)
 {
     const struct explore_pane *p = &e->pane[pane];
@@ -139,7 +139,7 @@ static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from
         return (step > 0 ? there > here : there < here) ? hit : WEFT_NONE;
     }
     int64_t edge = explore_round(explore_window_get(e, pane).from);
-    edge -= step < 0; /* what begins at the edge is a next one */
+    edge -= step < 0; /* a hit that begins at the edge counts as a next one */
     uint32_t hit = weft_search_next(q, WEFT_NONE, edge, step);
     if (hit == WEFT_NONE)
         return hit;

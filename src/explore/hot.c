@@ -19,7 +19,7 @@ static uint32_t first_at(const struct weft_scene *s, int64_t time_ns)
     return low;
 }
 
-/* The sums of functions, and behind them of locations without a name. */
+/* The sums of functions, followed by those of locations without a name. */
 struct sums {
     uint64_t *on_ns;
     uint32_t *location; /* beside it */
@@ -91,8 +91,8 @@ int explore_hot_find(struct explore_hot *out, const struct weft_scene *s,
     return 0;
 }
 
-/* Whether a promise is one of them is found out once for each: chains of creators may be long, and in a damaged trace
- * they may be circles. */
+/* Whether a promise is one of them is computed once for each: chains of creators may be long, and in a damaged trace
+ * they may be cycles. */
 uint8_t *explore_created_by(const struct weft_model *m, uint32_t promise)
 {
     enum { UNKNOWN, NO, YES, LOOKED };

@@ -2,10 +2,10 @@
 /* The pointer and the wheel. */
 #include "explore/state.h"
 
-#define CLICK_PX 4.0 /* less is no drag */
-#define FLAME_ROWS 3 /* that a notch of the wheel scrolls */
+#define CLICK_PX 4.0 /* a smaller movement is not a drag */
+#define FLAME_ROWS 3 /* one notch of the wheel scrolls this much */
 
-/* A position that a front says, whatever it says. */
+/* A position from a front end, clamped: it may be any number. */
 static double pixel(double x)
 {
     return x > -1e6 && x < 1e6 ? x : 0;
@@ -213,7 +213,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
 
 /* ---- The wheel, fingers ---- */
 
-/* Rows are spread about the one at x, y. While the pointer stays where it is, so does that row. */
+/* Rows are spread around the one at x, y. While the pointer does not move, that row does not either. */
 static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
 {
     if (e->wheel_x == x && e->wheel_y == y && e->pane[pane].focus_row != WEFT_NONE)
@@ -229,7 +229,7 @@ static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
     e->wheel_y = y;
 }
 
-/* What is zoomed in is spread where one looks; out, all is squeezed again. */
+/* Zooming in spreads the rows at the pointer; zooming out squeezes all again. */
 static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
 {
     explore_window_zoom(e, pane, x, factor);
@@ -238,7 +238,7 @@ static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor
             explore_rows_spread(e, i, factor);
 }
 
-/* The pane there, which is about to be moved; e->panes: none. */
+/* The pane at that place, which is about to be moved; e->panes: none. */
 static unsigned begin_move(struct weft_explorer *e, double y)
 {
     unsigned pane = explore_pane_at(e, y);

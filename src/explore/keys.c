@@ -2,7 +2,7 @@
 /* What commands do. */
 #include "explore/state.h"
 
-#define KEY_NOTCHES 2.0 /* of the wheel, for a key that zooms */
+#define KEY_NOTCHES 2.0 /* notches of the wheel that a zoom key stands for */
 enum { KEY_ROWS = 3 };
 
 bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods)
@@ -11,8 +11,8 @@ bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods)
     return command < WEFT_COMMANDS && weft_explorer_command(e, command);
 }
 
-/* Where keys zoom: the middle of the selection if that is in sight, else of the picture. Its row is the
- * focus then. */
+/* The x around which keys zoom: the middle of the selection if it is in view, else of the picture. The selection's row
+ * then becomes the focus. */
 static double find_middle(struct weft_explorer *e, unsigned pane)
 {
     struct explore_pane *p = &e->pane[pane];
@@ -49,7 +49,7 @@ static bool zoom(struct weft_explorer *e, unsigned pane, double notches, bool ti
     return true;
 }
 
-/* Rows that lie further up or down come to the middle. */
+/* Moves rows that are further up or down to the middle. */
 static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
 {
     const struct weft_geometry *g = &e->pane[pane].geometry;

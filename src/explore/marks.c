@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is marked in the pictures, and the notes that a still picture has. */
+/* The marks in the pictures, and the notes of a still picture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -103,7 +103,7 @@ void explore_marks_update(struct weft_explorer *e)
 
 /* ---- Notes ---- */
 
-/* Takes what is in t, broken into lines that are as wide as the picture. */
+/* Adds the text in t as notes, wrapped to the width of the picture. */
 static void add_note(struct weft_explorer *e, struct analyse_text *t)
 {
     const int32_t width = (e->width_px - 2 * MARGIN_PX) * WEFT_PX / e->text_percent * 100;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands beside the picture: facts, the list of visible promises, counters. */
+/* What is shown beside the picture: facts, the list of visible promises, counters. */
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool has_range(const struct weft_explorer *e)
     return e->range_from_ns != e->range_to_ns;
 }
 
-/* What is shown, from top to bottom; NULL: no more. */
+/* The next group of facts, from top to bottom; NULL: there are no more. */
 static const struct explore_facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
 {
     const struct explore_facts *parts[6] = {NULL};
@@ -126,7 +126,7 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
 {
     const struct explore_facts *f;
     unsigned pane = 0;
-    if (fact >= e->facts) /* an old one: they have changed since */
+    if (fact >= e->facts) /* an old index: the facts have changed since */
         return;
     for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
         if (fact < f->count)
@@ -229,7 +229,7 @@ void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool 
     if (pane == e->panes)
         return;
     struct explore_pane *p = &e->pane[pane];
-    if (shown && e->no_counters) { /* this one, then, and no other */
+    if (shown && e->no_counters) { /* then this counter and no other */
         for (unsigned i = 0; i < e->panes; i++)
             if (e->pane[i].counter_off)
                 memset(e->pane[i].counter_off, 1, e->pane[i].model->counters);

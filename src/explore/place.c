@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Places as texts: key=value&key=value, what is not a letter, a digit or one of -_. in a value written
- * as %XX. */
+/* Places as texts: key=value&key=value, in a value, everything but letters, digits and -_. is written as %XX. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,12 +11,12 @@
 
 enum {
     KEY_MAX = 16,
-    NAMES_MAX = 1000, /* bytes of the names of counters that are off, of a pane */
+    NAMES_MAX = 1000, /* bytes for the names of a pane's switched-off counters */
 };
 
 /* ---- Writing ---- */
 
-/* Where there is no room, what would not fit is left out as a whole. */
+/* An item that does not fit is left out as a whole. */
 struct writer {
     char *out;
     size_t size, room;
@@ -123,7 +122,7 @@ static void put_counters(struct writer *w, const struct weft_explorer *e, unsign
     w->any = names.any;
 }
 
-/* What an analysis says, or will say. */
+/* What an analysis shows, or will show. */
 static void put_findings(struct writer *w, struct weft_explorer *e)
 {
     if (e->finding != WEFT_NONE)
@@ -138,7 +137,7 @@ static void put_findings(struct writer *w, struct weft_explorer *e)
         put_number(w, "diff", 0, 1);
 }
 
-/* flame=1: it is open; then how, and at which frame. */
+/* flame=1: the flame graph is open; then how it is shown and at which frame. */
 static void put_flame(struct writer *w, const struct weft_explorer *e)
 {
     const struct explore_flame_pane *f = &e->flame;
@@ -200,7 +199,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
 
 /* ---- Reading ---- */
 
-/* A value, decoded in place of the caller's choice; may hold any bytes. */
+/* A value, still encoded; decoded, it may hold any bytes. */
 struct value {
     const char *bytes;
     size_t size;
@@ -220,7 +219,7 @@ static int hex(char c)
                                   : -1;
 }
 
-/* Decodes as much as there is room for, terminated; a NUL ends it. Returns whether it was sound. */
+/* Decodes as much as fits, and terminates it; a NUL ends it. Returns true if the encoding was valid. */
 static bool decode(char *out, size_t room, struct value v)
 {
     size_t n = 0;
@@ -286,7 +285,7 @@ static bool read_id(struct value v, uint64_t *out)
     return true;
 }
 
-/* What a place says, until all of it is known. */
+/* What a place says, collected until it is parsed completely. */
 struct place {
     bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX], has_offset[WEFT_PANES_MAX];
     int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
@@ -398,10 +397,10 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
         return number(v, 0, UINT32_MAX - 1, &n) && (p->frame = n, true);
     if (!strcmp(f->key, "text"))
         return number(v, 50, 300, &n) && (p->text = n, true);
-    return true; /* of a newer weft */
+    return true; /* from a newer weft */
 }
 
-/* The next field of a text; false: there is none. What has no sense in it has an empty key. */
+/* The next field of a text; false: there is none. A field that makes no sense has an empty key. */
 static bool next_field(const char **at, struct field *f)
 {
     if (!**at)
@@ -475,7 +474,7 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     for (unsigned i = 0; i < e->panes; i++) {
         double offset = p->has_offset[i] ? (double)p->offset[i] : clocks.offset[i];
         e->pane[i].offset = i && !e->is_free ? offset : 0;
-        e->pane[i].spread = 1; /* so that it does not fit yet, and offsets are kept */
+        e->pane[i].spread = 1; /* so that nothing snaps yet and offsets are kept */
     }
     explore_window_fit(e);
     for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
@@ -495,7 +494,7 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     return sound;
 }
 
-/* Switches off the counters of a list of names. Returns whether all are there. */
+/* Switches off the counters in a list of names. Returns true if all exist. */
 static bool go_counters(struct explore_pane *p, struct value list)
 {
     bool sound = true;
@@ -524,7 +523,7 @@ static bool go_counters(struct explore_pane *p, struct value list)
     return sound;
 }
 
-/* What is not there yet comes when it has been found. */
+/* A finding that is not there yet is shown once it has been found. */
 static bool go_findings(struct weft_explorer *e, const struct place *p)
 {
     bool moves = true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Records lie nearly in order of time. Of each block of them it is known from when to when they reach, and
- * their sums: blocks inside of a range count as a whole, and only those at its edges are looked at. Promises
- * that outlive thousands of others would make all blocks reach far: they are kept apart. */
+/* Records lie nearly in order of time. For each block of records, its first and last time and its sums are stored:
+ * blocks inside a range count as a whole, and only those at its edges are read. Promises that outlive thousands of
+ * others would make all blocks reach far, so they are kept separately. */
 #include "explore/ranges.h"
 
 #include "explore/hot.h"
@@ -20,19 +20,19 @@ struct block {
     uint32_t count;
 };
 
-struct lives { /* a block of promises, without the lasting ones */
+struct lives { /* a block of promises, without the long-lived ones */
     int64_t from_ns, to_ns;
     uint32_t all, created, resolved, failed, becoming;
 };
 
 struct explore_ranges {
     const struct weft_scene *s;
-    struct weft_model made_of; /* a copy, to be compared with */
+    struct weft_model made_of; /* a copy, for comparison */
     struct block *block[COLUMNS];
     struct lives *lives;
     uint32_t *lasting;
     uint32_t all_lasting;
-    uint64_t events, runs; /* that have records, in the whole trace */
+    uint64_t events, runs; /* streams that have records, in the whole trace */
 };
 
 /* A record from one time to another; false: it does not count. */
@@ -122,13 +122,13 @@ static bool is_resolved(const struct weft_promise *p)
     return p->outcome != WEFT_PENDING;
 }
 
-/* Its end is an event, but no interaction. */
+/* The end of a promise is an event, but not an interaction. */
 static bool ends_by_itself(const struct weft_promise *p)
 {
     return p->outcome == WEFT_BECAME || p->outcome == WEFT_FORGOTTEN;
 }
 
-/* As its line does; not before it starts. */
+/* When its line ends; not before it starts. */
 static int64_t life_end(const struct weft_model *m, const struct weft_layout *l, uint32_t i)
 {
     const struct weft_promise *p = &m->promise[i];
@@ -228,7 +228,8 @@ struct range {
     int64_t from_ns, to_ns;
 };
 
-/* How many records begin in the range (a collection is one event, at its end), and how long they are in it. */
+/* Counts the records that begin in the range (a collection is one event, at its end), and adds up how long they are in
+ * it. */
 static void sum_column(const struct range *g, enum column c, uint64_t *count, uint64_t *sum)
 {
     uint32_t n = records(g->m, c);
@@ -279,7 +280,7 @@ static void sum_life(const struct range *g, uint32_t i, struct explore_range_sum
     explore_top_add(t, i, inside, end > start ? end - start : 0);
 }
 
-/* Whether none of the block is among the longest. */
+/* Returns true if no record of the block is among the longest. */
 static bool too_short(const struct explore_top *t, const struct range *g, const struct lives *b)
 {
     int64_t most = (int64_t)overlap(b->from_ns, b->to_ns, g->from_ns, g->to_ns);
@@ -302,7 +303,7 @@ static void sum_lives(const struct range *g, struct explore_range_sums *out, uin
             *becoming += b->becoming;
             continue;
         }
-        /* The lasting ones among them have been counted. */
+        /* The long-lived ones among them are already counted. */
         while (next < g->r->all_lasting && g->r->lasting[next] < k * BLOCK)
             next++;
         for (uint32_t i = k ? k * BLOCK : 1; i < g->m->promises && i / BLOCK == k; i++) {

@@ -18,8 +18,8 @@
 #define EXPLORE_QUERY_BYTES 1000
 #define EXPLORE_PLACE_BYTES 16384
 
-/* Times that are seen. Not whole numbers, so that many small steps add up, and zooming in and out again
- * leads back. */
+/* The visible range of time. Not whole numbers, so that many small steps add up, and zooming in and out again returns
+ * to the same range. */
 struct explore_window {
     double from, to;
 };
@@ -27,20 +27,20 @@ struct explore_window {
 struct explore_pane {
     struct weft_scene *scene;
     struct weft_model *model;
-    struct weft_search *search; /* NULL: nothing is looked for */
+    struct weft_search *search; /* NULL: no search */
     bool searching;
     uint8_t *counter_off;           /* of each counter */
-    double begin, end;              /* of the trace; what was promoted begins before 0 */
+    double begin, end;              /* of the trace; promoted promises begin before 0 */
     struct weft_analysis *analysis; /* NULL: there is none … */
     bool analysing;                 /* … yet */
-    struct weft_history *history;   /* made where one was needed before that */
+    struct weft_history *history;   /* made if one was needed before the analysis was ready */
     struct weft_mark *mark;         /* WEFT_MARKS_MAX, or NULL */
     uint32_t marks;
     char title[256];
 
-    /* Where one looks. */
+    /* The current view. */
     struct explore_window window; /* while axes are free */
-    double offset;                /* while they are linked: how much later than in the first pane */
+    double offset;                /* while linked: how much later than in the first pane */
     double spread;                /* see weft_viewport */
     uint32_t focus_row;
     int32_t focus_px;
@@ -51,7 +51,7 @@ struct explore_pane {
     struct weft_geometry geometry;
 };
 
-/* Where one was. */
+/* An earlier view. */
 struct explore_moment {
     unsigned panes, pane, finding_pane;
     uint32_t finding;
@@ -70,7 +70,7 @@ struct explore_moment {
 struct explore_wanted {
     bool is; /* wanted */
     bool
-        again; /* the one with this kind and culprit, after its trace was read again; else by number */
+        again; /* after its trace was read again: the one with this kind and culprit; else by number */
     bool moves;
     unsigned pane;
     uint32_t number;
@@ -86,7 +86,7 @@ enum explore_grip { EXPLORE_GRIP_NONE, EXPLORE_GRIP_ROWS, EXPLORE_GRIP_RULER, EX
 /* From press to release. */
 struct explore_drag {
     enum explore_grip grip;
-    bool moved; /* far enough to be no click */
+    bool moved; /* far enough not to be a click */
     bool alone; /* only this pane */
     unsigned pane;
     double x, y;
@@ -104,7 +104,7 @@ struct explore_flame_of {
     int64_t from_ns, to_ns; /* equal: always */
     bool created;           /* and what the promise created */
     bool async;             /* creators below the loop */
-    bool off_cpu;           /* time that threads were away */
+    bool off_cpu;           /* time off the core */
 };
 
 #define EXPLORE_FLAME_BACK 32
@@ -143,14 +143,14 @@ struct weft_explorer {
     int64_t range_from_ns, range_to_ns; /* equal: no range */
 
     unsigned finding_pane;
-    uint32_t finding; /* that is shown: index, or WEFT_NONE */
+    uint32_t finding; /* index of the finding shown, or WEFT_NONE */
     struct explore_wanted wanted;
     bool no_path;    /* never shown */
     bool wants_path; /* a place asks for it */
     struct weft_path path;
     struct weft_mark *path_mark; /* its steps */
     unsigned path_pane;
-    uint32_t path_promise; /* of which it is; WEFT_NONE: of none */
+    uint32_t path_promise; /* the promise whose path it is; WEFT_NONE: none */
     bool wants_diff, diff_moves, has_diff;
     struct weft_diff diff;
     bool marks_stale;
@@ -163,12 +163,12 @@ struct weft_explorer {
     struct explore_flame_pane flame;
 
     struct weft_drawlist list;
-    bool dirty;  /* list is not what is seen now */
-    bool moved;  /* … nor is the geometry of the panes */
-    bool placed; /* but the panes are where they were, and so is the time axis */
+    bool dirty;  /* the list does not match the current view */
+    bool moved;  /* … nor does the geometry of the panes */
+    bool placed; /* but the panes and the time axis are where they were */
 
     struct explore_drag drag;
-    double wheel_x, wheel_y; /* where the focus was set by the wheel; below 0: it was not */
+    double wheel_x, wheel_y; /* where the wheel set the focus; below 0: it did not */
     bool pointed;
     double point_x, point_y;
     char tip[1024];
@@ -197,16 +197,16 @@ struct weft_explorer {
 
 /* ---- explore.c ---- */
 
-/* Something is to be drawn otherwise, in the same place. */
+/* Something must be drawn differently, in the same place. */
 void explore_changed(struct weft_explorer *e, unsigned flags);
 
-/* Keys are for that pane from now on. */
+/* Makes that pane the target of keys. */
 void explore_activate(struct weft_explorer *e, unsigned pane);
 
-/* What is seen has moved. */
+/* Notes that the view has moved. */
 void explore_moved(struct weft_explorer *e);
 
-/* Makes the geometry of the panes that of what is to be seen. Returns 0 or WEFT_E_NOMEM. */
+/* Updates the geometry of the panes to the current view. Returns 0 or WEFT_E_NOMEM. */
 int explore_refresh(struct weft_explorer *e);
 
 /* The pane at a y; e->panes if there is none. */
@@ -220,25 +220,25 @@ int64_t explore_round(double x);
 /* Times of a pane. */
 struct explore_window explore_window_get(const struct weft_explorer *e, unsigned pane);
 
-/* Sees these times, brought within what makes sense: some of the trace stays in sight, margin of the width
- * at least. Where axes are linked, the other panes come along. */
+/* Shows these times, clamped so that some of the trace stays in view, over at least `margin` of the width. If axes are
+ * linked, the other panes follow. */
 void explore_window_set(struct weft_explorer *e, unsigned pane, struct explore_window w,
                         double margin);
 
-/* Brings what is seen within what makes sense now. */
+/* Clamps the view to what makes sense now. */
 void explore_window_settle(struct weft_explorer *e);
 
 /* Moves one pane alone: by its offset, if axes are linked. */
 void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore_window w);
 
-/* Sees exactly these times, as a place says, if they are anywhere near. Returns whether they are. */
+/* Shows exactly these times, from a place, if they are near the trace at all. Returns true if they are. */
 bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_window w);
 
-/* The pane's time at x stays there. */
+/* Zooms; the pane's time at x stays there. */
 void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
 void explore_window_pan(struct weft_explorer *e, unsigned pane, double pixels);
 
-/* Sees everything, rows and all. */
+/* Shows everything: all times and all rows. */
 void explore_window_fit(struct weft_explorer *e);
 bool explore_window_is_fit(const struct weft_explorer *e);
 
@@ -249,19 +249,19 @@ void explore_window_link(struct weft_explorer *e, bool linked);
 struct explore_clocks {
     double offset[WEFT_PANES_MAX];  /* as a pane's offset */
     bool is_common[WEFT_PANES_MAX]; /* it overlaps another one */
-    unsigned count;                 /* of those that lie by the clock of one above them */
+    unsigned count;                 /* of the panes aligned by clock with one above them */
 };
 
-/* Where the panes lie by the wall clock. */
+/* Where the wall clock places the panes. */
 void explore_clocks_find(const struct weft_explorer *e, struct explore_clocks *c);
 
-/* Those that lay by it before a trace was read again still do: it may be known more precisely now. */
+/* Panes that were aligned by it before a trace was read again stay aligned: the clock may be known more precisely now. */
 void explore_clocks_keep(struct weft_explorer *e, const struct explore_clocks *before);
 
-/* Puts all there, or, if they are, to the same beginning. Returns whether anything is different. */
+/* Aligns all panes by the clock or, if they already are, to the same beginning. Returns true if anything changed. */
 bool explore_clocks_align(struct weft_explorer *e);
 
-/* How the time axis of a pane stands to the others, in words; may use out. NULL: there are no others. */
+/* Describes how the time axis of a pane relates to the others; may use out. NULL: there are no others. */
 const char *explore_clocks_say(const struct weft_explorer *e, unsigned pane, char *out,
                                size_t room);
 
@@ -273,15 +273,15 @@ double explore_axis_x0(const struct weft_explorer *e);
 /* Spreads the rows of a pane by the factor (squeezes them below 1). */
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor);
 
-/* Makes the row the focus, where it is now or at middle_px of the pane. */
+/* Makes the row the focus, at its present place or at middle_px of the pane. */
 void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px);
 
-/* Where the middle of a row is, in pixels below the pane's top, and how high it is. false: it is not in
- * the picture. Of the latest picture. */
+/* Where the middle of a row is, in pixels below the pane's top, and how high it is. false: it is not in the picture.
+ * Refers to the latest picture. */
 bool explore_row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
                     int32_t *height_px);
 
-/* 1.2 to the power of notches, of which there are not more than 40. */
+/* 1.2 to the power of `notches`, which is at most 40. */
 double explore_notches(double notches);
 
 /* ---- walk.c ---- */
@@ -289,19 +289,19 @@ double explore_notches(double notches);
 /* Selects without moving. */
 void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 
-/* Moves as little as makes the selection well visible. */
+/* Moves the view as little as needed to make the selection well visible. */
 void explore_reveal(struct weft_explorer *e);
 
-/* A jump: leave before it, arrive after it. */
+/* Around a jump: call leave before it, arrive after it. */
 void explore_history_leave(struct weft_explorer *e);
 void explore_history_arrive(struct weft_explorer *e);
 bool explore_history_go(struct weft_explorer *e, int step);
 void explore_history_clear(struct weft_explorer *e);
 
-/* Selects a promise, brings it into view and remembers where one was. Returns false for WEFT_NONE. */
+/* Selects a promise, brings it into view and remembers the earlier view. Returns false for WEFT_NONE. */
 bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
 
-/* Sees the promise's whole life, with a margin. */
+/* Shows the promise's whole life, with a margin. */
 void explore_zoom_to(struct weft_explorer *e, unsigned pane, double from, double to);
 
 /* The commands that select: NEXT to BECAME. */
@@ -315,38 +315,39 @@ bool explore_hits_go(struct weft_explorer *e, int step);
 
 /* ---- findings.c ---- */
 
-/* Of a pane's model: the analysis's, or one that is made now. NULL: the analysis is still to come, or there is no memory. */
+/* The history of a pane's model: the analysis's, or one that is made now. NULL: the analysis is not there yet, or there
+ * is no memory. */
 const struct weft_history *explore_history_of(struct explore_pane *p);
 
 /* How many findings of a pane are shown: those that are at least likely. */
 uint32_t explore_findings_shown(const struct explore_pane *p);
 
-/* Shows a finding; moves: and brings it into view. */
+/* Shows a finding; if `moves`, brings it into view. */
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);
 bool explore_finding_go(struct weft_explorer *e, int step);
 
-/* Shows the one that is wanted, if it is there by now. Returns false if it never will be. */
+/* Shows the wanted finding if it is already there. Returns false if it never will be. */
 bool explore_finding_come(struct weft_explorer *e);
 
-/* Shows no finding. Returns whether there was one. */
+/* Stops showing a finding. Returns true if one was shown. */
 bool explore_finding_leave(struct weft_explorer *e);
 
-/* The promise at that time comes into view, and is selected. */
+/* Selects the promise and brings it into view at that time. */
 void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns);
 
 /* Both traces side by side where they diverge. */
 void explore_diff_go(struct weft_explorer *e);
 
-/* A pane's trace goes away or is another one from now on; gone: as a pane. */
+/* A pane's trace goes away or is replaced; gone: the pane goes away, too. */
 void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone);
 
-/* The path of the selection, made when it is asked for; NULL: it is not to be shown. */
+/* The path of the selection, computed on first use; NULL: it is not to be shown. */
 const struct weft_path *explore_path(struct weft_explorer *e);
 bool explore_path_toggle(struct weft_explorer *e);
 
 /* ---- marks.c ---- */
 
-/* Makes the marks of all panes those of what is shown. */
+/* Updates the marks of all panes to what is shown. */
 void explore_marks_update(struct weft_explorer *e);
 
 /* Makes the notes of a still picture. Returns false if there is no memory. */
@@ -354,16 +355,16 @@ bool explore_notes_make(struct weft_explorer *e);
 
 /* ---- flame.c ---- */
 
-/* The command, of those that are about it. */
+/* Executes one of the flame graph's commands. */
 bool explore_flame_command(struct weft_explorer *e, enum weft_command command);
 
-/* How high it is to be, in pixels, of a picture of that height; 0: it is not shown. */
+/* Its height in pixels in a picture of that height; 0: it is not shown. */
 int32_t explore_flame_height(const struct weft_explorer *e, int32_t height_px);
 
 /* Draws it at the bottom. Returns 0 or WEFT_E_NOMEM. */
 int explore_flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still);
 
-/* Whether a y is in it. */
+/* Returns true if y is in it. */
 bool explore_flame_has(const struct weft_explorer *e, double y);
 
 void explore_flame_point(struct weft_explorer *e, double x, double y);
@@ -371,24 +372,24 @@ void explore_flame_leave(struct weft_explorer *e);
 void explore_flame_click(struct weft_explorer *e, double x, double y);
 void explore_flame_scroll(struct weft_explorer *e, int rows);
 
-/* Back to the frame before, or it closes. Returns whether there was something to do. */
+/* Goes back to the previous frame, or closes it. Returns true if there was something to do. */
 bool explore_flame_back(struct weft_explorer *e);
 
 void explore_flame_focus(struct weft_explorer *e, uint32_t node);
 
-/* What is under the pointer. Returns its size. */
+/* Describes what is under the pointer. Returns the text's size. */
 size_t explore_flame_tip(struct weft_explorer *e, char *out, size_t room);
 
-/* Facts of it. */
+/* Adds facts about it. */
 void explore_flame_facts(struct weft_explorer *e);
 
-/* What it is of goes away. */
+/* The trace that it shows goes away. */
 void explore_flame_forget(struct weft_explorer *e);
 void explore_flame_fini(struct weft_explorer *e);
 
 /* ---- tip.c ---- */
 
-/* Notes what lies under the pointer. */
+/* Records what is under the pointer. */
 void explore_tip_forget(struct weft_explorer *e);
 
 /* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */

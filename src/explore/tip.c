@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is said of the thing under the pointer. */
+/* The tip: describes what is under the pointer. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 #include "explore/state.h"
 
 enum {
-    COUNTERS_MAX = 6,   /* named in a tip */
-    LOOK_BACK = 200000, /* changes, for the value of a counter */
+    COUNTERS_MAX = 6,   /* how many are named in a tip */
+    LOOK_BACK = 200000, /* changes that are read to find the value of a counter */
 };
 
 /* A text that grows, as far as there is room. */
@@ -57,7 +57,7 @@ size_t explore_describe(char *out, size_t room, const struct weft_scene *s, uint
     return t.size;
 }
 
-/* The index of the last of count times, in order, that is not after time_ns; count if none. */
+/* The index of the last of `count` sorted times that is not after time_ns; count if there is none. */
 #define LAST_BEFORE(array, count, member, time, result)                                            \
     do {                                                                                           \
         uint32_t low = 0, high = (count);                                                          \
@@ -83,8 +83,8 @@ static void say_region(struct text *t, const struct weft_model *m, int64_t time_
         say(t, "sleeping %s", weft_duration(m->sleep[i].end_ns - m->sleep[i].start_ns).text);
 }
 
-/* The values of the first counters at that time: changes of all of them are in the order of time, so their
- * latest ones are looked for from there backwards, for a while. */
+/* The values of the first counters at that time: the changes of all counters are sorted by time, so the latest ones are
+ * searched backwards from there, up to a limit. */
 static void say_counters(struct text *t, const struct explore_pane *p, int64_t time_ns)
 {
     const struct weft_model *m = p->model;

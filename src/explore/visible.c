@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The longest lines in sight. None of the spans from one to another of a row reaches from before the first
- * one's start to after the latest end up to the last one; so the pieces of the rows are halved, the one that
- * may hold the longest line first, until they are single lines. */
+/* Finds the longest visible lines. In a row, no span of a piece starts before the piece's first start or ends after the
+ * latest end up to its last span. That bounds the longest line of a piece; so the pieces are halved, the one with the
+ * greatest bound first, until they are single lines. */
 #include "explore/visible.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@ enum {
     ROWS_MAX = 20000,
     HALVINGS_MAX = 60000,
     EXACT_MAX = 10000,
-    GLANCE = 64, /* lines that are looked at where there was no time for halving */
+    GLANCE = 64, /* lines that are read if there was no time for halving */
 };
 
-/* Spans first … last of a row, and how much of one of them can be seen at most. */
+/* Spans first … last of a row, and the most that can be visible of any of them. */
 struct piece {
     int64_t most;
     uint32_t first, last;
-    bool is_line; /* it is one line, and most is how much of it is seen */
+    bool is_line; /* it is one line, and most is its visible length */
 };
 
 struct sight {
@@ -68,7 +68,7 @@ static struct piece pop(struct sight *v)
     return top;
 }
 
-/* How much is seen of what reaches so far; negative: nothing. */
+/* The visible length of what reaches from one time to another; negative: nothing is visible. */
 static int64_t seen(const struct sight *v, int64_t start, int64_t end)
 {
     start = start > v->from_ns ? start : v->from_ns;
@@ -89,8 +89,8 @@ static void push_piece(struct sight *v, uint32_t first, uint32_t last)
         push(v, p);
 }
 
-/* The spans of a row that start no later than the picture ends and follow the last one before which all have
- * ended; returns how many. */
+/* Finds the spans of a row that start no later than the picture ends, from the first that may still be visible; returns
+ * how many. */
 static uint32_t in_row(const struct sight *v, uint32_t row, uint32_t *first)
 {
     uint32_t low = v->l->first[row], high = v->l->first[row + 1], end = high;
@@ -101,7 +101,7 @@ static uint32_t in_row(const struct sight *v, uint32_t row, uint32_t *first)
     return low - *first;
 }
 
-/* The rows as pieces. Returns how many lines there are. */
+/* Turns the rows into pieces. Returns how many lines there are. */
 static uint64_t begin(struct sight *v, const struct weft_geometry *g)
 {
     uint32_t step = g->shown / ROWS_MAX + 1, first;
@@ -120,7 +120,7 @@ static uint64_t begin(struct sight *v, const struct weft_geometry *g)
     return exact;
 }
 
-/* The longest of the first few lines of a piece. */
+/* Finds the longest of the first few lines of a piece. */
 static uint32_t glance(const struct sight *v, const struct piece *p)
 {
     uint32_t best = p->first;

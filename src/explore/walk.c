@@ -7,11 +7,11 @@
 #include "explore/state.h"
 
 enum {
-    LEGIBLE_PX = 20, /* a line that is narrower is zoomed to */
+    LEGIBLE_PX = 20, /* a narrower line is zoomed to */
     LEGIBLE_ROW_PX = 15,
 };
-#define WIDTHS 8.0      /* so many times the line's length is seen then … */
-#define LEAST_NS 1000.0 /* … and at least that */
+#define WIDTHS 8.0      /* then this many times the line's length is visible … */
+#define LEAST_NS 1000.0 /* … and at least this */
 #define LIFE_MARGIN 0.1
 
 void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
@@ -32,7 +32,7 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
 
 /* ---- Into view ---- */
 
-/* The times that are to be seen so that the line from start to end is. */
+/* The range of time to show so that the line from start to end is visible. */
 static struct explore_window window_for(const struct weft_explorer *e, unsigned pane, double start,
                                         double end)
 {
@@ -153,14 +153,14 @@ static uint32_t beside(const struct explore_pane *p, uint32_t promise, int step)
     return l->spans[step < 0 ? at - 1 : at + 1];
 }
 
-/* The promise of a row that is there at that time, or the one after it, or before it. */
+/* The promise of a row at that time, or else the one after it or before it. */
 static uint32_t in_row(const struct explore_pane *p, uint32_t row, int64_t time_ns)
 {
     const struct weft_layout *l = p->scene->l;
     uint32_t low = l->first[row], end = l->first[row + 1], high = end;
     if (low == end)
         return WEFT_NONE;
-    WEFT_SEEK(low, high, l->until[middle] < time_ns); /* the first one that ends then or later */
+    WEFT_SEEK(low, high, l->until[middle] < time_ns); /* the first that ends then or later */
     return l->spans[low < end ? low : end - 1];
 }
 
@@ -191,7 +191,7 @@ static bool other_row(struct weft_explorer *e, int step)
     return explore_jump(e, pane, in_row(p, p->geometry.shown_row[next], time));
 }
 
-/* Nothing is selected yet: what lies in the middle of the first row. */
+/* Used while nothing is selected: the promise in the middle of the first row. */
 static bool begin(struct weft_explorer *e)
 {
     const struct explore_pane *p = &e->pane[e->active];
@@ -298,7 +298,7 @@ void explore_history_clear(struct weft_explorer *e)
 
 void explore_history_leave(struct weft_explorer *e)
 {
-    e->wanted.is = e->wanted.is && !e->wanted.moves; /* somebody went on without it */
+    e->wanted.is = e->wanted.is && !e->wanted.moves; /* the user went on without it */
     note(e, &e->history[e->history_at]);
 }
 

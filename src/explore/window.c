@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Which times and which rows are seen. */
+/* Which times and which rows are visible. */
 #include "base/order.h"
 #include "explore/state.h"
 
-#define SPAN_MIN 100.0    /* ns; narrower only where the trace is */
-#define BEYOND 1.1        /* so many times its length can be seen */
-#define PAN_MARGIN 0.1    /* of the width stays over the trace */
-#define ROW_PX 22.0       /* of a row that is not squeezed */
+#define SPAN_MIN 100.0    /* ns; narrower only if the trace is shorter */
+#define BEYOND 1.1        /* at most this many times the trace's length is visible */
+#define PAN_MARGIN 0.1    /* this part of the width stays over the trace */
+#define ROW_PX 22.0       /* height of a row that is not squeezed */
 #define PRECISION 0x1p-44 /* of the largest time: what is narrower cannot be told apart */
 
 /* ---- Times ---- */
@@ -24,8 +24,8 @@ struct explore_window explore_window_get(const struct weft_explorer *e, unsigned
     return (struct explore_window){e->window.from + offset, e->window.to + offset};
 }
 
-/* What can be seen at all, in times of the first pane where axes are linked; and what is seen of it by
- * one who wants to see everything. */
+/* The range that can be shown at all, in times of the first pane if axes are linked; and the range that "show
+ * everything" shows. */
 struct bounds {
     double begin, end, fit_from, fit_to, least, most;
 };
@@ -44,7 +44,7 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
         b.fit_to = b.end;
     }
     double longest = b.end - b.begin;
-    for (unsigned i = 0; i < e->panes; i++) { /* a short one beside a long one is seen as widely */
+    for (unsigned i = 0; i < e->panes; i++) { /* all are shown as wide as the longest */
         double length = e->pane[i].end - e->pane[i].begin;
         longest = length > longest ? length : longest;
     }
@@ -108,8 +108,8 @@ bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_wi
     double offset = offset_of(e, pane);
     w.from -= offset;
     w.to -= offset;
-    /* A little more than what can be reached otherwise, for a place is rounded. What is said again of
-     * where that leads must be the same: so if it is not kept as it is, it is not kept at all. */
+    /* A little more than can be reached otherwise, because a place is rounded. The place written for this view must be
+     * the same again: so the range is either kept exactly or not at all. */
     double span = w.to - w.from;
     bool kept = span > 0 && span >= b.least - 2 && span <= b.most + 2 && w.from <= b.end + 2 &&
                 w.to >= b.begin - 2;
@@ -173,7 +173,7 @@ void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore
     struct bounds own = {.begin = p->begin, .end = p->end};
     w = bring_inside(&own, w, PAN_MARGIN);
     double by = w.from - e->window.from - p->offset;
-    if (pane == 0) { /* its offset is nothing: so the others move the other way */
+    if (pane == 0) { /* its offset is always 0, so the others move the other way */
         e->window = w;
         for (unsigned i = 1; i < e->panes; i++)
             e->pane[i].offset -= by;
@@ -215,7 +215,7 @@ bool explore_window_is_fit(const struct weft_explorer *e)
 
 void explore_window_fit(struct weft_explorer *e)
 {
-    bool again = explore_window_is_fit(e); /* once more: not even moved against one another */
+    bool again = explore_window_is_fit(e); /* not even moved relative to each other */
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
@@ -234,7 +234,7 @@ void explore_window_fit(struct weft_explorer *e)
 
 /* ---- Rows ---- */
 
-/* Without the library of mathematics, which the page does not have. */
+/* Without the math library, which the page does not have. */
 double explore_notches(double notches)
 {
     const double most = 40, log_of_notch = 0.1823215567939546;
@@ -257,7 +257,7 @@ void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)
     struct explore_pane *p = &e->pane[pane];
     double rows = (double)p->scene->l->rows * ROW_PX * e->text_percent / 100;
     double whole =
-        p->height_px ? rows / p->height_px : 1; /* so many times as high as it could be */
+        p->height_px ? rows / p->height_px : 1; /* ratio of the height to the squeezed height */
     if (whole < 1.01)
         whole = 1.01;
     double scale = 1 + p->spread / WEFT_SPREAD_MAX * (whole - 1);
