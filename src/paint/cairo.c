@@ -6,7 +6,7 @@
 #include "paint/glyphs.h"
 #include "paint/pixels.h"
 
-#define SIDE_MAX 32768 /* px; no image surface is larger, and products fit */
+#define SIDE_MAX 32768 /* px; the largest image surface, so products fit */
 
 struct weft_painter {
     struct paint_glyphs *glyphs;
@@ -18,9 +18,9 @@ struct canvas {
     cairo_t *cr;
     const struct weft_drawlist *list;
     struct weft_painter *painter;
-    cairo_surface_t *surface; /* that pixels can be written to, or NULL */
-    bool written;             /* pixels that cairo has not been told of */
-    int theme;                /* which of a colour's two */
+    cairo_surface_t *surface; /* surface whose pixels can be written, or NULL */
+    bool written;             /* pixels were written that cairo does not know about */
+    int theme;                /* which of a colour's two values */
 };
 
 struct weft_painter *weft_painter_new(void)
@@ -57,7 +57,7 @@ static void use_ink(cairo_t *cr, uint32_t rgb, int alpha)
                           alpha / 255.0);
 }
 
-/* ---- Through cairo, onto anything ---- */
+/* ---- Through cairo, onto any surface ---- */
 
 static void draw_shape(struct canvas *c, const struct weft_draw *d)
 {
@@ -101,7 +101,7 @@ static void draw_steps(struct canvas *c, const struct weft_draw *d)
     cairo_stroke(c->cr);
 }
 
-/* All columns of one opacity together. */
+/* Paints all columns of one opacity together. */
 static void draw_shades(struct canvas *c, const struct weft_draw *d)
 {
     struct paint_shape s;
@@ -151,7 +151,7 @@ static bool whole(double value, int *out)
     return true;
 }
 
-/* What may be written: the one rectangle of the clip, in device pixels. */
+/* The area that may be written: the single rectangle of the clip, in device pixels. */
 static bool find_clip(struct paint_pixels *p, cairo_t *cr, int width, int height)
 {
     cairo_rectangle_list_t *clip = cairo_copy_clip_rectangle_list(cr);
@@ -174,7 +174,7 @@ static bool find_clip(struct paint_pixels *p, cairo_t *cr, int width, int height
     return p->x0 < p->x1 && p->y0 < p->y1;
 }
 
-/* Whether the surface's pixels can be written to; if so, the painter's pixels are they. */
+/* Returns true if the surface's pixels can be written directly; the painter then points to them. */
 static bool find_pixels(struct canvas *c)
 {
     struct paint_pixels *p = &c->painter->pixels;
@@ -207,7 +207,7 @@ static bool find_pixels(struct canvas *c)
     return true;
 }
 
-/* False: it has to go through cairo. */
+/* False: it must be drawn through cairo. */
 static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
 {
     struct paint_pixels *p = &c->painter->pixels;

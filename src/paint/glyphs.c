@@ -10,14 +10,14 @@
 #include "view/text.h"
 
 #define FAMILY "DejaVu Sans"
-#define EM 2048 /* units in which advances are known, of which there are as many as in the font */
+#define EM 2048             /* units of the advances: as many to an em as in the font */
 #define KNOWN 1024          /* characters, of each weight; a power of two */
-#define FONTS 32            /* sizes and weights that are kept */
-#define SHAPED 512          /* texts of Pango's that are kept; a power of two */
-#define SHAPED_TEXT 256     /* bytes of those at most */
-#define SHAPED_STRETCHES 32 /* parts of their width to which they are stretched */
+#define FONTS 32            /* sizes and weights that are cached */
+#define SHAPED 512          /* texts shaped by Pango that are cached; a power of two */
+#define SHAPED_TEXT 256     /* maximum bytes of those texts */
+#define SHAPED_STRETCHES 32 /* stretching is rounded to this part of their width */
 #define RUN 1024            /* glyphs that are painted together */
-#define STRETCHES 16        /* parts of a font's width to which it is stretched */
+#define STRETCHES 16        /* stretching is rounded to this part of a font's width */
 
 struct known {
     uint32_t code; /* 0: none */
@@ -50,7 +50,7 @@ struct paint_glyphs {
     struct font font[FONTS];
     int next_font;
 
-    PangoContext *context; /* NULL: no text has asked for it */
+    PangoContext *context; /* NULL: no text has needed it yet */
     struct shaped *shaped;
 
     char *clean;
@@ -65,7 +65,7 @@ struct paint_glyphs *paint_glyphs_new(void)
 
     if (!g)
         return NULL;
-    /* Advances as the font has them, not rounded to pixels: the view's table's are not either. */
+    /* Advances as the font has them, not rounded to pixels, like those in the view's table. */
     g->options = cairo_font_options_create();
     cairo_font_options_set_hint_metrics(g->options, CAIRO_HINT_METRICS_OFF);
     cairo_font_options_set_hint_style(g->options, CAIRO_HINT_STYLE_SLIGHT);
@@ -159,7 +159,7 @@ static uint32_t decode(const char **at)
     return code;
 }
 
-/* NULL: the font does not have it. Its bytes are those from text to end. */
+/* NULL: the font does not have the character, whose bytes are those from text to end. */
 static const struct known *find_glyph(struct paint_glyphs *g, int bold, uint32_t code,
                                       const char *text, const char *end)
 {
@@ -210,7 +210,7 @@ static cairo_scaled_font_t *find_font(struct paint_glyphs *g, int32_t size, int 
     return scaled;
 }
 
-/* How much wider a text is to be than it would be. Not into nonsense: a list that says so is wrong. */
+/* The factor by which a text is stretched to its width. Limited, because a list that wants more is wrong. */
 static double ratio_of(const struct weft_draw *d, double natural)
 {
     double width = ((double)d->x1 - d->x0) / WEFT_PX;
@@ -234,7 +234,7 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
             return false;
         natural += known->advance;
     }
-    /* The font is stretched roughly, so that there are few of them; the glyphs' places are exact. */
+    /* The font is stretched in coarse steps, so that there are few fonts; the glyphs' positions are exact. */
     double ratio = ratio_of(d, natural * em);
     long stretch = ratio > 0.95 && ratio < 1.05 ? STRETCHES : lround(ratio * STRETCHES);
     cairo_scaled_font_t *font = find_font(g, d->size, bold, (int)stretch);
@@ -261,7 +261,7 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     return true;
 }
 
-/* ---- Texts that do ---- */
+/* ---- Texts that need shaping ---- */
 
 static PangoLayout *shape(struct paint_glyphs *g, const struct weft_draw *d, size_t size)
 {
@@ -323,12 +323,12 @@ static void draw_shaped(struct paint_glyphs *g, const struct weft_draw *d, uint3
     cairo_save(g->cr);
     set_ink(g, d, rgb);
     cairo_translate(g->cr, d->x0 / (double)WEFT_PX, d->y0 / (double)WEFT_PX);
-    /* A character may bear any number of marks, one above the other. */
+    /* A character may have any number of marks, one above the other. */
     double em = d->size / (double)WEFT_PX;
     cairo_rectangle(g->cr, -em / 4, -em * 5 / 4, ((double)d->x1 - d->x0) / WEFT_PX + em / 2,
                     em * 7 / 4);
     cairo_clip(g->cr);
-    /* Each stretch is a font of its own for cairo: few of them, none wider than the room. */
+    /* For cairo, each stretched font is a font of its own: there must be few, and none may be wider than the space. */
     double ratio =
         floor(ratio_of(d, logical.width / (double)PANGO_SCALE) * SHAPED_STRETCHES + 0.01);
     cairo_scale(g->cr, fmax(ratio, 1) / SHAPED_STRETCHES, 1);

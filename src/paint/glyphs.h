@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Texts through cairo. What needs no shaping (Latin, Greek, Cyrillic, punctuation, symbols, as far as the font
- * has them) is put together from glyphs that are known from the texts before; the rest is Pango's, which
- * shapes, orders and looks for other fonts, and is kept, too. Either way a text is as wide as the list says.
- * Private to src/paint. */
+/* Draws texts through cairo. Text that needs no shaping (Latin, Greek, Cyrillic, punctuation, symbols, as far as the
+ * font has them) is composed of glyphs cached from earlier texts. Pango does the rest: it shapes, orders and looks for
+ * other fonts; its results are cached, too. Either way a text is as wide as the list says. Private to src/paint. */
 #ifndef WEFT_PAINT_GLYPHS_H
 #define WEFT_PAINT_GLYPHS_H
 
@@ -16,7 +15,7 @@ struct paint_glyphs;
 struct paint_glyphs *paint_glyphs_new(void);
 void paint_glyphs_free(struct paint_glyphs *g);
 
-/* Begins a picture on cr, in which texts are at most so many bytes long. False: no memory. */
+/* Begins a picture on cr, in which texts are at most `longest` bytes long. False: no memory. */
 bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest);
 
 /* rgb is 0xRRGGBB. */

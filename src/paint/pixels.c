@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define BLOCK                                                                                      \
-    16 /* bytes that are blended together: a loop of that length becomes a few instructions */
+    16 /* bytes that are blended together: compilers turn a loop of this length into a few instructions */
 #define PLAIN 8     /* columns of shades that look alike are painted as one */
 #define SUB WEFT_PX /* parts of a device pixel along x */
 
@@ -71,7 +71,7 @@ static void store(unsigned char *at, uint32_t value)
     memcpy(at, &value, sizeof(value));
 }
 
-/* Two of a pixel's bytes, in 16 bits each, times a part of 255. */
+/* Multiplies two of a pixel's bytes, in 16 bits each, by part / 255. */
 static uint32_t times(uint32_t pair, uint32_t part)
 {
     uint32_t t = pair * part + 0x800080;
@@ -120,7 +120,7 @@ static void fill_row(unsigned char *row, const unsigned char *block, size_t byte
     memcpy(row + at, block, bytes - at);
 }
 
-/* Most lines are upright and as wide as a pixel: blocks would be of no use. */
+/* Most lines are vertical and one pixel wide: blocks would not help. */
 static void thin_box(const struct paint_pixels *p, int left, int top, int right, int bottom)
 {
     uint32_t add = scaled(p->ink | 0xff000000, p->alpha), keep = 255u - p->alpha;
@@ -157,9 +157,9 @@ void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int3
     }
 }
 
-/* ---- Shades: a row of them is prepared, and blended with every row of pixels ---- */
+/* ---- Shades: one row is prepared and blended with every row of pixels ---- */
 
-/* What each of a draw's shades adds to a pixel; its topmost byte is the opacity. */
+/* What each of a draw's shades adds to a pixel; the top byte is the opacity. */
 static const uint32_t *shade_table(struct paint_pixels *p, const struct weft_draw *d)
 {
     struct paint_shade_table *t = &p->table[(p->ink ^ p->ink >> 8 ^ p->ink >> 16) % PAINT_TABLES];
@@ -193,12 +193,12 @@ static void prepare(struct paint_pixels *p, const struct weft_drawlist *list,
             store(keep_row + 4 * (x - base), keep_one);
         }
     }
-    /* No columns, or columns that do not reach to the end: nothing. */
+    /* Nothing if there are no columns, or if they do not reach the end. */
     memset(p->add + 4 * (x - p->x0), 0, (size_t)(last - x) * 4);
     memset(p->keep + 4 * (x - p->x0), 255, (size_t)(last - x) * 4);
 }
 
-/* Whether columns differ so seldom from the ones before them that each run is better painted by itself. */
+/* Returns true if columns differ from their predecessors so rarely that painting each run by itself is faster. */
 static bool is_plain(const struct weft_drawlist *list, const struct weft_draw *d)
 {
     const uint8_t *shades = list->shades + d->first;
@@ -246,9 +246,9 @@ void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *lis
 /* One side of a polygon, from its top to its bottom, at the samples that it crosses. */
 struct side {
     int step;      /* to the next corner: 1 or -1 */
-    int corner;    /* where the present edge ends */
+    int corner;    /* where the current edge ends */
     int64_t until; /* sample before which it ends */
-    int64_t x;     /* at the present sample, in 1/65536 of 1/SUB device pixels */
+    int64_t x;     /* at the current sample, in 1/65536 of 1/SUB device pixels */
     int64_t slope; /* per sample */
 };
 
@@ -264,7 +264,7 @@ static int64_t sample_from(const struct polygon *g, int64_t y)
     return (y * g->samples + SUB / 2 - 1) >> 6;
 }
 
-/* Goes on to the edge that crosses a sample. False: there is none. */
+/* Advances to the edge that crosses a sample. False: there is none. */
 static bool side_go(const struct polygon *g, struct side *side, int64_t sample)
 {
     for (int tried = 0; tried <= g->corners; tried++) {
@@ -277,7 +277,7 @@ static bool side_go(const struct polygon *g, struct side *side, int64_t sample)
         if (side->until <= sample)
             continue;
         int64_t down = g->y[to] - g->y[from], across = (g->x[to] - g->x[from]) * 65536;
-        /* How far below its beginning the sample lies; the product may not fit into 64 bits. */
+        /* How far the sample is below the edge's start; the product may not fit 64 bits. */
         double below = ((double)sample + 0.5) * SUB / g->samples - (double)g->y[from];
         side->slope = across * SUB / (down * g->samples);
         side->x = g->x[from] * 65536 + (int64_t)((double)across * below / (double)down);
@@ -286,7 +286,7 @@ static bool side_go(const struct polygon *g, struct side *side, int64_t sample)
     return false;
 }
 
-/* Adds what lies right of x to a row of coverages, as differences between neighbours. */
+/* Adds everything to the right of x to a row of coverages, as differences between neighbours. */
 static void add_edge(int32_t *cover, int x, int32_t sign)
 {
     int32_t part = x & (SUB - 1);
@@ -297,7 +297,7 @@ static void add_edge(int32_t *cover, int x, int32_t sign)
 
 static void blend_cover(const struct paint_pixels *p, int y, int first, int last, int shift)
 {
-    /* What is stored could be any of these, for all that the compiler knows. */
+    /* Local copies, because the compiler must assume that a store may change these fields. */
     uint32_t ink = p->ink | 0xff000000, alpha = p->alpha;
     int32_t *cover = p->cover, sum = 0;
     int beyond = p->x1 - p->x0;
@@ -313,8 +313,8 @@ static void blend_cover(const struct paint_pixels *p, int y, int first, int last
     }
 }
 
-/* How many samples along y are taken in each row of pixels, as a power of two; along x, coverage is exact.
- * So what is steep needs one, but in what is flat steps are seen. */
+/* How many samples along y are taken in each row of pixels, as a power of two; along x, coverage is exact. So steep
+ * edges need only one, but flat edges would show steps. */
 static int shift_of(int corners, int64_t width, int64_t height)
 {
     if (width > 4 * height)
@@ -413,14 +413,14 @@ void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s
 
 /* ---- Steps ---- */
 
-/* Whether one begins where the other ends, at a right angle. */
+/* Returns true if one begins where the other ends, at a right angle. */
 static bool joined(const struct paint_shape *s, const struct paint_shape *t)
 {
     return s->body && t->body && s->x1 == t->x0 && s->y1 == t->y0 &&
            (s->y0 == s->y1) != (t->y0 == t->y1);
 }
 
-/* What is level has the corners, what is upright lies between them: nothing is painted twice. */
+/* Horizontal parts include the corners, vertical parts lie between them: nothing is painted twice. */
 static void step(const struct paint_pixels *p, struct paint_shape s, bool before, bool after,
                  int32_t width)
 {

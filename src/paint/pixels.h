@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Shapes straight into pixels of 32 bits, 0xAARRGGBB in the machine's order, premultiplied: what a general
- * library takes most of its time for, where edges lie between pixels and lines are thin. Private to
- * src/paint. */
+/* Paints shapes directly into pixels of 32 bits, 0xAARRGGBB in the machine's byte order, premultiplied. A general
+ * library would spend most of its time on these: thin lines, and edges between pixels. Private to src/paint. */
 #ifndef WEFT_PAINT_PIXELS_H
 #define WEFT_PAINT_PIXELS_H
 
@@ -9,12 +8,12 @@
 
 #define PAINT_TABLES 16
 
-/* Of one ink and opacity, for shades. */
+/* The table for shades of one ink and opacity. */
 struct paint_shade_table {
     bool known;
     uint8_t alpha;
     uint32_t ink;
-    uint32_t add[256]; /* to a pixel, by shade */
+    uint32_t add[256]; /* what is added to a pixel, by shade */
 };
 
 struct paint_pixels {
@@ -25,7 +24,7 @@ struct paint_pixels {
     uint32_t ink;        /* 0xRRGGBB */
     uint8_t alpha;
 
-    unsigned char *add, *keep; /* a row of what is added and of how much stays, for shades */
+    unsigned char *add, *keep; /* for shades: a row of what is added, a row of what stays */
     int32_t *cover;            /* a row of coverages, all 0 */
     size_t row_room;           /* pixels */
     struct paint_shade_table table[PAINT_TABLES];
@@ -33,12 +32,12 @@ struct paint_pixels {
 
 #define PAINT_SCALE_MAX 8
 
-/* Makes room for rows as wide as what may be written; the other fields are set. False: no memory. */
+/* Makes room for rows as wide as what may be written; the other fields must be set. False: no memory. */
 bool paint_pixels_begin(struct paint_pixels *p);
 
 void paint_pixels_fini(struct paint_pixels *p);
 
-/* A rectangle, the edges of which are pixels'. */
+/* A rectangle whose edges lie on pixel edges. */
 void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
 
 /* A line with butt ends, of any slope. */
@@ -50,7 +49,7 @@ void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s
 void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d);
 
-/* False: they are not a single row of steps, but have slanting parts. Nothing is painted then. */
+/* False: they are not a single row of steps or have slanting parts. Then nothing is painted. */
 bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist *list,
                         const struct weft_draw *d);
 

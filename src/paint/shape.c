@@ -15,7 +15,7 @@ static int32_t larger(int32_t a, int32_t b)
     return a > b ? a : b;
 }
 
-/* The edge between pixels at or before a coordinate. */
+/* The pixel edge at or before a coordinate. */
 static int32_t edge_before(int64_t at)
 {
     at = at > INT32_MAX ? INT32_MAX : at;
@@ -28,13 +28,13 @@ static int32_t edge_nearest(int64_t at)
     return edge_before(at + WEFT_PX / 2);
 }
 
-/* The middle of a line of that thickness, so that its edges are pixels' edges. */
+/* The middle of a line of that thickness, placed so that its edges are on pixel edges. */
 static int32_t centre(int32_t at, int32_t width)
 {
     return smaller(edge_nearest((int64_t)at - width / 2), INT32_MAX - THICKEST) + width / 2;
 }
 
-/* From *a to *b, at least a pixel of it unless it is empty, and only what is within 0 … end. */
+/* Rounds the range from *a to *b to whole pixels, at least one unless it is empty, and clips it to 0 … end. */
 static bool span(int32_t *a, int32_t *b, int32_t end)
 {
     int32_t low = smaller(*a, *b), high = larger(*a, *b);
@@ -52,7 +52,7 @@ static bool span(int32_t *a, int32_t *b, int32_t end)
     return *a < *b;
 }
 
-/* a * b / c where a <= c: products of 33-bit numbers, which 64 bits hold only without the sign. */
+/* a * b / c where a <= c: products of 33-bit numbers, which fit 64 bits only unsigned. */
 static int64_t portion(int64_t a, int64_t b, int64_t c)
 {
     uint64_t product = (uint64_t)a * (uint64_t)(b < 0 ? -b : b);
@@ -61,7 +61,7 @@ static int64_t portion(int64_t a, int64_t b, int64_t c)
     return b < 0 ? -result : result;
 }
 
-/* Cuts the line from p to q to what has its first coordinate within low … high. */
+/* Clips the line from p to q to the part whose first coordinate is within low … high. */
 static bool cut(int32_t p[2], int32_t q[2], int first, int32_t low, int32_t high)
 {
     int other = 1 - first;
@@ -82,7 +82,7 @@ static bool cut(int32_t p[2], int32_t q[2], int first, int32_t low, int32_t high
     return true;
 }
 
-/* Cuts a line to the picture and a margin in which its thickness and slanting ends disappear. */
+/* Clips a line to the picture plus a margin that hides its thickness and slanting ends. */
 static bool cut_line(struct paint_shape *s, const struct weft_drawlist *list, int32_t width)
 {
     int32_t p[2] = {s->x0, s->y0}, q[2] = {s->x1, s->y1};
@@ -107,7 +107,7 @@ int32_t paint_shape_width(const struct weft_draw *d)
     return larger(edge_nearest(width), WEFT_PX);
 }
 
-/* Whether the head's corners are near the picture. */
+/* Returns true if the head's corners are near the picture. */
 static bool near(const struct weft_point *corner, const struct weft_drawlist *list)
 {
     for (int i = 0; i < 3; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What all painters do with a draw before they paint it: cut it to the picture, so that no surface
- * sees a number that it cannot hold, and bring edges to whole pixels, so that they are sharp. What
- * lies along an axis is a whole number of pixels thick; it moves by a pixel at most, and nothing
- * that has an extent vanishes. Private to src/paint. */
+/* What all painters do with a draw before they paint it: they clip it to the picture, so that no surface gets a number
+ * that it cannot represent, and round edges to whole pixels, so that they are sharp. Shapes along an axis become a
+ * whole number of pixels thick; they move by at most a pixel, and nothing that has an extent vanishes. Private to
+ * src/paint. */
 #ifndef WEFT_PAINT_SHAPE_H
 #define WEFT_PAINT_SHAPE_H
 
@@ -17,24 +17,24 @@ struct paint_shape {
     struct weft_point corner[3];
 };
 
-/* Of a rectangle, line, arrow or pointer. False: nothing of it is to be seen. */
+/* For a rectangle, line, arrow or pointer. False: no part of it is visible. */
 bool paint_shape_of(struct paint_shape *s, const struct weft_drawlist *list,
                     const struct weft_draw *d);
 
-/* Of the steps between points i - 1 and i, 0 < i < d->count. False: nothing is to be seen. */
+/* For the steps between points i - 1 and i, 0 < i < d->count. False: nothing is visible. */
 bool paint_shape_step(struct paint_shape *s, const struct weft_drawlist *list,
                       const struct weft_draw *d, uint32_t i);
 
-/* Of all shades of a draw together: the rectangle that they lie in. False: nothing is to be seen. */
+/* For all shades of a draw together: their bounding rectangle. False: nothing is visible. */
 bool paint_shape_shaded(struct paint_shape *s, const struct weft_drawlist *list,
                         const struct weft_draw *d);
 
-/* Of shades: columns from column *i on that look alike, as a rectangle and an opacity that is not 0; *i is then
- * the column behind them. False: there are no more. */
+/* For shades: the next columns, from column *i on, that look alike, as a rectangle and an opacity that is not 0; *i
+ * becomes the column after them. False: there are no more. */
 bool paint_shape_shades(struct paint_shape *s, uint8_t *alpha, const struct weft_drawlist *list,
                         const struct weft_draw *d, uint32_t *i);
 
-/* Where column i of shades begins, on a pixel's edge, perhaps outside of the picture. */
+/* Where column i of shades begins, on a pixel edge, possibly outside the picture. */
 static inline int32_t paint_shape_column(const struct weft_draw *d, uint32_t i)
 {
     int64_t at = d->x0 + i * (int64_t)(d->size > 0 ? d->size : 1), end = d->x1;
@@ -50,10 +50,10 @@ static inline uint8_t paint_shape_opacity(const struct weft_draw *d, uint8_t sha
     return (uint8_t)((shade * d->alpha + 127) / 255);
 }
 
-/* How thick a line is to be drawn: whole pixels, but for slanting ones. */
+/* How thick a line is drawn: whole pixels, except for slanting lines. */
 int32_t paint_shape_width(const struct weft_draw *d);
 
-/* Whether something of a text can be seen. */
+/* Returns true if any part of a text is visible. */
 bool paint_shape_text(const struct weft_drawlist *list, const struct weft_draw *d);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "paint/cairo.h"
 
-#define SIDE_MAX 16384 /* px; also what a page may measure in PDF, where 1 px is 3/4 point */
+#define SIDE_MAX 16384 /* px; also the maximum size of a PDF page, where 1 px is 3/4 point */
 
 static cairo_status_t write_some(void *closure, const unsigned char *data, unsigned size)
 {

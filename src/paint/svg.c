@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* A draw list as one SVG file that stands alone: no script, nothing fetched, every text as text.
  *
- * Numbers are printed from integers, so that neither locale nor floating point has a say: the file
- * is the same everywhere. Consecutive draws that look alike share a <g>, and if nobody can tell
- * them apart (opaque, without a tip) a <path>. */
+ * Numbers are printed from integers, so that neither locale nor floating point matters: the file is the same
+ * everywhere. Consecutive draws that look alike share a <g>; if they cannot be told apart at all (opaque, without a
+ * tip), they share a <path>. */
 #include "paint/paint.h"
 
 #include <stdlib.h>
@@ -12,16 +12,16 @@
 #include "paint/shape.h"
 #include "view/text.h"
 
-#define PATH_DRAWS 256   /* that share a <path> at most */
-#define PATH_POINTS 4096 /* of steps in a <path> */
+#define PATH_DRAWS 256   /* maximum number of draws that share a <path> */
+#define PATH_POINTS 4096 /* points of steps in one <path> */
 
 struct svg {
     FILE *out;
     const struct weft_drawlist *list;
-    char *scratch; /* room for any text of the list once it is cleaned */
+    char *scratch; /* space for any text of the list after cleaning */
     size_t room;
     int64_t x, y; /* the pen, in 1/100 px */
-    bool open;    /* a path, in which the pen is somewhere */
+    bool open;    /* a path has begun, so the pen has a position */
     bool alone;   /* the element has no group that says how it looks */
 };
 
@@ -103,7 +103,7 @@ static void put_tip(struct svg *svg, const struct weft_draw *d)
     }
 }
 
-/* Not even transparent: what has no tip serves nobody. */
+/* Not even as a transparent shape: without a tip it has no use. */
 static bool is_nothing(const struct weft_draw *d)
 {
     return d->alpha == 0 && !(has_tip(d) && d->op == WEFT_DRAW_RECT);
@@ -114,7 +114,7 @@ static bool is_line(const struct weft_draw *d)
     return d->op == WEFT_DRAW_LINE || d->op == WEFT_DRAW_ARROW || d->op == WEFT_DRAW_STEPS;
 }
 
-/* Of each thing in a group, not of the group: what lies upon each other adds up, as in cairo. */
+/* The opacity of each shape in a group, not of the group: overlapping shapes add up, as in cairo. */
 static void put_alpha(FILE *out, const char *attribute, int alpha)
 {
     if (alpha == 255)
@@ -151,15 +151,15 @@ static void put_look(struct svg *svg, const struct weft_draw *d)
         fputs(" pointer-events=\"all\"", svg->out);
 }
 
-/* Paths: absolute where they begin, relative from there. The differences are of rounded numbers, so
- * that nothing adds up. */
+/* Paths: absolute where they begin, relative from there. The differences are between rounded numbers, so that rounding
+ * errors do not add up. */
 
 static void path_begin(struct svg *svg, const struct weft_draw *d, bool head)
 {
     fputs("<path", svg->out);
     if (svg->alone)
         put_look(svg, d);
-    else if (d->op == WEFT_DRAW_ARROW) /* whose group says neither */
+    else if (d->op == WEFT_DRAW_ARROW) /* whose group sets neither */
         fputs(head ? " class=\"f\"" : " class=\"l\"", svg->out);
     fputs(" d=\"", svg->out);
     svg->open = false;
@@ -225,7 +225,7 @@ static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         struct weft_draw solid = d[i];
 
-        solid.alpha = 255; /* what is transparent can be pointed at all the same */
+        solid.alpha = 255; /* transparent shapes still react to the pointer */
         if (!paint_shape_of(&s, svg->list, &solid) || !(heads ? s.head : s.body))
             continue;
         if (!begun)
@@ -380,7 +380,7 @@ static bool alike(const struct weft_draw *a, const struct weft_draw *b)
     return !is_line(a) || paint_shape_width(a) == paint_shape_width(b);
 }
 
-/* How many of these draws share a path: opaque ones without a tip are one. */
+/* How many of these draws share a path: opaque ones without a tip do. */
 static uint32_t path_draws(const struct weft_draw *d, uint32_t count)
 {
     uint32_t n = 1;
@@ -418,7 +418,7 @@ static void put_group(struct svg *svg, const struct weft_draw *d, uint32_t count
         fputs("</g>\n", svg->out);
 }
 
-/* Marks are rare: their colours stand only where they are used. */
+/* Marks are rare: their colours are written only if they are used. */
 static bool is_needed(const struct weft_drawlist *list, unsigned ink)
 {
     for (uint32_t i = 0; ink >= WEFT_INK_AFFECTED && i < list->draws; i++)
