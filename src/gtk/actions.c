@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* Everything that can be done, as actions of the window: for keys, menus, and for scripts through D-Bus.
+/* All commands as actions of the window: for keys, menus and, through D-Bus, scripts.
  *
- * A command is an action of its name. "place" and "find" take a text and tell it; "facts", "found",
- * "selected", "visible", "tip", "message" "link" (the one copied last)
- * and "picture" (x, y, width and height in the window) only tell something. "quiet" takes a text, and tells it
- * when all is shown that came of what the keyboard and the pointer had done before. */
+ * Each command is an action of the same name. "place" and "find" take a text, which is also their state; "facts",
+ * "found", "selected", "visible", "tip", "message", "link" (the one copied last) and "picture" (x, y, width and height
+ * in the window) only have a state. "quiet" takes a text, and reports it as its state once everything is shown that
+ * resulted from earlier keyboard and pointer events. */
 #include <string.h>
 
 #include "gtk/settings.h"
@@ -13,7 +13,7 @@
 #define TEXT_STEP 10
 #define TEXT_MIN 50
 #define TEXT_MAX 300
-#define QUIET_FRAMES 300 /* after which all that was asked for is shown, though something goes on */
+#define QUIET_FRAMES 300 /* after these, everything counts as shown even if something goes on */
 
 static void set_text_percent(WeftWindow *w, int percent)
 {
@@ -88,7 +88,7 @@ static void on_command(GSimpleAction *action, GVariant *parameter, gpointer data
             weft_window_command(data, (enum weft_command)i);
 }
 
-/* ---- Those that are no commands of the explorer ---- */
+/* ---- Actions that are not commands of the explorer ---- */
 
 static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
 {
@@ -186,7 +186,7 @@ static void on_close(GSimpleAction *action, GVariant *parameter, gpointer data)
 
 struct quiet {
     char *text;
-    int idle, frames; /* idle: those at last in which there was nothing to do */
+    int idle, frames; /* idle: the number of latest frames in which there was nothing to do */
 };
 
 static void quiet_free(gpointer data)
@@ -213,7 +213,7 @@ static void on_quiet(GSimpleAction *action, GVariant *parameter, gpointer data)
     struct quiet *q = g_new0(struct quiet, 1);
     (void)action;
     q->text = g_variant_dup_string(parameter, NULL);
-    gdk_display_sync(gtk_widget_get_display(data)); /* now we have all events until here */
+    gdk_display_sync(gtk_widget_get_display(data)); /* now all events up to here have arrived */
     gtk_widget_add_tick_callback(data, on_quiet_frame, q, quiet_free);
 }
 

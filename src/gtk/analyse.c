@@ -12,7 +12,7 @@ struct weft_analyse {
     void *data;
     struct weft_analysis *analysis;
     struct weft_diff diff;
-    bool ended; /* nobody wants to know; of the main loop's thread */
+    bool ended; /* cancelled; used only by the main loop's thread */
     atomic_bool cancelled;
     GThread *thread;
 };
@@ -86,6 +86,6 @@ void weft_analyse_end(struct weft_analyse *w)
 {
     w->ended = true;
     atomic_store_explicit(&w->cancelled, true, memory_order_relaxed);
-    g_thread_join(w->thread); /* finish, which is on its way, frees it */
+    g_thread_join(w->thread); /* finish is already queued and frees it */
     w->thread = NULL;
 }

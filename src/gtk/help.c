@@ -4,7 +4,7 @@
 #include "gtk/keys.h"
 #include "gtk/window.h"
 
-/* What the mouse does, for the overlay: its gestures have no names of their own in GTK. */
+/* What the mouse does, for the help overlay: GTK has no names for these gestures. */
 static const char *const pointer[][2] = {
     {"drag", "pan; on the ruler: measure a range"},
     {"wheel", "zoom about the pointer"},

@@ -2,7 +2,7 @@
 #include "gtk/item.h"
 
 #define NAME_CHARS 13
-#define LONG_CHARS 90 /* a sentence stands below its name */
+#define LONG_CHARS 90 /* a sentence is shown below its name */
 
 G_DEFINE_TYPE(WeftItem, weft_item, G_TYPE_OBJECT)
 
@@ -40,7 +40,7 @@ static bool is_same(const WeftItem *a, const WeftItem *b)
            strcmp(a->text, b->text) == 0;
 }
 
-/* Only what differs is put in: the view keeps its place, and a reader does not begin anew. */
+/* Replaces only the items that differ: the view keeps its scroll position, and a screen reader does not start again. */
 static void replace(GListStore *list, GPtrArray *items)
 {
     guint old = g_list_model_get_n_items(G_LIST_MODEL(list)), same = 0, tail = 0;
@@ -70,8 +70,8 @@ static gboolean focus_again(gpointer view)
     return G_SOURCE_REMOVE;
 }
 
-/* The line that had the focus may be gone, and GTK gives it to one that is not there yet, where keys reach
- * nobody. So the window has it until the lines are laid out. */
+/* The line that had the focus may be gone, and GTK gives the focus to a line that does not exist yet, where keys get
+ * lost. So the window has the focus until the lines are laid out. */
 void weft_items_replace(GListStore *list, GtkWidget *view, GPtrArray *items)
 {
     GtkRoot *root = gtk_widget_get_root(view);
@@ -90,14 +90,14 @@ void weft_items_replace(GListStore *list, GtkWidget *view, GPtrArray *items)
 struct view {
     weft_item_fn *chosen;
     void *data;
-    bool binding; /* what changes was not clicked */
+    bool binding; /* a change by the program is not a click */
 };
 
-/* The widgets of a line; of value, link and check only one is seen. */
+/* The widgets of a line; only one of value, link and check is visible. */
 struct line {
     GtkWidget *box, *name, *value, *link, *link_text, *check;
     struct view *view;
-    WeftItem *item; /* that is shown, or NULL */
+    WeftItem *item; /* the item shown, or NULL */
 };
 
 static void on_link(GtkButton *button, struct line *line)

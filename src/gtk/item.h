@@ -26,13 +26,13 @@ struct _WeftItem {
 
 WeftItem *weft_item_new(enum weft_item_kind kind, const char *name, const char *text);
 
-/* Puts the items, which it takes over, in place of what the list holds, unless they look the same. view is
- * what shows it: if it has the focus, it keeps it. */
+/* Replaces the items of the list, unless they look the same; takes ownership of the new ones. view is the widget that
+ * shows the list: if it has the focus, it keeps it. */
 void weft_items_replace(GListStore *list, GtkWidget *view, GPtrArray *items);
 
 typedef void weft_item_fn(void *data, WeftItem *item);
 
-/* A list of them. chosen is called for a link or a check box that is clicked. */
+/* A list of items. chosen is called when a link or a check box is clicked. */
 GtkWidget *weft_items_view(GListStore *list, const char *label, weft_item_fn *chosen, void *data);
 
 /* "name\ttext", a line each; the caller frees it. */

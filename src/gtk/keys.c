@@ -51,7 +51,7 @@ bool weft_key_name(guint keyval, char name[16])
     return true;
 }
 
-/* One of the keys, which is size bytes long. */
+/* Appends one of the keys, which is size bytes long. */
 static void append_accelerator(GString *out, const char *key, size_t size)
 {
     g_autofree char *name = g_strndup(key, size);

@@ -5,11 +5,10 @@
 
 #include <gtk/gtk.h>
 
-/* The name that a browser has for the key, in name. Returns false if it has none that matters. */
+/* Writes the name that browsers use for the key to name. Returns false if it has none that matters. */
 bool weft_key_name(guint keyval, char name[16]);
 
-/* What a command's keys are for GtkShortcutsShortcut: "+ =" becomes "plus equal". As
- * markup; the caller frees it. */
+/* A command's keys as GtkShortcutsShortcut wants them: "+ =" becomes "plus equal". As markup; the caller frees it. */
 char *weft_key_accelerators(const char *keys);
 
 #endif

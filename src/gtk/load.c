@@ -4,16 +4,16 @@
 #include <gio/gio.h>
 #include <stdatomic.h>
 
-#define BUILD_SHARE 0.75 /* of the work: the model; the rest is the scene */
+#define BUILD_SHARE 0.75 /* the model's part of the work; the rest is the scene */
 
 struct weft_load {
     char *path;
     bool raw, explain;
-    weft_loaded_fn *done; /* NULL: cancelled; of the main loop's thread */
+    weft_loaded_fn *done; /* NULL: cancelled; used only by the main loop's thread */
     void *data;
     atomic_bool cancelled;
     atomic_int permille;
-    double base, share; /* of the step that is going on; of the loading thread */
+    double base, share; /* of the current step; used only by the loading thread */
     struct weft_loaded result;
 };
 
@@ -25,7 +25,7 @@ static bool show_progress(void *data, double share)
     return !atomic_load_explicit(&l->cancelled, memory_order_relaxed);
 }
 
-/* A file of which not a single event can be read is as good as none. */
+/* A file without a single readable event counts as an error. */
 static int check(struct weft_loaded *to)
 {
     const struct weft_damage *d = &to->damage;
@@ -91,7 +91,7 @@ static void work(GTask *task, gpointer source, gpointer data, GCancellable *canc
             weft_error_set(&to->error, rc, to->error.offset, "%s", weft_error_name(rc));
     }
     if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
-        drop(to); /* here, since it may take its time */
+        drop(to); /* here, in the thread, because it can take a while */
     to->took_us = g_get_monotonic_time() - start_us;
     g_task_return_boolean(task, TRUE);
 }

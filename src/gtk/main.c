@@ -17,7 +17,7 @@ static const GOptionEntry options[] = {
     {0},
 };
 
-/* What GTK's own theme does not have. */
+/* Styles that GTK's own theme lacks. */
 static const char style[] =
     "picture:focus-visible { outline: 2px solid alpha(@theme_selected_bg_color, 0.6); }"
     ".panel { border-left: 1px solid @borders; background: @theme_base_color; }"
@@ -105,7 +105,7 @@ static void on_activate(GtkApplication *application, gpointer data)
     gtk_window_present(GTK_WINDOW(weft_window_new(application)));
 }
 
-/* Paths that are relative are so to where the command was given. */
+/* Relative paths are relative to the directory in which the command was given. */
 static char **paths_of(GApplicationCommandLine *line, GVariantDict *given)
 {
     g_auto(GStrv) files = NULL;
@@ -143,7 +143,7 @@ static int on_command_line(GtkApplication *application, GApplicationCommandLine 
     return 0;
 }
 
-/* Standard input and copies in memory belong to this process, and measuring wants one of its own. */
+/* Standard input and copies in memory belong to this process, and measuring needs its own process. */
 static bool wants_own_process(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)

@@ -3,7 +3,7 @@
 
 #include "gtk/item.h"
 
-#define COUNTERS_MAX 1000 /* more than anybody would look through */
+#define COUNTERS_MAX 1000 /* more than anybody would read */
 
 struct _WeftPanel {
     GtkBox parent;
@@ -28,7 +28,7 @@ static void on_fact(void *data, WeftItem *item)
     if (!self->e)
         return;
     const struct weft_fact *fact = weft_explorer_facts(self->e, &count);
-    /* What is shown may be a moment old. */
+    /* The displayed fact may be slightly out of date. */
     if (item->index < count && strcmp(fact[item->index].text, item->text) == 0)
         weft_explorer_follow(self->e, item->index);
     touched(self);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands beside the picture in words: facts, the visible promises, the counters.
+/* The text beside the picture: facts, the visible promises, the counters.
  *
- * It emits "touched" after it has told the explorer something. */
+ * It emits "touched" after it has changed something in the explorer. */
 #ifndef WEFT_GTK_PANEL_H
 #define WEFT_GTK_PANEL_H
 
@@ -19,13 +19,13 @@ GtkWidget *weft_panel_new(struct weft_explorer *e);
 void weft_panel_show_facts(WeftPanel *panel);
 void weft_panel_show_counters(WeftPanel *panel);
 
-/* Likewise, and returns it as text, a line each; the caller frees it. */
+/* The same, and returns it as text, one line for each promise; the caller frees it. */
 char *weft_panel_show_visible(WeftPanel *panel);
 
 /* The explorer goes away. */
 void weft_panel_forget(WeftPanel *panel);
 
-/* The facts as text, a line each; the caller frees it. */
+/* The facts as text, one line each; the caller frees it. */
 char *weft_panel_facts_text(WeftPanel *panel);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "paint/cairo.h"
 
-#define NOTCH_PX 40 /* of a touchpad, that count as a notch of a wheel */
+#define NOTCH_PX 40 /* pixels of a touchpad that count as one notch of a wheel */
 #define BAND_PX 48
-#define TIP_WIDTH_PX 420 /* a tip that is wider is broken into lines */
+#define TIP_WIDTH_PX 420 /* wider tips are wrapped */
 #define TIP_AWAY_PX 16   /* from the pointer */
 #define TIP_PAD_PX 6
 
@@ -68,8 +68,8 @@ static void finish_pattern(cairo_pattern_t *pattern, void *surface)
     cairo_surface_destroy(surface);
 }
 
-/* What a node has recorded of a surface itself, cairo copies before the surface is painted over, even if the
- * node is gone; of this it only knows where to ask. */
+/* If a node records the surface itself, cairo copies the surface before it is painted over, even if the node is gone. A
+ * node that records this pattern only knows where to ask for the pixels. */
 static cairo_pattern_t *pattern_of(cairo_surface_t *surface)
 {
     cairo_pattern_t *pattern = cairo_pattern_create_raster_source(
@@ -82,9 +82,9 @@ static cairo_pattern_t *pattern_of(cairo_surface_t *surface)
     return pattern;
 }
 
-/* A node of its own, kept, so that GSK sees from its address whether something has changed. Not a texture,
- * which GSK's cairo renderer would copy once more. In bands, since that renderer paints each into memory of its
- * own first, which then stays in the processor's cache. */
+/* The picture is a node of its own that is kept, so that GSK can tell from its address whether something has changed.
+ * It is not a texture, because GSK's cairo renderer would copy that once more. It is split into bands, because that
+ * renderer first paints each into its own memory, and a band fits the processor's cache. */
 static void make_node(WeftPicture *self, int scale, int width, int height)
 {
     g_autoptr(GPtrArray) bands =
@@ -260,7 +260,7 @@ static void on_motion(GtkEventControllerMotion *motion, double x, double y, Weft
     if (!self->e || self->pressed)
         return;
     weft_explorer_point(self->e, x, y);
-    if (*self->tip) /* it goes along */
+    if (*self->tip) /* the tip moves along */
         gtk_widget_queue_draw(GTK_WIDGET(self));
     touched(self);
 }
@@ -290,7 +290,7 @@ static gboolean on_scroll(GtkEventControllerScroll *scroll, double dx, double dy
 static void on_pinch_begin(GtkGesture *zoom, GdkEventSequence *sequence, WeftPicture *self)
 {
     (void)sequence;
-    release(self, self->x, self->y); /* what the first finger had begun */
+    release(self, self->x, self->y); /* cancels what the first finger had begun */
     self->pinching = true;
     self->pinch_scale = 1;
     if (!gtk_gesture_get_bounding_box_center(zoom, &self->pinch_x, &self->pinch_y)) {
@@ -333,7 +333,7 @@ static void add_controllers(WeftPicture *self)
     g_signal_connect(self->drag, "drag-end", G_CALLBACK(on_drag_end), self);
     g_signal_connect(self->drag, "cancel", G_CALLBACK(on_drag_cancel), self);
     gtk_gesture_group(click, self->drag);
-    /* Controllers hear an event in the order of their addition, the last one first. */
+    /* Controllers get events in the reverse order in which they were added. */
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(self->drag));
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
     GtkGesture *zoom = gtk_gesture_zoom_new();

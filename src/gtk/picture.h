@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The widget that shows an explorer's picture and carries pointer and wheel into it.
  *
- * It emits "touched" after each event that has reached the explorer; whoever owns that asks it what has
- * changed, and calls weft_picture_redraw. The picture is painted at most once a frame. */
+ * It emits "touched" after each event that has reached the explorer; the explorer's owner then asks it what has changed
+ * and calls weft_picture_redraw. The picture is painted at most once a frame. */
 #ifndef WEFT_GTK_PICTURE_H
 #define WEFT_GTK_PICTURE_H
 
@@ -17,18 +17,18 @@ G_DECLARE_FINAL_TYPE(WeftPicture, weft_picture, WEFT, PICTURE, GtkWidget)
 /* The explorer is borrowed. */
 GtkWidget *weft_picture_new(struct weft_explorer *e);
 
-/* What is shown is not true any more. */
+/* The picture is out of date. */
 void weft_picture_redraw(WeftPicture *picture);
 
 void weft_picture_set_theme(WeftPicture *picture, enum weft_theme theme);
 
-/* Nothing is to be drawn any more, or it cannot be seen. */
+/* Returns true if nothing is left to be drawn, or if the picture is not visible. */
 bool weft_picture_is_drawn(WeftPicture *picture);
 
 /* A text beside the pointer; "": none. */
 void weft_picture_set_tip(WeftPicture *picture, const char *text);
 
-/* The explorer goes away, and with it whatever happens from now on. */
+/* The explorer goes away; later events are ignored. */
 void weft_picture_forget(WeftPicture *picture);
 
 /* The modifiers of an event as the explorer counts them. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether the kernel has a graphics processor to offer; if not, asking OpenGL would only load a compiler. */
+/* Returns true if the kernel offers a graphics processor; if it does not, asking OpenGL would only load a compiler. */
 static bool has_processor(void)
 {
     g_autoptr(GDir) dir = g_dir_open("/dev/dri", 0, NULL);
@@ -17,7 +17,7 @@ static bool has_processor(void)
     return false;
 }
 
-/* Remote screens have OpenGL in software though there is a graphics processor. */
+/* Remote screens use OpenGL in software even if there is a graphics processor. */
 static bool is_software(void)
 {
     static const char *const names[] = {"llvmpipe", "softpipe", "swrast", "Software"};

@@ -2,8 +2,8 @@
 #ifndef WEFT_GTK_RENDERER_H
 #define WEFT_GTK_RENDERER_H
 
-/* Lets GTK draw by cairo where OpenGL would be done in software: that takes 50 ms of processor time to show
- * a picture of 1600 x 900, cairo 2 ms. To be called before there is a window; GSK_RENDERER prevails. */
+/* Makes GTK draw with cairo if OpenGL would run in software: showing a picture of 1600 x 900 takes that 50 ms of
+ * processor time, cairo 2 ms. Call it before there is a window; GSK_RENDERER takes precedence. */
 void weft_renderer_choose(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is seen, to be sent to somebody: a link, or a picture. */
+/* The current view in a form that can be sent to somebody: a link or a picture. */
 #include <string.h>
 
 #include "gtk/window.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the window remembers from one time to the next, in weft/view.ini below the user's configuration. */
+/* What the window remembers between runs, in weft/view.ini below the user's configuration. */
 #ifndef WEFT_GTK_SETTINGS_H
 #define WEFT_GTK_SETTINGS_H
 
@@ -9,14 +9,13 @@ struct weft_settings {
     int width, height, panel_width;
     bool maximized, panel;
     int text_percent;
-    char theme[8]; /* "light", "dark", or "" for what the desktop says */
+    char theme[8]; /* "light", "dark", or "" for the desktop's setting */
 };
 
-/* Those of the program, read when they are asked for first: what is not there, or makes no sense, is the
- * default. */
+/* The program's settings, read on first use: whatever is missing or makes no sense gets its default. */
 struct weft_settings *weft_settings(void);
 
-/* Keeps them. Failure is of no consequence. */
+/* Saves them. Failures are ignored. */
 void weft_settings_write(void);
 
 #endif

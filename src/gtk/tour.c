@@ -10,7 +10,7 @@
 #define FRAMES 600
 #define WARM_UP 10
 #define ROUND 150
-#define NOTCHES 2.7 /* of the wheel, to the next zoom level; there are 25 */
+#define NOTCHES 2.7 /* notches of the wheel to the next zoom level; there are 25 levels */
 #define LOOK_EVERY_MS 5
 #define WIDTH 1600
 #define HEIGHT 900
@@ -20,7 +20,7 @@ struct tour {
     int frame; /* below 0: before it begins */
     double last_ms, cost_ms[FRAMES];
     int64_t called_us, opened_us, began_us;
-    int64_t looked_us, stall_us; /* the longest time that the window did not answer while it read */
+    int64_t looked_us, stall_us; /* the longest time the window did not respond while reading */
 };
 
 static double cpu_ms(void)
@@ -58,9 +58,9 @@ static void drag(struct weft_explorer *e, double dx, double dy)
     weft_explorer_release(e, WIDTH / 2.0 + dx, HEIGHT / 2.0 + dy);
 }
 
-/* In four rounds at different places, from everything to some microseconds and back, with as many frames at
- * each zoom level: one goes there, the others pan, both ways, and squeeze or spread rows. All of the picture changes in
- * each of them. */
+/* In four rounds at different places, from everything to some microseconds and back, with as many frames at each zoom
+ * level: one zooms there, the others pan in both directions and squeeze or spread rows. The whole picture changes in
+ * each frame. */
 static void step(struct weft_explorer *e, int frame)
 {
     static const double places[][2] = {{0.3, 0.3}, {0.7, 0.6}, {0.5, 0.8}, {0.15, 0.45}};
@@ -96,10 +96,10 @@ static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     if (!t->w->traces->len || t->w->load)
         return G_SOURCE_CONTINUE;
     double now = cpu_ms();
-    if (t->frame > 0) /* what the step before this one has cost, until it was seen */
+    if (t->frame > 0) /* the cost of the previous step, until it was shown */
         t->cost_ms[t->frame - 1] = now - t->last_ms;
     t->last_ms = now;
-    if (t->frame == 1 - WARM_UP) /* the first picture has been seen */
+    if (t->frame == 1 - WARM_UP) /* the first picture has been shown */
         t->opened_us = g_get_monotonic_time();
     if (t->frame == 0)
         t->began_us = g_get_monotonic_time();

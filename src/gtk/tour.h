@@ -5,9 +5,9 @@
 
 #include "gtk/window.h"
 
-/* Zooms and pans through the whole trace and into its details for ten seconds at 60 frames a second; prints
- * what processor time the frames took, all threads together, and closes the window. The picture measures
- * 1600 x 900. To be called for a window whose traces are being read. */
+/* Zooms and pans through the whole trace and into its details for ten seconds at 60 frames a second; prints the
+ * processor time of the frames, all threads together, and closes the window. The picture is 1600 x 900. Call it for a
+ * window whose traces are being read. */
 void weft_tour_begin(WeftWindow *w);
 
 #endif

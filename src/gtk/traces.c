@@ -6,12 +6,12 @@
 #include "gtk/window.h"
 
 #define LIVE_EVERY_MS 1000
-#define LIVE_PAUSE 4 /* times what reading takes: growing files shall not keep a processor busy */
+#define LIVE_PAUSE 4 /* times the reading time: growing files must not keep a processor busy */
 #define PROGRESS_EVERY_MS 100
 
 static void read_next(WeftWindow *w);
 
-/* What memory is called that is opened under this path; NULL: it is a file. */
+/* The name of the copy in memory that is opened under this path; NULL: it is a file. */
 static char *memory_name(const char *path)
 {
     static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
@@ -38,7 +38,7 @@ char *weft_trace_name(const char *path)
     return strcmp(path, "-") ? g_filename_display_basename(path) : g_strdup("standard input");
 }
 
-/* "what was found, at offset 12", as the terminal says it. */
+/* "what was found, at offset 12", as in the terminal. */
 static char *error_text(const struct weft_error *e)
 {
     if (e->offset == WEFT_NO_OFFSET)
@@ -118,7 +118,7 @@ static void read_again(struct weft_trace *t)
 static gboolean on_time(gpointer data)
 {
     struct weft_trace *t = data;
-    if (t->explain) /* it would begin anew, and never end */
+    if (t->explain) /* it would start again and never end */
         return G_SOURCE_CONTINUE;
     t->timer = 0;
     read_again(t);
@@ -167,7 +167,7 @@ void weft_window_reread(WeftWindow *w)
         read_again(w->traces->pdata[i]);
 }
 
-/* Its recorder writes through memory, of which no monitor hears; so this is somebody else. */
+/* Its recorder writes through mapped memory, which no file monitor notices; so some other program has changed the file. */
 static void on_file_changed(GFileMonitor *monitor, GFile *file, GFile *other,
                             GFileMonitorEvent event, struct weft_trace *t)
 {
@@ -295,7 +295,7 @@ static gboolean on_progress(gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* All has been read: goes to the place that was asked for. */
+/* Everything has been read: goes to the requested place. */
 static void arrive(WeftWindow *w)
 {
     g_autofree char *place = g_steal_pointer(&w->place);

@@ -7,8 +7,8 @@
 #include "gtk/settings.h"
 
 #define TELL_EVERY_MS 100  /* texts need not follow every frame */
-#define QUIET_MS 90        /* of the picture, after which it is told where one looks */
-#define TELL_AFTER_MS 1000 /* though it does not come to rest */
+#define QUIET_MS 90        /* time without movement of the picture before its place is published */
+#define TELL_AFTER_MS 1000 /* even if it keeps moving */
 #define TOAST_S 3
 
 G_DEFINE_TYPE(WeftWindow, weft_window, GTK_TYPE_APPLICATION_WINDOW)
@@ -53,7 +53,7 @@ static void show_search(WeftWindow *w)
     const char *found = weft_explorer_found(w->e);
     if (strcmp(query, gtk_editable_get_text(GTK_EDITABLE(w->entry))) != 0 &&
         !gtk_widget_has_focus(GTK_WIDGET(gtk_editable_get_delegate(GTK_EDITABLE(w->entry))))) {
-        /* A text is set by deleting the old one, and of an empty one the entry tells at once. */
+        /* Setting a text deletes the old one first, and the entry reports an empty text at once. */
         g_signal_handlers_block_by_func(w->entry, on_search, w);
         gtk_editable_set_text(GTK_EDITABLE(w->entry), query);
         g_signal_handlers_unblock_by_func(w->entry, on_search, w);
@@ -218,7 +218,7 @@ void weft_window_retitle(WeftWindow *w)
     }
 }
 
-/* The panel's texts are as large as the picture's. */
+/* The panel uses the same text size as the picture. */
 static void set_panel_text(int percent)
 {
     static GtkCssProvider *css; /* of all windows */
@@ -315,7 +315,7 @@ static void on_next(GtkSearchEntry *entry, WeftWindow *w)
     weft_window_command(w, WEFT_COMMAND_NEXT_HIT);
 }
 
-/* Enter: from there on keys are commands, so that n goes on. */
+/* Enter: from then on keys are commands, so that n goes to the next hit. */
 static void on_enter(GtkSearchEntry *entry, WeftWindow *w)
 {
     on_next(entry, w);
@@ -461,7 +461,7 @@ static GtkWidget *view_page(WeftWindow *w)
                                    "Promises over time", -1);
     g_signal_connect_swapped(w->picture, "touched", G_CALLBACK(weft_window_touched), w);
     g_signal_connect_swapped(w->panel, "touched", G_CALLBACK(weft_window_touched), w);
-    add_keys(GTK_WIDGET(w->picture), w); /* before the window moves the focus by an arrow */
+    add_keys(GTK_WIDGET(w->picture), w); /* before the window uses an arrow key to move the focus */
     gtk_widget_set_hexpand(GTK_WIDGET(w->picture), TRUE);
     gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
     gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The window, as its parts see it: window.c puts it together and shows what changes, traces.c opens files,
- * actions.c is what can be done, send.c saves pictures and makes links, help.c explains. */
+/* The window, as its parts see it: window.c puts it together and shows what changes, traces.c opens files, actions.c
+ * has the actions, send.c saves pictures and makes links, help.c has the help. */
 #ifndef WEFT_GTK_WINDOW_H
 #define WEFT_GTK_WINDOW_H
 
@@ -14,7 +14,7 @@
 
 #define WEFT_APPLICATION_ID "io.github.weft.View"
 
-/* Where weft view passes on copies in memory, of traces that are no files. */
+/* The path prefix under which weft view passes copies in memory of traces that are not files. */
 #define WEFT_MEMORY_PATH "/proc/self/fd/"
 
 /* A file that is shown. */
@@ -24,8 +24,8 @@ struct weft_trace {
     GFile *file; /* NULL: standard input, or a copy in memory, which do not change */
     const struct weft_model *model; /* the explorer's */
     GFileMonitor *monitor;
-    struct weft_load *load;       /* of what is read again, or NULL */
-    guint timer;                  /* until it is read again, or 0 */
+    struct weft_load *load;       /* of the trace that is being read again, or NULL */
+    guint timer;                  /* timer until it is read again, or 0 */
     struct weft_analyse *explain; /* while it is explained */
     int64_t took_us;
     bool running; /* the program that records it */
@@ -37,7 +37,7 @@ G_DECLARE_FINAL_TYPE(WeftWindow, weft_window, WEFT, WINDOW, GtkApplicationWindow
 struct _WeftWindow {
     GtkApplicationWindow parent;
     struct weft_explorer *e;
-    GPtrArray *traces; /* of struct weft_trace, as the explorer's panes */
+    GPtrArray *traces; /* of struct weft_trace, in the order of the explorer's panes */
 
     /* What is being read, and what comes next. */
     GQueue waiting; /* paths */
@@ -47,13 +47,13 @@ struct _WeftWindow {
     struct weft_analyse *compare; /* while the first two traces are compared */
     char *place;                  /* where to go when all has been read, or NULL */
     bool raw;
-    bool forgets;  /* what it looks like when it is closed is not kept */
-    bool measures; /* traces are not explained, which would cost time that is measured */
+    bool forgets;  /* its appearance is not saved when it is closed */
+    bool measures; /* traces are not analysed, because the time is being measured */
 
     unsigned changed; /* what is not shown yet */
     guint later, work;
     int64_t moved_us; /* when the picture changed last */
-    int64_t shown_us; /* when it was last told where one looks */
+    int64_t shown_us; /* when the current place was last published */
 
     WeftPicture *picture;
     WeftPanel *panel;
@@ -64,39 +64,39 @@ struct _WeftWindow {
     GMenu *close_menu;
 };
 
-/* An empty one, of the application. */
+/* A new empty window of the application. */
 WeftWindow *weft_window_new(GtkApplication *application);
 
 /* ---- window.c ---- */
 
-/* The explorer has been told something: shows what changes. */
+/* The explorer has been changed: shows what is new. */
 void weft_window_touched(WeftWindow *w);
 
 /* A few words at the bottom, for some seconds. */
 void weft_window_toast(WeftWindow *w, const char *text);
 
-/* A message that stays until it is closed; with a button for reading the traces again, or without. */
+/* A message that stays until it is closed, with or without a button for reading the traces again. */
 void weft_window_complain(WeftWindow *w, const char *text, bool refresh);
 
 /* "empty", "view" or "problem". */
 void weft_window_show_page(WeftWindow *w, const char *name);
 
-/* What is given to weft view for that path to be opened, as "xen:web"; and how it is called. */
+/* The argument of weft view that opens that path, for example "xen:web"; and the name it is shown under. */
 char *weft_trace_given(const char *path);
 char *weft_trace_name(const char *path);
 
-/* The names of the traces have changed, or there are others. */
+/* Call it when the names or the number of the traces have changed. */
 void weft_window_retitle(WeftWindow *w);
 
-/* As the settings say. */
+/* Applies the settings. */
 void weft_window_set_looks(WeftWindow *w);
 
 /* ---- traces.c ---- */
 
-/* Reads these files and shows each below what is there. place, which may be NULL, is where to go then. */
+/* Reads these files and shows each below what is there. place, which may be NULL, is where to go afterwards. */
 void weft_window_read(WeftWindow *w, const char *const *paths, const char *place);
 
-/* Reads all traces again, keeping where one looks. */
+/* Reads all traces again and keeps the current view. */
 void weft_window_reread(WeftWindow *w);
 
 void weft_window_stop_reading(WeftWindow *w);
@@ -107,10 +107,10 @@ void weft_window_stop_comparing(WeftWindow *w);
 void weft_window_remove(WeftWindow *w, unsigned pane);
 void weft_trace_free(struct weft_trace *trace);
 
-/* Lets somebody choose files; adds them below, or shows them in a window without others. */
+/* Lets the user choose files; adds them below, or shows them in a window of their own. */
 void weft_window_choose(WeftWindow *w, bool add);
 
-/* Into this window if it is empty, else into a new one. */
+/* Opens them in this window if it is empty, else in a new one. */
 void weft_window_open(WeftWindow *w, const char *const *paths);
 
 /* ---- actions.c ---- */
@@ -118,7 +118,7 @@ void weft_window_open(WeftWindow *w, const char *const *paths);
 void weft_window_add_actions(WeftWindow *w);
 void weft_window_command(WeftWindow *w, enum weft_command command);
 
-/* The state of an action that only tells something: "facts", "found" … */
+/* The state of an action that only has a state: "facts", "found" … */
 void weft_window_tell(WeftWindow *w, const char *name, const char *text);
 
 /* ---- menu.c ---- */
@@ -133,7 +133,7 @@ char *weft_window_link(WeftWindow *w);
 void weft_window_copy_link(WeftWindow *w);
 void weft_window_save_picture(WeftWindow *w);
 
-/* As SVG, PNG or PDF, as its suffix says. */
+/* As SVG, PNG or PDF, depending on its suffix. */
 void weft_window_save_picture_to(WeftWindow *w, const char *path);
 
 /* ---- help.c ---- */
