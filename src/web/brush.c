@@ -8,7 +8,7 @@
 #include "format/error.h"
 #include "paint/shape.h"
 
-/* Room for that many more words. False: no memory. */
+/* Makes room for that many more words. False: no memory. */
 static bool make_room(struct brush *b, uint32_t more)
 {
     b->failed = b->failed || !weft_reserve_all(&b->word, (uint64_t)b->words + more, &b->words_room,
@@ -16,7 +16,7 @@ static bool make_room(struct brush *b, uint32_t more)
     return !b->failed;
 }
 
-/* Adds an item to the last command if that looks the same, else to a new one. */
+/* Adds an item to the last command if it looks the same, else to a new command. */
 static void put(struct brush *b, enum brush_kind kind, const struct weft_draw *d, int32_t size,
                 bool together, uint32_t n, const int32_t item[])
 {
@@ -39,7 +39,7 @@ static void put(struct brush *b, enum brush_kind kind, const struct weft_draw *d
         b->word[b->words++] = item[i];
 }
 
-/* A line of that width; along an axis it is a rectangle, which is quicker and exact. */
+/* A line of that width; along an axis it is a rectangle, which is faster and exact. */
 static void put_line(struct brush *b, const struct weft_draw *d, const struct paint_shape *s,
                      int32_t width)
 {
@@ -91,7 +91,7 @@ static void put_text(struct brush *b, const struct weft_drawlist *list, const st
     put(b, BRUSH_TEXTS, d, d->bold ? -d->size : d->size, true, 5, item);
 }
 
-/* ---- Shades: far too many to be filled one by one, so each draw becomes a row of pixels ---- */
+/* ---- Shades: too many to fill one by one, so each draw becomes a row of pixels ---- */
 
 static bool make_pixels(struct brush *b, const struct weft_drawlist *list)
 {

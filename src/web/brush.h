@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* A draw list as commands for a canvas: what looks alike is put together, edges are brought to whole pixels
- * (by paint/shape.h, as all painters do), and everything is in one array that a page can read at once.
+/* A draw list as commands for a canvas: draws that look alike are combined, edges are rounded to whole pixels (by
+ * paint/shape.h, as all painters do), and everything is in one array that a page can read in one go.
  *
- * A command is five words, then count items of so many words:
+ * A command is five words, followed by `count` items of a fixed number of words:
  *
  *     kind, ink, alpha, size, count     enum brush_kind, enum weft_ink, 0 to 255
  *     BRUSH_RECTS     x, y, width, height
@@ -28,7 +28,7 @@ enum brush_kind { BRUSH_RECTS, BRUSH_LINES, BRUSH_HEADS, BRUSH_TEXTS, BRUSH_SHAD
 struct brush {
     int32_t *word;
     uint32_t words, words_room;
-    uint32_t *pixel; /* 0xAABBGGRR: a row for each draw of shades, as wide as the list */
+    uint32_t *pixel; /* 0xAABBGGRR: one row for each draw of shades, as wide as the list */
     uint32_t pixels_room;
     uint32_t width, height; /* of the pixels */
     uint32_t command;       /* where the last one begins */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// The C that does the work, and what is needed to talk to it: texts, structures, the elements of the page.
+// The C code that does the work, and what is needed to call it: texts, structures, the elements of the page.
 
 const $ = id => document.getElementById(id);
 const encoder = new TextEncoder();
@@ -29,7 +29,7 @@ function word(address) {
   return mem().words[address >> 2] >>> 0;
 }
 
-// Calls f with the address of a text, which ends with a NUL; one inside ends it.
+// Calls f with the address of a text, terminated by a NUL; a NUL inside the text ends it.
 function withText(text, f) {
   const bytes = encoder.encode(text);
   const address = C.weft_room(bytes.length);
@@ -69,7 +69,7 @@ function decodeBase64(text) {
   return bytes;
 }
 
-// Hands what is in a block of gzip in base64 to take, piece by piece.
+// Unpacks a block of gzip in base64 and passes the bytes to take, piece by piece.
 async function unpack(text, take) {
   const step = 4 << 20; // characters, a multiple of 4
   let at = 0;

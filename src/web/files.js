@@ -17,7 +17,7 @@ function busy(text, share) {
     box.lastElementChild.value = share;
 }
 
-// So that what is said can be seen before something that takes long.
+// Waits until the browser has painted, so that a message is visible before something slow begins.
 function painted() {
   return new Promise(done => {
     const timer = setTimeout(done, 200); // a page that is not visible is not painted
@@ -43,7 +43,7 @@ function reserve(size) {
   };
 }
 
-// Shows a trace whose bytes fill has put into room, in place of that pane, or below all.
+// Shows the trace whose bytes `fill` puts into memory: in place of that pane, or below all others.
 async function show(name, size, fill, pane) {
   busy(`Reading ${name} …`, 0);
   await painted();
@@ -62,7 +62,7 @@ async function show(name, size, fill, pane) {
 
 const EXPLAINED_AT_ONCE = 2e6; // events: some seconds
 
-// Looks for what went wrong, if that does not take too long; a command does it in any case.
+// Analyses the traces if that does not take too long; the command does it regardless.
 async function explain() {
   let events = 0;
   for (let pane = 0; pane < C.weft_panes(); pane++)
@@ -126,14 +126,14 @@ async function showEmbedded() {
 
 // ---- Dropped or chosen ----
 
-// Shows files ({ name, get() → File }): instead of what there is, or below it.
+// Shows files ({ name, get() → File }): in place of the current traces, or below them.
 async function openFiles(files, below) {
   const problems = [];
   let first = !below;
   for (const one of files) {
     try {
       const file = await one.get();
-      if (first) { // once the first of them turns out to be a trace, the old ones go
+      if (first) { // as soon as one of them turns out to be a trace, the old ones are removed
         const before = C.weft_panes();
         if (before >= L.WEFT_PANES_MAX)
           removePane(before - 1);
@@ -201,7 +201,7 @@ $("file").onchange = () => {
     run(() => openFiles(files, pickedBelow));
 };
 
-// A handle reads the file as it is by then, where the browser gives one.
+// Where the browser offers file handles, they read the file's current content.
 function dropped(item) {
   const file = item.getAsFile();
   const handle = item.getAsFileSystemHandle?.().catch(() => null);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* What page.js calls: the explorer, with what can be passed between C and a page, numbers and addresses.
+/* What page.js calls: the explorer, through what can be passed between C and a page: numbers and addresses.
  *
- * Texts go in through weft_room, and come out terminated. Structures are read where they lie; weft_layout
- * says how they are laid out. There is one explorer. What returns an int returns 0, or a negative WEFT_E
- * code, and weft_said says why. */
+ * Texts are passed in through weft_room and come out terminated. The page reads structures in place; weft_layout
+ * describes their layout. There is one explorer. What returns an int returns 0, or a negative WEFT_E code, and
+ * weft_said says why. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ const char *EXPORT(weft_said)(void)
     return said;
 }
 
-/* First of all. The two are random. */
+/* Must be called first. Both numbers are random. */
 int EXPORT(weft_begin)(uint32_t random_high, uint32_t random_low)
 {
     web_seed((uint64_t)random_high << 32 | random_low);
@@ -165,8 +165,8 @@ static int read_trace(struct weft_model **model, struct weft_scene **scene, bool
     return rc;
 }
 
-/* Shows the trace with those bytes, which are of weft_room and are released. In place of that pane's, or, if
- * there is no such pane, below the others. */
+/* Shows the trace in those bytes, which come from weft_room and are released. It replaces the trace of that pane or, if
+ * there is no such pane, is added below the others. */
 int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bool raw,
                       uint32_t pane)
 {
@@ -197,8 +197,7 @@ double EXPORT(weft_events)(uint32_t pane)
     return pane < weft_explorer_panes(explorer) ? (double)weft_explorer_events(explorer, pane) : 0;
 }
 
-/* Looks for what went wrong in all traces in which it has not been looked for, and compares those that are to
- * be compared. */
+/* Analyses all traces that have not been analysed, and compares those that are to be compared. */
 int EXPORT(weft_analyse)(void)
 {
     int rc = weft_explorer_analyse(explorer);
@@ -232,8 +231,7 @@ const struct brush *EXPORT(weft_paint)(bool dark)
 static char *svg;
 static size_t svg_bytes;
 
-/* What is seen as an SVG file; weft_picture_bytes says how large. It stays until the next one. NULL: no
- * memory. */
+/* The current view as an SVG file; weft_picture_bytes is its size. It is valid until the next one. NULL: no memory. */
 const char *EXPORT(weft_picture)(void)
 {
     struct weft_drawlist list = {0};
@@ -270,13 +268,13 @@ bool EXPORT(weft_work)(void)
 
 static uint32_t count, all;
 
-/* Of the list that was asked for last. */
+/* Of the list that was requested last. */
 uint32_t EXPORT(weft_fact_count)(void)
 {
     return count;
 }
 
-/* How many there are in all, of which the list has some. */
+/* The total number, of which the list has some. */
 uint32_t EXPORT(weft_all)(void)
 {
     return all;
@@ -376,7 +374,7 @@ void EXPORT(weft_pinch)(double x, double y, double dx, double dy, double factor)
     weft_explorer_pinch(explorer, x, y, dx, dy, factor);
 }
 
-/* The number of the command that the key stands for, WEFT_COMMANDS if none. */
+/* The number of a key's command; WEFT_COMMANDS if it has none. */
 uint32_t EXPORT(weft_key_command)(const char *key, uint32_t mods)
 {
     return weft_command_of_key(key, mods);

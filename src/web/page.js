@@ -2,7 +2,7 @@
 // Events in, pictures and texts out. What they mean is the explorer's business (explore/explore.h).
 
 const darkScreen = matchMedia("(prefers-color-scheme: dark)");
-let theme = ""; // "light", "dark"; "": as the system has it
+let theme = ""; // "light", "dark"; "": the system's setting
 let textPercent = 100;
 let ready = false, stopped = false, awake = false;
 let ratio = 1;
@@ -12,7 +12,7 @@ const isDark = () => theme ? theme === "dark" : darkScreen.matches;
 
 // ---- Drawing ----
 
-// A mistake in C ends everything: its memory cannot be relied on.
+// A crash in C ends everything: its memory can no longer be trusted.
 function stop(error) {
   if (stopped)
     return;
@@ -24,12 +24,12 @@ function stop(error) {
 
 addEventListener("error", event => {
   if (event.error instanceof WebAssembly.RuntimeError && !stopped)
-    try { stop(event.error); } catch { /* it has been said */ }
+    try { stop(event.error); } catch { /* the error has been reported */ }
 });
 
 let queue = Promise.resolve();
 
-// One thing after another, of those that take long.
+// Runs slow jobs one after another.
 function run(work) {
   queue = queue.then(work).catch(error => { busy(""); stop(error); });
   return queue;
@@ -93,7 +93,7 @@ function listVisible() {
     showVisible();
 }
 
-// Until nothing is under way any more; what is put off is done at once.
+// Waits until nothing is running any more; postponed work is done at once.
 async function quiet() {
   for (let idle = 0; idle < 3 && !stopped;) {
     const last = queue;
@@ -123,7 +123,7 @@ function resize() {
     return;
   try {
     flushInput();
-    update(C.weft_changed()); // at once: an emptied canvas would flicker
+    update(C.weft_changed()); // at once: an empty canvas would flicker
   } catch (error) {
     stop(error);
   }
@@ -169,7 +169,7 @@ function keepPlace() {
   if (location.hash.slice(1) !== kept)
     try {
       history.replaceState(null, "", `#${kept}`);
-    } catch { /* a browser may refuse, or find it too often: the link can still be copied */ }
+    } catch { /* a browser may refuse, or limit how often: the link can still be copied */ }
 }
 
 function go(text) {
@@ -279,7 +279,7 @@ function setTextSize(percent) {
   wake();
 }
 
-let sideIsWanted = true; // unless somebody closes it
+let sideIsWanted = true; // unless the user closes it
 
 function toggleSide() {
   const shown = $("side").hidden;
@@ -320,7 +320,7 @@ function mods(event) {
     (event.altKey ? L.WEFT_ALT : 0);
 }
 
-let controlDown = false; // the key itself: a pinch on a touchpad says ctrlKey, too
+let controlDown = false; // the key itself: a pinch on a touchpad sets ctrlKey, too
 
 addEventListener("keyup", event => { controlDown = event.ctrlKey; });
 addEventListener("blur", () => { controlDown = false; });
@@ -331,7 +331,7 @@ addEventListener("keydown", event => {
     return;
   if (at === $("query") && !event.ctrlKey && !event.metaKey)
     return;
-  // What a button or a list does with a key itself.
+  // Keys that a button or a list handles itself.
   if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))
     return;
   const number = withText(event.key, key => C.weft_key_command(key, mods(event)));
@@ -351,7 +351,7 @@ $("query").addEventListener("keydown", event => {
     return;
   if (event.key === "Enter") {
     command(event.shiftKey ? "previous-hit" : "next-hit");
-    canvas.focus(); // from there on keys are commands, so that n goes on
+    canvas.focus(); // from then on keys are commands, so that n goes to the next hit
   } else if (event.key === "Escape")
     canvas.focus();
   else
@@ -366,7 +366,7 @@ $("query").addEventListener("input", () => {
 
 // ---- Pointer ----
 
-// What arrives between two frames is put together; positions are those of the picture.
+// Events that arrive between two frames are combined; positions are relative to the picture.
 const pointer = { x: 0, y: 0, down: false };
 let pointed = null, dragged = false, wheel = null, pinched = null;
 
@@ -485,7 +485,7 @@ canvas.addEventListener("wheel", event => {
   wake();
 }, { passive: false });
 
-// ---- Touch: one finger moves, taps or, held, describes; two fingers zoom ----
+// ---- Touch: one finger pans, taps or, if held, shows the tip; two fingers zoom ----
 
 const SLOP = 8; // pixels that a finger may move in a tap
 const fingers = new Map();
@@ -495,7 +495,7 @@ function touchBegins(event, x, y) {
   canvas.setPointerCapture(event.pointerId);
   clearTimeout(held);
   for (const finger of fingers.values())
-    if (finger.pressed) { // a second finger ends what the first one did
+    if (finger.pressed) { // a second finger cancels what the first one began
       release(finger.x, finger.y);
       finger.pressed = false;
     }
@@ -566,7 +566,7 @@ function touchEnds(event, x, y) {
     C.weft_leave();
   }
   flushInput();
-  for (const rest of fingers.values()) // the one that stays may go on to move
+  for (const rest of fingers.values()) // the remaining finger may go on panning
     Object.assign(rest, { x0: rest.x, y0: rest.y, tap: false });
   wake();
 }

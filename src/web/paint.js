@@ -14,7 +14,7 @@ function loadInks() {
     "#" + word(rgb + ink * size + 4 * dark).toString(16).padStart(6, "0")));
 }
 
-// Strings of the texts drawn last, by where they lie: a text that is drawn often is decoded once.
+// Cache of recently drawn strings, by address: a text that is drawn often is decoded once.
 const known = new Map();
 
 function textOf(bytes, at, size) {
@@ -42,7 +42,7 @@ function drawTexts(words, at, count, size, px) {
   context.font = `${size < 0 ? "bold " : ""}${Math.abs(size) / px}px ${FONT}`;
   for (let i = 0; i < count; i++, at += 5) {
     const text = textOf(bytes, words[at + 3], words[at + 4]);
-    // Narrowed where this machine's font is wider than the one that the picture was made for.
+    // Condensed if this machine's font is wider than the one that the picture was made for.
     context.fillText(text, words[at] / px, words[at + 1] / px, words[at + 2] / px + 1);
   }
 }
@@ -131,7 +131,7 @@ function drawPicture(dark, ratio) {
       at += 5 * count;
       break;
     case BRUSH_SHADES:
-      context.globalAlpha = 1; // it is in the pixels
+      context.globalAlpha = 1; // it is already in the pixels
       drawShades(words, at, count, px);
       at += 5 * count;
       break;

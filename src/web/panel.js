@@ -20,7 +20,7 @@ function showFacts() {
     }
     if (!list)
       parts.push(list = make("dl"));
-    const wide = fact.text.length > LONG ? "wide" : ""; // a sentence stands below its name
+    const wide = fact.text.length > LONG ? "wide" : ""; // a sentence is shown below its name
     if (fact.name)
       list.append(make("dt", { className: wide }, fact.name));
     const follow = () => {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a page does not have: processes, files that grow, a source of random numbers, somewhere to complain. */
+/* What a page does not have: processes, files that grow, a source of random numbers, an error output. */
 #include "web/system.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ void web_seed(uint64_t bits)
     state = bits;
 }
 
-/* SplitMix64: what is wanted are numbers that the author of a trace cannot know. */
+/* SplitMix64: the numbers only have to be unknown to the author of a trace. */
 static uint64_t next(void)
 {
     uint64_t x = state += 0x9e3779b97f4a7c15u;
@@ -39,7 +39,7 @@ ssize_t getrandom(void *buffer, size_t size, unsigned flags)
 
 uint64_t weft_process_start(uint32_t pid)
 {
-    return pid; /* it may be alive, somewhere */
+    return pid; /* it may be alive on some other machine */
 }
 
 bool weft_facts_alive(const struct weft_facts_header *facts)
@@ -58,7 +58,7 @@ int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
     return 0;
 }
 
-/* The libc's own would write to standard error, and so need one. */
+/* The libc's own version would write to standard error, and so need streams. */
 _Noreturn void __assert_fail(const char *expression, const char *file, int line,
                              const char *function)
 {
@@ -69,7 +69,7 @@ _Noreturn void __assert_fail(const char *expression, const char *file, int line,
     __builtin_trap();
 }
 
-/* What the libc's streams that stand for files end in: printf knows standard error. */
+/* The functions that the libc's file streams call: printf refers to standard error. */
 
 int __stdio_close(FILE *file);
 size_t __stdio_write(FILE *file, const unsigned char *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands in for an operating system in a page. Private to src/web. */
+/* Replaces the operating system in a page. Private to src/web. */
 #ifndef WEFT_WEB_SYSTEM_H
 #define WEFT_WEB_SYSTEM_H
 
@@ -9,7 +9,7 @@
 /* What weft_input_open opens from now on, whatever the path: the caller's bytes, which must stay. */
 void web_input(const unsigned char *bytes, size_t size);
 
-/* Random bits, before anything else: what getrandom hands out is made from them. */
+/* Sets the random seed, before anything else: getrandom's output is derived from it. */
 void web_seed(uint64_t bits);
 
 #endif

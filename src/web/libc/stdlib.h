@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* In a page size_t has 32 bits, while sizes that come from a trace are computed with 64: one that is too
- * large must fail, not wrap around and be small. What is made here never reaches 2 GiB, nor does the page's
- * memory (see meson.build), so that products of 32-bit numbers which only double do not wrap either. */
+/* In a page, size_t has 32 bits, but sizes from a trace are computed with 64: a size that is too large must fail
+ * instead of wrapping around to a small one. No allocation here reaches 2 GiB, nor does the page's memory (see
+ * meson.build), so 32-bit sizes that are only doubled do not wrap either. */
 #ifndef WEFT_WEB_LIBC_STDLIB_H
 #define WEFT_WEB_LIBC_STDLIB_H
 
