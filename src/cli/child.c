@@ -17,13 +17,13 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 #define PASSED_ON (sizeof passed_on / sizeof *passed_on)
 
 static volatile pid_t child;
-static bool ignored[PASSED_ON]; /* when weft was started: the program begins so, too */
-/* What the child says: 0 once it is ready, then an errno if it cannot become the program. */
+static bool ignored[PASSED_ON]; /* when weft was started; the program inherits it */
+/* The child writes 0 here once it is ready, then an errno if it cannot become the program. */
 static int said = -1;
-static int go = -1; /* it waits for a byte of this */
+static int go = -1; /* the child waits for a byte from this */
 
-/* A key on the terminal (ctrl-C) reaches the program by itself. Shells have jobs in the background ignore SIGINT, but
- * somebody who sends it means it, and the program may want it. */
+/* A key on the terminal (ctrl-C) reaches the program directly. Shells make background jobs ignore SIGINT, but whoever
+ * sends it explicitly means it, and the program may handle it. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -33,7 +33,7 @@ static void pass_on(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* Waiting for something else ends when the child does. */
+/* Any other wait ends when the child ends. */
 static void wake(int number)
 {
     (void)number;
@@ -51,7 +51,7 @@ static void catch_signals(void)
     sigaction(SIGCHLD, &catch, NULL);
 }
 
-/* Becomes the program, or says why not. */
+/* Becomes the program, or reports why it cannot. */
 _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, const sigset_t *mask,
                              int say, int wait)
 {
@@ -61,7 +61,7 @@ _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, con
         signal(passed_on[i], ignored[i] ? SIG_IGN : SIG_DFL);
     if (prepare)
         prepare(data);
-    /* Nobody lets it go if the parent is gone. */
+    /* If the parent is gone, nobody will let the child continue. */
     if (write(say, &error, sizeof error) < 0 || read(wait, &byte, 1) != 1)
         _exit(126);
     signal(SIGPIPE, cli_sigpipe);
@@ -71,7 +71,7 @@ _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, con
     _exit(write(say, &error, sizeof error) < 0 ? 126 : 127);
 }
 
-/* What the child says next: an errno, 0; -1 once it is the program, or gone. */
+/* Reads what the child reports next: 0 or an errno; -1 once it has become the program or has ended. */
 static int listen_to(void)
 {
     int error = 0;
@@ -120,7 +120,7 @@ int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data)
     if (error)
         close_pipes();
     else
-        listen_to(); /* it is ready; or gone, which cli_child_go notices */
+        listen_to(); /* it is ready, or it has ended, which cli_child_go notices */
     return error;
 }
 
@@ -131,7 +131,7 @@ int cli_child_go(void)
     const int error = there ? listen_to() : -1;
     close_pipes();
     if (error <= 0)
-        return 0; /* a child that was killed meanwhile has ended as one expects */
+        return 0; /* a child that was killed in the meantime ended as expected */
     cli_child_ended(true, &status);
     return error;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A program that is run as if without weft: signals go on to it, and weft ends as it does. One at a time. */
+/* Runs a program as if weft were not there: signals are passed on to it, and weft ends the way it does. One program at
+ * a time. */
 #ifndef WEFT_CLI_CHILD_H
 #define WEFT_CLI_CHILD_H
 
@@ -12,19 +13,20 @@ typedef void cli_child_fn(void *data);
 /* Forks; the child calls prepare, which may be NULL, and waits. Returns 0 and its process id, or an errno. */
 int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data);
 
-/* Lets it become the program. Returns 0 as soon as it has, or the errno with which it could not; then it is gone. */
+/* Lets the child become the program. Returns 0 as soon as it has, or the errno with which that failed; then the child
+ * is gone. */
 int cli_child_go(void);
 
-/* It does not become the program, and is gone. */
+/* Ends the child before it becomes the program. */
 void cli_child_cancel(void);
 
-/* Whether it has ended, or with wait: waits until it has. */
+/* Returns true if it has ended; with wait, waits until it has. */
 bool cli_child_ended(bool wait, int *status);
 
-/* Ends as the program did. A core file is its own, not ours. */
+/* Ends weft the way the program ended, but without a core file of weft's own. */
 _Noreturn void cli_end_as(int status);
 
-/* "; exit status 3" or how else it has failed, to standard error. */
+/* Prints "; exit status 3", or how else it failed, to standard error. */
 void cli_tell_ending(int status);
 
 #endif

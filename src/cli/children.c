@@ -14,7 +14,7 @@
 #include "cli/live.h"
 #include "cli/summary.h"
 
-enum { TOLD_MAX = 64 }; /* as many as record/follow.c begins */
+enum { TOLD_MAX = 64 }; /* as many as record/follow.c starts */
 
 bool cli_children_pattern(char *pattern, size_t size, const char *path, const char *given)
 {
@@ -61,7 +61,7 @@ static bool expand(char *path, size_t size, const char *pattern, uint64_t pid)
     return cli_expand_pid(path, size, pattern, (pid_t)pid) < size;
 }
 
-/* The process id in a file's name; 0: it is not one of these. */
+/* The process id in a file's name; 0: the name does not match. */
 static uint64_t number_in(const char *pattern, const char *folder_end, const char *file)
 {
     char path[PATH_MAX], number[16];
@@ -83,7 +83,7 @@ struct child {
     bool live;
 };
 
-/* Whether it is the trace of that process, begun since then. The rest of c is filled in. */
+/* Returns true if it is the trace of that process and was begun since then. Fills in the rest of c. */
 static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
 {
     struct weft_facts_header facts;
@@ -119,14 +119,14 @@ static int by_pid(const void *a, const void *b)
     return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* At most TOLD_MAX, but for the program itself. */
+/* At most TOLD_MAX, without the program itself. */
 static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, struct child *found)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     unsigned count = 0;
     const struct dirent *entry;
     const char *end = strrchr(pattern, '/');
-    if (!end || !strstr(end, "%p")) /* in a folder's name: each has its own */
+    if (!end || !strstr(end, "%p")) /* in the folder's name: each process has its own folder */
         return 0;
     snprintf(folder, sizeof folder, "%.*s/", (int)(end - pattern), pattern);
     DIR *dir = opendir(folder);

@@ -27,7 +27,7 @@ struct cli_shown cli_shown(const char *name)
     return s;
 }
 
-/* One line: what it says may come from a trace, or be a name. */
+/* Cleans the text to one line: parts of it may come from a trace or be a file name. */
 static void say(const char *name, const char *format, va_list args)
 {
     char *text = NULL, *clean = NULL;
@@ -50,7 +50,7 @@ void cli_say(const char *name, const char *format, ...)
     va_end(args);
 }
 
-/* Ends the line with the place, but lets what to do about it come last. */
+/* Ends the line with the place; the advice, if there is any, comes last. */
 static void say_error(const char *path, const char *prefix, const struct weft_error *err)
 {
     const char *text = *err->text ? err->text : weft_error_name(err->code);

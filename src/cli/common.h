@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the subcommands share: messages, options, times, opening traces, writing files.
  *
- * Everything here may print to standard error, and what concerns the command line may exit. One
- * thread. */
+ * Everything here may print to standard error; functions about the command line may exit. One thread. */
 #ifndef WEFT_CLI_COMMON_H
 #define WEFT_CLI_COMMON_H
 
@@ -22,21 +21,21 @@ enum {
     CLI_DONE = 0,
     CLI_FAILED = 1,      /* the input, or writing the output */
     CLI_MISUSED = 2,     /* the command line */
-    CLI_CHECK_FAILED = 3 /* a check that was asked for */
+    CLI_CHECK_FAILED = 3 /* a requested check failed */
 };
 
-/* What SIGPIPE did when weft was started; weft ignores it. */
+/* The disposition of SIGPIPE when weft was started; weft ignores it. */
 extern void (*cli_sigpipe)(int);
 
-/* Behind the last argument that weft was started with, in memory. */
+/* The address behind the last argument that weft was started with. */
 extern char *cli_arguments_end;
 
-/* Nothing goes through a pager. */
+/* Never use a pager. */
 extern bool cli_no_pager;
 
 /* ---- Messages ---- */
 
-/* A name or a text from a trace as it may go to a terminal. */
+/* A name or a text from a trace, made safe for a terminal. */
 struct cli_shown {
     char text[512];
 };
@@ -54,11 +53,11 @@ _Noreturn void cli_misuse(const char *command, const char *format, ...)
 
 /* ---- Values of options ---- */
 
-/* Writes pattern with the process id for every %p. Returns its length; size or more: it does not fit, and what is there
- * is no string. */
+/* Writes pattern with the process id for every %p. Returns its length; size or more: it does not fit, and the buffer
+ * does not hold a string. */
 size_t cli_expand_pid(char *path, size_t size, const char *pattern, pid_t pid);
 
-/* The folder that this program lies in, as it was built or installed. False: it is not known. */
+/* The folder of this program's file, in the build or as installed. False: it is not known. */
 bool cli_own_folder(char *folder, size_t size);
 
 /* "1600x900", or "1600": height 0. */
@@ -76,37 +75,36 @@ struct cli_progress cli_progress_begin(const char *path); /* NULL: off */
 bool cli_progress_show(void *progress, double share);     /* a weft_progress_fn */
 void cli_progress_end(struct cli_progress *p);
 
-/* Opens a trace, a file's or a Xen domain's (cli/source.h), or says why not and returns NULL. */
+/* Opens a trace, from a file or a Xen domain (cli/source.h), or prints why not and returns NULL. */
 struct weft_reader *cli_open(const char *path);
 
-/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. */
+/* Opens a trace, builds its model and warns of damage; or prints why not and returns NULL. */
 struct weft_model *cli_model(const char *path);
 
-/* Likewise of one that was opened, which stays open. NULL: says why. */
+/* The same for a trace that is already open, and stays open. NULL: the reason was printed. */
 struct weft_model *cli_model_of(struct weft_reader *reader, const char *path);
 
-/* Says what was wrong with the trace, in a few lines. */
+/* Prints what was wrong with the trace, in a few lines. */
 void cli_warn(const char *path, const struct weft_damage *damage);
 
-/* The exit status for a trace that was read to its end: failed, and said so, if it is so damaged that
- * not a single event came out. */
+/* The exit status for a trace that was read to its end: CLI_FAILED, with a message, if the damage is so bad that not a
+ * single event could be read. */
 int cli_status(const char *path, const struct weft_damage *damage, uint64_t events);
 
 /* ---- Output ---- */
 
-/* Opens what is written (output/output.h). path and the names of the sources: as the command line gives them. Says what
- * is wrong and returns false. */
+/* Opens the output (output/output.h). path and the names of the sources are as given on the command line. On failure
+ * prints why and returns false. */
 bool cli_output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
                      const char *const *source, unsigned sources);
 
-/* Keeps what was written, or throws it away; says what is wrong and returns false. */
+/* Keeps what was written, or discards it; on failure prints why and returns false. */
 bool cli_output_close(struct weft_output *out, const char *path, bool keep);
 
-/* The reader of standard output has gone away. That is no failure, and nothing to talk about. */
+/* Call it when the reader of standard output has gone away: that is not a failure, and nothing is printed. */
 bool cli_stdout_left(void);
 
-/* Flushes standard output. Returns status, or CLI_FAILED after saying that it cannot be
- * written. */
+/* Flushes standard output. Returns status, or CLI_FAILED after printing that it cannot be written. */
 int cli_finish(int status);
 
 #endif

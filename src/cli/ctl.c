@@ -28,7 +28,7 @@ struct order {
     uint64_t bytes;
     int64_t wait_ns;
     bool by_trace;
-    uint8_t uuid[16]; /* of the trace, if that was given */
+    uint8_t uuid[16]; /* of the trace, if one was given */
 };
 
 static int64_t now_ns(void)
@@ -67,7 +67,7 @@ static void close_state(struct state *s)
     s->fd = -1;
 }
 
-/* Looks at it. False: the process is gone. */
+/* Reads its state. False: the process is gone. */
 static bool look(const struct cli_target *t, unsigned recorder, struct state *s)
 {
     bool found = false;
@@ -78,7 +78,7 @@ static bool look(const struct cli_target *t, unsigned recorder, struct state *s)
             continue;
         if (!cli_target_control(t, &t->copy[i], &c))
             return false;
-        /* Of copies that share a word, one does the work. */
+        /* Of several copies that share a word, one does the work. */
         if (!found || c.facts || (!s->c.facts && c.answer.number))
             s->c = c;
         found = true;
@@ -149,7 +149,7 @@ static void print_state(const struct state *s)
         print_events(s->fd);
 }
 
-/* Whether that recorder writes the trace that was given, if one was. */
+/* Returns true if that recorder writes the given trace, or if none was given. */
 static bool is_meant(const struct order *o, const struct state *s)
 {
     return !o->by_trace || ((s->recording || s->paused) &&
@@ -187,7 +187,7 @@ static int show_status(const struct order *o, const struct cli_target *t)
     return shown ? CLI_DONE : tell_other(o, t);
 }
 
-/* Without a look into its memory. */
+/* For a process whose memory cannot be read. */
 static int show_file(const struct cli_target *t)
 {
     struct state s = {.recording = true};
@@ -220,7 +220,7 @@ static enum outcome wait_for(const struct cli_target *t, uint64_t number, int64_
             uint64_t at = t->copy[i].at + offsetof(struct weft_record_control, answer);
             if (!cli_target_read(t, at, answer, sizeof *answer))
                 return GONE;
-            /* Its number is stored last: what was read with it may be older. */
+            /* The number is stored last, so the other fields read together with it may be older. */
             if (answer->number == number)
                 return cli_target_read(t, at, answer, sizeof *answer) ? ANSWERED : GONE;
         }
@@ -237,12 +237,12 @@ static int tell_silent(const struct cli_target *t, const char *what, int64_t wai
     return CLI_DONE;
 }
 
-/* How long it took: for those who wonder what they have missed. */
+/* Says how long it took, so that users know what the recording missed. */
 static void tell_times(const struct order *o, const struct weft_record_answer *a)
 {
     const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
     const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
-    if (seen >= 0 && took >= 0) { /* not so in another time namespace */
+    if (seen >= 0 && took >= 0) { /* does not hold in another time namespace */
         printf(", %s after the command", weft_duration(seen + took).text);
         printf(" (%s until its next call", weft_duration(seen).text);
         printf(", %s to begin)", weft_duration(took).text);
@@ -305,7 +305,7 @@ static bool join(char *path, size_t size, const char *name, pid_t pid)
 static bool find_place(const struct order *o, const struct cli_target *t,
                        struct weft_record_request *r)
 {
-    /* Room for what the library puts behind the name while it makes the file. */
+    /* Leaves room for the suffix that the library appends while it creates the file. */
     const size_t room = sizeof r->path - 16;
     bool elsewhere = cli_target_elsewhere(t);
     char name[64];
@@ -402,7 +402,7 @@ static int switch_off(const struct order *o, const struct cli_target *t, const s
     return CLI_DONE;
 }
 
-/* The recorder that has a recording open, or else the last. */
+/* The recorder that has a recording open, or else the last one. */
 static bool choose(const struct order *o, const struct cli_target *t, struct state *s)
 {
     for (unsigned i = 0; i < t->recorders; i++) {
@@ -434,7 +434,7 @@ static int obey(const struct order *o, struct cli_target *t)
 
 /* ---- The command ---- */
 
-/* The process that records into a trace. 0: after saying why there is none. */
+/* The process that records into a trace. 0: there is none; the reason was printed. */
 static pid_t writer_of(const char *path, struct order *o)
 {
     struct weft_facts_header facts = {0};

@@ -10,7 +10,7 @@
 #include "cli/report.h"
 #include "cli/trace_json.h"
 
-enum { SHOWN = 8 }; /* changes of each sort */
+enum { SHOWN = 8 }; /* changes of each kind that are shown */
 
 struct request {
     bool json, check, all;
@@ -36,7 +36,7 @@ struct run {
 
 /* ---- For people ---- */
 
-static bool begun; /* something stands above */
+static bool begun; /* something was printed above */
 
 static void heading(const char *text)
 {
@@ -51,7 +51,7 @@ static void print_more(uint64_t more, const char *what)
                *what ? " " : "", what, cli_style(CLI_PLAIN));
 }
 
-/* Changes of that sort, most of them only counted. */
+/* Prints the changes of that kind; most are only counted. */
 static void print_changes(const struct weft_diff *d, bool follow, bool all)
 {
     uint64_t shown = 0, more = 0;
@@ -268,7 +268,7 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
 
 /* ---- Running ---- */
 
-/* Says what is wrong and returns false. */
+/* On failure prints why and returns false. */
 static bool take(struct run *run, const char *path)
 {
     run->model = cli_model(path);

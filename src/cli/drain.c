@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* The ring file is read, never mapped: its process may make it shorter at any moment. Of each ring the counts are read, then the
- * words, then the counts again, so that what was overwritten meanwhile is left out. Only items that say something to weft are kept:
- * all that the program says itself, and of collections their outermost phases, which are a small part of what the runtime says.
+/* The ring file is read, never mapped, because its process may truncate it at any moment. For each ring, the counts are
+ * read, then the words, then the counts again, so that whatever was overwritten in the meantime is left out. Only items
+ * that weft uses are kept: all events of the program itself, and the outermost phases of collections, which are a small
+ * part of the runtime's events.
  *
- * The trace is a ring of packets, of which each ring of the file fills one. Its items are written before the header that covers
- * them, so what is there can be read at any moment, also if weft record is killed. The state in the facts is that of a copy until the
- * process ends: a recorder in that process replaces such a trace by its own. */
+ * The trace is a ring of packets; each ring of the file fills one packet at a time. Items are written before the header
+ * that covers them, so the trace can be read at any moment, even if weft record is killed. Until the process ends, the
+ * facts mark the trace as a copy: a recorder in that process replaces such a trace with its own. */
 #include "cli/drain.h"
 
 #include <errno.h>
@@ -30,20 +31,21 @@
 #include "read/alive.h"
 
 enum {
-    FACTS_BYTES = 8192, /* with the command line, which is cut if need be */
+    FACTS_BYTES = 8192, /* with the command line, which is truncated if necessary */
     PACKET_BYTES = 64 << 10,
     SMALL_PACKET_BYTES = 16 << 10,
     SMALL_TRACE = 4 << 20,
-    CHUNK_WORDS = 1 << 18, /* that are read at once */
+    CHUNK_WORDS = 1 << 18, /* words that are read at once */
     NAMED_BYTES = WEFT_OCAML_NAMES / 8,
     FULL = 1000,
 };
 
-/* A ring of the file. Counts of words go on where the process begins with its ring anew, as after exec: seen is the ring's own. */
+/* A ring of the file. If the process starts its ring again, as after exec, the counts of words continue; `seen` is the
+ * ring's own count. */
 struct ring {
     uint64_t seen, before; /* before + seen words in all */
     uint64_t lost;
-    uint32_t depth; /* phases that a collection is in */
+    uint32_t depth; /* nested phases of the current collection */
     bool open, dirty;
     uint64_t slot;
     uint32_t used, written; /* bytes of its packet, with the header */
@@ -60,7 +62,7 @@ struct sample_drain {
     uint64_t stopped_ns, first_ns; /* first_ns: of the first item */
     int error;
     struct ring *ring;
-    unsigned char *heads, *words; /* of the rings; room for a chunk */
+    unsigned char *heads, *words; /* of the rings; space for a chunk */
     struct weft_facts_header facts;
     uint64_t packet_bytes, slots, next_slot, sequence;
     off_t end;           /* of the trace's file */
@@ -105,7 +107,7 @@ static bool read_at(const struct sample_drain *d, void *buffer, size_t size, uin
     return at <= INT64_MAX && pread(d->ring_fd, buffer, size, (off_t)at) == (ssize_t)size;
 }
 
-/* Whether the process records by itself, into the same place. */
+/* Returns true if the process itself records to the same place. */
 static bool records_itself(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
@@ -117,7 +119,7 @@ static bool records_itself(const struct sample_drain *d)
     return does;
 }
 
-/* Whether the trace may stand there: in place of nothing, or of a trace that nobody writes. */
+/* Returns true if the trace may be put there: there is nothing, or a trace that nobody is writing. */
 static bool is_free(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
@@ -197,7 +199,7 @@ static bool write_facts(struct sample_drain *d)
     return pwrite(d->fd, bytes, sizeof bytes, 0) == (ssize_t)sizeof bytes;
 }
 
-/* A trace that the process itself has begun meanwhile stays. */
+/* A trace that the process itself has begun in the meantime is kept. */
 static bool publish(const struct sample_drain *d, const char *temporary)
 {
     enum { NO_REPLACE = 1 };
@@ -205,7 +207,7 @@ static bool publish(const struct sample_drain *d, const char *temporary)
            (!records_itself(d) && rename(temporary, d->path) == 0);
 }
 
-/* Makes the trace, under another name at first. */
+/* Creates the trace, under a temporary name at first. */
 static bool make_trace(struct sample_drain *d)
 {
     char temporary[PATH_MAX + 16];
@@ -265,7 +267,7 @@ static bool write_at(struct sample_drain *d, const void *bytes, size_t size, off
     return !d->error;
 }
 
-/* What is new in the ring's packet, and then the header that says so. */
+/* Writes what is new in the ring's packet, and then the header that covers it. */
 static void flush(struct sample_drain *d, struct ring *g)
 {
     if (!g->open || !g->dirty)
@@ -290,7 +292,7 @@ static void close_packet(struct sample_drain *d, struct ring *g)
     g->open = false;
 }
 
-/* Begins a packet for the ring, in place of the oldest one. from: words of the ring that were before it. */
+/* Begins a packet for the ring, in place of the oldest one. from: the number of words in the ring before it. */
 static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
 {
     close_packet(d, g);
@@ -300,7 +302,7 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
         g->named = malloc(NAMED_BYTES);
     if (!g->packet || !g->named || d->error)
         return false;
-    /* One that a ring still fills is left alone, unless the trace is small for so many rings. */
+    /* A packet that a ring is still filling is left alone, unless the trace is too small for that many rings. */
     for (uint64_t i = 0; i < d->slots / 2 && d->owner[d->next_slot]; i++)
         d->next_slot = (d->next_slot + 1) % d->slots;
     g->slot = d->next_slot;
@@ -328,7 +330,7 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
     };
     memcpy(h->packet.uuid, d->facts.packet.uuid, sizeof h->packet.uuid);
     const off_t at = place_of(d, g->slot);
-    write_at(d, h, sizeof *h, at); /* it changes hands: the sequence is 0 */
+    write_at(d, h, sizeof *h, at); /* it changes its owner: the sequence is 0 */
     if (at + (off_t)d->packet_bytes > d->end && !d->error) {
         d->end = at + (off_t)d->packet_bytes;
         if (ftruncate(d->fd, d->end) < 0)
@@ -343,7 +345,7 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
 
 /* ---- Items ---- */
 
-/* Whether it says anything to weft. */
+/* Returns true if weft uses the item. */
 static bool is_kept(struct sample_drain *d, struct ring *g, const struct weft_ocaml_item *i,
                     uint64_t time_ns)
 {
@@ -367,7 +369,7 @@ static bool is_kept(struct sample_drain *d, struct ring *g, const struct weft_oc
     }
 }
 
-/* The name of an event of the program, as an item. Returns how many words. */
+/* Makes an item of the name of one of the program's events. Returns how many words it takes. */
 static unsigned read_name(const struct sample_drain *d, unsigned id,
                           unsigned char item[8 + WEFT_OCAML_NAME_BYTES])
 {
@@ -390,7 +392,7 @@ static void put(struct ring *g, const void *bytes, unsigned words)
     g->dirty = true;
 }
 
-/* Puts the item into the ring's packet, or a new one. from: words before it. False: it is lost. */
+/* Puts the item into the ring's packet, or into a new one. from: the number of words before it. False: it is lost. */
 static bool keep(struct sample_drain *d, struct ring *g, const unsigned char *item,
                  const struct weft_ocaml_item *i, uint64_t from)
 {
@@ -413,13 +415,13 @@ static bool keep(struct sample_drain *d, struct ring *g, const unsigned char *it
 
 static void lose(struct sample_drain *d, struct ring *g, uint64_t words)
 {
-    close_packet(d, g); /* its end is before them */
+    close_packet(d, g); /* they lie after the end */
     g->lost += words;
     g->seen += words;
     g->depth = 0;
 }
 
-/* Takes items out of the words, which are the next of the ring. more: others follow. Returns how many words were taken. */
+/* Takes items out of the ring's next words. more: further words follow. Returns how many words were consumed. */
 static uint64_t take_items(struct sample_drain *d, struct ring *g, const unsigned char *bytes,
                            uint64_t words, bool more)
 {
@@ -428,7 +430,7 @@ static uint64_t take_items(struct sample_drain *d, struct ring *g, const unsigne
         const struct weft_ocaml_item i = weft_ocaml_item(weft_read_u64(bytes + 8 * at));
         if (!weft_ocaml_fits(&i, words - at)) {
             if (!more || i.words < 2)
-                lose(d, g, words - at); /* nonsense */
+                lose(d, g, words - at); /* invalid */
             return more && i.words >= 2 ? at : words;
         }
         if (!g->open && !begin_packet(d, g, g->before + g->seen)) {
@@ -474,7 +476,7 @@ static void begin_anew(struct sample_drain *d, struct ring *g)
     g->depth = 0;
 }
 
-/* Takes what is there up to tail. Returns how full the ring was. */
+/* Takes everything up to tail. Returns how full the ring was. */
 static unsigned drain_ring(struct sample_drain *d, struct ring *g, uint64_t head, uint64_t tail)
 {
     const uint64_t room = d->w[WEFT_OCAML_HEAD_RING_WORDS];
@@ -495,7 +497,7 @@ static unsigned drain_ring(struct sample_drain *d, struct ring *g, uint64_t head
             lose(d, g, tail - g->seen);
             break;
         }
-        if (counts[0] > from) { /* overwritten meanwhile */
+        if (counts[0] > from) { /* overwritten in the meantime */
             at = counts[0] - from < words ? counts[0] - from : words;
             lose(d, g, at);
         }
@@ -509,14 +511,15 @@ static unsigned drain_ring(struct sample_drain *d, struct ring *g, uint64_t head
     return over ? FULL : full;
 }
 
-/* The recorder of the process itself has put its trace in the place of this one. */
+/* The process's own recorder has replaced this trace with its own. */
 static bool is_replaced(const struct sample_drain *d)
 {
     struct stat st;
     return fstat(d->fd, &st) == 0 && st.st_nlink == 0;
 }
 
-/* The process may have begun all rings anew, as after exec, and be ahead of where it was: then its first item is another one. */
+/* The process may have started all rings again, as after exec, and already be past its old position: then its first
+ * item is a different one. */
 static void notice_restart(struct sample_drain *d, size_t domains)
 {
     uint64_t first[2];
@@ -529,7 +532,7 @@ static void notice_restart(struct sample_drain *d, size_t domains)
     d->first_ns = first[1];
 }
 
-/* Whether the file is as it was, but for its rings. */
+/* Returns true if the file is unchanged, apart from its rings. */
 static bool is_same(const struct sample_drain *d)
 {
     unsigned char head[WEFT_OCAML_HEAD_BYTES];
@@ -592,7 +595,7 @@ static void write_state(struct sample_drain *d)
     if (d->facts.state == WEFT_TRACE_STOPPED && d->stopped_ns >= d->facts.start_mono_ns &&
         d->stopped_ns < d->facts.stop_mono_ns)
         d->facts.stop_mono_ns = d->stopped_ns;
-    d->error = 0; /* overwriting needs no room */
+    d->error = 0; /* overwriting needs no space */
     write_at(d, &d->facts, sizeof d->facts, 0);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A ring file of OCaml's runtime (format/ocaml.h) into a trace, while the process runs that writes it. What cannot be read or
- * written is lost and counted, never waited for. One thread at a time. */
+/* Copies a ring file of OCaml's runtime (format/ocaml.h) into a trace while the process that writes it runs. What
+ * cannot be read or written is lost and counted; nothing waits for it. One thread at a time. */
 #ifndef WEFT_CLI_DRAIN_H
 #define WEFT_CLI_DRAIN_H
 
@@ -13,32 +13,31 @@ struct sample_drain;
 struct cli_drain_options {
     const char *events; /* the ring file */
     const char *path;   /* of the trace */
-    char *const
-        *argv; /* if the process cannot be asked for its command line any more; NULL: not known */
-    uint64_t bytes;    /* how large the trace may become */
-    uint64_t since_ns; /* CLOCK_MONOTONIC: a trace of the process that began later is its own */
+    char *const *argv;  /* if the process has no command line any more; NULL: not known */
+    uint64_t bytes;     /* how large the trace may become */
+    uint64_t since_ns;  /* CLOCK_MONOTONIC: a later trace is the process's own */
     pid_t pid;
 };
 
 /* NULL: no memory. */
 struct sample_drain *cli_drain_new(const struct cli_drain_options *o);
 
-/* Takes out what is there. Returns how full the fullest ring was, in thousandths; 1000: it ran over. */
+/* Reads everything that is there. Returns how full the fullest ring was, in thousandths; 1000: it overflowed. */
 unsigned cli_drain_round(struct sample_drain *d);
 
-/* Whether the process has ended. */
+/* Returns true if the process has ended. */
 bool cli_drain_ended(const struct sample_drain *d);
 
 pid_t cli_drain_pid(const struct sample_drain *d);
 
-/* Whether there is a trace, and it is worth keeping beside others: the program has said something itself. */
+/* Returns true if there is a trace that is worth keeping besides others: the program itself has recorded something. */
 bool cli_drain_is_there(const struct sample_drain *d);
 bool cli_drain_says(const struct sample_drain *d);
 
 /* 0, or the errno with which the trace could not be written. */
 int cli_drain_error(const struct sample_drain *d);
 
-/* Says in the trace how the process stands. keep: false removes the trace. Frees. */
+/* Records the state of the process in the trace, and frees d. keep: false removes the trace. */
 void cli_drain_close(struct sample_drain *d, bool keep);
 
 #endif

@@ -47,8 +47,8 @@ static void put_type(struct sink *s, const char *type)
         put_text(s, type);
 }
 
-/* What only weft's own traces say: of a creation its label and its place in the program, of an increase the
- * counter's new value. */
+/* What only weft's own traces contain: the label of a creation and its place in the program, and the new value of a
+ * counter after an increase. */
 static void put_more(struct sink *s, const struct weft_event *ev)
 {
     if (ev->kind == WEFT_EVENT_CREATES && ev->text) {
@@ -114,7 +114,7 @@ void cli_put_event(struct sink *s, const struct weft_reader *reader, const struc
         put_unsigned(s, stream ? stream[ev->stream].number : ev->stream);
     put_byte(s, ' ');
     put_text(s, d->name);
-    /* In the order of the table, but a number, which says what became of the text, after it. */
+    /* In the order of the table, except that a number about what became of the text comes after it. */
     for (unsigned numbers = 0; numbers < 2; numbers++) {
         unsigned promises = 0;
         for (unsigned i = 0; i < d->fields; i++) {

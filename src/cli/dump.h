@@ -6,17 +6,17 @@
 #include "cli/sink.h"
 #include "read/reader.h"
 
-#define CLI_DUMP_MAX 64 /* traces at a time */
+#define CLI_DUMP_MAX 64 /* maximum number of traces */
 
-/* The line of an event of reader's. time: relative to whatever the caller likes. */
+/* Prints the line of an event from reader. time: relative to any moment the caller chooses. */
 void cli_put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
                    int64_t time);
 
-/* Text between quotes, with escapes. */
+/* Prints text between quotes, with escapes. */
 void cli_put_quoted(struct sink *s, const char *text, size_t size);
 
-/* The events of several traces, in order of the wall clock, each line beginning with the name of its trace; times are
- * relative to the earliest first event. Returns the exit status, having said what is wrong. */
+/* Prints the events of several traces in the order of the wall clock. Each line begins with the name of its trace;
+ * times are relative to the earliest first event. Prints what is wrong and returns the exit status. */
 int cli_dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to, bool full);
 
 #endif

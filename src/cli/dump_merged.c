@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: ISC */
-/* weft dump of several traces: each reader hands out its events in order of time, so the next one is the earliest of
- * those that the readers hand out next. No more than these is kept. */
+/* weft dump of several traces: each reader returns its events in order of time, so the next line is the earliest of the
+ * readers' next events. Only these are kept in memory. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/dump.h"
 
-enum { SET_LEAST_NS = 1000000 }; /* less is not worth a warning */
+enum { SET_LEAST_NS = 1000000 }; /* below this there is no warning */
 
 struct trace {
     const char *path;
     char *name; /* in the first column */
     struct weft_reader *reader;
-    const struct weft_event *event; /* of which those from at on have not been printed */
+    const struct weft_event *event; /* those from `at` on have not been printed yet */
     ptrdiff_t events, at;
     int64_t begin_ns;          /* its first event, on the common axis */
     int64_t next_ns;           /* of event[at] */
-    int64_t least_ns, most_ns; /* of those that were there */
+    int64_t least_ns, most_ns; /* of those that have been read */
     uint64_t total;
     bool failed;
 };
 
 /* ---- Names ---- */
 
-/* The last so many components of a path. */
+/* The last `components` components of a path. */
 static const char *tail_of(const char *path, unsigned components)
 {
     const char *at = path + strlen(path);
@@ -32,7 +32,7 @@ static const char *tail_of(const char *path, unsigned components)
     return at;
 }
 
-/* How many of the first so many paths end like the i-th one, which does not count. */
+/* How many of the `paths` paths end like the i-th one, not counting that one. */
 static unsigned count_alike(char *const *path, unsigned i, unsigned paths, unsigned components)
 {
     const char *own = tail_of(path[i], components);
@@ -42,7 +42,7 @@ static unsigned count_alike(char *const *path, unsigned i, unsigned paths, unsig
     return alike;
 }
 
-/* As many components as tell it from the others; a number if it is there twice. */
+/* As many components as needed to distinguish it from the others; a number if the same path is given twice. */
 static char *name_of(char *const *path, unsigned i, unsigned paths)
 {
     unsigned components = 1;
@@ -69,7 +69,7 @@ static int64_t add(int64_t a, int64_t b)
     return a < 0 ? INT64_MIN : INT64_MAX;
 }
 
-/* Sets event[at] and its time; reads on if need be. False: there is none. */
+/* Sets event[at] and its time; reads more if necessary. False: there is none. */
 static bool look(struct trace *t)
 {
     if (t->at == t->events && !t->failed) {
@@ -121,7 +121,7 @@ static bool open_trace(struct trace *t)
     return true;
 }
 
-/* Where the first events of all stand on the common axis, which begins at the earliest of them. */
+/* Places the first events of all traces on the common axis, which begins at the earliest. */
 static void find_axis(struct trace *trace, unsigned traces)
 {
     int64_t zero = INT64_MAX;
@@ -158,7 +158,7 @@ static void put_name(struct sink *s, const char *name)
     cli_put_quoted(s, name, strlen(name));
 }
 
-/* Prints the next event of t and goes on. False: it was the last one. */
+/* Prints the next event of t and advances. False: it was the last one. */
 static bool put_next(struct sink *s, struct trace *t, int64_t from, int64_t to)
 {
     const struct weft_event *ev = &t->event[t->at++];
@@ -182,7 +182,8 @@ static void show_progress(struct cli_progress *progress, const struct trace *tra
     cli_progress_show(progress, share);
 }
 
-/* The one whose next event is the earliest, of several the first; but not the one at except. NULL: there is none. */
+/* The trace whose next event is the earliest (of several, the first), leaving out the one at `except`. NULL: there is
+ * none. */
 static struct trace *earliest(struct trace *trace, unsigned traces, const struct trace *except)
 {
     struct trace *best = NULL;
@@ -257,7 +258,7 @@ int cli_dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to,
             cli_say(path[i], "out of memory");
             status = CLI_FAILED;
         } else if (!open_trace(&trace[i])) {
-            status = CLI_FAILED; /* the others are looked at, so that all is said at once */
+            status = CLI_FAILED; /* continues, to report all problems at once */
         }
     }
     if (status == CLI_DONE) {

@@ -16,7 +16,7 @@
 #include "cli/common.h"
 #include "cli/live.h"
 
-/* Adds the text, with its NUL, to the facts, of which the recorder has left room for it. */
+/* Appends the text, with its NUL, to the facts, in which the recorder has left space for it. */
 static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
 {
     const uint64_t used = f->packet.content_bits / 8, size = strlen(text) + 1;
@@ -30,7 +30,7 @@ static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
                sizeof f->packet.content_bits;
 }
 
-/* The time, and of the process itself how it ended. */
+/* Writes the time and, for the process itself, how it ended. */
 static bool note(int fd, struct weft_facts_header *f, pid_t pid, int status)
 {
     char text[32];
@@ -47,7 +47,7 @@ static bool note(int fd, struct weft_facts_header *f, pid_t pid, int status)
     return add_fact(fd, f, text);
 }
 
-/* What was killed together with the one that started it may take a moment; a daemon stays. */
+/* A process that was killed together with its parent may take a moment to end; a daemon stays. */
 static void wait_for(pid_t pid)
 {
     enum { MOMENT_MS = 200 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How a program ended whose trace is there: noted in the trace, and told. */
+/* How the program of a trace ended: recorded in the trace, and shown. */
 #ifndef WEFT_CLI_ENDING_H
 #define WEFT_CLI_ENDING_H
 
@@ -7,10 +7,10 @@
 
 #include "read/reader.h"
 
-/* The process has ended with that status, as waitpid says it. A program that is killed, or calls _exit, cannot say when,
- * and its last event may be long ago: just what one wants to know of one that hangs. So its trace, at path, gets the time;
- * and how it ended, which it never knows. That of a process which it has started gets the time only, at which both were gone.
- * Nothing is done to a trace that is being recorded. */
+/* The process has ended with that status, as waitpid says it. A program that is killed, or calls _exit, cannot record
+ * when that happened, and its last event may be long before: this matters most for a program that hangs. So the time is
+ * added to its trace, at path, and how it ended, which the program itself never knows. The trace of a process that it
+ * has started only gets the time at which both were gone. A trace that is still being recorded is not touched. */
 void cli_ending_note(const char *path, const char *name, pid_t pid, int status);
 
 /* "exit status 3", "signal 9 (Killed)", or "". */

@@ -13,7 +13,7 @@
 #include "cli/trace_json.h"
 #include "format/utf8.h"
 
-#define LIST_BYTES (1 << 20) /* of a file with lines */
+#define LIST_BYTES (1 << 20) /* maximum bytes of the file of accepted findings */
 
 /* A line of the file of accepted findings. */
 struct accepted {
@@ -204,7 +204,7 @@ static void check(struct request *r, int files)
     if (r->all)
         r->least = WEFT_POSSIBLE;
     if (r->check && r->check_level < r->least)
-        r->least = r->check_level; /* what lets it fail is to be seen */
+        r->least = r->check_level; /* whatever makes --check fail must be shown */
 }
 
 /* ---- Finding ---- */
@@ -227,11 +227,12 @@ static size_t character(const char *text)
     return weft_utf8_decode(text, strlen(text), &code);
 }
 
-/* Whether a text is what a pattern says: '*' is any characters, '?' is one, a backslash takes what follows as it is. All else
- * does, too: labels have brackets. Not fnmatch, for which characters are what the user's locale says. */
+/* Returns true if a text matches a pattern: '*' stands for any characters, '?' for one, a backslash makes the next
+ * character literal. Everything else is literal, too, because labels have brackets. fnmatch is not used because its
+ * idea of a character depends on the locale. */
 static bool matches(const char *pattern, const char *text)
 {
-    const char *star = NULL, *begin = NULL; /* behind the last '*', and where the rest is tried */
+    const char *star = NULL, *begin = NULL; /* after the last '*'; where the rest is tried */
     while (*text) {
         const char *literal = pattern + (*pattern == '\\' && pattern[1]);
         if (*pattern == '*') {
@@ -265,8 +266,8 @@ static bool is_accepted(const struct request *r, const struct weft_model *m,
     return is;
 }
 
-/* Which findings are to be told: if there are no better ones, the first of those that are only possible. Returns whether one
- * of them lets --check fail. */
+/* Chooses which findings are shown; if there are no better ones, the first that is only possible. Returns true if one
+ * of them makes --check fail. */
 static bool choose(struct cli_explained *x, const struct request *r)
 {
     enum { POSSIBLE_SHOWN = 3 };
@@ -291,7 +292,7 @@ static bool choose(struct cli_explained *x, const struct request *r)
     return fails;
 }
 
-/* Where the time went, if nothing better is known. Says what is wrong and returns false. */
+/* Finds where the time went, if nothing better is known. On failure prints why and returns false. */
 static bool look_at_slow(struct cli_explained *x, const struct request *r)
 {
     bool wanted = r->json || r->all || !r->only;
@@ -303,7 +304,7 @@ static bool look_at_slow(struct cli_explained *x, const struct request *r)
     return rc == 0;
 }
 
-/* If it was recorded beside the events when threads left their cores: finds when others had them. */
+/* If the trace also recorded when threads left their cores: finds when others had those cores. */
 static int add_preempted(struct cli_explained *x)
 {
     const struct cli_profiles_options o = {.command = "explain",
@@ -333,7 +334,7 @@ static int add_preempted(struct cli_explained *x)
     return rc;
 }
 
-/* Says what is wrong and returns false. */
+/* On failure prints why and returns false. */
 static bool look(struct cli_explained *x, const struct request *r, const char *path)
 {
     *x = (struct cli_explained){.path = path, .ignored = r->thresholds.ignore};

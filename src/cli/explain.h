@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What weft explain found in one file, and how it is told; inside of the command. */
+/* What weft explain found in one file, and the functions that print it. Private to the command. */
 #ifndef WEFT_CLI_EXPLAIN_H
 #define WEFT_CLI_EXPLAIN_H
 
@@ -14,10 +14,10 @@ struct cli_explained {
     struct weft_model *model;
     struct weft_history *history;
     struct weft_findings found;
-    bool *shown;              /* beside the findings: whether it is to be told */
-    uint64_t accepted, below; /* findings that are not: accepted, or not likely enough */
-    bool only_possible;       /* there is nothing better */
-    struct weft_slow slow;    /* empty: it was not looked for */
+    bool *shown;              /* parallel to the findings: whether it is shown */
+    uint64_t accepted, below; /* findings that are not shown: accepted, or not likely enough */
+    bool only_possible;       /* shown because there is nothing better */
+    struct weft_slow slow;    /* empty: not searched for */
 };
 
 /* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees

@@ -69,7 +69,7 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
     cli_wrap_text("   ", "   ", &t);
 }
 
-/* What the judgement rests on, where something is told that took too long. */
+/* Prints the basis of a judgement that something took too long. */
 static void print_clock(const struct cli_explained *x)
 {
     const uint32_t timed = 1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_STARVATION |
@@ -102,7 +102,7 @@ static bool is_plain(const char *text)
     return is;
 }
 
-/* How to look at the slowest one: by its label, if that can be typed, else by its number. */
+/* Prints how to inspect the slowest one: by its label, if that can be typed, else by its number. */
 static void print_further(const struct cli_explained *x, const struct weft_slow_sort *s)
 {
     enum { LONG = 60 };
@@ -170,7 +170,7 @@ static void print_nothing(const struct cli_explained *x)
     cli_wrap_text("", "  ", &t);
 }
 
-/* " 3 'task' (file.c:12), …", of sorts of promises and one of their counts each. */
+/* " 3 'task' (file.c:12), …": kinds of promises, each with one of its counts. */
 static void put_sorts(struct analyse_text *t, const struct weft_model *m, size_t count)
 {
     enum { SHOWN = 3 };
@@ -195,7 +195,7 @@ static void put_sorts(struct analyse_text *t, const struct weft_model *m, size_t
     analyse_put_format(t, ".");
 }
 
-/* What of pending promises is not known: "More promises were pending than there was room for: …" */
+/* What is not known about pending promises: "More promises were pending than there was room for: …" */
 static void print_pending(const struct weft_model *m)
 {
     struct analyse_text t = {0};

@@ -9,8 +9,8 @@
 #include "cli/exporter.h"
 #include "cli/sink.h"
 
-/* Other formats know no promoted events: those get the time of the first or the last of the others, and a
- * stream that is there. */
+/* Other formats know no promoted events: those get the time of the first or the last other event, and a stream that
+ * exists. */
 static struct weft_event plain(const struct weft_event *ev, uint64_t first_ns, uint64_t last_ns)
 {
     struct weft_event out = *ev;
@@ -71,7 +71,7 @@ static const struct {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-/* These formats have a text in each event that uses it, weft's own has it once. */
+/* These formats repeat a text in each event that uses it; weft's own stores it once. */
 static int export_to(size_t format, const char *path, const char *target, bool full)
 {
     struct weft_reader *reader = cli_open(path);
@@ -155,7 +155,7 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-/* An option that was given and is about samples, or NULL. */
+/* A given option that is about samples, or NULL. */
 static const char *option_of_samples(const struct cli_export_profile *e)
 {
     const struct {

@@ -8,7 +8,7 @@
 
 #include "cli/common.h"
 
-/* Each file is a profile of its own: numbers of processes and addresses of one mean nothing in another. */
+/* Each file is a separate profile: process ids and addresses from one mean nothing in another. */
 struct loaded {
     struct cli_profiles *profiles;
     struct weft_pprof_part *part;
@@ -20,7 +20,7 @@ static const char *shown_path(const char *path)
     return strcmp(path, "-") == 0 ? "standard input" : path;
 }
 
-/* ---- What the reader of the result should know ---- */
+/* ---- What users of the result should know ---- */
 
 static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
                          const struct cli_export_profile *e)
@@ -44,7 +44,7 @@ static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
                 s->damaged, weft_plural(s->damaged));
 }
 
-/* The kernel's names are looked up only where they are those of the kernel that ran. */
+/* The kernel's names are only looked up if they belong to the kernel that was running. */
 static void warn_kernel(const char *path, const struct cli_profiles *p,
                         const struct cli_export_profile *e)
 {
@@ -94,7 +94,7 @@ static bool load(struct loaded *l, const struct cli_export_profile *e, const cha
     struct cli_profiles_options o = e->profiles;
     o.command = "export";
     o.no_model = e->legacy;
-    o.no_symbols |= e->legacy; /* there is no place for them */
+    o.no_symbols |= e->legacy; /* the format has no place for them */
     if (!cli_profiles_open(p, &path, 1, &o))
         return false;
     const struct cli_profiles_file *f = &p->file[0];
@@ -126,7 +126,7 @@ static bool load_all(struct loaded *l, const struct cli_export_profile *e, const
     bool found = !e->pprof.only;
     for (bool ok = true; ok && l->count < paths;) {
         ok = load(l, e, path[l->count]);
-        l->count++; /* also then it is to be closed */
+        l->count++; /* it must be closed in this case, too */
         if (!ok)
             return false;
         found |= has_process(l->part[l->count - 1].profile, e->pprof.process);
@@ -183,7 +183,7 @@ int cli_export_profile(const struct cli_export_profile *e, const char *target,
     for (unsigned i = 0; i < l.count; i++) {
         for (unsigned f = 0; f < l.profiles[i].files; f++)
             if (l.profiles[i].file[f].damaged)
-                status = CLI_FAILED; /* what was there of it has been written */
+                status = CLI_FAILED; /* the readable part has been written */
         cli_profiles_close(&l.profiles[i]);
         free(l.part[i].family);
     }

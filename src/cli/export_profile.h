@@ -12,7 +12,7 @@ struct cli_export_profile {
     struct cli_profiles_options profiles;
 };
 
-/* Writes the profiles of the files as one. Returns the exit status, and has said what is wrong. */
+/* Writes the profiles of the files as one. Prints what is wrong and returns the exit status. */
 int cli_export_profile(const struct cli_export_profile *e, const char *target,
                        const char *const *path, unsigned paths);
 

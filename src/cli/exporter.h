@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-/* A format that weft export writes the events of a trace in; see exporters.def. */
+/* A format in which weft export writes the events of a trace; see exporters.def. */
 #ifndef WEFT_CLI_EXPORTER_H
 #define WEFT_CLI_EXPORTER_H
 
 #include "read/reader.h"
 
-/* An error belongs to the trace or to what is written. */
+/* Says whether an error concerns the trace or the output. */
 struct cli_export_failure {
     struct weft_error err;
     bool reading;
 };
 
 struct cli_exporter {
-    /* Writes all events of the trace, which was opened as path, to target, and says what the format cannot. *total becomes
-     * their count. Returns 0, or a negative WEFT_E code, with *f saying what is wrong, or nothing if that has been said. */
+    /* Writes all events of the trace, which was opened as path, to target, and prints what the format cannot express.
+     * *total becomes their count. Returns 0 or a negative WEFT_E code; *f then has the error, or is empty if it was
+     * printed already. */
     int (*run)(struct weft_reader *reader, const char *path, const char *target, uint64_t *total,
                struct cli_export_failure *f);
     const char *no_stdout; /* why it cannot be written to standard output; NULL: it can */
@@ -28,7 +29,7 @@ typedef int cli_append_fn(void *writer, const struct weft_event *ev, struct weft
 int cli_export_events(struct weft_reader *reader, const char *path, cli_append_fn *append,
                       void *writer, uint64_t *total, struct cli_export_failure *f);
 
-/* Warns of what is not there to be written. */
+/* Warns about parts of the trace that are missing. */
 void cli_export_warn_losses(const char *path, const struct weft_reader_facts *f);
 
 #endif

@@ -111,7 +111,7 @@ static void check(struct cli_flame_request *r)
         cli_misuse("render", "--from must be earlier than --to");
 }
 
-/* What is asked for, of this profile. Says what is wrong. */
+/* Finds what the options ask for in this profile. Prints what is wrong. */
 static bool choose(struct cli_flame_request *r, const struct weft_profile *p)
 {
     const struct weft_model *m = p->model;
@@ -134,7 +134,7 @@ static bool choose(struct cli_flame_request *r, const struct weft_profile *p)
     return true;
 }
 
-/* The samples of which there are most, where several things trigger them. */
+/* If several sources trigger samples: the source with the most samples. */
 static uint32_t most_samples(const struct weft_profile *p)
 {
     uint64_t count[64] = {0};
@@ -164,7 +164,7 @@ static void describe(char *out, size_t room, const struct cli_flame_request *r,
                  100.0 * (double)t->without_promise / (double)t->total);
 }
 
-/* A profile as a tree, with what was asked for. Says why if there is none, or nothing in it. */
+/* Builds the tree of a profile from what was asked for. If there is none, or it is empty, prints why. */
 static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *path,
                                        struct weft_profile *p)
 {
@@ -172,7 +172,7 @@ static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *
     uint32_t *family = p->model ? cli_profile_families(p) : NULL;
     r->tree.source = most_samples(p);
     r->tree.family = family;
-    r->tree.by_family = family != NULL; /* hundreds of requests are no picture */
+    r->tree.by_family = family != NULL; /* hundreds of requests would not make a readable picture */
     int rc = p->model && !family ? WEFT_E_NOMEM : weft_calltree_make(&t, p, &r->tree);
     r->tree.family = NULL;
     free(family);
@@ -205,7 +205,7 @@ static void make_title(char *out, size_t room, const struct cli_flame_request *r
         snprintf(out + n, room - (size_t)n, ", compared with %s", cli_picture_title(r->other));
 }
 
-/* What was found, behind the note; and for somebody who looks at a terminal, or if there is nothing. */
+/* Appends the search results to the note; prints them, too, on a terminal or if nothing was found. */
 static void tell_found(const struct cli_flame_request *r, const struct weft_calltree *t,
                        const struct weft_flame_found *found, char *note, size_t room)
 {
@@ -251,7 +251,7 @@ static int paint(struct cli_flame_request *r, const struct weft_profile *p,
     return status;
 }
 
-/* The same of another profile, and what has changed since. */
+/* The same for another profile, and what has changed since. */
 static int compare(struct cli_flame_request *r, const struct cli_profiles_options *o,
                    const struct weft_profile *p, const struct weft_calltree *t)
 {

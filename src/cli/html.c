@@ -15,8 +15,9 @@
 #include "read/snapshot.h"
 #include "view/text.h"
 
-/* What a page can hold of traces: 32 bits of addresses must do for them and for what is made of them; and packed, of each,
- * since it is a text for the browser, which has no more than 2^29 characters. */
+/* Limits on the traces in a page: in total, because the traces and everything made from them must fit into 32 bits of
+ * address space; and on each packed trace, because it is a string for the browser, which has at most 2^29
+ * characters. */
 #define PAGE_BYTES (UINT64_C(512) << 20)
 #define PACKED_BYTES (UINT64_C(380) << 20)
 
@@ -63,7 +64,7 @@ static void check(struct request *r)
         cli_misuse("html", "will not write a page to a terminal");
 }
 
-/* ---- What a page is made of ---- */
+/* ---- The parts of a page ---- */
 
 /* A text as the value of an attribute, or between tags. */
 static void put_text(FILE *out, const char *text)
@@ -86,7 +87,7 @@ static void put_meta(FILE *out, const char *name, const char *content)
     fputs("\">\n", out);
 }
 
-/* Where to look at first. */
+/* The place to show first. */
 static void put_place(FILE *out, const struct request *r)
 {
     const char *between = r->at ? "&" : "";
@@ -151,7 +152,7 @@ static void put_base64(struct packer *p, size_t size)
     fwrite(p->text, 1, n, p->out);
 }
 
-/* Packs what is in p->in. What is written is a multiple of 3 bytes, but at the end. */
+/* Packs what is in p->in. Everything but the end is written in multiples of 3 bytes. */
 static void pack(struct packer *p, size_t size, bool last)
 {
     p->z.next_in = p->in;
@@ -181,7 +182,7 @@ static int pack_all(struct packer *p, const struct weft_input *in, const char *p
     if (n == 0)
         pack(p, 0, true);
     cli_progress_end(&progress);
-    if (n == 0 && ferror(p->out)) /* whoever closes it says why */
+    if (n == 0 && ferror(p->out)) /* the caller that closes it prints why */
         errno = 0;
     return (int)n;
 }
@@ -220,8 +221,8 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
 
 /* ---- The command ---- */
 
-/* The bytes of a trace, which is known to be one: of weft's own, without unused space, and as they were at
- * one moment. */
+/* The bytes of a file that is known to be a trace. For weft's own format: without unused space, and from one moment in
+ * time. */
 static int open_trace(struct weft_input *in, const char *path, struct weft_error *err)
 {
     struct weft_reader *reader = NULL;
@@ -234,7 +235,7 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
     int rc = weft_input_open(in, path, err);
     if (rc < 0)
         return rc;
-    snprintf(name, sizeof name, "/proc/self/fd/%d", in->fd); /* a pipe can be read once */
+    snprintf(name, sizeof name, "/proc/self/fd/%d", in->fd); /* a pipe can be read only once */
     rc = weft_reader_open(&reader, name, err);
     weft_reader_close(reader);
     if (rc == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Counts distinct promises. A hash table of 64-bit words of a bitmap: numbers that were handed out one
- * after another take a quarter of a byte each and stay in the cache, scattered ones take 32 bytes.
+/* Counts distinct promises. A hash table of 64-bit words of a bitmap: numbers that were assigned one after another take
+ * a quarter of a byte each and stay in the cache; scattered ones take 32 bytes.
  *
  *     struct idset set = {0};
  *     if (idset_init(&set) && idset_add(&set, id))
@@ -25,7 +25,7 @@ struct idset_word {
 struct idset {
     struct idset_word *word;
     uint64_t mask, used, seed;
-    struct idset_word *recent[IDSET_RECENT]; /* by number: where it was found last, never NULL */
+    struct idset_word *recent[IDSET_RECENT]; /* by number: where it was last found, never NULL */
 };
 
 static inline bool idset_resize(struct idset *s, uint64_t places);
@@ -42,7 +42,7 @@ static inline void idset_fini(struct idset *s)
     s->word = NULL;
 }
 
-/* The place of a word, or the free place where it belongs. Words of neighbouring ids are neighbours. */
+/* The place that holds a word, or the free place where it belongs. Words of neighbouring ids are neighbours. */
 static inline struct idset_word *idset_place(const struct idset *s, uint64_t number)
 {
     uint64_t i = (weft_mix(number >> 2, s->seed) << 2 | (number & 3)) & s->mask;

@@ -11,7 +11,7 @@
 #include "cli/summary.h"
 #include "cli/trace_json.h"
 
-enum { SET_LEAST_NS = 1000000 }; /* less of a change of the wall clock is not worth a line */
+enum { SET_LEAST_NS = 1000000 }; /* smaller changes of the wall clock are not shown */
 
 static struct {
     bool json, promises;
@@ -71,7 +71,7 @@ static bool count_promises(struct report *r)
     memcpy(s->events, m->events, sizeof s->events);
     s->events_total = m->events_total;
     s->span_ns = (uint64_t)m->end_ns;
-    s->promises = m->promises - 1; /* the loop is none */
+    s->promises = m->promises - 1; /* the loop is not a promise */
     r->has_model = true;
     r->contradictions = m->contradictions;
     r->by_type = json_object();
@@ -111,7 +111,7 @@ static json_t *balance_json(uint64_t kept, const struct weft_reader_facts *f)
                       kept, "overwritten", overwritten, "missing", missing, "discarded", discarded);
 }
 
-/* Pending promises of which only the sort is known. */
+/* Pending promises of which only the kind is known. */
 static json_t *given_up_json(const struct weft_promotion *p)
 {
     json_t *sorts = json_array();
@@ -147,7 +147,8 @@ static json_t *streams_json(const struct weft_reader_facts *f)
     return streams;
 }
 
-/* A time by the clock of the events, as the process took it to be by the wall clock when it began to record. */
+/* Converts a time of the events' clock to wall-clock time, by the offset that the process measured when it began to
+ * record. */
 static uint64_t real_ns(const struct weft_process_facts *p, uint64_t ns)
 {
     return p->start_real_ns ? p->start_real_ns + (ns - p->start_ns) : 0;
@@ -180,7 +181,7 @@ static json_t *wall_json(const struct weft_reader_facts *f)
                       f->wall_measured ? cli_json_number(f->wall_error_ns) : json_null());
 }
 
-/* What only weft's own traces have. */
+/* Properties that only weft's own traces have. */
 static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
 {
     const struct {
@@ -329,7 +330,7 @@ static void print_ring(const struct weft_reader_facts *f)
         printf("  discarded     none\n");
 }
 
-/* What was left out of a trace of weft's. */
+/* What was left out of one of weft's own traces. */
 static void print_left_out(const struct weft_reader_facts *f)
 {
     const struct {
@@ -394,7 +395,7 @@ static void print_balance(const struct weft_reader_facts *f)
 
 enum { SORTS_SHOWN = 8 };
 
-/* Of what there was too much to be kept. */
+/* What was dropped because there was too much of it. */
 static void print_given_up(const struct weft_promotion *p)
 {
     if (!p->given_up && !p->left_out)
@@ -484,7 +485,7 @@ static void print_provenance(const struct weft_reader_facts *f)
                ending.text);
 }
 
-/* Where times by the wall clock are not what the program itself took them to be, or have changed. */
+/* Says where wall-clock times differ from what the program itself assumed, or have changed. */
 static void print_wall(const struct weft_reader_facts *f)
 {
     int64_t behind;
@@ -573,7 +574,7 @@ static void print_report(const struct report *r)
 
 /* ---- */
 
-/* Fills *r. Returns false after saying what is wrong. A damaged trace has a report, too. */
+/* Fills *r. On failure prints why and returns false. A damaged trace has a report, too. */
 static bool report(struct report *r, const char *path, bool promises)
 {
     *r = (struct report){.has_model = false};

@@ -42,7 +42,7 @@ static int by_samples(const void *a, const void *b)
     return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
-/* Threads of which there is something, those with most samples first. NULL: no memory. */
+/* The threads with any data, those with most samples first. NULL: no memory. */
 static struct count *count_threads(const struct weft_profile *p, uint32_t *threads)
 {
     struct count *count = calloc((size_t)p->threads + 1, sizeof *count);

@@ -57,7 +57,7 @@ static const struct cli_option options[] = {
 
 #ifdef WEFT_HAS_FUSE
 
-/* ---- Where to ---- */
+/* ---- Where to mount ---- */
 
 static bool refuse_dir(const char *dir)
 {
@@ -73,7 +73,7 @@ static bool refuse_dir(const char *dir)
     return false;
 }
 
-/* What is in it would be hidden. */
+/* The folder's contents would be hidden. */
 static bool check_empty(const char *dir)
 {
     DIR *d = opendir(dir);
@@ -106,8 +106,8 @@ static bool check_fuse(void)
 
 /* ---- Into the background ---- */
 
-/* The child goes on; the parent waits for it to be ready, or to fail, and ends. What it says goes to our standard
- * error until then. The rings of perf do not survive a fork, so it comes first. */
+/* The child continues; the parent waits until it is ready or has failed, and ends. Until then, the child's messages go
+ * to our standard error. The rings of perf do not survive a fork, so the fork comes first. */
 static int begin_background(void)
 {
     int fds[2];
@@ -155,7 +155,7 @@ static int serve(struct kprof_request *r, bool foreground)
     if (!s)
         return CLI_FAILED;
     if (!foreground)
-        become_ready(ready); /* else the one who waits has gone; the folder is there all the same */
+        become_ready(ready); /* else the waiting parent is gone; the folder is there all the same */
     return kprof_serve(s);
 }
 
@@ -190,7 +190,7 @@ static int run(int operands, char **operand)
         request.uid = geteuid();
         request.gid = getegid();
     }
-    /* The kernel puts the words of a command line one behind the other. */
+    /* The kernel stores the words of a command line one after the other. */
     request.title_from = program_invocation_name;
     request.title_to = cli_arguments_end;
     return mount(&request, *operand, foreground);

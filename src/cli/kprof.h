@@ -13,19 +13,20 @@ struct kprof_request {
     uid_t uid; /* whose files they are */
     gid_t gid;
     bool allow_other, print;     /* print: lines of the console to standard output */
-    char *title_from, *title_to; /* where this process's command line stands */
+    char *title_from, *title_to; /* where this process's command line is in memory */
 };
 
 struct kprof_served; /* a mounted folder */
 
-/* Mounts; says what is wrong and returns NULL. */
+/* Mounts the folder. On failure prints why and returns NULL. */
 struct kprof_served *kprof_mount(const struct kprof_request *r);
 
-/* Answers until it is unmounted, or SIGINT, SIGTERM or SIGHUP comes; then leaves nothing behind. Returns the exit
- * status. */
+/* Serves requests until it is unmounted, or until SIGINT, SIGTERM or SIGHUP; then cleans up completely. Returns the
+ * exit status. */
 int kprof_serve(struct kprof_served *s);
 
-/* A process that unmounts when this one has ended without doing so, once it was told that there is something to. */
+/* A process that unmounts the folder if this one ends without doing so. It must be told first that the folder is
+ * mounted. */
 struct kprof_guard {
     int fd; /* -1: there is none */
     pid_t process;

@@ -23,8 +23,8 @@
 
 #define READ_BYTES (1u << 20)
 #define SPLIT_BYTES (64u << 10)
-#define ROUND 64      /* requests between two looks at the rings */
-#define TAKE_MS 50    /* while ticks are taken */
+#define ROUND 64      /* requests between two checks of the rings */
+#define TAKE_MS 50    /* while sampling */
 #define ATTR_S 3600.0 /* attributes do not change */
 
 struct reader { /* an open file */
@@ -52,7 +52,7 @@ struct kprof_served {
     int signals;
     struct kprof_guard guard;
     struct reader *readers;
-    struct waiting *first, **last; /* in order of coming */
+    struct waiting *first, **last; /* in order of arrival */
     struct timespec began;
     char *bytes; /* READ_BYTES */
     struct fuse_buf request;
@@ -119,7 +119,7 @@ static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
         fuse_reply_err(req, ENOENT);
 }
 
-/* Only what "> file" does: to cut what has no length. */
+/* Only what "> file" does: truncating a file that has no length. */
 static void on_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int set,
                        struct fuse_file_info *fi)
 {
@@ -155,7 +155,7 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
     fuse_reply_buf(req, list, used);
 }
 
-/* Nothing is made, renamed or removed here. */
+/* Files cannot be created, renamed or removed here. */
 static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
 {
     (void)parent, (void)name, (void)mode, (void)dev;
@@ -228,7 +228,7 @@ static void on_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
     r->next = s->readers;
     s->readers = r;
     fi->fh = (uintptr_t)r;
-    fi->direct_io = 1; /* sizes are 0, and nothing is to be kept */
+    fi->direct_io = 1; /* sizes are 0, and nothing may be cached */
     fuse_reply_open(req, fi);
 }
 
@@ -254,7 +254,7 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
     fuse_reply_err(req, 0);
 }
 
-/* The core that somebody ran on last; who writes waits for our answer, so it is where the write was. */
+/* The core that a thread ran on last. A writer waits for our answer, so this is the core it wrote on. */
 static uint32_t core_of(pid_t thread)
 {
     char path[64], text[1024];
@@ -283,13 +283,13 @@ static void on_write(fuse_req_t req, fuse_ino_t ino, const char *bytes, size_t s
         fuse_reply_write(req, size);
 }
 
-/* Answers, unless there is nothing to answer as yet. */
+/* Answers the read, unless there is no data yet. */
 static bool try_read(struct kprof_served *s, fuse_req_t req, const struct reader *r, size_t size,
                      uint64_t offset)
 {
     const bool stream = r->file == WEFT_KPROF_KPOPROFILE || r->file == WEFT_KPROF_KPDATA;
     size = size < READ_BYTES ? size : READ_BYTES;
-    /* The kernel splits long reads, and would go on waiting after a part that was filled. */
+    /* The kernel splits long reads, and would continue to wait after a part that was filled completely. */
     if (stream && size >= SPLIT_BYTES)
         size--;
     ptrdiff_t n = weft_kprof_read(r->h, s->bytes, size, offset);
@@ -344,7 +344,7 @@ static void on_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
     fuse_reply_poll(req, (weft_kprof_ready(r->h) ? POLLIN | POLLRDNORM : 0) | POLLOUT | POLLWRNORM);
 }
 
-/* Who waits no longer has to, in order of coming. all: nobody has to. */
+/* Answers waiting reads for which there is data, in order of arrival. all: answers every one. */
 static void answer_waiting(struct kprof_served *s, bool all)
 {
     for (struct waiting **at = &s->first, *w; (w = *at) != NULL;) {
@@ -411,7 +411,7 @@ static void on_log(enum fuse_log_level level, const char *format, va_list args)
         vsnprintf(said.text, sizeof said.text, format, args);
 }
 
-/* What fusermount3 says goes into a file in memory. Returns the old descriptors' copies in kept. */
+/* Sends what fusermount3 prints into a file in memory. Returns copies of the old descriptors in kept. */
 static int hide_output(int kept[2])
 {
     int fd = memfd_create("fusermount3", MFD_CLOEXEC);
@@ -455,7 +455,7 @@ static bool complain(const struct kprof_served *s)
 static bool mount_session(struct kprof_served *s)
 {
     char options[256];
-    /* noexec: nobody maps one of these files as a program, which would have us open it ourselves. */
+    /* noexec: nobody may map one of these files as a program; that would make us open it ourselves. */
     snprintf(options, sizeof options,
              "fsname=kprof,subtype=weft,default_permissions,noexec,nosuid,nodev%s",
              s->r.allow_other ? ",allow_other" : "");
@@ -553,7 +553,7 @@ struct kprof_served *kprof_mount(const struct kprof_request *r)
     s->r.device.ticks_a_second = (uint32_t)sysconf(_SC_CLK_TCK);
     s->last = &s->first;
     s->signals = -1;
-    s->guard = kprof_guard_begin(r); /* before there is anything that it must not hold */
+    s->guard = kprof_guard_begin(r); /* before anything is opened that it must not inherit */
     clock_gettime(CLOCK_REALTIME, &s->began);
     if (open_device(s) && watch_signals(s) && mount_session(s)) {
         kprof_guard_mounted(&s->guard);
@@ -565,7 +565,7 @@ struct kprof_served *kprof_mount(const struct kprof_request *r)
 
 /* ---- Serving ---- */
 
-/* What the kernel asks, as far as it is there. */
+/* Handles the kernel's requests that have arrived. */
 static void answer_requests(struct kprof_served *s)
 {
     for (unsigned i = 0; i < ROUND && !fuse_session_exited(s->session); i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Who unmounts when weft kprof is killed: a process that does nothing but wait for that. fusermount3 has an option for
- * it (auto_unmount), but finds the folder in order if the kernel tells it of the end before it ends the connection,
- * and may not look where another user has mounted; then the folder stays. */
+/* The guard unmounts the folder when weft kprof is killed: a process that only waits for that. fusermount3 has an
+ * option for this (auto_unmount), but it fails in two cases, and then the folder stays: if the kernel reports the end
+ * before it closes the connection, fusermount3 finds the folder in order; and it may not look where another user has
+ * mounted. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 #define TRIES 50
 #define PAUSE_US 100000
 
-/* "\040" is a space there. */
+/* In that file, "\040" is a space. */
 static void unescape(char *path)
 {
     char *to = path;
@@ -32,7 +33,7 @@ static void unescape(char *path)
     *to = 0;
 }
 
-/* The number of what is mounted on top there, or 0. Asks nothing of the file system itself. */
+/* The id of the topmost mount at that place, or 0. Does not access the file system itself. */
 static unsigned long mount_number(const char *dir)
 {
     FILE *f = fopen("/proc/self/mountinfo", "re");
@@ -68,7 +69,7 @@ static void unmount(const char *dir)
         waitpid(child, NULL, 0);
 }
 
-/* Another name, so that whoever kills "weft kprof" does not mean us. */
+/* Uses another name, so that killing "weft kprof" by name does not kill the guard. */
 static void rename_process(char *from, char *to, const char *dir)
 {
     prctl(PR_SET_NAME, "weft-unmount");
@@ -94,7 +95,7 @@ _Noreturn static void guard(const char *dir, int fd)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
-    dup2(fd, 3); /* and nothing else, that others may wait for the end of */
+    dup2(fd, 3); /* and nothing else, because others may wait for it to be closed */
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3; i++)
         dup2(null, i);
@@ -111,7 +112,7 @@ _Noreturn static void guard(const char *dir, int fd)
     _exit(0);
 }
 
-/* It has its other name when this returns. */
+/* The guard has its other name when this returns. */
 struct kprof_guard kprof_guard_begin(const struct kprof_request *r)
 {
     struct kprof_guard g = {.fd = -1};

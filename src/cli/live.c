@@ -49,37 +49,37 @@ bool cli_facts_live(const struct weft_facts_header *facts)
 #endif
 
 enum {
-    TRIES = 1 << 16,  /* of what a process may have mapped or open */
+    TRIES = 1 << 16,  /* limit on what is read of a process's maps or descriptors */
     DISK_BLOCK = 512, /* of st_blocks */
 };
 
 struct search {
     pid_t pid;
-    uint32_t inner;           /* as it calls itself, and so do its facts */
+    uint32_t inner;           /* its id in its own namespace, as in its facts */
     uint64_t start;           /* weft_process_start */
-    struct cli_rights rights; /* with which files are opened */
-    char *path;               /* of what is tried, to be shown */
+    struct cli_rights rights; /* the rights with which files are opened */
+    char *path;               /* path of the candidate, to be shown */
     size_t path_size;
     int fd; /* the trace, or -1 */
     bool forbidden;
     uint64_t at;    /* only what is mapped there; 0: anything */
-    bool given;     /* there is memory that weft record has given */
-    bool kept;      /* a trace is in a file system that a program of its user keeps */
-    bool late;      /* it could not be looked for: something did not answer */
-    uint32_t other; /* another process whose trace this one has; 0: none */
+    bool given;     /* it has memory from weft record */
+    bool kept;      /* a trace is in a file system that a program of its user provides */
+    bool late;      /* the search was given up: something did not answer */
+    uint32_t other; /* another process, whose trace this one has open; 0: none */
     unsigned tries;
 };
 
-/* Whether these are the facts of the process, and not of one whose trace it has got at. When it began may be said
- * otherwise in a container: there, /proc or the clock may be another's. */
+/* Returns true if these are the facts of this process, and not those of another whose trace it has open. In a container
+ * the start time may differ: /proc or the clock may be another one's. */
 static bool is_own(const struct search *s, const struct weft_facts_header *facts)
 {
     return facts->pid == s->inner && (s->inner != (uint32_t)s->pid || !facts->process_start ||
                                       facts->process_start == s->start);
 }
 
-/* fd, opened as by symbols/regular.h, may be the trace; or -1. Returns true if it is. Where root looks at another
- * user's process, what reads it later does not wait for that user. */
+/* fd, opened as by symbols/regular.h, may be the trace; or it is -1. Returns true if it is the trace. If root looks at
+ * another user's process, later reads of the trace must not wait for that user. */
 static bool try_file(struct search *s, int fd)
 {
     struct weft_facts_header facts;
@@ -116,14 +116,14 @@ static int open_link(struct search *s, const char *name)
     return fd;
 }
 
-/* What is mapped could be read when it was mapped, also if the process has become another user since. */
+/* A mapped file was readable when it was mapped, even if the process has changed its user since. */
 static int open_mapped(struct search *s, const char *name)
 {
     int fd = open_link(s, name);
     return fd < 0 && errno == EACCES ? symbols_regular_open_trusted(name) : fd;
 }
 
-/* What has that name in the process. By now that may be something else, which its user may not read, but root may. */
+/* Opens what has that name in the process. By now it may be something else, which root may read but its user may not. */
 static int open_by_name(struct search *s, uint64_t inode)
 {
     char root[64];
@@ -140,7 +140,7 @@ static int open_by_name(struct search *s, uint64_t inode)
     return fd;
 }
 
-/* A line of /proc/PID/maps. What is mapped may have been deleted, or lie in another mount namespace. */
+/* A line of /proc/PID/maps. The mapped file may have been deleted, or be in another mount namespace. */
 static bool try_mapping(struct search *s, const char *line)
 {
     uint64_t start, end, inode;
@@ -156,7 +156,7 @@ static bool try_mapping(struct search *s, const char *line)
     s->given |= strncmp(s->path, MEMORY_NAME, strlen(MEMORY_NAME)) == 0;
     if (s->tries++ == TRIES)
         return false;
-    int fd = open_mapped(s, name); /* only for the mighty */
+    int fd = open_mapped(s, name); /* only with the right privileges */
     if (fd >= 0)
         return try_file(s, fd);
     s->forbidden |= errno == EACCES || errno == EPERM;
@@ -179,7 +179,7 @@ static bool try_mappings(struct search *s)
     return found;
 }
 
-/* pid: whose they are. only: names that begin so. */
+/* pid: the process. only: the prefix of names. */
 static bool try_descriptors(struct search *s, pid_t pid, const char *only)
 {
     char name[PATH_MAX];
@@ -199,7 +199,7 @@ static bool try_descriptors(struct search *s, pid_t pid, const char *only)
     return found;
 }
 
-/* Memory that weft record has given to the program, and keeps open: the program itself does not. */
+/* Memory that weft record has given to the program; weft record keeps it open, the program itself does not. */
 static bool try_parent(struct search *s)
 {
     char name[64], text[1024];
@@ -209,7 +209,7 @@ static bool try_parent(struct search *s)
     text[n] = 0;
     if (stat)
         fclose(stat);
-    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+    const char *at = strrchr(text, ')'); /* the end of field 2, which may contain anything */
     if (!at || n < (size_t)(at - text) + 4)
         return false;
     const pid_t parent = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
@@ -232,7 +232,7 @@ static void look(struct search *s)
         *s->path = 0;
 }
 
-/* What look finds, as it comes back from a child process. */
+/* The result of look, as a child process returns it. */
 struct found {
     uint32_t other;
     bool forbidden, kept;
@@ -252,7 +252,7 @@ static void look_aside(int fd, void *data)
         symbols_file_send(fd, s->fd, s->fd < 0);
 }
 
-/* As look. */
+/* Like look. */
 static void find(struct search *s)
 {
     static struct found f;
@@ -279,7 +279,7 @@ int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
     return s.fd;
 }
 
-/* Of a process without a trace: what it is, and what to do. */
+/* For a process without a trace: says what it is, and what to do. */
 static int say_none(const struct search *s, struct weft_error *err)
 {
     const int pid = (int)s->pid;

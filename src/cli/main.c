@@ -54,8 +54,8 @@ _Noreturn static void unknown_command(const char *name)
     cli_misuse("", "there is no command \"%s\"", name);
 }
 
-/* A command may be shortened as an option may: as long as only one begins so. NULL: none, or several, which list then
- * has. */
+/* A command may be shortened like an option, as long as the prefix is unique. NULL: none matches, or several, which are
+ * then in list. */
 static const struct cli_command *match_command(const char *name, char *list, size_t size)
 {
     const struct cli_command *found = NULL;
@@ -96,7 +96,7 @@ static int help(const char *name)
     return CLI_DONE;
 }
 
-/* What may come next; the last word is not typed to its end. */
+/* Prints what may come next; the last word may be incomplete. */
 static int complete(int words, char **word)
 {
     char list[256];
@@ -116,7 +116,7 @@ static int complete(int words, char **word)
 
 int main(int argc, char **argv)
 {
-    cli_sigpipe = signal(SIGPIPE, SIG_IGN); /* cli_finish looks after a reader that goes away */
+    cli_sigpipe = signal(SIGPIPE, SIG_IGN); /* cli_finish handles a reader that goes away */
     cli_arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
     cli_narrow_messages();
     if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {

@@ -25,8 +25,8 @@ uint64_t cli_memory_available(void)
     return cli_memory_line("/proc/meminfo", "MemAvailable");
 }
 
-/* RLIMIT_DATA counts what is private and writable, as the heap is; not pages of a guest, which are shared, nor memfds. What
- * is there already counts: under a sanitizer that is terabytes. */
+/* RLIMIT_DATA counts private writable memory, such as the heap; not the pages of a guest, which are shared, nor memfds.
+ * Existing memory counts, too: under a sanitizer that is terabytes. */
 struct rlimit cli_memory_confine(uint64_t bytes)
 {
     struct rlimit before = {RLIM_INFINITY, RLIM_INFINITY}, now;

@@ -12,7 +12,7 @@
 
 enum { OPTIONS_MAX = 64, FIRST = 1000, HELP = FIRST + OPTIONS_MAX, NO_PAGER };
 
-/* ---- Names that are nearly right ---- */
+/* ---- Misspelled names ---- */
 
 size_t cli_distance(const char *a, const char *b)
 {
@@ -42,7 +42,7 @@ const char *cli_nearest(const char *typed, const char *(*next)(const void *data,
                         const void *data)
 {
     const char *nearest = NULL, *name;
-    size_t least = 3; /* farther is no typing error */
+    size_t least = 3; /* a greater distance is not a typing error */
     for (size_t i = 0; (name = next(data, i)); i++) {
         size_t d = cli_distance(typed, name);
         if (d < least && d < strlen(name)) {
@@ -126,7 +126,7 @@ static void take_number(const struct cli_command *c, const struct cli_option *o,
     cli_misuse(c->name, "--%s: \"%s\" is not a number%s", o->name, text, range);
 }
 
-/* "64K": exactly, as it is given on the command line. */
+/* "64K": exact, in the form used on the command line. */
 static const char *exact_bytes(char text[32], uint64_t bytes)
 {
     unsigned unit = 0;
@@ -191,7 +191,7 @@ static void take(const struct cli_command *c, const struct cli_option *o, const 
 
 /* ---- The command line ---- */
 
-/* The table as getopt_long wants it. */
+/* The table in the form that getopt_long needs. */
 struct known {
     struct option list[OPTIONS_MAX + 3];
     char letters[2 * OPTIONS_MAX + 4];
@@ -224,7 +224,7 @@ static void describe(struct known *k, const struct cli_command *c, const struct 
     *letter = '\0';
 }
 
-/* "--size or --sample": the options that a word, without a value, may be short for. Returns how many. */
+/* "--size or --sample": lists the options that a word, without its value, may abbreviate. Returns how many. */
 static unsigned candidates(char *out, size_t size, const char *word, const struct option *options)
 {
     const size_t n = strcspn(word, "=");
@@ -247,7 +247,7 @@ static const char *option_name(const void *list, size_t i)
     return ((const struct option *)list)[i].name;
 }
 
-/* Neither an option nor the only one that begins so. */
+/* Reports a word that is neither an option nor a unique abbreviation. */
 _Noreturn static void refuse_option(const struct cli_command *c, const char *given,
                                     const struct option *options)
 {
@@ -264,7 +264,7 @@ _Noreturn static void refuse_option(const struct cli_command *c, const char *giv
     cli_misuse(c->name, "there is no option %s", given);
 }
 
-/* What getopt_long found wrong. */
+/* Reports the error that getopt_long found. */
 _Noreturn static void refuse(const struct cli_command *c, int found, char **argv,
                              const struct option *options)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The options of a command, said once: a table makes the parsing, --help, the completion in shells, and the synopsis and
- * list of options in the manual.
+/* The options of a command, in one place: from a table come the parser, --help, the shell completion, and the synopsis
+ * and list of options in the manual.
  *
  *     static struct { bool json; const char *title; uint32_t top; } request = {.top = 20};
  *
@@ -11,8 +11,8 @@
  *         CLI_END,
  *     };
  *
- * In the name of a value, capitals stand for something and all else is meant literally: "NUMBER|LABEL", "creators|waits".
- * Each command has --help beside these. */
+ * In the name of a value, words in capitals are placeholders and everything else is literal: "NUMBER|LABEL",
+ * "creators|waits". Each command also has --help. */
 #ifndef WEFT_CLI_OPTIONS_H
 #define WEFT_CLI_OPTIONS_H
 
@@ -43,20 +43,20 @@ struct cli_option {
     uint8_t bytes; /* of what to points to */
     const char *value;
     const char *help;              /* ends with a colon: the words follow */
-    const char *shown;             /* the default, as text; NULL: nothing is said of it */
+    const char *shown;             /* the default, as text; NULL: not shown */
     bool *given;                   /* becomes true; may be NULL */
-    const char *alone;             /* it may stand without a value, and then means this one */
-    bool required;                 /* it may not be left out */
+    const char *alone;             /* the value is optional; this one is used if it is missing */
+    bool required;                 /* the option is required */
     uint64_t least, most;          /* of a number, a size or a time; most = 0: no limit */
-    const char *const *words;      /* which there are; ends with NULL */
-    const char *(*word)(unsigned); /* … instead: NULL behind the last one */
-    bool list;                     /* several words, separated by commas: bits are set */
+    const char *const *words;      /* the allowed words; ends with NULL */
+    const char *(*word)(unsigned); /* … or a function that returns them, then NULL */
+    bool list;                     /* several words, separated by commas, each sets a bit */
     unsigned first;                /* the value of the first word */
-    const char *completes;         /* see cli_command; NULL: nothing */
+    const char *completes;         /* see cli_command; NULL: no completion */
     void (*call)(const struct cli_command *c, const struct cli_option *o, const char *value);
 };
 
-/* What further arguments set: .letter = 'o', .shown = "64M" … */
+/* Further arguments set fields: .letter = 'o', .shown = "64M" … */
 #define CLI_END                                                                                    \
     {                                                                                              \
         .kind = CLI_IS_END                                                                         \
@@ -83,60 +83,61 @@ struct cli_option {
 /* An enum becomes .first and the index of the word among .words, .word. */
 #define CLI_WORD(name_, to_, value_, help_, ...)                                                   \
     CLI_OPTION(CLI_IS_WORD, name_, to_, help_, .value = value_, __VA_ARGS__)
-/* call_ looks at the value; NULL if value_ is NULL. */
+/* call_ is called with the value; with NULL if value_ is NULL. */
 #define CLI_CALL(name_, call_, value_, help_, ...)                                                 \
     {                                                                                              \
         .kind = CLI_IS_CALL, .name = name_, .call = call_, .value = value_, .help = help_,         \
         __VA_ARGS__                                                                                \
     }
-/* One that cannot be used here; why_ says so. It is not listed. value_: the name of its value, or NULL. */
+/* An option that cannot be used here; why_ is the reason shown. It is not listed. value_: the name of its value, or
+ * NULL. */
 #define CLI_REFUSED(name_, value_, why_)                                                           \
     {                                                                                              \
         .kind = CLI_IS_REFUSED, .name = name_, .value = value_, .help = why_                       \
     }
-/* No option: a line above those that follow. */
+/* Not an option: a heading above those that follow. */
 #define CLI_HEADING(text_)                                                                         \
     {                                                                                              \
         .kind = CLI_IS_HEADING, .help = text_                                                      \
     }
 
-/* What completes a value or an operand: */
+/* How a value or an operand is completed: */
 #define CLI_FILES "*"                          /* any file; "svg|png": those with such endings */
 #define CLI_FOLDERS "/"                        /* folders */
 #define CLI_TRACES "ctf|weft|trace|events|fxt" /* traces, and Xen domains that offer one */
-#define CLI_PROFILES "samples|weft|trace|data" /* the same of profiles */
+#define CLI_PROFILES "samples|weft|trace|data" /* the same for profiles */
 #define CLI_PROCESSES "@processes"
 #define CLI_USERS "@users"
 
 struct cli_command {
     const char *name;
     const char *summary; /* one line */
-    /* How it is called, without "weft NAME": a line for each way. "@" stands for all options. */
+    /* The forms of usage, without "weft NAME", one per line. "@" stands for all options. */
     const char *usage;
-    /* What it does: paragraphs for --help. A line that begins with spaces is one of a list. */
+    /* What it does: paragraphs for --help. A line that begins with spaces is a list item. */
     const char *about;
     const struct cli_option *options;
-    /* Another table, which is taken if wanted says so, and the text above it in --help. */
+    /* Another table, used if `wanted` says so, and the text above it in --help. */
     const struct cli_option *others;
     bool (*wanted)(int argc, char **argv);
     const char *others_about;
     const char *more;     /* paragraphs behind the options, or NULL */
     const char *examples; /* one on each line */
     const char
-        *missing; /* what is wrong if there are fewer operands than least; NULL: no FILE is given */
+        *missing; /* the error if there are fewer operands than `least`; NULL: "no FILE is given" */
     int least, most;       /* operands; most = 0: no limit */
     const char *completes; /* operands: one of the above */
     const char *const
-        *words;   /* … or one of these, from the second one on; NULL, or ends with NULL */
-    bool program; /* the first operand is a program, and all behind it is the program's */
-    bool paged;   /* what it prints goes through a pager, on a terminal */
-    bool raw;     /* what it writes to standard output may be a file */
+        *words;   /* … or, from the second operand on, one of these; NULL, or ends with NULL */
+    bool program; /* the first operand is a program, the rest are its arguments */
+    bool paged;   /* on a terminal, its output goes through a pager */
+    bool raw;     /* standard output may receive a file */
     int (*run)(int operands, char **operand); /* returns the exit status */
     struct cli_state {
         void *at;
         size_t bytes;
     } state,
-        others_state; /* what the options and run set; tests that run it again put it back first */
+        others_state; /* what the options and run set; tests reset it before they run the command again */
 };
 
 #define CLI_STATE(request_)                                                                        \
@@ -144,8 +145,8 @@ struct cli_command {
         .at = &(request_), .bytes = sizeof(request_)                                               \
     }
 
-/* Sets what the command line says, or says what is wrong and exits; --help prints and exits. argv[0] is the command's
- * name. Returns the operands, of which there are *operands. */
+/* Parses the command line and sets the options, or prints what is wrong and exits; --help prints and exits. argv[0] is
+ * the command's name. Returns the operands; *operands is their number. */
 char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operands);
 
 /* The words of an option, then NULL. */
@@ -154,24 +155,24 @@ const char *cli_word(const struct cli_option *o, unsigned i);
 /* Prints the text of --help. */
 void cli_help(const struct cli_command *c);
 
-/* Prints what the manual page has of the options, in Markdown; see tools/make-manual. */
+/* Prints the manual page's part about the options, in Markdown; see tools/make-manual. */
 void cli_manual(const struct cli_command *c);
 
-/* Prints what may come next, for shells (../completions). word[0] to word[words - 1]: what stands on the command line
- * behind the command's name, the last one as far as it is typed. Each answer ends with a NUL:
- *     "wWORD"               a word that may stand there
- *     "dWORD\tWHAT IT IS"   likewise
- *     "fENDINGS"            a file that ends so: "svg|png", "*", "/"
+/* Prints what may come next, for shells (../completions). word[0] to word[words - 1] are the words after the command's
+ * name; the last one may be incomplete. Each answer ends with a NUL:
+ *     "wWORD"               a possible word
+ *     "dWORD\tWHAT IT IS"   the same, with a description
+ *     "fENDINGS"            a file with such an ending: "svg|png", "*", "/"
  *     "pN"                  the command line of a program, which begins N words behind the command's name
  *     "u"                   a user */
 void cli_complete(const struct cli_command *c, int words, char **word);
 void cli_complete_word(const char *word, const char *what);
 
-/* How many letters must be inserted, dropped or replaced to make b of a. */
+/* How many letters must be inserted, dropped or replaced to turn a into b. */
 size_t cli_distance(const char *a, const char *b);
 
-/* The name that is nearest, if it is near enough to be a typing error; else NULL. next hands out one name after the
- * other, then NULL. */
+/* The closest name, if it is close enough for a typing error; else NULL. next returns one name after the other, then
+ * NULL. */
 const char *cli_nearest(const char *typed, const char *(*next)(const void *data, size_t i),
                         const void *data);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What shells ask while somebody types: completions/weft.bash, weft.zsh and weft.fish turn the answers into what their
- * shell wants. */
+/* Answers the shells' questions while the user types: completions/weft.bash, weft.zsh and weft.fish turn the answers
+ * into what their shell expects. */
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +39,7 @@ static void put_processes(void)
         closedir(d);
 }
 
-/* completes: as in cli_command. typed: so far. */
+/* completes: as in cli_command. typed: what has been typed so far. */
 static void put_completions(const char *completes, const char *typed)
 {
     if (!completes)
@@ -55,7 +55,7 @@ static void put_completions(const char *completes, const char *typed)
         printf("f%s%c", completes, '\0');
 }
 
-/* Values of an option. before stands in front of each: "--check=". */
+/* Completes the values of an option. `before` is put in front of each: "--check=". */
 static void put_values(const struct cli_option *o, const char *before, const char *typed)
 {
     const char *word;
@@ -89,7 +89,7 @@ static void put_options(const struct cli_option *table, const struct cli_option 
     }
 }
 
-/* The option that a word is, in the tables of the command. size: of its name. */
+/* The option that a word names, from the tables of the command. size: the length of the name. */
 static const struct cli_option *find(const struct cli_command *c, const char *word)
 {
     const struct cli_option *const tables[] = {c->others, c->options};
@@ -109,7 +109,7 @@ static const struct cli_option *find(const struct cli_command *c, const char *wo
     return found;
 }
 
-/* Whether the word behind this one is its value. */
+/* Returns true if the next word is this option's value. */
 static bool takes_next(const struct cli_option *o, const char *word)
 {
     return o && o->value && !o->alone && !strchr(word, '=');

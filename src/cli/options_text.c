@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What the tables of options say: --help, and the lists in the manual. */
+/* Texts from the tables of options: --help, and the lists in the manual. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static bool is_listed(const struct cli_option *o)
     return o->kind != CLI_IS_REFUSED && o->kind != CLI_IS_HEADING;
 }
 
-/* What --help says of an option: what it does, which words there are, and what happens without it. */
+/* The help of an option: what it does, the allowed words, and the default. */
 static void explain(char out[TEXT], const struct cli_option *o)
 {
     const char *word;
@@ -43,7 +43,7 @@ static size_t put_name(char *out, size_t size, const struct cli_option *o)
                             o->value ? o->value : "", o->value && o->alone ? "]" : "");
 }
 
-/* ---- How it is called ---- */
+/* ---- Usage ---- */
 
 /* A line of usage, with all options for "@". */
 static void expand(char out[TEXT], const struct cli_command *c, const char *line, size_t size)
@@ -70,7 +70,7 @@ static void expand(char out[TEXT], const struct cli_command *c, const char *line
     }
 }
 
-/* Calls put for each way. */
+/* Calls put for each form of usage. */
 static void each_usage(const struct cli_command *c,
                        void (*put)(const char *name, const char *usage))
 {
@@ -95,7 +95,7 @@ static void put_usage(const char *name, const char *usage)
     before = "      ";
 }
 
-/* Paragraphs. A line that begins with spaces is one of a list: "  stop  end the recording". */
+/* Prints paragraphs. A line that begins with spaces is a list item: "  stop  end the recording". */
 static void put_paragraphs(const char *text)
 {
     char line[TEXT];
@@ -137,7 +137,7 @@ static void put_option(const struct cli_option *o, bool letters, int column)
     cli_wrap_behind(column, text);
 }
 
-/* It stands in the first table as well. */
+/* The option is in the first table, too. */
 static bool is_repeated(const struct cli_option *o, const struct cli_option *first)
 {
     for (; first && first->kind != CLI_IS_END; first++)
@@ -206,7 +206,7 @@ void cli_help(const struct cli_command *c)
 
 /* ---- For the manual, in Markdown ---- */
 
-/* A word of a usage: an option, what stands for something, or what is meant literally. */
+/* A word of a usage line: an option, a placeholder or a literal word. */
 static void put_word(const char *word, size_t size)
 {
     bool small = false, capital = false;
@@ -249,7 +249,7 @@ static void put_synopsis(const char *name, const char *usage)
     putchar('\n');
 }
 
-/* A sentence of what --help says. */
+/* One sentence of the help text. */
 static void put_sentence(const char *text)
 {
     putchar(toupper((unsigned char)*text++));

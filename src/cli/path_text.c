@@ -11,7 +11,7 @@
 
 enum {
     BAR = CLI_TEXT_BAR,
-    WORD = 7,       /* columns of what a step is */
+    WORD = 7,       /* columns for what a step is */
     SUMMED = 4,     /* shares in a sentence */
     STEPS = 30,     /* lines of a path … */
     FEW_STEPS = 12, /* … of one among others */
@@ -60,7 +60,7 @@ int cli_text_print(struct analyse_text *t)
     return cli_text_behind(t, 0);
 }
 
-/* Whether two promises are called the same. */
+/* Returns true if two promises are called the same. */
 static bool alike(const struct weft_model *m, uint32_t a, uint32_t b)
 {
     return a == b ||
@@ -70,7 +70,7 @@ static bool alike(const struct weft_model *m, uint32_t a, uint32_t b)
 
 /* ---- What the time went to ---- */
 
-/* Whether it is what a pending promise waits for in the end. */
+/* Returns true if it is what a pending promise finally waits for. */
 static bool is_pending(const struct weft_model *m, const struct weft_path *p, uint32_t promise)
 {
     const struct weft_step *last = &p->step[p->count - 1];
@@ -80,13 +80,13 @@ static bool is_pending(const struct weft_model *m, const struct weft_path *p, ui
            m->promise[weft_model_final(m, last->promise)].outcome == WEFT_PENDING;
 }
 
-/* Whether it is a wait in a circle, in which a pending promise ends. */
+/* Returns true if it is a wait in a cycle that keeps a promise pending. */
 static bool is_circle(const struct weft_path *p, const struct weft_step *s)
 {
     return p->pending && !p->cut && s->kind == WEFT_STEP_UNKNOWN && s == &p->step[p->count - 1];
 }
 
-/* What a share is called: 'x', in a table with its type; several without a label by their type. */
+/* The name of a share: 'x', in a table with its type; several promises without a label go by their type. */
 static void put_called(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_share *s, bool table)
 {
@@ -100,7 +100,8 @@ static void put_called(struct analyse_text *t, const struct weft_model *m,
         analyse_put_format(t, " (%.64s)", weft_model_type(m, s->promise));
 }
 
-/* "running", "ready behind 'x'", "'x' (outside)"; in a table "'x' (timer), outside". about: whose path it is. */
+/* "running", "ready behind 'x'", "'x' (outside)"; in a table "'x' (timer), outside". about: the promise whose path it
+ * is. */
 static void put_share(struct analyse_text *t, const struct weft_model *m, const struct weft_path *p,
                       const struct weft_share *s, uint32_t about, bool table)
 {
@@ -272,7 +273,7 @@ static int64_t step_ns(const struct weft_step *s)
     return s->to_ns - s->from_ns;
 }
 
-/* How many lines it takes if steps shorter than that are folded, where they touch. */
+/* How many lines are needed if adjacent steps shorter than that are folded. */
 static uint32_t lines(const struct weft_path *p, int64_t least_ns)
 {
     uint32_t n = 0;
@@ -281,7 +282,7 @@ static uint32_t lines(const struct weft_path *p, int64_t least_ns)
     return n;
 }
 
-/* The least length of a step that has a line of its own; 0: all have. */
+/* The minimum length of a step with a line of its own; 0: all steps have one. */
 static int64_t least_shown(const struct weft_path *p, uint32_t most)
 {
     int64_t *ns, least;
@@ -295,7 +296,7 @@ static int64_t least_shown(const struct weft_path *p, uint32_t most)
     qsort(ns, p->count, sizeof *ns, by_length);
     uint32_t shown = most - 1;
     while (shown > 1 && (ns[shown - 1] == ns[shown] || lines(p, ns[shown - 1]) > most))
-        shown--; /* those of one length are shown all or not */
+        shown--; /* of steps with equal lengths, either all are shown or none */
     least = lines(p, ns[shown - 1]) > most ? ns[0] + 1 : ns[shown - 1];
     free(ns);
     return least;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A critical path in words, and the pieces of which such tables are made. To standard output. */
+/* Prints a critical path in words, and has the building blocks of such tables. To standard output. */
 #ifndef WEFT_CLI_PATH_TEXT_H
 #define WEFT_CLI_PATH_TEXT_H
 
@@ -12,7 +12,7 @@ enum {
     CLI_TEXT_LENGTH = 9, /* of a length, */
     CLI_TEXT_BEFORE_SHARE = 2 + CLI_TEXT_LENGTH + 2 + 7 + 2 + CLI_TEXT_BAR + 2,
     CLI_TEXT_SHARES = 12,    /* lines of what the time went to; */
-    CLI_TEXT_FEW_SHARES = 5, /* so many also where they are less than 0.1 % */
+    CLI_TEXT_FEW_SHARES = 5, /* this many even if they are less than 0.1 % */
 };
 
 void cli_text_moment(int64_t time_ns);
@@ -26,7 +26,7 @@ void cli_text_bar(int64_t part, int64_t whole, bool padded);
 
 void cli_text_heading(const char *text);
 
-/* Prints the text behind columns that are already there, broken where the line ends; and releases it. */
+/* Prints the text after columns that are already there, wrapped at the end of the line, and releases it. */
 int cli_text_behind(struct analyse_text *t, int columns);
 
 int cli_text_print(struct analyse_text *t);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether a perf.data file was recorded by this machine since it was booted, so that the names of its kernel are
- * those of /proc/kallsyms: host, release and the address of the kernel, which is another one after each boot, agree. */
+/* Returns true if a perf.data file was recorded on this machine since it was booted, so that its kernel's names are
+ * those in /proc/kallsyms. It compares the host, the release and the address of the kernel, which changes with each
+ * boot. */
 #ifndef WEFT_CLI_PERF_BOOT_H
 #define WEFT_CLI_PERF_BOOT_H
 

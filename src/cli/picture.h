@@ -36,16 +36,16 @@ extern const char *const cli_picture_formats[], *const cli_picture_themes[];
              .shown = "an SVG follows its reader")
 #define CLI_PICTURE_NO_LEGEND(to_) CLI_FLAG("no-legend", to_, "without the legend")
 
-/* By the option --format, or NULL, and by what out ends in; exits if neither says it. */
+/* From the option --format, which may be NULL, or the ending of out; exits if neither gives a format. */
 enum cli_picture_form cli_picture_format(const char *command, const char *out, const char *format);
 
-/* "1600x900", or a width alone: height 0; exits if it is none, or too small or large. */
+/* "1600x900", or only a width: height 0; exits if it is invalid, too small or too large. */
 void cli_picture_size(const char *command, const char *text, int32_t *width_px, int32_t *height_px);
 
-/* What a picture of that file is or a page of that file is called: without its folder. Borrowed. */
+/* The title of a picture or page of that file: its name without the folder. Borrowed. */
 const char *cli_picture_title(const char *path);
 
-/* Writes it; tells somebody at a terminal how large it is, and what. Returns the exit status. */
+/* Writes the picture; on a terminal, says what it is and how large. Returns the exit status. */
 int cli_picture_write(const struct cli_picture *p, const struct weft_drawlist *list,
                       const char *what);
 
@@ -71,7 +71,7 @@ extern struct cli_flame_request cli_flame_request;
 #define CLI_FLAME_STATE CLI_STATE(cli_flame_request)
 extern const char cli_flame_about[];
 bool cli_flame_wanted(int argc, char **argv);
-bool cli_flame_asked(void); /* these options were taken */
+bool cli_flame_asked(void); /* these options were given */
 int cli_flame_run(int files, char **file);
 
 #endif

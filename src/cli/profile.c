@@ -118,9 +118,9 @@ static void check(struct cli_profile_request *r)
         r->least = 1;
 }
 
-/* ---- What is counted. All of these say what is wrong and return false. ---- */
+/* ---- What is counted. On failure, all of these print why and return false. ---- */
 
-/* The source that was asked for; else the first one that has samples. */
+/* The requested source; else the first one that has samples. */
 static bool find_source(struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
@@ -140,7 +140,7 @@ static bool find_source(struct cli_profile_view *v)
     return false;
 }
 
-/* As people count: from the first event of the trace, or where there is none from the first sample. */
+/* Times as users count them: from the first event of the trace, or from the first sample if there are no events. */
 static uint64_t moment(const struct weft_profile *p, int64_t time_ns)
 {
     uint64_t base = p->model ? p->model->first_ns : p->first_ns, at;
@@ -182,7 +182,7 @@ static bool needs_model(const struct cli_profile_view *v, const char *what)
     return false;
 }
 
-/* All that have the label; or that are of the family which is called so. */
+/* All promises with that label, or of the family with that name. */
 static bool take_label(struct cli_profile_view *v, const char *option, const char *label)
 {
     const struct weft_model *m = v->p->model;
@@ -248,7 +248,7 @@ static bool find_thread(struct cli_profile_view *v)
     return false;
 }
 
-/* Whether what was asked for can be told of this profile. */
+/* Returns true if this profile can answer what was asked for. */
 static bool check_view(const struct cli_profile_view *v)
 {
     const struct cli_profile_request *r = v->r;
@@ -277,8 +277,8 @@ static bool check_view(const struct cli_profile_view *v)
     return true;
 }
 
-/* Akaros's streams say of each sample on which core it was taken, and when; not how often the timer ticked, nor whether
- * the core was busy. So samples are counted. */
+/* Akaros's streams record for each sample its core and time, but not how often the timer ticked or whether the core was
+ * busy. So samples are counted. */
 static bool count_ticks(struct cli_profile_view *v)
 {
     struct weft_profile *p = v->p;

@@ -9,9 +9,9 @@
 #include "cli/report.h"
 #include "profile/calltree.h"
 
-/* Whether promises whose labels differ in numbers only are one row. */
+/* Whether promises whose labels differ only in numbers share a row. */
 enum profile_fold {
-    PROFILE_FOLD_AUTO, /* if there are many labels, and people read it */
+    PROFILE_FOLD_AUTO, /* if there are many labels and the output is for people */
     PROFILE_FOLD,
     PROFILE_NO_FOLD,
 };
@@ -34,13 +34,13 @@ struct cli_profile_request {
     const char *diff;                             /* the other file, or NULL */
     const char *sysroot, *kallsyms;
     enum profile_fold fold;
-    int64_t from_ns, to_ns; /* as people count; INT64_MIN and INT64_MAX: all */
+    int64_t from_ns, to_ns; /* as users count; INT64_MIN and INT64_MAX: all */
     uint64_t limit;         /* rows; PROFILE_NO_LIMIT: all */
     double least;           /* percent */
     bool by_given, limit_given, least_given, off_cpu, json, no_symbols;
 };
 
-/* What was measured; of one source, without what was asked for. */
+/* What was measured: everything from one source, whatever was asked for. */
 struct cli_profile_facts {
     uint64_t samples, total; /* total: in units of the source */
     uint64_t threads, processes;
@@ -57,16 +57,16 @@ struct cli_profile_view {
     struct weft_calltree_options o;
     struct cli_profile_facts facts;
     uint32_t
-        *object; /* beside the functions: path of the file that it is in; 0: none, or several */
-    uint32_t *family; /* o.family, owned; NULL: nobody asks for it */
-    bool filtered;    /* what is shown is not all of it */
+        *object; /* parallel to the functions: path of the function's file; 0: none, or several */
+    uint32_t *family; /* o.family, owned; NULL: not used */
+    bool filtered;    /* only a part is shown */
     bool
-        ticks; /* of Akaros's streams: how much time a sample stands for is not known, so they are counted */
+        ticks; /* Akaros's streams: the time that a sample stands for is not known, so samples are counted */
 };
 
-/* profile_family.c: sets family and o.by_family, if they are asked for. False: no memory. */
+/* profile_family.c: sets family and o.by_family, if they are requested. False: no memory. */
 bool cli_profile_family_find(struct cli_profile_view *v);
-/* Makes family, if it is not there; whether one is called so. */
+/* Makes family, if it does not exist; returns true if a family has that name. */
 bool cli_profile_family_named(struct cli_profile_view *v, const char *label, bool *named);
 
 /* cli_profile_facts.c. False, NULL: no memory. */
@@ -76,12 +76,12 @@ bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profi
 
 /* Why innermost addresses have no name: one for each file, those with most samples first. */
 enum profile_nameless {
-    PROFILE_NO_MAPPING, /* nothing is known of what was there */
+    PROFILE_NO_MAPPING, /* nothing is known about what was there */
     PROFILE_GENERATED,  /* code that a program made */
     PROFILE_GONE,       /* the file is not there */
-    PROFILE_REPLACED,   /* … is another one by now */
+    PROFILE_REPLACED,   /* … has been replaced since */
     PROFILE_STRIPPED,   /* … has no symbols for it */
-    PROFILE_KERNEL,     /* the kernel's names cannot be had */
+    PROFILE_KERNEL,     /* the kernel's names are not accessible */
     PROFILE_NOT_ASKED,  /* --no-symbols */
 };
 
@@ -98,12 +98,12 @@ struct cli_profile_blanks {
     uint64_t all; /* with those that have one */
 };
 
-/* Of what is asked for. */
+/* Of the requested part. */
 bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v);
 const char *cli_profile_nameless_name(enum profile_nameless why);   /* "stripped" */
-const char *cli_profile_nameless_advice(enum profile_nameless why); /* what helps */
+const char *cli_profile_nameless_advice(enum profile_nameless why); /* advice */
 
-/* ---- The reports. False: no memory, or (said) not possible. ---- */
+/* ---- The reports. False: no memory, or not possible, which is printed. ---- */
 
 bool cli_profile_print_head(const struct cli_profile_view *v);   /* profile_head.c */
 bool cli_profile_print_blanks(const struct cli_profile_view *v); /* profile_head.c */
@@ -122,17 +122,17 @@ bool cli_profile_print_diff_json(const struct cli_profile_view *before,
 
 /* A time, in the unit that suits total: "7.490 s". */
 struct weft_figure cli_profile_time(uint64_t ns, uint64_t total);
-/* A sum of samples, with no more digits than one sample's weight allows: "47 ms" of samples of 1 ms; "2.41 G". */
+/* A sum of samples, with no more digits than one sample's weight justifies: "47 ms" of samples of 1 ms; "2.41 G". */
 struct weft_figure cli_profile_cpu(const struct cli_profile_view *v, uint64_t value,
                                    uint64_t total);
-/* What rows have: a sum of samples, or time away. */
+/* The value of a row: a sum of samples, or time off the core. */
 struct weft_figure cli_profile_amount(const struct cli_profile_view *v, uint64_t value,
                                       uint64_t total);
 /* "74.9 %" */
 struct weft_figure cli_profile_share(uint64_t value, uint64_t total);
 double cli_profile_percent(uint64_t value, uint64_t total);
 
-/* A frame's text as it may go to a terminal: "PUT /x #413" for a promise. The caller frees it; NULL: no memory. */
+/* A frame's text, safe for a terminal: "PUT /x #413" for a promise. The caller frees it; NULL: no memory. */
 char *cli_profile_name(const struct weft_profile *p, const struct weft_named_frame *f);
 /* Where it is: "burn.c:12", "[libfoo.so.1]", "[kernel]"; or empty. */
 struct cli_shown cli_profile_place(const struct cli_profile_view *v,
@@ -147,10 +147,10 @@ const char *cli_profile_by_name(enum weft_profile_by by);
 bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
                            const struct weft_named_frame *f);
 
-/* Says what # stands for, if it does. */
+/* Explains what # stands for, if it is used. */
 void cli_profile_put_folded(const struct cli_profile_view *v);
 
-/* The rows of a list that are shown: at most limit, and those with at least so many percent of the total. */
+/* How many rows of a list are shown: at most limit, and only those with at least the given percentage of the total. */
 uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least);
 
 /* profile_off_cpu.c: a place where threads waited. */
@@ -171,7 +171,7 @@ void cli_profile_waits_fini(struct cli_profile_waits *w);
 struct profile_sources;
 struct profile_sources *cli_profile_sources_new(
     const struct cli_profile_view *v); /* NULL: no memory */
-/* The text of a line without the space around it, or NULL. *changed: the file was written after the recording. */
+/* The text of a line without leading and trailing space, or NULL. *changed: the file was changed after the recording. */
 const char *cli_profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
                                     bool *changed);
 void cli_profile_sources_free(struct profile_sources *s);
@@ -181,7 +181,7 @@ struct cli_profile_changes {
     struct weft_profile_list *before, *after;
     struct weft_profile_deltas *deltas;
 };
-/* What a row of both is called. */
+/* The name of a row that both profiles share. */
 struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
                                             const struct weft_profile_delta *d);
 int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,

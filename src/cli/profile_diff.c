@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Two profiles beside each other. Runs are of different lengths, so shares are compared, not times. */
+/* Compares two profiles. Runs have different lengths, so shares are compared, not times. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +110,7 @@ bool cli_profile_print_diff(const struct cli_profile_view *before,
         const struct weft_profile_delta *d = &c.deltas->row[i];
         if (!d->before_self && !d->after_self) /* it only calls others */
             continue;
-        bool reached = shown == rows; /* behind one that is not shown none is */
+        bool reached = shown == rows; /* after the first row that is not shown, none is */
         rows++;
         if (reached && shown < r->limit && fabs(100 * d->self_share) >= r->least) {
             ok = put_change(&t, &c, d, before, after);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What was measured, and what of it has no name. */
+/* What was measured, and which addresses have no name. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static void note(struct seen *s, uint64_t from_ns, uint64_t to_ns)
     s->any = true;
 }
 
-/* Where absences are known: samples for the time that threads were not away. */
+/* If absences are known: samples divided by the time that threads were not away. */
 static double rate_by_absences(const struct cli_profile_facts *f, const struct seen *seen,
                                uint32_t threads)
 {
@@ -47,7 +47,7 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Else by the usual distance of two samples of a thread. */
+/* Else from the usual distance between two samples of a thread. */
 static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_profile *p,
                              uint32_t source)
 {
@@ -134,8 +134,7 @@ bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profi
     bool ok = true;
     if (p->absences && !p->switches_until_ns)
         f->rate = rate_by_absences(f, seen, p->threads);
-    else if (
-        !p->switches_until_ns) /* else threads were away between samples, nobody knows how long */
+    else if (!p->switches_until_ns) /* else threads were away between samples for an unknown time */
         ok = rate_by_distance(f, p, source);
     free(seen);
     return ok;
@@ -196,7 +195,7 @@ const char *cli_profile_nameless_advice(enum profile_nameless why)
     return advice[why];
 }
 
-/* Judged when it is asked for, by what stands at its path now. */
+/* Determined when it is needed, from the file that is at its path now. */
 static enum profile_nameless judge(const struct cli_profile_view *v, uint32_t mapping)
 {
     const struct weft_mapping *m = &v->p->mapping[mapping];
@@ -234,7 +233,7 @@ static int by_value(const void *a, const void *b)
     return x->value != y->value ? (x->value > y->value ? -1 : 1) : by_path(a, b);
 }
 
-/* By mapping, then those of the same file together: a file has several. */
+/* Sorted by mapping first; then the mappings of one file are combined, because a file has several. */
 static void gather(struct cli_profile_blanks *b, const struct cli_profile_view *v)
 {
     uint32_t mappings = v->p->mappings, n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Promises whose labels differ in numbers only, as one: of "GET /key-1" to "GET /key-999" nobody wants to see each. */
+/* Combines promises whose labels differ only in numbers: nobody wants to see each of "GET /key-1" to "GET /key-999". */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 #include "base/array.h"
 #include "profile/build.h"
 
-enum { LABELS_MAX = 20 }; /* that are not too many to look through: a list's usual rows */
+enum { LABELS_MAX = 20 }; /* rows that are not too many to read: the usual length of a list */
 
-/* What the promises of a family are called: a text of p. WEFT_NONE: no memory. */
+/* The name of a family: a text of p. WEFT_NONE: no memory. */
 static uint32_t text_of(struct weft_profile *p, const struct analyse_families *f, uint32_t family)
 {
     const struct weft_model *m = p->model;
@@ -60,7 +60,7 @@ bool cli_profile_family_named(struct cli_profile_view *v, const char *label, boo
     return true;
 }
 
-/* How many rows the promises make that something is shown of. False: no memory. */
+/* How many rows the promises with any samples make. False: no memory. */
 static bool count_rows(struct cli_profile_view *v, uint32_t *rows)
 {
     struct weft_calltree_options o = v->o;

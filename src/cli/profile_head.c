@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What a report begins with, what was measured and how; and what it ends with: which names are missing, and why. */
+/* The start of a report: what was measured and how; and its end: which names are missing, and why. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const struct weft_source *source_of(const struct cli_profile_view *v)
 
 enum { CORES_SHOWN = 8 };
 
-/* Of Akaros's streams: which core how many samples are of is all that they say. list: by core. */
+/* For Akaros's streams: the number of samples per core is all that they record. list: by core. */
 static void say_ticks(const struct cli_profile_view *v, const struct weft_profile_list *list)
 {
     struct line l = {.used = 0};
@@ -140,7 +140,7 @@ static void say_away(const struct cli_profile_view *v)
     say("away", &l);
 }
 
-/* What is missing of what threads did apart from samples. */
+/* What is missing of the thread data other than samples. */
 static void say_lost(const struct cli_profile_view *v)
 {
     const struct weft_profile *p = v->p;
@@ -165,7 +165,7 @@ static void put_part(struct line *text, const struct cli_profile_view *v,
         cli_profile_share(part, l->total).text, what);
 }
 
-/* How much belongs to promises, of all or of what was asked for. */
+/* The share that belongs to promises, of all or of the requested part. */
 static void say_promises(const struct cli_profile_view *v, const struct weft_profile_list *l)
 {
     struct line text = {.used = 0};

@@ -87,7 +87,7 @@ static const char *kind_name(enum weft_frame_kind kind)
     return names[kind];
 }
 
-/* What is known of a frame; null for what is not. */
+/* What is known about a frame; null for what is not known. */
 static json_t *frame_json(const struct cli_profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Lines of source files. Which files, and where they stand, is what the profile says, which somebody else may have
- * made: so only what looks like a program's source is read, and no more than a part of a plain file. */
+/* Lines of source files. The profile names the files, and somebody else may have made it: so only files that look like
+ * program source are read, they must be regular files, and only a limited part is read. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ static void load(struct profile_sources *s, struct source *f, const char *path)
     int n = snprintf(full, sizeof full, "%s%s", root, path);
     if (*path != '/' || n < 0 || (size_t)n >= sizeof full || !looks_like_source(path))
         return;
-    /* No link: its name would only pretend to be that of a source file. */
+    /* Links are not followed: their names only look like those of source files. */
     if (lstat(full, &named) != 0 || !S_ISREG(named.st_mode))
         return;
     int fd = symbols_regular_open(NULL, full);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Where threads waited. What the kernel did to put a thread to sleep is always the same; so a place is the innermost
- * frame outside the kernel, with all that called it. Nor is it a function without a name that a named one of the same
- * file called: the C library goes into the kernel through such functions, whatever it waits for. */
+/* Where threads waited. What the kernel does to put a thread to sleep is always the same, so a place is the innermost
+ * frame outside the kernel, with all its callers. Nameless functions called by a named function of the same file are
+ * skipped, too: the C library enters the kernel through them, whatever it waits for. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,11 +13,11 @@
 #include "base/array.h"
 #include "model/strings.h"
 
-/* A call can be at several locations; then it does not say which. But names of the kernel's functions are known, and
- * what the kernel calls is the kernel's, too. */
+/* If a call is at several locations, it does not say which. But the names of the kernel's functions are known, and what
+ * the kernel calls belongs to the kernel, too. */
 enum side { USER = 1, KERNEL = 2 };
 
-/* Beside the texts: on which sides there are functions with that name. NULL: no memory. */
+/* Parallel to the texts: whether functions of that name are in the kernel, outside it or both. NULL: no memory. */
 static uint8_t *sides_of_names(const struct weft_profile *p)
 {
     uint8_t *sides = calloc((size_t)weft_strings_count(p->strings) + 1, 1);
@@ -40,7 +40,7 @@ static bool is_kernel(const struct weft_profile *p, const struct weft_named_fram
     return sides[f->text] & USER ? caller_is && sides[f->text] & KERNEL : sides[f->text] & KERNEL;
 }
 
-/* Of a call outside the kernel: it has no name, but its place, which is in the same file, has one. */
+/* For a call outside the kernel: it has no name, but its place, in the same file, has one. */
 static bool within(const struct weft_profile *p, const struct weft_named_frame *f,
                    const struct weft_named_frame *place)
 {
@@ -62,11 +62,11 @@ static int by_time(const void *a, const void *b)
     return x->call != y->call ? (x->call < y->call ? -1 : 1) : x->preempted - y->preempted;
 }
 
-/* For each call the place that it belongs to, and whether it is of threads that could have run. */
+/* For each call, its place, and whether it belongs to threads that could have run. */
 struct places {
     uint32_t *call;
     bool *kernel, *preempted;
-    uint64_t *times; /* those that ended in this very call */
+    uint64_t *times; /* those that ended in exactly this call */
     uint8_t *sides;  /* of names */
 };
 

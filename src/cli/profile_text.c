@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What all reports of weft profile are made of; and the list (--top). */
+/* What all reports of weft profile share; and the list (--top). */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 /* ---- Numbers ---- */
 
-/* Rounded so that the last digit says no less than weight_ns, by and large. */
+/* Rounded so that the last digit is roughly not finer than weight_ns. */
 static struct weft_figure time_cell(uint64_t ns, uint64_t total, uint64_t weight_ns)
 {
     uint64_t step = 1000000000;
@@ -78,7 +78,7 @@ const char *cli_profile_base(const char *path)
 char *cli_profile_name(const struct weft_profile *p, const struct weft_named_frame *f)
 {
     const char *text = weft_profile_text(p, f->text);
-    size_t size = strlen(text), room = 3 * size + 32; /* a byte may take the place of three */
+    size_t size = strlen(text), room = 3 * size + 32; /* one input byte may become three */
     char *name = malloc(room);
     if (!name)
         return NULL;
@@ -139,7 +139,7 @@ bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
     return name;
 }
 
-/* What a function took itself, and what it took with all that it called. */
+/* A function's own time, and its time with everything it called. */
 static bool print_calls(const struct cli_profile_view *v, const struct weft_profile_list *l,
                         uint32_t shown)
 {

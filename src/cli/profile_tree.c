@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The tree of calls. What matters little is left out, and functions that only pass on to the next one share a line,
- * so that it fits a screen. */
+/* The tree of calls. So that it fits a screen, small parts are left out, and functions that only call the next one
+ * share a line. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,16 +15,16 @@
 
 enum {
     NUMBERS = 32,    /* columns before the tree */
-    NAME_WIDTH = 60, /* of one name in a chain */
-    USUAL = 120,     /* columns of what is no terminal */
+    NAME_WIDTH = 60, /* columns of one name in a chain */
+    USUAL = 120,     /* columns if the output is not a terminal */
 };
 
 struct tree {
     const struct cli_profile_view *v;
     const struct weft_calltree *t;
-    uint64_t least; /* what has less is not shown */
-    uint64_t weak;  /* … or counts for nothing within a chain */
-    uint32_t *next; /* by level: which call comes next there */
+    uint64_t least; /* calls with less are not shown */
+    uint64_t weak;  /* … or are ignored within a chain */
+    uint32_t *next; /* by level: the next call there */
     int width;
 };
 
@@ -33,13 +33,13 @@ static int columns(void)
     return cli_is_narrow() ? cli_columns() : USUAL;
 }
 
-/* For names: deeper levels are drawn without their outermost lines. */
+/* Leaves room for names: deeper levels are drawn without their outermost lines. */
 static int room_least(const struct tree *t)
 {
     return t->width / 3;
 }
 
-/* Siblings stand with the most first, so behind one that is not shown there is none. */
+/* Siblings are sorted by size, largest first, so after one that is not shown there are no more. */
 static uint32_t shown(const struct tree *t, uint32_t call)
 {
     return call != WEFT_NONE && t->t->call[call].total >= t->least && t->t->call[call].total
@@ -53,7 +53,7 @@ static int descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* The least total with which no more than limit calls are shown. */
+/* The smallest threshold at which at most limit calls are shown. */
 static bool limited(struct tree *t, uint64_t limit)
 {
     uint32_t n = t->t->calls;
@@ -65,7 +65,7 @@ static bool limited(struct tree *t, uint64_t limit)
     for (uint32_t i = 0; i < n; i++)
         totals[i] = t->t->call[i].total;
     qsort(totals, n, sizeof *totals, descending);
-    uint64_t least = totals[limit + 1] + 1; /* without [0], which is no line */
+    uint64_t least = totals[limit + 1] + 1; /* without [0], which is not a line */
     t->least = least > t->least ? least : t->least;
     free(totals);
     return true;
@@ -129,7 +129,7 @@ static bool put(const struct tree *t, uint32_t call, int room)
 #define ARROW " › "
 enum { ARROW_WIDTH = 3, GAP_WIDTH = 12 }; /* " › … 123 … " */
 
-/* Of a chain that is too wide: as much of its end as fits behind the first one. */
+/* For a chain that is too wide: the first name, then as much of the end as fits. */
 static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int room)
 {
     const struct weft_call *call = t->t->call;
@@ -151,7 +151,7 @@ static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int ro
         return false;
     if (skipped)
         printf("%s" ARROW "… %" PRIu32 " …%s", cli_style(CLI_FAINT), skipped, cli_style(CLI_PLAIN));
-    /* Downwards: parents come before children, so the path is found from its end, with next[] as its room. */
+    /* Parents come before children, so the path is built from its end, with next[] as scratch space. */
     uint32_t depth = call[tail].depth - call[from].depth;
     for (uint32_t i = 0; i <= depth; i++) {
         uint32_t c = tail;

@@ -17,7 +17,7 @@
 #include "profile/load.h"
 #include "symbols/unwind.h"
 
-/* What the functions here share while files are read. All of these return false after saying what is wrong. */
+/* What the functions here share while files are read. On failure, all of them print why and return false. */
 struct loading {
     struct cli_profiles *out;
     const struct cli_profiles_options *o;
@@ -41,7 +41,7 @@ static bool known(const uint8_t *boot_id)
     return memcmp(boot_id, no_boot, sizeof no_boot) != 0;
 }
 
-/* ---- Files of others ---- */
+/* ---- Files of other tools ---- */
 
 static int unwinder_map(void *data, const struct weft_mapping *m, const char *path)
 {
@@ -103,7 +103,7 @@ static bool load_foreign(struct loading *l, const struct weft_input *in,
     file->real_ns = facts.real_ns;
     file->clock_ns = (uint64_t)facts.clock_ns;
     file->this_boot = facts.kind == WEFT_FOREIGN_PERF && cli_perf_is_of_this_boot(&facts);
-    /* A file that was cut off is good up to there. */
+    /* A truncated file is valid up to where it was cut. */
     file->damaged = rc < 0;
     bool usable = (rc == WEFT_E_FORMAT || rc == WEFT_E_LIMIT) && facts.samples;
     if (usable && !l->o->quiet) {
@@ -138,7 +138,7 @@ static char *program_of(const struct weft_process_facts *f)
     return text;
 }
 
-/* The events, if no other file had some: they say which promise ran. */
+/* Uses the file's events if no other file had any: they say which promise ran. */
 static bool load_events(struct loading *l, struct weft_reader *reader,
                         struct cli_profiles_file *file)
 {
@@ -191,7 +191,7 @@ static bool load_trace(struct loading *l, const char *path, struct cli_profiles_
 
 /* ---- ---- */
 
-/* The path under which the reader finds what in holds: a pipe has been read already. */
+/* The path under which the reader finds the contents of `in`: a pipe has already been read. */
 static void path_of(char *path, size_t room, const struct weft_input *in, const char *given)
 {
     struct stat st;
@@ -229,7 +229,7 @@ static bool load_file(struct loading *l, struct cli_profiles_file *file)
     return ok;
 }
 
-/* Times of different boots have nothing to do with each other. */
+/* Times from different boots cannot be compared. */
 static bool same_boot(const struct loading *l)
 {
     const struct cli_profiles *p = l->out;
@@ -329,7 +329,7 @@ static bool say_empty(const struct loading *l)
     return false;
 }
 
-/* Files that were recorded with different frequencies add up, if they count the same. False: no memory. */
+/* Files recorded at different frequencies can be added if they count the same thing. False: no memory. */
 static bool unite_sources(struct weft_profile *p)
 {
     enum { UNITS = WEFT_UNIT_CYCLES + 1 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A profile from the files of a command line: weft traces with samples, Akaros's streams, perf.data, told apart by
- * what is in them. Several files add up to one profile; the events of one of them say which promise ran.
+/* A profile from the files of a command line: weft traces with samples, Akaros's streams, perf.data, distinguished by
+ * their contents. Several files add up to one profile; the events of one of them say which promise ran.
  *
  *     struct cli_profiles p;
  *     if (cli_profiles_open(&p, paths, count, &(struct cli_profiles_options){.command = "profile"}))
@@ -21,23 +21,23 @@ struct cli_profiles_options {
     const char *command;            /* in messages; NULL: "profile" */
     const struct weft_model *model; /* join this one (borrowed) instead of that of a file */
     bool no_model;                  /* do not ask which promise ran: faster */
-    bool no_symbols;                /* leave addresses as they are, but for what the files say */
+    bool no_symbols; /* do not look up addresses, except in what the files themselves contain */
     const char *sysroot, *kallsyms, *debug_path; /* as in symbols/symbols.h */
     uint64_t period_ns;                          /* of Akaros's streams, as in profile/foreign.h */
-    enum weft_foreign from;                      /* what the files are; NONE: as they look */
-    bool may_be_empty;                           /* a profile without samples is no failure */
+    enum weft_foreign from;                      /* the format of the files; NONE: detect it */
+    bool may_be_empty;                           /* a profile without samples is not a failure */
     bool quiet;                                  /* no warnings: only why it failed */
 };
 
 struct cli_profiles_file {
     const char *path;           /* borrowed */
     enum weft_foreign kind;     /* WEFT_FOREIGN_NONE: a trace */
-    uint64_t samples, absences; /* that came from it */
+    uint64_t samples, absences; /* samples that came from it */
     bool events;                /* it has some */
     uint8_t boot_id[16];        /* zeros: not known */
     char *program;              /* command line of what was recorded, or NULL */
-    bool damaged;               /* it could be read up to somewhere; that was said */
-    bool this_boot;    /* it is of this machine since it was booted, though it has no boot_id */
+    bool damaged;               /* it could only be read in part; that was printed */
+    bool this_boot;    /* it is from this machine since it was booted, although it has no boot_id */
     int64_t real_ns;   /* a moment since 1970 … */
     uint64_t clock_ns; /* … and on the clock of the samples; both 0: not known */
 };
@@ -52,18 +52,18 @@ struct cli_profiles {
     unsigned files;
 };
 
-/* Fills *p, which can be closed also after a failure. False: said on standard error. Files without any samples are
- * one, unless may_be_empty, and the message says how to record some. Files of different boots are not joined, and
- * that is said. */
+/* Fills *p, which can also be closed after a failure. False: the reason is on standard error. Files without any samples
+ * are a failure, unless may_be_empty, and the message says how to record some. Files from different boots are not
+ * joined, and a message says so. */
 bool cli_profiles_open(struct cli_profiles *p, const char *const *path, unsigned paths,
                        const struct cli_profiles_options *o);
 void cli_profiles_close(struct cli_profiles *p);
 
-/* What each promise of the joined model is called together with those that differ from it in numbers only: texts of p
+/* For each promise of the joined model, the name it shares with those whose labels differ only in numbers: texts of p
  * ("GET /key-#"), for weft_calltree_options and weft_frames_options. The caller frees it. NULL: no memory. */
 uint32_t *cli_profile_families(struct weft_profile *p);
 
-/* Says if a tree of calls had to be cut. */
+/* Prints a note if a tree of calls had to be truncated. */
 void cli_tell_cut(const struct weft_calltree *t);
 
 /* Options that several commands have. */

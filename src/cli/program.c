@@ -14,7 +14,7 @@
 
 #include "cli/common.h"
 
-/* What names weft in a program: the word that its calls test, and the library. */
+/* The names by which weft is recognised in a program: the word that its calls test, and the library. */
 static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE",
                                       NULL};
 /* … and OCaml's runtime. */
@@ -38,7 +38,7 @@ static bool find_program(const char *name, char *path, size_t size)
     }
 }
 
-/* Whether one of these is in the file. */
+/* Returns true if one of these is in the file. */
 static bool names(int fd, const char *const *marks)
 {
     static char block[1 << 16];
@@ -51,13 +51,13 @@ static bool names(int fd, const char *const *marks)
             if (memmem(block, size, marks[i], strlen(marks[i])))
                 return true;
         at += n;
-        kept = size < MARK_MAX ? size : MARK_MAX; /* a name may lie across two blocks */
+        kept = size < MARK_MAX ? size : MARK_MAX; /* a name may span two blocks */
         memmove(block, block + size - kept, kept);
     }
     return false;
 }
 
-/* An ELF program without an interpreter. Both classes have the fields that are wanted, at other places. */
+/* An ELF program without an interpreter. Both classes have the needed fields, at different offsets. */
 static bool is_static(int fd)
 {
     union {
@@ -79,7 +79,7 @@ static bool is_static(int fd)
     return true;
 }
 
-/* The kernel hides the environment from weft where a program gets rights that its caller has not. */
+/* The loader ignores weft's environment if a program gets rights that its caller does not have. */
 static const char *secure(int fd)
 {
     struct stat st;

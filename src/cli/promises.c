@@ -18,9 +18,9 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-/* The output is always valid UTF-8. Texts of weft's own traces are UTF-8, as a rule. mirage-profile's have
- * no encoding: as in mirage-trace-viewer's own listing, each byte stands for the character of Latin-1 with
- * that number (and a label that was UTF-8 comes out encoded twice). */
+/* The output is always valid UTF-8. Texts of weft's own traces are UTF-8, as a rule. mirage-profile's have no encoding:
+ * as in mirage-trace-viewer's own listing, each byte is taken as the Latin-1 character with that number (so a label
+ * that was UTF-8 comes out encoded twice). */
 static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8)
 {
     if (utf8) {

@@ -39,19 +39,19 @@ struct request {
     uint64_t bytes, pending; /* 0: the library's default */
     bool force, memory, off_cpu, xen, sized;
     uint32_t hz;       /* 0: no samples */
-    unsigned runtimes; /* as cli_runtimes_parse says */
+    unsigned runtimes; /* bits as from cli_runtimes_parse */
     char **argv;       /* of the program */
 };
 
-/* What stands at the trace's place, before and while the program runs. */
+/* What is at the trace's place, before and while the program runs. */
 struct place {
     char path[PATH_MAX];
     char name[PATH_MAX];      /* to be shown */
     char old[PATH_MAX + 16];  /* FILE.old, or "" */
-    char kept[PATH_MAX + 48]; /* the older trace's second name until it is known what becomes of the
+    char kept[PATH_MAX + 48]; /* the older trace's second name until it is known what happens to the
                                * first; "" if there is none */
     ino_t before;             /* of the older file; 0: none */
-    char children[PATH_MAX];  /* the pattern of those of children; "": they are not followed */
+    char children[PATH_MAX];  /* pattern of the children's traces; "": not followed */
     uint64_t begun_ns;        /* when that was, CLOCK_MONOTONIC */
     bool usable;
     pid_t pid; /* of the program */
@@ -193,7 +193,7 @@ static enum stands what_stands(const char *path, uint32_t *pid)
     return s;
 }
 
-/* Whether there is a folder for it with enough room; says it if not. */
+/* Returns true if there is a folder for it with enough space; otherwise prints why not. */
 static bool check_folder(const struct place *p, uint64_t bytes)
 {
     char folder[PATH_MAX];
@@ -231,7 +231,7 @@ static bool check_file(const struct place *p, bool force)
     return refuse(p, "is a file that is no trace; it is left alone, give another name");
 }
 
-/* Gives an older trace another name beside its own, so that it survives a new one. */
+/* Gives an older trace a second name, so that it survives a new one. */
 static bool keep_older(struct place *p, bool force)
 {
     struct stat st;
@@ -247,7 +247,7 @@ static bool keep_older(struct place *p, bool force)
     snprintf(p->kept, sizeof p->kept, "%s.%d", p->old, (int)getpid());
     if (link(p->path, p->kept) == 0)
         return true;
-    p->kept[0] = 0; /* no such links here */
+    p->kept[0] = 0; /* hard links are not supported here */
     return rename(p->path, p->old) == 0 ||
            refuse(p, "cannot be kept: %s; move it away, or give --force", strerror(errno));
 }
@@ -262,7 +262,7 @@ static void prepare(struct place *p, const struct request *r)
         p->usable = check_folder(p, r->bytes) && check_file(p, r->force) && keep_older(p, r->force);
 }
 
-/* The program has ended: the older trace is FILE.old, or still FILE if there is no new one. */
+/* The program has ended: makes the older trace FILE.old, or leaves it as FILE if there is no new one. */
 static void settle(const struct place *p)
 {
     struct stat st;
@@ -291,11 +291,11 @@ static uint64_t available_memory(void)
     return (uint64_t)kib << 10;
 }
 
-/* Memory that nobody can make smaller: a file that is cut while a program has it mapped ends the program with
- * SIGBUS. We keep it open, so it outlives the program. Returns a descriptor, or -1 after saying why. */
+/* Memory that nobody can shrink: if a mapped file is truncated, SIGBUS kills the program. We keep it open, so it
+ * outlives the program. Returns a descriptor, or -1 after printing why. */
 static int make_memory(const struct request *r)
 {
-    /* Taking more than there is would not fail: it would drive others out. */
+    /* Taking more memory than there is would not fail: it would evict other processes' memory. */
     const uint64_t left = available_memory();
     if (r->bytes > left) {
         cli_say("--memory",
@@ -325,7 +325,7 @@ static bool is_zero(const char *bytes, size_t n)
     return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-/* Writes what was recorded there into the trace's place. False: nothing was, or why not is said. */
+/* Writes what was recorded there to the trace's place. False: nothing was recorded, or the reason is printed. */
 static bool write_memory(const struct place *p, int fd)
 {
     static char block[65536];
@@ -367,7 +367,7 @@ static void prepare_child(void *data)
     char bytes[32], pid[32], number[32];
     if (!r->memory || start->memory >= 0)
         prepare(place, r);
-    unsetenv("WEFT_TRACE"); /* it may be another's */
+    unsetenv("WEFT_TRACE"); /* it may belong to another program */
     unsetenv("WEFT_TRACE_FD");
     unsetenv("WEFT_TRACE_FORK");
     if (place->usable && r->memory) {
@@ -391,7 +391,7 @@ static void prepare_child(void *data)
     }
 }
 
-/* The samples lie beside the trace while the program runs, as a trace of their own: if we are killed, they stay. */
+/* While the program runs, the samples are in a trace of their own next to the trace: if we are killed, they stay. */
 static bool begin_samples(struct cli_sampling *s, const struct request *r,
                           const struct place *place, pid_t pid)
 {
@@ -445,7 +445,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
     return error;
 }
 
-/* ---- What came of it ---- */
+/* ---- The result ---- */
 
 static void tell_losses(const char *name, const struct weft_reader_facts *f)
 {
@@ -470,7 +470,7 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
             cli_say(name, "%s %s", weft_count(list[i].count).text, list[i].what);
 }
 
-/* A trace is there. */
+/* Reports a trace that exists. */
 static void tell_trace(const struct place *place, int status, bool *forked)
 {
     struct cli_summary s;
@@ -499,14 +499,14 @@ static void tell_trace(const struct place *place, int status, bool *forked)
     cli_summary_close(&s);
 }
 
-/* Whether the trace at the place is that of the program. */
+/* Returns true if the trace at that place is the program's. */
 static bool is_its_own(const struct place *p)
 {
     struct stat st;
     return stat(p->path, &st) == 0 && (!p->before || st.st_ino != p->before);
 }
 
-/* The samples go behind the trace, or are all of it. Returns whether they are there. */
+/* Appends the samples to the trace, or makes them the whole trace. Returns true if there are any. */
 static bool keep_samples(struct cli_sampling *s, const struct place *place, bool traced,
                          struct cli_sampled *counts)
 {
@@ -530,7 +530,7 @@ static bool keep_samples(struct cli_sampling *s, const struct place *place, bool
     return kept;
 }
 
-/* What its children have recorded. forked: it has some, as far as it knows. */
+/* Reports what its children have recorded. forked: as far as the program knows, it has children. */
 static void tell_children(const struct place *place, bool forked)
 {
     const unsigned told =
@@ -550,7 +550,7 @@ static void tell_samples(const struct place *place, const struct cli_sampled *c)
     cli_sampling_advise(c, place->name);
 }
 
-/* The samples have them. */
+/* The samples include them. */
 static void drop_names(const struct place *place, pid_t adopted)
 {
     cli_runtimes_drop_names(place->pid);
@@ -576,10 +576,10 @@ static void tell(const struct request *r, const struct place *place, int memory,
     struct weft_facts_header facts;
     struct cli_sampled counts;
     if (!place->usable)
-        return; /* why is said */
+        return; /* the reason is printed */
     if (memory >= 0 && !write_memory(place, memory) && cli_facts_read(memory, &facts))
         return;
-    /* What the program starts may have recorded, and not itself. */
+    /* Programs that it starts may have recorded even if it did not. */
     pid_t adopted = 0;
     const bool traced =
         is_its_own(place) ||

@@ -24,10 +24,10 @@
 struct start {
     uint64_t bytes;
     char library[PATH_MAX];
-    int report; /* what came of it is written there */
+    int report; /* the library writes its result there */
 };
 
-/* Beside this program, where it was built; where it is installed; or wherever the loader finds it. */
+/* Next to this program in the build, in the installed location, or wherever the loader finds it. */
 static void find_library(char *path, size_t size)
 {
     char folder[PATH_MAX];
@@ -63,7 +63,7 @@ static void prepare_child(void *data)
     struct stat st;
     char report[64];
     int fd = fcntl(start->report, F_DUPFD, REPORT_FD);
-    unsetenv("WEFT_TRACE"); /* it may be another's */
+    unsetenv("WEFT_TRACE"); /* it may belong to another program */
     unsetenv("WEFT_TRACE_FD");
     unsetenv("WEFT_XEN_REPORT");
     set_number("WEFT_XEN", start->bytes);
@@ -75,7 +75,7 @@ static void prepare_child(void *data)
     preload(start->library);
 }
 
-/* ---- What came of it ---- */
+/* ---- The result ---- */
 
 static void tell_shared(const char *name, uint64_t bytes, int status)
 {
@@ -91,8 +91,8 @@ static void tell_shared(const char *name, uint64_t bytes, int status)
             place.text);
 }
 
-/* A program that was killed has not withdrawn what it had published: who follows it shall see that it is over.
- * published: "KEY VALUE", or as much as there is. */
+/* A killed program has not withdrawn what it published: readers that follow it must see that it has ended. published:
+ * "KEY VALUE", or as much as was written. */
 static void withdraw(char *published)
 {
 #ifdef WEFT_HAS_XEN
@@ -107,7 +107,8 @@ static void withdraw(char *published)
 #endif
 }
 
-/* report: "BYTES NAME" and a line for withdraw; "0" if the library has said why not; or nothing: it was not there. */
+/* report: "BYTES NAME" and a line for withdraw; "0" if the library has printed why not; empty if the library was not
+ * loaded. */
 static void tell(const struct start *start, int report, const char *program, int status)
 {
     char text[PIPE_BUF + 1], *end;

@@ -93,7 +93,7 @@ static void check_selection(struct request *r)
 static void check(struct request *r, int files, char **file)
 {
     if (r->at && strchr(r->at, '#'))
-        r->at = strchr(r->at, '#') + 1; /* a page's whole link */
+        r->at = strchr(r->at, '#') + 1; /* the whole link of a page */
     r->picture.out = r->out;
     r->picture.format = cli_picture_format("render", r->out, r->format);
     if (r->has_from && r->has_to && r->from >= r->to)
@@ -116,7 +116,7 @@ static void check(struct request *r, int files, char **file)
 
 /* ---- The picture ---- */
 
-/* The times that are asked for, within a trace that ends then. Says what is wrong. */
+/* Gets the requested times, for a trace that ends at end_ns. Prints what is wrong. */
 static bool find_times(const struct request *r, int64_t end_ns, int64_t *from_ns, int64_t *to_ns)
 {
     int64_t last = end_ns > 0 ? end_ns : 1; /* a trace of one instant */
@@ -144,7 +144,7 @@ static bool say_missing(const struct request *r)
     return false;
 }
 
-/* What the command line says about this trace, checked. Says what is wrong. */
+/* Checks what the command line says about this trace. Prints what is wrong. */
 static bool place_viewport(struct request *r, const struct weft_model *m)
 {
     struct weft_viewport *v = &r->viewport;
@@ -253,7 +253,7 @@ static bool add_trace(struct seen *s, const char *path, bool raw)
     return true;
 }
 
-/* What the options say, as a place that goes on where another one ends. Says what is wrong. */
+/* Appends what the options say to a place. Prints what is wrong. */
 static bool add_options(const struct request *r, const struct seen *s, char *out, size_t room)
 {
     int64_t end = 0, from, to;
@@ -288,14 +288,14 @@ static bool add_options(const struct request *r, const struct seen *s, char *out
     return true;
 }
 
-/* Whether something is to be shown that only an analysis says. */
+/* Returns true if something is requested that only an analysis can provide. */
 static bool is_analysed(const struct request *r)
 {
     return r->finding || r->path_wanted || r->diff ||
            (r->at && weft_explorer_place_is_analysed(r->at));
 }
 
-/* Shows a finding, where and when the place says so, or else where its evidence is. place has room for more. */
+/* Shows a finding: at the position the place gives, or else where its evidence is. place must have room for more. */
 static bool show_finding(const struct request *r, const struct seen *s, char *place, unsigned pane,
                          uint32_t number)
 {
@@ -308,7 +308,7 @@ static bool show_finding(const struct request *r, const struct seen *s, char *pl
     return weft_explorer_go(s->explorer, place);
 }
 
-/* Which trace has the finding; they are numbered one after another. Says what is wrong. */
+/* Which trace has the finding; findings are numbered consecutively over all traces. Prints what is wrong. */
 static bool go_finding(const struct request *r, const struct seen *s, char *place)
 {
     uint64_t number = r->finding, all = 0;
@@ -375,12 +375,12 @@ static int draw_seen(const struct request *r, const struct seen *s)
     weft_explorer_resize(s->explorer, width, v->height_px ? v->height_px : most);
     if (!go_there(r, s))
         return status;
-    if (!v->height_px && !r->at) { /* as high as need be; a finding has few rows that matter */
+    if (!v->height_px && !r->at) { /* as high as needed; only a few rows matter for a finding */
         int limit = is_analysed(r) ? most : (int)r->count * EACH_MAX;
         int height = weft_explorer_natural_height(s->explorer, limit);
         weft_explorer_resize(s->explorer, width, height ? height : most);
     }
-    if (v->no_legend) /* then nothing is there that the window does not show */
+    if (v->no_legend) /* then the picture has nothing that the window does not show */
         list = weft_explorer_draw(s->explorer);
     else
         rc = weft_explorer_picture(s->explorer, &still);

@@ -28,13 +28,13 @@ bool cli_ascii(void)
         const char *names[] = {getenv("LC_ALL"), getenv("LC_CTYPE"), getenv("LANG")}, *name = NULL;
         for (size_t i = 0; i < sizeof names / sizeof *names && !name; i++)
             name = names[i] && *names[i] ? names[i] : NULL;
-        /* Where nobody says anything, as in a container, terminals know UTF-8 nevertheless. */
+        /* If no locale is set, as in a container, terminals usually support UTF-8 anyway. */
         ascii = name && !strcasestr(name, "utf-8") && !strcasestr(name, "utf8");
     }
     return ascii;
 }
 
-/* What stands for a character where there is only ASCII. */
+/* The replacement of a character if there is only ASCII. */
 static const char *ascii_of(uint32_t code, char text[12])
 {
     static const struct {
@@ -77,7 +77,7 @@ static bool put_all(int fd, const char *text, size_t size)
     return true;
 }
 
-/* How many bytes a character has that begins so. */
+/* The length in bytes of a character that begins with this byte. */
 static size_t length(unsigned char lead)
 {
     return lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
@@ -251,7 +251,7 @@ void cli_page(void)
     const char *command = pager_command();
     if (cli_no_pager || !command || !isatty(STDOUT_FILENO) || pipe(fds) < 0)
         return;
-    cli_columns(); /* as the terminal is */
+    cli_columns(); /* like the terminal */
     cli_style(CLI_PLAIN);
     fflush(stdout);
     pager = fork();
@@ -281,7 +281,7 @@ void cli_page(void)
 
 /* ---- Texts ---- */
 
-/* How many bytes of a text, of which size are looked at, fit into some columns; *used: how many of these they take. */
+/* How many of the first `size` bytes of a text fit into a number of columns; *used: how many columns they take. */
 static size_t fit(const char *text, size_t size, int room, int *used)
 {
     size_t at = 0;
@@ -339,7 +339,7 @@ void cli_put_cut(const char *text, int width)
            "");
 }
 
-/* Behind at columns. */
+/* After `at` columns. */
 static void wrap(int at, const char *rest, const char *text)
 {
     const int width = cli_cli_width();
@@ -445,7 +445,7 @@ static int gap(const struct cli_table *t, unsigned c)
     return t->column[c].gap ? t->column[c].gap : c ? 1 : 0;
 }
 
-/* The widths of the columns; 0: there is no room for it. */
+/* The widths of the columns; 0: no space for that column. */
 static void lay_out(const struct cli_table *t, int *width)
 {
     const unsigned last = t->columns - 1;
@@ -464,7 +464,7 @@ static void lay_out(const struct cli_table *t, int *width)
         total += gap(t, c) + width[c];
         keeps = t->column[c].keep > keeps ? t->column[c].keep : keeps;
     }
-    /* Texts may be cut; columns go only where too little would be left of them. */
+    /* Texts may be cut; a column is dropped only if too little would be left of them. */
     const unsigned text = t->column[0].left ? 0 : last;
     const int least = width[text] < CLI_TEXT_LEAST ? width[text] : CLI_TEXT_LEAST;
     for (int keep = 1; keep <= keeps && total - width[text] + least > cli_columns(); keep++)

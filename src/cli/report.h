@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What reports for people are made of: sentences, tables and bars on standard output, as wide as the terminal, in the
- * characters that the locale has, with colours where there are some, and through a pager where it is a long one.
+/* Building blocks of reports for people: sentences, tables and bars on standard output, as wide as the terminal, in the
+ * locale's characters, with colours if the terminal has them, and through a pager for long reports.
  *
  *     cli_wrap("   ", "   ", "a sentence of any length");
  *
@@ -22,32 +22,32 @@
 
 /* ---- Where it goes ---- */
 
-/* Makes standard error, or standard output, fit for the locale: where that is not UTF-8, what is written becomes ASCII.
- * Not for standard output where a file may go there. */
+/* Adapts standard error, or standard output, to the locale: if that is not UTF-8, output is converted to ASCII. Do not
+ * use it for standard output that may receive a file. */
 void cli_narrow_messages(void);
 void cli_narrow_output(void);
 
-/* Starts a pager, if standard output is a terminal and nobody wants none: WEFT_PAGER, PAGER or less. It gets what is
- * written from then on, and weft waits for it when it exits. */
+/* Starts a pager if standard output is a terminal and the user has not turned it off: WEFT_PAGER, PAGER or less. It
+ * gets everything written from then on; weft waits for it before it exits. */
 void cli_page(void);
 
-/* There is one, and it has the terminal. */
+/* Returns true if a pager is running and has the terminal. */
 extern bool cli_paged;
 
 /* The locale has only ASCII. */
 bool cli_ascii(void);
 
-/* Columns to write into: the terminal's, or COLUMNS; at least 40. Else 100. cli_is_narrow: somebody has said how many. */
+/* The width in columns: the terminal's, or COLUMNS, but at least 40; else 100. cli_is_narrow: the width was given. */
 int cli_columns(void);
 bool cli_is_narrow(void);
 
-/* Columns of sentences: not more than can be read well. */
+/* The width of sentences: limited, so that they are easy to read. */
 int cli_cli_width(void);
 
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_FAINT, CLI_BAD, CLI_WARNING, CLI_GOOD };
 
-/* Begins a style, and ends it with CLI_PLAIN; "" where there are no colours: standard output is no terminal, or NO_COLOR
- * is set. */
+/* Begins a style, and ends it with CLI_PLAIN; "" if there are no colours: standard output is not a terminal, or
+ * NO_COLOR is set. */
 const char *cli_style(enum cli_style style);
 
 /* The same, or "", for a cell or a word. */
@@ -58,40 +58,42 @@ const char *cli_style_if(bool wanted, enum cli_style style);
 /* How many columns a text takes. */
 int cli_width(const char *text);
 
-/* Filled up with spaces to width, behind it or in front of it. cli_put_cut: … and cut, if it is too long. */
+/* Prints a text padded with spaces to width, on the right or on the left. cli_put_cut: also cuts it if it is too long. */
 void cli_put_left(const char *text, int width);
 void cli_put_right(const char *text, int width);
 void cli_put_cut(const char *text, int width);
 
-/* The text, broken between words, each line ended. first and rest go before the first line and the others. */
+/* Prints the text, wrapped between words; each line ends with a newline. first and rest are printed before the first
+ * line and before the others. */
 void cli_wrap(const char *first, const char *rest, const char *text);
 
-/* The same behind columns that are already there, which the further lines leave empty. */
+/* The same after columns that are already printed; further lines leave those columns empty. */
 void cli_wrap_behind(int columns, const char *text);
 
-/* Likewise of a text that was put together, and is released. False: no memory. */
+/* The same for a text that was composed, which it releases. False: no memory. */
 bool cli_wrap_text(const char *first, const char *rest, struct analyse_text *text);
 
 /* A line in bold. */
 void cli_heading(const char *text);
 
-/* A bar of part in whole, where whole takes width columns; it is never empty unless part is 0. Returns its columns. */
+/* Prints a bar for part out of whole, where whole takes width columns; it is never empty unless part is 0. Returns its
+ * columns. */
 int cli_bar(double part, double whole, int width);
 
 /* ---- Tables ---- */
 
 enum {
     CLI_COLUMNS_MAX = 16,
-    CLI_TEXT_LEAST = 24, /* columns that a text in a table should have */
+    CLI_TEXT_LEAST = 24, /* minimum columns that a text in a table should have */
 };
 
 struct cli_column {
     const char *head;
     int gap;   /* spaces in front of it; 0: one, but none in front of the first column */
-    int least; /* columns that it has at least */
-    int most;  /* and at most, of a text; 0: no limit */
-    bool left; /* a text; else a number, which stands at the right */
-    int keep;  /* where there is no room for all columns, those with the least go first; 0: never */
+    int least; /* minimum width in columns */
+    int most;  /* maximum width of a text; 0: no limit */
+    bool left; /* a text; else a number, which is right-aligned */
+    int keep; /* if there is no room for all columns, those with the lowest value are dropped first; 0: never */
 };
 
 struct cli_table {
@@ -107,15 +109,15 @@ struct cli_table {
         .column = columns_, .columns = sizeof(columns_) / sizeof *(columns_)                       \
     }
 
-/* The next cell. style: of cli_style. */
+/* Adds the next cell. style: from cli_style. */
 void cli_cell(struct cli_table *t, const char *style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What stands behind the last cell of a row, faint, if there is room. */
+/* Adds a faint text after the last cell of a row, shown if there is room. */
 void cli_cell_aside(struct cli_table *t, const char *text);
 
-/* Prints it, as wide as it must be, and releases it. Texts of the first column are cut where there is no room, and so are
- * those of the last one on a terminal. False: no memory. */
+/* Prints the table, as wide as needed, and releases it. Texts in the first column are cut if there is no room; those in
+ * the last column, too, on a terminal. False: no memory. */
 bool cli_table_print(struct cli_table *t);
 
 #endif

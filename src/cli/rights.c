@@ -36,7 +36,7 @@ pid_t cli_inner_pid(pid_t pid)
     return (pid_t)strtol(last ? last + 1 : text, NULL, 10);
 }
 
-/* The last of the four ids in such a line, the one that counts for files; else nobody's. */
+/* The last of the four ids in such a line, which is the one for file access; if it is missing, nobody's. */
 static unsigned last_id(pid_t pid, const char *key)
 {
     char text[128];
@@ -51,7 +51,7 @@ struct cli_rights cli_rights_of(pid_t pid)
     return r;
 }
 
-/* (These are ids for files only: the right to look at processes stays, and nobody can send us signals.) */
+/* (These ids are only for file access: the right to inspect processes stays, and no other user can send us signals.) */
 void cli_rights_take(struct cli_rights *r)
 {
     if (!r->fewer)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Root looks at another user's process: what that user has made can be opened with no more rights than that user has, so that
- * nothing is opened which the user may not read, however it is renamed or linked meanwhile. */
+/* For root looking at another user's process: files that the user controls are opened with that user's rights, so that
+ * nothing is opened that the user may not read, however files are renamed or linked in the meantime. */
 #ifndef WEFT_CLI_RIGHTS_H
 #define WEFT_CLI_RIGHTS_H
 
@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 struct cli_rights {
-    bool fewer; /* we are root, and the process is another user's */
+    bool fewer; /* we are root, and the process belongs to another user */
     uid_t user;
     gid_t group;
     gid_t *own; /* groups */
@@ -19,14 +19,14 @@ struct cli_rights {
 /* The rights of a process. */
 struct cli_rights cli_rights_of(pid_t pid);
 
-/* From here on files are opened with no more rights than these; as before. */
+/* Opens files with only these rights from now on; and restores the old rights. */
 void cli_rights_take(struct cli_rights *r);
 void cli_rights_back(struct cli_rights *r);
 
 /* The value of a line "key: value" of /proc/PID/status; false: there is none. */
 bool cli_status_line(pid_t pid, const char *key, char *value, size_t size);
 
-/* How the process calls itself, in its pid namespace. */
+/* The process's id in its own pid namespace. */
 pid_t cli_inner_pid(pid_t pid);
 
 #endif

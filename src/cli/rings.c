@@ -31,7 +31,7 @@ enum {
     VERY_MUCH = 500, /* thousandths of a ring */
     MUCH = 250,
     LITTLE = 60,
-    PATIENCE = 256, /* times that further ring files are looked for at the end */
+    PATIENCE = 256, /* how often the end looks for further ring files */
 };
 
 /* ---- The folder ---- */
@@ -39,11 +39,10 @@ enum {
 static const char *parameters(void)
 {
     const char *text = getenv("OCAMLRUNPARAM");
-    return text ? text
-                : getenv("CAMLRUNPARAM"); /* which is not looked at if the other one is there */
+    return text ? text : getenv("CAMLRUNPARAM"); /* which is ignored if the other variable is set */
 }
 
-/* The number that the user has set for a letter, "e=20"; 0: none. */
+/* The value that the user has set for a letter, "e=20"; 0: none. */
 static unsigned parameter(char letter)
 {
     for (const char *at = parameters(); at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
@@ -52,8 +51,8 @@ static unsigned parameter(char letter)
     return 0;
 }
 
-/* How large a ring may be, so that files of it fit into the folder: a program ends by SIGBUS where there is no room for what it has
- * mapped. 0: there is no room for any. */
+/* How large a ring may be so that its files fit into the folder: SIGBUS kills a program if there is no space for what
+ * it has mapped. 0: there is no space for any. */
 static unsigned choose_size(const char *folder, unsigned most)
 {
     struct statvfs fs;
@@ -68,7 +67,7 @@ static unsigned choose_size(const char *folder, unsigned most)
     return size >= least ? size : 0;
 }
 
-/* In memory if possible: what is on a disk is written there again and again. */
+/* In memory if possible: on a disk, the ring would be written again and again. */
 static void make_folder(struct cli_rings *r)
 {
     const char *temporary = getenv("TMPDIR");
@@ -85,7 +84,7 @@ static void make_folder(struct cli_rings *r)
             size = fits;
         }
     }
-    if (!size && !given) /* who sets it knows better */
+    if (!size && !given) /* the user's own setting takes precedence */
         return;
     r->log2_words = given ? 0 : size;
     const int n = snprintf(r->folder, sizeof r->folder, "%s/weft-XXXXXX", list[best]);
@@ -134,7 +133,7 @@ static void events_path(const struct cli_rings *r, pid_t pid, char *path, size_t
     snprintf(path, size, "%s/%d.events", r->folder, (int)pid);
 }
 
-/* In a folder that others use, too: a process that has its environment from us. */
+/* For a folder that others use, too: a process that got its environment from us. */
 static bool is_ours(const struct cli_rings *r, pid_t pid)
 {
     char name[64], wanted[64], *line = NULL;
@@ -153,7 +152,7 @@ static bool is_ours(const struct cli_rings *r, pid_t pid)
     return found;
 }
 
-/* Whether something was written to the file since the program began. */
+/* Returns true if the file was written since the program began. */
 static bool is_recent(const struct cli_rings *r, const char *path)
 {
     struct stat st;
@@ -162,7 +161,7 @@ static bool is_recent(const struct cli_rings *r, const char *path)
     clock_gettime(CLOCK_MONOTONIC, &mono);
     const int64_t ahead =
         ((int64_t)real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
-    /* Times of files are those of the last tick. */
+    /* File times have the resolution of the kernel's tick. */
     return lstat(path, &st) == 0 &&
            (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec - ahead + 20000000 >=
                (int64_t)r->program.begun_ns;
@@ -200,7 +199,7 @@ static void begin(struct cli_rings *r, pid_t pid)
         r->drain[r->drains++] = d;
 }
 
-/* Takes up the ring files that are new. */
+/* Opens the new ring files. */
 static void look_around(struct cli_rings *r)
 {
     DIR *folder = opendir(r->folder);
@@ -216,8 +215,8 @@ static void look_around(struct cli_rings *r)
         closedir(folder);
 }
 
-/* Of others than the program, those that say nothing but that there were collections are not kept, but the first, which may be
- * all that there is: a compiler in OCaml that a build runs a thousand times. */
+/* Traces of other processes that record nothing but collections are dropped, except the first, which may be all there
+ * is: a build may run an OCaml compiler a thousand times. */
 static bool is_worth_keeping(struct cli_rings *r, const struct sample_drain *d)
 {
     const bool program = cli_drain_pid(d) == r->program.pid;
@@ -246,12 +245,13 @@ static void finish(struct cli_rings *r, unsigned which)
     }
 }
 
-/* Takes out what there is; all: of processes that go on, too, for the last time. Returns how full the fullest ring was. */
+/* Reads everything that is there; all: also ends the rings of processes that keep running. Returns how full the fullest
+ * ring was. */
 static unsigned round_of_all(struct cli_rings *r, bool all)
 {
     unsigned fullest = 0;
     for (unsigned i = r->drains; i-- > 0;) {
-        /* Before the last round, not after it. */
+        /* Checked before the last round, not after it. */
         const bool ended = cli_drain_ended(r->drain[i]);
         const unsigned full = cli_drain_round(r->drain[i]);
         fullest = full > fullest ? full : fullest;
@@ -293,14 +293,14 @@ static void *drain_all(void *data)
     }
     for (unsigned i = 0; r->drains && i < PATIENCE; i++) {
         round_of_all(r, true);
-        look_around(r); /* for those for which there was no room */
+        look_around(r); /* for processes for which there was no space */
     }
     while (r->drains)
         cli_drain_close(r->drain[--r->drains], true);
     return NULL;
 }
 
-/* Signals are for the thread that waits for the program. */
+/* Signals must go to the thread that waits for the program. */
 void cli_rings_start(struct cli_rings *r, const struct cli_rings_program *p)
 {
     sigset_t all, before;
@@ -322,7 +322,8 @@ void cli_rings_start(struct cli_rings *r, const struct cli_rings_program *p)
 
 /* ---- The end ---- */
 
-/* Whether some process may still begin a ring in the folder: without it, the runtime would end that process. */
+/* Returns true if some process may still create a ring in the folder: without the folder, the runtime would end that
+ * process. */
 static bool is_used(const struct cli_rings *r)
 {
     char name[300], wanted[PATH_MAX + 32], *line = NULL;
@@ -333,7 +334,7 @@ static bool is_used(const struct cli_rings *r)
     const struct dirent *entry;
     struct stat st;
     while (processes && !found && (entry = readdir(processes))) {
-        /* Others may keep us waiting. */
+        /* Other processes could keep us waiting. */
         if (*entry->d_name < '1' || *entry->d_name > '9' ||
             fstatat(dirfd(processes), entry->d_name, &st, 0) < 0 || st.st_uid != geteuid())
             continue;

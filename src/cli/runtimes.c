@@ -12,9 +12,9 @@
 
 static const struct runtime {
     const char *name;
-    const char *begins;   /* what it runs first; there if the adapter is installed */
-    const char *needs;    /* to be there as well */
-    const char *variable; /* a list of folders with : between, or options */
+    const char *begins;   /* the file it loads first; exists if the adapter is installed */
+    const char *needs;    /* must exist, too */
+    const char *variable; /* a variable: a list of folders separated by ":", or options */
     const char *option;   /* before what it runs first; NULL: the variable is a list of folders */
     const char *sees;
 } runtimes[] = {
@@ -33,13 +33,13 @@ static const struct runtime {
 enum { PYTHON, NODE, OCAML };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
 #define ADAPTERS                                                                                   \
-    2u /* of these: what has files of ours; OCaml's runtime says what it does if asked (rings.c) */
+    2u /* of these: the runtimes with adapter files; OCaml's runtime writes events itself (rings.c) */
 
-/* What has a runtime say in /tmp/perf-PID.map which of its functions lies where; Python's since 3.12. */
+/* What makes a runtime write the addresses of its functions to /tmp/perf-PID.map; Python's can since 3.12. */
 #define NODE_NAMES "--perf-basic-prof --interpreted-frames-native-stack"
 #define PYTHON_NAMES "PYTHONPERFSUPPORT"
 
-/* The folder of an adapter: beside this program where it was built, else where it is installed. */
+/* The folder of an adapter: next to this program in the build, else in the installed location. */
 static bool find_folder(const struct runtime *r, char *folder, size_t size)
 {
     char self[PATH_MAX], path[2 * PATH_MAX];
@@ -81,7 +81,7 @@ bool cli_runtimes_parse(const char *list, unsigned *chosen)
     }
 }
 
-/* Puts a folder in front of a list, unless it stands there. */
+/* Puts a folder in front of a list, unless it is already first. */
 static void put_in_front(const char *variable, const char *folder)
 {
     const char *before = getenv(variable);
@@ -96,7 +96,7 @@ static void put_in_front(const char *variable, const char *folder)
     free(list);
 }
 
-/* Puts options in front of others, unless they are among them. */
+/* Puts options in front of others, unless they are already there. */
 static void put_options(const char *variable, const char *options)
 {
     const char *before = getenv(variable);
@@ -111,7 +111,7 @@ static void put_options(const char *variable, const char *options)
     free(list);
 }
 
-/* In double quotes: a folder may have a space. */
+/* In double quotes, because a folder's name may contain a space. */
 static void put_first(const struct runtime *r, const char *folder)
 {
     char text[2 * PATH_MAX + 64], *at = text;
@@ -151,7 +151,7 @@ void cli_runtimes_list(void)
 static char deaf_option(char **argv)
 {
     for (; *argv && (*argv)[0] == '-' && (*argv)[1] && (*argv)[1] != '-'; argv++) {
-        const size_t n = strcspn(*argv + 1, "cmWX"); /* what follows these is no option */
+        const size_t n = strcspn(*argv + 1, "cmWX"); /* what follows these is not an option */
         const char *found = strpbrk(*argv + 1, "IES");
         if (found && (size_t)(found - *argv) <= n)
             return *found;
@@ -190,7 +190,7 @@ static bool is_script_of(const char *first_line, const char *name, char line[128
     return true;
 }
 
-/* Which runtime runs the program, and its options; RUNTIMES: none of ours. */
+/* Which runtime runs the program, and its options; RUNTIMES: none that we know. */
 static unsigned runtime_of(char **argv, char line[128], char *option[2], char ***options)
 {
     char first[128] = "";
@@ -207,7 +207,7 @@ static unsigned runtime_of(char **argv, char line[128], char *option[2], char **
     return RUNTIMES;
 }
 
-/* Such a node does not run at all if it is to load something first. */
+/* Such a node does not start at all if it is told to load something first. */
 static bool is_locked_node(char **argv)
 {
     char line[128], *option[2] = {NULL, NULL}, **options;
@@ -271,7 +271,7 @@ static void why_python(char **options, struct cli_why *why)
                  "older than 3.9");
 }
 
-/* As adapters/node/weft.js says. */
+/* The same versions as in adapters/node/weft.js. */
 static bool is_tool(const char *program)
 {
     static const char *const tools[] = {"npm", "npx", "yarn", "pnpm", "corepack"};

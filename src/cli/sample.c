@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* weft sample: where the CPU goes, of a program, a process, or all cores. */
+/* weft sample: where the CPU time of a program, a process or all cores goes. */
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -123,7 +123,7 @@ static void interrupt(int number)
     interrupted = 1;
 }
 
-/* Ctrl-C is not meant for a job in the background, which shells start with SIGINT ignored; kill is. */
+/* Shells start background jobs with SIGINT ignored, so Ctrl-C is not meant for them; kill is. */
 static void interrupt_by_kill(int number, siginfo_t *info, void *context)
 {
     (void)number;
@@ -131,7 +131,7 @@ static void interrupt_by_kill(int number, siginfo_t *info, void *context)
     interrupted |= info->si_code <= 0;
 }
 
-/* Without a program, Ctrl-C is for us. Once it has ended the sampling, another one ends weft. */
+/* Without a program, Ctrl-C is for us: the first one ends the sampling, a second one ends weft. */
 static void catch_signals(void)
 {
     const int list[] = {SIGINT, SIGTERM, SIGHUP};
@@ -203,7 +203,7 @@ static int finish(struct cli_sampling *s, const struct request *r, const struct 
     return fine ? CLI_DONE : CLI_FAILED;
 }
 
-/* The program waits until the sampler is ready. Returns CLI_DONE, or the exit status after saying what is wrong. */
+/* The program waits until the sampler is ready. Returns CLI_DONE, or the exit status after printing what is wrong. */
 static int begin(struct cli_sampling *s, struct request *r, struct end *e)
 {
     struct weft_sampler_options *o = &r->sampler;
@@ -234,7 +234,7 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     }
     if (cli_sampling_settle(s))
         return CLI_DONE;
-    s->failed = true; /* the program runs already, and is not disturbed */
+    s->failed = true; /* the program is already running and is left alone */
     return CLI_DONE;
 }
 

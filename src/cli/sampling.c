@@ -18,7 +18,7 @@
 #include "read/reader.h"
 #include "symbols/symbols.h"
 
-#define STEP_MS 150 /* a ring that fills faster wakes us earlier */
+#define STEP_MS 150 /* a ring that fills faster wakes us sooner */
 #define FLUSH_NS 500000000
 
 static uint64_t now_ns(void)
@@ -216,7 +216,7 @@ void cli_sampling_stop(struct cli_sampling *s)
     flush(s);
 }
 
-/* ---- Its end ---- */
+/* ---- Ending ---- */
 
 static struct weft_profile *load(struct cli_sampling *s)
 {
@@ -321,7 +321,7 @@ void cli_sampling_close(struct cli_sampling *s)
     *s = (struct cli_sampling){.fd = -1};
 }
 
-/* To two digits. */
+/* Rounded to two digits. */
 static uint64_t rounded(uint64_t n)
 {
     uint64_t unit = 1;

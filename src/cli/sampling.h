@@ -19,29 +19,30 @@ struct cli_sampling {
     char temporary[PATH_MAX + 32];
     const char *name; /* for messages */
     uint64_t begun_ns, flushed_ns, ended_ns;
-    bool failed; /* it is said why; what was written before can be read */
+    bool failed; /* the reason was printed; what was written before is readable */
     bool stopped;
 };
 
-/* What was sampled, of a file that has ended. */
+/* What was sampled; valid for a finished file. */
 struct cli_sampled {
     uint64_t samples, switches, threads, own, lost, lost_switches, throttled, bytes, span_ns;
-    uint64_t given_up_ns, given_up_rate; /* as the sampler has it */
-    bool cut; /* the file could not be written to the end: samples and span are what it has */
+    uint64_t given_up_ns, given_up_rate; /* from the sampler */
+    bool cut; /* the file could not be completed: samples and span describe what it contains */
 };
 
-/* Opens the sampler; says why not, and returns false. Notes are told. */
+/* Opens the sampler; on failure prints why and returns false. Its notes are printed. */
 bool cli_sampling_open(struct cli_sampling *s, const char *name,
                        const struct weft_sampler_options *o);
 
-/* Begins a file of samples at a name beside path, which becomes path by cli_sampling_settle. Says why not. */
+/* Begins a file of samples under a name next to path; cli_sampling_settle renames it to path. On failure prints why. */
 bool cli_sampling_create(struct cli_sampling *s, const char *path,
                          const struct weft_sampler_options *o, char *const *argv);
 
-/* Gives the file its name; a trace that stands there becomes FILE.old. Says why not. */
+/* Gives the file its name; an existing trace becomes FILE.old. On failure prints why. */
 bool cli_sampling_settle(struct cli_sampling *s);
 
-/* Whether the file may stand there: there is a folder, and nothing but a trace. Says why not. */
+/* Returns true if the file may be put there: the folder exists, and there is nothing or only a trace. Otherwise prints
+ * why not. */
 bool cli_sampling_check(const char *path, const char *name);
 
 /* Waits a while, and writes what there is. */
@@ -50,18 +51,17 @@ void cli_sampling_step(struct cli_sampling *s);
 /* Stops the sampler and writes the rest. */
 void cli_sampling_stop(struct cli_sampling *s);
 
-/* Names what was sampled, counts it, and ends the file. symbols: put names into it. False if something failed, which
- * is said. */
+/* Resolves the names of what was sampled, counts it, and completes the file. symbols: put names into the file. False:
+ * something failed, which is printed. */
 bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *counts);
 
-/* Frees; a file that has not got its name goes away. */
+/* Frees s; a file without its final name is removed. */
 void cli_sampling_close(struct cli_sampling *s);
 
 /* "12,345 samples of 3 threads in 10.2 s; 0 lost" */
 void cli_sampling_tell(const struct cli_sampled *c);
 
-/* Ends that line: how to look at it, in the file that is named so. Then, in lines of their own, what is not as one
- * would expect it. */
+/* Ends that line with how to look at the file of that name. Then prints, in separate lines, what is unusual. */
 void cli_sampling_advise(const struct cli_sampled *c, const char *name);
 
 #endif

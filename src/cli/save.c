@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* weft save: a consistent copy of a trace that may be written to meanwhile.
- * read/snapshot.c says how. */
+/* weft save: makes a consistent copy of a trace that may still be written. read/snapshot.c says how. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,14 +16,14 @@
 struct copy {
     struct weft_input in;
     const char *name;
-    struct weft_snapshot *snapshot; /* NULL: in is no trace of weft's own */
+    struct weft_snapshot *snapshot; /* NULL: `in` is not in weft's own format */
     struct weft_input spooled;      /* the copy, if it was made elsewhere first */
     struct weft_error err;
 };
 
 /* ---- Shared with save_xen.c ---- */
 
-/* As it is: a trace without packets of weft's, or a copy. */
+/* Copies the bytes as they are: a trace without weft's packets, or a copy. */
 int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
                    struct weft_error *err)
 {
@@ -82,7 +81,7 @@ void cli_save_report(const char *source, const char *target, uint64_t gone, uint
 
 /* ---- Files ---- */
 
-/* Whether there is a trace in it; else says what it is. */
+/* Returns true if it contains a trace; otherwise prints what it is. */
 static bool is_other_trace(struct copy *c, const char *source)
 {
     struct weft_reader *reader;
@@ -103,8 +102,8 @@ bool cli_save_can_seek(FILE *file)
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
 }
 
-/* A pipe or a device may be slow, and the packets of a trace that is recorded are overwritten meanwhile: its copy is made in
- * a file first. */
+/* A pipe or a device may be slow, and meanwhile the packets of a trace that is being recorded are overwritten. So the
+ * copy is made in a file first. */
 static int write_packets(struct copy *c, FILE *out)
 {
     if (!weft_snapshot_is_live(c->snapshot) || cli_save_can_seek(out))

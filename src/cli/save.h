@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What saving a file and saving a domain's trace share. All of this says what is wrong. */
+/* What saving a file and saving a domain's trace share. All functions print what is wrong. */
 #ifndef WEFT_CLI_SAVE_H
 #define WEFT_CLI_SAVE_H
 
@@ -8,31 +8,31 @@
 
 struct cli_save_request {
     const char *source, *target;
-    uint64_t limit_bytes; /* of the trace; 0: the default */
-    bool follow;          /* a domain, until it ends */
+    uint64_t limit_bytes; /* maximum size of the trace; 0: the default */
+    bool follow;          /* follow a domain until it ends */
 };
 
 /* Copies the bytes of from to out. Returns 0 or a negative WEFT_E code. */
 int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
                    struct weft_error *err);
 
-/* Copies the packets. Likewise. */
+/* Copies the packets. Returns the same codes. */
 int cli_save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err);
 
-/* What is not known yet as the copy begins can be written into it at its end. */
+/* Prepares for writing, at the end, what is not known yet when the copy begins. */
 bool cli_save_can_seek(FILE *file);
 
 /* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
 int cli_save_end(struct weft_output *out, const char *source, const char *target, int rc,
                  struct weft_error *err);
 
-/* Says what is worth knowing of a copy that was made. */
+/* Prints what is worth knowing about a finished copy. */
 void cli_save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);
 
 /* Saves the trace of a Xen domain. Returns the exit status. */
 int cli_save_guest(const struct cli_save_request *r);
 
-/* Lists the domains that offer one. Likewise. */
+/* Lists the domains that offer one. Returns the exit status, too. */
 int cli_save_list(bool json);
 
 #endif

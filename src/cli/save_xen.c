@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* weft save xen:DOMAIN. The copy is written as it is made, without one in memory: the ring may be larger than what is
- * free where this runs. Only for a pipe, which may be slow while a guest goes on recording, it is made in another file first. */
+/* weft save xen:DOMAIN. The copy is written directly, without a copy in memory: the ring may be larger than the free
+ * memory. Only for a pipe, which may be slow while the guest keeps recording, is it made in another file first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -48,7 +48,7 @@ static void say_state(const struct job *j, const char *more)
 
 /* ---- Room ---- */
 
-/* Takes room on the disk for the copy: there may be none when the domain ends. Not every file system can. */
+/* Reserves disk space for the copy: there may be none left when the domain ends. Not every file system supports that. */
 static int take_room(struct job *j)
 {
     const off_t most = (off_t)j->guest.in.size + WEFT_SIGHT_TEXT;
@@ -61,7 +61,7 @@ static int take_room(struct job *j)
                           j->request->target, strerror(errno));
 }
 
-/* Gives back what the copy has not needed; if that cannot be, it keeps it. */
+/* Releases the space that the copy did not need; if that fails, the file keeps it. */
 static void give_room_back(struct job *j)
 {
     const int fd = fileno(j->out.file);
@@ -72,8 +72,8 @@ static void give_room_back(struct job *j)
 
 /* ---- Waiting ---- */
 
-/* How long until it is looked whether a signal came just before the waiting began, or a domain of which nothing is
- * known yet is there. */
+/* How often to check whether a signal arrived just before the wait began, or whether a domain that was unknown so far
+ * exists. */
 #define LOOK_EVERY_MS 500
 
 #define SIGNALS 3
@@ -85,7 +85,7 @@ static void note_signal(int signal_number)
     signaled = signal_number;
 }
 
-/* Those that are ignored, as by nohup, stay so. */
+/* Ignored signals, as with nohup, stay ignored. */
 static void catch_signals(struct sigaction before[SIGNALS])
 {
     struct sigaction note = {.sa_handler = note_signal};
@@ -100,7 +100,7 @@ static void release_signals(const struct sigaction before[SIGNALS])
         sigaction(signals[i], &before[i], NULL);
 }
 
-/* Nobody is there any more to write for. */
+/* Nobody is left to write for. */
 static bool nobody_reads(const struct job *j)
 {
     return j->out.file == stdout && cli_stdout_left();
@@ -111,7 +111,7 @@ static bool stopped(const struct job *j)
     return signaled || nobody_reads(j);
 }
 
-/* Maps the trace as soon as there is one. A guest that is just beginning, or ending, may be seen in the midst of it. */
+/* Maps the trace as soon as there is one. A guest that is just starting or ending may be seen half way through. */
 static int await_trace(struct job *j)
 {
     enum { TRIES = 4 };
@@ -147,7 +147,7 @@ static bool offers_another(const struct job *j)
     return weft_xen_find(&j->xen, number, &d, &err) == 0 && (d.lists || d.indexes);
 }
 
-/* Until the domain ends, or withdraws it, or a signal comes. */
+/* Waits until the domain ends or withdraws the trace, or until a signal arrives. */
 static int await_end(struct job *j)
 {
     struct cli_guest *g = &j->guest;
@@ -183,13 +183,13 @@ static int follow(struct job *j)
         rc = take_room(j);
     if (rc == 0)
         rc = await_end(j);
-    release_signals(before); /* the next one ends the copying */
+    release_signals(before); /* the next signal ends the copying */
     return rc;
 }
 
 /* ---- Copying ---- */
 
-/* Sets the moment of the copy; makes it elsewhere first if that is better. */
+/* Sets the time of the copy; makes it in another file first if that is better. */
 static int begin_copy(struct job *j)
 {
     uint64_t size = j->guest.in.size;
@@ -231,7 +231,7 @@ static int write_copy(struct job *j)
     return status;
 }
 
-/* The domain's end, if it came just now. */
+/* Notices if the domain has ended just now. */
 static void look_again(struct job *j)
 {
     if (cli_xen_is_dead(j->guest.domain.state))

@@ -7,7 +7,7 @@
  *     put_byte(&sink, '\n');
  *     status = sink_close(&sink);
  *
- * Each function writes at most SINK_PIECE bytes between two checks of the room. One thread. */
+ * Each function writes at most SINK_PIECE bytes between two checks for free space. One thread. */
 #ifndef WEFT_CLI_SINK_H
 #define WEFT_CLI_SINK_H
 
@@ -23,18 +23,18 @@
 
 #define SINK_SIZE 65536
 #define SINK_PIECE 32
-#define SINK_TEXT 500u /* bytes of a text that are put, unless all are asked for */
+#define SINK_TEXT 500u /* maximum bytes of a text, unless full is set */
 
 struct sink {
     size_t used;
-    int error;      /* errno of a failed write: from then on everything is dropped */
+    int error;      /* errno of a failed write; after that, everything is dropped */
     bool terminal;  /* or a pager */
-    bool ascii;     /* all else is escaped */
-    size_t longest; /* of a text; what is beyond is left out, and said */
+    bool ascii;     /* everything else is escaped */
+    size_t longest; /* maximum bytes of a text; the rest is left out, with a note */
     char bytes[SINK_SIZE];
 };
 
-/* full: texts are put whole, however long. */
+/* full: texts are written completely, however long. */
 static inline void sink_open(struct sink *s, bool full)
 {
     s->longest = full ? SIZE_MAX : SINK_TEXT;
@@ -56,7 +56,7 @@ static inline void sink_flush(struct sink *s)
     s->used = 0;
 }
 
-/* Returns the exit status. A reader that has gone away is no failure. */
+/* Returns the exit status. A reader that has gone away is not a failure. */
 static inline int sink_close(struct sink *s)
 {
     sink_flush(s);
@@ -131,7 +131,7 @@ static inline void put_hex(struct sink *s, unsigned char c)
     put_bytes(s, text, sizeof text);
 }
 
-/* What was left out of a text, at its end. */
+/* Notes at the end of a text how much was left out. */
 static inline void put_left_out(struct sink *s, size_t bytes)
 {
     if (bytes) {
@@ -142,8 +142,8 @@ static inline void put_left_out(struct sink *s, size_t bytes)
 }
 
 /* A text in a line, so that it can be read back: backslash, tab, newline and carriage return as \\ \t \n \r; other
- * characters that must not leave as they are, or that the locale lacks, and what is not UTF-8, as \xNN for each byte. Between
- * quotes these as \". */
+ * characters that are unsafe, or that the locale lacks, and invalid UTF-8 as \xNN for each byte. Between quotes, a
+ * quote becomes \". */
 static inline void put_escaped(struct sink *s, const char *text, size_t whole, bool quoted)
 {
     const size_t size = weft_text_keep(text, whole, s->longest);

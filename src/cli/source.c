@@ -20,7 +20,7 @@
 
 #define NAME_MAX_BYTES 200 /* the system takes at most 249 */
 
-/* A copy that has been made. */
+/* A finished copy. */
 struct kept {
     struct kept *next;
     char *name;
@@ -41,7 +41,7 @@ static int fill(int fd, struct cli_guest *g, struct weft_error *err)
     return rc;
 }
 
-/* Maps the trace, if there is room for a copy of it. */
+/* Maps the trace if there is enough memory for a copy of it. */
 static int open_guest(struct cli_guest *g, const struct weft_xen *xen, const char *name,
                       uint64_t available, struct weft_error *err)
 {
@@ -69,7 +69,7 @@ static int copy_guest(const char *name, struct weft_error *err)
     if (rc < 0)
         return rc;
     rc = open_guest(&g, &xen, name, available, err);
-    snprintf(title, sizeof title, "%s", name); /* the window reads its title there */
+    snprintf(title, sizeof title, "%s", name); /* the window takes its title from there */
     if (rc == 0 && (fd = memfd_create(title, MFD_CLOEXEC)) < 0)
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
                             strerror(errno));
@@ -85,7 +85,7 @@ static int copy_guest(const char *name, struct weft_error *err)
     return rc < 0 ? rc : fd;
 }
 
-/* What the process has recorded until now. titled: in memory, for the window. Returns as above. */
+/* Copies what the process has recorded so far. titled: in memory, for the window. Returns the same. */
 static int copy_process(pid_t pid, bool titled, struct weft_error *err)
 {
     char title[32], path[PATH_MAX];
@@ -95,7 +95,7 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     snprintf(title, sizeof title, "process %d", (int)pid);
     if (rc == 0)
         rc = cli_live_check_size(&in, 0, err);
-    if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just begun, or ended */
+    if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just started or ended */
         rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "process %d has no trace any more",
                             (int)pid);
     if (rc > 0) {
@@ -155,7 +155,7 @@ const char *cli_trace_path(const char *name, struct weft_error *err)
     if (is_file(name))
         return name;
     const char *path = find_or_copy(name, false, &made, err);
-    if (made) /* what is made of a hostile trace shall not be the end of the whole control domain */
+    if (made) /* a hostile trace must not bring down the whole control domain */
         cli_memory_confine(cli_memory_available());
     return path;
 }

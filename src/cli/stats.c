@@ -85,7 +85,7 @@ static int by_key(const void *a, const void *b, void *data)
 
 /* ---- For programs ---- */
 
-/* Buckets that hold something; the first one begins at 0, each other at a power of two. */
+/* The non-empty buckets; the first one begins at 0, every other at a power of two. */
 static json_t *histogram_json(const struct weft_stats *s, const struct weft_stats_row *r)
 {
     json_t *list = json_array();
@@ -210,7 +210,7 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-/* Keeps the rows whose label is the text; if there are none, those whose label contains it, or whose type it is.
+/* Keeps the rows whose label equals the text; if there are none, those whose label contains it or whose type equals it.
  * Returns 0, or a negative code. */
 static int keep_matching(struct weft_stats *s, const struct weft_model *m, const char *text)
 {
@@ -270,7 +270,7 @@ static int show(const struct weft_history *h, const struct request *r)
     struct order order = {h->m, r->key};
     enum weft_stats_by by = r->by ? r->by : r->json || r->histogram ? WEFT_BY_LABEL : WEFT_BY_AUTO;
     int rc = find(&s, h, r, by);
-    if (rc == 0 && r->histogram && s.rows == 0 && !r->by) { /* it may be meant as a family */
+    if (rc == 0 && r->histogram && s.rows == 0 && !r->by) { /* it may be the name of a family */
         weft_stats_fini(&s);
         rc = find(&s, h, r, WEFT_BY_FAMILY);
     }

@@ -10,10 +10,10 @@ struct cli_stats_view {
     const struct weft_history *h;
     const struct weft_stats *s; /* rows in the order in which they are shown */
     uint32_t top;               /* how many of them */
-    bool labels_folded;         /* nobody has asked for families */
+    bool labels_folded;         /* families were not requested */
 };
 
-/* The table, the histograms of its first rows, the loops. False: no memory. */
+/* Prints the table, the histograms of its first rows, and the loops. False: no memory. */
 bool cli_stats_print(const struct cli_stats_view *v);
 
 /* stats_spread.c. False: no memory. A large histogram of one row; small ones of the first rows. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Histograms of weft stats: small ones of many kinds, and a large one of one. */
+/* Histograms of weft stats: small ones for many kinds, a large one for a single kind. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static uint32_t in_power(const struct weft_stats *s, const struct weft_stats_row
     return (i >= 62 ? r->latencies : weft_stats_below(s, r, INT64_C(2) << i)) - below;
 }
 
-/* Where it begins, and where the powers of ten are as far as there is room for their names. */
+/* Labels the start and, as far as there is room, the powers of ten. */
 static void print_axis(const struct axis *a)
 {
     const struct weft_figure begin = weft_duration(a->first ? INT64_C(1) << a->first : 1);
@@ -115,13 +115,13 @@ bool cli_stats_print_spreads(const struct cli_stats_view *v)
 
 /* ---- How latencies are spread, large ---- */
 
-/* Bounds between latencies: 1, 2, 5, 10 … or, where all are of about the same size, equal steps. */
+/* Bounds between latencies: 1, 2, 5, 10 … or, if all are about the same size, equal steps. */
 struct bounds {
     int64_t at[72];
     unsigned count;
 };
 
-/* The least 1, 2 or 5 times a power of ten that is not less. */
+/* The smallest 1, 2 or 5 times a power of ten that is at least this. */
 static int64_t round_up(int64_t ns)
 {
     int64_t ten = 1;

@@ -157,7 +157,7 @@ static void print_rest(const struct cli_stats_view *v)
 static bool print_table(const struct cli_stats_view *v)
 {
     struct cli_table t = CLI_TABLE(columns);
-    bool blocked = false; /* else that has no column */
+    bool blocked = false; /* because otherwise there is no column for it */
     for (uint32_t i = 0; i < cli_stats_shown(v); i++)
         blocked |= v->s->row[i].blocked_ns > 0;
     struct cli_column shown[1 + COLUMNS];

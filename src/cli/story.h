@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* The story of one promise and its critical path, or how all those of one label fared. */
+/* The story of one promise and its critical path, or a summary of all promises with one label. */
 #ifndef WEFT_CLI_STORY_H
 #define WEFT_CLI_STORY_H
 
 #include "analyse/crowd.h"
 #include "analyse/story.h"
 
-/* Prints it. which: see which.h. Says what is wrong. Returns an exit status. */
+/* Prints it. which: see which.h. Prints what is wrong. Returns an exit status. */
 int cli_story_print(const struct weft_history *h, const char *which, bool json);
 
-/* Promises of one label, and their numbers. */
+/* Promises with one label, and figures about them. */
 struct cli_crowd_told {
     const char *which;
     const struct analyse_families *families;
@@ -20,7 +20,7 @@ struct cli_crowd_told {
 
 #define CLI_SLOWEST 3 /* whose paths are shown */
 
-/* The slowest ones, the first the slowest; pending ones where none was resolved. Returns how many. */
+/* The slowest promises, slowest first; pending ones if none was resolved. Returns how many. */
 uint32_t cli_story_slowest(const struct cli_crowd_told *c, uint32_t slowest[CLI_SLOWEST]);
 
 /* story_json.c. Returns 0 or WEFT_E_NOMEM. */

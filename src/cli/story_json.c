@@ -74,7 +74,7 @@ static json_t *waits_json(const struct weft_history *h, const struct weft_story_
     return out;
 }
 
-/* The newest of what the promise held, or of who held it. */
+/* The latest things that the promise held, or that held it. */
 static json_t *holds_json(const struct weft_history *h, const uint32_t *list, uint32_t count,
                           bool holders)
 {
@@ -203,7 +203,7 @@ static json_t *latency_json(const struct weft_crowd *c)
                       c->member[c->members - 1].ns);
 }
 
-/* How many took from 2^i ns on, below twice that; the first also 0. Those that are empty are left out. */
+/* How many took at least 2^i ns and less than twice that; the first includes 0. Empty ones are left out. */
 static json_t *histogram_json(const struct weft_crowd *c)
 {
     json_t *out = json_array();

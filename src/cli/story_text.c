@@ -14,10 +14,10 @@
 enum {
     LISTED = 10,       /* waits, readers */
     BUCKETS = 64,      /* of a histogram */
-    BUCKET_LINES = 24, /* more of them are joined in pairs */
+    BUCKET_LINES = 24, /* if there are more, pairs are joined */
 };
 
-/* By whom: " by the event loop", " by itself"; nothing where that is not known. */
+/* What did it: " by the event loop", " by itself"; nothing if that is not known. */
 static void put_by(struct analyse_text *t, const struct weft_model *m, uint32_t who, uint32_t of)
 {
     bool failed = m->promise[weft_model_final(m, of)].outcome == WEFT_FAILED;
@@ -83,7 +83,7 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
     return cli_text_print(&t);
 }
 
-/* A note, if somebody ended it again. */
+/* A note, if something tried to end it again. */
 static int print_again(const struct weft_model *m, const struct weft_story *s)
 {
     enum { SHOWN = 3 };
@@ -114,7 +114,7 @@ static void print_sum(const char *what, int64_t ns, int64_t whole, const char *m
     printf("  %5.1f %%  %s\n", cli_text_percent(ns, whole), more);
 }
 
-/* Where its own time went, as far as it is known. */
+/* Where its own time went, as far as that is known. */
 static void print_sums(const struct weft_story *s)
 {
     int64_t whole = s->end_ns - s->start_ns;
@@ -160,7 +160,7 @@ static void put_wait_end(struct analyse_text *t, const struct weft_model *m,
         analyse_put_format(t, ", but it has not gone on since");
 }
 
-/* … if it was the last that was missing. */
+/* … if it was the last one missing. */
 static void put_delay(struct analyse_text *t, const struct weft_history *h,
                       const struct weft_story_wait *list, uint32_t kept, uint32_t i)
 {
@@ -193,7 +193,7 @@ static void begin_row(int64_t from_ns, int64_t to_ns)
     printf("  ");
 }
 
-/* The last row, if there are more than are listed. which: of what sort those are. */
+/* The last row, if not all are listed. which: the kind of the others. */
 static void print_left_out(uint64_t count, const char *which)
 {
     if (count)
@@ -201,7 +201,7 @@ static void print_left_out(uint64_t count, const char *which)
                cli_style(CLI_FAINT), weft_count(count).text, which, cli_style(CLI_PLAIN));
 }
 
-/* A table of waits; readers: by whom, else for what. */
+/* A table of waits; readers: of the promises that waited for it, else of those it waited for. */
 static int print_waits(const struct weft_history *h, const struct weft_story_wait *list,
                        uint32_t kept, uint64_t all, bool readers)
 {
@@ -234,7 +234,7 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
     return rc;
 }
 
-/* What the promise held, or (holders) who held it. */
+/* What the promise held, or (holders) what held it. */
 static int print_holds(const struct weft_history *h, const uint32_t *list, uint32_t count,
                        bool holders)
 {
@@ -263,7 +263,7 @@ static int print_holds(const struct weft_history *h, const uint32_t *list, uint3
     return rc;
 }
 
-/* What made it run, where no waits were recorded: the longest of these runs. */
+/* What made it run, if no waits were recorded: the longest of these runs. */
 static int print_runs(const struct weft_history *h, const struct weft_story *s)
 {
     const struct weft_model *m = h->m;
@@ -389,7 +389,7 @@ static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t mos
     putchar('\n');
 }
 
-/* Each line twice as long as the one before it. */
+/* Each line stands for twice the time of the line before it. */
 static void print_histogram(const struct weft_crowd *c)
 {
     uint64_t n[BUCKETS] = {0}, most = 0;

@@ -18,7 +18,7 @@ void cli_summary_close(struct cli_summary *s)
 /* Which promises an event of each kind mentions. */
 struct mention {
     bool first, second;
-    bool only_if_source; /* and none at all if the second one is the loop: the model's rule */
+    bool only_if_source; /* none at all if the second one is the loop, as in the model */
 };
 
 static void find_mentions(struct mention mention[WEFT_EVENT_KINDS])

@@ -6,7 +6,7 @@
  *         printf("%" PRIu64 "\n", s.events_total);
  *     cli_summary_close(&s);
  *
- * Says on standard error what is wrong. One thread. */
+ * Prints what is wrong on standard error. One thread. */
 #ifndef WEFT_CLI_SUMMARY_H
 #define WEFT_CLI_SUMMARY_H
 
@@ -21,7 +21,7 @@ struct cli_summary {
     uint64_t span_ns; /* from the first event to the latest */
 };
 
-/* Both return false after saying what is wrong. */
+/* On failure, both print why and return false. */
 bool cli_summary_open(struct cli_summary *s, const char *path);
 bool cli_summary_count(struct cli_summary *s);
 

@@ -19,7 +19,7 @@
 #define NOTES_MAX (64 << 10) /* bytes of a segment */
 #define IMAGE_MAX                                                                                  \
     (UINT64_C(1) << 20)  /* of an object's first segment: headers and notes are at its start */
-#define OBJECTS_MAX 4096 /* of a process: programs and libraries; it may mean harm */
+#define OBJECTS_MAX 4096 /* objects of a process: programs and libraries; it may be malicious */
 #define LOCK_TRIES 500
 
 /* ---- Reading and writing ---- */
@@ -63,7 +63,7 @@ bool cli_target_elsewhere(const struct cli_target *t)
            here.st_ino != there.st_ino;
 }
 
-/* Why memory of the process may not be touched. */
+/* Why the process's memory may not be accessed. */
 static void say_closed(const struct cli_target *t, int error)
 {
     char text[32] = "";
@@ -98,8 +98,8 @@ bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
     return cli_target_read(t, copy->at, c, copy->bytes);
 }
 
-/* Takes what is there for a copy, if it is the control structure of a loaded libweft. *version: of one that
- * is not ours. */
+/* Adds a copy if the memory there is the control structure of a loaded libweft. *version: that of a libweft with an
+ * unknown version. */
 static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
 {
     struct cli_copy *copy = &t->copy[t->copies];
@@ -129,8 +129,8 @@ static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
     t->copies++;
 }
 
-/* Looks through the notes of a segment, which may be in any of the object's mappings. bias: what is added to the
- * object's addresses. */
+/* Searches the notes of a segment, which may be in any of the object's mappings. bias: the offset added to the object's
+ * addresses. */
 static void look_at_notes(struct cli_target *t, const GElf_Phdr *segment, uint64_t bias,
                           uint32_t *version)
 {
@@ -275,7 +275,7 @@ void cli_target_gone(const struct cli_target *t)
 
 bool cli_target_lock(struct cli_target *t)
 {
-    /* Nobody but who may write to the process can have this file open. */
+    /* Only those who may write to the process can have this file open. */
     for (int i = 0; flock(t->mem, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
         if (i == LOCK_TRIES) {
             cli_say(t->name, "another weft ctl is at work on it; try again");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* libweft in another process: found in its memory, read, and asked for something. record/control.h says how
- * that works. */
+/* Finds libweft in another process's memory, reads its state and sends it requests. record/control.h says how that
+ * works. */
 #ifndef WEFT_CLI_TARGET_H
 #define WEFT_CLI_TARGET_H
 
@@ -12,7 +12,7 @@
 #include "record/control.h"
 #include "sample/aside.h"
 
-#define CLI_COPIES 16 /* of the library in one process; more are not looked at */
+#define CLI_COPIES 16 /* copies of the library in one process; more are ignored */
 
 struct cli_copy {
     uint64_t at;       /* of its struct weft_record_control */
@@ -25,46 +25,46 @@ struct cli_copy {
 
 struct cli_target {
     pid_t pid;
-    pid_t inner_pid; /* as the process calls itself, in a pid namespace */
+    pid_t inner_pid; /* the process's id in its own pid namespace */
     uid_t user;
     char name[32];    /* "process 4711", for messages */
     char program[64]; /* as ps shows it */
-    int mem; /* its memory, at the time it was opened: what it becomes by exec is another. -1: none */
+    int mem;          /* its memory when it was opened: after exec it has another. -1: none */
     struct sample_distant *memory; /* the same, to be read and written */
     bool narrow;                   /* it is a 32-bit program */
     unsigned copies, recorders;
     struct cli_copy copy[CLI_COPIES];
 };
 
-/* What became of finding it. */
+/* The result of the search. */
 enum cli_found {
     CLI_FOUND,
-    CLI_FOUND_NONE, /* it is there, but has no libweft that can be switched; said why, if that was asked */
-    CLI_FOUND_CLOSED, /* its memory may not be touched; said why likewise */
-    CLI_FOUND_GONE    /* there is no such process; said so */
+    CLI_FOUND_NONE, /* it exists, but has no libweft that can be switched; the reason was printed, if requested */
+    CLI_FOUND_CLOSED, /* its memory may not be accessed; the reason was printed likewise */
+    CLI_FOUND_GONE    /* there is no such process; that was printed */
 };
 
 /* Has to be closed in any case. */
 enum cli_found cli_target_open(struct cli_target *t, pid_t pid);
 void cli_target_close(struct cli_target *t);
 
-/* One weft ctl at a time may ask; waits a few seconds. False: after saying so. */
+/* Only one weft ctl at a time may send requests; waits a few seconds for others. False: it gave up and printed so. */
 bool cli_target_lock(struct cli_target *t);
 
-/* False: the process has ended, or is another program now, or does not answer: cli_target_gone says it. */
+/* False: the process has ended, has become another program, or does not answer: cli_target_gone prints which. */
 bool cli_target_read(const struct cli_target *t, uint64_t at, void *to, size_t bytes);
 
 /* Reads the control structure of a copy; what an older version lacks is 0. False as above. */
 bool cli_target_control(const struct cli_target *t, const struct cli_copy *copy,
                         struct weft_record_control *c);
 
-/* Stores a request, whose number, check and pid are filled in here, and the bytes that make the next call look
- * at it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
+/* Stores a request, whose number, check and pid are filled in here, and sets the bytes that make the next call check
+ * for it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
 bool cli_target_ask(const struct cli_target *t, struct weft_record_request *r);
 
 void cli_target_gone(const struct cli_target *t);
 
-/* The process has another root folder than we: names of files mean other files there. */
+/* Returns true if the process has a different root directory: file names mean other files there. */
 bool cli_target_elsewhere(const struct cli_target *t);
 
 #endif

@@ -18,7 +18,7 @@ json_t *cli_json_number(uint64_t n)
 
 json_t *cli_json_text(const char *text, size_t size)
 {
-    char *valid = malloc(3 * size + 1); /* a byte may take the place of three */
+    char *valid = malloc(3 * size + 1); /* one input byte may become three */
     if (!valid)
         return NULL;
     json_t *out = json_stringn(valid, weft_text_valid(valid, 3 * size, text, size));
@@ -31,8 +31,9 @@ json_t *cli_json_string(const char *text)
     return text ? cli_json_text(text, strlen(text)) : json_null();
 }
 
-/* Jansson escapes quotes, backslashes and the first 32 characters, and hands out whole characters. What else must not
- * leave as it is can only stand in a text. It hands out a few bytes at a time, so that a lock for each would cost most. */
+/* Jansson escapes quotes, backslashes and the first 32 characters, and hands out whole characters. Other unsafe
+ * characters can only occur in a text. Jansson hands out a few bytes at a time, so locking the stream for each piece
+ * would dominate the cost. */
 static int put(const char *text, size_t size, void *data)
 {
     FILE *out = data;
@@ -55,7 +56,7 @@ static bool write_and_free(json_t *o, size_t flags)
     const bool ok =
         o && json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
     json_decref(o);
-    return ok || ferror(stdout); /* cli_finish says that */
+    return ok || ferror(stdout); /* cli_finish reports it */
 }
 
 bool cli_json_print(json_t *o)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What comes from a trace, as JSON. The caller owns what is returned; NULL: no memory. Texts stay what they are, but for
- * bytes that are not UTF-8, which become U+FFFD; characters that must not leave as they are, are escaped. */
+/* Data from a trace as JSON. The caller owns the results; NULL: no memory. Texts are unchanged, except that bytes that
+ * are not UTF-8 become U+FFFD and unsafe characters are escaped. */
 #ifndef WEFT_CLI_TRACE_JSON_H
 #define WEFT_CLI_TRACE_JSON_H
 
@@ -8,9 +8,9 @@
 
 #include "model/model.h"
 
-/* An object with these keys and values, at most 16: CLI_OBJECT("name", text, "count", n, "list", array). CLI_SET adds them
- * to an object. A value is a number, a bool, a text (any bytes; NULL is null) or a json_t *, which is taken. An object of
- * which a part is missing for lack of memory is NULL. */
+/* An object with these keys and values, at most 16: CLI_OBJECT("name", text, "count", n, "list", array). CLI_SET adds
+ * them to an object. A value is a number, a bool, a text (any bytes; NULL is null) or a json_t *, whose ownership is
+ * taken. If memory runs out for any part, the object is NULL. */
 #define CLI_OBJECT(...)                                                                            \
     cli_json_object(json_object(), (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
 #define CLI_SET(object, ...)                                                                       \
@@ -19,16 +19,16 @@
 /* Adds a value to a list. False: no memory. */
 bool cli_json_append(json_t *list, json_t *value);
 
-/* Prints it on standard output, with a newline behind it, and releases it. False: no memory. */
+/* Prints it on standard output, followed by a newline, and releases it. False: no memory. */
 bool cli_json_print(json_t *o);
 
-/* For reports that are printed as they are made: before, then the value, which is released. False: no memory. */
+/* For reports that are printed piece by piece: prints `before`, then the value, which it releases. False: no memory. */
 bool cli_json_dump(json_t *o, const char *before);
 
-/* The same of the members of an object, without its braces. */
+/* The same for the members of an object, without its braces. */
 bool cli_json_dump_members(json_t *o);
 
-/* A time; null if it is none. */
+/* A time; null if there is none. */
 json_t *cli_json_time(int64_t ns, int64_t none);
 
 /* {"promise", "label", "type"}; the type of the event loop is null. */
@@ -89,8 +89,8 @@ json_t *cli_json_id(const struct weft_model *m, uint32_t promise);
 /* The first label of a promise, or null. */
 json_t *cli_json_label(const struct weft_model *m, uint32_t promise);
 
-/* Ends of a promise that had ended before, or of all (WEFT_ROOT): {"count", "first": [{"promise", "label", "ended_ns",
- * "by", "by_label", "again_ns"}]}. */
+/* Repeated ends of a promise that had already ended, or of all promises (WEFT_ROOT): {"count", "first": [{"promise",
+ * "label", "ended_ns", "by", "by_label", "again_ns"}]}. */
 json_t *cli_json_again(const struct weft_model *m, uint32_t promise);
 
 /* Sets "exit_status" and "signal": numbers, or null. */

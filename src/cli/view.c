@@ -24,7 +24,7 @@ struct request {
 
 static struct request request;
 
-/* Appends to the place as explore.h has it: what comes later counts. */
+/* Appends to a place (explore.h): later values override earlier ones. */
 static void append(struct request *r, const char *key, const char *value)
 {
     static const char plain[] =
@@ -37,7 +37,7 @@ static void append(struct request *r, const char *key, const char *value)
                                    (unsigned char)*value);
 }
 
-/* The option is called as in a place. */
+/* The option has the same name as the key of a place. */
 static void append_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     char number[32];
@@ -66,7 +66,7 @@ static void append_text(const struct cli_command *c, const struct cli_option *o,
     append(&request, o->name, text ? text : "1");
 }
 
-/* A link of a page is one, too: what follows the #. */
+/* A link to a page also works: the place is what follows the #. */
 static void set_place(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     struct request *r = &request;
@@ -99,8 +99,8 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-/* Beside this program where it was built; else where it is installed. Only from there: what PATH has under
- * that name may be of another version. */
+/* Next to this program in the build, else in the installed location. PATH is not searched: a program of that name there
+ * may be another version. */
 static const char *find_window(void)
 {
     static char path[PATH_MAX + sizeof PROGRAM];

@@ -9,13 +9,13 @@
 #include "base/array.h"
 #include "model/strings.h"
 
-/* In which way a text is what was asked for. */
+/* How a text matches what was asked for. */
 enum {
     LOOKED_AT = 1,
     WHOLE = 2,  /* the label */
-    SHAPE = 4,  /* the label but for its numbers */
+    SHAPE = 4,  /* the label, apart from its numbers */
     PART = 8,   /* a part of the label */
-    BEHIND = 16 /* the label, or its shape, stands behind the type and a space */
+    BEHIND = 16 /* the type, a space, and the label or its shape */
 };
 
 struct finder {
@@ -72,7 +72,7 @@ static unsigned flags_of(struct finder *f, uint32_t text)
     return *flags;
 }
 
-/* The ways in which names are tried, one after another. */
+/* The ways of matching names, in the order they are tried. */
 enum way { LABEL, SHAPED, TYPE, TYPE_AND_LABEL, PART_OF_LABEL, WAYS };
 
 static bool type_and_label(struct finder *f, uint32_t promise, uint32_t name)
@@ -136,7 +136,7 @@ bool cli_are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t
     return true;
 }
 
-/* Lists what it could be: families, in order of their first promise. */
+/* Lists the candidates: families, in order of their first promise. */
 static void say_ambiguous(const struct finder *f, const struct cli_which *w)
 {
     enum { LISTED = 10 };

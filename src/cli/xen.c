@@ -12,12 +12,12 @@
 
 #define PREFIX "xen:"
 
-/* How long to look at a guest for what its clock says: it may record rarely. */
+/* How long to watch a guest to see its clock: it may record rarely. */
 enum { SIGHT_MS = 100, SIGHT_AGAIN_MS = 16 };
 
 enum {
     DRIFT = 20000
-}; /* one clock against the other, by one part in so many: two good clocks under NTP */
+}; /* drift between the clocks: one part in this many, for two good clocks under NTP */
 
 bool cli_is_xen(const char *name)
 {
@@ -83,7 +83,7 @@ bool cli_xen_is_dead(enum weft_xen_state state)
     return state == WEFT_XEN_SHUT || state == WEFT_XEN_CRASHED || state == WEFT_XEN_GONE;
 }
 
-/* Than the earlier one, whatever the clocks have drifted since. */
+/* Returns true if it is better than the earlier one, even with the drift since then. */
 static bool is_worse(const struct weft_sight *s, const struct weft_sight *earlier)
 {
     uint64_t age = s->real_ns > earlier->real_ns ? s->real_ns - earlier->real_ns : 0;
