@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The calls of weft/weft.h for JavaScript. A promise's number is a double; 0 is the loop, or nobody. */
+/* The calls of weft/weft.h for JavaScript. A promise's number is a double; 0 is the loop, or none. */
 #include "addon.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ enum how { BY_UNKNOWN, BY_VALUE, BY_ERROR, BY_CANCEL };
 
 __thread struct thread *me;
 
-static __thread weft_promise running; /* what JavaScript said last; WEFT_LOOP, too */
+static __thread weft_promise running; /* what runs, as last told by JavaScript; may be WEFT_LOOP */
 
 struct call {
     napi_env env;
@@ -39,7 +39,7 @@ static weft_promise promise(const struct call *c, unsigned i)
     return (weft_promise)number(c, i);
 }
 
-/* As the one who does something: nobody is the loop. */
+/* As an actor, 0 (none) stands for the loop. */
 static weft_promise actor(const struct call *c, unsigned i)
 {
     const weft_promise p = promise(c, i);
@@ -110,7 +110,7 @@ static napi_value do_run(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* wake(p, because of q): p runs, too */
+/* wake(p, because of q): p runs, because q has ended */
 static napi_value do_wake(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -132,7 +132,7 @@ static napi_value do_create(napi_env env, napi_callback_info info)
     return give(env, p);
 }
 
-/* begin(parent, site): it runs at once */
+/* begin(parent, site): creates a promise that runs at once */
 static napi_value do_begin(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -172,7 +172,7 @@ static napi_value do_site(napi_env env, napi_callback_info info)
     return value;
 }
 
-/* here(): the index of the place where the program is, or -1 */
+/* here(): the index of the program's current place, or -1 */
 static napi_value do_here(napi_env env, napi_callback_info info)
 {
     napi_value value = NULL;
@@ -220,7 +220,7 @@ static napi_value do_read(napi_env env, napi_callback_info info)
 
 /* ---- Ending ---- */
 
-/* "Error: bad row", as the first line of a stack has it, without running any of the program's code. */
+/* "Error: bad row", like the first line of a stack trace, without running any of the program's code. */
 static void describe(napi_env env, napi_value error, char *to, size_t size)
 {
     napi_value stack = NULL, string = NULL;
@@ -247,7 +247,7 @@ static void describe(napi_env env, napi_value error, char *to, size_t size)
 
 enum { SAY, HOLD, UNHANDLED };
 
-/* settle(p, promise, by, what to do with a failure): as that promise has ended. Returns whether it has failed. */
+/* settle(p, promise, by, what to do with a failure): p ends the way `promise` has ended. Returns whether it has failed. */
 static napi_value do_settle(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -267,7 +267,7 @@ static napi_value do_settle(napi_env env, napi_callback_info info)
     return failed;
 }
 
-/* end(p, how, reason, by, what it is called at the end, if that is known only then) */
+/* end(p, how, reason, by, its name, if that is only known at the end) */
 static napi_value do_end(napi_env env, napi_callback_info info)
 {
     static const enum weft_ending endings[] = {WEFT_BY_UNKNOWN, WEFT_BY_VALUE, WEFT_BY_ERROR,
@@ -292,7 +292,7 @@ static napi_value do_label(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* path(object): of node's operation on files that is under way; '' if none is known */
+/* path(object): the path of node's pending file operation; '' if none is known */
 static napi_value do_path(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -316,7 +316,7 @@ static napi_value do_background(napi_env env, napi_callback_info info)
     return NULL;
 }
 
-/* hold(who, resource, how): 0: has one from now on, 1: gives one back, 2: waits for one */
+/* hold(promise, resource, how): 0: has one from now on, 1: gives one back, 2: waits for one */
 static napi_value do_hold(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -340,7 +340,7 @@ static napi_value do_counter(napi_env env, napi_callback_info info)
     return value;
 }
 
-/* count(index, value, add): by so much, or to that, which JavaScript has made a safe integer */
+/* count(index, value, add): adds or sets the value, which JavaScript has made a safe integer */
 static napi_value do_count(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -350,7 +350,8 @@ static napi_value do_count(napi_env env, napi_callback_info info)
 
 /* ---- The beginning ---- */
 
-/* start(path, bytes): in a process that weft record has not started itself. Returns whether it records. */
+/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns whether it
+ * records. */
 static napi_value do_start(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -371,7 +372,7 @@ static napi_value do_recording(napi_env env, napi_callback_info info)
     return value;
 }
 
-/* watched(): whether this thread is watched already, since node has been told twice to load us */
+/* watched(): whether this thread is already watched, because node was told twice to load us */
 static napi_value do_watched(napi_env env, napi_callback_info info)
 {
     napi_value value = NULL;
@@ -434,14 +435,14 @@ static napi_value stand_in(napi_env env, napi_callback_info info)
     tell(env, s->before, count, args + 1);
     napi_get_reference_value(env, s->original, &original);
     if (napi_call_function(env, self, original, count, args + 1, &result) != 0)
-        return NULL; /* what it has thrown goes on */
+        return NULL; /* what it has thrown is passed on */
     args[0] = result;
     tell(env, s->after, count + 1, args);
     return result;
 }
 
-/* wrap(function, name, before, after): one of C's, which stands in no stack. before is called with its arguments, after
- * with the result and those. */
+/* wrap(function, name, before, after): a C function, which appears in no stack trace. before is called with its
+ * arguments, after with the result and the arguments. */
 static napi_value do_wrap(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: ISC
-// Channels on which node, or the program, says what it does. Whoever speaks does not notice who listens.
+// Diagnostics channels on which node, or the program, publishes what it does. Publishers do not notice who listens.
 'use strict';
 
 const channels = require('diagnostics_channel');
 
-// Calls the functions of [name, function] with what is said on these channels, until what is returned is called.
+// Calls the functions of [name, function] with what is published on these channels. Returns a function that stops that.
 function listen(list, stepAside) {
   const stops = list.map(([name, hear]) => {
     const guarded = (message) => {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Counters that the program has named. They live as long as the process, for all its threads. */
+/* Counters that the program has named. They exist as long as the process, for all its threads. */
 #include "addon.h"
 
 #include <pthread.h>

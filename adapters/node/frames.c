@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The calls of JavaScript, without V8's help, which takes a microsecond or more: their frames are a chain, and V8 notes where
- * it has left JavaScript. How that looks differs from version to version, so it is found out from what V8 says of the
- * same stack, and compared with that at each place that is new. If they do not agree, V8 is asked every time. */
+/* Finds the JavaScript calls on the stack without V8's help, which takes a microsecond or more. The frames form a
+ * chain, and V8 notes where it has left JavaScript. The layout differs between versions, so it is derived from what V8
+ * says about the same stack, and checked against V8 at each new place. If they do not agree, V8 is asked every time. */
 #include "addon.h"
 
 #include <pthread.h>
@@ -12,9 +12,8 @@ enum { ISOLATE_WORDS = 512, ENTRY_WORDS = 16, INTERPRETERS = 4, REFUSALS = 32, F
 static __thread struct {
     const uintptr_t *left;      /* in the isolate: the frame by which JavaScript was left */
     const uintptr_t *outermost; /* in the isolate: the frame by which it was entered first */
-    unsigned
-        before; /* in a frame by which it was entered: the one by which it was left before that */
-    uintptr_t end; /* of the stack */
+    unsigned before; /* in an entry frame: the frame by which JavaScript was left before that */
+    uintptr_t end;   /* of the stack */
     uintptr_t
         interpreter[INTERPRETERS]; /* addresses within it, which are the same for all functions */
     unsigned refusals;
@@ -30,7 +29,7 @@ static bool is_entry(const uintptr_t *frame)
     return frame[-1] == 2 || frame[-1] == 4;
 }
 
-/* Its context stands there; in the others of V8's, a small even number. */
+/* A JavaScript frame has its context there; V8's other frames have a small even number. */
 static bool is_function(const uintptr_t *frame)
 {
     return frame[-1] & 1;
@@ -44,7 +43,7 @@ static bool interprets(uintptr_t pc)
     return false;
 }
 
-/* As V8 says where an interpreted function is. */
+/* Where an interpreted function is, in the same form as from V8. */
 static uintptr_t bytecode(const uintptr_t *frame)
 {
     return frame[-4] + (frame[-5] >> 32);
@@ -59,7 +58,8 @@ static void learn_interpreter(uintptr_t pc)
         }
 }
 
-/* The calls up to where JavaScript was entered; *frame is then that, or 0. said: what they are, if that is known. */
+/* The calls up to where JavaScript was entered; *frame becomes that frame, or 0. said: V8's list of them, if it is
+ * known. */
 static unsigned walk(uintptr_t *frame, uintptr_t *pc, unsigned most, const uintptr_t *said)
 {
     unsigned n = 0;
@@ -81,7 +81,7 @@ static unsigned walk(uintptr_t *frame, uintptr_t *pc, unsigned most, const uintp
     return n;
 }
 
-/* Where the frame by which JavaScript was left stands that the first of these calls has made; the last such word. */
+/* Where the address of the frame is stored by which the first of these calls left JavaScript; the last such word. */
 static unsigned find_frame(const uintptr_t *words, int step, unsigned count, uintptr_t below,
                            const uintptr_t *said)
 {
@@ -96,7 +96,7 @@ static unsigned find_frame(const uintptr_t *words, int step, unsigned count, uin
     return 0;
 }
 
-/* 0: not known. crossed: a bit for each number of calls within which JavaScript had been entered. */
+/* 0: not known. crossed: a bit for each number of calls within which JavaScript was entered. */
 static unsigned walk_all(uintptr_t *pc, unsigned most, uint32_t *crossed)
 {
     unsigned n = 0;
@@ -132,7 +132,8 @@ static unsigned find_word(const uintptr_t *words, unsigned count, uintptr_t what
     return i;
 }
 
-/* What is not known yet, from what V8 says. Where JavaScript was entered, it may say what of C++ did that, too. */
+/* Learns what is not known yet from what V8 says. Where JavaScript was entered, V8 may also list the C++ calls that did
+ * that. */
 static void find_all(const uintptr_t *isolate, const uintptr_t *said, unsigned count, unsigned most)
 {
     uintptr_t pc[FRAMES_MOST], below = (uintptr_t)__builtin_frame_address(0);
@@ -200,7 +201,7 @@ unsigned frames_learn(const void *isolate, uintptr_t *said, unsigned count, unsi
         memcpy(said, pc, n * sizeof *pc);
         return n;
     }
-    known.before = 0; /* perhaps they stand elsewhere */
+    known.before = 0; /* they may be elsewhere */
     known.outermost = NULL;
     if ((n || !known.left) && ++known.refusals == REFUSALS)
         known.left = NULL;

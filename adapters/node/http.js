@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// HTTP: a request that comes in is a promise, and what is done for it hangs under it; so is one that goes out. node tells
-// of both on channels of its own.
+// HTTP: an incoming request is a promise, and the work for it is below that promise; an outgoing request is one, too. node
+// reports both on its own channels.
 'use strict';
 
 const { listen } = require('./channels.js');
@@ -19,7 +19,7 @@ function onRequest({ request, response }) {
   const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`, true);
   if (!r.own) return;
   rows.set(request, r);
-  // What its parser calls from now on is for it.
+  // What its parser calls from now on is done for it.
   resources.Mine.set(hooks.executionAsyncResource(), r);
   core.turnInto(r);
   resources.watch(response, r, (it) => it.destroyed && !it.writableFinished && (rows.delete(request), true));

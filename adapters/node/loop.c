@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* The event loop is libuv's, which node exports: what it calls before and after it polls tells when it sleeps. These
- * handles keep no loop alive, and are closed before the loop is. */
+/* The event loop is libuv's, whose functions node exports: the handles that it calls before and after polling show when
+ * it sleeps. These handles do not keep a loop alive, and are closed before the loop is. */
 #include "addon.h"
 
 #include <dlfcn.h>
@@ -32,12 +32,12 @@ static void find(void *function, const char *name, bool *all)
     *all = *all && there;
 }
 
-/* A call that weft may notice a request by, from weft ctl; JavaScript hears of what came of it. */
+/* A call at which weft can notice a request from weft ctl; JavaScript is told the result. */
 static void look_for_switch(struct thread *t)
 {
     static struct weft_site site = {.file = NULL};
     weft_run(WEFT_LOOP);
-    if (t->paused && WEFT_IMPL_ON()) { /* is it still? */
+    if (t->paused && WEFT_IMPL_ON()) { /* is it still the same? */
         const weft_promise p = weft_impl_create_from(&site, WEFT_LOOP, "recording", "on again");
         t->paused = !p;
         weft_fulfill(p);
@@ -121,7 +121,8 @@ bool loop_watch(struct thread *t)
     return napi_add_async_cleanup_hook(t->env, at_end, t, &cleanup) == 0;
 }
 
-/* libuv's part of it is within node's, some words from the beginning, and begins with a pointer to the whole and its type. */
+/* libuv's request is inside node's object, some words from its start, and begins with a pointer to the object, and its
+ * type. */
 const char *loop_path(const void *request)
 {
     const uintptr_t *word = request;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// Places in the program: what makes a promise there, whose code it is, and what it is called.
+// Places in the program: what creates a promise there, whose code it is, and what it is called.
 'use strict';
 
 const { basename, sep } = require('path');
@@ -20,7 +20,7 @@ function ownerOf(file) {
   return file.includes('/node_modules/') ? LIBRARY : PROGRAM;
 }
 
-// The stack from whoever called us on, without our own calls. Nothing of the program's is asked, or changed.
+// The stack from our caller on, without our own calls. None of the program's code is called or changed.
 function frames() {
   const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
   const limit = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit');
@@ -38,9 +38,9 @@ function frames() {
     else delete Error.stackTraceLimit;
   }
   if (!Array.isArray(list)) return [];
-  const waiting = list.findIndex((c) => c.isAsync && c.isAsync()); // those are no callers
+  const waiting = list.findIndex((c) => c.isAsync && c.isAsync()); // those are not callers
   const all = (waiting < 0 ? list : list.slice(0, waiting)).map(frameOf);
-  // Ours, and what of node calls us.
+  // Our files, and those of node that call us.
   while (all.length > 0 && (all[0].file.startsWith(ours) || HOOKS.test(all[0].file))) all.shift();
   return all;
 }
@@ -63,7 +63,7 @@ function frameOf(c) {
     line: c.getLineNumber() || 0,
     column: c.getColumnNumber() || 0,
     start: line,
-    // The same for all calls of a function, and another one for another function.
+    // The same for all calls of one function, different for different functions.
     fn: `${file}:${line}:${c.getEnclosingColumnNumber ? c.getEnclosingColumnNumber() : name}`,
     owner: file ? ownerOf(file) : INTERNAL,
     top: !name && line <= 1,
@@ -144,7 +144,7 @@ function describe() {
   return list[0].file ? describeCall(list) : describeBuiltin(list);
 }
 
-// Where something that is no promise is made: by the program, with what.
+// Where the program creates something that is not a promise, and what it calls for that.
 function caller() {
   const list = frames();
   const k = list.findIndex((f) => f.file && f.owner !== INTERNAL);

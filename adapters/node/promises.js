@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// What V8 says of promises, told to weft. A call of an async function is a promise; so are new Promise, then and all that
-// combines. What V8 makes for an await is none: it says who waits for what.
+// Passes what V8 reports about promises to weft. A call of an async function is a promise; so are new Promise, then and what
+// combines promises. A promise that V8 makes for an await is not shown: it says what waits for what.
 'use strict';
 
 const { promiseHooks } = require('v8');
@@ -13,10 +13,10 @@ const program = require('./said.js');
 const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
 const SAY = 0, HOLD = 1, UNHANDLED = 2; // what to do with a failure
-const SURE = 16; // so many awaits tell what a function does
+const SURE = 16; // this many awaits show what a function does
 const NESTED = 1024;
 
-// What is known of a promise stands in the promise, where nobody else can see it, and goes with it.
+// What is known of a promise is stored in the promise itself, invisible to others, and is freed with it.
 class Known extends class { constructor(object) { return object; } } {
   #of;
   constructor(promise, of) {
@@ -33,23 +33,23 @@ const sites = [];
 const sitesByKey = new Map();
 let on = false;
 
-// Who runs: a call that has not been suspended, else what the loop has called.
+// What runs: a call that has not been suspended, else what the loop has called.
 let calls = [], base = 0, current = null;
 const bases = [], currents = [], entered = []; // entered: the number by which async_hooks knows it, or 0
 const loop = { id: NOBODY, own: false, kind: 0, done: false, steps: 0, waiter: null };
 
-let lastEnded; // of which it is not known yet how
+let lastEnded; // of which it is not known yet how they ended
 const failed = []; // of late
 let lastId = 0, lastBy = 0;
 let wrapper = null; // what has just been made for an await
 let turn = 0;
 let lastMade = null; // by new Promise
 let lastMember = null; // what Promise.all and the like are making
-let nextRequest = null; // what the program calls the call that it is about to make
+let nextRequest = null; // the name that the program gives to its next call
 let serving = false;
 const roots = [], modules = new Map();
 
-let said = -1, saidTurn = 0; // who runs, as weft was told last, and in which turn of the loop
+let said = -1, saidTurn = 0; // what runs, as weft was last told, and in which turn of the loop
 
 function runs(id) {
   if (id === said && saidTurn === shared[1]) return;
@@ -102,7 +102,7 @@ function isWaitedFor(q, reader) {
   if (q.failed) tellFailure(q, SAY);
 }
 
-// The caller is to have asked native.here().
+// The caller must have called native.here().
 function learn() {
   const s = describe();
   const key = `${s.kind} ${s.fn} ${s.label} ${s.visible} ${s.top}`;
@@ -135,7 +135,7 @@ function make(promise, s, parent, starts = false) {
   return r;
 }
 
-// The number of what somebody waits for. What is not shown of a library is, once somebody else waits for it.
+// The number of an awaited promise. A library's promise that is not shown becomes visible once other code waits for it.
 function numberFor(q, reader) {
   if (q.own || q.done || q.id === reader.id) return q.own ? q.id : 0;
   if (!q.site || q.site.owner === INTERNAL) return 0;
@@ -190,7 +190,7 @@ function moduleRan(r) {
   native.end(r.id, 1, '', r.id);
 }
 
-// Whose call it is that awaits at that place. What lies above it has returned.
+// The call that awaits at that place. The calls above it have returned.
 function suspended(s) {
   for (let i = calls.length - 1; i >= base; i--) {
     const r = calls[i];
@@ -219,7 +219,7 @@ function onInit(promise, parent) {
       suspend(promise, who, undefined);
       return;
     }
-    // What has ended already holds nobody up. Where a call has done nothing but await, it is not asked for the place.
+    // A promise that has already ended delays nothing. If a call has done nothing but await, its place is not looked up.
     if (parent !== undefined && (q === undefined || q.done) && who.kind === CALL && who.site.awaits > SURE && !who.site.main) {
       calls.pop();
       suspend(promise, who, q, false).guessed = who.steps;
@@ -288,7 +288,7 @@ function suspend(promise, owner, q, main) {
   return r;
 }
 
-// What then makes, or what the like of it is made for.
+// What `then` creates, or what a similar promise is created for.
 function hangOn(promise, s, who, q) {
   let owner = null;
   if (s.kind === MEMBER) owner = lastMember;
@@ -302,7 +302,7 @@ function hangOn(promise, s, who, q) {
     return;
   }
   if (s.swallows) {
-    // Who throws a failure away has not looked at it.
+    // Code that discards a failure has not handled it.
     new Known(promise, { kind: THEN, id: NOBODY, own: false, done: false, site: undefined, on: 0, waiter: null });
     return;
   }
@@ -344,7 +344,7 @@ function drop() {
   if (entered.pop() !== 0) resources.returned(r);
 }
 
-// Nothing is nested so deep: these have returned.
+// Nothing is nested this deeply: these have returned.
 function forgetHalf() {
   const gone = bases[NESTED / 2];
   calls.splice(0, gone);
@@ -422,7 +422,7 @@ function onSettled(promise) {
   }
 }
 
-// A hook that fails is not to be seen by the program.
+// The program must not notice a hook that fails.
 function guard(hook) {
   return (promise, parent) => {
     try {
@@ -465,7 +465,7 @@ function flush(last) {
   if (last) resources.look(1e9);
 }
 
-// What the others need of what is here.
+// What the other files need from this one.
 const core = {
   loop,
   running,
@@ -514,7 +514,7 @@ const core = {
   },
 };
 
-// The program ends itself: what does that, and what waits for it, does not hang.
+// The program ends itself: the promise that does so, and what waits for it, does not hang.
 function exits(code) {
   let r = running();
   for (let n = 0; r && n < 1000; n++, r = r.waiter) {
@@ -524,7 +524,7 @@ function exits(code) {
   if (code === undefined || Number(code) === 0) for (const id of roots) native.background(id);
 }
 
-// What is under way when an exception ends the program does not hang; who has thrown it has failed.
+// What is pending when an exception ends the program does not hang; the call that threw it has failed.
 function dies(error, rejected) {
   const r = running();
   if (r.own && !r.done && !rejected) {

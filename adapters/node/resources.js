@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
 // What node itself waits for: timers, files, names, connections, processes. async_hooks says when such a thing begins, and
-// when node calls back for it; who has begun it, and where, is what runs then.
+// when node calls back for it; what runs at the beginning has begun it.
 'use strict';
 
 const hooks = require('async_hooks');
@@ -9,10 +9,10 @@ const { INTERNAL, caller, place } = require('./places.js');
 
 const RESOURCE = 40;
 
-// What is named when it is known, and not before: the first name is the one that is shown.
+// Things whose name is set only once it is known, because the first name is the one that is shown.
 const LATE = new Set(['fs', 'dns', 'connect', 'process']);
 
-// [type, one call back ends it]; what is not here runs as whoever has made it.
+// [type, one callback ends it]; types that are not listed run as their creator.
 const KINDS = new Map([
   ['Timeout', ['timer', true]],
   ['FSREQCALLBACK', ['fs', true]],
@@ -40,7 +40,7 @@ const OF_NODE = /^[A-Z0-9_]+$/;
 let native, core;
 const NAMES = new Map([['asyncBufferWrapper', 'zlib'], ['processChunk', 'zlib']]);
 
-// Who runs when node calls back for it stands in the thing itself, where nobody else can see it, and goes with it.
+// What runs when node calls back is stored in the resource itself, invisible to others, and is freed with it.
 class Mine extends class { constructor(object) { return object; } } {
   #of;
   static of(thing) {
@@ -58,7 +58,7 @@ const SOON = 1024;
 const soonIds = new Float64Array(SOON), soon = new Array(SOON).fill(undefined);
 
 const late = []; // what is named once the function that makes it has returned
-const watched = []; // what may be given up without a word: [what it is, its row, whether it is over]
+const watched = []; // what may be abandoned without notice: [what it is, its row, whether it is over]
 let hand = 0;
 let owner; // node's own name for whose handle it is
 
@@ -71,7 +71,7 @@ function learn() {
   let s = sitesByKey.get(key);
   if (!s) {
     s = { index: native.site('', ''), user, called: outer, where: user ? place(user, user.line) : '' };
-    // Node's own timers, for sockets and dates, are none of the program's.
+    // Node's own timers, for sockets and dates, do not belong to the program.
     const inner = list.find((f) => f.file && f.file !== 'node:internal/async_hooks');
     s.direct = !!called && called.owner === INTERNAL && !!user;
     s.own = !!inner && /^node:(internal\/)?timers$/.test(inner.file) && !!called && /^node:timers$/.test(called.file);
@@ -92,7 +92,7 @@ function watch(thing, r, over) {
   look(2);
 }
 
-// Looks at some of those that may have been given up.
+// Checks some of those that may have been abandoned.
 function look(most) {
   for (let n = Math.min(most, watched.length); n > 0 && watched.length > 0; n--) {
     if (hand >= watched.length) hand = 0;
@@ -126,7 +126,7 @@ function onInit(id, type, trigger, resource) {
       else if (!OF_NODE.test(type)) Mine.set(resource, who);
       return;
     }
-    // A timer that keeps no loop alive from the beginning is one of node's own, for a socket or a date.
+    // A timer that does not keep the loop alive from the start is one of node's own, for a socket or a date.
     if (type === 'Timeout' && resource.hasRef && !resource.hasRef()) return;
     const index = native.here();
     const s = index >= 0 ? sites[index] : learn();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Places in the program. To ask V8 for a stack with names takes some microseconds, and where the machine is takes
- * little: so what was found out about a place is kept by the addresses of code. They hold until a garbage
- * collection moves code; then all is forgotten. */
+/* Places in the program. Asking V8 for a stack with names takes some microseconds; reading the code addresses of the
+ * calls takes little. So what was learnt about a place is cached by its code addresses. They are valid until a garbage
+ * collection moves code; then the cache is cleared. */
 #include "addon.h"
 
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void forget(void)
         memset(keys, 0, KEYS * sizeof *keys);
 }
 
-/* Two places for each; the newer one takes the first. */
+/* Two slots for each hash; the newer entry takes the first. */
 static int32_t find(uint64_t of)
 {
     const struct key *k = &keys[of & (KEYS - 2)];
@@ -79,7 +79,7 @@ int32_t site_here(void)
         found = (n = v8_where(pc, FAR)) ? find(far_of(pc, n)) : -1;
     if (found >= 0 || (n = v8_sample(pc, FAR)) == 0)
         return found;
-    last_near = near_of(pc, n); /* what is learnt now is what V8 says */
+    last_near = near_of(pc, n); /* what is learnt now comes from V8 */
     last_far = far_of(pc, n);
     found = find(last_near);
     return found == DEEP ? find(last_far) : found;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A value of Node-API is a handle of V8's, and node exports V8's functions. Their names are those of V8 10.2 (Node 18)
- * to 14.6 (Node 26); what is not there under its name is done without. */
+ * to 14.6 (Node 26); a function that is not there under its name is not used. */
 #include "addon.h"
 
 #include <dlfcn.h>
@@ -60,14 +60,13 @@ void *v8_native(napi_value object)
 {
     if (!field_count || !field)
         return NULL;
-    const int n =
-        field_count(object); /* before the pointer stands whose it is, in newer versions */
-    return n > 0 ? field(object, n > 1, 0) : NULL; /* newer ones say first whose it is */
+    const int n = field_count(object); /* in newer versions, the pointer is preceded by its owner */
+    return n > 0 ? field(object, n > 1, 0) : NULL; /* newer versions begin with the owner */
 }
 
 unsigned v8_sample(uintptr_t *pc, unsigned most)
 {
-    /* Larger than V8's, which begin with these. */
+    /* Larger than V8's own structures, which begin with these fields. */
     struct {
         void *pc, *sp, *fp, *rest[5];
     } registers = {.sp = __builtin_frame_address(0), .fp = __builtin_frame_address(0)};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// Loaded first by every node that weft record, or a program that it runs, starts: it stands in NODE_OPTIONS. Any version of
-// node may read this. It begins to record, or says why it does not, and is not to be found in the program afterwards.
+// Loaded first by every node that weft record, or a program that it runs, starts: NODE_OPTIONS names it. Any version of
+// node must be able to read it. It starts recording, or prints why not, and leaves no trace in the program.
 'use strict';
 (function () {
   var fs = require('fs');
@@ -13,7 +13,7 @@
     }
   }
 
-  // What only starts others: the programs are what one wants to see.
+  // Tools that only start other programs: users want to see those programs.
   function isTool() {
     var main = process.argv[1] || '';
     try {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The module that _weft_asyncio.py and _weft_trio.py put hooks into these with: see hooks.h. */
+/* The module with which _weft_asyncio.py and _weft_trio.py install hooks in asyncio and trio: see hooks.h. */
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
@@ -55,7 +55,8 @@ static PyObject *init(PyObject *self, PyObject *args)
     Py_RETURN_TRUE;
 }
 
-/* init_asyncio(its folder, whether tasks may be eager, CancelledError, Task, Future, two of a task's steps, concurrent.futures.Future) */
+/* init_asyncio(its folder, whether tasks may be eager, CancelledError, Task, Future, two of a task's steps,
+ * concurrent.futures.Future) */
 static PyObject *init_asyncio(PyObject *self, PyObject *args)
 {
     const char *folder;
@@ -93,7 +94,7 @@ static PyObject *collected(PyObject *self, PyObject *args)
     else if (gc_begun_ns && on()) {
         const uint64_t took_ns = now_ns() - gc_begun_ns;
         thread_named();
-        if (thread_is_named) /* else the thread has just begun, and would be called otherwise for ever */
+        if (thread_is_named) /* else the thread has just started and would keep the wrong name for ever */
             weft_gc(took_ns);
     }
     Py_RETURN_NONE;
@@ -108,7 +109,7 @@ static PyObject *forked(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* At the end of the program, before the interpreter takes everything apart: what is pending then stays so. */
+/* At the end of the program, before the interpreter tears everything down: what is pending then stays pending. */
 static PyObject *stop(PyObject *self, PyObject *none)
 {
     (void)self;
@@ -120,7 +121,8 @@ static PyObject *stop(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* start(path, bytes): of a process that weft record has not started itself. Returns whether it records. */
+/* start(path, bytes): starts recording in a process that weft record has not started itself. Returns whether it
+ * records. */
 static PyObject *start(PyObject *self, PyObject *args)
 {
     const char *path;

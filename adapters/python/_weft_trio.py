@@ -10,7 +10,7 @@ from trio._core import _instrumentation, _run
 import _weft
 from _weft_hooks import *
 
-# Of functions in which a task waits; what they are called.
+# The functions in which a task waits, and the names shown for them.
 TOLD = (
     (SLEEP, "sleep", trio.sleep),
     (SLEEP, "sleep_until", trio.sleep_until),

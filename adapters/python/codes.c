@@ -37,7 +37,7 @@ static bool same_place(const void *entry, const void *wanted)
 static struct table codes = {.hash = hash_code, .same = same_code};
 static struct table places = {.hash = hash_place, .same = same_place};
 
-/* A copy that the caller keeps; NULL without an exception: there is none. */
+/* A copy that the caller owns; NULL without an exception: there is none. */
 static char *copy_text(PyObject *text)
 {
     char *copy = NULL;
@@ -184,7 +184,7 @@ void runtime_add(const char *folder, PyObject *cancelled)
 struct place *place_of(const struct code *where, unsigned line, const struct code *what,
                        enum place_use use)
 {
-    static struct place none; /* it is no literal, and nothing is kept in it */
+    static struct place none; /* it is not a literal, and nothing is stored in it */
     const struct place key = {.where = where, .what = what, .line = line, .use = use};
     struct place *p = table_find(&places, &key);
     if (p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What is known of code objects: names, files, whose code it is; and the places that create promises. */
+/* What is known about code objects: names, files, whose code it is; and the places that create promises. */
 #ifndef WEFT_PYTHON_CODES_H
 #define WEFT_PYTHON_CODES_H
 
@@ -26,7 +26,7 @@ enum code_kind { /* of asyncio's and trio's functions that create a future: what
                  CODE_READ,      /* "self" waits for bytes */
                  CODE_SERVE,     /* serves, or is meant to wait, until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
-                 CODE_RUN,       /* the loop calls from here */
+                 CODE_RUN,       /* the loop makes its calls from here */
                  CODE_JOB,       /* a thread does "sync_fn" */
                  CODE_SAID,      /* is a request that the program names: "number" */
                  CODE_AIOHTTP,   /* answers a request: "request" */
@@ -37,7 +37,7 @@ enum code_kind { /* of asyncio's and trio's functions that create a future: what
 enum code_owner { CODE_PROGRAM, CODE_LIBRARY, CODE_RUNTIME /* asyncio, trio */ };
 
 struct code {
-    PyObject *object; /* kept: its address stays its own */
+    PyObject *object; /* a reference is kept, so its address is not reused */
     const char *name, *file;
     unsigned line;
     enum code_kind kind;
@@ -45,24 +45,24 @@ struct code {
     bool inlined; /* a comprehension: a part of the function around it */
 };
 
-/* Never NULL; that of "?" if there is no memory, or there are too many. name: its qualified name, or NULL if the
- * code itself must say. Leaves no exception. */
+/* Never NULL; the entry "?" if there is no memory, or if there are too many. name: its qualified name, or NULL to take
+ * it from the code. Leaves no exception. */
 const struct code *code_of(PyObject *object, PyObject *name);
 
-/* The same, of what has been asked for before; else NULL. */
+/* The same, but only if it was requested before; else NULL. */
 const struct code *code_known(PyObject *object);
 
 /* The line of an instruction of a code; 0: it has not been set. */
 unsigned code_line(const struct code *c, unsigned instruction);
 void code_set_line(const struct code *c, unsigned instruction, unsigned line);
 
-/* Says before anything else what a code object is. Returns 0 or -1 with an exception. */
+/* Declares, before anything else, the type of code objects. Returns 0 or -1 with an exception. */
 int code_tell(PyObject *object, PyObject *name, int kind);
 
-/* Where the standard library lies. */
+/* The folder of the standard library. */
 void code_library(const char *folder);
 
-/* asyncio and trio, each from when it is imported on: where it lies, and its exceptions that cancel. */
+/* asyncio and trio, each once it has been imported: its folder, and its exceptions that cancel. */
 enum { RUNTIMES = 2 };
 extern struct runtime {
     char *folder;
@@ -72,17 +72,17 @@ void runtime_add(const char *folder, PyObject *cancelled);
 
 enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB, FOR_TIMER };
 
-/* Somebody's line that makes something. */
+/* A line of code that creates something. */
 struct place {
     const struct code *where, *what; /* what: the function that was called there, or where itself */
     unsigned line;
     enum place_use use;
     unsigned made; /* for FOR_COUNT */
-    char *label;   /* of all that is made there, or NULL */
+    char *label;   /* the label of everything created there, or NULL */
     struct weft_site site;
 };
 
-/* Never NULL. FOR_LABELLED: each has a label of its own; else all that is made there has the same one. */
+/* Never NULL. FOR_LABELLED: each has a label of its own; else everything created there has the same label. */
 struct place *place_of(const struct code *where, unsigned line, const struct code *what,
                        enum place_use use);
 

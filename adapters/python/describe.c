@@ -15,7 +15,8 @@ static void put(char *to, size_t size, const char *text)
         snprintf(to + n, size - n, "%s", text);
 }
 
-/* What a class of Python's own says of an object, whatever the object's class would say: a new reference, or NULL. */
+/* Describes an object with the method of a class of Python's own, whatever the object's class overrides: a new
+ * reference, or NULL. */
 static PyObject *as(PyObject *class, const char *name, PyObject *object)
 {
     PyObject *all = PyObject_GetAttrString(class, "__dict__");

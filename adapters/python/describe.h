@@ -4,11 +4,12 @@
 
 #include "codes.h"
 
-/* An exception, as it would stand in a traceback: ValueError('bad row 7'). Nothing of the program's own runs for it:
- * of what is no plain text or number only the class is named, ClientError(<Key>, 111). Leaves no exception. */
+/* An exception as in a traceback: ValueError('bad row 7'). None of the program's own code runs for it: arguments that
+ * are not plain texts or numbers are shown by their class, ClientError(<Key>, 111). Leaves no exception. */
 void describe(char *to, size_t size, PyObject *exception);
 
-/* "sleep 0.5 s", by a number of seconds, or "sleep": it is none, or NULL. Takes the reference. Leaves no exception. */
+/* "sleep 0.5 s" for a number of seconds; "sleep" if it is not a number, or NULL. Takes the reference. Leaves no
+ * exception. */
 void describe_sleep(char *to, size_t size, PyObject *delay);
 
 #endif

@@ -51,9 +51,9 @@ void eager_end(struct promise *p, PyObject *task, struct promise *before)
     put_back(&raised);
 }
 
-/* ---- What stands for a coroutine ---- */
+/* ---- A stand-in for a coroutine ---- */
 
-/* aiohttp gives it to a task that begins at once, of which nobody tells us. To asyncio it is a coroutine. */
+/* aiohttp passes it to a task that starts at once, which is not reported to us. To asyncio it is a coroutine. */
 static PyObject *begun_type;
 
 PyObject *eager_coroutine(PyObject *coroutine)
@@ -66,7 +66,7 @@ PyObject *eager_coroutine(PyObject *coroutine)
     return inner;
 }
 
-/* It has run without an object of its task, and has raised r, or waits for what it has given. */
+/* It has run without a task object, and has raised r, or waits for what it has yielded. */
 static void stopped(struct promise *p, PyObject *waits_for, struct raised *r)
 {
     if (waits_for) {
@@ -85,7 +85,7 @@ static void stopped(struct promise *p, PyObject *waits_for, struct raised *r)
         Py_XDECREF(value);
     } else if (r->value) {
         failed_with(p, r->value);
-        weft_read(WEFT_LOOP, p->id); /* aiohttp looks at once */
+        weft_read(WEFT_LOOP, p->id); /* aiohttp looks at it at once */
     }
 }
 
@@ -154,7 +154,7 @@ static PyObject *begun_get(PyObject *self, PyObject *name)
     return stand_in_get(self, name);
 }
 
-/* aiohttp makes a coroutine that answers a request, and then a task of it. */
+/* aiohttp creates a coroutine that answers a request, and then a task from it. */
 HOOK_ALL(handle_request)
 {
     PyObject *coroutine = call_all(&hook_handle_request, self, args, names);

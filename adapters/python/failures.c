@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* Failures at which somebody looks, or nobody; and what only says that somebody has cancelled. */
+/* Failures that are handled or that nobody looks at; and exceptions that only mean a cancellation. */
 #include "futures.h"
 #include "names.h"
 
 enum { FAILED_MAX = 256, DEEP = 8 };
 
-/* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
+/* asyncio knows whether a failure was retrieved, and reports it when the future is gone. Futures that still exist are
+ * checked now and then. */
 static struct promise *failed[FAILED_MAX];
 static unsigned faileds, next_failed;
 
-/* Gone, but asyncio has not spoken yet. */
+/* The future is gone, but asyncio has not reported it yet. */
 static struct {
     PyObject *object;
     weft_promise id;
@@ -70,12 +71,12 @@ void failures_forked(void)
     faileds = gones = 0;
 }
 
-/* Of a cycle of garbage the promise is gone before asyncio speaks; else asyncio speaks first. */
+/* In a garbage cycle, the promise is gone before asyncio reports; else asyncio reports first. */
 void never_looked_at(PyObject *future)
 {
     struct promise *p = promise_find(future);
     if (p)
-        looked_at(p); /* we need not look any more */
+        looked_at(p); /* no more checks are needed */
     for (unsigned i = 0; i < gones; i++)
         if (gone[i].object == future)
             gone[i] = gone[--gones];

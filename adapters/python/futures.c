@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A task is a promise; so is a future, and each coroutine that a task waits in. Those are found by a look at the chain
- * of coroutines when a task stops: what is new in it was called, what is gone has returned. */
+/* A task is a promise; so is a future, and each coroutine that a task waits in. Those are found in the chain of
+ * coroutines when a task stops: new ones were called, missing ones have returned. */
 #include "futures.h"
 #include "describe.h"
 
@@ -78,7 +78,7 @@ const char *base_name(const char *file)
 /* ---- Where something is made ---- */
 
 struct maker {
-    const struct code *where; /* the first code on the way out that is not asyncio's; else what */
+    const struct code *where; /* the first calling code that is not asyncio's; else what */
     unsigned line;            /* in it */
     const struct code *what;  /* the function of asyncio's that it has called; else where */
     PyObject *frame;          /* the innermost one; owned */
@@ -93,7 +93,7 @@ const struct code *code_of_frame(PyObject *frame)
     return c;
 }
 
-/* Python decodes a table for it, which takes longer the longer the function is: so it is kept by instruction. */
+/* To find it, Python decodes a table, which takes longer the longer the function is: so it is cached by instruction. */
 static unsigned line_of(const struct code *c, PyObject *frame)
 {
     PyObject *lasti = get(frame, s_f_lasti);
@@ -214,7 +214,7 @@ struct promise *of_primitive(PyObject *object, const char *name)
     return p;
 }
 
-/* Its own promise, which stays pending: a lock's is there to say who has it. */
+/* Its own promise, which stays pending: that of a lock shows what holds it. */
 weft_promise id_of_primitive(struct promise *p, const char *type)
 {
     static struct weft_site site = {.file = NULL};
@@ -252,7 +252,7 @@ static struct promise *add_of_self(PyObject *future, const struct maker *m)
         if (p && m->kind == CODE_ACQUIRE && holds_are_told()) {
             const weft_promise lock = id_of_primitive(owner, m->what->name);
             weft_wait_by(p->id, lock);
-            /* A task that does nothing else gets it for another one, which is not known. */
+            /* A task that does nothing else fetches it for another task, which is not known. */
             p->lock = m->where->owner != CODE_RUNTIME ? lock : 0;
         }
     }
@@ -289,7 +289,7 @@ static struct promise *add_of_stream(PyObject *future, const struct maker *m)
     return p;
 }
 
-/* What is known of it is who made it: a function of asyncio's, or a line of the program. */
+/* Only its creator is known: a function of asyncio's, or a line of the program. */
 static weft_promise create_unnamed(const struct maker *m)
 {
     char label[TEXT_BYTES];
@@ -349,7 +349,7 @@ struct promise *add_future(PyObject *future)
 const struct code *code_of_coroutine(PyObject *coroutine)
 {
     PyObject *object = NULL, *name = NULL;
-    /* An attribute that is not there costs more than all the rest. */
+    /* Looking up an attribute that does not exist costs more than everything else. */
     if (Py_TYPE(coroutine) == async_type)
         object = get(coroutine, s_ag_code);
     else if (Py_TYPE(coroutine) != generator_type)
@@ -415,7 +415,7 @@ struct promise *of_task(PyObject *task)
     if (p)
         return p;
     PyObject *coroutine = eager_coroutine(get(task, s__coro));
-    if (!coroutine || coroutine == Py_None) { /* it ended before anybody told of it */
+    if (!coroutine || coroutine == Py_None) { /* it ended before it was reported */
         Py_XDECREF(coroutine);
         return NULL;
     }
@@ -425,7 +425,7 @@ struct promise *of_task(PyObject *task)
     return p;
 }
 
-/* One that nobody has seen come: gather's, or of a class of the program's own. */
+/* A future whose creation was not noticed: gather's, or one of a class of the program's own. */
 static struct promise *of_other(PyObject *future)
 {
     static struct weft_site site = {.file = NULL};
@@ -530,8 +530,8 @@ static bool add_call(struct promise *p, PyObject *coroutine, const struct code *
     return true;
 }
 
-/* The asynchronous generator that something is to make go on; takes the reference to that. Only the garbage collector
- * knows. */
+/* The asynchronous generator that an object is to resume; takes the reference to the object. Only the garbage collector
+ * knows it. */
 static PyObject *async_of(PyObject *next)
 {
     PyObject *all = PyObject_CallFunctionObjArgs(referents, next, NULL), *found = NULL;
@@ -564,13 +564,13 @@ static PyObject *inner_of(PyObject *coroutine)
     return NULL;
 }
 
-/* Whether it is the same one, and not another one at its address. */
+/* Returns true if it is the same object, and not another one at its address. */
 static bool is_call_of(const struct call *c, PyObject *coroutine)
 {
     return c->coroutine == coroutine && promise_referent(c->ref) == coroutine;
 }
 
-/* A task has stopped: in which coroutines? */
+/* A task has stopped: finds the coroutines it is in. */
 void follow_calls(struct promise *p)
 {
     PyObject *at = p->coroutine, *inner;
@@ -676,7 +676,7 @@ PyObject *task_of(PyObject *handle)
     return task;
 }
 
-/* Whether a task that waited for a lock has got it, and goes on with it. */
+/* Returns true if a task that waited for a lock has got it and continues with it. */
 static bool got_it(PyObject *task)
 {
     PyObject *future = get(task, s__fut_waiter), *cancelled = get(task, s__must_cancel);

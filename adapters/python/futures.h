@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Tasks, futures, and what asyncio makes of them, as promises. The interpreter's lock is held; nothing here leaves an
- * exception, and where one may be set, the caller puts it aside before. */
+ * exception; if one may be set, the caller must save it before. */
 #ifndef WEFT_PYTHON_FUTURES_H
 #define WEFT_PYTHON_FUTURES_H
 
@@ -8,16 +8,16 @@
 #include "promises.h"
 
 extern __thread struct promise *current; /* the task that runs on this thread, or NULL */
-extern __thread bool ending; /* the loop of this thread cancels what is left: that is no news */
-extern bool aside;           /* nothing is recorded any more */
+extern __thread bool ending;             /* this thread's loop cancels what is left: not reported */
+extern bool aside;                       /* recording has ended */
 
 static inline bool on(void)
 {
     return WEFT_IMPL_ON() && !ending && !aside;
 }
 
-/* The classes of coroutines, generators, asynchronous ones, and of what makes these go on, by a value or an exception; asyncio's
- * Task and Future, two of a task's steps. Return 0, or -1 with an exception. */
+/* The classes of coroutines, generators, asynchronous generators, and of the objects that resume these with a value or
+ * an exception; asyncio's Task and Future, and two of a task's steps. Return 0, or -1 with an exception. */
 int futures_init(PyObject *const classes[5], PyObject *get_referents);
 int futures_asyncio(PyObject *const classes[4]);
 
@@ -31,7 +31,7 @@ PyObject *get(PyObject *object, PyObject *name);
 PyObject *local(PyObject *frame, PyObject *name);
 PyObject *local_of(PyObject *coroutine, PyObject *name);
 
-/* A text of Python's; "?" if it is none. */
+/* A Python str as text; "?" if it is not one. */
 void copy_text(char *to, size_t size, PyObject *text);
 
 /* What follows the last slash. */
@@ -43,25 +43,26 @@ weft_promise running(void);
 /* Borrowed, and never NULL, as code_of. */
 const struct code *code_of_frame(PyObject *frame);
 
-/* The promise of a task or future; creates it if nobody has seen it come. 0: there is none. */
+/* The promise of a task or future; creates it if its creation was not noticed. 0: there is none. */
 weft_promise of_object(PyObject *future);
 struct promise *of_task(PyObject *task); /* NULL: there is none */
 
-/* Of a coroutine that runs before there is its task; once there is: that has what the coroutine had. NULL: there is none. */
+/* The promise of a coroutine that runs before its task exists; and, once it exists, the task takes over the coroutine's
+ * promise. NULL: there is none. */
 struct promise *add_begun(PyObject *coroutine);
 struct promise *take_over(PyObject *task, struct promise *begun);
 
 /* What a promise failed with. */
 void failed_with(struct promise *p, PyObject *exception);
 
-/* The same, but of what is pending, and is no lock or the like. */
+/* The same, but only if it is pending and not a lock or the like. */
 weft_promise of_pending(PyObject *future);
 
-/* Of one that has just been created by the frame that runs. */
+/* The promise of a future that the running frame has just created. */
 struct promise *add_future(PyObject *future);
 
-/* Of a lock, semaphore, event, condition or queue; NULL: there is no memory. It has a number (id) once that was asked
- * for: of a lock, one that stays pending, and is there to say who has it. name: what it is called, or NULL for its class.
+/* Of a lock, semaphore, event, condition or queue; NULL: there is no memory. It gets a number (id) on first use: that
+ * of a lock stays pending, and shows what holds it. name: its name, or NULL for its class.
  */
 struct promise *of_primitive(PyObject *object, const char *name);
 weft_promise id_of_primitive(struct promise *p, const char *type);
@@ -71,21 +72,21 @@ PyObject *task_of(PyObject *handle);
 PyObject *task_of_callback(PyObject *callback); /* the same, of what it calls */
 void task_goes_on(struct promise *p, PyObject *task);
 
-/* The code of a coroutine or generator, and the line in it that is to go on. */
+/* The code of a coroutine or generator, and the line at which it will continue. */
 const struct code *code_of_coroutine(PyObject *coroutine);
 unsigned line_in(const struct code *c, PyObject *coroutine);
 
 /* A task has stopped: finds the coroutines that it is in, its calls. */
 void follow_calls(struct promise *p);
 
-/* What a task is in, from so many calls on, has returned. */
+/* The calls of a task from that depth on have returned. */
 void end_calls(struct promise *p, unsigned from);
 void task_stopped(struct promise *p, PyObject *task);
 
-/* The promise of a future, or of a job, that this call ends; NULL: of none, or it is that of another object. */
+/* The promise of a future, or of a job, that this call ends; NULL: there is none, or it belongs to another object. */
 struct promise *ends(PyObject *future);
 
-/* It has failed; somebody has looked at that; nobody ever has, and it is gone. */
+/* The promise has failed; its failure was retrieved; it is gone and its failure was never retrieved. */
 void note_failure(struct promise *p);
 void looked_at(struct promise *p);
 void never_looked_at(PyObject *future);
@@ -94,10 +95,10 @@ void never_looked_at(PyObject *future);
 void failure_gone(struct promise *p);
 void failures_forked(void);
 
-/* Whether that is an exception that cancels, or a group of nothing else. */
+/* Returns true for an exception that cancels, or a group of only those. */
 bool says_cancelled(PyObject *exception);
 
-/* Looks whether somebody has looked, at so many of them. */
+/* Checks, for up to that many failures, whether they were retrieved. */
 void look_at_failed(unsigned most);
 
 #endif

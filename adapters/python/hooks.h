@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands in the place of a method of somebody's, and calls the one that was there as if that had been called itself.
- * They are methods of C, so no frame of ours stands in a traceback.
+/* A hook replaces a method of another library and calls the original, as if that had been called directly. Hooks are C
+ * methods, so none of our frames appears in a traceback.
  *
- *     HOOK(release)                         one whose method has no argument but self
+ *     HOOK(release)                         for a method with no argument but self
  *     {
  *         PyObject *result = call(&hook_release, self);
  *         ...
@@ -15,11 +15,11 @@
 #include "codes.h"
 
 #ifndef METH_FASTCALL
-#define METH_FASTCALL 0x0080 /* since 3.7, though promised since 3.10 only */
+#define METH_FASTCALL 0x0080 /* available since 3.7, documented since 3.10 */
 #endif
 
 struct hook {
-    PyMethodDef method; /* its name is that of the hook until it stands somewhere */
+    PyMethodDef method; /* until it is installed, its name is that of the hook */
     PyObject *was;
 };
 
@@ -29,7 +29,7 @@ struct hook {
                                       NULL};                                                       \
     static PyObject *do_##name(__VA_ARGS__)
 
-/* By what the method takes: nothing, one thing, several by place, several by place or name, anything. */
+/* By the method's arguments: none, one, several positional, several positional or by keyword, any. */
 #define HOOK(name)                                                                                 \
     HOOK_IMPL(name, METH_NOARGS, PyObject *self, __attribute__((unused)) PyObject *none)
 #define HOOK_ONE(name) HOOK_IMPL(name, METH_O, PyObject *self, PyObject *one)
@@ -54,28 +54,28 @@ extern struct hook *const hooks_of_trio[];
 extern struct hook *const hooks_of_eager[];
 extern struct hook *const hooks_of_timers[];
 
-/* What was there, with self in front; self may be NULL, where it is no method. */
+/* Calls the original, with self in front; self may be NULL if it is not a method. */
 PyObject *call(const struct hook *h, PyObject *self);
 PyObject *call_with(const struct hook *h, PyObject *self, PyObject *one);
 PyObject *call_all(const struct hook *h, PyObject *self, PyObject *args, PyObject *names);
 
-/* The function that was there. */
+/* The original function. */
 PyObject *call_some(const struct hook *h, PyObject *const *args, Py_ssize_t count);
 
-/* With names for the last arguments, or NULL. */
+/* With keywords for the last arguments, or NULL. */
 PyObject *call_named(const struct hook *h, PyObject *self, PyObject *const *args, Py_ssize_t count,
                      PyObject *names);
 
-/* Where one argument is right; else the one that was there says what is wrong. */
+/* Accepts exactly one argument; otherwise the original reports the error. */
 PyObject *call_one(const struct hook *h, PyObject *self, PyObject *const *args, Py_ssize_t count);
 
-/* method(hook, class, name, method, documentation): a method of the class that stands for this one. */
+/* method(hook, class, name, method, documentation): a method of the class that replaces this one. */
 PyObject *hooks_method(PyObject *self, PyObject *args);
 
-/* function(hook, name, function, documentation): a function that stands for this one. */
+/* function(hook, name, function, documentation): a function that replaces this one. */
 PyObject *hooks_function(PyObject *self, PyObject *args);
 
-/* What a program's exception was while we look at something. */
+/* Saves the program's exception while we examine something. */
 struct raised {
     PyObject *type, *value, *traceback;
 };

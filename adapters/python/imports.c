@@ -8,7 +8,7 @@
 #include "describe.h"
 #include "hooks.h"
 
-static PyObject *wanted; /* by name of a module: what is to be called once it is there */
+static PyObject *wanted; /* by module name: what is called once it is imported */
 
 void say(const char *what)
 {
@@ -21,7 +21,7 @@ void say(const char *what)
     const int n = snprintf(line, sizeof line, "weft: %s%s%s; the program runs on\n", what,
                            value ? ": " : "", value ? why : "");
     if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-        PyErr_Clear(); /* there is nobody to whom it could be said */
+        PyErr_Clear(); /* there is nowhere to report it */
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(traceback);
@@ -48,7 +48,7 @@ static void is_there(PyObject *name, PyObject *module)
     Py_DECREF(look);
 }
 
-/* What Python calls to import what is not there yet. */
+/* What Python calls to import a module that is not loaded yet. */
 HOOK_FAST(find_and_load)
 {
     PyObject *result = call_some(&hook_find_and_load, args, count);

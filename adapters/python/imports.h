@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Modules that the program may import later, or never: they are looked at once they are there. */
+/* Modules that the program may import later, or never: they are handled once they are imported. */
 #ifndef WEFT_PYTHON_IMPORTS_H
 #define WEFT_PYTHON_IMPORTS_H
 

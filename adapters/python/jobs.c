@@ -19,7 +19,7 @@ static PyTypeObject *function_type, *method_type, *partial_type, *context_type, 
 
 __thread bool thread_is_named;
 
-/* 15 bytes, of what may be longer: the number at the end says most. */
+/* 15 bytes of a name that may be longer: the number at the end matters most. */
 static void shorten(char to[NAME_BYTES], const char *name)
 {
     static const char common[] = "ThreadPoolExecutor-";
@@ -34,8 +34,8 @@ static void shorten(char to[NAME_BYTES], const char *name)
         snprintf(to, NAME_BYTES, "%.7s..%s", text, text + size - 6);
 }
 
-/* A recorder calls a stream as the system calls the thread when it first records, and Python gives no names to the
- * system: so the name is there for a moment. */
+/* The recorder names a stream after the system's name of the thread when it first records, and Python does not set that
+ * name: so it is set for a moment. */
 void thread_named(void)
 {
     char name[NAME_BYTES], before[NAME_BYTES];
@@ -43,7 +43,7 @@ void thread_named(void)
         return;
     PyObject *number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     PyObject *thread = number ? PyObject_GetItem(threads, number) : NULL;
-    thread_is_named = thread != NULL; /* else it has just begun, or is none of Python's */
+    thread_is_named = thread != NULL; /* else it has just started, or is not a Python thread */
     PyObject *text = thread ? get(thread, s_name) : NULL;
     PyObject *bytes = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8String(text) : NULL;
     if (bytes && strcmp(PyBytes_AsString(bytes), "MainThread") != 0 &&
@@ -89,7 +89,7 @@ static PyObject *unwrapped(PyObject *function, PyObject *args)
     return function;
 }
 
-/* "time.sleep", or the class of what can be called. Nothing of the program's own runs for it. */
+/* "time.sleep", or the class of a callable. None of the program's own code runs for it. */
 static void name_builtin(char *to, size_t size, PyObject *function)
 {
     char name[TEXT_BYTES / 2], module[TEXT_BYTES / 2] = "";
@@ -138,8 +138,8 @@ struct promise *job_wrapped(PyObject *job)
     return p;
 }
 
-/* Before anybody else can have it: an item of a queue of jobs is made of (future, function, args, keywords), since 3.14
- * of (future, (function, args, keywords)). */
+/* Called before any thread can take it: an item of a queue of jobs consists of (future, function, args, keywords),
+ * since 3.14 of (future, (function, args, keywords)). */
 static PyObject *item_made(const struct hook *h, PyObject *self, PyObject *args, PyObject *names)
 {
     const Py_ssize_t n = PyTuple_Size(args);
@@ -169,7 +169,7 @@ HOOK_ALL(init_process_item)
     return item_made(&hook_init_process_item, self, args, names);
 }
 
-/* A thread of the executor's does it. */
+/* A thread of the executor runs it. */
 HOOK(run_item)
 {
     PyObject *future = on() ? get(self, s_future) : NULL, *result;
@@ -194,7 +194,7 @@ HOOK(run_item)
     return result;
 }
 
-/* Of (task, future): run_coroutine_threadsafe gives out the future for the task, so they are the same. */
+/* For (task, future): run_coroutine_threadsafe returns the future in place of the task, so they are the same. */
 HOOK_FAST(chain_future)
 {
     PyObject *result = call_some(&hook_chain_future, args, count);
@@ -213,7 +213,7 @@ HOOK_FAST(chain_future)
     return result;
 }
 
-/* It is resolved before it is: somebody else may go on at once. */
+/* Recorded as resolved just before it really is: another thread may continue at once. */
 HOOK_FAST(job_set_result)
 {
     struct promise *p = count == 1 ? ends(self) : NULL;
@@ -243,7 +243,8 @@ HOOK(job_cancel)
     return result;
 }
 
-/* The thread stands still until the job is done. That asyncio passes a result on to its own future is no look at it. */
+/* The thread stands still until the job is done. When asyncio passes a result on to its own future, that does not count
+ * as retrieving it. */
 static PyObject *job_looked(const struct hook *h, PyObject *future, PyObject *args, PyObject *names)
 {
     struct promise *p = on() ? promise_find(future) : NULL;

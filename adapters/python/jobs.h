@@ -12,14 +12,14 @@ PyObject *jobs_init(PyObject *self, PyObject *args);
 /* The type concurrent.futures.Future. */
 void jobs_asyncio(PyObject *job);
 
-/* A promise of a type for what is to be called, as a thread's job: the function, and its arguments or NULL. */
+/* Creates a promise of that type for a call that a thread will make: the function, and its arguments or NULL. */
 weft_promise call_create(const char *type, PyObject *function, PyObject *args);
 
-/* Has this thread's stream called as Python calls the thread. */
+/* Names this thread's stream after Python's name of the thread. */
 void thread_named(void);
 extern __thread bool thread_is_named; /* or at least Python knows it */
 
-/* The promise of a job for which a future of asyncio's is about to stand; NULL: it is none. */
+/* The promise of a job that a future of asyncio's is about to represent; NULL: it is not a job. */
 struct promise *job_wrapped(PyObject *job);
 
 #endif

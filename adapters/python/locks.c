@@ -9,7 +9,7 @@
 #include "hooks.h"
 #include "names.h"
 
-/* Whether it is known who gets a lock. Before 3.11 whoever was woken looked again whether it was free. */
+/* Whether it is known which task gets a lock. Before 3.11, a woken task checked again whether it was free. */
 bool holds_are_told(void)
 {
     static int told = -1;
@@ -18,7 +18,7 @@ bool holds_are_told(void)
     return told;
 }
 
-/* Whether somebody queues at a lock, and will have it before whoever comes now. */
+/* Returns true if a task is queued for a lock and will get it before a task that comes now. */
 static bool has_queue(PyObject *lock)
 {
     PyObject *waiters = get(lock, s__waiters);
@@ -35,7 +35,7 @@ static bool has_queue(PyObject *lock)
     return any;
 }
 
-/* Whether the method is called at once. A condition only keeps that of its lock. */
+/* Returns true if the method is called at once. A condition only stores that of its lock. */
 static bool is_called(void)
 {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
@@ -43,7 +43,7 @@ static bool is_called(void)
     return c && (c->owner != CODE_RUNTIME || strstr(c->name, "__aenter__"));
 }
 
-/* Whoever takes the method is about to call it; where the lock is free, they have it from now on. */
+/* Code that gets the method is about to call it; if the lock is free, the running task has it from now on. */
 static void acquires(PyObject *lock, const char *type)
 {
     PyObject *locked = on() && current ? PyObject_CallMethodObjArgs(lock, s_locked, NULL) : NULL;
@@ -58,8 +58,8 @@ static void acquires(PyObject *lock, const char *type)
     Py_XDECREF(locked);
 }
 
-/* It stands for acquire in the class. That is a coroutine function, and must stay one for whoever asks (inspect), which a
- * method of C is not; so the function itself is what one gets. */
+/* It replaces acquire in the class. That must remain a coroutine function for anyone who checks (inspect), which a C
+ * method is not; so reading the attribute returns the function itself. */
 struct taken {
     PyObject_HEAD PyObject *was, *bind;
     const char *type;
@@ -130,7 +130,7 @@ INITS(init_event)
 INITS(init_condition)
 INITS(init_queue)
 
-/* A queue sets its event when nobody has any interest in it yet: that is no signal that could be lost. */
+/* A queue sets its event before anything can wait for it: that is not a lost signal. */
 HOOK(set_event)
 {
     struct promise *p = on() ? of_primitive(self, NULL) : NULL;
@@ -139,7 +139,7 @@ HOOK(set_event)
     return call(&hook_set_event, self);
 }
 
-/* Where a queue serves as a pool, whoever takes something has it from now on. */
+/* If a queue is used as a pool, the task that takes an item has it from now on. */
 HOOK(get_nowait)
 {
     PyObject *item = call(&hook_get_nowait, self);

@@ -4,7 +4,7 @@
 
 #include "codes.h"
 
-/* acquire(type, function, type of bound methods): what is to stand in a class for its coroutine function "acquire". */
+/* acquire(type, function, type of bound methods): the replacement for a class's coroutine function "acquire". */
 PyObject *locks_acquire(PyObject *self, PyObject *args);
 
 bool holds_are_told(void);

@@ -39,7 +39,7 @@ HOOK(run)
 
 enum { PAUSED_TURNS = 100 };
 
-static PyObject *swap; /* puts the hooks of most methods in (True), or takes them out */
+static PyObject *swap; /* installs the hooks of most methods (True), or removes them */
 static bool are_out;
 static unsigned paused_turns;
 
@@ -51,7 +51,7 @@ PyObject *loops_pausable(PyObject *self, PyObject *function)
     Py_RETURN_NONE;
 }
 
-/* In each turn of a loop. A request to record again lets calls be asked for. */
+/* Called in each turn of a loop. A request to record again turns the requests for calls on. */
 static void look_for_pause(void)
 {
     const bool is_on = WEFT_IMPL_ON();
@@ -72,7 +72,7 @@ HOOK_NAMED(select)
 {
     struct raised raised;
     look_for_pause();
-    /* A task that selects itself blocks the loop; where something is ready, it is a mere look. */
+    /* A task that calls select itself blocks the loop; if something is ready, select only polls. */
     if (!on() || current ||
         (count == 1 && PyLong_CheckExact(args[0]) && PyLong_AsLong(args[0]) == 0))
         return call_named(&hook_select, self, args, count, names);
@@ -196,7 +196,7 @@ HOOK_ONE(cancel_all_tasks)
     return result;
 }
 
-/* Ctrl-C: what hangs, hangs to the end. */
+/* Ctrl-C: what hangs then counts as hanging to the end. */
 HOOK_ALL(on_sigint)
 {
     ending = true;

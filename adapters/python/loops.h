@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What methods of loops do, whoever has made the loop; h is what was there. */
+/* What methods of loops do, whatever library the loop comes from; h is the original. */
 #ifndef WEFT_PYTHON_LOOPS_H
 #define WEFT_PYTHON_LOOPS_H
 
@@ -9,13 +9,13 @@ PyObject *loop_future(const struct hook *h, PyObject *loop);
 PyObject *loop_task(const struct hook *h, PyObject *loop, PyObject *const *args, Py_ssize_t count,
                     PyObject *names);
 
-/* The program waits for that task, so it is one that must end: unless it serves. */
+/* The program waits for that task, so it must end, unless it serves. */
 PyObject *loop_runs(const struct hook *h, PyObject *loop, PyObject *args, PyObject *names);
 
-/* What serves, or ends when it gets a signal, is meant to wait for long. */
+/* A task that serves, or that ends on a signal, is meant to wait for long. */
 PyObject *loop_serves(const struct hook *h, PyObject *self, PyObject *args, PyObject *names);
 
-/* The context may speak of a failure that nobody has seen. */
+/* The context may report a failure that was never retrieved. */
 PyObject *loop_complains(const struct hook *h, PyObject *loop, PyObject *context);
 
 /* pausable(function): is called with False once recording has been paused for a while, and with True when it goes on. */

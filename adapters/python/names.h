@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Names of attributes and the like, as texts of Python's: s_self is "self". */
+/* Names of attributes and the like as Python strings: s_self is "self". */
 #ifndef WEFT_PYTHON_NAMES_H
 #define WEFT_PYTHON_NAMES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How futures end, and who looks. */
+/* How futures end, and who retrieves their results. */
 #include "futures.h"
 #include "describe.h"
 #include "hooks.h"

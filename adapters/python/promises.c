@@ -25,7 +25,7 @@ static bool same_ref(const void *entry, const void *wanted)
     return ((const struct promise *)entry)->ref == ((const struct promise *)wanted)->ref;
 }
 
-/* The weak reference is what is known of an object that is gone. */
+/* Only the weak reference is known of an object that is gone. */
 static struct table by_object = {.hash = hash_object, .same = same_object};
 static struct table by_ref = {.hash = hash_ref, .same = same_ref};
 static PyObject *callback;
@@ -67,7 +67,7 @@ int promises_init(void)
 
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored                                                                     \
-    "-Wdeprecated-declarations" /* since 3.13; what is new there is in no older one */
+    "-Wdeprecated-declarations" /* since 3.13; a reference that is new there cannot be in an older table */
 PyObject *promise_referent(PyObject *ref)
 {
     return PyWeakref_GetObject(ref);

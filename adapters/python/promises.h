@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Which promise an object of Python's is, as long as the object lives: it is not kept alive. Everything here is
- * called with the interpreter's lock held, leaves an exception as it was, and makes none. */
+/* Maps Python objects to promises, as long as the object lives; it is not kept alive. Everything here is called with
+ * the interpreter's lock held, keeps a pending exception, and raises none. */
 #ifndef WEFT_PYTHON_PROMISES_H
 #define WEFT_PYTHON_PROMISES_H
 
 #include "codes.h"
 
-/* A coroutine that a task is in. The ones of libraries that another one of a library has called have no promise. */
+/* A coroutine that a task is in. Coroutines of libraries that were called by other library coroutines have no promise. */
 struct call {
     PyObject *coroutine; /* its address */
     PyObject *ref;       /* weak: whether it is still that one */
@@ -19,19 +19,19 @@ struct promise {
     weft_promise id;
     bool ended;
     bool shared; /* it is that of another object, as of the event that a future waits for */
-    bool failed; /* and nobody is known to have looked */
-    bool of_job; /* of a job for which a future of asyncio's stands, or of that future */
+    bool failed; /* and no retrieval of it is known */
+    bool of_job; /* of a job that a future of asyncio's represents, or of that future */
     bool inner;  /* of a lock or the like: it belongs to a queue or something else of asyncio's */
     bool is_request;
-    bool unread;        /* of a job: it has failed and nobody has looked */
-    weft_promise by;    /* who asked for it to be cancelled; 0: nobody */
+    bool unread;        /* of a job: it has failed and nobody has retrieved that */
+    weft_promise by;    /* which promise asked for its cancellation; 0: none */
     weft_promise waits; /* for what a task waits; 0: nothing */
     weft_promise
-        lock; /* of a future, or of the task that waits for it: what there is to be got by it; or 0 */
+        lock; /* of a future, or of the task that waits for it: the resource that it grants; or 0 */
     PyObject *coroutine; /* of a task; its address */
     /* Of a task of trio's: */
-    bool waits_alone; /* nobody else waits for that, so that it is over when the task is to go on */
-    bool naps;        /* until some time */
+    bool waits_alone;   /* nothing else waits for it, so it ends when the task is to continue */
+    bool naps;          /* until some time */
     PyObject *nursery;  /* for whose tasks it waits; its address */
     struct call *calls; /* from the outermost on */
     unsigned count, room;
@@ -53,10 +53,10 @@ struct promise *promise_find(PyObject *object);
 /* What a weak reference refers to, borrowed; None if that is gone. */
 PyObject *promise_referent(PyObject *ref);
 
-/* The caller has looked that there is none. NULL: there is no memory, or it can have no weak references. */
+/* The caller has checked that there is none. NULL: there is no memory, or the object does not support weak references. */
 struct promise *promise_add(PyObject *object, weft_promise id);
 
-/* Of a child process: nothing of the parent's is its own. */
+/* For a child process: none of the parent's promises belong to it. */
 void promises_drop(void);
 
 /* Called when the object of a promise is gone, before *p is. */

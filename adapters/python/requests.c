@@ -11,7 +11,7 @@
 enum { TEXT_BYTES = 400, FAILED = 400 };
 
 static PyObject *bind;       /* makes bound methods */
-static PyObject *sends_type; /* of what stands for uvicorn's send, bound */
+static PyObject *sends_type; /* the bound stand-in for uvicorn's send */
 
 /* ---- Looking ---- */
 
@@ -52,7 +52,7 @@ static long number_of(PyObject *object)
 
 struct asked {
     PyObject *method, *path; /* owned, or NULL */
-    bool upgrade;            /* to something that is no answer, and may last */
+    bool upgrade;            /* upgraded to something that is not an answer and may last */
 };
 
 static void ask_aiohttp(PyObject *request, struct asked *a)
@@ -145,7 +145,7 @@ static void ended_with(struct promise *p, long status)
     }
     snprintf(text, sizeof text, "%ld", status);
     weft_fail(p->id, text);
-    weft_read(WEFT_LOOP, p->id); /* whoever asked sees it */
+    weft_read(WEFT_LOOP, p->id); /* the client sees it */
 }
 
 /* aiohttp's: (response, whether the connection is lost) */
@@ -178,8 +178,8 @@ void request_ended(struct promise *p, PyObject *task)
 
 /* ---- What uvicorn sends ---- */
 
-/* The status is known to nobody but the one who calls send(message). So they get something that is called in its place,
- * and looks at the message; it has the cycle. */
+/* Only the caller of send(message) knows the status. So it gets a stand-in that is called in place of send and reads
+ * the message; the stand-in has the cycle. */
 static void look_at(PyObject *cycle, PyObject *args)
 {
     PyObject *message = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
@@ -200,7 +200,7 @@ static PyObject *sends_call(PyObject *self, PyObject *args, PyObject *names)
     return PyObject_Call(stands_for(self), args, names);
 }
 
-/* What stands in a class for its function; uvicorn has a class for each of its parsers. */
+/* What replaces a class's function; uvicorn has a class for each of its parsers. */
 struct stands {
     PyObject_HEAD PyObject *function;
 };
@@ -213,7 +213,7 @@ static void stands_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
-/* As cycle.send is looked up. */
+/* Called when cycle.send is looked up. */
 static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
 {
     PyObject *bound, *function = ((struct stands *)self)->function;

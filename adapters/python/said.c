@@ -15,7 +15,7 @@ static struct weft_counter *counters[COUNTERS];
 static unsigned counters_used;
 static PyObject *indices; /* of counters, by name */
 
-/* Text of Python's as the recorder takes it: bytes, whose text is PyBytes_AsString; or NULL without an exception. */
+/* A Python string in the form that the recorder takes: bytes, read with PyBytes_AsString; or NULL without an exception. */
 static PyObject *bytes_of(PyObject *text)
 {
     PyObject *bytes = PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace");
@@ -63,7 +63,7 @@ PyObject *said_mark(PyObject *self, PyObject *args)
 
 /* ---- What is held ---- */
 
-/* The resource of that name, which is there as long as the process; 0: there is no memory. */
+/* The resource of that name, which exists as long as the process; 0: there is no memory. */
 static weft_promise resource_of(PyObject *name)
 {
     static struct weft_site site = {.file = NULL};
@@ -150,7 +150,7 @@ PyObject *said_begin(PyObject *self, PyObject *text)
     return PyLong_FromUnsignedLongLong(id);
 }
 
-/* What was called for it, and its own coroutine, of a task that is in them; returns who has called that. */
+/* Ends the calls made for it, and its own coroutine, in a task that is in them; returns what called that coroutine. */
 static weft_promise leave(struct promise *p, weft_promise id)
 {
     if (p->whole == id) {
@@ -209,7 +209,7 @@ PyObject *said_end(PyObject *self, PyObject *args)
 
 /* ---- Counters ---- */
 
-/* They live as long as the process, for all its threads. NULL: there is no memory, or there are too many. */
+/* They exist as long as the process, for all its threads. NULL: there is no memory, or there are too many. */
 static struct weft_counter *add_counter(PyObject *name)
 {
     struct weft_counter *c = counters_used < COUNTERS ? calloc(1, sizeof *c) : NULL;
@@ -238,7 +238,7 @@ static struct weft_counter *counter_of(PyObject *name)
     return c;
 }
 
-/* Of a number: without what stands behind the point. */
+/* Converts a number, without its decimals. */
 static bool whole(PyObject *number, int64_t *value)
 {
     int overflow = 0;

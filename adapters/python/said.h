@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: ISC */
-/* What a program says itself, by the package in bindings/python. None of these has an effect on it. */
+/* What a program reports itself, through the package in bindings/python. None of these functions affects the program. */
 #ifndef WEFT_PYTHON_SAID_H
 #define WEFT_PYTHON_SAID_H
 
 #include "codes.h"
 
-/* label(text, future or None), mark(future or None): None is the task that runs. */
+/* label(text, future or None), mark(future or None): None stands for the running task. */
 PyObject *said_label(PyObject *self, PyObject *args);
 PyObject *said_mark(PyObject *self, PyObject *args);
 PyObject *said_hold(PyObject *self, PyObject *args);
 
-/* begin(text): the task that runs works at a request from now on. Returns its number; 0: there is none.
- * end(number, what it failed with, or None): it is over. */
+/* begin(text): the running task works on a request from now on. Returns its number; 0: there is none. end(number, what
+ * it failed with, or None): the request has ended. */
 PyObject *said_begin(PyObject *self, PyObject *text);
 PyObject *said_end(PyObject *self, PyObject *args);
 
-/* count(name, number, whether it is added): not what is no whole number. */
+/* count(name, number, whether it is added): decimals are dropped. */
 PyObject *said_count(PyObject *self, PyObject *args);
 
 #endif

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* What stands for an object of somebody's: whatever one asks it, it is that object. */
+/* A stand-in for another object: in every question about it, it behaves like that object. */
 #ifndef WEFT_PYTHON_STAND_IN_H
 #define WEFT_PYTHON_STAND_IN_H
 
 #include "codes.h"
 
 struct stand_in {
-    PyObject_HEAD PyObject *inner; /* what it stands for */
-    PyObject *more;                /* what else it must know, or NULL */
+    PyObject_HEAD PyObject *inner; /* the object it replaces */
+    PyObject *more;                /* additional data, or NULL */
 };
 
-/* A type of those, by what they do themselves; NULL with an exception. */
+/* Creates a type of stand-ins from the methods they override; NULL with an exception. */
 PyObject *stand_in_type(const char *name, const PyType_Slot *own);
 
-/* Takes the reference to inner, and has one of its own to more. Without memory: inner itself. */
+/* Takes the reference to inner, and adds a reference to more. Without memory, returns inner itself. */
 PyObject *stand_in_for(PyObject *type, PyObject *inner, PyObject *more);
 
-/* An attribute of what it stands for. */
+/* An attribute of the object it replaces. */
 PyObject *stand_in_get(PyObject *self, PyObject *name);
 
 static inline PyObject *stands_for(PyObject *self)

@@ -64,7 +64,7 @@ static void put_word(char *to, size_t size, PyObject *word)
     snprintf(to + n, size - n, "%s%s", n ? " " : "", text);
 }
 
-/* What a shell is to do, or a list of words. */
+/* A command for a shell, or a list of words. */
 static void name_process(char *to, size_t size, PyObject *what)
 {
     const bool is_list = PyList_CheckExact(what), is_tuple = PyTuple_CheckExact(what);
@@ -92,7 +92,7 @@ HOOK_ALL(init_process)
     return result;
 }
 
-/* A status that is not 0 says of many programs that nothing was found: whoever asks for it knows. */
+/* With many programs, a status other than 0 only means that nothing was found: the caller interprets it. */
 HOOK_ONE(process_exited)
 {
     char text[64];

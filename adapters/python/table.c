@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Of an entry, or of the hole where it would stand. */
+/* The index of an entry, or of the hole where it belongs. */
 static size_t place(const struct table *t, const void *wanted)
 {
     size_t at = t->hash(wanted) & (t->room - 1);
@@ -41,7 +41,7 @@ bool table_insert(struct table *t, void *entry)
     return true;
 }
 
-/* What follows a hole, and would be found only before it, moves into it. */
+/* Entries after a hole whose search would stop at the hole are moved into it. */
 void table_remove(struct table *t, const void *entry)
 {
     const size_t mask = t->room - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Entries of the caller's, found by what they are the same in. */
+/* A hash table of the caller's entries, found by their key. */
 #ifndef WEFT_PYTHON_TABLE_H
 #define WEFT_PYTHON_TABLE_H
 
@@ -8,19 +8,19 @@
 #include <stdint.h>
 
 struct table {
-    size_t (*hash)(const void *entry); /* of what it is found by */
+    size_t (*hash)(const void *entry); /* of the key */
     bool (*same)(const void *entry, const void *wanted);
     void **at; /* open addressing; NULL: a hole */
     size_t room, used;
 };
 
-/* wanted: an entry that has only what it is found by. NULL: there is none. */
+/* wanted: an entry with only its key set. NULL: there is none. */
 void *table_find(const struct table *t, const void *wanted);
 
-/* It is not there yet. False: there is no memory. */
+/* The entry must not be in the table yet. False: there is no memory. */
 bool table_insert(struct table *t, void *entry);
 
-/* It is there. */
+/* The entry must be in the table. */
 void table_remove(struct table *t, const void *entry);
 
 /* A hash of addresses and a small number. */

@@ -4,7 +4,7 @@
 #include "futures.h"
 #include "jobs.h"
 
-/* asyncio sets timers of its own, for sleeps and time limits, which are told otherwise. */
+/* asyncio sets timers of its own, for sleeps and time limits, which are recorded in another way. */
 static PyObject *sets(const struct hook *h, PyObject *loop, PyObject *args, PyObject *names)
 {
     PyObject *frame = on() ? (PyObject *)PyEval_GetFrame() : NULL;

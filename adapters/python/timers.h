@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* What the program has a loop call later, or at some time: a timer is pending until it has called it, or is cancelled. */
+/* Calls that the program schedules on a loop for later or for a given time: a timer is pending until its call was made
+ * or it is cancelled. */
 #ifndef WEFT_PYTHON_TIMERS_H
 #define WEFT_PYTHON_TIMERS_H
 
 #include "hooks.h"
 
-/* What was there for a handle of the loop, h, as what the timer does, if it is one that we know. */
+/* Calls the original, h, for a handle of the loop; if the handle is a known timer, the timer runs. */
 PyObject *timer_runs(const struct hook *h, PyObject *handle);
 
-/* The loop complains that what a handle called has failed. */
+/* The loop reports that a handle's call has failed. */
 void timer_failed(PyObject *context);
 
 #endif

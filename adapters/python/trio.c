@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Tasks of trio. An instrument is told when they begin, are to go on, run and have stopped, and when the loop sleeps; how
- * they end is what the loop's own method is given. What a task waits for has no object: it is found by a look at the
- * coroutines that the task is in, has a promise as soon as the task waits, and is over when the task is to go on. */
+/* Tasks of trio. An instrument is called when they begin, become ready, run and stop, and when the loop sleeps; the
+ * loop's own method gets their outcome. What a task waits for has no object: it is found from the coroutines that the
+ * task is in. It gets a promise when the task waits, which ends when the task becomes ready. */
 #include "trio.h"
 
 #include <stdio.h>
@@ -83,11 +83,10 @@ static struct promise *of(PyObject *task)
 /* ---- What a task waits for ---- */
 
 struct wait {
-    PyObject *who; /* the coroutine of trio's that says what; not owned */
+    PyObject *who; /* the coroutine of trio's that shows what it waits for; not owned */
     const struct code *code;
-    const struct code
-        *first;       /* the outermost one of those of trio's, which the program has called */
-    struct place *at; /* where the program waits */
+    const struct code *first; /* the outermost of trio's coroutines, called by the program */
+    struct place *at;         /* where the program waits */
 };
 
 static PyObject *coroutine_at(const struct promise *p, unsigned depth)
@@ -95,14 +94,15 @@ static PyObject *coroutine_at(const struct promise *p, unsigned depth)
     return depth == 0 ? p->coroutine : p->calls[depth - 1].coroutine;
 }
 
-/* Called by no name in the program, as __anext__. */
+/* Not called by name in the program, like __anext__. */
 static bool is_special(const struct code *c)
 {
     const size_t size = strlen(c->name);
     return size > 2 && strcmp(c->name + size - 2, "__") == 0;
 }
 
-/* Of those of trio's at the end the outermost says most; but whoever waits for a lock there waits for it. */
+/* Of trio's coroutines at the end of the chain, the outermost says most; but if one of them waits for a lock, the task
+ * waits for that lock. */
 static void find_wait(const struct promise *p, struct wait *w)
 {
     unsigned first = p->count + 1;
@@ -154,7 +154,7 @@ static weft_promise wait_for_self(const struct wait *w, struct promise *p)
     }
     const weft_promise id = create(w, w->code->name, owner ? owner->label : NULL);
     if (owner && w->code->kind == CODE_ACQUIRE && owner->id &&
-        strcmp(w->code->name, "CapacityLimiter.acquire") != 0) /* of that nobody says who has it */
+        strcmp(w->code->name, "CapacityLimiter.acquire") != 0) /* what holds it is not known */
         weft_wait_by(id, owner->id);
     return id;
 }
@@ -199,7 +199,7 @@ static weft_promise wait_for_job(const struct wait *w)
     return id;
 }
 
-/* It serves, or waits on purpose for what nobody will tell it. */
+/* It serves, or intentionally waits for something that never comes. */
 static weft_promise wait_for_long(const struct wait *w, struct promise *p, PyObject *task)
 {
     PyObject *parent = parent_of(task);
@@ -276,7 +276,7 @@ static void task_over(PyObject *task, PyObject *outcome)
     if (error && says_cancelled(error)) {
         weft_resolve_by(p->by ? p->by : p->id, p->id, WEFT_BY_CANCEL, NULL);
     } else if (error) {
-        /* The task that waits for the nursery's gets it, or whoever has called trio.run. */
+        /* The task that waits for the nursery's tasks gets it, or the caller of trio.run. */
         PyObject *parent = parent_of(task);
         const struct promise *of_parent = parent ? promise_find(parent) : NULL;
         describe(text, sizeof text, error);
@@ -390,7 +390,7 @@ static PyObject *after_run(PyObject *self, PyObject *none)
     Py_RETURN_NONE;
 }
 
-/* ---- What is put into trio ---- */
+/* ---- Hooks in trio ---- */
 
 /* A loop's instruments have just been made. */
 HOOK_ALL(trio_instruments)
@@ -412,7 +412,7 @@ HOOK_FAST(trio_exited)
     return call_one(&hook_trio_exited, self, args, count);
 }
 
-/* Ctrl-C: what hangs, hangs to the end. */
+/* Ctrl-C: what hangs then counts as hanging to the end. */
 HOOK(trio_interrupted)
 {
     ending = true;
@@ -433,7 +433,7 @@ INITS(trio_init_event, NULL)
 INITS(trio_init_condition, NULL)
 INITS(trio_init_channel, "channel")
 
-/* Where it was free, whoever has called this has it from now on. */
+/* If it was free, the calling task has it from now on. */
 static PyObject *acquired(PyObject *lock, PyObject *result, const char *type, bool told)
 {
     if (result && on() && current) {
@@ -455,7 +455,7 @@ HOOK(trio_acquire_semaphore)
     return acquired(self, call(&hook_trio_acquire_semaphore, self), "Semaphore.acquire", true);
 }
 
-/* Whoever is scheduled meanwhile gets it. */
+/* A task that is scheduled in the meantime gets it. */
 static PyObject *released(const struct hook *hook, PyObject *lock)
 {
     const struct promise *p = on() ? promise_find(lock) : NULL;
@@ -484,7 +484,7 @@ HOOK_ONE(trio_acquire_limiter)
                     "CapacityLimiter.acquire", false);
 }
 
-/* Of what is trio's own, and nobody has any interest in yet, it is no signal that could be lost. */
+/* For trio's own objects, for which nothing can wait yet, it is not a lost signal. */
 HOOK(trio_set_event)
 {
     struct promise *p = on() ? of_primitive(self, NULL) : NULL;
@@ -493,7 +493,7 @@ HOOK(trio_set_event)
     return call(&hook_trio_set_event, self);
 }
 
-/* Whoever is told of it waits for the lock from now on, without having run. */
+/* A notified task waits for the lock from now on, without having run. */
 static void wait_for_lock(PyObject *condition, weft_promise told)
 {
     static struct weft_site site = {.file = NULL};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The loops of uvloop. They call tasks without anything of Python's in between, but tasks have the loop do it by
- * call_soon: what they give it there is replaced by something that says when they run. When the loop sleeps is not seen, so
- * that it does from one task to the next. */
+/* The loops of uvloop. They call tasks without any Python code in between, but tasks schedule these calls with
+ * call_soon: the callable that they pass there is replaced by one that records when they run. The sleep of the loop is
+ * not visible, so the loop counts as sleeping from one task to the next. */
 #include "uvloops.h"
 
 #include "futures.h"
