@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: ISC
 
-/** Whether somebody records. Nothing below has any effect otherwise. */
+/** Whether a recording is running. Otherwise nothing below has any effect. */
 export const recording: boolean;
 
 /** Says what a promise does now, beside its name: that one, or else the call of an async function that runs. */
 export function label(text: string, promise?: Promise<unknown>): void;
 
-/** It is an error if that promise, or else the call that runs, is never resolved. */
+/** Declares that it is an error if that promise, or else the running call, is never resolved. */
 export function mark(promise?: Promise<unknown>): void;
 
 /**
@@ -32,7 +32,7 @@ export interface Resource {
 export function resource(name: string): Resource;
 
 export interface Counter {
-  /** By that much more; 1 if it is not said. */
+  /** Adds to the counter; 1 by default. */
   add(amount?: number): void;
   set(value: number): void;
 }

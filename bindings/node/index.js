@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// Tells weft record more than a program shows by itself. What is said goes to channels on which only a recording listens, so
-// without one a call does nothing.
+// Tells weft record more than a program shows by itself. Calls publish on channels to which only a recording subscribes, so
+// without a recording they do nothing.
 'use strict';
 
 const { channel } = require('diagnostics_channel');
@@ -24,7 +24,7 @@ async function run(work) {
 }
 
 function request(text, work) {
-  // The next call of an async function is what is meant.
+  // This applies to the next call of an async function.
   if (requests.hasSubscribers) requests.publish({ text: String(text) });
   return run(work);
 }

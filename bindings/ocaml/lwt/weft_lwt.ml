@@ -100,13 +100,13 @@ let[@inline] as_kind kind = if on () then next_kind := kind
 let next_promise = ref none
 let as_promise p = next_promise := p
 
-(* Nothing that is made now is a promise to who reads the trace. *)
+(* Nothing that is created now appears as a promise in the trace. *)
 let quiet = ref false
 let nothing = Obj.repr ()
 
 let only_of_program = 256
 
-(* Of those that Lwt's own modules make, as they start, only what is used is told of. *)
+(* Of the promises that Lwt's modules create when they start, only those that are used are recorded. *)
 let thing ?(used = true) kind =
   let kind = if used then kind else kind + only_of_program in
   let p = if !quiet then none else raw_create kind nothing in
@@ -192,7 +192,7 @@ let create kind continuation =
     p
   end
 
-(* One that goes on with [f] as soon as somebody has time for it. *)
+(* A promise that continues with [f] as soon as there is time for it. *)
 let begun kind f = if on () then create kind (Obj.repr f) else none
 
 let wake p cause =
@@ -230,7 +230,7 @@ let ended p = function
   | None -> fulfill p
   | Some e -> fail p e
 
-(* What Lwt_main.run runs. Who calls exit in it does not want it any more. *)
+(* What Lwt_main.run runs. Code that calls exit in it no longer needs it. *)
 let running_main = ref none
 
 let () =

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* From the program's own file: its symbol table, and the line programs in .debug_line (DWARF 2 to 5), which ocamlopt -g
- * writes for each function. The file is the one that runs, but it is checked all the same. */
+/* Reads the program's own file: its symbol table, and the line programs in .debug_line (DWARF 2 to 5), which ocamlopt
+ * -g writes for each function. The file belongs to the running program, but it is validated all the same. */
 #define _GNU_SOURCE
 #include "weft_lwt_functions.h"
 
@@ -24,7 +24,7 @@ static struct {
     uint64_t file; /* of the module whose lines are read */
 } all;
 
-/* A line of a module that belongs to none of its functions. */
+/* A line of a module that does not belong to any of its functions. */
 struct outside {
     const struct weft_lwt_function *entry;
     unsigned line;
@@ -84,7 +84,7 @@ static struct weft_lwt_function *function_of(uintptr_t address)
     return low > 0 ? &all.function[low - 1] : NULL;
 }
 
-/* How long the part of a symbol is that says the module: up to the last separator. */
+/* The length of the module part of a symbol: up to the last separator. */
 static size_t module_length(const char *symbol)
 {
     size_t length = 0;
@@ -167,7 +167,7 @@ static void row(uintptr_t base, uint64_t address, uint64_t file, int64_t line)
     all.outside[all.outsides++] = (struct outside){f, (unsigned)line};
 }
 
-/* A line program, of which the header comes first. */
+/* Reads a line program, header first. */
 static void read_lines_of(struct bytes b, unsigned version, uintptr_t base)
 {
     enum { COPY = 1, ADVANCE_PC, ADVANCE_LINE, SET_FILE, CONST_ADD_PC = 8, FIXED_ADVANCE_PC };
@@ -353,7 +353,7 @@ const struct weft_lwt_function *weft_lwt_function_around(const struct weft_lwt_f
         if (g->line && g->line <= f->line && (!best || g->line > best->line) &&
             weft_lwt_function_has_name(g))
             best = g;
-    /* Not if something that the module does by itself stands between them. */
+    /* Not if top-level code of the module is between them. */
     for (size_t i = 0; best && i < all.outsides; i++)
         if (all.outside[i].line > best->line && all.outside[i].line <= f->line &&
             same_module(f, all.outside[i].entry))

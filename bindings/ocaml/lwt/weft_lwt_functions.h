@@ -13,21 +13,21 @@ struct weft_lwt_function {
     unsigned line;        /* 0: not known */
 };
 
-/* The function that begins at start; NULL: there is none, or the program has no symbols. The first call reads the program's
- * file. What it returns lasts as long as the program. */
+/* The function that begins at start; NULL: there is none, or the program has no symbols. The first call reads the
+ * program's file. The result is valid as long as the program runs. */
 const struct weft_lwt_function *weft_lwt_function_at(uintptr_t start);
 
-/* Its name as in the source, without the module: at most size bytes with the 0 at the end. */
+/* Its name as in the source, without the module: at most size bytes, including the final 0. */
 void weft_lwt_function_name(const struct weft_lwt_function *f, char *name, size_t size);
 
-/* Whether its symbol has a name of the program's; fun, as in (fun x -> …), is none. */
+/* Returns true if its symbol contains a name from the program; "fun", from (fun x -> …), does not count. */
 bool weft_lwt_function_has_name(const struct weft_lwt_function *f);
 
-/* The next function of f's module behind last, or the first one; NULL: that was the last. */
+/* The next function of f's module after last, or the first one; NULL: there are no more. */
 const struct weft_lwt_function *weft_lwt_function_beside(const struct weft_lwt_function *f,
                                                          const struct weft_lwt_function *last);
 
-/* The function with a name that is written around f, which has none, as far as lines tell; NULL: not known. */
+/* The named function that contains f, which has no name, as far as line numbers show; NULL: not known. */
 const struct weft_lwt_function *weft_lwt_function_around(const struct weft_lwt_function *f);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* What Lwt, edited by instrument.ml, needs besides module Weft: names for promises.
+/* What an Lwt that instrument.ml has edited needs besides module Weft: names for promises.
  *
- * A promise is named after the function that goes on with it, if Lwt has been given one: a call of Lwt.bind is most
- * often the last thing that a function does, and then the caller is no longer on the stack. Otherwise it is named
- * after the first function on the stack that is the program's. Both come from the frame tables that ocamlopt -g
- * leaves (OCaml's runtime/backtrace_nat.c and caml/stack.h say how they are read), and for functions without any frame from the
+ * A promise is named after the function that continues with it, if Lwt was given one: a call of Lwt.bind is usually the
+ * last thing that a function does, and then the caller is no longer on the stack. Otherwise it is named after the first
+ * function on the stack that belongs to the program. Both come from the frame tables that ocamlopt -g leaves (OCaml's
+ * runtime/backtrace_nat.c and caml/stack.h say how they are read), and for functions without any frame from the
  * program's symbols and lines. Each address is looked up once. In bytecode there are no such tables, and no names. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
@@ -92,7 +92,7 @@ static char *function_name(const char *full)
     return name;
 }
 
-/* Of a function that has no frame of its own. */
+/* For a function without a frame of its own. */
 struct aside {
     bool is;                                /* only the module is known from a frame, */
     const struct weft_lwt_function *around; /* … by its symbol the name, or NULL */
@@ -117,7 +117,7 @@ static void describe(struct place *p, debuginfo info, uintnat function)
 {
     struct caml_loc_info where;
     struct aside aside = {0};
-    p->whose = OF_NOBODY; /* is passed over, as is OCaml's own library */
+    p->whose = OF_NOBODY; /* skipped, like OCaml's own library */
     if (function)
         info = function_info(function, &aside);
     if (!info)
@@ -135,7 +135,7 @@ static void describe(struct place *p, debuginfo info, uintnat function)
         p->whose = OF_NOBODY;
     else if (lwt && (strcmp(file, "lwt_main.ml") == 0 || strcmp(file, "lwt_engine.ml") == 0 ||
                      strstr(defined, "run_callback") || strstr(defined, "resolution_loop")))
-        p->whose = OF_LOOP; /* what is behind it has created nothing here */
+        p->whose = OF_LOOP; /* the calls after it have created nothing here */
     else if (lwt)
         p->whose = strcmp(file, "lwt.ml") == 0 ? OF_LWT_CORE : OF_LWT;
     else
@@ -190,7 +190,7 @@ static struct place *place_at(uintnat address, debuginfo info, uintnat function)
     return p;
 }
 
-/* One and the same code is linked with native programs, where these exist, and with bytecode. */
+/* The same code is linked with native programs, where these tables exist, and with bytecode. */
 #pragma weak caml_next_frame_descriptor
 #pragma weak caml_frametable
 #if OCAML_VERSION_MAJOR >= 5
@@ -378,7 +378,7 @@ static void callers(struct place **user, struct place **through)
     }
 }
 
-/* … NULL also if it is no place of the program and has to be. */
+/* … also NULL if it must be a place in the program but is not. */
 static struct site *site_of(unsigned kind, value closure, bool of_program)
 {
     struct place *through = NULL;
@@ -409,7 +409,7 @@ static struct site *site_of(unsigned kind, value closure, bool of_program)
     s->call.literal = 3; /* type and label stay where they are */
     s->type = kinds[kind];
     if (through && through->name && strstr(through->name, ".iter_s"))
-        s->type = "iter_s"; /* goes on with the next one, as it was told to */
+        s->type = "iter_s"; /* continues with the next one, as requested */
     if (at->name) {
         char label[512];
         snprintf(label, sizeof label, "%s%s%s%s%s", through && through->name ? through->name : "",
@@ -424,7 +424,7 @@ static struct site *site_of(unsigned kind, value closure, bool of_program)
 
 /* ---- Promises ---- */
 
-/* closure: what goes on with the promise, or any other value. */
+/* closure: the function that continues with the promise, or any other value. */
 intnat weft_lwt_create(intnat kind, value closure)
 {
     const bool of_program = kind & ONLY_OF_PROGRAM;
@@ -443,7 +443,7 @@ value weft_lwt_create_byte(value kind, value closure)
     return Val_long(weft_lwt_create(Long_val(kind), closure));
 }
 
-/* The byte that tells whether anything is recorded, for OCaml to look at without a call. */
+/* The byte that says whether anything is recorded; OCaml reads it without a call. */
 value weft_lwt_flag(value unit)
 {
     (void)unit;

@@ -38,7 +38,7 @@ val none : id
     nothing is recorded. *)
 
 val loop : id
-(** The event loop itself, that is nobody: -1. *)
+(** The event loop itself, not a promise: -1. *)
 
 external of_int : int -> id = "%identity"
 (** For numbers of the program's own, see {!create_id}, or those kept as [int].
@@ -147,7 +147,7 @@ external fail : ?reason:string -> (id[@untagged]) -> unit
 (** The promise ends with an error. *)
 
 val fail_exn : id -> exn -> unit
-(** It ends with this exception. Its text is made only if somebody records. *)
+(** It ends with this exception. Its text is made only while something is recorded. *)
 
 external resolve : (id[@untagged]) -> unit
   = "weft_ml_resolve_byte" "weft_ml_resolve"
@@ -157,7 +157,7 @@ external resolve : (id[@untagged]) -> unit
 external cancel : (id[@untagged]) -> unit
   = "weft_ml_cancel_byte" "weft_ml_cancel"
   [@@noalloc]
-(** Nobody wants the promise any more. *)
+(** The promise is not needed any more. *)
 
 external forget : (id[@untagged]) -> unit
   = "weft_ml_forget_byte" "weft_ml_forget"
@@ -228,7 +228,7 @@ external label : (id[@untagged]) -> string -> unit
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]
-(** The promise's not being resolved is an error. *)
+(** It is an error if the promise is never resolved. *)
 
 external background : (id[@untagged]) -> unit
   = "weft_ml_background_byte" "weft_ml_background"
@@ -258,7 +258,7 @@ end
 (** {1 Recording} *)
 
 external recording : unit -> bool = "weft_ml_recording" [@@noalloc]
-(** Whether somebody records, for texts that are costly to make. *)
+(** Whether something is recorded, for texts that are costly to make. *)
 
 val start :
   ?path:string ->

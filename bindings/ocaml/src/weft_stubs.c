@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* The calls of weft.h for OCaml. Each has one function for native code, which takes ids as they are, and one for
- * bytecode. None of those that tell of an event allocates in OCaml's heap, raises, or lets another thread run, so they are
+/* The calls of weft.h for OCaml. Each has one function for native code, which takes unboxed ids, and one for bytecode.
+ * None of those that record an event allocates on OCaml's heap, raises, or lets another thread run, so they are
  * [@@noalloc].
  *
- * With -DWEFT_UNIKERNEL they need of a system what OCaml's runtime needs, and libweft-freestanding.a: see docs/xen.md. */
+ * With -DWEFT_UNIKERNEL they need from the system only what OCaml's runtime needs, plus libweft-freestanding.a: see
+ * docs/xen.md. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <errno.h>
@@ -24,8 +25,8 @@
 
 #include <weft/weft.h>
 
-/* An id as OCaml has it. WEFT_LOOP is -1. Numbers are handed out one after the other, so they fit where an int has 63
- * bits; where it has 31, a promise beyond is untracked. */
+/* An id in OCaml's form. WEFT_LOOP is -1. Numbers are assigned in sequence, so they fit into an int of 63 bits; with 31
+ * bits, promises beyond that range are untracked. */
 static inline weft_promise id_of(intnat id)
 {
     return (weft_promise)(int64_t)id;
@@ -55,7 +56,7 @@ static inline const char *text_of(value option)
     return Is_block(option) ? String_val(Field(option, 0)) : NULL;
 }
 
-/* What lasts as long as the program, and lies outside OCaml's heap: to OCaml its address is an int. */
+/* Data that lasts as long as the program, outside OCaml's heap: to OCaml its address is an int. */
 static inline value of_lasting(const void *p)
 {
     return (value)p | 1;
@@ -71,7 +72,7 @@ static inline void *lasting(value v)
 struct kind {
     struct kind *next;
     const char *type, *label;
-    struct weft_site site;     /* with this label, or none: both are always the same */
+    struct weft_site site;     /* with this label, or none: both always give the same site */
     struct weft_site labelled; /* with another label */
 };
 
@@ -100,7 +101,7 @@ static char *copy(const char *text)
     return text ? caml_stat_strdup_noexc(text) : NULL;
 }
 
-/* Domains may ask for the same one at once: then there are two, which is harmless. */
+/* Domains may request the same one at the same time: then there are two, which is harmless. */
 static struct kind *kind_find(const char *type, const char *label, const char *file, uint32_t line)
 {
     struct kind **head = &kinds[(hash(hash(hash(line, type), label), file)) % 256];
@@ -203,7 +204,7 @@ value weft_ml_run_byte(value p)
     return Val_long(weft_ml_run(Long_val(p)));
 }
 
-/* To run what is untracked does nothing, but it says what runs. */
+/* Running an untracked promise does nothing, but returns what runs. */
 intnat weft_ml_running(value unit);
 intnat weft_ml_running(value unit)
 {
@@ -278,8 +279,8 @@ BYTE1(weft_ml_gc)
 
 /* ---- Collections ----
  *
- * The runtime calls these hooks on the thread that collects. What one thread has begun nobody else ends, and it may be that a
- * recording begins or ends meanwhile. */
+ * The runtime calls these hooks on the thread that collects. A collection ends on the thread that began it, and a
+ * recording may begin or end in the meantime. */
 
 enum { LEAST_NS = 1000 }; /* most slices find nothing to do */
 
@@ -343,8 +344,8 @@ static void slice_end(void)
     ends(slice_ends);
 }
 
-/* Whoever else tells weft of collections, as an Lwt that was edited for weft may, has it too, and whoever sets it first
- * does so. */
+/* Other code that reports collections to weft, such as an Lwt edited for weft, has this flag, too; whichever sets it
+ * first does the reporting. */
 extern int weft_ocaml_collections;
 __attribute__((weak)) int weft_ocaml_collections;
 
@@ -428,7 +429,7 @@ value weft_ml_counter(value name)
         if (__atomic_compare_exchange_n(head, &first, c, false, __ATOMIC_RELEASE, /* (B) */
                                         __ATOMIC_ACQUIRE))
             return of_lasting(&c->counter);
-        caml_stat_free((void *)c->counter.name); /* somebody was faster: perhaps with this one */
+        caml_stat_free((void *)c->counter.name); /* another thread was faster */
         caml_stat_free(c);
     }
 }

@@ -1,4 +1,4 @@
-(* What needs no weft to look at it: without a recording nothing happens, and recordings that the program starts itself. *)
+(* Tests that need no weft command: without a recording nothing happens; recordings that the program starts itself. *)
 
 let task = Weft.kind "task"
 

@@ -1,4 +1,4 @@
-(* Collections are recorded without a word. *)
+(* Collections are recorded without any call. *)
 
 let () =
   let p = Weft.create (Weft.kind "task") in
