@@ -94,6 +94,15 @@ static void put_promise(const struct filler *f, const struct analyse_slot *slot,
     }
 }
 
+/* In a damaged trace times may be anything. */
+static int64_t ago_ns(const struct weft_model *m, int64_t time_ns)
+{
+    int64_t ago;
+    if (__builtin_sub_overflow(m->end_ns, time_ns, &ago))
+        return INT64_MAX;
+    return ago > 0 ? ago : 0;
+}
+
 static void put_slot(const struct filler *f, const struct analyse_slot *slot, struct word form)
 {
     const int64_t value = slot->value;
@@ -108,7 +117,7 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
         break;
     case ANALYSE_TIME:
         if (is_word(form, "ago"))
-            analyse_put_length(f->t, f->m->end_ns > value ? f->m->end_ns - value : 0);
+            analyse_put_length(f->t, ago_ns(f->m, value));
         else if (value != INT64_MIN)
             analyse_put_time(f->t, value);
         break;

@@ -13,9 +13,9 @@ for wrong in '-o x' --memory --sample --force; do
     run 2 "$WEFT" record --xen $wrong -- "$RECORDED" rounds 1
     says "$tmp/err" '^weft record: --xen records into no file'
 done
-for size in 64K 4G; do
-    run 2 "$WEFT" record --xen --size $size -- "$RECORDED" rounds 1
-    says "$tmp/err" "^weft record: --size: $size is too .*; possible is 72K to 3900M"
+for size in '64K:64 KiB is too small' '4G:4096 MiB is too large'; do
+    run 2 "$WEFT" record --xen --size "${size%%:*}" -- "$RECORDED" rounds 1
+    says "$tmp/err" "^weft record: --size: ${size#*:}; possible is 72K to 3900M"
 done
 run 127 "$WEFT" record --xen -- ./nothing-there
 says "$tmp/err" '^weft: ./nothing-there: cannot be executed'
