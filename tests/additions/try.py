@@ -26,6 +26,11 @@ def ninja(*arguments):
     return subprocess.run(["ninja", *arguments], cwd=BUILD, check=True, capture_output=True, text=True).stdout
 
 
+def link_command():
+    """How the build links weft, as words."""
+    return shlex.split(ninja("-t", "commands", PROGRAM).rstrip().splitlines()[-1])
+
+
 class Copy:
     """A copy of the tree with a patch in it."""
 
@@ -57,7 +62,7 @@ class Copy:
     def build(self):
         """The program with the patch. Returns its path."""
         commands = {c["output"]: c for c in json.loads((BUILD / "compile_commands.json").read_text())}
-        link = shlex.split(ninja("-t", "commands", PROGRAM).rstrip().splitlines()[-1])
+        link = link_command()
         archives = [w for w in link if w.endswith(".a") and (BUILD / w).exists()]
         parts = {w for w in link if w in commands}
         for archive in archives:
@@ -128,7 +133,9 @@ def finding(weft, folder):
     trace, toy = folder / "trace.weft", folder / "toy.c"
     toy.write_text(TOY)
     library = BUILD / "src"
-    subprocess.run(["cc", f"-I{SOURCE}/include", "-o", folder / "toy", toy, f"-L{library}", "-lweft", f"-Wl,-rpath,{library}"], check=True)
+    compiler, *words = link_command()
+    sanitizers = [w for w in words if w.startswith("-fsanitize=")]
+    subprocess.run([compiler, *sanitizers, f"-I{SOURCE}/include", "-o", folder / "toy", toy, f"-L{library}", "-lweft", f"-Wl,-rpath,{library}"], check=True)
     subprocess.run([folder / "toy"], env={"WEFT_TRACE": str(trace)}, check=True)
     expect(weft("explain", trace, status=None), "which began at ", "is a toy.", "Make it a real one.")
     expect(weft("explain", "--json", trace, status=None), '"name": "toy"')
