@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// HTTP: an incoming request is a promise, and the work for it is below that promise; an outgoing request is one, too. node
+// HTTP: an incoming request is a promise, and the work for it is its child; an outgoing request is a promise, too. node
 // reports both on its own channels.
 'use strict';
 
@@ -8,7 +8,7 @@ const hooks = require('async_hooks');
 
 const FULFILLED = 1, FAILED = 2, CANCELLED = 3;
 let native, core, resources;
-const rows = new Map(); // by the request, until it is answered
+const rows = new Map(); // by request, until it is answered
 
 function path(url) {
   const text = String(url || '/'), end = text.indexOf('?');
@@ -19,7 +19,7 @@ function onRequest({ request, response }) {
   const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`, true);
   if (!r.own) return;
   rows.set(request, r);
-  // What its parser calls from now on is done for it.
+  // Whatever its parser calls from now on belongs to it.
   resources.Mine.set(hooks.executionAsyncResource(), r);
   core.turnInto(r);
   resources.watch(response, r, (it) => it.destroyed && !it.writableFinished && (rows.delete(request), true));
@@ -33,7 +33,7 @@ function onAnswer({ request, response }) {
   const status = response.statusCode;
   native.end(r.id, status >= 500 ? FAILED : FULFILLED, status >= 500 ? `status ${status}` : '', r.id,
     `${request.method} ${path(request.url)} ${status}`);
-  if (status >= 500) native.read(0, r.id); // the client has seen it
+  if (status >= 500) native.read(0, r.id); // the client sees the failure
 }
 
 function onSend({ request }) {

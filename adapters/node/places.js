@@ -5,7 +5,7 @@
 const { basename, sep } = require('path');
 const capture = Error.captureStackTrace;
 
-// What makes a promise: a call of an async function (also: whoever awaits in one), …
+// What creates a promise: a call of an async function (or an await in one), …
 const CALL = 1, NEW = 2, THEN = 3, COMBINE = 4, MEMBER = 5, NEXT = 6, HIDDEN = 7;
 const PROGRAM = 0, LIBRARY = 1, INTERNAL = 2;
 
@@ -20,7 +20,7 @@ function ownerOf(file) {
   return file.includes('/node_modules/') ? LIBRARY : PROGRAM;
 }
 
-// The stack from our caller on, without our own calls. None of the program's code is called or changed.
+// The stack from our caller outwards, without our own calls. It calls and changes none of the program's code.
 function frames() {
   const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
   const limit = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit');
@@ -38,9 +38,9 @@ function frames() {
     else delete Error.stackTraceLimit;
   }
   if (!Array.isArray(list)) return [];
-  const waiting = list.findIndex((c) => c.isAsync && c.isAsync()); // those are not callers
+  const waiting = list.findIndex((c) => c.isAsync && c.isAsync()); // these are not callers
   const all = (waiting < 0 ? list : list.slice(0, waiting)).map(frameOf);
-  // Our files, and those of node that call us.
+  // Our files, and node's files that call us.
   while (all.length > 0 && (all[0].file.startsWith(ours) || HOOKS.test(all[0].file))) all.shift();
   return all;
 }
@@ -52,7 +52,7 @@ function frameOf(c) {
     try {
       file = decodeURIComponent(new URL(file).pathname);
     } catch {
-      // as it stands
+      // keep it as it is
     }
   }
   const name = c.getFunctionName();
@@ -63,7 +63,7 @@ function frameOf(c) {
     line: c.getLineNumber() || 0,
     column: c.getColumnNumber() || 0,
     start: line,
-    // The same for all calls of one function, different for different functions.
+    // One value for all calls of a function, another for each other function.
     fn: `${file}:${line}:${c.getEnclosingColumnNumber ? c.getEnclosingColumnNumber() : name}`,
     owner: file ? ownerOf(file) : INTERNAL,
     top: !name && line <= 1,
@@ -74,7 +74,7 @@ const SLEEPS = (f) => f.file === 'node:timers/promises' && f.name === 'setTimeou
 const place = (f, line) => `${basename(f.file)}:${line}`;
 const named = (name, where) => (name ? `${name} ${where}` : where);
 
-// The innermost frame of the program, and what it has called.
+// The program's innermost frame, and the function it called.
 function outward(list, from) {
   for (let i = from; i < list.length; i++)
     if (list[i].file && list[i].owner === PROGRAM) return { user: list[i], called: list[i - 1], at: i };
@@ -125,7 +125,7 @@ function describeBuiltin(list) {
   return s;
 }
 
-// Whether a catch has a handler that does nothing, by its source text.
+// Returns true if the handler of a catch does nothing, judged by its source text.
 const EMPTY = /^(?:catch)?\s*\(\s*(?:async\s+)?(?:(?:\([\w\s]*\)|\w+)\s*=>\s*(?:\{\s*\}|null|undefined|void 0|false)|function\s*\w*\s*\([\w\s]*\)\s*\{\s*\}|(?:_\.)?noop)\s*\)/;
 
 function isEmpty(f) {
@@ -144,7 +144,7 @@ function describe() {
   return list[0].file ? describeCall(list) : describeBuiltin(list);
 }
 
-// Where the program creates something that is not a promise, and what it calls for that.
+// Where the program creates something other than a promise, and the function it calls to do so.
 function caller() {
   const list = frames();
   const k = list.findIndex((f) => f.file && f.owner !== INTERNAL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
 // Passes what V8 reports about promises to weft. A call of an async function is a promise; so are new Promise, then and what
-// combines promises. A promise that V8 makes for an await is not shown: it says what waits for what.
+// combines promises. A promise that V8 creates for an await is not shown; it only reveals what waits for what.
 'use strict';
 
 const { promiseHooks } = require('v8');
@@ -16,7 +16,7 @@ const SAY = 0, HOLD = 1, UNHANDLED = 2; // what to do with a failure
 const SURE = 16; // this many awaits show what a function does
 const NESTED = 1024;
 
-// What is known of a promise is stored in the promise itself, invisible to others, and is freed with it.
+// What we know about a promise is stored in the promise itself, hidden from other code, and freed with it.
 class Known extends class { constructor(object) { return object; } } {
   #of;
   constructor(promise, of) {
@@ -33,23 +33,23 @@ const sites = [];
 const sitesByKey = new Map();
 let on = false;
 
-// What runs: a call that has not been suspended, else what the loop has called.
+// What runs: a call that has not been suspended, otherwise whatever the loop called.
 let calls = [], base = 0, current = null;
-const bases = [], currents = [], entered = []; // entered: the number by which async_hooks knows it, or 0
+const bases = [], currents = [], entered = []; // entered: its async_hooks id, or 0
 const loop = { id: NOBODY, own: false, kind: 0, done: false, steps: 0, waiter: null };
 
-let lastEnded; // of which it is not known yet how they ended
-const failed = []; // of late
+let lastEnded; // ended, but not yet known how
+const failed = []; // recently
 let lastId = 0, lastBy = 0;
-let wrapper = null; // what has just been made for an await
+let wrapper = null; // the promise V8 has just created for an await
 let turn = 0;
-let lastMade = null; // by new Promise
-let lastMember = null; // what Promise.all and the like are making
+let lastMade = null; // the last one created by new Promise
+let lastMember = null; // the last one created inside Promise.all and the like
 let nextRequest = null; // the name that the program gives to its next call
 let serving = false;
 const roots = [], modules = new Map();
 
-let said = -1, saidTurn = 0; // what runs, as weft was last told, and in which turn of the loop
+let said = -1, saidTurn = 0; // what runs, as last reported to weft, and in which turn of the loop
 
 function runs(id) {
   if (id === said && saidTurn === shared[1]) return;
@@ -68,7 +68,7 @@ function running() {
   return calls.length > base ? calls[calls.length - 1] : current;
 }
 
-// How a promise has ended is known only after V8 has said that it ends.
+// V8 reports that a promise ends before it is known how.
 function settle() {
   if (wrapper !== null) wasNone();
   const promise = lastEnded;
@@ -84,7 +84,7 @@ function settle() {
   failed.push(r);
 }
 
-// Once the loop goes on, node calls a failure unhandled that nothing has waited for.
+// If nothing has waited for a failure by the end of the turn, node calls it unhandled.
 function lookAtFailed() {
   if (failed.length === 0) return;
   for (const r of failed.splice(0)) tellFailure(r, UNHANDLED);
@@ -135,7 +135,7 @@ function make(promise, s, parent, starts = false) {
   return r;
 }
 
-// The number of an awaited promise. A library's promise that is not shown becomes visible once other code waits for it.
+// The number of an awaited promise. A hidden promise of a library becomes visible when other code waits for it.
 function numberFor(q, reader) {
   if (q.own || q.done || q.id === reader.id) return q.own ? q.id : 0;
   if (!q.site || q.site.owner === INTERNAL) return 0;
@@ -161,7 +161,7 @@ function begun(promise, s) {
   const r = make(promise, s, parent, true);
   if (nextRequest !== null) toRequest(r, parent);
   if (r.own) {
-    if (parent.type === 'request') { // which is answered by what is called for it
+    if (parent.type === 'request') { // a call made for it answers it
       r.request = parent.id;
       native.wait(parent.id, r.id);
     }
@@ -171,7 +171,7 @@ function begun(promise, s) {
   calls.push(r);
 }
 
-// A module that awaits: V8 does not say that it has ended, but then it no longer awaits.
+// A module that awaits: V8 does not report its end, but once it has ended it no longer awaits.
 function moduleOf(s) {
   const r = modules.get(s.fn);
   if (r === undefined) return null;
@@ -190,7 +190,7 @@ function moduleRan(r) {
   native.end(r.id, 1, '', r.id);
 }
 
-// The call that awaits at that place. The calls above it have returned.
+// The call that awaits at this place. The calls above it have returned.
 function suspended(s) {
   for (let i = calls.length - 1; i >= base; i--) {
     const r = calls[i];
@@ -203,8 +203,8 @@ function suspended(s) {
   return moduleOf(s);
 }
 
-// The frame of this function is the only one of ours that is there when V8 is asked for the place: nothing of it is
-// to be moved into others.
+// When V8 is asked for the place, this function must be our only frame on the stack: do not move parts of it into other
+// functions.
 function onInit(promise, parent) {
   try {
     settle();
@@ -219,7 +219,7 @@ function onInit(promise, parent) {
       suspend(promise, who, undefined);
       return;
     }
-    // A promise that has already ended delays nothing. If a call has done nothing but await, its place is not looked up.
+    // A promise that has already ended delays nothing. For a call that has only awaited so far, the place is not looked up.
     if (parent !== undefined && (q === undefined || q.done) && who.kind === CALL && who.site.awaits > SURE && !who.site.main) {
       calls.pop();
       suspend(promise, who, q, false).guessed = who.steps;
@@ -247,9 +247,9 @@ function onInit(promise, parent) {
   }
 }
 
-// An await of no promise, in the call that runs: V8 makes a promise for it, which hangs on the call's own, and ends at once.
-// What a call has returned that has given a promise back looks the same, but for the place: so that is asked for until
-// the function is known for its awaits. Even then what follows must be the end.
+// An await of a plain value, in the call that runs: V8 creates a promise for it as a child of the call's own promise, and
+// it ends at once. A call that returns a promise looks the same except for its place, so the place is looked up until
+// enough awaits of this function have been seen. Even then the next report must be that the promise ends.
 function wrap(promise, q) {
   const r = { kind: WRAPPER, id: 0, own: false, done: true, owner: q, on: 0, main: false, guessed: -1 };
   new Known(promise, r);
@@ -273,7 +273,7 @@ function wasNone() {
   if (r.on && owner.id) native.wait(owner.id, r.on);
 }
 
-// A call is suspended until q has ended.
+// Suspends a call until q has ended.
 function suspend(promise, owner, q, main) {
   if (q !== undefined) isWaitedFor(q, owner);
   const on = q === undefined ? 0 : numberFor(q, owner);
@@ -288,11 +288,11 @@ function suspend(promise, owner, q, main) {
   return r;
 }
 
-// What `then` creates, or what a similar promise is created for.
+// A promise created by `then`, or one that is created in a similar way.
 function hangOn(promise, s, who, q) {
   let owner = null;
   if (s.kind === MEMBER) owner = lastMember;
-  // It has been resolved with a promise, and becomes what that becomes.
+  // It was resolved with another promise, and ends as that one ends.
   else if (s.kind === THEN && !s.visible && who.own && current === who) owner = who;
   if (q !== undefined && (owner || s.swallows)) isWaitedFor(q, owner || loop);
   if (owner) {
@@ -302,7 +302,7 @@ function hangOn(promise, s, who, q) {
     return;
   }
   if (s.swallows) {
-    // Code that discards a failure has not handled it.
+    // A handler that discards a failure has not handled it.
     new Known(promise, { kind: THEN, id: NOBODY, own: false, done: false, site: undefined, on: 0, waiter: null });
     return;
   }
@@ -313,7 +313,7 @@ function hangOn(promise, s, who, q) {
   if (r.on && r.id) native.wait(r.id, r.on);
 }
 
-// From now on r runs, called by the loop.
+// The loop calls r: it runs from now on.
 function enter(r, id) {
   settle();
   push(id);
@@ -322,7 +322,7 @@ function enter(r, id) {
 }
 
 function push(id) {
-  if (shared[1] !== turn) { // what has returned since, or what an exception has left there
+  if (shared[1] !== turn) { // these have returned, or an exception left them there
     turn = shared[1];
     while (entered.length > 0) drop();
     if (calls.length > 0) calls = [];
@@ -344,7 +344,7 @@ function drop() {
   if (entered.pop() !== 0) resources.returned(r);
 }
 
-// Nothing is nested this deeply: these have returned.
+// No real nesting is this deep: these have returned.
 function forgetHalf() {
   const gone = bases[NESTED / 2];
   calls.splice(0, gone);
@@ -353,7 +353,7 @@ function forgetHalf() {
   base -= gone;
 }
 
-// Mostly async_hooks is not asked to say when node's call back has returned: another one has been begun then, or none.
+// async_hooks is usually not asked to report when node's callback returns: the next callback, or the end of the turn, shows it.
 function lookForReturned() {
   const id = executionAsyncId();
   let top = entered[entered.length - 1];
@@ -395,7 +395,7 @@ function onAfter(promise) {
   const r = Known.of(promise);
   if (r === undefined || r.kind !== AWAIT) return;
   if (r.main) moduleRan(r.owner);
-  // It was no await, but a then: the call has not gone on.
+  // It was a then and not an await: the call has not continued.
   if (r.guessed >= 0 && r.guessed === r.owner.steps && !r.owner.done) r.owner.site.awaits = -1e9;
 }
 
@@ -422,7 +422,7 @@ function onSettled(promise) {
   }
 }
 
-// The program must not notice a hook that fails.
+// The program must not notice when a hook fails.
 function guard(hook) {
   return (promise, parent) => {
     try {
@@ -470,7 +470,7 @@ const core = {
   loop,
   running,
   enter,
-  // node's call back has returned.
+  // node's callback has returned.
   leave(id) {
     const at = entered.lastIndexOf(id);
     if (at < 0) return;
@@ -494,27 +494,27 @@ const core = {
   nameNext(text) {
     nextRequest = text;
   },
-  // From now on r has that number of its own.
+  // Gives r that number.
   own(r, id) {
     r.id = id;
     r.own = id !== 0;
     if (running() === r) runs(id);
     return r.own;
   },
-  // The innermost call with a number of its own; what runs is within it.
+  // The innermost running call that has a number.
   shownCall() {
     let i = calls.length - 1;
     while (i > base && !calls[i].own) i--;
     return i >= base ? calls[i] : null;
   },
-  // What the loop has called runs for r.
+  // What the loop has called runs on behalf of r.
   turnInto(r) {
     current = r;
     runs(r.id);
   },
 };
 
-// The program ends itself: the promise that does so, and what waits for it, does not hang.
+// The program ends itself: neither the promise that does so nor what waits for it hangs.
 function exits(code) {
   let r = running();
   for (let n = 0; r && n < 1000; n++, r = r.waiter) {
@@ -524,13 +524,13 @@ function exits(code) {
   if (code === undefined || Number(code) === 0) for (const id of roots) native.background(id);
 }
 
-// What is pending when an exception ends the program does not hang; the call that threw it has failed.
+// When an exception ends the program, what is pending does not hang; the call that threw has failed.
 function dies(error, rejected) {
   const r = running();
   if (r.own && !r.done && !rejected) {
     r.done = true;
     native.end(r.id, 2, `uncaught ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`, r.id);
-    native.read(NOBODY, r.id); // node prints it
+    native.read(NOBODY, r.id); // node prints the error
   }
   for (const id of roots) native.background(id);
   roots.length = 0;
@@ -540,12 +540,11 @@ function quietly(what, ...args) {
   try {
     if (on) what(...args);
   } catch {
-    // it ends
+    // the program is ending
   }
 }
 
-// The end of the program: what has ended in its last turn is said before it is too late. Without a listener that others
-// would see.
+// The end of the program: reports what ended in its last turn. It adds no listener that the program could see.
 function watchEnd() {
   const none = () => {};
   const replace = (name, before, after) => {

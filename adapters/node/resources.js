@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: ISC
-// What node itself waits for: timers, files, names, connections, processes. async_hooks says when such a thing begins, and
-// when node calls back for it; what runs at the beginning has begun it.
+// What node itself waits for: timers, files, name lookups, connections, processes. async_hooks reports when such a resource
+// is created and when node calls back for it. Whatever runs at its creation is its creator.
 'use strict';
 
 const hooks = require('async_hooks');
@@ -9,7 +9,7 @@ const { INTERNAL, caller, place } = require('./places.js');
 
 const RESOURCE = 40;
 
-// Things whose name is set only once it is known, because the first name is the one that is shown.
+// Resources that are named only once their name is known, because the first name is the one that is shown.
 const LATE = new Set(['fs', 'dns', 'connect', 'process']);
 
 // [type, one callback ends it]; types that are not listed run as their creator.
@@ -34,13 +34,13 @@ for (const name of ['RANDOMBYTES', 'RANDOMPRIME', 'CHECKPRIME', 'PBKDF2', 'SCRYP
   'SIGN', 'VERIFY', 'CIPHER', 'HASH', 'DERIVEBITS'])
   KINDS.set(`${name}REQUEST`, ['crypto', true]);
 
-// Types of node's own, which the loop calls; others are functions that somebody has run later.
+// node's own types, called by the loop; the others are functions that code has deferred.
 const OF_NODE = /^[A-Z0-9_]+$/;
 
 let native, core;
 const NAMES = new Map([['asyncBufferWrapper', 'zlib'], ['processChunk', 'zlib']]);
 
-// What runs when node calls back is stored in the resource itself, invisible to others, and is freed with it.
+// What runs when node calls back is stored in the resource itself, hidden from other code, and freed with it.
 class Mine extends class { constructor(object) { return object; } } {
   #of;
   static of(thing) {
@@ -53,14 +53,14 @@ class Mine extends class { constructor(object) { return object; } } {
   }
 }
 
-// What runs once, and soon, has a place by its number if that is free.
+// A resource that runs once and soon is stored by its number, if that slot is free.
 const SOON = 1024;
 const soonIds = new Float64Array(SOON), soon = new Array(SOON).fill(undefined);
 
-const late = []; // what is named once the function that makes it has returned
-const watched = []; // what may be abandoned without notice: [what it is, its row, whether it is over]
+const late = []; // named once the function that creates them has returned
+const watched = []; // may be abandoned without a report: [resource, its row, a function that tells whether it has ended]
 let hand = 0;
-let owner; // node's own name for whose handle it is
+let owner; // node's symbol for the owner of a handle
 
 const sites = [], sitesByKey = new Map();
 
@@ -92,7 +92,7 @@ function watch(thing, r, over) {
   look(2);
 }
 
-// Checks some of those that may have been abandoned.
+// Checks some of those in `watched`.
 function look(most) {
   for (let n = Math.min(most, watched.length); n > 0 && watched.length > 0; n--) {
     if (hand >= watched.length) hand = 0;
@@ -126,7 +126,7 @@ function onInit(id, type, trigger, resource) {
       else if (!OF_NODE.test(type)) Mine.set(resource, who);
       return;
     }
-    // A timer that does not keep the loop alive from the start is one of node's own, for a socket or a date.
+    // A timer that has never kept the loop alive is node's own, for a socket or a date.
     if (type === 'Timeout' && resource.hasRef && !resource.hasRef()) return;
     const index = native.here();
     const s = index >= 0 ? sites[index] : learn();
@@ -176,7 +176,7 @@ function made(type, once, s, who, resource) {
 
 const short = (path) => (path.length > 80 ? `…${path.slice(-79)}` : path);
 
-// fs.promises: the program's call of it has been made already, by the name of the function and the line.
+// fs.promises: the program's call already has a promise, named by the function and the line.
 function nameCall(resource) {
   const r = core.shownCall();
   if (r === null || !r.own || r.site.owner !== INTERNAL || r.named) return;
@@ -189,7 +189,7 @@ function nameCall(resource) {
 
 function timer(s, who, resource) {
   if (s.called === 'promise') {
-    // timers/promises: what it returns has just been made.
+    // timers/promises: the promise it returns has just been created.
     core.renameLast(`${resource._idleTimeout} ms ${s.where}`);
     return null;
   }
@@ -215,7 +215,7 @@ function nameLate() {
     try {
       label = name(owner && resource[owner]);
     } catch {
-      // it is gone already
+      // it no longer exists
     }
     native.label(r.id, label || r.label || r.type);
   }
@@ -248,8 +248,8 @@ function onAfter(id) {
   }
 }
 
-// What one call back ends has ended when that returns: only then async_hooks is to say it.
-let returns = null, ask = 0; // its counts of who asks for what, and which of them
+// A resource that ends with its callback has ended when the callback returns; only for these async_hooks reports returns.
+let returns = null, ask = 0; // async_hooks' counters of subscribers, and the index of the one for returns
 let asking = 0;
 
 function entered(r) {
@@ -264,8 +264,8 @@ function returned(r) {
   native.end(r.id, r.type === 'timer' ? 1 : 0, '', r.id);
 }
 
-// async_hooks sees promises, too, which costs thrice what V8 says of them does, and marks them for all to see. Newer versions
-// can leave them out; in older ones the hooks of V8 are set again to ours alone, until the program asks for others.
+// async_hooks also sees promises. That costs three times as much as V8's own hooks, and leaves visible marks on them. Newer
+// versions can leave promises out; in older ones we restore V8's hooks to ours alone, until the program asks for others.
 function start(ours) {
   const hook = hooks.createHook({ init: onInit, before: onBefore, after: onAfter, trackPromises: false });
   const wrap = binding();

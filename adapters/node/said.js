@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: ISC
-// What a program reports itself, through the package in bindings/node: that publishes on channels, and does not know us.
+// What a program reports itself, through the package in bindings/node. The package publishes on channels and does not depend on us.
 'use strict';
 
 const { listen } = require('./channels.js');
@@ -9,7 +9,7 @@ const counters = new Map(), resources = new Map(); // by name
 const HOLD = { acquire: 0, release: 1, wait: 2 };
 const NOBODY = 0;
 
-// Which promise is meant: that one, or else what runs. It gets a number of its own if it is to have a name of its own.
+// Which promise is meant: the given one, otherwise what runs. It gets its own number if it needs its own name.
 function meant(promise, type, text) {
   const r = promise === undefined ? core.running() : core.known(promise);
   if (r === undefined || r.done || r === core.loop) return 0;
@@ -19,7 +19,7 @@ function meant(promise, type, text) {
   return r.id;
 }
 
-// Outside any call, the loop has it; but the loop never waits for a resource.
+// Outside any call the loop is the holder; but the loop never waits for a resource.
 function onHold({ name, what, promise }) {
   const who = meant(promise, 'promise', '');
   if (!who && (promise !== undefined || what === 'wait')) return;

@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: ISC *)
 (* What an Lwt that instrument.ml has edited calls, on the thread that runs Lwt's main loop. Numbers of promises are plain
-   integers here: 0 is none, -1 the loop, and below that, in Lwt's own records only, a place in the queue for thing
-   [lnot n]. *)
+   integers here: 0 is none, -1 the loop. A smaller number, found only in Lwt's own records, is a place in the queue for
+   the resource [lnot n]. *)
 
 type id = int
 
@@ -12,8 +12,8 @@ external flag : unit -> (int, Bigarray.int8_unsigned_elt, Bigarray.c_layout) Big
 
 let flag = flag ()
 
-(* Whether anything is recorded: looked up once in each turn of the event loop. That costs less, and a turn is recorded as
-   a whole or not. *)
+(* Whether anything is recorded: looked up once in each turn of the event loop. That costs less, and a turn is recorded
+   either completely or not at all. *)
 let recording = ref 0
 let[@inline] look () = recording := Bigarray.Array1.unsafe_get flag 0 land 1
 let () = look ()
@@ -72,8 +72,8 @@ let fail p e = Weft.fail_exn (number p) e
 let running = ref loop
 let source = ref none
 
-(* The loop sleeps, as far as anybody has been told. It is awake when a callback is called: an engine that has nothing to
-   wait for returns at once, again and again, and that is not worth two events each time. *)
+(* The loop sleeps, according to the last event. It wakes up when a callback is called: an engine that has nothing to wait
+   for returns at once, again and again, and that is not worth two events each time. *)
 let sleeping = ref false
 
 let awake () =
@@ -92,15 +92,15 @@ let run p =
 
 (* ---- Creating ---- *)
 
-(* What the next promise is to be; 0: what its maker says. *)
+(* The kind of the next promise; 0: the one that its creator gives. *)
 let next_kind = ref none
 let[@inline] as_kind kind = if on () then next_kind := kind
 
-(* What the next promise is, as it has been begun before. *)
+(* The number of the next promise, if it was created before. *)
 let next_promise = ref none
 let as_promise p = next_promise := p
 
-(* Nothing that is created now appears as a promise in the trace. *)
+(* While true, nothing that is created appears as a promise in the trace. *)
 let quiet = ref false
 let nothing = Obj.repr ()
 
@@ -113,8 +113,8 @@ let thing ?(used = true) kind =
   if kind land 255 <> condition then Weft.background (number p);
   p
 
-(* A promise of Lwt that stands for a place in the queue of a lock or a condition is none in the trace: who waits for it
-   waits for the lock, whose number it has, negated. *)
+(* An Lwt promise that is only a place in the queue of a lock or a condition is not a promise in the trace: whoever waits
+   for it waits for the lock. Its number is that of the lock, complemented. *)
 let next_place = ref none
 let as_place_for thing = if thing <> none then next_place := lnot thing
 let[@inline] thing_or_promise p = if p < loop then lnot p else p
@@ -122,7 +122,7 @@ let wait p q = wait p (thing_or_promise q)
 
 (* ---- Who holds what ---- *)
 
-(* Given to whoever goes on because of the first: a lock, and what to tell then. *)
+(* For whoever continues because of the promise: the lock it then holds, and a function to call with the holder. *)
 let grants : (id * (id * (id -> unit))) list ref = ref []
 let hold p (thing, tell) =
   raw_acquire p thing;
@@ -137,7 +137,7 @@ let granted p cause =
     grants := List.remove_assoc cause !grants;
     hold p what
 
-(* Promises that end as a place in a queue does, as it is what their function has returned. *)
+(* Promises that end together with a place in a queue, because their function returned that place. *)
 let relays : (id * id) list ref = ref []
 let relay p place = relays := (p, place) :: !relays
 
@@ -150,8 +150,8 @@ let relayed p =
     | None -> ()
     | Some what -> grants := (p, what) :: List.remove_assoc place !grants)
 
-(* Locks that were free when the event loop took them, as a function that is called before Lwt_main.run does: the next
-   promise that is made up of others holds them, if it is created in the same turn. *)
+(* Locks that were free when the event loop took them, as happens in a function that is called before Lwt_main.run. The
+   next promise that combines others holds them, if it is created in the same turn. *)
 let taken_by_loop : (id * (id -> unit)) list ref = ref []
 
 let acquire thing tell =
@@ -192,7 +192,7 @@ let create kind continuation =
     p
   end
 
-(* A promise that continues with [f] as soon as there is time for it. *)
+(* A promise that continues with [f] as soon as the loop gets to it. *)
 let begun kind f = if on () then create kind (Obj.repr f) else none
 
 let wake p cause =
@@ -238,7 +238,7 @@ let () =
       if !running_main <> none && on () then cancel !running_main;
       running_main := none)
 
-(* A server's main promise is meant to be pending for as long as the program runs. *)
+(* A server's main promise stays pending for as long as the program runs, intentionally. *)
 let serving = ref false
 
 let serve () =

@@ -5,28 +5,27 @@
     {[
       let rpc = Weft.kind ~pos:__POS__ "rpc"
 
-      let reply = Weft.create ~label:"get /users/7" rpc (* by what runs now *)
-      let () = Weft.wait reply (* what runs will not go on before that *)
+      let reply = Weft.create ~label:"get /users/7" rpc (* created by what runs *)
+      let () = Weft.wait reply (* what runs cannot continue before it is resolved *)
 
       (* later, in the callback of the socket *)
       let () = Weft.fulfill reply
-      let () = Weft.wake request reply (* request runs from now on *)
+      let () = Weft.wake request reply (* request continues and runs from now on *)
     ]}
 
     Nothing is recorded before {!start}, unless the program is started with
     [WEFT_TRACE=FILE] in its environment, by [weft record] or [weft ctl]. Until
     then a call looks whether there is a recording, and returns.
 
-    Threads: all of this may be called from any thread or domain. Each OS
-    thread, so each domain and each thread of the [threads] library, is a stream
-    of its own in the trace, with a promise of its own that runs.
+    Threads: all functions may be called from any thread or domain. Each OS
+    thread, that is, each domain and each thread of the [threads] library, has
+    its own stream in the trace, and its own running promise.
 
-    Errors: no call raises, but for {!start} and {!start_in}, and for
-    [Out_of_memory] from {!kind} and {!Counter.make}. What could not be recorded
-    is counted in the trace. Texts end at their first NUL; of those longer than
-    8192 bytes the beginning is kept.
+    Errors: only {!start} and {!start_in} raise, and {!kind} and {!Counter.make}
+    may raise [Out_of_memory]. What could not be recorded is counted in the
+    trace. Texts end at their first NUL; only the first 8192 bytes are kept.
 
-    What is [~kind], [parent], [resolver] … is as in C: see [weft/weft.h]. *)
+    [kind], [parent], [resolver] … mean the same as in C: see [weft/weft.h]. *)
 
 (** {1 Promises} *)
 
@@ -34,25 +33,24 @@ type id = private int
 (** The number of something that is waited for and resolved once. *)
 
 val none : id
-(** Untracked, 0: every call on it does nothing. Promises have this number while
-    nothing is recorded. *)
+(** 0, an untracked promise: calls with it do nothing. Promises have this number
+    while nothing is recorded. *)
 
 val loop : id
 (** The event loop itself, not a promise: -1. *)
 
 external of_int : int -> id = "%identity"
-(** For numbers of the program's own, see {!create_id}, or those kept as [int].
-*)
+(** For the program's own numbers, see {!create_id}, or ids stored as [int]. *)
 
 type kind
-(** A place in the program where promises are created: the type of those, which
-    is a short word, and perhaps a label and where this is in the source. An
-    immediate value. *)
+(** A place in the program where promises are created: their type, which is a
+    short word, and optionally a label and the place in the source. An immediate
+    value. *)
 
 val kind : ?label:string -> ?pos:string * int * int * int -> string -> kind
 (** [kind ~label ~pos:__POS__ "task"]. The label is for promises that are
-    created without another one. Asked again for the same, returns the same; it
-    is never freed. The words of Lwt are [wait], [task], [bind], [map], [try],
+    created without one. The same arguments return the same kind; it is never
+    freed. The words of Lwt are [wait], [task], [bind], [map], [try],
     [choose], [pick], [join], [condition], [async] …; any others will do. *)
 
 (** {1 Creating} *)
@@ -60,13 +58,13 @@ val kind : ?label:string -> ?pos:string * int * int * int -> string -> kind
 external create : ?label:string -> kind -> (id[@untagged])
   = "weft_ml_create_byte" "weft_ml_create"
   [@@noalloc]
-(** A promise, created by what runs now. [label] says which one it is. *)
+(** A new promise, created by the one that runs. [label] tells it from others. *)
 
 external create_from :
   ?label:string -> parent:(id[@untagged]) -> kind -> (id[@untagged])
   = "weft_ml_create_from_byte" "weft_ml_create_from"
   [@@noalloc]
-(** A promise, created by [parent]. *)
+(** A new promise, created by [parent]. *)
 
 external create_id :
   ?label:string ->
@@ -75,9 +73,9 @@ external create_id :
   kind ->
   (id[@untagged]) = "weft_ml_create_id_byte" "weft_ml_create_id"
   [@@noalloc]
-(** For libraries with numbers of their own, none of them 0 or -1: they use
-    those for all their promises, and never one for two. Returns [id], or
-    {!none} while nothing is recorded. *)
+(** For libraries that number their promises themselves: with unique numbers,
+    none of them 0 or -1, for all of their promises. Returns [id], or {!none}
+    while nothing is recorded. *)
 
 (** {1 What runs} *)
 
@@ -105,8 +103,8 @@ external signal : (id[@untagged]) -> (id[@untagged]) -> unit
 
 type reason =
   | Wait_for_work  (** in poll or the like *)
-  | Suspend  (** the process was stopped *)
-  | Hibernate  (** the machine was *)
+  | Suspend  (** the process is stopped *)
+  | Hibernate  (** the machine sleeps *)
 
 external suspend : reason -> unit = "weft_ml_suspend" [@@noalloc]
 (** Nothing runs from now on, until {!resume}: then the event loop runs. *)
@@ -122,19 +120,19 @@ external gc : (int[@untagged]) -> unit = "weft_ml_gc_byte" "weft_ml_gc"
 
 external wait : (id[@untagged]) -> unit = "weft_ml_wait_byte" "weft_ml_wait"
   [@@noalloc]
-(** What runs will not go on before the promise is resolved. It still runs. *)
+(** What runs cannot continue before the promise is resolved. It still runs. *)
 
 external wait_by : (id[@untagged]) -> (id[@untagged]) -> unit
   = "weft_ml_wait_by_byte" "weft_ml_wait_by"
   [@@noalloc]
-(** [wait_by reader p]: [reader] will not go on before [p] is resolved. *)
+(** [wait_by reader p]: [reader] cannot continue before [p] is resolved. *)
 
 external read : (id[@untagged]) -> (id[@untagged]) -> unit
   = "weft_ml_read_byte" "weft_ml_read"
   [@@noalloc]
 (** [read reader p]: [reader] uses [p]'s result, without running now. *)
 
-(** {1 Ending: by what runs} *)
+(** {1 Ending: resolved by what runs} *)
 
 external fulfill : (id[@untagged]) -> unit
   = "weft_ml_fulfill_byte" "weft_ml_fulfill"
@@ -157,7 +155,7 @@ external resolve : (id[@untagged]) -> unit
 external cancel : (id[@untagged]) -> unit
   = "weft_ml_cancel_byte" "weft_ml_cancel"
   [@@noalloc]
-(** The promise is not needed any more. *)
+(** The promise is cancelled: nobody needs it any more. *)
 
 external forget : (id[@untagged]) -> unit
   = "weft_ml_forget_byte" "weft_ml_forget"
@@ -167,7 +165,7 @@ external forget : (id[@untagged]) -> unit
 external become : (id[@untagged]) -> (id[@untagged]) -> unit
   = "weft_ml_become_byte" "weft_ml_become"
   [@@noalloc]
-(** [become p q]: [p] is from now on the same as [q]. *)
+(** [become p q]: from now on [p] is the same promise as [q]. *)
 
 type ending = By_value | By_error | By_unknown | By_cancel
 
@@ -194,14 +192,14 @@ external notify_by : (id[@untagged]) -> (id[@untagged]) -> unit
 (** {1 Holding}
 
     A lock, a permit of a semaphore, a connection of a pool: a promise that
-    stays pending, like a condition. Whoever waits for it waits until somebody
-    gives it back. Several may hold it, and one may hold several of it, each by a
-    call. *)
+    stays pending, like a condition. Whoever waits for it waits until a holder
+    releases it. Several may hold it at once, and one may hold it several times,
+    with one call for each. *)
 
 external acquire : (id[@untagged]) -> unit
   = "weft_ml_acquire_byte" "weft_ml_acquire"
   [@@noalloc]
-(** What runs has the resource from now on. *)
+(** What runs holds the resource from now on. *)
 
 external acquire_by : (id[@untagged]) -> (id[@untagged]) -> unit
   = "weft_ml_acquire_by_byte" "weft_ml_acquire_by"
@@ -211,33 +209,33 @@ external acquire_by : (id[@untagged]) -> (id[@untagged]) -> unit
 external release : (id[@untagged]) -> unit
   = "weft_ml_release_byte" "weft_ml_release"
   [@@noalloc]
-(** What runs gives one of it back. *)
+(** What runs releases the resource, once. *)
 
 external release_by : (id[@untagged]) -> (id[@untagged]) -> unit
   = "weft_ml_release_by_byte" "weft_ml_release_by"
   [@@noalloc]
 (** [release_by holder resource]. *)
 
-(** {1 Saying more} *)
+(** {1 Labels and hints} *)
 
 external label : (id[@untagged]) -> string -> unit
   = "weft_ml_label_byte" "weft_ml_label"
   [@@noalloc]
-(** A label for the promise, or another one: what it does now. *)
+(** Gives the promise a label, or a further one: what it does now. *)
 
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]
-(** It is an error if the promise is never resolved. *)
+(** The program has an error if the promise is never resolved. *)
 
 external background : (id[@untagged]) -> unit
   = "weft_ml_background_byte" "weft_ml_background"
   [@@noalloc]
-(** The promise is meant to be pending for long: an accept loop, an idle timer.
-*)
+(** The promise stays pending for long intentionally: an accept loop, an idle
+    timer. *)
 
-(** A number that is drawn over time. What happens while nothing is recorded is
-    not counted. *)
+(** A number that is drawn over time. Changes while nothing is recorded are not
+    counted. *)
 module Counter : sig
   type t
   (** An immediate value. *)
@@ -258,7 +256,7 @@ end
 (** {1 Recording} *)
 
 external recording : unit -> bool = "weft_ml_recording" [@@noalloc]
-(** Whether something is recorded, for texts that are costly to make. *)
+(** Whether anything is recorded: ask before making an expensive text. *)
 
 val start :
   ?path:string ->
@@ -269,25 +267,25 @@ val start :
   unit ->
   unit
 (** Starts to record. [path]: the trace, [weft-%p.trace] unless given; [%p] in
-    it stands for the process id. [bytes]: of the whole file, 64 MiB unless
-    given, at least 64 KiB. [pending_bytes]: how many of those are room for
-    promises that are pending when their packet is overwritten, a quarter unless
-    given. [paused]: nothing is recorded before {!unpause}. [turn_clock]: the
+    it stands for the process id. [bytes]: the size of the file, 64 MiB unless
+    given, at least 64 KiB. [pending_bytes]: the part of it that is reserved for
+    promises that are still pending when their packet is overwritten; a quarter
+    unless given. [paused]: nothing is recorded before {!unpause}. [turn_clock]: the
     clock is read at {!suspend} and {!resume} only; events of one turn of the
     event loop have one time, and cost a third.
 
     @raise Sys_error
-      if there is a recording already, or the file cannot be made, or a number is
-      out of range. What stood at [path] is then unharmed. *)
+      if there is a recording already, the file cannot be created, or a number is
+      out of range. A file at [path] is then left as it was. *)
 
 type buffer =
   (char, Bigarray.int8_unsigned_elt, Bigarray.c_layout) Bigarray.Array1.t
 
 val start_in :
   ?pending_bytes:int -> ?paused:bool -> ?turn_clock:bool -> buffer -> unit
-(** Starts to record into memory of the program's own, which is 8-byte aligned
-    and at least 64 KiB; the trace is what lies there at any moment. It is kept
-    until {!stop}.
+(** Starts to record into the program's own memory, which must be 8-byte aligned
+    and at least 64 KiB. Its content is a valid trace at any moment. The buffer
+    is kept alive until {!stop}.
 
     @raise Sys_error as {!start} does. *)
 
@@ -301,26 +299,25 @@ external pause : unit -> unit = "weft_ml_pause"
 external unpause : unit -> unit = "weft_ml_unpause"
 
 external standby : bool -> unit = "weft_ml_standby"
-(** Whether {!create} hands out numbers also while nothing is recorded, so that a
-    recording that is started later knows the promises which are older by their
-    numbers. *)
+(** Whether {!create} also returns numbers while nothing is recorded, so that a
+    recording that is started later knows older promises by their numbers. *)
 
 (** {1 Lwt} *)
 
-(** For an Lwt that tells weft of its promises, which puts its own functions here
-    as it starts. *)
+(** For an Lwt that reports its promises to weft: it sets these functions when it
+    starts. *)
 module Lwt_hook : sig
   val id : (Obj.t -> int) ref
-  (** The id of an ['a Lwt.t]. Called only if somebody records. *)
+  (** The id of an ['a Lwt.t]. Called only while something is recorded. *)
 
   val name : (Obj.t -> string -> unit) ref
-  (** An ['a Lwt_condition.t] or ['a Lwt_mvar.t] has this name from now on.
-      Called whether or not somebody records. *)
+  (** Names an ['a Lwt_condition.t] or ['a Lwt_mvar.t]. Called even while nothing
+      is recorded. *)
 end
 
 val id_of_lwt : 'a -> id
-(** The id of an ['a Lwt.t]; {!none} with an Lwt that says nothing to weft, or
-    while nothing is recorded. *)
+(** The id of an ['a Lwt.t]; {!none} with an Lwt that does not report to
+    weft, or while nothing is recorded. *)
 
 val name_lwt : 'a -> string -> unit
 (** Names an ['a Lwt_condition.t] or ['a Lwt_mvar.t]. *)
