@@ -16,7 +16,7 @@
 #include "record/start.h"
 #include <weft/weft.h>
 
-enum { FILE_BYTES = 20 << 10, ROOM = 128 << 10, SLOT_BYTES = 8 << 10, PACKET = 256 };
+enum { FILE_BYTES = 20 << 10, ROOM = 128 << 10, SLOT_BYTES = 8 << 10 };
 
 struct truth truth;
 static struct truth first_truth;
@@ -152,7 +152,8 @@ static void publish(struct promise *p, enum intention kind)
 static void check_byte(const unsigned char *at)
 {
     const struct recorder *r = &weft_record_rec;
-    const size_t offset = (size_t)(at - r->pool) % PACKET, packet = (size_t)(at - r->pool) / PACKET;
+    const size_t offset = (size_t)(at - r->pool) % r->packet_bytes,
+                 packet = (size_t)(at - r->pool) / r->packet_bytes;
     const struct notes *n = &r->notes[packet];
     const uint64_t id = truth.promise[truth.intent[self].promise].id;
     if (offset < sizeof(struct weft_events_header) || offset >= events_at() ||
@@ -168,9 +169,9 @@ static void after_store(const void *at, uint64_t value)
 {
     const struct recorder *r = &weft_record_rec;
     const unsigned char *p = at;
-    if (p < r->pool || p >= r->pool + r->packets * PACKET)
+    if (p < r->pool || p >= r->pool + r->packets * r->packet_bytes)
         return;
-    const size_t offset = (size_t)(p - r->pool) % PACKET;
+    const size_t offset = (size_t)(p - r->pool) % r->packet_bytes;
     if (offset >= sizeof(struct weft_events_header))
         check_byte(p);
     if (offset != offsetof(struct weft_packet_header, content_bits) ||
@@ -315,7 +316,7 @@ static bool name_part(const void *at, char *name, size_t size)
         size_t count, bytes;
         const char *name;
     } table[] = {
-        {r->pool, r->packets, PACKET, "packet"},
+        {r->pool, r->packets, r->packet_bytes, "packet"},
         {r->notes, r->packets, sizeof *r->notes, "notes"},
         {r->queue, r->queue_mask + 1, sizeof *r->queue, "queue"},
         {r->homes, r->homes_mask + 1, sizeof *r->homes, "homes"},
@@ -404,7 +405,9 @@ void host_set_up(const struct scene *s)
     host_leave(0);
     memcpy(first_slot_of, slot_of, sizeof slot_of);
     first_truth = truth;
-    memory_region(file, (size_t)(weft_record_rec.pool - file) + weft_record_rec.packets * PACKET,
+    memory_region(file,
+                  (size_t)(weft_record_rec.pool - file) +
+                      weft_record_rec.packets * weft_record_rec.packet_bytes,
                   "file");
     memory_region(room, room_bytes, "room");
     for (uint64_t i = 0; i < weft_record_rec.packets; i++)
@@ -431,16 +434,21 @@ static void forked(void)
 
 void begin_recording(unsigned packets)
 {
+    begin_recording_in(packets, 256);
+}
+
+void begin_recording_in(unsigned packets, uint32_t packet_bytes)
+{
     struct recorder *r = &weft_record_rec;
     const struct layout l = {
-        .bytes = 9216 + packets * PACKET,
+        .bytes = 9216 + packets * packet_bytes,
         .metadata_at = 4096,
         .strings_at = 4096,
         .strings_bytes = 1024,
         .pending_at = 5120,
         .roll_at = 8384,
         .pool_at = 9216,
-        .packet_bytes = PACKET,
+        .packet_bytes = packet_bytes,
         .packets = packets,
         .texts = 16,
         .cells = 24,

@@ -29,6 +29,9 @@ void host_start(void);
 /* Starts a recording with so many packets of 256 bytes: each has room for two creations, or three endings. */
 void begin_recording(unsigned packets);
 
+/* With larger packets: only one that has room for more than a few events is left to others when its thread ends. */
+void begin_recording_in(unsigned packets, uint32_t packet_bytes);
+
 /* What follows is thread t's, while the scene is set up. */
 void be(unsigned t);
 
@@ -91,7 +94,7 @@ const char *judge_file(void);
 /* … with what stands beside the file, when all threads have ended; and when all packets have been overwritten since. */
 const char *judge_pool(void);
 const char *judge_end(void);
-unsigned packets(void);
+unsigned fillers(void);
 
 /* Reads the file as another process does, once. Fails if that shows what cannot be. */
 void read_file(void);

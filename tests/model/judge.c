@@ -363,16 +363,17 @@ const char *judge_end(void)
     return bad ? bad : judge_cells();
 }
 
-unsigned packets(void)
+unsigned fillers(void)
 {
-    return (unsigned)weft_record_rec.packets;
+    const struct recorder *r = &weft_record_rec;
+    return (unsigned)(4 * r->packets * ((r->packet_bytes - events_at()) / 12));
 }
 
 /* ---- While it is written ---- */
 
 void read_file(void)
 {
-    static _Alignas(8) unsigned char copy[PACKETS][256];
+    static _Alignas(8) unsigned char copy[PACKETS][512];
     static struct weft_pending_cell cells[CELLS];
     const struct recorder *r = &weft_record_rec;
     struct view v;

@@ -21,7 +21,7 @@ static void at_end(void)
     bad = bad ? bad : judge_pool();
     be(0);
     if (!bad)
-        fill(12 * packets());
+        fill(fillers());
     bad = bad ? bad : judge_file();
     bad = bad ? bad : judge_end();
     if (bad)
@@ -137,6 +137,19 @@ static void speaks_of_another(void)
     fill(5);
 }
 
+/* … of a promise that is newer than that packet. */
+static void speaks_of_newer(void)
+{
+    begin_recording(4);
+    fill(1);
+    be(1);
+    create();
+    fill(1);
+    be(0);
+    wait_for(0);
+    fill(7);
+}
+
 /* Promise 2 is of another packet than promises 0 and 1. */
 static void two_homes(void)
 {
@@ -152,7 +165,7 @@ static void two_homes(void)
 /* Two threads leave packets that a third one, which has a slot, may take. */
 static void two_leave(void)
 {
-    begin_recording(3);
+    begin_recording_in(3, 512);
     fill(1);
     be(1);
     fill(1);
@@ -160,10 +173,21 @@ static void two_leave(void)
     appear();
 }
 
+/* Thread 0 leaves a packet that has just spoken of another thread's promise. */
+static void leaves_notes(void)
+{
+    begin_recording_in(4, 512);
+    fill(1);
+    be(1);
+    create();
+    be(2);
+    appear();
+}
+
 /* One thread has left its packet, a second one can take it. */
 static void one_leaves(void)
 {
-    begin_recording(3);
+    begin_recording_in(3, 512);
     fill(1);
 }
 
@@ -329,12 +353,15 @@ static const struct scene scenes[] = {
     {"becomes", full_ring, {fill_one, become_0}, at_end, 2, 1, 0},
     {"one became", one_became, {fill_four, end_1}, at_end, 2, 0, 0},
     {"own numbers", own_numbers, {fill_one, end_0}, at_end, 2, 1, 0},
-    {"own numbers begin", few_packets, {own_one, fill_one}, at_end, 1, 1, 0},
+    {"own numbers begin", few_packets, {own_one, fill_one}, at_end, 2, 1, 0},
     {"speaks of another's", speaks_of_another, {fill_one, fill_one}, at_end, 1, 1, 0},
+    {"speaks of a newer", speaks_of_newer, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"ended, then another", two_homes, {fill_one, end_of_two_homes}, at_end, 1, 1, 0},
     {"two leave", two_leave, {nothing, nothing, fill_one}, at_end, 2, 1, LEAVE},
+    {"left, with notes", leaves_notes, {wait_0, nothing, fill_one}, at_end, 2, 1, LEAVE},
     {"read, left", two_leave, {nothing, read_once, fill_one}, at_end, 2, 1, LEAVE | NO_KILL},
     {"read meanwhile", full_ring, {fill_one, end_0, read_once}, at_end, 1, 1, NO_KILL},
+    {"read, overwritten", full_ring, {fill_one, read_once}, at_end, 2, 1, NO_KILL},
     {"paused", just_begin, {fill_one, pauses}, at_end, 2, 1, 0},
     {"stopped", just_begin, {fill_one, stops}, NULL, 2, 1, NO_KILL},
     {"handed on", few_packets, {fill_one, fill_one}, at_end, 1, 1, 0},
