@@ -57,6 +57,7 @@ size_t weft_record_metadata(char *out, size_t bytes)
 
 long model_syscall(long number, ...);
 void *model_map(size_t bytes);
+void __tsan_write_range(void *at, size_t bytes);
 int model_key_create(pthread_key_t *key, void (*at_exit)(void *));
 int model_pause(void);
 int model_clock(struct timespec *t);
@@ -257,9 +258,15 @@ void go_on_recording(void)
     weft_unpause();
 }
 
+/* The pages are unmapped, unless a thread may still use them: here, all of their bytes are written. */
 void stop_recording(void)
 {
     weft_stop();
+    if (weft_record_rec.stuck)
+        return;
+    __tsan_write_range(file, (size_t)(weft_record_rec.pool - file) +
+                                 weft_record_rec.packets * weft_record_rec.packet_bytes);
+    __tsan_write_range(room, room_bytes);
 }
 
 /* What weft ctl does (src/cli/ctl.c): by system calls, each of which is in order with the next. */

@@ -363,7 +363,7 @@ static const struct scene scenes[] = {
     {"read meanwhile", full_ring, {fill_one, end_0, read_once}, at_end, 1, 1, NO_KILL},
     {"read, overwritten", full_ring, {fill_one, read_once}, at_end, 2, 1, NO_KILL},
     {"paused", just_begin, {fill_one, pauses}, at_end, 2, 1, 0},
-    {"stopped", just_begin, {fill_one, stops}, NULL, 2, 1, NO_KILL},
+    {"stopped", just_begin, {fill_one, stops}, NULL, 2, 1, NO_KILL | LEAVE},
     {"handed on", few_packets, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"handed on, waited for", few_packets, {wait_0, fill_one}, at_end, 1, 1, 0},
     {"two need packets", two_full, {fill_one, fill_one}, at_end, 1, 0, 0},
