@@ -18,8 +18,6 @@
 #include "cli/common.h"
 #include "cli/rights.h"
 #include "read/alive.h"
-#include "sample/aside.h"
-#include "symbols/confine.h"
 #include "symbols/regular.h"
 #include "symbols/worker.h"
 
@@ -256,12 +254,13 @@ static void look_aside(int fd, void *data)
 static void find(struct search *s)
 {
     static struct found f;
-    struct sample_aside aside;
+    const struct symbols_worker_options o = {.aside = true, .keep = {-1, -1}};
+    struct symbols_worker aside;
     int none;
     s->fd = -1;
     *s->path = 0;
-    s->late =
-        !sample_aside_start(&aside, look_aside, s, NULL) || !sample_aside_get(&aside, &f, sizeof f);
+    s->late = symbols_worker_start(&aside, &o, look_aside, s) < 0 ||
+              !symbols_worker_answers(&aside, &f, sizeof f);
     if (!s->late) {
         s->fd = symbols_file_receive(aside.fd, &none);
         s->other = f.other;
@@ -269,7 +268,7 @@ static void find(struct search *s)
         s->kept = f.kept;
         snprintf(s->path, s->path_size, "%s", f.path);
     }
-    sample_aside_stop(&aside);
+    symbols_worker_stop(&aside);
 }
 
 int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
@@ -292,7 +291,7 @@ static int say_none(const struct search *s, struct weft_error *err)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "process %d does not let itself be looked at: its files have not answered "
                        "for %d s, as with a file system that hangs",
-                       pid, SAMPLE_ASIDE_SECONDS);
+                       pid, SYMBOLS_ASIDE_SECONDS);
     else if (s->kept)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "the trace of process %d is in a file system that a program of its user may "

@@ -206,10 +206,10 @@ static void find_copies(struct cli_target *t, uint32_t *version)
 
 enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
 {
-    static struct sample_distant memory;
+    static struct symbols_worker memory;
     char name[64];
     uint32_t version = 0;
-    memory = (struct sample_distant){.aside = {.fd = -1}};
+    memory = (struct symbols_worker){.fd = -1};
     *t = (struct cli_target){.pid = pid, .mem = -1, .memory = &memory};
     bool there = describe(t);
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
@@ -224,7 +224,7 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
     }
     snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
     const int maps = open(name, O_RDONLY | O_CLOEXEC);
-    const bool begun = sample_distant_open(t->memory, t->mem, maps);
+    const bool begun = sample_distant_open(t->memory, t->mem, maps) == 0;
     if (begun)
         find_copies(t, &version);
     if (maps >= 0)
@@ -233,7 +233,7 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
         cli_say(t->name, "cannot be looked at: there can be no more processes");
         return CLI_FOUND_GONE;
     }
-    if (t->memory->aside.late || (t->copies == 0 && !describe(t))) {
+    if (t->memory->late || (t->copies == 0 && !describe(t))) {
         cli_target_gone(t);
         return CLI_FOUND_GONE;
     }
@@ -254,7 +254,7 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
 
 void cli_target_close(struct cli_target *t)
 {
-    sample_distant_close(t->memory);
+    symbols_worker_stop(t->memory);
     if (t->mem >= 0)
         close(t->mem);
     t->mem = -1;
@@ -262,11 +262,11 @@ void cli_target_close(struct cli_target *t)
 
 void cli_target_gone(const struct cli_target *t)
 {
-    if (t->memory->aside.late)
+    if (t->memory->late)
         cli_say(t->name,
                 "does not let itself be looked at: its memory has not answered for %d s, as with "
                 "a file system that hangs; nothing more is tried",
-                SAMPLE_ASIDE_SECONDS);
+                SYMBOLS_ASIDE_SECONDS);
     else
         cli_say(t->name, "has ended meanwhile, or is another program now");
 }

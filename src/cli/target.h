@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "record/control.h"
-#include "sample/aside.h"
+#include "sample/distant.h"
 
 #define CLI_COPIES 16 /* copies of the library in one process; more are ignored */
 
@@ -30,7 +30,7 @@ struct cli_target {
     char name[32];    /* "process 4711", for messages */
     char program[64]; /* as ps shows it */
     int mem;          /* its memory when it was opened: after exec it has another. -1: none */
-    struct sample_distant *memory; /* the same, to be read and written */
+    struct symbols_worker *memory; /* the same, to be read and written */
     bool narrow;                   /* it is a 32-bit program */
     unsigned copies, recorders;
     struct cli_copy copy[CLI_COPIES];

@@ -21,7 +21,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
-#include "sample/aside.h"
+#include "sample/distant.h"
 #include "sample/state.h"
 
 enum { PAGE = 4096, STACK_PAGES = 16, GUESSES = 64, THREADS_MAX = 4096 };
@@ -79,7 +79,7 @@ static bool read_registers(uint32_t process, uint32_t thread, uint64_t *sp, uint
 /* ---- Its memory ---- */
 
 /* What cannot be read is treated as missing. */
-static void open_memory(struct sample_distant *d, uint32_t process)
+static void open_memory(struct symbols_worker *d, uint32_t process)
 {
     char path[64];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", process);
@@ -90,7 +90,7 @@ static void open_memory(struct sample_distant *d, uint32_t process)
 }
 
 /* Returns true if there is a call just before that instruction. */
-static bool follows_call(struct sample_distant *memory, uint64_t pc)
+static bool follows_call(struct symbols_worker *memory, uint64_t pc)
 {
 #if defined(__x86_64__)
     uint8_t code[7];
@@ -143,7 +143,7 @@ static uint32_t unwind(struct weft_sampler *s, const struct standing *t, uint64_
 
 /* Fills s->address; returns the number of addresses. */
 static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
-                         struct sample_distant *memory)
+                         struct symbols_worker *memory)
 {
     s->address[0] = t->pc;
     if (!s->unwinder)
@@ -224,7 +224,7 @@ bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
         return true;
     s->blocked.looked = true;
     struct standing *now = malloc(sizeof *now);
-    struct sample_distant memory;
+    struct symbols_worker memory;
     open_memory(&memory, s->o.process);
     for (uint32_t i = 0; now && more && i < s->blocked.count; i++) {
         struct sample_blocked_thread *t = &s->blocked.thread[i];
@@ -244,7 +244,7 @@ bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
         ++*count;
         more = fn(data, &r);
     }
-    sample_distant_close(&memory);
+    symbols_worker_stop(&memory);
     free(now);
     return more;
 }

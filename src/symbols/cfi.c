@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "symbols/confine.h"
 
 enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };
 

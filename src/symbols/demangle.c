@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/confine.h"
-
 enum {
     NAME_MAX_BYTES = 8000, /* nobody writes such names; the demangler is recursive */
     NAME_MS = 250,         /* of CPU time, for what normally takes microseconds */

@@ -2,7 +2,8 @@
 /* The worker goes through all questions and writes what it finds. If a file crashes it, another
  * worker continues there, without DWARF for that file; if the file crashes that one, too, the file
  * is skipped.
- * A message is a head followed by its content, in the machine's own byte order. */
+ * A message is a head followed by its content, in the machine's own byte order. Several whole
+ * messages are sent at once, after their size. */
 #include "symbols/names.h"
 
 #include <errno.h>
@@ -16,7 +17,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/table.h"
-#include "symbols/confine.h"
 #include "symbols/demangle.h"
 
 enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
@@ -31,6 +31,8 @@ struct head {
     uint32_t text[3]; /* FUNCTION: bytes of name, system name, file */
 };
 
+enum { ROOM = 1 << 16, MESSAGE_MAX = sizeof(struct head) + 3 * TEXT_MAX_BYTES }; /* of messages */
+
 /* ---- In the worker ---- */
 
 struct told { /* a function that was sent */
@@ -40,7 +42,9 @@ struct told { /* a function that was sent */
 };
 
 struct teller {
-    FILE *to;
+    int to;
+    uint32_t used; /* of bytes, which are not sent yet */
+    char bytes[ROOM];
     struct told *told;
     uint32_t tolds, room, functions;
     struct weft_table by; /* sent functions by key and file */
@@ -57,6 +61,26 @@ static bool same_told(const void *array, uint32_t item, const void *key)
 {
     const struct told *t = (const struct told *)array + item, *k = key;
     return t->key == k->key && t->file == k->file;
+}
+
+static void flush(struct teller *t)
+{
+    if (symbols_worker_put(t->to, &t->used, sizeof t->used))
+        symbols_worker_put(t->to, t->bytes, t->used);
+    t->used = 0;
+}
+
+static void put(struct teller *t, const void *bytes, size_t size)
+{
+    memcpy(t->bytes + t->used, bytes, size);
+    t->used += (uint32_t)size;
+}
+
+static void begin(struct teller *t, struct head h)
+{
+    if (t->used > ROOM - MESSAGE_MAX)
+        flush(t);
+    put(t, &h, sizeof h);
 }
 
 /* Shortens "/a/b/../c/./d" to "/a/c/d", in place: compilers store the path that they were called
@@ -110,11 +134,11 @@ static uint32_t tell_function(struct teller *t, const struct symbols_named *f)
     const char *file = f->file ? path_of(f, t->file) : NULL;
     struct head h = {
         FUNCTION, f->start_line, {size_of(f->name), size_of(system_name), size_of(file)}};
-    fwrite(&h, sizeof h, 1, t->to);
-    fwrite(f->name, 1, h.text[0], t->to);
-    fwrite(system_name, 1, h.text[1], t->to);
+    begin(t, h);
+    put(t, f->name, h.text[0]);
+    put(t, system_name, h.text[1]);
     if (file)
-        fwrite(file, 1, h.text[2], t->to);
+        put(t, file, h.text[2]);
     return t->functions++;
 }
 
@@ -123,8 +147,8 @@ static void tell(struct teller *t, const struct symbols_named *frame, uint32_t f
     struct symbols_answer answer[SYMBOLS_INLINED_MAX];
     for (uint32_t i = 0; i < frames; i++)
         answer[i] = (struct symbols_answer){tell_function(t, &frame[i]), frame[i].line};
-    fwrite(&(struct head){ANSWER, frames, {0}}, sizeof(struct head), 1, t->to);
-    fwrite(answer, sizeof *answer, frames, t->to);
+    begin(t, (struct head){ANSWER, frames, {0}});
+    put(t, answer, frames * sizeof *answer);
 }
 
 /* fd: or -1, with the reason in state. */
@@ -137,20 +161,20 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
     struct symbols_elf *e = NULL;
     if (fd >= 0 && !symbols_elf_open(&e, fd, &options))
         state = SYMBOLS_FILE_ODD;
-    fwrite(&(struct head){STATE, state, {0}}, sizeof(struct head), 1, t->to);
+    begin(t, (struct head){STATE, state, {0}});
     for (uint32_t i = from; e && i < q->count; i++) {
         uint64_t address;
         bool code = symbols_elf_address(e->elf, q->offset[i], &address);
         tell(t, frame, code ? symbols_elf_name(e, address, frame) : 0);
         if (i % FLUSH_EVERY == 0)
-            fflush(t->to);
+            flush(t);
     }
     symbols_elf_close(e);
     /* Keys are addresses, which may be reused for the next file. */
     weft_table_drop(&t->by);
     t->tolds = 0;
-    fwrite(&(struct head){END, 0, {0}}, sizeof(struct head), 1, t->to);
-    fflush(t->to);
+    begin(t, (struct head){END, 0, {0}});
+    flush(t);
 }
 
 struct job {
@@ -163,11 +187,8 @@ struct job {
 static void work(int fd, void *data)
 {
     struct job *job = data;
-    struct teller t = {.to = fdopen(fd, "w")};
-    if (!t.to)
-        return;
+    struct teller t = {.to = fd};
     unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
-    setvbuf(t.to, NULL, _IOFBF, 1 << 16);
     for (uint32_t i = job->first; i < job->count; i++) {
         struct symbols_question q = job->q[i];
         q.symbols_only |= i == job->first && job->symbols_only;
@@ -178,17 +199,14 @@ static void work(int fd, void *data)
         answer_question(&t, &q, i == job->first ? job->from : 0, job->o, fd,
                         fd < 0 ? (enum symbols_file_state)state : SYMBOLS_FILE_OPEN);
     }
-    fclose(t.to);
 }
 
 void symbols_names_answer(const struct symbols_question *q, const struct symbols_names_options *o,
                           int fd, int to)
 {
-    struct teller t = {.to = fdopen(to, "w")};
-    if (!t.to)
-        return;
+    struct teller t = {.to = to};
     answer_question(&t, q, 0, o, fd, fd < 0 ? SYMBOLS_FILE_MISSING : SYMBOLS_FILE_OPEN);
-    fclose(t.to);
+    close(to);
     free(t.told);
 }
 
@@ -204,21 +222,20 @@ struct hearer {
     uint32_t functions;        /* how many this worker has sent */
     bool began;                /* the question's state is known */
     uint64_t done, all;        /* offsets */
-    uint8_t *bytes;            /* received, not yet understood */
-    size_t used, at;
+    char bytes[ROOM];          /* received */
+    uint32_t used, at;         /* at: the next to be understood */
     unsigned late;
     struct symbols_demangler demangler;
     uint32_t cpu_ms, opened;
 };
 
-enum { ROOM = 1 << 17 };                      /* more than the longest message */
-enum { NOT_YET = 1, LOST = 2, FINISHED = 3 }; /* beside errors and 0: a message was understood */
+enum { LOST = 1, FINISHED }; /* beside errors and 0: a message was understood */
 
 static const void *take(struct hearer *h, size_t size)
 {
     if (h->used - h->at < size)
         return NULL;
-    h->at += size;
+    h->at += (uint32_t)size;
     return h->bytes + h->at - size;
 }
 
@@ -226,11 +243,9 @@ static int hear_function(struct hearer *h, const struct head *head)
 {
     char text[3][TEXT_MAX_BYTES];
     for (unsigned i = 0; i < 3; i++) {
-        if (head->text[i] >= TEXT_MAX_BYTES)
-            return LOST;
-        const void *bytes = take(h, head->text[i]);
+        const void *bytes = head->text[i] < TEXT_MAX_BYTES ? take(h, head->text[i]) : NULL;
         if (!bytes)
-            return NOT_YET;
+            return LOST;
         memcpy(text[i], bytes, head->text[i]);
         text[i][head->text[i]] = '\0';
     }
@@ -251,7 +266,7 @@ static int hear_answer(struct hearer *h, const struct head *head)
         return LOST;
     const void *bytes = take(h, head->value * sizeof *frame);
     if (!bytes)
-        return NOT_YET;
+        return LOST;
     memcpy(frame, bytes, head->value * sizeof *frame);
     for (uint32_t i = 0; i < head->value; i++)
         if (frame[i].function >= h->functions)
@@ -260,46 +275,49 @@ static int hear_answer(struct hearer *h, const struct head *head)
     return h->l->answer(h->l->data, h->question, h->offset++, frame, head->value);
 }
 
-/* Handles one message of those that have arrived. */
-static int hear(struct hearer *h)
+static void next_question(struct hearer *h)
 {
-    size_t before = h->at;
+    h->done += h->q[h->question].count - h->offset;
+    h->question++;
+    h->offset = 0;
+    h->began = false;
+}
+
+static int hear_message(struct hearer *h)
+{
     struct head head;
     const void *bytes = take(h, sizeof head);
-    int rc = NOT_YET;
     if (!bytes)
-        return NOT_YET;
-    memcpy(&head, bytes, sizeof head);
-    switch (head.kind) {
-    /* if this worker replaced another: it matters only if the file has become invalid */
-    case STATE:
-        rc = head.value > SYMBOLS_FILE_ODD ? LOST
-             : !h->began                   ? h->l->state(h->l->data, h->question, head.value)
-             : head.value != SYMBOLS_FILE_OPEN
-                 ? h->l->state(h->l->data, h->question, SYMBOLS_FILE_ODD)
-                 : 0;
-        h->began = true;
-        break;
-    case FUNCTION:
-        rc = hear_function(h, &head);
-        break;
-    case ANSWER:
-        rc = hear_answer(h, &head);
-        break;
-    case END:
-        if (!h->began)
-            return LOST;
-        h->done += h->q[h->question].count - h->offset;
-        h->question++;
-        h->offset = 0;
-        h->began = false;
-        rc = h->question == h->count ? FINISHED : 0;
-        break;
-    default:
         return LOST;
+    memcpy(&head, bytes, sizeof head);
+    if (head.kind == FUNCTION)
+        return hear_function(h, &head);
+    if (head.kind == ANSWER)
+        return hear_answer(h, &head);
+    if (head.kind == STATE && head.value <= SYMBOLS_FILE_ODD) {
+        const bool again = h->began; /* this worker replaced another */
+        h->began = true;
+        if (!again || head.value != SYMBOLS_FILE_OPEN) /* … and the file has become invalid */
+            return h->l->state(h->l->data, h->question, again ? SYMBOLS_FILE_ODD : head.value);
+        return 0;
     }
-    if (rc == NOT_YET)
-        h->at = before;
+    if (head.kind != END || !h->began)
+        return LOST;
+    next_question(h);
+    return h->question == h->count ? FINISHED : 0;
+}
+
+/* Handles messages that were sent together. */
+static int hear(struct hearer *h, int patience_ms)
+{
+    const int fd = h->worker.fd;
+    int rc = 0;
+    h->at = 0;
+    if (!symbols_worker_get(fd, &h->used, sizeof h->used, patience_ms) || h->used > ROOM ||
+        !symbols_worker_get(fd, h->bytes, h->used, patience_ms))
+        return LOST;
+    while (rc == 0 && h->at < h->used)
+        rc = hear_message(h);
     return rc;
 }
 
@@ -334,46 +352,34 @@ static void serve(struct hearer *h)
 /* Listens to a worker until it is done or lost. */
 static int listen_to(struct hearer *h)
 {
-    int64_t patience = h->o->patience_ms ? h->o->patience_ms : PATIENCE_MS,
-            last = weft_monotonic_ns() / 1000000;
-    for (;;) {
-        size_t n;
-        memmove(h->bytes, h->bytes + h->at, h->used - h->at);
-        h->used -= h->at;
-        h->at = 0;
-        int tick = patience < TICK_MS ? (int)patience : TICK_MS;
-        if (symbols_worker_asks(&h->worker, tick))
+    const int patience = h->o->patience_ms ? (int)h->o->patience_ms : PATIENCE_MS;
+    int64_t last = weft_monotonic_ns();
+    int rc;
+    while ((rc = show(h)) == 0) {
+        enum symbols_worker_event event =
+            symbols_worker_wait(&h->worker, patience < TICK_MS ? patience : TICK_MS);
+        if (event == SYMBOLS_WORKER_SENT) {
+            rc = hear(h, patience);
+            if (rc != 0)
+                break;
+            last = weft_monotonic_ns();
+            continue;
+        }
+        if (event == SYMBOLS_WORKER_ASKS)
             serve(h);
-        enum symbols_worker_read r =
-            symbols_worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, 0, &n);
-        int rc = show(h);
-        if (rc < 0)
-            return rc;
-        if (r == SYMBOLS_WORKER_GONE)
-            return LOST;
-        if (r == SYMBOLS_WORKER_LATE && weft_monotonic_ns() / 1000000 - last >= patience) {
+        if (weft_monotonic_ns() - last >= patience * INT64_C(1000000)) {
             h->late++;
             return LOST;
         }
-        if (r == SYMBOLS_WORKER_LATE)
-            continue;
-        last = weft_monotonic_ns() / 1000000;
-        h->used += n;
-        while ((rc = hear(h)) == 0)
-            ;
-        if (rc != NOT_YET)
-            return rc;
     }
+    return rc;
 }
 
 /* A worker was lost while it handled a file. */
 static int give_up_file(struct hearer *h, enum symbols_file_state why)
 {
     int rc = h->l->state(h->l->data, h->question, why);
-    h->done += h->q[h->question].count - h->offset;
-    h->question++;
-    h->offset = 0;
-    h->began = false;
+    next_question(h);
     return rc;
 }
 
@@ -392,7 +398,6 @@ static int find_all(struct hearer *h)
         if (rc < 0)
             return rc;
         h->functions = 0;
-        h->used = h->at = 0;
         rc = listen_to(h);
         struct symbols_worker_end end = symbols_worker_stop(&h->worker);
         h->cpu_ms += end.cpu_ms;
@@ -415,9 +420,7 @@ int symbols_names_find(const struct symbols_question *q, uint32_t count,
         return 0;
     for (uint32_t i = 0; i < count; i++)
         h.all += q[i].count;
-    h.bytes = malloc(ROOM);
-    int rc = h.bytes ? find_all(&h) : WEFT_E_NOMEM;
+    int rc = find_all(&h);
     symbols_demangler_end(&h.demangler);
-    free(h.bytes);
     return rc;
 }

@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/confine.h"
 #include "symbols/demangle.h"
 #include "symbols/names.h"
 #include "symbols/regular.h"
@@ -177,7 +176,7 @@ static void can_only_compute(void **state)
     if (!has_seccomp())
         skip();
     assert_int_equal(symbols_worker_start(&w, NULL, try_all, NULL), 0);
-    assert_true(symbols_worker_asks(&w, -1));
+    assert_int_equal(symbols_worker_wait(&w, -1), SYMBOLS_WORKER_ASKS);
     assert_true(symbols_file_asked(w.files, &asked));
     assert_int_equal(asked.number, SYMBOLS_ASKED_PATH);
     assert_string_equal(asked.path, "/dev/null");
@@ -210,7 +209,7 @@ static void limits_stay(void **state)
         struct rlimit mine = {600 << 20, 700 << 20};
         struct symbols_worker w;
         if (setrlimit(RLIMIT_AS, &mine) < 0 || symbols_worker_start(&w, NULL, try_all, NULL) < 0 ||
-            !symbols_worker_asks(&w, -1))
+            symbols_worker_wait(&w, -1) != SYMBOLS_WORKER_ASKS)
             _exit(2);
         _exit(limit_of(&w, "Max address space") > mine.rlim_max);
     }
