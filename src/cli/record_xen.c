@@ -15,7 +15,7 @@
 #include "cli/common.h"
 #include "cli/program.h"
 #ifdef WEFT_HAS_XEN
-#include "xen/own.h"
+#include "xen/libxen.h"
 #endif
 
 #define LIBRARY "libweft-xen.so.1"

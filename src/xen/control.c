@@ -74,52 +74,33 @@ static int list_ids(const struct weft_xen *xen, struct weft_xen_domain **domains
     return 0;
 }
 
-/* The name is "" if the domain has none, or has just ended. */
-static int read_name(const struct weft_xen *xen, struct weft_xen_domain *d, struct weft_error *err)
+/* Reads everything except its number. What is missing is not there, or the domain has just ended. */
+static int read_domain(const struct weft_xen *xen, struct weft_xen_domain *d,
+                       struct weft_error *err)
 {
+    static const char *const keys[] = {WEFT_XEN_LIST_KEY, WEFT_XEN_INDEX_KEY};
+    bool *const there[] = {&d->lists, &d->indexes};
     char *value;
     size_t size;
     int rc = weft_xen_key(xen, d->id, "name", &value, &size, err);
-    if (rc <= 0)
-        return rc;
-    if (size > WEFT_XEN_NAME_MAX)
-        size = WEFT_XEN_NAME_MAX;
-    memcpy(d->name, value, size);
-    d->name[size] = '\0';
+    if (rc > 0)
+        memcpy(d->name, value, size < WEFT_XEN_NAME_MAX ? size : WEFT_XEN_NAME_MAX);
     free(value);
-    return 0;
-}
-
-static int is_there(const struct weft_xen *xen, unsigned domain, const char *key, bool *there,
-                    struct weft_error *err)
-{
-    char *value;
-    size_t size;
-    int rc = weft_xen_key(xen, domain, key, &value, &size, err);
-    free(value);
-    *there = rc > 0;
-    return rc < 0 ? rc : 0;
-}
-
-/* Reads everything except number and name. */
-static int read_rest(const struct weft_xen *xen, struct weft_xen_domain *d, struct weft_error *err)
-{
-    int rc = is_there(xen, d->id, WEFT_XEN_LIST_KEY, &d->lists, err);
-    if (rc == 0)
-        rc = is_there(xen, d->id, WEFT_XEN_INDEX_KEY, &d->indexes, err);
+    for (unsigned i = 0; i < 2 && rc >= 0; i++) {
+        rc = weft_xen_key(xen, d->id, keys[i], &value, &size, err);
+        *there[i] = rc > 0;
+        free(value);
+    }
     d->state = xen->state(xen->context, d->id);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 int weft_xen_domains(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
                      struct weft_error *err)
 {
     int rc = list_ids(xen, domains, count, err);
-    for (uint32_t i = 0; i < *count && rc == 0; i++) {
-        rc = read_name(xen, &(*domains)[i], err);
-        if (rc == 0)
-            rc = read_rest(xen, &(*domains)[i], err);
-    }
+    for (uint32_t i = 0; i < *count && rc == 0; i++)
+        rc = read_domain(xen, &(*domains)[i], err);
     if (rc < 0) {
         free(*domains);
         *domains = NULL;
@@ -150,51 +131,24 @@ static int several(const struct weft_xen_domain *d, uint32_t count, const char *
                           numbers, first);
 }
 
-static int find_number(const struct weft_xen *xen, struct weft_xen_domain *d, uint32_t count,
-                       unsigned id, struct weft_xen_domain **found, struct weft_error *err)
-{
-    for (uint32_t i = 0; i < count && !*found; i++)
-        if (d[i].id == id)
-            *found = &d[i];
-    return *found ? read_name(xen, *found, err) : 0;
-}
-
-static int find_name(const struct weft_xen *xen, struct weft_xen_domain *d, uint32_t count,
-                     const char *name, struct weft_xen_domain **found, struct weft_error *err)
-{
-    uint32_t matches = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        int rc = read_name(xen, &d[i], err);
-        if (rc < 0)
-            return rc;
-        if (strcmp(d[i].name, name) == 0) {
-            *found = &d[i];
-            matches++;
-        }
-    }
-    return matches > 1 ? several(d, count, name, err) : 0;
-}
-
 int weft_xen_find(const struct weft_xen *xen, const char *name, struct weft_xen_domain *domain,
                   struct weft_error *err)
 {
-    struct weft_xen_domain *d, *found = NULL;
-    uint32_t count;
+    struct weft_xen_domain *d;
+    uint32_t count, matches = 0;
     unsigned id;
-    int rc = list_ids(xen, &d, &count, err);
-    if (rc < 0)
-        return rc;
-    if (parse_id(name, &id))
-        rc = find_number(xen, d, count, id, &found, err);
-    else if (*name)
-        rc = find_name(xen, d, count, name, &found, err);
-    if (rc == 0 && !found)
+    const bool by_id = parse_id(name, &id);
+    int rc = weft_xen_domains(xen, &d, &count, err);
+    for (uint32_t i = 0; i < count; i++)
+        if (by_id ? d[i].id == id : *name && strcmp(d[i].name, name) == 0) {
+            *domain = d[i];
+            matches++;
+        }
+    if (rc == 0 && matches == 0)
         rc = weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                             "there is no such domain; \"weft save xen:\" lists them");
-    if (rc == 0)
-        rc = read_rest(xen, found, err);
-    if (rc == 0)
-        *domain = *found;
+    else if (matches > 1)
+        rc = several(d, count, name, err);
     free(d);
     return rc;
 }

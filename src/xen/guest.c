@@ -19,10 +19,10 @@
 #include <xenstore.h>
 
 #include <xengnttab.h>
-#include <xentoollog.h>
 
 #include "format/sized.h"
 #include "format/xen.h"
+#include "xen/quiet.h"
 
 #define OPTIONS_FIRST 24u /* size of struct weft_xen_options of version 1: never changes */
 _Static_assert(offsetof(struct weft_xen_options, bytes) == 8, "frozen");
@@ -128,28 +128,6 @@ static int remove_key(void *context, const char *key)
 }
 
 /* ---- Pages ---- */
-
-/* Otherwise the library would write to standard error. */
-static void be_quiet(struct xentoollog_logger *logger, xentoollog_level level, int error,
-                     const char *context, const char *format, va_list args)
-    __attribute__((format(printf, 5, 0)));
-static void be_quiet(struct xentoollog_logger *logger, xentoollog_level level, int error,
-                     const char *context, const char *format, va_list args)
-{
-    (void)logger;
-    (void)level;
-    (void)error;
-    (void)context;
-    (void)format;
-    (void)args;
-}
-
-static void forget_logger(struct xentoollog_logger *logger)
-{
-    (void)logger;
-}
-
-static struct xentoollog_logger quiet = {.vmessage = be_quiet, .destroy = forget_logger};
 
 static int fail(struct guest *g, enum step step, int rc)
 {

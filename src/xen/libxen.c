@@ -14,6 +14,7 @@
 #include <xenstore.h>
 
 #include "base/clock.h"
+#include "xen/quiet.h"
 
 enum {
     PAUSE_MS = 200,       /* between two events that are passed on */
@@ -28,22 +29,6 @@ struct connection {
     unsigned watched;    /* domain */
     int64_t happened_ms; /* when wait last returned 1; 0: not yet */
 };
-
-/* ---- Silence ---- */
-
-static void say_nothing(struct xentoollog_logger *logger, xentoollog_level level, int error,
-                        const char *context, const char *format, va_list arguments)
-{
-    (void)logger, (void)level, (void)error, (void)context, (void)format, (void)arguments;
-}
-
-static void destroy_nothing(struct xentoollog_logger *logger)
-{
-    (void)logger;
-}
-
-/* Without a logger the libraries write to standard error. */
-static struct xentoollog_logger quiet = {.vmessage = say_nothing, .destroy = destroy_nothing};
 
 /* ---- XenStore ---- */
 

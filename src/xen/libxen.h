@@ -11,4 +11,11 @@
 int weft_xen_connect(struct weft_xen *xen, struct weft_error *err);
 void weft_xen_disconnect(struct weft_xen *xen);
 
+/* ---- own.c: what this domain, a guest or the control domain, has in XenStore about itself ---- */
+
+/* Removes a key of this domain if it has that value: it was published by a program that was killed. Returns
+ * true if the key existed and is gone now. key and value may come from anybody; only WEFT_XEN_LIST_KEY and
+ * WEFT_XEN_INDEX_KEY are removed. Needs root. */
+bool weft_xen_forget(const char *key, const char *value);
+
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include "xen/own.h"
+#include "xen/libxen.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <xenstore.h>
-
-#include "format/xen.h"
 
 #define CONFLICTS_MAX 1000
 

@@ -13,7 +13,7 @@
 
 #include "fake_guest.h"
 #include "format/packet.h"
-#include "xen/own.h"
+#include "xen/libxen.h"
 
 static const char *published(void)
 {
