@@ -4,6 +4,7 @@
  * registers and stacks (step.c). */
 #include "symbols/unwind.h"
 
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,10 +12,11 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/order.h"
+#include "base/table.h"
 #include "symbols/step.h"
 
 enum {
-    RULES_MAX = 1 << 16, /* when there are more, all are forgotten */
+    RULES_MAX = 1 << 15, /* when there are more, all are forgotten */
     MAPPINGS_MAX = 1 << 16,
     OBJECTS_MAX = 1 << 16,
     PATIENCE_MS = 10000, /* for one rule */
@@ -36,25 +38,25 @@ struct space {
 };
 
 struct process {
-    uint32_t number;
+    uint32_t number; /* first: a number is a key */
     struct space *space;
-    struct process *next; /* with the same hash */
 };
 
 struct object {
     char *path;
     struct symbols_place place; /* without its names: the path */
     bool bad;                   /* a worker was lost because of it */
-    uint32_t next;
+};
+
+struct place { /* in an object */
+    uint64_t offset;
+    uint32_t object;
 };
 
 struct cached {
-    uint64_t offset;
-    uint32_t object; /* NO_OBJECT: free */
+    struct place at;
     struct symbols_rule rule;
 };
-
-enum { BUCKETS = 1 << 14 };
 
 /* Limits how many shared mappings are copied: this many, and so many more for each reported mapping
  * and fork. It is more than normal programs need, and bounds what a file can cost. */
@@ -62,12 +64,13 @@ enum { COPIED_MAX = 1 << 21, COPIED_EACH = 64 };
 
 struct weft_unwinder {
     uint64_t seed;
-    struct process *process[BUCKETS];
-    uint32_t object_of[BUCKETS]; /* the first one; NO_OBJECT: none */
+    void *processes; /* a tree, by number */
     struct object *object;
     uint32_t objects, objects_room;
-    struct cached *rule; /* open addressing */
+    struct weft_table object_by; /* path and build id */
+    struct cached *rule;
     uint32_t rules, rules_room;
+    struct weft_table rule_by; /* place */
     struct symbols_worker worker;
     uint32_t told; /* how many objects the worker knows */
     unsigned losses;
@@ -82,50 +85,32 @@ struct weft_unwinder *weft_unwinder_new(void)
     u->seed = weft_seed();
     u->worker.fd = -1;
     u->may_copy = COPIED_MAX;
-    for (unsigned i = 0; i < BUCKETS; i++)
-        u->object_of[i] = NO_OBJECT;
     return u;
-}
-
-void weft_unwinder_free(struct weft_unwinder *u)
-{
-    if (!u)
-        return;
-    symbols_worker_stop(&u->worker);
-    for (unsigned i = 0; i < BUCKETS; i++)
-        while (u->process[i])
-            weft_unwinder_forget(u, u->process[i]->number);
-    for (uint32_t i = 0; i < u->objects; i++)
-        free(u->object[i].path);
-    free(u->object);
-    free(u->rule);
-    free(u);
 }
 
 /* ---- Processes and what is mapped ---- */
 
-static struct process **slot_of(struct weft_unwinder *u, uint32_t number)
+static struct process *process_of(const struct weft_unwinder *u, uint32_t number)
 {
-    struct process **p = &u->process[weft_mix(number, u->seed) % BUCKETS];
-    while (*p && (*p)->number != number)
-        p = &(*p)->next;
-    return p;
+    struct process *const *found = tfind(&number, &u->processes, weft_order_u32);
+    return found ? *found : NULL;
 }
 
 /* With a space shared with another process; or NULL: with an empty one. Returns NULL if there is no
  * memory. */
 static struct process *process_new(struct weft_unwinder *u, uint32_t number, struct space *shared)
 {
-    struct process *p = calloc(1, sizeof *p), **slot = slot_of(u, number);
+    struct process *p = calloc(1, sizeof *p);
     struct space *space = shared ? shared : calloc(1, sizeof *space);
-    if (!p || !space) {
+    if (p)
+        *p = (struct process){number, space};
+    if (!p || !space || !tsearch(p, &u->processes, weft_order_u32)) {
         free(p);
         free(shared ? NULL : space);
         return NULL;
     }
     space->processes++;
-    *p = (struct process){number, space, NULL};
-    return *slot = p;
+    return p;
 }
 
 static void leave(struct space *space)
@@ -136,14 +121,34 @@ static void leave(struct space *space)
     free(space);
 }
 
+static void free_process(void *process)
+{
+    leave(((struct process *)process)->space);
+    free(process);
+}
+
 void weft_unwinder_forget(struct weft_unwinder *u, uint32_t process)
 {
-    struct process **slot = slot_of(u, process), *p = *slot;
+    struct process *p = process_of(u, process);
     if (!p)
         return;
-    *slot = p->next;
-    leave(p->space);
-    free(p);
+    tdelete(p, &u->processes, weft_order_u32);
+    free_process(p);
+}
+
+void weft_unwinder_free(struct weft_unwinder *u)
+{
+    if (!u)
+        return;
+    symbols_worker_stop(&u->worker);
+    tdestroy(u->processes, free_process);
+    for (uint32_t i = 0; i < u->objects; i++)
+        free(u->object[i].path);
+    free(u->object);
+    free(u->rule);
+    weft_table_drop(&u->object_by);
+    weft_table_drop(&u->rule_by);
+    free(u);
 }
 
 /* Gives the process its own copy of its space. If too many mappings were copied already, they are
@@ -217,49 +222,54 @@ static bool insert(struct space *s, struct mapped n)
     return true;
 }
 
-static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
-                          const struct symbols_build_id *id)
+static uint64_t hash_object(const void *array, uint32_t item, uint64_t seed)
 {
-    uint64_t hash = u->seed;
-    for (const char *c = path; *c; c++)
-        hash = weft_mix(hash + (unsigned char)*c, u->seed);
+    const struct object *o = (const struct object *)array + item;
+    const struct symbols_build_id *id = &o->place.build_id;
+    uint64_t hash = seed;
+    for (const char *c = o->path; *c; c++)
+        hash = weft_mix(hash + (unsigned char)*c, seed);
     for (unsigned i = 0; i < id->bytes; i++)
-        hash = weft_mix(hash + id->id[i], u->seed);
-    return (uint32_t)(hash % BUCKETS);
+        hash = weft_mix(hash + id->id[i], seed);
+    return hash;
 }
 
-/* The same file in several processes is one object; NO_OBJECT: it is not a file. */
+static bool same_object(const void *array, uint32_t item, const void *key)
+{
+    const struct object *o = (const struct object *)array + item, *k = key;
+    const struct symbols_build_id *id = &k->place.build_id;
+    return strcmp(o->path, k->path) == 0 && o->place.build_id.bytes == id->bytes &&
+           memcmp(o->place.build_id.id, id->id, id->bytes) == 0;
+}
+
+/* The same file in several processes is one object; NO_OBJECT: it is not a file, or there are too
+ * many. */
 static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, const char *path,
                        uint32_t *object)
 {
-    struct symbols_build_id id = {.bytes = m->build_id_bytes};
-    *object = NO_OBJECT;
-    if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]") != 0)
-        return 0;
-    memcpy(id.id, m->build_id, sizeof id.id);
-    uint32_t bucket = bucket_of(u, path, &id);
-    for (uint32_t i = u->object_of[bucket]; i != NO_OBJECT; i = u->object[i].next)
-        if (strcmp(u->object[i].path, path) == 0 && u->object[i].place.build_id.bytes == id.bytes &&
-            memcmp(u->object[i].place.build_id.id, id.id, id.bytes) == 0) {
-            *object = i;
-            return 0;
-        }
-    if (u->objects >= OBJECTS_MAX)
-        return 0;
-    if (!weft_reserve(&u->object, u->objects, &u->objects_room, sizeof *u->object))
-        return WEFT_E_NOMEM;
-    struct object *o = &u->object[u->objects];
-    size_t bytes = strlen(path) + 1;
-    *o = (struct object){.path = malloc(bytes),
+    struct object key = {.path = (char *)(uintptr_t)path,
                          .place = {.process = m->process,
                                    .start = m->start,
                                    .end = m->start + m->size,
-                                   .build_id = id},
-                         .next = u->object_of[bucket]};
-    if (!o->path)
+                                   .build_id = {.bytes = m->build_id_bytes}}};
+    *object = NO_OBJECT;
+    if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]") != 0)
+        return 0;
+    memcpy(key.place.build_id.id, m->build_id, sizeof m->build_id);
+    if (!weft_table_reserve(&u->object_by, u->object, u->objects, hash_object, u->seed) ||
+        !weft_reserve(&u->object, u->objects, &u->objects_room, sizeof key))
         return WEFT_E_NOMEM;
-    memcpy(o->path, path, bytes);
-    *object = u->object_of[bucket] = u->objects++;
+    uint32_t *slot =
+        weft_table_find(&u->object_by, hash_object(&key, 0, u->seed), same_object, u->object, &key);
+    if (!*slot && u->objects < OBJECTS_MAX) {
+        key.path = malloc(strlen(path) + 1);
+        if (!key.path)
+            return WEFT_E_NOMEM;
+        strcpy(key.path, path);
+        u->object[u->objects] = key;
+        *slot = ++u->objects;
+    }
+    *object = *slot - 1; /* 0: NO_OBJECT */
     return 0;
 }
 
@@ -300,7 +310,7 @@ static void lose(struct weft_unwinder *u, uint32_t object)
 int weft_unwinder_map(struct weft_unwinder *u, const struct weft_mapping *m, const char *path)
 {
     uint32_t object;
-    struct process *p = *slot_of(u, m->process);
+    struct process *p = process_of(u, m->process);
     if (m->kernel || m->size == 0 || m->size > UINT64_MAX - m->start)
         return 0;
     u->may_copy += COPIED_EACH;
@@ -317,7 +327,7 @@ int weft_unwinder_map(struct weft_unwinder *u, const struct weft_mapping *m, con
 
 int weft_unwinder_fork(struct weft_unwinder *u, uint32_t process, uint32_t parent)
 {
-    const struct process *from = *slot_of(u, parent);
+    const struct process *from = process_of(u, parent);
     if (!from || process == parent)
         return 0;
     u->may_copy += COPIED_EACH;
@@ -327,60 +337,48 @@ int weft_unwinder_fork(struct weft_unwinder *u, uint32_t process, uint32_t paren
 
 /* ---- Rules ---- */
 
-static struct cached *cached_at(const struct weft_unwinder *u, uint32_t object, uint64_t offset)
+static uint64_t hash_rule(const void *array, uint32_t item, uint64_t seed)
 {
-    uint32_t i =
-        (uint32_t)(weft_mix(offset ^ (uint64_t)object << 40, u->seed) >> 32) & (u->rules_room - 1);
-    while (u->rule[i].object != NO_OBJECT &&
-           (u->rule[i].object != object || u->rule[i].offset != offset))
-        i = (i + 1) & (u->rules_room - 1);
-    return &u->rule[i];
+    const struct place *p = &((const struct cached *)array + item)->at;
+    return weft_mix(p->offset ^ (uint64_t)p->object << 40, seed);
 }
 
-static bool make_room(struct weft_unwinder *u)
+static bool same_rule(const void *array, uint32_t item, const void *key)
 {
-    if (2 * u->rules < u->rules_room)
-        return true;
-    uint32_t room = u->rules_room ? u->rules_room : 512, before = u->rules_room;
-    struct cached *old = u->rule;
-    room *= room < RULES_MAX ? 2 : 1;
-    struct cached *grown = weft_resize(NULL, room, sizeof *grown);
-    if (!grown)
-        return false;
-    for (uint32_t i = 0; i < room; i++)
-        grown[i].object = NO_OBJECT;
-    u->rule = grown;
-    u->rules_room = room;
-    if (room == before)
-        u->rules = 0; /* all are forgotten */
-    for (uint32_t i = 0; i < before && room > before; i++)
-        if (old[i].object != NO_OBJECT)
-            *cached_at(u, old[i].object, old[i].offset) = old[i];
-    free(old);
-    return true;
+    const struct place *p = &((const struct cached *)array + item)->at, *k = key;
+    return p->offset == k->offset && p->object == k->object;
 }
 
 /* NULL: there is none. */
 static const struct symbols_rule *rule_at(struct weft_unwinder *u, const struct mapped *m,
                                           uint64_t address)
 {
-    uint64_t offset = address - m->start + m->offset;
-    if (m->object == NO_OBJECT || u->object[m->object].bad || !make_room(u))
+    const struct place at = {address - m->start + m->offset, m->object};
+    if (m->object == NO_OBJECT || u->object[m->object].bad)
         return NULL;
-    struct cached *c = cached_at(u, m->object, offset);
-    if (c->object == NO_OBJECT) {
+    if (u->rules == RULES_MAX) {
+        u->rules = 0;
+        weft_table_drop(&u->rule_by);
+    }
+    if (!weft_table_reserve(&u->rule_by, u->rule, u->rules, hash_rule, u->seed) ||
+        !weft_reserve(&u->rule, u->rules, &u->rules_room, sizeof *u->rule))
+        return NULL;
+    uint64_t hash = weft_mix(at.offset ^ (uint64_t)at.object << 40, u->seed);
+    uint32_t *slot = weft_table_find(&u->rule_by, hash, same_rule, u->rule, &at);
+    if (!*slot) {
+        struct cached *c = &u->rule[u->rules];
         if (!tell_objects(u))
             return NULL;
-        if (!symbols_cfi_send(&u->worker, m->object, offset) ||
+        if (!symbols_cfi_send(&u->worker, at.object, at.offset) ||
             !symbols_cfi_receive(&u->worker, PATIENCE_MS, &c->rule)) {
-            lose(u, m->object);
+            lose(u, at.object);
             return NULL;
         }
-        c->object = m->object;
-        c->offset = offset;
-        u->rules++;
+        c->at = at;
+        *slot = ++u->rules;
     }
-    return c->rule.state == SYMBOLS_RULE_NONE ? NULL : &c->rule;
+    const struct symbols_rule *rule = &u->rule[*slot - 1].rule;
+    return rule->state == SYMBOLS_RULE_NONE ? NULL : rule;
 }
 
 /* ---- Callers ---- */
@@ -437,7 +435,7 @@ uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_inp
     struct end end;
     if (room == 0 || !symbols_walk_begin(&w, in))
         return 0;
-    return walk(u, *slot_of(u, in->process), &w, pcs, room, &end);
+    return walk(u, process_of(u, in->process), &w, pcs, room, &end);
 }
 
 /* ---- The kernel's chain by frame pointers ---- */
@@ -487,7 +485,7 @@ uint32_t weft_unwinder_mend(struct weft_unwinder *u, const struct weft_unwind_in
     uint64_t found[MENDED_MAX];
     struct symbols_walk w;
     struct end end;
-    const struct process *p = *slot_of(u, in->process);
+    const struct process *p = process_of(u, in->process);
     *complete = true;
     if (room == 0 || !symbols_walk_begin(&w, in) || !mapped_at(p, w.frame.pc))
         return count;
