@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What weft asks of perf_event_open, and what its refusals mean. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #if defined(__x86_64__) || defined(__aarch64__)
 #include <asm/perf_regs.h>
@@ -56,16 +52,9 @@ const struct sample_event_kind *sample_event_kind(const char *name)
 
 int64_t sample_sysctl(const char *name, int64_t otherwise)
 {
-    char path[96], text[32];
-    snprintf(path, sizeof path, "/proc/sys/%s", name);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
-    if (fd >= 0)
-        close(fd);
-    if (n <= 0)
-        return otherwise;
-    text[n] = 0;
-    return strtoll(text, NULL, 10);
+    char text[32];
+    return sample_line(text, sizeof text, "/proc/sys/%s", name) ? strtoll(text, NULL, 10)
+                                                                : otherwise;
 }
 
 /* ---- Rates ---- */
@@ -120,6 +109,31 @@ static uint64_t user_regs(void)
 bool sample_can_unwind(void)
 {
     return user_regs() != 0;
+}
+
+/* In most C programs 4 KiB reach the thread's first function; 1 KiB reaches the caller of most library
+ * functions; 512 bytes reach the caller of those that wait. At high rates less is copied: otherwise the rings
+ * overflow while the sampler waits for a core. */
+enum { PIECE_MOST = 4096, PIECE = 1024, PIECE_LEAST = 512, PIECES_A_SECOND = 10 << 20 };
+
+uint64_t sample_rate(const struct weft_sampler *s)
+{
+    if (!s->period)
+        return s->o.frequency;
+    return s->kind->clock ? 1000000000u / s->period : 0;
+}
+
+uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role)
+{
+    if (s->o.no_stacks || s->o.dwarf_bytes || s->o.frame_pointers || !sample_can_unwind())
+        return 0;
+    if (role == SAMPLE_LEAVE)
+        return s->o.all_switches ? PIECE_LEAST : PIECE;
+    const uint64_t rate = sample_rate(s);
+    if (rate == 0)
+        return PIECE;
+    const uint64_t bytes = PIECES_A_SECOND / rate & ~UINT64_C(7);
+    return bytes > PIECE_MOST ? PIECE_MOST : bytes < PIECE_LEAST ? PIECE_LEAST : (uint32_t)bytes;
 }
 
 static void ask_for_stacks(struct perf_event_attr *a, const struct weft_sampler *s,

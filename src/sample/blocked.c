@@ -9,8 +9,6 @@
  * of the places in the stack that look like a saved frame pointer below a return address: the one that leads
  * farthest is taken. */
 #include <asm/perf_regs.h>
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -27,7 +25,7 @@
 enum { PAGE = 4096, STACK_PAGES = 16, GUESSES = 64, THREADS_MAX = 4096 };
 
 struct sample_blocked_thread {
-    uint32_t thread;
+    uint32_t thread; /* first: they are sorted by it */
     bool told, back;
     uint64_t switches; /* how often it had left a core at the first look */
 };
@@ -59,14 +57,8 @@ static bool count_switches(uint32_t process, uint32_t thread, uint64_t *switches
  * 0x7f01…". */
 static bool read_registers(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
 {
-    char path[96], line[512] = "";
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/syscall", process, thread);
-    FILE *f = fopen(path, "re");
-    if (f && !fgets(line, sizeof line, f))
-        *line = 0;
-    if (f)
-        fclose(f);
-    line[strcspn(line, "\n")] = 0;
+    char line[512];
+    sample_line(line, sizeof line, "/proc/%u/task/%u/syscall", process, thread);
     char *last = strrchr(line, ' ');
     if (!last)
         return false;
@@ -168,28 +160,20 @@ static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
 
 /* ---- Before sampling begins, and just after ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const struct sample_blocked_thread *x = a, *y = b;
-    return weft_order(x->thread, y->thread);
-}
-
 int sample_blocked_look(struct weft_sampler *s)
 {
-    char path[64];
-    const struct dirent *entry;
     struct sample_blocked_thread t = {.told = false};
+    struct sample_numbers threads = {0};
     int rc = 0;
     s->blocked.count = 0;
     s->blocked.looked = false;
     if (s->o.scope != WEFT_SAMPLE_PROCESS || s->o.no_switches || s->o.no_stacks)
         return 0;
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", s->o.process);
-    DIR *dir = opendir(path);
-    while (dir && rc == 0 && s->blocked.count < THREADS_MAX && (entry = readdir(dir))) {
-        t.thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        if (!isdigit((unsigned char)*entry->d_name) ||
-            !count_switches(s->o.process, t.thread, &t.switches))
+    if (sample_numbers_read(&threads, "/proc/%u/task", s->o.process) == ENOMEM)
+        rc = WEFT_E_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i < threads.count && s->blocked.count < THREADS_MAX; i++) {
+        t.thread = threads.number[i];
+        if (!count_switches(s->o.process, t.thread, &t.switches))
             continue;
         if (weft_reserve(&s->blocked.thread, s->blocked.count, &s->blocked.room,
                          sizeof *s->blocked.thread))
@@ -197,26 +181,22 @@ int sample_blocked_look(struct weft_sampler *s)
         else
             rc = WEFT_E_NOMEM;
     }
-    if (dir)
-        closedir(dir);
+    free(threads.number);
     if (s->blocked.count)
-        qsort(s->blocked.thread, s->blocked.count, sizeof t, by_number);
+        qsort(s->blocked.thread, s->blocked.count, sizeof t, weft_order_u32);
     return rc;
 }
 
 static struct weft_sampled record_of(const struct weft_sampler *s, uint32_t thread,
                                      uint64_t time_ns)
 {
-    return (struct weft_sampled){.kind = WEFT_RECORD_SWITCH,
-                                 .time_ns = time_ns,
-                                 .process = s->o.process,
-                                 .thread = thread,
-                                 .core = NONE,
-                                 .parent = NONE,
-                                 .text = ""};
+    struct weft_sampled r = sample_record(WEFT_RECORD_SWITCH, time_ns);
+    r.process = s->o.process;
+    r.thread = thread;
+    return r;
 }
 
-bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_blocked_begin(struct weft_sampler *s)
 {
     uint64_t switches;
     bool more = true;
@@ -241,8 +221,7 @@ bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
         r.addresses = stack_of(s, now, &memory);
         t->told = true;
         s->counts.switches++;
-        ++*count;
-        more = fn(data, &r);
+        more = sample_give(s, &r);
     }
     symbols_worker_stop(&memory);
     free(now);
@@ -251,16 +230,15 @@ bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
 
 void sample_blocked_back(struct weft_sampler *s, uint32_t thread)
 {
-    struct sample_blocked_thread key = {.thread = thread},
-                                 *t = s->blocked.count
-                                          ? bsearch(&key, s->blocked.thread, s->blocked.count,
-                                                    sizeof key, by_number)
-                                          : NULL;
+    struct sample_blocked_thread *t =
+        s->blocked.count
+            ? bsearch(&thread, s->blocked.thread, s->blocked.count, sizeof *t, weft_order_u32)
+            : NULL;
     if (t)
         t->back = true;
 }
 
-bool sample_blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+bool sample_blocked_end(struct weft_sampler *s)
 {
     bool more = true;
     if (s->burden.over) /* it is not known when they came back */
@@ -270,8 +248,7 @@ bool sample_blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
         if (!t->told || t->back)
             continue;
         const struct weft_sampled r = record_of(s, t->thread, s->blocked.until_ns);
-        ++*count;
-        more = fn(data, &r);
+        more = sample_give(s, &r);
     }
     s->blocked.count = 0;
     return more;

@@ -12,55 +12,22 @@
 #include "symbols/elf_file.h"
 #include "symbols/regular.h"
 
-struct sample_build_ids {
-    struct known {
-        uint64_t device, inode, changed_ns;
-        uint8_t id[WEFT_BUILD_ID_MAX];
-        uint8_t bytes;
-        bool used;
-    } * slot;
-    uint32_t slots, used;
-    uint64_t seed;
-};
-
-struct sample_build_ids *sample_build_ids_new(void)
+void sample_build_ids_fini(struct sample_build_ids *b)
 {
-    struct sample_build_ids *b = calloc(1, sizeof *b);
-    if (b)
-        b->seed = weft_seed();
-    return b;
+    free(b->file);
+    weft_table_drop(&b->by);
 }
 
-void sample_build_ids_free(struct sample_build_ids *b)
+static uint64_t hash(const void *array, uint32_t item, uint64_t seed)
 {
-    if (b)
-        free(b->slot);
-    free(b);
+    const struct sample_build_id *f = (const struct sample_build_id *)array + item;
+    return weft_mix(weft_mix(f->inode ^ f->device << 40, seed) ^ f->changed_ns, seed);
 }
 
-static struct known *find(struct known *slot, uint32_t slots, uint64_t seed, const struct known *k)
+static bool same(const void *array, uint32_t item, const void *key)
 {
-    uint64_t h = weft_mix(weft_mix(k->inode ^ k->device << 40, seed) ^ k->changed_ns, seed);
-    uint32_t i = (uint32_t)h & (slots - 1);
-    while (slot[i].used && (slot[i].inode != k->inode || slot[i].device != k->device ||
-                            slot[i].changed_ns != k->changed_ns))
-        i = (i + 1) & (slots - 1);
-    return &slot[i];
-}
-
-static bool grow(struct sample_build_ids *b)
-{
-    const uint32_t slots = b->slots ? b->slots * 2 : 64;
-    struct known *slot = slots ? calloc(slots, sizeof *slot) : NULL;
-    if (!slot)
-        return false;
-    for (uint32_t i = 0; i < b->slots; i++)
-        if (b->slot[i].used)
-            *find(slot, slots, b->seed, &b->slot[i]) = b->slot[i];
-    free(b->slot);
-    b->slot = slot;
-    b->slots = slots;
-    return true;
+    const struct sample_build_id *f = (const struct sample_build_id *)array + item, *k = key;
+    return f->inode == k->inode && f->device == k->device && f->changed_ns == k->changed_ns;
 }
 
 uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const char *path,
@@ -68,7 +35,7 @@ uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const cha
 {
     char root[64];
     struct stat st;
-    uint32_t bytes = 0;
+    uint32_t bytes = 0, number;
     if (*path != '/' || path[1] == '/') /* "//anon" */
         return 0;
     /* The path as the process sees it; its root may differ from ours. */
@@ -78,20 +45,23 @@ uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const cha
         fd = symbols_regular_open(NULL, path);
     if (fd < 0)
         return 0;
-    if (fstat(fd, &st) == 0 && (b->used < b->slots / 2 || grow(b))) {
-        struct known k = {.device = st.st_dev,
-                          .inode = st.st_ino,
-                          .changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
-                                        (uint64_t)st.st_mtim.tv_nsec,
-                          .used = true};
-        struct known *slot = find(b->slot, b->slots, b->seed, &k);
-        if (!slot->used) {
-            k.bytes = (uint8_t)symbols_build_id_read(fd, k.id);
-            *slot = k;
-            b->used++;
+    if (fstat(fd, &st) == 0) {
+        const uint32_t before = b->files;
+        const struct sample_build_id key = {
+            .device = st.st_dev,
+            .inode = st.st_ino,
+            .changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
+        };
+        b->seed = before ? b->seed : weft_seed();
+        number = weft_table_put(&b->by, &b->file, &b->files, &b->room, sizeof key, hash, same, &key,
+                                b->seed);
+        if (number != UINT32_MAX) {
+            struct sample_build_id *f = &b->file[number];
+            if (number == before)
+                f->bytes = (uint8_t)symbols_build_id_read(fd, f->id);
+            memcpy(id, f->id, WEFT_BUILD_ID_MAX);
+            bytes = f->bytes;
         }
-        memcpy(id, slot->id, WEFT_BUILD_ID_MAX);
-        bytes = slot->bytes;
     }
     close(fd);
     return bytes;

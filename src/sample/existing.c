@@ -3,15 +3,19 @@
  * /proc; and the kernel itself. */
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "sample/state.h"
+#include "symbols/elf_file.h"
 
-int sample_tell(struct weft_sampler *s, const struct weft_sampled *r)
+/* Adds a record to be handed out; its text and build id are copied. */
+static int tell(struct weft_sampler *s, const struct weft_sampled *r)
 {
     if (!weft_reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
         return WEFT_E_NOMEM;
@@ -23,6 +27,47 @@ int sample_tell(struct weft_sampler *s, const struct weft_sampled *r)
         memcpy(t->build_id, r->build_id, r->build_id_bytes);
     s->tolds++;
     return 0;
+}
+
+/* ---- Reading /proc ---- */
+
+bool sample_line(char *line, size_t size, const char *format, ...)
+{
+    char path[160];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    FILE *f = fopen(path, "re");
+    const bool read = f && fgets(line, (int)size, f);
+    if (f)
+        fclose(f);
+    line[read ? strcspn(line, "\n") : 0] = 0;
+    return read;
+}
+
+int sample_numbers_read(struct sample_numbers *n, const char *format, ...)
+{
+    char path[160];
+    const struct dirent *entry;
+    int error = 0;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(path, sizeof path, format, args);
+    va_end(args);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return errno;
+    while (!error && (entry = readdir(dir))) {
+        if (!isdigit((unsigned char)*entry->d_name))
+            continue;
+        if (weft_reserve(&n->number, n->count, &n->room, sizeof *n->number))
+            n->number[n->count++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        else
+            error = ENOMEM;
+    }
+    closedir(dir);
+    return error;
 }
 
 /* ---- Processes ---- */
@@ -41,20 +86,15 @@ static int tell_mapping(struct weft_sampler *s, uint32_t process, uint64_t time_
     path[strcspn(path, "\n")] = 0;
     uint8_t id[WEFT_BUILD_ID_MAX];
     const bool file = *path == '/';
-    struct weft_sampled r = {
-        .kind = WEFT_RECORD_MAPPING,
-        .time_ns = time_ns,
-        .process = process,
-        .thread = process,
-        .core = NONE,
-        .start = start,
-        .size = end - start,
-        .offset = file ? offset : start, /* as the kernel reports mappings without a file */
-        .text = *path ? path : "//anon",
-        .build_id = id,
-    };
-    r.build_id_bytes = file ? sample_build_id(s->build_ids, process, path, id) : 0;
-    return sample_tell(s, &r);
+    struct weft_sampled r = sample_record(WEFT_RECORD_MAPPING, time_ns);
+    r.process = r.thread = process;
+    r.start = start;
+    r.size = end - start;
+    r.offset = file ? offset : start; /* as the kernel reports mappings without a file */
+    r.text = *path ? path : "//anon";
+    r.build_id = id;
+    r.build_id_bytes = file ? sample_build_id(&s->build_ids, process, path, id) : 0;
+    return tell(s, &r);
 }
 
 static int tell_mappings(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
@@ -74,111 +114,58 @@ static int tell_mappings(struct weft_sampler *s, uint32_t process, uint64_t time
 
 static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread, uint64_t time_ns)
 {
-    char path[96], name[64] = "";
-    snprintf(path, sizeof path, "/proc/%u/task/%u/comm", process, thread);
-    FILE *f = fopen(path, "re");
-    if (!f)
+    char name[64];
+    struct weft_sampled r = sample_record(WEFT_RECORD_THREAD, time_ns);
+    if (!sample_line(name, sizeof name, "/proc/%u/task/%u/comm", process, thread))
         return 0; /* the process has ended */
-    if (!fgets(name, sizeof name, f))
-        *name = 0;
-    fclose(f);
-    name[strcspn(name, "\n")] = 0;
-    struct weft_sampled r = {
-        .kind = WEFT_RECORD_THREAD,
-        .time_ns = time_ns,
-        .process = process,
-        .thread = thread,
-        .core = NONE,
-        .parent = NONE,
-        .text = name,
-    };
-    return sample_comms_set(&s->comms, thread, name) ? sample_tell(s, &r) : WEFT_E_NOMEM;
-}
-
-/* Calls back for each name in a folder that is a number. */
-static int each_number(struct weft_sampler *s, const char *folder, uint32_t process,
-                       uint64_t time_ns,
-                       int (*fn)(struct weft_sampler *, uint32_t, uint32_t, uint64_t))
-{
-    DIR *dir = opendir(folder);
-    const struct dirent *entry;
-    int rc = 0;
-    while (dir && rc == 0 && (entry = readdir(dir)))
-        if (isdigit((unsigned char)*entry->d_name))
-            rc = fn(s, process, (uint32_t)strtoul(entry->d_name, NULL, 10), time_ns);
-    if (dir)
-        closedir(dir);
-    return rc;
+    r.process = process;
+    r.thread = thread;
+    r.text = name;
+    return sample_comms_set(&s->comms, thread, name) ? tell(s, &r) : WEFT_E_NOMEM;
 }
 
 int sample_tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%u/task", process);
-    int rc = each_number(s, path, process, time_ns, tell_thread);
+    struct sample_numbers threads = {0};
+    int rc = 0;
+    if (sample_numbers_read(&threads, "/proc/%u/task", process) == ENOMEM)
+        rc = WEFT_E_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i < threads.count; i++)
+        rc = tell_thread(s, process, threads.number[i], time_ns);
+    free(threads.number);
     return rc < 0 ? rc : tell_mappings(s, process, time_ns);
-}
-
-static int tell_one(struct weft_sampler *s, uint32_t ignored, uint32_t process, uint64_t time_ns)
-{
-    (void)ignored;
-    return sample_tell_process(s, process, time_ns);
 }
 
 int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns)
 {
-    return each_number(s, "/proc", 0, time_ns, tell_one);
+    struct sample_numbers processes = {0};
+    int rc = 0;
+    if (sample_numbers_read(&processes, "/proc") == ENOMEM)
+        rc = WEFT_E_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i < processes.count; i++)
+        rc = sample_tell_process(s, processes.number[i], time_ns);
+    free(processes.number);
+    return rc;
 }
 
 /* ---- The kernel ---- */
 
-/* Finds the GNU build id among ELF notes. */
-static uint32_t read_notes(const char *path, uint8_t *id)
-{
-    uint8_t notes[4096];
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(notes, 1, sizeof notes, f) : 0, at = 0;
-    if (f)
-        fclose(f);
-    while (n - at >= 12) {
-        uint32_t head[3]; /* sizes of name and body, type */
-        memcpy(head, notes + at, sizeof head);
-        at += sizeof head;
-        const size_t name = ((size_t)head[0] + 3) & ~(size_t)3;
-        if (name > n - at || head[1] > n - at - name)
-            return 0;
-        if (head[2] == 3 && head[0] == 4 && memcmp(notes + at, "GNU", 4) == 0 &&
-            head[1] <= WEFT_BUILD_ID_MAX) {
-            memcpy(id, notes + at + name, head[1]);
-            return head[1];
-        }
-        const size_t body = ((size_t)head[1] + 3) & ~(size_t)3;
-        if (body > n - at - name)
-            return 0;
-        at += name + body;
-    }
-    return 0;
-}
-
 static int tell_text(struct weft_sampler *s, uint64_t start, uint64_t size, const char *name,
                      const char *notes)
 {
-    uint8_t id[WEFT_BUILD_ID_MAX];
-    struct weft_sampled r = {
-        .kind = WEFT_RECORD_MAPPING,
-        .flags = WEFT_MAPPING_KERNEL,
-        .time_ns = sample_now_ns(),
-        .process = NONE,
-        .thread = NONE,
-        .core = NONE,
-        .start = start,
-        .size = size,
-        .offset = start, /* the kernel's symbols are recorded by address */
-        .text = name,
-        .build_id = id,
-        .build_id_bytes = read_notes(notes, id),
-    };
-    return start && size ? sample_tell(s, &r) : 0;
+    uint8_t id[WEFT_BUILD_ID_MAX], bytes[4096];
+    FILE *f = fopen(notes, "re");
+    const size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+    struct weft_sampled r = sample_record(WEFT_RECORD_MAPPING, sample_now_ns());
+    if (f)
+        fclose(f);
+    r.flags = WEFT_MAPPING_KERNEL;
+    r.start = r.offset = start; /* the kernel's symbols are recorded by address */
+    r.size = size;
+    r.text = name;
+    r.build_id = id;
+    r.build_id_bytes = symbols_build_id_find(bytes, n, 4, id);
+    return start && size ? tell(s, &r) : 0;
 }
 
 static int tell_modules(struct weft_sampler *s)

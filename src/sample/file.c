@@ -15,7 +15,9 @@
 
 #include "base/clock.h"
 #include "profile/build.h"
+#include "format/walk.h"
 #include "sample/packet.h"
+#include "sample/state.h"
 
 #define FACTS_BYTES 65536
 #define SYMBOLS_FRAMES 64 /* functions inlined into one another at an address; more are left out */
@@ -59,13 +61,9 @@ static int write_error(int rc, struct weft_error *err)
 
 static void read_boot_id(uint8_t id[16])
 {
-    char text[64] = "";
+    char text[64];
     unsigned n = 0;
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (!f || !fgets(text, sizeof text, f))
-        *text = 0;
-    if (f)
-        fclose(f);
+    sample_line(text, sizeof text, "/proc/sys/kernel/random/boot_id");
     memset(id, 0, 16);
     for (const char *c = text; *c && n < 32; c++) {
         const char *digits = "0123456789abcdef", *d = strchr(digits, *c);
@@ -146,13 +144,14 @@ static int make_room(struct weft_samples_file *f, size_t bytes)
 {
     if (f->failed)
         return f->failed;
+    struct sample_packet *p = &f->packet;
     int rc = 0;
-    if (!sample_packet_fits(&f->packet, bytes))
+    if (bytes > SAMPLE_PACKET_BYTES_MAX - p->used)
         rc = write_packet(f);
-    if (rc == 0 && !sample_packet_begun(&f->packet))
-        rc = sample_packet_begin(&f->packet, f->source_name, &f->source);
-    if (rc == 0)
-        rc = sample_packet_reserve(&f->packet, bytes);
+    if (rc == 0 && p->used == 0)
+        rc = sample_packet_begin(p, f->source_name, &f->source);
+    if (rc == 0 && !weft_reserve_all(&p->bytes, p->used + bytes, &p->room, 1))
+        rc = WEFT_E_NOMEM;
     f->failed = rc;
     return rc;
 }
@@ -207,14 +206,10 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     int rc = make_room(f, bytes);
     if (rc < 0)
         return rc;
-    const struct sample_object object = {
-        .path = weft_profile_text(p, m->path),
-        .process = weft_profile_is_generated(p, l->mapping) ? m->process : UINT32_MAX,
-        .build_id = m->build_id,
-        .build_id_bytes = m->build_id_bytes,
-    };
     struct sample_packet *packet = &f->packet;
-    const uint32_t number = sample_packet_object(packet, &object);
+    const uint32_t object =
+        sample_packet_object(packet, weft_profile_text(p, m->path),
+                             weft_profile_is_generated(p, l->mapping) ? m->process : UINT32_MAX, m);
     for (uint16_t i = 0; i < frames; i++) {
         const struct weft_frame *frame = &p->frame[l->first_frame + i];
         const struct weft_function *fn = &p->function[frame->function];
@@ -228,7 +223,7 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
             .start_line = fn->start_line,
         };
     }
-    return sample_packet_symbol(packet, number, weft_profile_symbol_offset(p, location), to,
+    return sample_packet_symbol(packet, object, weft_profile_symbol_offset(p, location), to,
                                 frames);
 }
 
@@ -269,7 +264,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     f->source_name = malloc(strlen(source_name) + 1);
     if (f->source_name)
         strcpy(f->source_name, source_name);
-    int rc = f->source_name ? sample_packet_init(&f->packet) : WEFT_E_NOMEM;
+    int rc = f->source_name ? 0 : WEFT_E_NOMEM;
     if (rc == 0 && getrandom(f->packet.uuid, sizeof f->packet.uuid, 0) != sizeof f->packet.uuid)
         rc = WEFT_E_IO;
     read_boot_id(f->packet.boot_id);
@@ -320,11 +315,6 @@ static int read_all(int fd, void *bytes, size_t size, off_t at)
     return 0;
 }
 
-static bool is_packet(const struct weft_packet_header *h)
-{
-    return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE;
-}
-
 /* Packets that were written when the disk became full, for example, may remain incomplete. */
 static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
                           struct weft_error *err)
@@ -334,11 +324,10 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
     char *bytes = malloc(SAMPLE_PACKET_BYTES_MAX);
     if (!bytes)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    for (off_t next = 0; rc == 0 && read_all(from, &h, sizeof h, next) == 0 && is_packet(&h);
+    for (off_t next = 0; rc == 0 && read_all(from, &h, sizeof h, next) == 0 && format_is_packet(&h);
          next += (off_t)(h.packet_bits / 8)) {
         const uint64_t size = h.packet_bits / 8;
-        if (size < sizeof h || size > SAMPLE_PACKET_BYTES_MAX ||
-            read_all(from, bytes, size, next) < 0)
+        if (size > SAMPLE_PACKET_BYTES_MAX || read_all(from, bytes, size, next) < 0)
             break;
         if (h.class != WEFT_PACKET_SAMPLES)
             continue;
@@ -355,7 +344,7 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
 int weft_samples_append(int to, int from, struct weft_error *err)
 {
     struct weft_packet_header trace;
-    if (read_all(to, &trace, sizeof trace, 0) < 0 || !is_packet(&trace))
+    if (read_all(to, &trace, sizeof trace, 0) < 0 || !format_has_mark(&trace))
         return weft_error_set(err, WEFT_E_FORMAT, 0, "there is no trace to append to");
     const off_t end = lseek(to, 0, SEEK_END);
     if (end < 0)

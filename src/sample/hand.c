@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include "sample/hand.h"
-
+/* Decodes records of perf's rings and passes them to the caller in the sampler's own terms. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 #include "base/order.h"
+#include "sample/state.h"
 
 static const struct sample_event *event_of(const struct weft_sampler *s, uint64_t id)
 {
@@ -58,13 +58,45 @@ static void walk_chain(const struct sample_perf_record *r, struct stack *st, uin
     }
 }
 
+/* The callers in user space. They come from DWARF and a copy of the stack; or from the kernel's chain of frame
+ * pointers, repaired with a small copy of the innermost stack. The copy is needed because a library function
+ * without a frame pointer hides its direct caller, and that is the function one looks for.
+ * `to` has count of them, found by frame pointers, and room for more. Returns their new number; sets *cut to true
+ * if some may be missing. */
+static uint32_t user_callers(struct weft_sampler *s, const struct sample_perf_record *r,
+                             uint64_t *to, uint32_t count, uint32_t room, bool *cut)
+{
+    uint64_t regs[64];
+    bool complete;
+    if (!s->unwinder || !r->regs || r->process == NONE || room == 0)
+        return count;
+    memcpy(regs, r->regs, (size_t)__builtin_popcountll(s->regs_mask) * sizeof *regs);
+    struct weft_unwind_input in = {
+        .process = r->process,
+        .thread = r->thread,
+        .regs_mask = s->regs_mask,
+        .regs = regs,
+        .stack = r->stack,
+        .stack_bytes = r->stack_bytes,
+    };
+    if (!s->o.dwarf_bytes) {
+        count = weft_unwinder_mend(s->unwinder, &in, to, count, room, &complete);
+        *cut |= !complete;
+        return count;
+    }
+    count = weft_unwinder_run(s->unwinder, &in, to, room);
+    s->counts.unwound += count > 1;
+    *cut |= r->stack_bytes + 8 >= s->o.dwarf_bytes;
+    return count;
+}
+
 static struct stack stack_of(struct weft_sampler *s, const struct sample_perf_record *r,
                              uint64_t *to)
 {
     struct stack st = {0};
     walk_chain(r, &st, to, s->max_frames);
-    st.count = st.kernel + sample_user_callers(s, r, to + st.kernel, st.count - st.kernel,
-                                               s->max_frames - st.kernel, &st.cut);
+    st.count = st.kernel + user_callers(s, r, to + st.kernel, st.count - st.kernel,
+                                        s->max_frames - st.kernel, &st.cut);
     if (st.count == 0 && r->ip) {
         to[st.count++] = r->ip;
         st.kernel = in_kernel(r);
@@ -180,7 +212,7 @@ static bool take_mapping(struct weft_sampler *s, const struct sample_perf_record
     if (r->build_id_bytes)
         memcpy(id, r->build_id, r->build_id_bytes);
     else if (r->process != NONE)
-        out->build_id_bytes = sample_build_id(s->build_ids, r->process, r->text, id);
+        out->build_id_bytes = sample_build_id(&s->build_ids, r->process, r->text, id);
     return sample_hand_mapping(s, out);
 }
 
@@ -190,7 +222,6 @@ static void take_name(struct weft_sampler *s, const struct sample_perf_record *r
     const bool exec = r->misc & PERF_RECORD_MISC_COMM_EXEC;
     out->kind = WEFT_RECORD_THREAD;
     out->flags = exec ? WEFT_THREAD_EXEC : 0;
-    out->parent = NONE;
     out->text = r->text;
     sample_comms_set(&s->comms, r->thread, r->text);
     if (exec && s->unwinder)
@@ -204,7 +235,6 @@ static void take_fork(struct weft_sampler *s, const struct sample_perf_record *r
     out->parent = r->parent == r->process ? NONE : r->parent;
     out->text = sample_comms_get(&s->comms, r->parent_thread);
     sample_comms_set(&s->comms, r->thread, out->text);
-    out->text = sample_comms_get(&s->comms, r->thread); /* the table may have moved */
     if (s->unwinder && out->parent != NONE)
         weft_unwinder_fork(s->unwinder, r->process, out->parent);
 }
@@ -287,7 +317,7 @@ static bool decode(struct weft_sampler *s, struct sample_ring *ring,
 }
 
 bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uint8_t *bytes,
-                     uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+                     uint32_t size)
 {
     struct sample_perf_record r;
     uint8_t id[WEFT_BUILD_ID_MAX];
@@ -296,18 +326,13 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
         ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
         return true;
     }
-    struct weft_sampled out = {
-        .time_ns = r.time_ns,
-        .process = r.process,
-        .thread = r.thread,
-        .core = ring->core,
-        .parent = NONE,
-        .text = "",
-    };
+    struct weft_sampled out = sample_record(0, r.time_ns);
+    out.process = r.process;
+    out.thread = r.thread;
+    out.core = ring->core;
     if (is_double(s, &r) || !decode(s, ring, &r, &out, id))
         return true;
     if (out.kind == WEFT_RECORD_SWITCH || out.kind == WEFT_RECORD_EXIT)
         sample_blocked_back(s, out.thread);
-    ++*count;
-    return fn(data, &out);
+    return sample_give(s, &out);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Opens the events: one for each core, or for each thread on each core. */
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,14 +20,11 @@
 /* Parses a list like "0-3,5" and calls add for each core; returns false if add does. */
 static bool each_core(bool (*add)(struct weft_sampler *s, uint32_t core), struct weft_sampler *s)
 {
-    char line[4096] = "";
-    FILE *f = fopen("/sys/devices/system/cpu/online", "re");
-    if (!f || !fgets(line, sizeof line, f)) { /* no sysfs */
+    char line[4096];
+    if (!sample_line(line, sizeof line, "/sys/devices/system/cpu/online")) { /* no sysfs */
         long n = sysconf(_SC_NPROCESSORS_CONF);
         snprintf(line, sizeof line, "0-%ld", n > 0 ? n - 1 : 0);
     }
-    if (f)
-        fclose(f);
     for (char *at = line; *at >= '0' && *at <= '9';) {
         unsigned long from = strtoul(at, &at, 10), to = from;
         if (*at == '-')
@@ -59,63 +55,42 @@ static bool add_ring(struct weft_sampler *s, uint32_t core)
 /* ---- Threads ---- */
 
 struct threads {
-    pid_t *thread;
-    uint32_t count, room;
-    uint32_t from; /* threads before this index are done */
+    struct sample_numbers all; /* UINT32_MAX: every thread */
+    uint32_t from;             /* threads before this index are done */
 };
 
-static bool add_thread(struct threads *t, pid_t thread)
+static bool add_thread(struct sample_numbers *t, uint32_t thread)
 {
-    if (!weft_reserve(&t->thread, t->count, &t->room, sizeof *t->thread))
+    if (!weft_reserve(&t->number, t->count, &t->room, sizeof *t->number))
         return false;
-    t->thread[t->count++] = thread;
+    t->number[t->count++] = thread;
     return true;
 }
 
 /* Finds the threads for which events are opened. */
-static int find_threads(struct threads *t, const struct weft_sampler *s)
+static int find_threads(struct sample_numbers *t, const struct weft_sampler *s)
 {
-    char path[64];
     if (s->o.scope == WEFT_SAMPLE_CORES)
-        return add_thread(t, -1) ? 0 : ENOMEM;
+        return add_thread(t, UINT32_MAX) ? 0 : ENOMEM;
     if (s->o.scope == WEFT_SAMPLE_COMMAND)
-        return add_thread(t, (pid_t)s->o.process) ? 0 : ENOMEM;
-    snprintf(path, sizeof path, "/proc/%u/task", s->o.process);
-    DIR *dir = opendir(path);
-    if (!dir)
-        return errno == ENOENT ? ESRCH : errno;
-    const struct dirent *entry;
-    int error = 0;
-    while (!error && (entry = readdir(dir)))
-        if (*entry->d_name != '.' && !add_thread(t, (pid_t)strtol(entry->d_name, NULL, 10)))
-            error = ENOMEM;
-    closedir(dir);
-    return error;
-}
-
-static int compare_threads(const void *a, const void *b)
-{
-    const pid_t *x = a, *y = b;
-    return weft_order(*x, *y);
+        return add_thread(t, s->o.process) ? 0 : ENOMEM;
+    const int error = sample_numbers_read(t, "/proc/%u/task", s->o.process);
+    return error == ENOENT ? ESRCH : error;
 }
 
 /* Looks again. New threads are added after those found before. */
 static int find_new(struct threads *t, const struct weft_sampler *s)
 {
-    struct threads now = {0};
+    struct sample_numbers now = {0};
     int error = find_threads(&now, s);
-    const uint32_t before = t->count;
-    if (now.count)
-        qsort(now.thread, now.count, sizeof *now.thread, compare_threads);
-    qsort(t->thread, before, sizeof *t->thread, compare_threads);
-    for (uint32_t i = 0, k = 0; !error && i < now.count; i++) {
-        while (k < before && t->thread[k] < now.thread[i])
-            k++;
-        if ((k == before || t->thread[k] != now.thread[i]) && !add_thread(t, now.thread[i]))
+    t->from = t->all.count;
+    qsort(t->all.number, t->from, sizeof *t->all.number, weft_order_u32);
+    for (uint32_t i = 0; !error && i < now.count; i++)
+        if (!bsearch(&now.number[i], t->all.number, t->from, sizeof *t->all.number,
+                     weft_order_u32) &&
+            !add_thread(&t->all, now.number[i]))
             error = ENOMEM;
-    }
-    free(now.thread);
-    t->from = before;
+    free(now.number);
     return error == ESRCH ? 0 : error; /* the process has ended, which will be noticed later */
 }
 
@@ -167,10 +142,10 @@ static int open_role(struct weft_sampler *s, enum sample_role role, const struct
     const uint32_t before = s->events;
     int error = 0, last = 0;
     for (uint32_t r = 0; !error && r < s->rings; r++)
-        for (uint32_t i = t->from; !error && i < t->count; i++) {
+        for (uint32_t i = t->from; !error && i < t->all.count; i++) {
             if (s->ring[r].side != (role >= SAMPLE_SWITCHES))
                 continue;
-            last = open_event(s, role, t->thread[i], r);
+            last = open_event(s, role, (pid_t)t->all.number[i], r);
             /* Meanwhile the thread has ended, or the core was taken offline. */
             error = last == ESRCH || (last == ENODEV && r) ? 0 : last;
         }
@@ -248,7 +223,7 @@ static int open_late(struct weft_sampler *s, struct threads *t)
         return 0;
     for (int look = 0; !error && look < LOOKS; look++) {
         error = find_new(t, s);
-        if (error || t->from == t->count)
+        if (error || t->from == t->all.count)
             break;
         for (enum sample_role role = SAMPLE_MAIN; !error && role < SAMPLE_ROLES; role++)
             error = s->used[role] ? open_role(s, role, t) : 0;
@@ -266,8 +241,8 @@ static int compare_ids(const void *a, const void *b)
 int sample_open_events(struct weft_sampler *s, struct weft_error *err)
 {
     struct threads t = {0};
-    int error = each_core(add_ring, s) ? find_threads(&t, s) : ENOMEM;
-    if (!error && s->o.scope == WEFT_SAMPLE_PROCESS && t.count == 0)
+    int error = each_core(add_ring, s) ? find_threads(&t.all, s) : ENOMEM;
+    if (!error && s->o.scope == WEFT_SAMPLE_PROCESS && t.all.count == 0)
         error = ESRCH;
     if (!error)
         error = open_main(s, &t);
@@ -288,7 +263,7 @@ int sample_open_events(struct weft_sampler *s, struct weft_error *err)
         if (!s->by_id)
             error = ENOMEM;
     }
-    free(t.thread);
+    free(t.all.number);
     if (error)
         return sample_open_error(s, error, err);
     for (uint32_t i = 0; i < s->events; i++)

@@ -1,46 +1,38 @@
 /* SPDX-License-Identifier: ISC */
-#include "sample/order.h"
-
-#include <linux/perf_event.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/order.h"
-#include "format/error.h"
-#include "sample/perf.h"
+#include "sample/state.h"
 
 void sample_order_fini(struct sample_order *o)
 {
-    free(o->held.at);
-    free(o->other.at);
+    free(o->held);
     free(o->item);
     *o = (struct sample_order){0};
 }
 
-static bool reserve(struct sample_held_bytes *b, size_t more)
-{
-    return weft_reserve_all(&b->at, b->used + (more ? more : 1), &b->room, 1); /* never NULL */
-}
-
 uint8_t *sample_order_room(struct sample_order *o, size_t bytes)
 {
-    return reserve(&o->held, bytes) ? o->held.at + o->held.used : NULL;
+    return weft_reserve_all(&o->held, o->used + (bytes ? bytes : 1), &o->room, 1) /* never NULL */
+               ? o->held + o->used
+               : NULL;
 }
 
 int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64_t *broken)
 {
     struct perf_event_header head;
-    const size_t end = o->held.used + bytes;
+    const size_t end = o->used + bytes;
     uint64_t last_ns = 0;
-    while (o->held.used < end) {
-        const uint8_t *at = o->held.at + o->held.used;
-        const size_t left = end - o->held.used;
+    while (o->used < end) {
+        const uint8_t *at = o->held + o->used;
+        const size_t left = end - o->used;
         if (left >= sizeof head)
             memcpy(&head, at, sizeof head);
         if (left < sizeof head || head.size < sizeof head || head.size > left) {
             ++*broken;
-            o->held.used = end;
+            o->used = end;
             break;
         }
         if (!weft_reserve(&o->item, o->items, &o->item_room, sizeof *o->item))
@@ -49,9 +41,8 @@ int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64
         if (time_ns == 0)
             time_ns = last_ns; /* it keeps its place */
         last_ns = time_ns;
-        o->item[o->items++] =
-            (struct sample_held){time_ns, o->count++, o->held.used, head.size, ring};
-        o->held.used += head.size;
+        o->item[o->items++] = (struct sample_held){time_ns, o->count++, o->used, head.size, ring};
+        o->used += head.size;
     }
     return 0;
 }
@@ -77,32 +68,32 @@ const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uin
     const struct sample_held *h = &o->item[o->next++];
     *bytes = h->bytes;
     *ring = h->ring;
-    return o->held.at + h->offset;
+    return o->held + h->offset;
 }
 
-/* Little is left over, unless a caller stops in the middle. It moves to a buffer of its own, because records
- * there are in the order of the rings. */
+/* Little is left over, unless a caller stops in the middle. It is moved by way of another buffer, because records
+ * are there in the order of the rings. */
 int sample_order_drop(struct sample_order *o)
 {
-    size_t left = 0;
-    for (size_t i = o->next; i < o->items; i++)
-        left += o->item[i].bytes;
+    size_t bytes = 0;
     if (o->next == 0)
         return 0;
-    o->other.used = 0;
-    if (left && !reserve(&o->other, left))
+    for (size_t i = o->next; i < o->items; i++)
+        bytes += o->item[i].bytes;
+    uint8_t *rest = malloc(bytes + 1);
+    if (!rest)
         return WEFT_E_NOMEM;
+    o->used = 0;
     for (size_t i = o->next; i < o->items; i++) {
-        struct sample_held h = o->item[i];
-        memcpy(o->other.at + o->other.used, o->held.at + h.offset, h.bytes);
-        h.offset = o->other.used;
-        o->other.used += h.bytes;
-        o->item[i - o->next] = h;
+        struct sample_held *h = &o->item[i - o->next];
+        *h = o->item[i];
+        memcpy(rest + o->used, o->held + h->offset, h->bytes);
+        h->offset = o->used;
+        o->used += h->bytes;
     }
+    memcpy(o->held, rest, bytes);
+    free(rest);
     o->items -= o->next;
     o->next = 0;
-    struct sample_held_bytes was = o->held;
-    o->held = o->other;
-    o->other = was;
     return 0;
 }

@@ -6,16 +6,6 @@
 
 #include "base/hash.h"
 
-#define FIRST_ROOM 65536
-
-int sample_packet_init(struct sample_packet *p)
-{
-    p->seed = weft_seed();
-    p->room = FIRST_ROOM;
-    p->bytes = malloc(p->room);
-    return p->bytes ? 0 : WEFT_E_NOMEM;
-}
-
 void sample_packet_fini(struct sample_packet *p)
 {
     free(p->bytes);
@@ -25,21 +15,6 @@ void sample_packet_fini(struct sample_packet *p)
         free(once[i]->at);
     }
     *p = (struct sample_packet){0};
-}
-
-bool sample_packet_begun(const struct sample_packet *p)
-{
-    return p->used > 0;
-}
-
-bool sample_packet_fits(const struct sample_packet *p, size_t bytes)
-{
-    return bytes <= SAMPLE_PACKET_BYTES_MAX - p->used;
-}
-
-int sample_packet_reserve(struct sample_packet *p, size_t bytes)
-{
-    return weft_reserve_all(&p->bytes, p->used + bytes, &p->room, 1) ? 0 : WEFT_E_NOMEM;
 }
 
 /* ---- Records ---- */
@@ -167,9 +142,11 @@ int sample_packet_begin(struct sample_packet *p, const char *source_name,
     p->first_ns = UINT64_MAX;
     p->last_ns = 0;
     p->failed = false;
-    int rc = sample_packet_reserve(p, 256 + strlen(source_name));
-    if (rc < 0)
-        return rc;
+    p->seed = p->seed ? p->seed : weft_seed();
+    if (!weft_reserve_all(&p->bytes, p->used + 256 + strlen(source_name), &p->room, 1)) {
+        p->used = 0;
+        return WEFT_E_NOMEM;
+    }
     memset(p->bytes, 0, p->used);
     forget(&p->texts);
     forget(&p->nodes);
@@ -212,123 +189,100 @@ const void *sample_packet_end(struct sample_packet *p, size_t *size)
 
 /* ---- What the sampler hands out ---- */
 
-static void put_sample(struct sample_packet *p, const struct weft_sampled *s)
+/* Copies a build id; returns its size. */
+static uint16_t put_build_id(uint8_t to[WEFT_BUILD_ID_MAX], const uint8_t *id, uint32_t bytes)
 {
-    uint32_t stack = put_stack(p, s);
-    struct weft_record_sample *r = add(p, WEFT_RECORD_SAMPLE, sizeof *r);
-    r->head.flags = s->flags;
-    r->time_ns = s->time_ns;
-    r->process = s->process;
-    r->thread = s->thread;
-    r->core = s->core;
-    r->stack = stack;
-    r->value = s->value;
-    if (s->time_ns < p->first_ns)
-        p->first_ns = s->time_ns;
-    if (s->time_ns > p->last_ns)
-        p->last_ns = s->time_ns;
+    bytes = bytes < WEFT_BUILD_ID_MAX ? bytes : WEFT_BUILD_ID_MAX;
+    if (bytes)
+        memcpy(to, id, bytes);
+    return (uint16_t)bytes;
 }
 
-static void put_switch(struct sample_packet *p, const struct weft_sampled *s)
-{
-    uint32_t stack = put_stack(p, s);
-    struct weft_record_switch *r = add(p, WEFT_RECORD_SWITCH, sizeof *r);
-    r->head.flags = s->flags;
-    r->time_ns = s->time_ns;
-    r->process = s->process;
-    r->thread = s->thread;
-    r->core = s->core;
-    r->stack = stack;
-}
+/* All kinds are zero where they say nothing, so that each record is put in one piece. */
+union record {
+    struct weft_record_head head;
+    struct weft_record_sample sample;
+    struct weft_record_switch leaves;
+    struct weft_record_mapping mapping;
+    struct weft_record_thread thread;
+    struct weft_record_exit ended;
+    struct weft_record_lost lost;
+    struct weft_record_interrupt interrupt;
+};
 
-static void put_mapping(struct sample_packet *p, const struct weft_sampled *s)
+/* Returns the record's size; 0: it is of no kind that is stored. */
+static size_t record_of(union record *r, const struct weft_sampled *s, uint32_t text,
+                        uint32_t stack)
 {
-    uint32_t path = sample_packet_text(p, s->text);
-    struct weft_record_mapping *r = add(p, WEFT_RECORD_MAPPING, sizeof *r);
-    const uint32_t id =
-        s->build_id_bytes < WEFT_BUILD_ID_MAX ? s->build_id_bytes : WEFT_BUILD_ID_MAX;
-    r->head.flags = s->flags;
-    r->head.small = (uint16_t)id;
-    r->time_ns = s->time_ns;
-    r->start = s->start;
-    r->size = s->size;
-    r->offset = s->offset;
-    r->process = s->process;
-    r->path = path;
-    if (id)
-        memcpy(r->build_id, s->build_id, id);
-}
-
-static void put_thread(struct sample_packet *p, const struct weft_sampled *s)
-{
-    uint32_t name = sample_packet_text(p, s->text);
-    struct weft_record_thread *r = add(p, WEFT_RECORD_THREAD, sizeof *r);
-    r->head.flags = s->flags;
-    r->time_ns = s->time_ns;
-    r->process = s->process;
-    r->thread = s->thread;
-    r->parent = s->parent;
-    r->name = name;
-}
-
-static void put_exit(struct sample_packet *p, const struct weft_sampled *s)
-{
-    struct weft_record_exit *r = add(p, WEFT_RECORD_EXIT, sizeof *r);
-    r->time_ns = s->time_ns;
-    r->process = s->process;
-    r->thread = s->thread;
-}
-
-static void put_lost(struct sample_packet *p, const struct weft_sampled *s)
-{
-    struct weft_record_lost *r = add(p, WEFT_RECORD_LOST, sizeof *r);
-    r->head.flags = s->flags;
-    r->time_ns = s->time_ns;
-    r->count = s->value;
-    r->core = s->core;
-}
-
-static void put_interrupt(struct sample_packet *p, const struct weft_sampled *s)
-{
-    uint32_t name = sample_packet_text(p, s->text);
-    struct weft_record_interrupt *r = add(p, WEFT_RECORD_INTERRUPT, sizeof *r);
-    r->head.flags = s->flags;
-    r->from_ns = s->time_ns;
-    r->to_ns = s->to_ns;
-    r->core = s->core;
-    r->thread = s->thread;
-    r->number = (uint32_t)s->value;
-    r->name = name;
+    switch (s->kind) {
+    case WEFT_RECORD_SAMPLE:
+        r->sample = (struct weft_record_sample){.time_ns = s->time_ns,
+                                                .process = s->process,
+                                                .thread = s->thread,
+                                                .core = s->core,
+                                                .stack = stack,
+                                                .value = s->value};
+        return sizeof r->sample;
+    case WEFT_RECORD_SWITCH:
+        r->leaves = (struct weft_record_switch){.time_ns = s->time_ns,
+                                                .process = s->process,
+                                                .thread = s->thread,
+                                                .core = s->core,
+                                                .stack = stack};
+        return sizeof r->leaves;
+    case WEFT_RECORD_MAPPING:
+        r->mapping = (struct weft_record_mapping){.time_ns = s->time_ns,
+                                                  .start = s->start,
+                                                  .size = s->size,
+                                                  .offset = s->offset,
+                                                  .process = s->process,
+                                                  .path = text};
+        r->head.small = put_build_id(r->mapping.build_id, s->build_id, s->build_id_bytes);
+        return sizeof r->mapping;
+    case WEFT_RECORD_THREAD:
+        r->thread = (struct weft_record_thread){.time_ns = s->time_ns,
+                                                .process = s->process,
+                                                .thread = s->thread,
+                                                .parent = s->parent,
+                                                .name = text};
+        return sizeof r->thread;
+    case WEFT_RECORD_EXIT:
+        r->ended = (struct weft_record_exit){
+            .time_ns = s->time_ns, .process = s->process, .thread = s->thread};
+        return sizeof r->ended;
+    case WEFT_RECORD_LOST:
+        r->lost =
+            (struct weft_record_lost){.time_ns = s->time_ns, .count = s->value, .core = s->core};
+        return sizeof r->lost;
+    case WEFT_RECORD_INTERRUPT:
+        r->interrupt = (struct weft_record_interrupt){.from_ns = s->time_ns,
+                                                      .to_ns = s->to_ns,
+                                                      .core = s->core,
+                                                      .thread = s->thread,
+                                                      .number = (uint32_t)s->value,
+                                                      .name = text};
+        return sizeof r->interrupt;
+    default:
+        return 0;
+    }
 }
 
 int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
 {
     const size_t before = p->used;
+    union record r = {.head = {0}};
     p->failed = false;
-    switch (s->kind) {
-    case WEFT_RECORD_SAMPLE:
-        put_sample(p, s);
-        break;
-    case WEFT_RECORD_SWITCH:
-        put_switch(p, s);
-        break;
-    case WEFT_RECORD_MAPPING:
-        put_mapping(p, s);
-        break;
-    case WEFT_RECORD_THREAD:
-        put_thread(p, s);
-        break;
-    case WEFT_RECORD_EXIT:
-        put_exit(p, s);
-        break;
-    case WEFT_RECORD_LOST:
-        put_lost(p, s);
-        break;
-    case WEFT_RECORD_INTERRUPT:
-        put_interrupt(p, s);
-        break;
-    default:
+    const uint32_t text = sample_packet_text(p, s->text), stack = put_stack(p, s);
+    const size_t size = record_of(&r, s, text, stack);
+    if (size == 0)
         return WEFT_E_INVALID;
+    struct weft_record_head *head = add(p, s->kind, size);
+    head->flags = s->flags;
+    head->small = r.head.small;
+    memcpy(head + 1, &r.head + 1, size - sizeof *head);
+    if (s->kind == WEFT_RECORD_SAMPLE) {
+        p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
+        p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
     }
     if (!p->failed)
         return 0;
@@ -346,17 +300,15 @@ int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
 
 /* ---- Symbols ---- */
 
-uint32_t sample_packet_object(struct sample_packet *p, const struct sample_object *o)
+uint32_t sample_packet_object(struct sample_packet *p, const char *path_text, uint32_t process,
+                              const struct weft_mapping *m)
 {
-    const uint32_t path = sample_packet_text(p, o->path);
+    const uint32_t path = sample_packet_text(p, path_text);
     const size_t begin = p->used;
     struct weft_record_object *r = add(p, WEFT_RECORD_OBJECT, sizeof *r);
-    const uint8_t id =
-        o->build_id_bytes < WEFT_BUILD_ID_MAX ? o->build_id_bytes : WEFT_BUILD_ID_MAX;
-    r->head.small = id;
+    r->head.small = put_build_id(r->build_id, m->build_id, m->build_id_bytes);
     r->path = path;
-    r->process = o->process;
-    memcpy(r->build_id, o->build_id, id);
+    r->process = process;
     return add_once(p, &p->objects, begin);
 }
 

@@ -15,7 +15,7 @@ struct sample_once {
     struct weft_table by;
 };
 
-struct sample_packet {
+struct sample_packet { /* all zero: nothing yet, except for the ids */
     uint8_t uuid[16], boot_id[16];
     uint64_t sequence; /* number of packets before this one */
     uint64_t seed, first_ns, last_ns;
@@ -27,27 +27,19 @@ struct sample_packet {
     bool failed; /* out of memory while something was added */
 };
 
-int sample_packet_init(struct sample_packet *p);
 void sample_packet_fini(struct sample_packet *p);
 
 int sample_packet_begin(struct sample_packet *p, const char *source_name,
                         const struct weft_source *source);
-bool sample_packet_begun(const struct sample_packet *p);
-bool sample_packet_fits(const struct sample_packet *p, size_t bytes);
-int sample_packet_reserve(struct sample_packet *p, size_t bytes);
 
 /* These need room that was reserved before. They return 0 if there is no memory; then adding the record that
  * they are for fails. */
 uint32_t sample_packet_text(struct sample_packet *p, const char *text);
 int sample_packet_put(struct sample_packet *p, const struct weft_sampled *r);
 
-struct sample_object {
-    const char *path;
-    uint32_t process;
-    const uint8_t *build_id;
-    uint8_t build_id_bytes;
-};
-uint32_t sample_packet_object(struct sample_packet *p, const struct sample_object *o);
+/* The file of a mapping; its build id is taken from there. */
+uint32_t sample_packet_object(struct sample_packet *p, const char *path, uint32_t process,
+                              const struct weft_mapping *m);
 int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offset,
                          const struct weft_symbol_frame *frame, uint16_t frames);
 

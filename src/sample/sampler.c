@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "sample/hand.h"
 #include "sample/state.h"
 
 #define FRAMES 127        /* the kernel's limit unless kernel.perf_event_max_stack is larger */
@@ -85,10 +84,9 @@ static int settle_stacks(struct weft_sampler *s)
     if (o->no_stacks)
         o->dwarf_bytes = 0;
     s->address = malloc((s->max_frames + (size_t)1) * sizeof *s->address);
-    s->build_ids = sample_build_ids_new();
     const bool unwinds = o->dwarf_bytes || sample_piece_bytes(s, SAMPLE_MAIN);
     s->unwinder = unwinds ? weft_unwinder_new() : NULL;
-    return s->address && s->build_ids && (s->unwinder || !unwinds) ? 0 : WEFT_E_NOMEM;
+    return s->address && (s->unwinder || !unwinds) ? 0 : WEFT_E_NOMEM;
 }
 
 static int open_sampler(struct weft_sampler *s, struct weft_error *err)
@@ -155,7 +153,7 @@ void weft_sampler_close(struct weft_sampler *s)
     free(s->told);
     sample_order_fini(&s->order);
     sample_comms_fini(&s->comms);
-    sample_build_ids_free(s->build_ids);
+    sample_build_ids_fini(&s->build_ids);
     if (s->unwinder)
         weft_unwinder_free(s->unwinder);
     free(s->address);
@@ -173,8 +171,7 @@ static void switch_from(struct weft_sampler *s, enum sample_role first, bool on)
 }
 
 /* Records of switches are so frequent that they cost too much: switches them off for good. */
-static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
-                             ptrdiff_t *count)
+static bool give_switches_up(struct weft_sampler *s)
 {
     const uint64_t now_ns = sample_now_ns();
     sample_switch(s, SAMPLE_SWITCHES, NONE, false);
@@ -182,16 +179,9 @@ static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *
     const struct sample_burden *b = &s->burden;
     s->counts.given_up_ns = now_ns - b->started_ns;
     s->counts.given_up_rate = sample_burden_rate(b);
-    const struct weft_sampled r = {.kind = WEFT_RECORD_LOST,
-                                   .flags = WEFT_LOST_SWITCHES,
-                                   .time_ns = now_ns,
-                                   .process = NONE,
-                                   .thread = NONE,
-                                   .core = NONE,
-                                   .parent = NONE,
-                                   .text = ""};
-    ++*count;
-    return fn(data, &r);
+    struct weft_sampled r = sample_record(WEFT_RECORD_LOST, now_ns);
+    r.flags = WEFT_LOST_SWITCHES;
+    return sample_give(s, &r);
 }
 
 /* Mappings and threads are read after the kernel has begun to report new ones, so none is missed; they are
@@ -278,14 +268,13 @@ struct weft_sampler_counts weft_sampler_counts(const struct weft_sampler *s)
 
 /* ---- Reading ---- */
 
-static bool hand_out_told(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+static bool hand_out_told(struct weft_sampler *s)
 {
     while (s->told_next < s->tolds) {
         struct sample_told *t = &s->told[s->told_next++];
         t->r.text = t->text;
         t->r.build_id = t->build_id;
-        ++*count;
-        if (!sample_hand_mapping(s, &t->r) || !fn(data, &t->r))
+        if (!sample_hand_mapping(s, &t->r) || !sample_give(s, &t->r))
             return false;
     }
     forget_told(s);
@@ -295,9 +284,11 @@ static bool hand_out_told(struct weft_sampler *s, weft_sampled_fn *fn, void *dat
 ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled_fn *fn, void *data,
                             struct weft_error *err)
 {
-    ptrdiff_t count = 0;
-    if (!hand_out_told(s, fn, data, &count) || !sample_blocked_begin(s, fn, data, &count))
-        return count;
+    s->fn = fn;
+    s->data = data;
+    s->given = 0;
+    if (!hand_out_told(s) || !sample_blocked_begin(s))
+        return s->given;
     int rc = timeout_ms && !s->stopped ? sample_wait(s, timeout_ms) : 0;
     const bool all =
         s->stopped; /* read before the rings are: if it is set, nothing comes after what they hold */
@@ -313,13 +304,13 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
     bool more = true;
     /* Checked at once: handing out what has come may take longer than the rings take to fill again. */
     if (!s->o.all_switches && sample_burden_look(&s->burden, sample_now_ns()))
-        more = give_switches_up(s, fn, data, &count);
+        more = give_switches_up(s);
     while (more && (bytes = sample_order_take(&s->order, before_ns, &size, &ring)))
-        more = sample_hand_out(s, &s->ring[ring], bytes, size, fn, data, &count);
+        more = sample_hand_out(s, &s->ring[ring], bytes, size);
     if (more && all)
-        more = sample_lost_at_end(s, fn, data, &count) && sample_blocked_end(s, fn, data, &count);
+        more = sample_lost_at_end(s) && sample_blocked_end(s);
     rc = sample_order_drop(&s->order);
     if (rc < 0)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
-    return count;
+    return s->given;
 }

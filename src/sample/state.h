@@ -8,8 +8,7 @@
 #include <sys/types.h>
 
 #include "base/clock.h"
-#include "sample/comms.h"
-#include "sample/order.h"
+#include "base/table.h"
 #include "sample/perf.h"
 #include "sample/sampler.h"
 #include "symbols/unwind.h"
@@ -78,6 +77,34 @@ struct sample_told {
     uint8_t build_id[WEFT_BUILD_ID_MAX];
 };
 
+/* Puts records of several rings in order of time. Within a ring they are in order, except for a few that an
+ * interrupt has overtaken. */
+struct sample_order {
+    uint8_t *held; /* the bytes of the records */
+    size_t used;
+    uint32_t room;
+    struct sample_held {
+        uint64_t time_ns, count; /* count: order of adding, for records of the same time */
+        size_t offset;
+        uint32_t bytes, ring;
+    } * item;
+    uint32_t item_room;
+    size_t items, next; /* next: the next to be handed out */
+    uint64_t count;
+};
+
+/* Build ids of files, for kernels that do not report them. */
+struct sample_build_ids {
+    struct sample_build_id {
+        uint64_t device, inode, changed_ns;
+        uint8_t id[WEFT_BUILD_ID_MAX];
+        uint8_t bytes;
+    } * file;
+    uint32_t files, room;
+    struct weft_table by;
+    uint64_t seed;
+};
+
 #define SAMPLE_NOTES 8
 
 struct weft_sampler {
@@ -106,12 +133,12 @@ struct weft_sampler {
     uint64_t sample_type[SAMPLE_ROLES], regs_mask; /* as used to open the events */
 
     struct sample_order order;
-    struct sample_comms comms; /* of threads */
-    struct sample_told *told;  /* records from before sampling; handed out first */
+    void *comms;              /* the names of living threads */
+    struct sample_told *told; /* records from before sampling; handed out first */
     uint32_t tolds, told_room, told_next;
     uint64_t *address; /* of the current sample */
     struct weft_unwinder *unwinder;
-    struct sample_build_ids *build_ids;
+    struct sample_build_ids build_ids;
 
     struct sample_burden {
         uint64_t left; /* how often threads left their cores since the last look */
@@ -128,6 +155,11 @@ struct weft_sampler {
         uint64_t since_ns, until_ns;
     } blocked;
 
+    /* While the caller reads: receives the records; and how many it has received. */
+    weft_sampled_fn *fn;
+    void *data;
+    ptrdiff_t given;
+
     struct weft_sampler_counts counts;
     char note[SAMPLE_NOTES][240];
     uint32_t notes;
@@ -136,6 +168,25 @@ struct weft_sampler {
 static inline uint64_t sample_now_ns(void)
 {
     return (uint64_t)weft_monotonic_ns();
+}
+
+/* A record of which nothing else is known. */
+static inline struct weft_sampled sample_record(enum weft_record_kind kind, uint64_t time_ns)
+{
+    return (struct weft_sampled){.kind = kind,
+                                 .time_ns = time_ns,
+                                 .process = NONE,
+                                 .thread = NONE,
+                                 .core = NONE,
+                                 .parent = NONE,
+                                 .text = ""};
+}
+
+/* Passes a record to the caller. Returns true to continue. */
+static inline bool sample_give(struct weft_sampler *s, const struct weft_sampled *r)
+{
+    s->given++;
+    return s->fn(s->data, r);
 }
 
 /* Adds a sentence for weft_sampler_note, unless it is there already. */
@@ -158,7 +209,11 @@ int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, 
                       struct weft_error *err);
 struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_role role);
 
-bool sample_can_unwind(void); /* on this architecture */
+bool sample_can_unwind(void);                       /* on this architecture */
+uint64_t sample_rate(const struct weft_sampler *s); /* samples per second on a core; 0: not known */
+
+/* How much of the user's stack is copied to repair the chain of frame pointers; 0: nothing. */
+uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role);
 
 /* Reads the number in a file of /proc/sys; returns otherwise if there is none. */
 int64_t sample_sysctl(const char *name, int64_t otherwise);
@@ -174,17 +229,41 @@ void sample_close_events(struct weft_sampler *s);
 /* Switches on or off all events of a role on a ring (NONE: on all rings), or of all roles (SAMPLE_ROLES). */
 void sample_switch(struct weft_sampler *s, enum sample_role role, uint32_t ring, bool on);
 
-/* ---- callers.c ---- */
+/* ---- hand.c ---- */
 
-uint64_t sample_rate(const struct weft_sampler *s); /* samples per second on a core; 0: not known */
+/* Decodes a record of perf's rings and passes it to the caller, if it is of a kind that callers see. Returns true
+ * to continue. */
+bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uint8_t *bytes,
+                     uint32_t size);
 
-/* How much of the user's stack is copied to repair the chain of frame pointers; 0: nothing. */
-uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role);
+/* Called when a ring reports how many records it has lost so far. Returns true, with out filled in, if some
+ * were not reported yet. */
+bool sample_hand_lost(struct weft_sampler *s, struct sample_ring *ring, uint64_t total,
+                      struct weft_sampled *out);
 
-/* Completes the user's callers of a record. `to` has count of them, found by frame pointers, and room for more.
- * Returns their new number; sets *cut to true if some may be missing. */
-uint32_t sample_user_callers(struct weft_sampler *s, const struct sample_perf_record *r,
-                             uint64_t *to, uint32_t count, uint32_t room, bool *cut);
+/* Called before a mapping is handed out: the unwinder notes it. Returns false if there is no memory. */
+bool sample_hand_mapping(struct weft_sampler *s, const struct weft_sampled *r);
+
+/* ---- order.c ---- */
+
+void sample_order_fini(struct sample_order *o);
+
+/* Returns room for bytes of a ring's records; the caller fills it. NULL: no memory. */
+uint8_t *sample_order_room(struct sample_order *o, size_t bytes);
+
+/* The caller has filled in that many bytes: whole records, one after the other. Returns WEFT_E_NOMEM if they
+ * cannot be kept. An invalid record ends the span and is counted in *broken. */
+int sample_order_add(struct sample_order *o, size_t bytes, uint32_t ring, uint64_t *broken);
+
+/* Call it after adding and before taking. */
+void sample_order_sort(struct sample_order *o);
+
+/* Returns the next record older than before_ns, or NULL. It stays valid until the next sample_order_add. */
+const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uint32_t *bytes,
+                                 uint32_t *ring);
+
+/* Drops the records that were taken. Returns 0 or WEFT_E_NOMEM. */
+int sample_order_drop(struct sample_order *o);
 
 /* ---- ring.c ---- */
 
@@ -199,9 +278,9 @@ int sample_wait(struct weft_sampler *s, int timeout_ms);
 int sample_drain(struct weft_sampler *s);
 
 /* Hands out the losses at the end, which no record reports. Returns true to continue. */
-bool sample_lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
+bool sample_lost_at_end(struct weft_sampler *s);
 
-/* ---- burden.c ---- */
+/* ---- … what it costs to record when threads leave their cores ---- */
 
 /* The sampler wakes up after this many bytes of switches, to notice early that there are too many. */
 #define SAMPLE_BURDEN_WAKES_BYTES 65536u
@@ -220,8 +299,26 @@ int sample_tell_kernel(struct weft_sampler *s);
 int sample_tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns);
 int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns); /* all */
 
-/* Adds a record to be handed out; its text and build id are copied. */
-int sample_tell(struct weft_sampler *s, const struct weft_sampled *r);
+/* The numbers among the names in a folder. Returns 0, or an errno if it cannot be read. */
+struct sample_numbers {
+    uint32_t *number;
+    uint32_t count, room;
+};
+int sample_numbers_read(struct sample_numbers *n, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Reads the first line of a file, without its end. Returns false if there is none; the line is then "". */
+bool sample_line(char *line, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* ---- comms.c: the names of living threads ---- */
+
+/* A new thread has its creator's name until it takes another, and the kernel does not report which name that is.
+ * comms: the root of a tree, NULL at first. */
+bool sample_comms_set(void **comms, uint32_t thread, const char *text); /* false: no memory */
+const char *sample_comms_get(void *const *comms, uint32_t thread);      /* "": not known */
+void sample_comms_drop(void **comms, uint32_t thread);
+void sample_comms_fini(void **comms);
 
 /* ---- blocked.c: threads of a process that already wait when sampling begins ---- */
 
@@ -230,20 +327,18 @@ int sample_blocked_look(struct weft_sampler *s);
 
 /* Called after the mappings were handed out: hands out a "leaves" record for each thread that has waited since
  * then. Returns true to continue. */
-bool sample_blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
-                          ptrdiff_t *count);
+bool sample_blocked_begin(struct weft_sampler *s);
 
 /* The kernel has reported that the thread runs. */
 void sample_blocked_back(struct weft_sampler *s, uint32_t thread);
 
 /* Lets the other threads come back when sampling ends, because the true time is not known. Returns true to
  * continue. */
-bool sample_blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
+bool sample_blocked_end(struct weft_sampler *s);
 
 /* ---- buildid.c ---- */
 
-struct sample_build_ids *sample_build_ids_new(void);
-void sample_build_ids_free(struct sample_build_ids *b);
+void sample_build_ids_fini(struct sample_build_ids *b);
 
 /* Returns the build id of a file that a process has mapped, or 0 if it has none. Each file is read once. */
 uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const char *path,

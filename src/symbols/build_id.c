@@ -11,8 +11,8 @@
 
 enum { HEADERS_MAX = 256, NOTES_MAX = 16384 };
 
-/* Looks for it in notes: name and content are each filled up to a multiple of align. */
-static uint32_t find_note(const uint8_t *notes, size_t size, size_t align, uint8_t *id)
+uint32_t symbols_build_id_find(const uint8_t *notes, size_t size, size_t align,
+                               uint8_t id[WEFT_BUILD_ID_MAX])
 {
     for (size_t at = 0; size - at >= sizeof(Elf64_Nhdr);) {
         Elf64_Nhdr n; /* the same in 32 bits */
@@ -40,7 +40,7 @@ static uint32_t read_notes(int fd, uint64_t at, uint64_t size, uint64_t align, u
     if (at > INT64_MAX)
         return 0;
     ssize_t n = pread(fd, notes, size < sizeof notes ? (size_t)size : sizeof notes, (off_t)at);
-    return n > 0 ? find_note(notes, (size_t)n, align == 8 ? 8 : 4, id) : 0;
+    return n > 0 ? symbols_build_id_find(notes, (size_t)n, align == 8 ? 8 : 4, id) : 0;
 }
 
 uint32_t symbols_build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX])

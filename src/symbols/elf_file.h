@@ -41,7 +41,10 @@ int symbols_place_open(const struct symbols_place *place, enum symbols_file_stat
  * Returns -1 and sets errno if it fails. */
 int symbols_debug_open(const char *path);
 
-/* The build id of an open file; see weft_symbols_build_id. */
+/* The build id among notes, whose names and contents are each filled up to a multiple of align; and that
+ * of an open file. Return what weft_symbols_build_id does. */
+uint32_t symbols_build_id_find(const uint8_t *notes, size_t size, size_t align,
+                               uint8_t id[WEFT_BUILD_ID_MAX]);
 uint32_t symbols_build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX]);
 
 /* A function at an address. Texts belong to the file and are valid as long as it is open. */

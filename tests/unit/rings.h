@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sample/hand.h"
 #include "sample/state.h"
 
 /* Ids of events are their roles + 1. */
@@ -19,7 +18,7 @@ struct rings {
     uint64_t address[FRAMES + 1], leaving[RINGS][FRAMES + 1];
 };
 
-static inline bool rings_init(struct rings *r)
+static inline void rings_init(struct rings *r)
 {
     memset(r, 0, sizeof *r);
     struct weft_sampler *s = &r->s;
@@ -32,7 +31,6 @@ static inline bool rings_init(struct rings *r)
     s->by_id = r->by_id;
     s->events = s->late = SAMPLE_ROLES;
     s->address = r->address;
-    s->build_ids = sample_build_ids_new();
     for (uint32_t i = 0; i < RINGS; i++) {
         r->ring[i].core = 10 + i;
         r->ring[i].leaving = r->leaving[i];
@@ -52,14 +50,13 @@ static inline bool rings_init(struct rings *r)
                 .id = 1, .number_at = 0, .name_at = i == SAMPLE_IRQ_ENTRY ? 4 : NONE};
         }
     }
-    return s->build_ids != NULL;
 }
 
 static inline void rings_fini(struct rings *r)
 {
     sample_order_fini(&r->s.order);
     sample_comms_fini(&r->s.comms);
-    sample_build_ids_free(r->s.build_ids);
+    sample_build_ids_fini(&r->s.build_ids);
 }
 
 /* Puts the bytes into a ring. */
@@ -79,15 +76,17 @@ static inline int rings_add(struct rings *r, uint32_t ring, const void *bytes, s
 static inline ptrdiff_t rings_read(struct rings *r, uint64_t before_ns, weft_sampled_fn *fn,
                                    void *data)
 {
-    ptrdiff_t count = 0;
     const uint8_t *bytes;
     uint32_t size, ring;
     bool more = true;
+    r->s.fn = fn;
+    r->s.data = data;
+    r->s.given = 0;
     sample_order_sort(&r->s.order);
     while (more && (bytes = sample_order_take(&r->s.order, before_ns, &size, &ring)))
-        more = sample_hand_out(&r->s, &r->ring[ring], bytes, size, fn, data, &count);
+        more = sample_hand_out(&r->s, &r->ring[ring], bytes, size);
     int rc = sample_order_drop(&r->s.order);
-    return rc < 0 ? rc : count;
+    return rc < 0 ? rc : r->s.given;
 }
 
 /* ---- Records ---- */

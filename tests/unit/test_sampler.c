@@ -64,7 +64,7 @@ static struct rings *new_rings(void)
 {
     struct rings *r = malloc(sizeof *r);
     assert_non_null(r);
-    assert_true(rings_init(r));
+    rings_init(r);
     return r;
 }
 
@@ -173,7 +173,7 @@ static void threads_have_names(void **state)
 static void names_move(void **state)
 {
     (void)state;
-    struct sample_comms n = {0};
+    void *n = NULL;
     char text[16];
     for (uint32_t i = 1; i <= 2000; i++) { /* many of them meet in one place */
         snprintf(text, sizeof text, "t%u", i);
