@@ -27,12 +27,10 @@ bool symbols_cfi_object(const struct symbols_worker *w, int fd)
 
 static bool is_sound(const struct symbols_rule *r)
 {
-    if (r->state > SYMBOLS_RULE_LAST || r->ops > SYMBOLS_OPS_MAX || r->return_reg >= SYMBOLS_REGS)
-        return false;
+    int end = r->cfa.at + r->cfa.count;
     for (unsigned i = 0; i < SYMBOLS_REGS; i++)
-        if (r->reg[i].kind >= SYMBOLS_REG_KINDS || r->reg[i].reg >= SYMBOLS_REGS)
-            return false;
-    return true;
+        end = r->reg[i].at + r->reg[i].count > end ? r->reg[i].at + r->reg[i].count : end;
+    return r->state <= SYMBOLS_RULE_LAST && r->return_reg < SYMBOLS_REGS && end <= SYMBOLS_OPS_MAX;
 }
 
 bool symbols_cfi_send(const struct symbols_worker *w, uint32_t object, uint64_t offset)
@@ -84,63 +82,60 @@ static void close_file(struct file *f)
 
 /* ---- In the worker: rules ---- */
 
-/* What libdw says of a register, as one of the kinds that compilers use. */
-static struct symbols_reg_rule reg_rule(Dwarf_Frame *frame, int reg, unsigned regs)
+/* Appends operations to those of the rule. Returns false if there are too many, or an operand is too
+ * large. */
+static bool add_ops(struct symbols_rule *rule, unsigned *used, struct symbols_ops *to,
+                    const Dwarf_Op *op, size_t ops)
 {
-    static const struct symbols_reg_rule same = {.kind = SYMBOLS_REG_SAME},
-                                         lost = {.kind = SYMBOLS_REG_LOST};
-    Dwarf_Op memory[3], *op;
-    size_t ops;
-    if (dwarf_frame_register(frame, reg, memory, &op, &ops) != 0)
-        return lost;
-    if (ops == 0)
-        return op == NULL ? same : lost;
-    int64_t n = (int64_t)op[0].number;
-    if (ops == 1 && op[0].atom >= DW_OP_reg0 && op[0].atom <= DW_OP_reg31 &&
-        op[0].atom - DW_OP_reg0 < (int)regs)
-        return (struct symbols_reg_rule){SYMBOLS_REG_IN, (uint8_t)(op[0].atom - DW_OP_reg0), 0};
-    if (ops == 1 && op[0].atom == DW_OP_regx && op[0].number < regs)
-        return (struct symbols_reg_rule){SYMBOLS_REG_IN, (uint8_t)op[0].number, 0};
-    if (op[0].atom != DW_OP_call_frame_cfa)
-        return lost;
-    if (ops == 1)
-        return (struct symbols_reg_rule){SYMBOLS_REG_AT_CFA, 0, 0};
-    n = (int64_t)op[1].number;
-    if (n < INT32_MIN || n > INT32_MAX)
-        return lost;
-    if (ops == 2 && op[1].atom == DW_OP_plus_uconst)
-        return (struct symbols_reg_rule){SYMBOLS_REG_AT_CFA, 0, (int32_t)n};
-    if (ops == 2 && op[1].atom == DW_OP_stack_value)
-        return (struct symbols_reg_rule){SYMBOLS_REG_IS_CFA, 0, 0};
-    if (ops == 3 && op[1].atom == DW_OP_plus_uconst && op[2].atom == DW_OP_stack_value)
-        return (struct symbols_reg_rule){SYMBOLS_REG_IS_CFA, 0, (int32_t)n};
-    /* The trampoline of signals: everything lies at offsets from the stack pointer. */
-    if (ops == 2 && op[1].atom >= DW_OP_breg0 && op[1].atom <= DW_OP_breg31 &&
-        op[1].atom - DW_OP_breg0 < (int)regs)
-        return (struct symbols_reg_rule){SYMBOLS_REG_AT_REG, (uint8_t)(op[1].atom - DW_OP_breg0),
-                                         (int32_t)n};
-    return lost;
+    if (ops > SYMBOLS_OPS_MAX - *used)
+        return false;
+    for (size_t i = 0; i < ops; i++) {
+        unsigned code = op[i].atom;
+        int64_t reg = 0, n = (int64_t)op[i].number;
+        if (code >= DW_OP_breg0 && code <= DW_OP_breg31) {
+            reg = code - DW_OP_breg0;
+            code = DW_OP_bregx;
+        } else if (code >= DW_OP_reg0 && code <= DW_OP_reg31) {
+            reg = code - DW_OP_reg0;
+            code = DW_OP_regx;
+        } else if (code >= DW_OP_lit0 && code <= DW_OP_lit31) {
+            n = code - DW_OP_lit0;
+            code = DW_OP_lit0;
+        } else if (code == DW_OP_bregx || code == DW_OP_regx) {
+            reg = n;
+            n = code == DW_OP_bregx ? (int64_t)op[i].number2 : 0;
+        }
+        if (reg < 0 || reg >= SYMBOLS_REGS || n < INT32_MIN || n > INT32_MAX)
+            return false;
+        rule->op[*used + i] = (struct symbols_op){(uint8_t)code, (uint8_t)reg, (int32_t)n};
+    }
+    *to = (struct symbols_ops){(uint8_t)*used, (uint8_t)ops};
+    *used += (unsigned)ops;
+    return true;
 }
 
 static void rule_of_frame(Dwarf_Frame *frame, unsigned regs, struct symbols_rule *rule)
 {
-    Dwarf_Op *op;
+    Dwarf_Op memory[3], *op;
     size_t ops;
     bool signal = false;
+    unsigned used = 0;
     int return_reg = dwarf_frame_info(frame, NULL, NULL, &signal);
     if (return_reg < 0 || return_reg >= (int)regs || dwarf_frame_cfa(frame, &op, &ops) != 0 ||
-        ops == 0 || ops > SYMBOLS_OPS_MAX)
+        ops == 0 || !add_ops(rule, &used, &rule->cfa, op, ops))
         return;
-    for (size_t i = 0; i < ops; i++)
-        rule->op[i] =
-            (struct symbols_op){op[i].atom, (int64_t)op[i].number, (int64_t)op[i].number2};
-    for (unsigned i = 0; i < regs; i++)
-        rule->reg[i] = reg_rule(frame, (int)i, regs);
-    rule->ops = (uint8_t)ops;
+    for (unsigned i = 0; i < regs; i++) {
+        if (dwarf_frame_register(frame, (int)i, memory, &op, &ops) != 0)
+            continue; /* unknown */
+        if (ops > 0)
+            add_ops(rule, &used, &rule->reg[i], op, ops);
+        else if (!op)
+            rule->same |= UINT64_C(1) << i;
+    }
     rule->signal = signal;
     rule->return_reg = (uint8_t)return_reg;
-    rule->state =
-        rule->reg[return_reg].kind == SYMBOLS_REG_LOST ? SYMBOLS_RULE_LAST : SYMBOLS_RULE_STEP;
+    const bool last = rule->reg[return_reg].count == 0 && !(rule->same >> return_reg & 1);
+    rule->state = last ? SYMBOLS_RULE_LAST : SYMBOLS_RULE_STEP;
 }
 
 static void find_rule(struct file *f, uint64_t offset, struct symbols_rule *rule)

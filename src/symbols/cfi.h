@@ -7,26 +7,15 @@
 #include "symbols/elf_file.h"
 #include "symbols/worker.h"
 
-enum { SYMBOLS_REGS = 33, SYMBOLS_OPS_MAX = 16 }; /* x86-64: 0 to 16; arm64: 0 to 31 */
+enum { SYMBOLS_REGS = 33, SYMBOLS_OPS_MAX = 72 }; /* x86-64: 0 to 16; arm64: 0 to 31 */
 
-enum symbols_reg_kind {
-    SYMBOLS_REG_SAME,   /* the caller's value is the current one */
-    SYMBOLS_REG_LOST,   /* unknown */
-    SYMBOLS_REG_AT_CFA, /* in memory at CFA + offset */
-    SYMBOLS_REG_IS_CFA, /* it is CFA + offset */
-    SYMBOLS_REG_IN,     /* in another register */
-    SYMBOLS_REG_AT_REG, /* in memory at another register + offset */
-    SYMBOLS_REG_KINDS
+struct symbols_op { /* of a DWARF expression; DW_OP_bregN is bregx, and likewise regN and litN */
+    uint8_t code, reg;
+    int32_t n;
 };
 
-struct symbols_reg_rule {
-    uint8_t kind, reg;
-    int32_t offset;
-};
-
-struct symbols_op { /* of a DWARF expression */
-    uint8_t code;
-    int64_t n, m;
+struct symbols_ops { /* an expression: so many of a rule's operations */
+    uint8_t at, count;
 };
 
 enum symbols_rule_state {
@@ -37,11 +26,14 @@ enum symbols_rule_state {
 
 struct symbols_rule {
     uint8_t state;
-    bool signal;        /* the frame below was interrupted by a signal; it was not calling */
-    uint8_t return_reg; /* the register whose rule gives the return address */
-    uint8_t ops;
-    struct symbols_op op[SYMBOLS_OPS_MAX]; /* yields the canonical frame address */
-    struct symbols_reg_rule reg[SYMBOLS_REGS];
+    bool signal;            /* the frame below was interrupted by a signal; it was not calling */
+    uint8_t return_reg;     /* the register whose rule gives the return address */
+    struct symbols_ops cfa; /* yields the canonical frame address */
+    /* Yield where the caller's value is in memory; or, if the last operation is regx or stack_value,
+     * that value. Without operations it is unknown, or the current one. */
+    struct symbols_ops reg[SYMBOLS_REGS];
+    uint64_t same; /* bits: the registers whose value is the current one */
+    struct symbols_op op[SYMBOLS_OPS_MAX];
 };
 
 /* ---- Outside ---- */

@@ -97,101 +97,89 @@ bool symbols_is_above(const struct symbols_frame *caller, const struct symbols_f
 
 /* ---- One step ---- */
 
-/* Supports the few operations that compilers, linkers and C libraries use for a frame's address. */
-static bool operate(const struct symbols_walk *w, const struct symbols_op *op, uint64_t *stack,
-                    unsigned *depth)
+enum { DEPTH_MAX = 16 };
+
+/* Supports the few operations that compilers, linkers and C libraries use. */
+static bool evaluate(const struct symbols_walk *w, const struct symbols_rule *rule,
+                     struct symbols_ops ops, uint64_t cfa, uint64_t *value)
 {
-    uint64_t a, b;
-    unsigned code = op->code;
-    bool is_bregx = code == DW_OP_bregx;
-    if ((code >= DW_OP_breg0 && code <= DW_OP_breg31) || is_bregx) {
-        uint64_t reg = is_bregx ? (uint64_t)op->n : code - DW_OP_breg0;
-        if (*depth >= SYMBOLS_OPS_MAX || reg >= SYMBOLS_REGS || !has(&w->frame, (unsigned)reg))
+    uint64_t stack[DEPTH_MAX + 1]; /* the lowest place is never used */
+    unsigned depth = 0;
+    for (unsigned i = ops.at; i < ops.at + ops.count; i++) {
+        const struct symbols_op op = rule->op[i];
+        const uint64_t n = (uint64_t)(int64_t)op.n;
+        const bool is_reg = op.code == DW_OP_bregx || op.code == DW_OP_regx;
+        if (is_reg || op.code == DW_OP_lit0 || op.code == DW_OP_call_frame_cfa) {
+            if (depth == DEPTH_MAX || (is_reg && !has(&w->frame, op.reg)))
+                return false;
+            stack[++depth] = is_reg ? w->frame.reg[op.reg] + n : op.code == DW_OP_lit0 ? n : cfa;
+            continue;
+        }
+        const bool is_unary =
+            op.code == DW_OP_deref || op.code == DW_OP_plus_uconst || op.code == DW_OP_stack_value;
+        if (depth < (is_unary ? 1 : 2))
             return false;
-        stack[(*depth)++] = w->frame.reg[reg] + (uint64_t)(is_bregx ? op->m : op->n);
-        return true;
-    }
-    if (code >= DW_OP_lit0 && code <= DW_OP_lit31) {
-        if (*depth >= SYMBOLS_OPS_MAX)
+        depth -= !is_unary;
+        uint64_t *top = &stack[depth], above = is_unary ? 0 : top[1];
+        switch (op.code) {
+        case DW_OP_stack_value:
+            break;
+        case DW_OP_deref:
+            if (!symbols_load(w, *top, top))
+                return false;
+            break;
+        case DW_OP_plus_uconst:
+            *top += n;
+            break;
+        case DW_OP_plus:
+            *top += above;
+            break;
+        case DW_OP_minus:
+            *top -= above;
+            break;
+        case DW_OP_and:
+            *top &= above;
+            break;
+        case DW_OP_shl:
+            *top = above < 64 ? *top << above : 0;
+            break;
+        case DW_OP_ge:
+            *top = (int64_t)*top >= (int64_t)above;
+            break;
+        default:
             return false;
-        stack[(*depth)++] = code - DW_OP_lit0;
-        return true;
+        }
     }
-    if (*depth == 0)
-        return false;
-    a = stack[*depth - 1];
-    if (code == DW_OP_deref)
-        return symbols_load(w, a, &stack[*depth - 1]);
-    if (code == DW_OP_plus_uconst) {
-        stack[*depth - 1] = a + (uint64_t)op->n;
-        return true;
-    }
-    if (*depth < 2)
-        return false;
-    b = stack[*depth - 2];
-    (*depth)--;
-    switch (code) {
-    case DW_OP_plus:
-        stack[*depth - 1] = b + a;
-        return true;
-    case DW_OP_minus:
-        stack[*depth - 1] = b - a;
-        return true;
-    case DW_OP_and:
-        stack[*depth - 1] = b & a;
-        return true;
-    case DW_OP_shl:
-        stack[*depth - 1] = a < 64 ? b << a : 0;
-        return true;
-    case DW_OP_ge:
-        stack[*depth - 1] = (int64_t)b >= (int64_t)a;
-        return true;
-    default:
-        return false;
-    }
+    *value = stack[depth];
+    return depth > 0;
 }
 
-static bool frame_address(const struct symbols_walk *w, const struct symbols_rule *rule,
-                          uint64_t *cfa)
+static bool find_register(const struct symbols_walk *w, const struct symbols_rule *rule,
+                          struct symbols_ops ops, uint64_t cfa, uint64_t *value)
 {
-    uint64_t stack[SYMBOLS_OPS_MAX];
-    unsigned depth = 0;
-    for (unsigned i = 0; i < rule->ops; i++)
-        if (!operate(w, &rule->op[i], stack, &depth))
-            return false;
-    if (depth == 0)
-        return false;
-    *cfa = stack[depth - 1];
-    return true;
+    const uint8_t last = rule->op[ops.at + ops.count - 1].code;
+    return evaluate(w, rule, ops, cfa, value) &&
+           (last == DW_OP_stack_value || last == DW_OP_regx || symbols_load(w, *value, value));
 }
 
 bool symbols_step_by_rule(const struct symbols_walk *w, const struct symbols_rule *rule,
                           struct symbols_frame *next)
 {
-    const struct symbols_frame *f = &w->frame;
-    uint64_t cfa, value;
+    uint64_t cfa;
     next->known = 0;
-    if (rule->state != SYMBOLS_RULE_STEP || !frame_address(w, rule, &cfa))
+    if (rule->state != SYMBOLS_RULE_STEP || !evaluate(w, rule, rule->cfa, 0, &cfa))
         return false;
     for (unsigned i = 0; i <= machine.regs && i < SYMBOLS_REGS; i++) {
-        struct symbols_reg_rule r = rule->reg[i];
-        uint64_t offset = (uint64_t)(int64_t)r.offset;
-        if (r.kind == SYMBOLS_REG_SAME && has(f, i))
-            set(next, i, f->reg[i]);
-        else if (r.kind == SYMBOLS_REG_IN && has(f, r.reg))
-            set(next, i, f->reg[r.reg]);
-        else if (r.kind == SYMBOLS_REG_IS_CFA)
-            set(next, i, cfa + offset);
-        else if (r.kind == SYMBOLS_REG_AT_CFA && symbols_load(w, cfa + offset, &value))
-            set(next, i, value);
-        else if (r.kind == SYMBOLS_REG_AT_REG && has(f, r.reg) &&
-                 symbols_load(w, f->reg[r.reg] + offset, &value))
+        const struct symbols_ops ops = rule->reg[i];
+        uint64_t value = w->frame.reg[i];
+        if (ops.count ? find_register(w, rule, ops, cfa, &value)
+                      : (rule->same >> i & 1) && has(&w->frame, i))
             set(next, i, value);
     }
     if (!has(next, rule->return_reg))
         return false;
     next->pc = next->reg[rule->return_reg];
-    if (rule->reg[machine.sp].kind == SYMBOLS_REG_SAME || !has(next, machine.sp))
+    if ((rule->same >> machine.sp & 1) || !has(next, machine.sp))
         set(next, machine.sp, cfa);
     return true;
 }
@@ -214,13 +202,17 @@ bool symbols_step_by_frame_pointer(const struct symbols_walk *w, struct symbols_
  * register to find its own frame. On arm64 no function uses the register for anything else. */
 bool symbols_spoils_fp(const struct symbols_rule *rule)
 {
-    const uint8_t kind = rule->reg[machine.fp].kind;
+    const struct symbols_ops ops = rule->reg[machine.fp];
+    const struct symbols_op *op = &rule->op[ops.at];
     if (!machine.stack_has_return || rule->state != SYMBOLS_RULE_STEP || rule->signal ||
-        (kind != SYMBOLS_REG_AT_CFA && kind != SYMBOLS_REG_IN))
+        ops.count == 0)
         return false;
-    for (unsigned i = 0; i < rule->ops; i++)
-        if (rule->op[i].code == DW_OP_breg0 + machine.fp ||
-            (rule->op[i].code == DW_OP_bregx && rule->op[i].n == machine.fp))
+    const uint8_t first = op->code, last = op[ops.count - 1].code;
+    if (first != DW_OP_regx && (first != DW_OP_call_frame_cfa ||
+                                (last != DW_OP_call_frame_cfa && last != DW_OP_plus_uconst)))
+        return false;
+    for (unsigned i = rule->cfa.at; i < rule->cfa.at + rule->cfa.count; i++)
+        if (rule->op[i].code == DW_OP_bregx && rule->op[i].reg == machine.fp)
             return false;
     return true;
 }
