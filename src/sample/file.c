@@ -292,11 +292,6 @@ int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
     return rc;
 }
 
-uint64_t weft_samples_bytes(const struct weft_samples_file *f)
-{
-    return (uint64_t)f->end;
-}
-
 /* ---- Appending ---- */
 
 static int read_all(int fd, void *bytes, size_t size, off_t at)

@@ -29,8 +29,6 @@ int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err);
 int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
                              struct weft_error *err);
 
-uint64_t weft_samples_bytes(const struct weft_samples_file *f); /* written so far */
-
 /* Marks the file as ended and frees f, also after an error. */
 int weft_samples_end(struct weft_samples_file *f, struct weft_error *err);
 

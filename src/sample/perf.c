@@ -23,22 +23,26 @@ static const uint8_t *take_bytes(struct bytes *b, uint64_t n)
     return at;
 }
 
-/* The rings use the machine's own byte order. */
+/* Copies what is next; the rings use the machine's own byte order. If it is not there, to is zeroed. */
+static void take(struct bytes *b, void *to, size_t size)
+{
+    const uint8_t *at = take_bytes(b, size);
+    memset(to, 0, size);
+    if (at)
+        memcpy(to, at, size);
+}
+
 static uint64_t take_u64(struct bytes *b)
 {
-    uint64_t v = 0;
-    const uint8_t *at = take_bytes(b, sizeof v);
-    if (at)
-        memcpy(&v, at, sizeof v);
+    uint64_t v;
+    take(b, &v, sizeof v);
     return v;
 }
 
 static uint32_t take_u32(struct bytes *b)
 {
-    uint32_t v = 0;
-    const uint8_t *at = take_bytes(b, sizeof v);
-    if (at)
-        memcpy(&v, at, sizeof v);
+    uint32_t v;
+    take(b, &v, sizeof v);
     return v;
 }
 
@@ -60,22 +64,13 @@ static const char *take_text(struct bytes *b)
     return (const char *)at;
 }
 
-static unsigned bits(uint64_t mask)
+static void take_place(struct sample_perf_record *r, struct bytes *b)
 {
-    unsigned n = 0;
-    for (; mask; mask &= mask - 1)
-        n++;
-    return n;
-}
-
-static void parse_trailer(struct sample_perf_record *r, struct bytes b)
-{
-    r->process = take_u32(&b);
-    r->thread = take_u32(&b);
-    r->time_ns = take_u64(&b);
-    r->core = take_u32(&b);
-    take_u32(&b);
-    r->id = take_u64(&b);
+    struct sample_perf_place p;
+    take(b, &p, sizeof p);
+    r->process = p.process;
+    r->thread = p.thread;
+    r->time_ns = p.time_ns;
 }
 
 /* Identifier, instruction, thread and time come first, whatever else was requested. */
@@ -86,11 +81,7 @@ static void parse_sample(struct sample_perf_record *r, struct bytes *b,
     r->id = take_u64(b);
     const uint64_t type = type_of(data, r->id, &mask);
     r->ip = take_u64(b);
-    r->process = take_u32(b);
-    r->thread = take_u32(b);
-    r->time_ns = take_u64(b);
-    r->core = take_u32(b);
-    take_u32(b);
+    take_place(r, b);
     if (type & PERF_SAMPLE_PERIOD)
         r->period = take_u64(b);
     if (type & PERF_SAMPLE_CALLCHAIN) {
@@ -102,7 +93,7 @@ static void parse_sample(struct sample_perf_record *r, struct bytes *b,
         r->raw = take_bytes(b, r->raw_bytes);
     }
     if (type & PERF_SAMPLE_REGS_USER && take_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
-        r->regs = take_array(b, bits(mask));
+        r->regs = take_array(b, (unsigned)__builtin_popcountll(mask));
     if (type & PERF_SAMPLE_STACK_USER) {
         uint64_t size = take_u64(b);
         r->stack = take_bytes(b, size);
@@ -128,24 +119,9 @@ static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
         if (file && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
             r->build_id_bytes = file[0] <= 20 ? file[0] : 20;
             r->build_id = file + 4;
-        } else if (file) {
-            struct bytes id = {file, 24, false};
-            uint64_t major = take_u32(&id);
-            r->device = major << 32 | take_u32(&id);
-            r->inode = take_u64(&id);
-            r->generation = take_u64(&id);
         }
     }
     r->text = take_text(b);
-}
-
-static void parse_task(struct sample_perf_record *r, struct bytes *b)
-{
-    r->process = take_u32(b);
-    r->parent = take_u32(b);
-    r->thread = take_u32(b);
-    r->parent_thread = take_u32(b);
-    r->time_ns = take_u64(b);
 }
 
 static void parse_body(struct sample_perf_record *r, struct bytes *b)
@@ -162,7 +138,11 @@ static void parse_body(struct sample_perf_record *r, struct bytes *b)
         break;
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
-        parse_task(r, b);
+        r->process = take_u32(b);
+        r->parent = take_u32(b);
+        r->thread = take_u32(b);
+        r->parent_thread = take_u32(b);
+        r->time_ns = take_u64(b);
         break;
     case PERF_RECORD_LOST:
         r->id = take_u64(b);
@@ -192,7 +172,9 @@ size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, s
         if (b.left < SAMPLE_PERF_TRAILER_BYTES)
             return 0;
         b.left -= SAMPLE_PERF_TRAILER_BYTES;
-        parse_trailer(out, (struct bytes){b.at + b.left, SAMPLE_PERF_TRAILER_BYTES, false});
+        struct bytes trailer = {b.at + b.left, SAMPLE_PERF_TRAILER_BYTES, false};
+        take_place(out, &trailer);
+        out->id = take_u64(&trailer);
         parse_body(out, &b);
     }
     return b.short_of ? 0 : head.size;

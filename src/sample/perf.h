@@ -14,15 +14,21 @@
     ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
      PERF_SAMPLE_CPU)
 
-/* The end of every record except samples: process, thread, time, core, id. */
-#define SAMPLE_PERF_TRAILER_BYTES 32
+/* Who, when and where: in a sample, after the identifier and the instruction; all other records end with it, and
+ * the identifier after that. */
+struct sample_perf_place {
+    uint32_t process, thread;
+    uint64_t time_ns;
+    uint32_t core, unused;
+};
+#define SAMPLE_PERF_TRAILER_BYTES (sizeof(struct sample_perf_place) + sizeof(uint64_t))
 
 /* A parsed record; it points into the bytes that it was read from. */
 struct sample_perf_record {
     uint32_t type; /* PERF_RECORD_… */
     uint16_t misc;
     uint64_t time_ns, id; /* id: of the event; 0: not known */
-    uint32_t process, thread, core;
+    uint32_t process, thread;
 
     /* SAMPLE; sample_type says which of these it has. */
     uint64_t ip, period;
@@ -36,8 +42,7 @@ struct sample_perf_record {
 
     /* MMAP, MMAP2 */
     uint64_t start, size, offset;
-    uint64_t device, inode, generation; /* 0: not reported */
-    const uint8_t *build_id;            /* NULL: not reported */
+    const uint8_t *build_id; /* NULL: not reported */
     uint32_t build_id_bytes;
     bool executable;
 

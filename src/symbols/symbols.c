@@ -23,8 +23,7 @@ struct item {        /* a location to resolve */
 };
 
 struct object {
-    uint32_t mapping; /* a mapping of the object */
-    uint32_t first_item, items;
+    uint32_t mapping;    /* a mapping of the object */
     char *path, *inside; /* as in symbols_place */
     bool at_mapping;
     enum symbols_file_state state;
