@@ -17,11 +17,6 @@ const char *weft_xen_state_name(enum weft_xen_state state)
     return names[state];
 }
 
-static int out_of_memory(struct weft_error *err)
-{
-    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 /* Parses a domain's number: no sign, no leading zero. */
 static bool parse_id(const char *text, unsigned *id)
 {
@@ -55,7 +50,7 @@ static int list_ids(const struct weft_xen *xen, struct weft_xen_domain **domains
     *domains = NULL;
     *count = 0;
     if (!name && errno == ENOMEM)
-        return out_of_memory(err);
+        return weft_xen_no_memory(err);
     if (!name && errno == EACCES)
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "XenStore does not tell this domain about others; run weft in the "
@@ -68,7 +63,7 @@ static int list_ids(const struct weft_xen *xen, struct weft_xen_domain **domains
         *count += parse_id(name[i], &d[*count].id);
     free(name);
     if (!d)
-        return out_of_memory(err);
+        return weft_xen_no_memory(err);
     qsort(d, *count, sizeof *d, compare);
     *domains = d;
     return 0;

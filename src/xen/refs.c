@@ -34,7 +34,7 @@ static struct quoted quoted(const char *text, size_t size)
     return q;
 }
 
-static int out_of_memory(struct weft_error *err)
+int weft_xen_no_memory(struct weft_error *err)
 {
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
@@ -60,7 +60,7 @@ int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, c
     if (errno == ENOENT)
         return 0;
     if (errno == ENOMEM)
-        return out_of_memory(err);
+        return weft_xen_no_memory(err);
     return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s cannot be read in XenStore: %s%s",
                           path, strerror(errno),
                           errno == EACCES ? "; run weft in the control domain, as root" : "");
@@ -114,7 +114,7 @@ static int parse_list(struct weft_xen_refs *refs, size_t size, const struct sour
         return too_large(s, "", count);
     refs->reference = malloc(count * sizeof *refs->reference);
     if (!refs->reference)
-        return out_of_memory(s->err);
+        return weft_xen_no_memory(s->err);
     for (; refs->pages < count; refs->pages++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const size_t item = (size_t)((comma ? comma : end) - at);
@@ -221,7 +221,7 @@ static int check_repeated(const struct weft_xen_refs *refs, struct weft_error *e
     uint32_t *sorted = malloc(count * sizeof *sorted);
     size_t i = 1;
     if (!sorted)
-        return out_of_memory(err);
+        return weft_xen_no_memory(err);
     memcpy(sorted, refs->reference, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, weft_order_u32);
     while (i < count && sorted[i - 1] != sorted[i])
@@ -279,7 +279,7 @@ static int read_indices(struct weft_xen_refs *refs, const struct source *s, uint
         return too_large(s, leaves ? "at least " : "", least);
     refs->reference = malloc((1 + leaves + most) * sizeof *refs->reference);
     if (!refs->reference)
-        return out_of_memory(s->err);
+        return weft_xen_no_memory(s->err);
     refs->reference[0] = root;
     refs->indices = 1 + leaves;
     if (!leaves)

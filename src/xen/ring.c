@@ -103,7 +103,7 @@ int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsign
         refs.value = NULL;
         rc = map(ring, refs.reference + refs.indices, err);
     } else {
-        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        rc = weft_xen_no_memory(err);
     }
     weft_xen_refs_fini(&refs);
     if (rc < 0)
