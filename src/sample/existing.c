@@ -124,7 +124,7 @@ static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread
     return sample_comms_set(&s->comms, thread, name) ? tell(s, &r) : WEFT_E_NOMEM;
 }
 
-int sample_tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
+int weft_sampler_tell(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
 {
     struct sample_numbers threads = {0};
     int rc = 0;
@@ -143,7 +143,7 @@ int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns)
     if (sample_numbers_read(&processes, "/proc") == ENOMEM)
         rc = WEFT_E_NOMEM;
     for (uint32_t i = 0; rc == 0 && i < processes.count; i++)
-        rc = sample_tell_process(s, processes.number[i], time_ns);
+        rc = weft_sampler_tell(s, processes.number[i], time_ns);
     free(processes.number);
     return rc;
 }

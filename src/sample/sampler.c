@@ -206,7 +206,7 @@ int weft_sampler_start(struct weft_sampler *s)
     s->blocked.since_ns = sample_now_ns();
     switch_from(s, SAMPLE_MAIN, true);
     if (rc == 0 && s->o.scope == WEFT_SAMPLE_PROCESS)
-        rc = sample_tell_process(s, s->o.process, now_ns);
+        rc = weft_sampler_tell(s, s->o.process, now_ns);
     return rc;
 }
 
@@ -249,11 +249,6 @@ int weft_sampler_period(struct weft_sampler *s, uint64_t period)
 uint32_t weft_sampler_cores(const struct weft_sampler *s)
 {
     return s->cores;
-}
-
-int weft_sampler_tell(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
-{
-    return sample_tell_process(s, process, time_ns);
 }
 
 int weft_sampler_fd(const struct weft_sampler *s)

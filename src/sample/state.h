@@ -296,7 +296,6 @@ uint64_t sample_burden_rate(
 /* ---- existing.c: what exists before sampling ---- */
 
 int sample_tell_kernel(struct weft_sampler *s);
-int sample_tell_process(struct weft_sampler *s, uint32_t process, uint64_t time_ns);
 int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns); /* all */
 
 /* The numbers among the names in a folder. Returns 0, or an errno if it cannot be read. */

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "symbols/elf_file.h"
 
 enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };
 

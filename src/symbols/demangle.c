@@ -5,7 +5,7 @@
  * For a name of 500 bytes it can produce as many gigabytes as the name's author likes, and it
  * cannot be interrupted. So a worker of its own calls it, and ends when a name takes too long; that
  * name then stays as it is. */
-#include "symbols/demangle.h"
+#include "symbols/names.h"
 
 #include <dlfcn.h>
 #include <stdlib.h>

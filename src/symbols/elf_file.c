@@ -92,6 +92,8 @@ int symbols_debug_open(const char *path)
 
 /* ---- Opening ---- */
 
+static bool symbols_only; /* of the file that is open */
+
 /* The link is the name of a file; with a path in it, it could lead to any file of the machine.
  * Nothing is fetched from elsewhere. */
 static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
@@ -99,26 +101,16 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 {
     if (link && strchr(link, '/'))
         link = NULL;
+    if (symbols_only)
+        return -1;
     return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
 }
 
-static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-                        const char *file, const char *link, GElf_Word crc, char **found)
-{
-    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc,
-        (void)found;
-    return -1;
-}
-
 static char *debug_path = NULL;
-static const Dwfl_Callbacks with_debuginfo = {
+static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = find_debuginfo,
     .debuginfo_path = &debug_path,
-};
-static const Dwfl_Callbacks symbols_only = {
-    .find_elf = dwfl_build_id_find_elf,
-    .find_debuginfo = find_nothing,
 };
 
 bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf_options *o)
@@ -136,7 +128,8 @@ bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf
     real[n > 0 ? n : 0] = '\0';
 
     debug_path = (char *)(uintptr_t)o->debug_path;
-    e->dwfl = dwfl_begin(o->symbols_only ? &symbols_only : &with_debuginfo);
+    symbols_only = o->symbols_only;
+    e->dwfl = dwfl_begin(&callbacks);
     if (e->dwfl) {
         dwfl_report_begin(e->dwfl);
         /* Reports it at address 0: a module's addresses are then the file's own. */

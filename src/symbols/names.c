@@ -17,7 +17,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/table.h"
-#include "symbols/demangle.h"
 
 enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
 enum { FILE_MS = 10000, ALL_SECONDS = 60 }; /* of CPU time, for one file, and for all together */

@@ -5,6 +5,7 @@
 
 #include "format/error.h"
 #include "symbols/elf_file.h"
+#include "symbols/worker.h"
 
 /* What to look up in one file. */
 struct symbols_question {
@@ -47,5 +48,20 @@ int symbols_names_find(const struct symbols_question *q, uint32_t count,
  * fuzzer that needs to run it in its own process. Both descriptors are closed. */
 void symbols_names_answer(const struct symbols_question *q, const struct symbols_names_options *o,
                           int fd, int to);
+
+/* ---- demangle.c: C++ names ---- */
+
+enum { SYMBOLS_DEMANGLED_BYTES = 4096 }; /* longer names are cut */
+
+struct symbols_demangler { /* all zero: no worker yet */
+    struct symbols_worker worker;
+    unsigned losses; /* how many workers were lost; after a few, names stay as they are */
+};
+
+/* Returns false if it is not such a name, there is no library, or it takes too long. */
+bool symbols_demangle(struct symbols_demangler *d, const char *name,
+                      char to[SYMBOLS_DEMANGLED_BYTES]);
+
+void symbols_demangler_end(struct symbols_demangler *d);
 
 #endif

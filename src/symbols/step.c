@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "symbols/step.h"
+#include "symbols/cfi.h"
 
 #include <dwarf.h>
 #include <string.h>

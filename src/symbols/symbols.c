@@ -17,7 +17,7 @@
 enum origin { NOWHERE, KERNEL, GENERATED, FILE_OR_VDSO };
 
 struct item {        /* a location to resolve */
-    uint32_t object; /* FILE_OR_VDSO: index; GENERATED: process */
+    uint32_t object; /* FILE_OR_VDSO: index; GENERATED: process + 1; KERNEL: 0 */
     uint32_t location;
     uint64_t offset; /* or address */
 };
@@ -36,8 +36,8 @@ struct resolver {
     uint32_t *object_of; /* by mapping: its object, or WEFT_NONE */
     struct object *object;
     uint32_t objects;
-    struct item *file, *generated; /* sorted by object and offset */
-    uint32_t files, generateds;
+    struct item *file, *listed; /* sorted by object and offset; listed: kernel, generated */
+    uint32_t files, listeds;
     uint64_t *offset; /* for files: each offset once per object */
     uint32_t *item;   /* … and the first item with that offset; with one more entry at the end */
     struct symbols_question *question;
@@ -184,8 +184,8 @@ static bool make_items(struct resolver *r)
 {
     struct weft_profile *p = r->p;
     r->file = weft_resize(NULL, p->locations, sizeof *r->file);
-    r->generated = weft_resize(NULL, p->locations, sizeof *r->generated);
-    if (!r->file || !r->generated)
+    r->listed = weft_resize(NULL, p->locations, sizeof *r->listed);
+    if (!r->file || !r->listed)
         return false;
     for (uint32_t i = 0; i < p->locations; i++) {
         const struct weft_location *l = &p->location[i];
@@ -193,13 +193,14 @@ static bool make_items(struct resolver *r)
         r->stats.locations += !l->resolved;
         if (from == FILE_OR_VDSO)
             r->file[r->files++] = item_of(r, i);
-        else if (from == GENERATED && l->process != UINT32_MAX)
-            r->generated[r->generateds++] = (struct item){l->process, i, address_of(l)};
+        else if (from == KERNEL || (from == GENERATED && l->process != UINT32_MAX))
+            r->listed[r->listeds++] =
+                (struct item){from == KERNEL ? 0 : l->process + 1, i, address_of(l)};
     }
     if (r->files > 1)
         qsort(r->file, r->files, sizeof *r->file, by_object);
-    if (r->generateds > 1)
-        qsort(r->generated, r->generateds, sizeof *r->generated, by_object);
+    if (r->listeds > 1)
+        qsort(r->listed, r->listeds, sizeof *r->listed, by_object);
     return true;
 }
 
@@ -219,40 +220,20 @@ static int name_by_symbol(struct resolver *r, uint32_t location, const char *nam
     return weft_profile_resolve(p, location, &(struct weft_frame){.function = f}, 1);
 }
 
-static int resolve_kernel(struct resolver *r)
+static int resolve_listed(struct resolver *r)
 {
-    struct symbols_symbol_table t = {0};
-    bool loaded = false;
+    const char *kallsyms = r->o->kallsyms ? r->o->kallsyms : "/proc/kallsyms";
     int rc = 0;
-    for (uint32_t i = 0; i < r->p->locations && rc == 0; i++) {
-        const struct weft_location *l = &r->p->location[i];
-        if (l->resolved || origin_of(r, l) != KERNEL)
-            continue;
-        if (!loaded &&
-            !symbols_kallsyms_load(&t, r->o->kallsyms ? r->o->kallsyms : "/proc/kallsyms"))
-            rc = WEFT_E_NOMEM;
-        loaded = true;
-        uint64_t address = address_of(l);
-        const struct symbols_symbol *s = rc == 0 ? symbols_symbol_table_find(&t, address) : NULL;
-        if (s && s->rank > 0 && address - s->start < KERNEL_FUNCTION_MAX)
-            rc = name_by_symbol(r, i, t.names + s->name);
-    }
-    symbols_symbol_table_free(&t);
-    return rc;
-}
-
-static int resolve_generated(struct resolver *r)
-{
-    int rc = 0;
-    for (uint32_t i = 0; i < r->generateds && rc == 0;) {
+    for (uint32_t i = 0; i < r->listeds && rc == 0;) {
         struct symbols_symbol_table t;
-        uint32_t process = r->generated[i].object;
-        if (!symbols_perf_map_load(&t, process))
+        const uint32_t of = r->listed[i].object;
+        if (of == 0 ? !symbols_kallsyms_load(&t, kallsyms) : !symbols_perf_map_load(&t, of - 1))
             rc = WEFT_E_NOMEM;
-        for (; i < r->generateds && r->generated[i].object == process && rc == 0; i++) {
-            const struct symbols_symbol *s = symbols_symbol_table_find(&t, r->generated[i].offset);
-            if (s)
-                rc = name_by_symbol(r, r->generated[i].location, t.names + s->name);
+        for (; i < r->listeds && r->listed[i].object == of && rc == 0; i++) {
+            const uint64_t address = r->listed[i].offset;
+            const struct symbols_symbol *s = symbols_symbol_table_find(&t, address);
+            if (s && (of > 0 || (s->rank > 0 && address - s->start < KERNEL_FUNCTION_MAX)))
+                rc = name_by_symbol(r, r->listed[i].location, t.names + s->name);
         }
         symbols_symbol_table_free(&t);
     }
@@ -379,9 +360,7 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
     struct resolver r = {.p = p, .o = o ? o : &usual};
     int rc = make_objects(&r) && make_items(&r) ? 0 : WEFT_E_NOMEM;
     if (rc == 0)
-        rc = resolve_kernel(&r);
-    if (rc == 0)
-        rc = resolve_generated(&r);
+        rc = resolve_listed(&r);
     if (rc == 0)
         rc = resolve_files(&r, progress, data);
     for (uint32_t i = 0; i < r.objects; i++) {
@@ -391,7 +370,7 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
     free(r.object_of);
     free(r.object);
     free(r.file);
-    free(r.generated);
+    free(r.listed);
     free(r.offset);
     free(r.item);
     free(r.question);

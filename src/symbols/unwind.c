@@ -13,7 +13,8 @@
 #include "base/hash.h"
 #include "base/order.h"
 #include "base/table.h"
-#include "symbols/step.h"
+#include "symbols/cfi.h"
+#include "symbols/elf_file.h"
 
 enum {
     RULES_MAX = 1 << 15, /* when there are more, all are forgotten */

@@ -20,7 +20,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "symbols/demangle.h"
 #include "symbols/names.h"
 #include "symbols/regular.h"
 
