@@ -41,34 +41,6 @@ static int compare(const void *a, const void *b)
     return weft_order(x, y);
 }
 
-/* Lists the numbers of all domains, in order. The caller frees *domains. */
-static int list_ids(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
-                    struct weft_error *err)
-{
-    unsigned names = 0;
-    char **name = xen->list(xen->context, "/local/domain", &names);
-    *domains = NULL;
-    *count = 0;
-    if (!name && errno == ENOMEM)
-        return weft_xen_no_memory(err);
-    if (!name && errno == EACCES)
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                              "XenStore does not tell this domain about others; run weft in the "
-                              "control domain, as root");
-    if (!name)
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                              "XenStore does not list the domains: %s", strerror(errno));
-    struct weft_xen_domain *d = calloc(names ? names : 1, sizeof *d);
-    for (unsigned i = 0; d && i < names; i++)
-        *count += parse_id(name[i], &d[*count].id);
-    free(name);
-    if (!d)
-        return weft_xen_no_memory(err);
-    qsort(d, *count, sizeof *d, compare);
-    *domains = d;
-    return 0;
-}
-
 /* Reads everything except its number. What is missing is not there, or the domain has just ended. */
 static int read_domain(const struct weft_xen *xen, struct weft_xen_domain *d,
                        struct weft_error *err)
@@ -93,12 +65,33 @@ static int read_domain(const struct weft_xen *xen, struct weft_xen_domain *d,
 int weft_xen_domains(const struct weft_xen *xen, struct weft_xen_domain **domains, uint32_t *count,
                      struct weft_error *err)
 {
-    int rc = list_ids(xen, domains, count, err);
+    unsigned names = 0;
+    char **name = xen->list(xen->context, "/local/domain", &names);
+    int rc = 0;
+    *domains = NULL;
+    *count = 0;
+    if (!name && errno == ENOMEM)
+        return weft_xen_no_memory(err);
+    if (!name && errno == EACCES)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "XenStore does not tell this domain about others; run weft in the "
+                              "control domain, as root");
+    if (!name)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "XenStore does not list the domains: %s", strerror(errno));
+    struct weft_xen_domain *d = calloc(names ? names : 1, sizeof *d);
+    for (unsigned i = 0; d && i < names; i++)
+        *count += parse_id(name[i], &d[*count].id);
+    free(name);
+    if (!d)
+        return weft_xen_no_memory(err);
+    qsort(d, *count, sizeof *d, compare);
     for (uint32_t i = 0; i < *count && rc == 0; i++)
-        rc = read_domain(xen, &(*domains)[i], err);
-    if (rc < 0) {
-        free(*domains);
-        *domains = NULL;
+        rc = read_domain(xen, &d[i], err);
+    if (rc == 0) {
+        *domains = d;
+    } else {
+        free(d);
         *count = 0;
     }
     return rc;

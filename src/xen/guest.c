@@ -171,21 +171,6 @@ static void let_go(struct guest *g)
 
 /* ---- XenStore ---- */
 
-static bool connect_store(struct guest *g)
-{
-    errno = 0;
-    g->store = xs_open(0);
-    g->transaction = XBT_NULL;
-    return g->store != NULL;
-}
-
-static void disconnect_store(struct guest *g)
-{
-    if (g->store)
-        xs_close(g->store);
-    g->store = NULL;
-}
-
 /* Changes both keys in one transaction. */
 static int publish_at_once(struct guest *g)
 {
@@ -206,24 +191,28 @@ static int publish_at_once(struct guest *g)
 
 static int publish(struct guest *g)
 {
-    int rc = connect_store(g) ? 0 : fail(g, STORE, negative_errno());
-    if (rc == 0) {
-        rc = publish_at_once(g);
-        if (rc < 0) {
-            fail(g, PUBLISH, rc);
-            g->share.published = 0; /* this may have been set in a transaction that failed */
-        }
+    errno = 0;
+    g->store = xs_open(0);
+    if (!g->store)
+        return fail(g, STORE, negative_errno());
+    int rc = publish_at_once(g);
+    if (rc < 0) {
+        fail(g, PUBLISH, rc);
+        g->share.published = 0; /* this may have been set in a transaction that failed */
     }
-    disconnect_store(g);
+    xs_close(g->store);
     return rc;
 }
 
 static void withdraw(struct guest *g)
 {
-    if (g->share.published && connect_store(g))
+    g->store = g->share.published ? xs_open(0) : NULL;
+    g->transaction = XBT_NULL;
+    if (g->store) {
         weft_xen_withdraw(&g->share);
+        xs_close(g->store);
+    }
     g->share.published = 0;
-    disconnect_store(g);
 }
 
 /* ---- Starting and stopping ---- */
@@ -281,22 +270,21 @@ int weft_xen_start(const struct weft_xen_options *options)
     return rc < 0 ? rc : start(&o);
 }
 
-void weft_xen_stop(void)
-{
-    if (!is_ours())
-        return;
-    withdraw(guest);
-    weft_stop();
-    let_go(guest);
-}
-
-/* The pages stay until the process is gone: a thread may be in the middle of an event. */
+/* At exit the pages stay until the process is gone: a thread may be in the middle of an event. */
 static void stop_at_exit(void)
 {
     if (!is_ours())
         return;
     withdraw(guest);
     weft_stop();
+}
+
+void weft_xen_stop(void)
+{
+    const bool ours = is_ours();
+    stop_at_exit();
+    if (ours)
+        let_go(guest);
 }
 
 /* ---- The environment ---- */

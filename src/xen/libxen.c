@@ -110,13 +110,16 @@ static enum weft_xen_state domain_state(void *context, unsigned domain)
 
 /* ---- Waiting ---- */
 
-static const char *const watched_keys[] = {WEFT_XEN_LIST_KEY, WEFT_XEN_INDEX_KEY};
-
-static bool watch_key(const struct connection *c, const char *key, bool on)
+/* Sets or removes all watches. Returns false, with errno, if one cannot be set. */
+static bool set_watches(const struct connection *c, bool on)
 {
-    char path[128];
-    snprintf(path, sizeof path, "/local/domain/%u/%s", c->watched, key);
-    return on ? xs_watch(c->store, path, "weft") : xs_unwatch(c->store, path, "weft");
+    char path[3][128] = {"@releaseDomain"};
+    bool set = true;
+    snprintf(path[1], sizeof *path, "/local/domain/%u/%s", c->watched, WEFT_XEN_LIST_KEY);
+    snprintf(path[2], sizeof *path, "/local/domain/%u/%s", c->watched, WEFT_XEN_INDEX_KEY);
+    for (unsigned i = 0; i < 3 && set; i++)
+        set = (on ? xs_watch : xs_unwatch)(c->store, path[i], "weft") || !on;
+    return set;
 }
 
 /* Reads the pending events. Returns false, with errno, if the connection is lost. */
@@ -138,29 +141,24 @@ static void unwatch(void *context)
         return;
     c->watches = false;
     c->happened_ms = 0;
-    xs_unwatch(c->store, "@releaseDomain", "weft");
-    for (unsigned i = 0; i < sizeof watched_keys / sizeof *watched_keys; i++)
-        watch_key(c, watched_keys[i], false);
+    set_watches(c, false);
     drain(c);
 }
 
 /* XenStore reports each new watch once immediately, so nothing that happened before is missed. */
 static bool watch(struct connection *c, unsigned domain)
 {
-    bool set = true;
     if (c->watches && c->watched == domain)
         return true;
     unwatch(c);
     c->watches = true;
     c->watched = domain;
-    for (unsigned i = 0; set && i < sizeof watched_keys / sizeof *watched_keys; i++)
-        set = watch_key(c, watched_keys[i], true);
-    set = set && xs_watch(c->store, "@releaseDomain", "weft");
+    if (set_watches(c, true))
+        return true;
     int error = errno;
-    if (!set)
-        unwatch(c);
+    unwatch(c);
     errno = error;
-    return set;
+    return false;
 }
 
 /* Like poll, but a signal is a normal return, not a failure. */
