@@ -185,7 +185,6 @@ void symbols_cfi_work(int fd, void *data)
     struct request r;
     struct symbols_rule rule;
     (void)data;
-    unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
     while (symbols_worker_get(fd, &r, sizeof r, -1)) {
         symbols_confine_time(RULE_MS);
         if (r.kind == TELL) {

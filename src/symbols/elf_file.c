@@ -92,7 +92,7 @@ int symbols_debug_open(const char *path)
 
 /* ---- Opening ---- */
 
-static bool symbols_only; /* of the file that is open */
+static bool no_debuginfo; /* for the file that is open */
 
 /* The link is the name of a file; with a path in it, it could lead to any file of the machine.
  * Nothing is fetched from elsewhere. */
@@ -101,34 +101,33 @@ static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dw
 {
     if (link && strchr(link, '/'))
         link = NULL;
-    if (symbols_only)
+    if (no_debuginfo)
         return -1;
     return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
 }
 
-static char *debug_path = NULL;
+static char *debuginfo_path = NULL;
 static const Dwfl_Callbacks callbacks = {
     .find_elf = dwfl_build_id_find_elf,
     .find_debuginfo = find_debuginfo,
-    .debuginfo_path = &debug_path,
+    .debuginfo_path = &debuginfo_path,
 };
 
-bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf_options *o)
+struct symbols_elf *symbols_elf_open(int fd, const char *debug_path, bool symbols_only)
 {
     char path[64], real[4096];
     struct symbols_elf *e = calloc(1, sizeof *e);
-    *out = NULL;
     if (!e) {
         close(fd);
-        return false;
+        return NULL;
     }
     /* Its location matters for .gnu_debuglink. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     ssize_t n = readlink(path, real, sizeof real - 1);
     real[n > 0 ? n : 0] = '\0';
 
-    debug_path = (char *)(uintptr_t)o->debug_path;
-    symbols_only = o->symbols_only;
+    debuginfo_path = (char *)(uintptr_t)debug_path;
+    no_debuginfo = symbols_only;
     e->dwfl = dwfl_begin(&callbacks);
     if (e->dwfl) {
         dwfl_report_begin(e->dwfl);
@@ -144,12 +143,11 @@ bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf
         close(fd);
     if (!e->elf) {
         symbols_elf_close(e);
-        return false;
+        return NULL;
     }
-    if (!o->symbols_only)
+    if (!symbols_only)
         e->dwarf = symbols_dwarf_new(e->module);
-    *out = e;
-    return true;
+    return e;
 }
 
 void symbols_elf_close(struct symbols_elf *e)

@@ -71,14 +71,9 @@ struct symbols_elf {
     char plt_name[256];
 };
 
-struct symbols_elf_options {
-    const char *debug_path; /* NULL: the usual one */
-    bool symbols_only;      /* do not use DWARF */
-};
-
-/* Takes over fd and closes it in any case. The caller owns *out. Returns false if it is not an ELF
- * file, or there is no memory. */
-bool symbols_elf_open(struct symbols_elf **out, int fd, const struct symbols_elf_options *o);
+/* Takes over fd and closes it in any case. debug_path: NULL: the usual one. symbols_only: does not
+ * use DWARF. Returns NULL if it is not an ELF file, or there is no memory. */
+struct symbols_elf *symbols_elf_open(int fd, const char *debug_path, bool symbols_only);
 void symbols_elf_close(struct symbols_elf *e);
 
 /* Converts an offset to the address that the file was linked at. Returns false if there is nothing

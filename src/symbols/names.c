@@ -156,9 +156,8 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
                             enum symbols_file_state state)
 {
     struct symbols_named frame[SYMBOLS_INLINED_MAX];
-    struct symbols_elf_options options = {o->debug_path, q->symbols_only};
-    struct symbols_elf *e = NULL;
-    if (fd >= 0 && !symbols_elf_open(&e, fd, &options))
+    struct symbols_elf *e = fd < 0 ? NULL : symbols_elf_open(fd, o->debug_path, q->symbols_only);
+    if (fd >= 0 && !e)
         state = SYMBOLS_FILE_ODD;
     begin(t, (struct head){STATE, state, {0}});
     for (uint32_t i = from; e && i < q->count; i++) {
@@ -187,7 +186,6 @@ static void work(int fd, void *data)
 {
     struct job *job = data;
     struct teller t = {.to = fd};
-    unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
     for (uint32_t i = job->first; i < job->count; i++) {
         struct symbols_question q = job->q[i];
         q.symbols_only |= i == job->first && job->symbols_only;

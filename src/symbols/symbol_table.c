@@ -75,40 +75,33 @@ void symbols_symbol_table_free(struct symbols_symbol_table *t)
 
 /* ---- Tables in files of text ---- */
 
-enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
+enum { LINE_MAX_BYTES = 1024 };
 #define PERF_MAP_MAX (UINT64_C(256) << 20)
 #define KALLSYMS_MAX (UINT64_C(256) << 20)
 
-/* Calls each for every line, without its end; lines that are too long are cut. */
+/* Calls each for every line, without its end; lines that are too long are cut. Closes fd. */
 static bool each_line(int fd, uint64_t most, bool each(struct symbols_symbol_table *t, char *line),
                       struct symbols_symbol_table *t)
 {
-    char line[LINE_MAX_BYTES], *block = malloc(BLOCK);
+    char line[LINE_MAX_BYTES];
     size_t used = 0;
-    uint64_t all = 0;
-    bool ok = block != NULL;
-    while (ok && all < most) {
-        ssize_t n = read(fd, block, BLOCK);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            break;
-        all += (uint64_t)n;
-        for (ssize_t i = 0; i < n && ok; i++) {
-            if (block[i] == '\n') {
-                line[used] = '\0';
-                ok = each(t, line);
-                used = 0;
-            } else if (used + 1 < sizeof line) {
-                line[used++] = block[i];
-            }
+    int c = 0;
+    FILE *f = fdopen(fd, "r");
+    bool ok = f != NULL;
+    if (!f)
+        close(fd);
+    for (uint64_t all = 0; ok && c != EOF; all++) {
+        c = all < most ? getc_unlocked(f) : EOF;
+        if (c == '\n' || (c == EOF && used > 0)) {
+            line[used] = '\0';
+            ok = each(t, line);
+            used = 0;
+        } else if (c != EOF && used + 1 < sizeof line) {
+            line[used++] = (char)c;
         }
     }
-    if (ok && used > 0) {
-        line[used] = '\0';
-        ok = each(t, line);
-    }
-    free(block);
+    if (f)
+        fclose(f);
     return ok;
 }
 
@@ -164,7 +157,8 @@ bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path)
         return true;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         ok = each_line(fd, KALLSYMS_MAX, kernel_line, t);
-    close(fd);
+    else
+        close(fd);
     drop_ends(t);
     symbols_symbol_table_sort(t);
     return ok;
@@ -273,14 +267,6 @@ static void drop_replaced(struct symbols_symbol_table *t)
     t->symbols = kept;
 }
 
-bool symbols_perf_map_read(struct symbols_symbol_table *t, int fd)
-{
-    bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
-    symbols_symbol_table_sort(t);
-    drop_replaced(t);
-    return ok;
-}
-
 /* Everybody may create files in /tmp under any name, so the file must belong to the user who runs
  * the process. If the process has ended, nobody knows who that was. Then the file must be ours or
  * root's; if we are root, it may be anybody's, and root may see wrong names, but only for generated
@@ -330,7 +316,12 @@ bool symbols_perf_map_load(struct symbols_symbol_table *t, uint32_t process)
         close(place);
     if (fd < 0)
         return true;
-    bool ok = !trusted(fd, process) || symbols_perf_map_read(t, fd);
-    close(fd);
+    if (!trusted(fd, process)) {
+        close(fd);
+        return true;
+    }
+    bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
+    symbols_symbol_table_sort(t);
+    drop_replaced(t);
     return ok;
 }

@@ -42,7 +42,4 @@ bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path);
  * be trusted. Returns false if there is no memory. */
 bool symbols_perf_map_load(struct symbols_symbol_table *t, uint32_t process);
 
-/* The same, from an open file. */
-bool symbols_perf_map_read(struct symbols_symbol_table *t, int fd);
-
 #endif

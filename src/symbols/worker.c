@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -305,6 +306,7 @@ int symbols_worker_start(struct symbols_worker *w, const struct symbols_worker_o
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* after changing the user, which clears it */
         if (getppid() != self)
             _exit(1);
+        unsetenv("DEBUGINFOD_URLS"); /* libdw fetches nothing from elsewhere */
         if (o->prepare)
             o->prepare();
         if (!o->aside)
