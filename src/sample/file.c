@@ -16,6 +16,7 @@
 #include "base/clock.h"
 #include "profile/build.h"
 #include "format/walk.h"
+#include "read/input.h"
 #include "sample/packet.h"
 #include "sample/state.h"
 
@@ -294,35 +295,21 @@ int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
 
 /* ---- Appending ---- */
 
-static int read_all(int fd, void *bytes, size_t size, off_t at)
-{
-    char *p = bytes;
-    while (size) {
-        ssize_t n = pread(fd, p, size, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return WEFT_E_IO;
-        p += n;
-        at += n;
-        size -= (size_t)n;
-    }
-    return 0;
-}
-
 /* Packets that were written when the disk became full, for example, may remain incomplete. */
 static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
                           struct weft_error *err)
 {
+    const struct weft_input in = {.fd = from, .size = INT64_MAX};
     struct weft_packet_header h;
     int rc = 0;
     char *bytes = malloc(SAMPLE_PACKET_BYTES_MAX);
     if (!bytes)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    for (off_t next = 0; rc == 0 && read_all(from, &h, sizeof h, next) == 0 && format_is_packet(&h);
-         next += (off_t)(h.packet_bits / 8)) {
+    for (uint64_t next = 0;
+         rc == 0 && read_whole(&in, &h, sizeof h, next, NULL) == 1 && format_is_packet(&h);
+         next += h.packet_bits / 8) {
         const uint64_t size = h.packet_bits / 8;
-        if (size > SAMPLE_PACKET_BYTES_MAX || read_all(from, bytes, size, next) < 0)
+        if (size > SAMPLE_PACKET_BYTES_MAX || read_whole(&in, bytes, size, next, NULL) != 1)
             break;
         if (h.class != WEFT_PACKET_SAMPLES)
             continue;
@@ -338,8 +325,9 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
 
 int weft_samples_append(int to, int from, struct weft_error *err)
 {
+    const struct weft_input in = {.fd = to, .size = INT64_MAX};
     struct weft_packet_header trace;
-    if (read_all(to, &trace, sizeof trace, 0) < 0 || !format_has_mark(&trace))
+    if (read_whole(&in, &trace, sizeof trace, 0, NULL) != 1 || !format_has_mark(&trace))
         return weft_error_set(err, WEFT_E_FORMAT, 0, "there is no trace to append to");
     const off_t end = lseek(to, 0, SEEK_END);
     if (end < 0)

@@ -7,27 +7,14 @@
 #include "base/order.h"
 #include "sample/state.h"
 
-static const struct sample_event *event_of(const struct weft_sampler *s, uint64_t id)
+const struct sample_event *sample_event_of(const struct weft_sampler *s, uint64_t id)
 {
     uint32_t low = 0, high = s->events;
     WEFT_SEEK(low, high, s->by_id[middle]->id < id);
     return low < s->events && s->by_id[low]->id == id ? s->by_id[low] : NULL;
 }
 
-static uint64_t sample_type(void *data, uint64_t id, uint64_t *regs_mask)
-{
-    const struct weft_sampler *s = data;
-    const struct sample_event *e = event_of(s, id);
-    *regs_mask = s->regs_mask;
-    return e ? s->sample_type[e->role] : 0;
-}
-
 /* ---- Stacks ---- */
-
-struct stack {
-    uint32_t count, kernel;
-    bool cut;
-};
 
 static bool in_kernel(const struct sample_perf_record *r)
 {
@@ -35,7 +22,7 @@ static bool in_kernel(const struct sample_perf_record *r)
 }
 
 /* Splits the chain at perf's marks into the kernel's part and the user's. */
-static void walk_chain(const struct sample_perf_record *r, struct stack *st, uint64_t *to,
+static void walk_chain(const struct sample_perf_record *r, struct sample_stack *st, uint64_t *to,
                        uint32_t room)
 {
     bool kernel = in_kernel(r);
@@ -85,15 +72,14 @@ static uint32_t user_callers(struct weft_sampler *s, const struct sample_perf_re
         return count;
     }
     count = weft_unwinder_run(s->unwinder, &in, to, room);
-    s->counts.unwound += count > 1;
     *cut |= r->stack_bytes + 8 >= s->o.dwarf_bytes;
     return count;
 }
 
-static struct stack stack_of(struct weft_sampler *s, const struct sample_perf_record *r,
-                             uint64_t *to)
+static struct sample_stack stack_of(struct weft_sampler *s, const struct sample_perf_record *r,
+                                    uint64_t *to)
 {
-    struct stack st = {0};
+    struct sample_stack st = {0};
     walk_chain(r, &st, to, s->max_frames);
     st.count = st.kernel + user_callers(s, r, to + st.kernel, st.count - st.kernel,
                                         s->max_frames - st.kernel, &st.cut);
@@ -118,7 +104,7 @@ static uint64_t value_of(const struct weft_sampler *s, const struct sample_perf_
 static void take_sample(struct weft_sampler *s, const struct sample_perf_record *r,
                         struct weft_sampled *out)
 {
-    struct stack st = stack_of(s, r, s->address);
+    struct sample_stack st = stack_of(s, r, s->address);
     s->counts.samples++;
     out->kind = WEFT_RECORD_SAMPLE;
     out->flags =
@@ -132,9 +118,7 @@ static void take_sample(struct weft_sampler *s, const struct sample_perf_record 
 static void take_leaving(struct weft_sampler *s, struct sample_ring *ring,
                          const struct sample_perf_record *r)
 {
-    struct stack st = stack_of(s, r, ring->leaving);
-    ring->leaving_count = st.count;
-    ring->leaving_kernel = st.kernel;
+    ring->leaving_stack = stack_of(s, r, ring->leaving);
     ring->leaving_thread = r->thread;
 }
 
@@ -147,12 +131,12 @@ static bool take_switch(struct weft_sampler *s, struct sample_ring *ring,
         (uint8_t)((leaves ? WEFT_SWITCH_OUT : 0) |
                   (leaves && r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? WEFT_SWITCH_PREEMPTED
                                                                            : 0));
-    if (leaves && ring->leaving_count && ring->leaving_thread == r->thread) {
+    if (leaves && ring->leaving_stack.count && ring->leaving_thread == r->thread) {
         out->address = ring->leaving;
-        out->addresses = ring->leaving_count;
-        out->kernel_addresses = ring->leaving_kernel;
+        out->addresses = ring->leaving_stack.count;
+        out->kernel_addresses = ring->leaving_stack.kernel;
     }
-    ring->leaving_count = 0;
+    ring->leaving_stack.count = 0;
     s->counts.switches++;
     return r->thread != 0; /* the idle thread does not count */
 }
@@ -160,7 +144,7 @@ static bool take_switch(struct weft_sampler *s, struct sample_ring *ring,
 static bool take_event(struct weft_sampler *s, struct sample_ring *ring,
                        const struct sample_perf_record *r, struct weft_sampled *out)
 {
-    const struct sample_event *e = event_of(s, r->id);
+    const struct sample_event *e = sample_event_of(s, r->id);
     if (!e)
         return false;
     switch (e->role) {
@@ -269,7 +253,7 @@ static bool is_double(struct weft_sampler *s, const struct sample_perf_record *r
 {
     if (s->late == s->events || r->type == PERF_RECORD_LOST)
         return false;
-    const struct sample_event *e = event_of(s, r->id);
+    const struct sample_event *e = sample_event_of(s, r->id);
     if (!e || (pid_t)r->thread == e->thread)
         return e && e->doubled;
     for (uint32_t i = s->late; i < s->events; i++) {
@@ -321,7 +305,7 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
 {
     struct sample_perf_record r;
     uint8_t id[WEFT_BUILD_ID_MAX];
-    if (sample_perf_parse(&r, bytes, size, sample_type, s) == 0) {
+    if (sample_perf_parse(&r, s, bytes, size) == 0) {
         /* The record does not have the form that we requested: we do not understand this kernel. */
         ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
         return true;

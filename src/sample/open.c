@@ -281,11 +281,15 @@ void sample_close_events(struct weft_sampler *s)
     s->by_id = NULL;
 }
 
-void sample_switch(struct weft_sampler *s, enum sample_role role, uint32_t ring, bool on)
+void sample_switch(struct weft_sampler *s, enum sample_role first, enum sample_role last,
+                   uint32_t ring, bool on)
 {
     for (uint32_t i = 0; i < s->events; i++) {
         const struct sample_event *e = &s->event[i];
-        if ((role == SAMPLE_ROLES || role == e->role) && (ring == NONE || ring == e->ring))
+        const bool given_up =
+            s->burden.over && (e->role == SAMPLE_SWITCHES || e->role == SAMPLE_LEAVE);
+        if (e->role >= first && e->role <= last && (ring == NONE || ring == e->ring) &&
+            !(on && given_up))
             ioctl(e->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
     }
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-#include "sample/perf.h"
-
+/* Parses records of Linux's perf rings from bytes: no state, no system calls. Inconsistent records are refused,
+ * because the bytes may come from anybody. */
 #include <string.h>
+
+#include "sample/state.h"
 
 /* The unread rest of a record. After one read that did not fit, all others fail. */
 struct bytes {
@@ -75,11 +77,11 @@ static void take_place(struct sample_perf_record *r, struct bytes *b)
 
 /* Identifier, instruction, thread and time come first, whatever else was requested. */
 static void parse_sample(struct sample_perf_record *r, struct bytes *b,
-                         sample_perf_type_fn *type_of, void *data)
+                         const struct weft_sampler *s)
 {
-    uint64_t mask = 0;
     r->id = take_u64(b);
-    const uint64_t type = type_of(data, r->id, &mask);
+    const struct sample_event *e = sample_event_of(s, r->id);
+    const uint64_t type = e ? s->sample_type[e->role] : 0;
     r->ip = take_u64(b);
     take_place(r, b);
     if (type & PERF_SAMPLE_PERIOD)
@@ -93,7 +95,7 @@ static void parse_sample(struct sample_perf_record *r, struct bytes *b,
         r->raw = take_bytes(b, r->raw_bytes);
     }
     if (type & PERF_SAMPLE_REGS_USER && take_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
-        r->regs = take_array(b, (unsigned)__builtin_popcountll(mask));
+        r->regs = take_array(b, (unsigned)__builtin_popcountll(s->regs_mask));
     if (type & PERF_SAMPLE_STACK_USER) {
         uint64_t size = take_u64(b);
         r->stack = take_bytes(b, size);
@@ -154,8 +156,8 @@ static void parse_body(struct sample_perf_record *r, struct bytes *b)
     }
 }
 
-size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, size_t room,
-                         sample_perf_type_fn *type_of, void *data)
+size_t sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
+                         const uint8_t *bytes, size_t room)
 {
     struct perf_event_header head;
     if (room < sizeof head)
@@ -167,7 +169,7 @@ size_t sample_perf_parse(struct sample_perf_record *out, const uint8_t *bytes, s
         .type = head.type, .misc = head.misc, .process = UINT32_MAX, .text = ""};
     struct bytes b = {bytes + sizeof head, head.size - sizeof head, false};
     if (head.type == PERF_RECORD_SAMPLE) {
-        parse_sample(out, &b, type_of, data);
+        parse_sample(out, &b, s);
     } else {
         if (b.left < SAMPLE_PERF_TRAILER_BYTES)
             return 0;

@@ -163,19 +163,11 @@ void weft_sampler_close(struct weft_sampler *s)
 
 /* ---- Switching ---- */
 
-static void switch_from(struct weft_sampler *s, enum sample_role first, bool on)
-{
-    for (enum sample_role role = first; role < SAMPLE_ROLES; role++)
-        if (!on || !s->burden.over || (role != SAMPLE_SWITCHES && role != SAMPLE_LEAVE))
-            sample_switch(s, role, NONE, on);
-}
-
 /* Records of switches are so frequent that they cost too much: switches them off for good. */
 static bool give_switches_up(struct weft_sampler *s)
 {
     const uint64_t now_ns = sample_now_ns();
-    sample_switch(s, SAMPLE_SWITCHES, NONE, false);
-    sample_switch(s, SAMPLE_LEAVE, NONE, false);
+    sample_switch(s, SAMPLE_SWITCHES, SAMPLE_LEAVE, NONE, false);
     const struct sample_burden *b = &s->burden;
     s->counts.given_up_ns = now_ns - b->started_ns;
     s->counts.given_up_rate = sample_burden_rate(b);
@@ -195,16 +187,16 @@ int weft_sampler_start(struct weft_sampler *s)
     s->stopped = false;
     s->started = true;
     if (s->o.scope == WEFT_SAMPLE_CORES) {
-        switch_from(s, SAMPLE_TRACK, true);
+        sample_switch(s, SAMPLE_TRACK, SAMPLE_ROLES, NONE, true);
         rc = sample_tell_processes(s, now_ns);
         for (uint32_t i = 0; i < s->rings; i++)
             if (s->ring[i].on)
-                sample_switch(s, SAMPLE_MAIN, i, true);
+                sample_switch(s, SAMPLE_MAIN, SAMPLE_MAIN, i, true);
         return rc;
     }
     rc = sample_blocked_look(s);
     s->blocked.since_ns = sample_now_ns();
-    switch_from(s, SAMPLE_MAIN, true);
+    sample_switch(s, SAMPLE_MAIN, SAMPLE_ROLES, NONE, true);
     if (rc == 0 && s->o.scope == WEFT_SAMPLE_PROCESS)
         rc = weft_sampler_tell(s, s->o.process, now_ns);
     return rc;
@@ -212,7 +204,7 @@ int weft_sampler_start(struct weft_sampler *s)
 
 void weft_sampler_stop(struct weft_sampler *s)
 {
-    switch_from(s, SAMPLE_MAIN, false);
+    sample_switch(s, SAMPLE_MAIN, SAMPLE_ROLES, NONE, false);
     s->blocked.until_ns = sample_now_ns();
     s->stopped = true;
 }
@@ -225,7 +217,7 @@ int weft_sampler_core(struct weft_sampler *s, uint32_t core, bool on)
             rc = 0;
             s->ring[i].on = on;
             if (s->started && !s->stopped)
-                sample_switch(s, SAMPLE_MAIN, i, on);
+                sample_switch(s, SAMPLE_MAIN, SAMPLE_MAIN, i, on);
         }
     return rc;
 }

@@ -112,7 +112,7 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
 int weft_sampler_fd(const struct weft_sampler *s);
 
 struct weft_sampler_counts {
-    uint64_t samples, switches, lost, unwound;
+    uint64_t samples, switches, lost;
     uint64_t lost_switches; /* records of switches and interrupts for which there was no room */
     uint64_t throttled;     /* how often the kernel slowed the timer down */
     /* For how long switches were recorded before that was given up; 0: it was not given up. */

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/table.h"
-#include "sample/perf.h"
 #include "sample/sampler.h"
 #include "symbols/unwind.h"
 
@@ -43,6 +42,11 @@ struct sample_event {
     uint64_t id;
 };
 
+struct sample_stack {
+    uint32_t count, kernel; /* addresses: all; the kernel's, which come first */
+    bool cut;               /* some may be missing */
+};
+
 /* There is one for each core, and one more for its switches; several events write to it. */
 struct sample_ring {
     uint32_t core;
@@ -55,7 +59,8 @@ struct sample_ring {
 
     /* The stack of the thread that is about to leave: it comes just before the record of the leaving. */
     uint64_t *leaving;
-    uint32_t leaving_count, leaving_kernel, leaving_thread;
+    struct sample_stack leaving_stack;
+    uint32_t leaving_thread;
 
     struct sample_running_irq {
         uint64_t from_ns; /* 0: none */
@@ -63,6 +68,59 @@ struct sample_ring {
         char name[48];
     } irq, soft;
 };
+
+/* ---- perf.c: parses records from bytes ---- */
+
+/* Set in every event that the sampler opens, so that all records end alike (sample_id_all). */
+#define SAMPLE_PERF_COMMON                                                                         \
+    ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
+     PERF_SAMPLE_CPU)
+
+/* Who, when and where: in a sample, after the identifier and the instruction; all other records end with it, and
+ * the identifier after that. */
+struct sample_perf_place {
+    uint32_t process, thread;
+    uint64_t time_ns;
+    uint32_t core, unused;
+};
+#define SAMPLE_PERF_TRAILER_BYTES (sizeof(struct sample_perf_place) + sizeof(uint64_t))
+
+/* A parsed record; it points into the bytes that it was read from. */
+struct sample_perf_record {
+    uint32_t type; /* PERF_RECORD_… */
+    uint16_t misc;
+    uint64_t time_ns, id; /* id: of the event; 0: not known */
+    uint32_t process, thread;
+
+    /* SAMPLE; sample_type says which of these it has. */
+    uint64_t ip, period;
+    const uint8_t *chain; /* chain_count u64, with perf's context marks between them */
+    uint64_t chain_count;
+    const uint8_t *raw; /* data of a tracepoint */
+    uint32_t raw_bytes;
+    const uint8_t *regs; /* regs_count u64; NULL: none, as of a kernel thread */
+    const uint8_t *stack;
+    uint64_t stack_bytes;
+
+    /* MMAP, MMAP2 */
+    uint64_t start, size, offset;
+    const uint8_t *build_id; /* NULL: not reported */
+    uint32_t build_id_bytes;
+    bool executable;
+
+    const char *text;               /* MMAP, MMAP2: path; COMM: name */
+    uint32_t parent, parent_thread; /* FORK, EXIT */
+    uint64_t count;                 /* LOST, LOST_SAMPLES */
+};
+
+/* Reads the record at bytes, of which room bytes are valid. Returns its size, or 0 if it is invalid. */
+size_t sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
+                         const uint8_t *bytes, size_t room);
+
+/* Returns the record's time, which is all that is needed to sort records; 0: not known. */
+uint64_t sample_perf_time(const uint8_t *bytes, size_t room);
+
+/* ---- The sampler ---- */
 
 /* The offsets of a tracepoint's fields in its raw bytes. */
 struct sample_tracepoint {
@@ -226,10 +284,14 @@ int sample_open_error(const struct weft_sampler *s, int error, struct weft_error
 int sample_open_events(struct weft_sampler *s, struct weft_error *err);
 void sample_close_events(struct weft_sampler *s);
 
-/* Switches on or off all events of a role on a ring (NONE: on all rings), or of all roles (SAMPLE_ROLES). */
-void sample_switch(struct weft_sampler *s, enum sample_role role, uint32_t ring, bool on);
+/* Switches on or off all events of these roles on a ring; NONE: on all rings. What was given up stays off. */
+void sample_switch(struct weft_sampler *s, enum sample_role first, enum sample_role last,
+                   uint32_t ring, bool on);
 
 /* ---- hand.c ---- */
+
+/* The event with an id; NULL: there is none. */
+const struct sample_event *sample_event_of(const struct weft_sampler *s, uint64_t id);
 
 /* Decodes a record of perf's rings and passes it to the caller, if it is of a kind that callers see. Returns true
  * to continue. */
