@@ -22,21 +22,18 @@ enum { MANY = 65536 };
 struct weft_xen_ring {
     const struct weft_xen *xen;
     unsigned domain;
-    const char *key; /* the key that offered it */
-    char *value;
-    size_t value_size;
-    uint32_t pages;
-    void *chunk[]; /* of CHUNK pages each, except the last; NULL: not mapped */
+    struct weft_xen_refs refs; /* without the references, once it is mapped */
+    void *chunk[];             /* of CHUNK pages each, except the last; NULL: not mapped */
 };
 
 static uint32_t chunks(const struct weft_xen_ring *ring)
 {
-    return (ring->pages + CHUNK - 1) / CHUNK;
+    return (ring->refs.pages + CHUNK - 1) / CHUNK;
 }
 
 static uint32_t chunk_pages(const struct weft_xen_ring *ring, uint32_t chunk)
 {
-    const uint32_t left = ring->pages - chunk * CHUNK;
+    const uint32_t left = ring->refs.pages - chunk * CHUNK;
     return left < CHUNK ? left : CHUNK;
 }
 
@@ -61,7 +58,7 @@ static int say_refused(const struct weft_xen_ring *ring, uint32_t *reference, ui
             count = half;
         }
     }
-    snprintf(what, sizeof what, "page %u of %u", first + 1, ring->pages);
+    snprintf(what, sizeof what, "page %u of %u", first + 1, ring->refs.pages);
     if (error == EINVAL && first >= MANY)
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "reference %u (%s) is refused by the hypervisor: that page is not "
@@ -96,16 +93,14 @@ int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsign
     if (ring) {
         ring->xen = xen;
         ring->domain = domain;
-        ring->pages = refs.pages;
-        ring->key = refs.key;
-        ring->value = refs.value;
-        ring->value_size = refs.value_size;
-        refs.value = NULL;
+        ring->refs = refs;
         rc = map(ring, refs.reference + refs.indices, err);
+        free(refs.reference);
+        ring->refs.reference = NULL;
     } else {
         rc = weft_xen_no_memory(err);
+        weft_xen_refs_fini(&refs);
     }
-    weft_xen_refs_fini(&refs);
     if (rc < 0)
         weft_xen_close(ring);
     else
@@ -142,13 +137,13 @@ void weft_xen_close(struct weft_xen_ring *ring)
     for (uint32_t i = 0; i < chunks(ring); i++)
         if (ring->chunk[i])
             ring->xen->unmap(ring->xen->context, ring->chunk[i], chunk_pages(ring, i));
-    free(ring->value);
+    weft_xen_refs_fini(&ring->refs);
     free(ring);
 }
 
 uint64_t weft_xen_ring_bytes(const struct weft_xen_ring *ring)
 {
-    return (uint64_t)ring->pages * WEFT_XEN_PAGE;
+    return (uint64_t)ring->refs.pages * WEFT_XEN_PAGE;
 }
 
 /* ---- Reading ---- */
@@ -199,7 +194,7 @@ static int is_over(const struct weft_xen_ring *ring, enum weft_xen_state *state,
     *state = ring->xen->state(ring->xen->context, ring->domain);
     if (*state == WEFT_XEN_SHUT || *state == WEFT_XEN_CRASHED || *state == WEFT_XEN_GONE)
         return 1;
-    int rc = weft_xen_key(ring->xen, ring->domain, ring->key, &value, &size, err);
+    int rc = weft_xen_key(ring->xen, ring->domain, ring->refs.key, &value, &size, err);
     if (rc == 0) {
         rc = is_removed(ring, err);
         if (rc > 0)
@@ -208,7 +203,7 @@ static int is_over(const struct weft_xen_ring *ring, enum weft_xen_state *state,
     }
     if (rc < 0)
         return rc;
-    const bool same = size == ring->value_size && memcmp(value, ring->value, size) == 0;
+    const bool same = size == ring->refs.value_size && memcmp(value, ring->refs.value, size) == 0;
     free(value);
     return !same;
 }
