@@ -125,7 +125,7 @@ uint64_t sample_rate(const struct weft_sampler *s)
 
 uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role)
 {
-    if (s->o.no_stacks || s->o.dwarf_bytes || s->o.frame_pointers || !sample_can_unwind())
+    if (s->o.dwarf_bytes || s->o.frame_pointers || !sample_can_unwind())
         return 0;
     if (role == SAMPLE_LEAVE)
         return s->o.all_switches ? PIECE_LEAST : PIECE;
@@ -140,8 +140,6 @@ static void ask_for_stacks(struct perf_event_attr *a, const struct weft_sampler 
                            enum sample_role role)
 {
     const uint32_t piece = sample_piece_bytes(s, role);
-    if (s->o.no_stacks)
-        return;
     a->sample_type |= PERF_SAMPLE_CALLCHAIN;
     a->exclude_callchain_kernel = !s->kernel;
     a->sample_max_stack = (uint16_t)s->max_frames;

@@ -167,7 +167,7 @@ int sample_blocked_look(struct weft_sampler *s)
     int rc = 0;
     s->blocked.count = 0;
     s->blocked.looked = false;
-    if (s->o.scope != WEFT_SAMPLE_PROCESS || s->o.no_switches || s->o.no_stacks)
+    if (s->o.scope != WEFT_SAMPLE_PROCESS || s->o.no_switches)
         return 0;
     if (sample_numbers_read(&threads, "/proc/%u/task", s->o.process) == ENOMEM)
         rc = WEFT_E_NOMEM;

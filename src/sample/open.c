@@ -176,7 +176,7 @@ static int open_main(struct weft_sampler *s, const struct threads *t)
             sample_note(s,
                         "left out: what happens in the kernel%s; that needs root, CAP_PERFMON, or "
                         "sysctl kernel.perf_event_paranoid=1 (it is %d)",
-                        s->o.no_switches || s->o.no_stacks ? "" : ", and where threads wait",
+                        s->o.no_switches ? "" : ", and where threads wait",
                         (int)sample_sysctl("kernel/perf_event_paranoid", 2));
     }
     return error;
@@ -184,7 +184,7 @@ static int open_main(struct weft_sampler *s, const struct threads *t)
 
 static void open_leaving(struct weft_sampler *s, const struct threads *t)
 {
-    if (s->o.no_switches || s->o.no_stacks)
+    if (s->o.no_switches)
         return;
     /* This event happens in the kernel: without permission to sample the kernel it never fires. */
     s->leaving = s->kernel && open_role(s, SAMPLE_LEAVE, t) == 0;

@@ -17,7 +17,6 @@
 #define RING_BYTES_PIECES ((size_t)8 << 20) /* each sample has a piece of a stack */
 #define OFTEN 1000u /* samples per second: smaller rings would not hold half a second of them */
 #define RING_BYTES_MIN ((size_t)32 << 10)
-#define RING_BYTES_MAX ((size_t)1 << 30)
 
 void sample_unmap_rings(struct weft_sampler *s)
 {
@@ -50,19 +49,13 @@ static int map_all(struct weft_sampler *s)
     return 0;
 }
 
+/* The kernel requires a power of two. */
 static size_t ring_bytes(const struct weft_sampler *s)
 {
     const uint64_t rate = sample_rate(s);
     const bool often = rate == 0 || rate > OFTEN;
-    size_t wanted = RING_BYTES;
-    if (s->o.dwarf_bytes || (often && sample_piece_bytes(s, SAMPLE_MAIN)))
-        wanted = RING_BYTES_PIECES;
-    if (s->o.ring_bytes)
-        wanted = s->o.ring_bytes;
-    size_t bytes = RING_BYTES_MIN;
-    while (bytes < wanted && bytes < RING_BYTES_MAX)
-        bytes *= 2; /* the kernel requires a power of two */
-    return bytes;
+    const bool pieces = s->o.dwarf_bytes || (often && sample_piece_bytes(s, SAMPLE_MAIN));
+    return pieces ? RING_BYTES_PIECES : RING_BYTES;
 }
 
 static int watch(struct weft_sampler *s, uint32_t event)

@@ -81,8 +81,6 @@ static int settle_stacks(struct weft_sampler *s)
                        "architecture");
         o->dwarf_bytes = 0;
     }
-    if (o->no_stacks)
-        o->dwarf_bytes = 0;
     s->address = malloc((s->max_frames + (size_t)1) * sizeof *s->address);
     const bool unwinds = o->dwarf_bytes || sample_piece_bytes(s, SAMPLE_MAIN);
     s->unwinder = unwinds ? weft_unwinder_new() : NULL;

@@ -35,7 +35,6 @@ struct weft_sampler_options {
     uint32_t frequency;  /* samples per second; 0, with a period of 0: 1000 */
     uint64_t period;     /* in units of the event (cpu-clock: ns); 0: use frequency */
     bool no_kernel;      /* leave the kernel's part out of stacks and samples */
-    bool no_stacks;      /* record only the address, not its callers */
     uint32_t max_frames; /* of a stack, kernel and user together; 0: 127 */
     /* > 0: copy this many bytes of the user's stack and unwind it by DWARF; at most 65528. */
     uint32_t dwarf_bytes;
@@ -45,8 +44,6 @@ struct weft_sampler_options {
     bool all_switches;
     /* Record irqs and softirqs as regions. Ignored without tracefs: see weft_sampler_note. */
     bool interrupts;
-    /* Size of each core's ring, and of its ring for switches; 0: 2 to 8 MiB, or what the system allows. */
-    uint32_t ring_bytes;
     bool keep_off; /* CORES: each core's timer stays off until weft_sampler_core switches it on */
 };
 

@@ -305,13 +305,13 @@ static int hear_message(struct hearer *h)
 }
 
 /* Handles messages that were sent together. */
-static int hear(struct hearer *h, int patience_ms)
+static int hear(struct hearer *h)
 {
     const int fd = h->worker.fd;
     int rc = 0;
     h->at = 0;
-    if (!symbols_worker_get(fd, &h->used, sizeof h->used, patience_ms) || h->used > ROOM ||
-        !symbols_worker_get(fd, h->bytes, h->used, patience_ms))
+    if (!symbols_worker_get(fd, &h->used, sizeof h->used, PATIENCE_MS) || h->used > ROOM ||
+        !symbols_worker_get(fd, h->bytes, h->used, PATIENCE_MS))
         return LOST;
     while (rc == 0 && h->at < h->used)
         rc = hear_message(h);
@@ -349,14 +349,12 @@ static void serve(struct hearer *h)
 /* Listens to a worker until it is done or lost. */
 static int listen_to(struct hearer *h)
 {
-    const int patience = h->o->patience_ms ? (int)h->o->patience_ms : PATIENCE_MS;
     int64_t last = weft_monotonic_ns();
     int rc;
     while ((rc = show(h)) == 0) {
-        enum symbols_worker_event event =
-            symbols_worker_wait(&h->worker, patience < TICK_MS ? patience : TICK_MS);
+        enum symbols_worker_event event = symbols_worker_wait(&h->worker, TICK_MS);
         if (event == SYMBOLS_WORKER_SENT) {
-            rc = hear(h, patience);
+            rc = hear(h);
             if (rc != 0)
                 break;
             last = weft_monotonic_ns();
@@ -364,7 +362,7 @@ static int listen_to(struct hearer *h)
         }
         if (event == SYMBOLS_WORKER_ASKS)
             serve(h);
-        if (weft_monotonic_ns() - last >= patience * INT64_C(1000000)) {
+        if (weft_monotonic_ns() - last >= PATIENCE_MS * INT64_C(1000000)) {
             h->late++;
             return LOST;
         }

@@ -35,7 +35,6 @@ struct symbols_listener {
 
 struct symbols_names_options {
     const char *debug_path;
-    uint32_t patience_ms; /* the longest time without any answer; 0: a minute */
     weft_progress_fn *progress;
     void *progress_data;
 };

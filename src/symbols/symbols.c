@@ -26,7 +26,6 @@ struct object {
     uint32_t mapping;    /* a mapping of the object */
     char *path, *inside; /* as in symbols_place */
     bool at_mapping;
-    enum symbols_file_state state;
 };
 
 struct resolver {
@@ -245,20 +244,10 @@ static int resolve_listed(struct resolver *r)
 static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
 {
     struct resolver *r = data;
-    uint32_t at = r->item[r->question_at[question]];
-    struct object *o = &r->object[r->file[at].object];
-    static const char *const why[] = {
-        [SYMBOLS_FILE_LATE] = "reading it, or others before it, took too long",
-        [SYMBOLS_FILE_MISSING] = "not there, or it may not be read",
-        [SYMBOLS_FILE_OTHER] = "another build than the one that ran",
-        [SYMBOLS_FILE_ODD] = "no ELF file that can be read to its end",
-    };
+    (void)question;
     r->stats.missing += state == SYMBOLS_FILE_MISSING;
     r->stats.other_build += state == SYMBOLS_FILE_OTHER;
     r->stats.damaged += state == SYMBOLS_FILE_ODD || state == SYMBOLS_FILE_LATE;
-    o->state = state;
-    if (state != SYMBOLS_FILE_OPEN && r->o->trouble)
-        r->o->trouble(r->o->trouble_data, path_of(r->p, o->mapping), why[state]);
     return 0;
 }
 

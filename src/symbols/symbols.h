@@ -16,11 +16,6 @@ struct weft_symbols_options {
     /* the profile is from this machine and this boot: the names of the kernel and of generated
      * code apply */
     bool this_machine;
-
-    /* Called for each file that should have given names but did not, with a short reason. May be
-     * NULL. */
-    void (*trouble)(void *data, const char *path, const char *why);
-    void *trouble_data;
 };
 
 struct weft_symbols_stats {
