@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: ISC */
 #include "read/eio.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/idmap.h"
 #include "format/error.h"
-#include "read/reader.h"
+#include "read/state.h"
 
 #define NOBODY WEFT_ID_LOOP
 #define NONE UINT32_MAX
@@ -67,8 +68,10 @@ struct read_eio {
     /* Set only while an item is translated. */
     struct weft_event *out;
     int count;
-    uint64_t now_ns;
-    uint32_t stream;
+    const struct read_eio_item *item, *next; /* next: or NULL */
+    struct ring *r;                          /* the item's */
+    struct thing *fiber;                     /* what runs on it, or NULL */
+    struct thing *of;                        /* what the item's id stands for */
 };
 
 static const struct weft_origin origins[] = {
@@ -120,163 +123,155 @@ void read_eio_free(struct read_eio *e)
 
 void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number)
 {
-    char digits[10];
-    unsigned count = 0;
-    memcpy(f->name, "domain ", 7);
     f->number = number;
-    do
-        digits[count++] = (char)('0' + number % 10);
-    while (number /= 10);
-    for (unsigned i = 0; i < count && 7 + i < sizeof f->name - 1; i++)
-        f->name[7 + i] = digits[count - 1 - i];
+    snprintf(f->name, sizeof f->name, "domain %u", number);
 }
 
 static struct weft_event *put(struct read_eio *e, enum weft_event_kind kind, uint64_t a, uint64_t b)
 {
     struct weft_event *ev = &e->out[e->count++];
-    *ev = (struct weft_event){
-        .time_ns = e->now_ns, .a = a, .b = b, .kind = (uint8_t)kind, .stream = e->stream};
+    *ev = (struct weft_event){.time_ns = e->item->time_ns,
+                              .a = a,
+                              .b = b,
+                              .kind = (uint8_t)kind,
+                              .stream = e->item->ring};
     return ev;
 }
 
-static void put_text(struct weft_event *ev, const char *text, uint32_t size)
+/* The item's text becomes the event's. */
+static void put_text(const struct read_eio *e, struct weft_event *ev)
 {
-    const char *end = text ? memchr(text, '\0', size) : NULL;
-    ev->text = text;
-    ev->text_size = end ? (uint32_t)(end - text) : text ? size : 0;
+    read_set_text(ev, e->item->text, e->item->text_size);
+}
+
+/* What the id stands for, or NULL. */
+static struct thing *seek(struct read_eio *e, uint64_t id)
+{
+    const uint32_t at = id == NOBODY ? NONE : weft_idmap_seek(e->ids, id);
+    return at == NONE ? NULL : &e->thing[at];
+}
+
+static struct thing nothing(uint64_t id)
+{
+    return (struct thing){
+        .id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE, .home = NONE, .span = NONE};
 }
 
 /* What the id stands for; added if it is new. NULL: no memory. */
 static struct thing *find(struct read_eio *e, uint64_t id)
 {
-    const uint32_t at = weft_idmap_seek(e->ids, id);
-    if (at != WEFT_IDMAP_NONE)
-        return &e->thing[at];
-    if (!weft_reserve(&e->thing, e->things, &e->room, sizeof *e->thing) ||
-        !weft_idmap_put(e->ids, id, e->things))
-        return NULL;
-    struct thing *t = &e->thing[e->things++];
-    *t = (struct thing){
-        .id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE, .home = NONE, .span = NONE};
-    return t;
+    uint32_t at = weft_idmap_seek(e->ids, id);
+    if (at == NONE) {
+        at = e->things;
+        if (!weft_reserve(&e->thing, at, &e->room, sizeof *e->thing) ||
+            !weft_idmap_put(e->ids, id, at))
+            return NULL;
+        e->thing[e->things++] = nothing(id);
+    }
+    return &e->thing[at];
 }
 
-static uint32_t place(const struct read_eio *e, const struct thing *t)
+static struct weft_event *create(struct read_eio *e, uint64_t parent, uint64_t id, const char *type)
 {
-    return (uint32_t)(t - e->thing);
+    struct weft_event *ev = put(e, WEFT_EVENT_CREATES, parent, id);
+    ev->origin = origin(type);
+    return ev;
 }
 
-static void create(struct read_eio *e, uint64_t parent, uint64_t id, const char *type)
+/* The names of the kinds. */
+static const char *const kinds[] = {[READ_EIO_SWITCH] = "switch",
+                                    [READ_EIO_PROTECT] = "protect",
+                                    [READ_EIO_SUB] = "sub",
+                                    [READ_EIO_ROOT] = "root",
+                                    [READ_EIO_ANY] = "any",
+                                    [READ_EIO_PROMISE] = "promise",
+                                    [READ_EIO_SEMAPHORE] = "semaphore",
+                                    [READ_EIO_STREAM] = "stream",
+                                    [READ_EIO_MUTEX] = "mutex"};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+static bool is_text(const char *text, uint32_t size, const char *wanted)
 {
-    put(e, WEFT_EVENT_CREATES, parent, id)->origin = origin(type);
+    return size == strlen(wanted) && !memcmp(text, wanted, size);
 }
 
-static const char *type_of(unsigned kind)
+uint8_t read_eio_kind(const char *text, uint32_t size)
 {
-    static const char *const names[] = {[READ_EIO_SWITCH] = "switch",
-                                        [READ_EIO_PROTECT] = "protect",
-                                        [READ_EIO_SUB] = "sub",
-                                        [READ_EIO_ROOT] = "root",
-                                        [READ_EIO_ANY] = "any",
-                                        [READ_EIO_PROMISE] = "promise",
-                                        [READ_EIO_SEMAPHORE] = "semaphore",
-                                        [READ_EIO_STREAM] = "stream",
-                                        [READ_EIO_MUTEX] = "mutex"};
-    return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : NULL;
+    for (uint8_t i = 0; i < KINDS; i++)
+        if (kinds[i] && is_text(text, size, kinds[i]))
+            return i;
+    return 0;
 }
 
-/* From now on the id stands for something new, even if it was used before: no real run reuses an
- * id, but a hostile file may. */
-static struct thing *begin(struct read_eio *e, uint64_t id, enum sort sort, unsigned kind)
+/* From now on the item's id stands for something new, even if it was used before: no real run
+ * reuses an id, but a hostile file may. */
+static void begin(struct read_eio *e, enum sort sort)
 {
-    struct thing *t = find(e, id);
-    if (t)
-        *t = (struct thing){.id = id,
-                            .waits = NOBODY,
-                            .tried = NOBODY,
-                            .context = NONE,
-                            .home = NONE,
-                            .span = NONE,
-                            .sort = (uint8_t)sort,
-                            .kind = (uint8_t)kind};
-    return t;
+    *e->of = nothing(e->item->id);
+    e->of->sort = (uint8_t)sort;
 }
 
 /* ---- Fibers ---- */
 
-static int on_create_fiber(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
+static void on_create_fiber(struct read_eio *e)
 {
-    struct thing *t = begin(e, item->id, FIBER, 0);
-    if (!t)
-        return WEFT_E_NOMEM;
-    const uint32_t context = weft_idmap_get(e->ids, item->other);
-    t->context = t->home = context == WEFT_IDMAP_NONE ? NONE : context;
-    create(e, r->fiber != NOBODY ? r->fiber : r->parent, item->id, "fiber");
+    struct ring *r = e->r;
+    const uint64_t id = e->item->id;
+    e->has_fibers = true;
+    begin(e, FIBER);
+    e->of->context = e->of->home = weft_idmap_get(e->ids, e->item->other);
+    create(e, r->fiber != NOBODY ? r->fiber : r->parent, id, "fiber");
     if (r->join != NOBODY)
-        put(e, WEFT_EVENT_TRY_READ, r->join, item->id);
+        put(e, WEFT_EVENT_TRY_READ, r->join, id);
     r->join = NOBODY;
-    return 0;
 }
 
 /* The fiber continues. Its next event says why: it got what it waited for, or something else
  * happened. */
-static int go_on(struct read_eio *e, struct thing *f, const struct read_eio_item *next)
+static void go_on(struct read_eio *e, struct thing *f, const struct read_eio_item *next)
 {
     const uint64_t id = f->id, source = f->suspended ? f->waits : NOBODY;
-    const bool own = f->own,
-               got = next && next->event == READ_EIO_GET && next->id == source && !own;
+    const bool own = f->own;
+    const struct thing *got =
+        !own && next && next->event == READ_EIO_GET && next->id == source ? seek(e, source) : NULL;
     f->suspended = f->own = f->joins = false;
     f->waits = f->tried = NOBODY;
     if (own) {
         put(e, WEFT_EVENT_RESOLVES, NOBODY, source);
         put(e, WEFT_EVENT_READ, id, source);
     } else if (got) {
-        const struct thing *t = find(e, source);
-        if (!t)
-            return WEFT_E_NOMEM;
-        put(e,
-            t->ended || t->kind == READ_EIO_PROMISE || t->sort == FIBER ? WEFT_EVENT_READ
-                                                                        : WEFT_EVENT_SIGNAL,
-            id, source);
+        const bool reads = got->ended || got->kind == READ_EIO_PROMISE || got->sort == FIBER;
+        put(e, reads ? WEFT_EVENT_READ : WEFT_EVENT_SIGNAL, id, source);
     } else {
         put(e, WEFT_EVENT_SWITCH, id, 0);
     }
-    return 0;
 }
 
-static int on_fiber(struct read_eio *e, struct ring *r, const struct read_eio_item *item,
-                    const struct read_eio_item *next)
+static void on_fiber(struct read_eio *e)
 {
-    struct thing *f = find(e, item->id);
-    if (!f)
-        return WEFT_E_NOMEM;
-    f->sort = f->sort == UNKNOWN ? FIBER : f->sort;
-    r->fiber = item->id;
-    return go_on(e, f, next);
-}
-
-/* Returns true for events that only the running fiber can cause. */
-static bool only_runs(const struct ring *r, const struct read_eio_item *item)
-{
-    return r->fiber != NOBODY &&
-           (item->event == READ_EIO_SUSPEND_FIBER || item->event == READ_EIO_CREATE_CC ||
-            item->event == READ_EIO_CREATE_FIBER || item->event == READ_EIO_EXIT_CC ||
-            item->event == READ_EIO_ERROR || item->event == READ_EIO_GET ||
-            (item->event == READ_EIO_EXIT_FIBER && item->id == r->fiber));
+    e->has_fibers = true;
+    if (e->of->sort == UNKNOWN)
+        e->of->sort = FIBER;
+    e->r->fiber = e->item->id;
+    go_on(e, e->of, e->next);
 }
 
 /* In a cancelled context a suspension ends at once. No event says that the fiber continues; only
- * what it does next shows it. */
-static int go_on_unsaid(struct read_eio *e, const struct ring *r)
+ * what it does next shows it: an event that only the running fiber can cause. */
+static void go_on_unsaid(struct read_eio *e, const struct read_eio_item *does)
 {
-    const uint32_t at = weft_idmap_get(e->ids, r->fiber);
-    return at != WEFT_IDMAP_NONE && e->thing[at].suspended ? go_on(e, &e->thing[at], NULL) : 0;
+    const uint32_t causes = 1u << READ_EIO_SUSPEND_FIBER | 1u << READ_EIO_CREATE_CC |
+                            1u << READ_EIO_CREATE_FIBER | 1u << READ_EIO_EXIT_CC |
+                            1u << READ_EIO_ERROR | 1u << READ_EIO_GET;
+    if (e->fiber && e->fiber->suspended &&
+        (causes >> does->event & 1 ||
+         (does->event == READ_EIO_EXIT_FIBER && does->id == e->r->fiber)))
+        go_on(e, e->fiber, NULL);
 }
 
-static bool is(const struct read_eio_item *item, const char *operation)
+static bool is(const struct read_eio *e, const char *operation)
 {
-    const size_t size = strlen(operation);
-    return item->text_size == size && !memcmp(item->text, operation, size);
+    return is_text(e->item->text, e->item->text_size, operation);
 }
 
 /* The type of promise that an operation waits for. Operations that take whatever comes next have
@@ -297,29 +292,28 @@ static const char *type_of_operation(const struct read_eio_item *i)
 }
 
 /* Makes a promise for what the fiber waits for, since Eio has no number for it. */
-static void wait_for_operation(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
+static void wait_for_operation(struct read_eio *e, struct thing *f)
 {
     const uint64_t own = e->own++;
-    create(e, f->id, own, type_of_operation(i));
-    put_text(&e->out[e->count - 1], i->text, i->text_size);
+    put_text(e, create(e, f->id, own, type_of_operation(e->item)));
     put(e, WEFT_EVENT_TRY_READ, f->id, own);
     /* Eio's internal fiber, through which other domains wake this one */
-    if (is(i, "read_eventfd")) {
+    if (is(e, "read_eventfd")) {
         put(e, WEFT_EVENT_BACKGROUND, f->id, 0);
         put(e, WEFT_EVENT_BACKGROUND, own, 0);
     }
     f->waits = own;
     f->own = true;
-    f->joins = is(i, "run-domain");
+    f->joins = is(e, "run-domain");
 }
 
 /* A switch does not end before its fibers. But if a fiber only sleeps now and then, the switch is
  * meant to wait forever; the timer is not late. So such a fiber does not count as something that
  * the switch waits for. */
-static void hold_switch(struct read_eio *e, struct thing *f, const struct read_eio_item *i)
+static void hold_switch(struct read_eio *e, struct thing *f)
 {
     const struct thing *c = f->home != NONE ? &e->thing[f->home] : NULL;
-    if (f->holds || !i->text_size || is(i, "sleep") || is(i, "read_eventfd") || !c ||
+    if (f->holds || !e->item->text_size || is(e, "sleep") || is(e, "read_eventfd") || !c ||
         c->sort != CONTEXT || c->kind != READ_EIO_SWITCH || c->ended)
         return;
     put(e, WEFT_EVENT_TRY_READ, c->id, f->id);
@@ -327,338 +321,281 @@ static void hold_switch(struct read_eio *e, struct thing *f, const struct read_e
 }
 
 /* If the event that created an object was overwritten, the way it is used shows what it is. */
-static void learn(struct read_eio *e, uint64_t id, unsigned kind)
+static void learn(struct thing *t, unsigned kind)
 {
-    const uint32_t at = weft_idmap_get(e->ids, id);
-    if (at == WEFT_IDMAP_NONE || e->thing[at].sort != UNKNOWN || e->thing[at].kind)
-        return;
-    e->thing[at].kind = (uint8_t)kind;
+    if (t && t->sort == UNKNOWN && !t->kind)
+        t->kind = (uint8_t)kind;
 }
 
-static int on_suspend(struct read_eio *e, struct ring *r, const struct read_eio_item *item,
-                      const struct read_eio_item *next)
+static void on_suspend(struct read_eio *e)
 {
-    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
-    if (r->fiber != NOBODY && !f)
-        return WEFT_E_NOMEM;
+    struct thing *f = e->fiber;
+    const struct read_eio_item *next = e->next;
     if (f) {
-        const bool locks = is(item, "Mutex.lock"),
-                   told_before = locks || is(item, "Switch.await_idle");
+        const bool locks = is(e, "Mutex.lock"), told_before = locks || is(e, "Switch.await_idle");
         f->suspended = true;
-        f->expects = is(item, "Semaphore.acquire") ? READ_EIO_SEMAPHORE
-                     : is(item, "Promise.await")   ? READ_EIO_PROMISE
-                                                   : 0;
+        f->expects = is(e, "Semaphore.acquire") ? READ_EIO_SEMAPHORE
+                     : is(e, "Promise.await")   ? READ_EIO_PROMISE
+                                                : 0;
         if (told_before && f->tried != NOBODY) {
             put(e, WEFT_EVENT_TRY_READ, f->id, f->tried);
             f->waits = f->tried;
             if (locks)
-                learn(e, f->tried, READ_EIO_MUTEX);
+                learn(seek(e, f->tried), READ_EIO_MUTEX);
         } else if (next && next->event == READ_EIO_TRY_GET) {
             f->waits = NOBODY; /* the next event says what it waits for */
-        } else if (item->text_size) {
-            wait_for_operation(e, f, item);
+        } else if (e->item->text_size) {
+            wait_for_operation(e, f);
         }
         f->tried = NOBODY;
-        hold_switch(e, f, item);
+        hold_switch(e, f);
     }
     put(e, WEFT_EVENT_SWITCH, NOBODY, 0);
-    return next && only_runs(r, next) ? go_on_unsaid(e, r) : 0;
+    if (next)
+        go_on_unsaid(e, next);
 }
 
-static int on_try_get(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
+static void on_try_get(struct read_eio *e)
 {
-    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    struct thing *f = e->fiber;
+    const uint64_t id = e->item->id;
     if (!f)
-        return r->fiber == NOBODY ? 0 : WEFT_E_NOMEM;
-    if (!find(e, item->id)) /* the table may have moved */
-        return WEFT_E_NOMEM;
-    f = find(e, r->fiber);
+        return;
     if (f->suspended && f->expects)
-        learn(e, item->id, f->expects);
+        learn(e->of, f->expects);
     if (f->suspended && f->waits == NOBODY) {
-        put(e, WEFT_EVENT_TRY_READ, f->id, item->id);
-        f->waits = item->id;
+        put(e, WEFT_EVENT_TRY_READ, f->id, id);
+        f->waits = id;
     } else {
-        f->tried = item->id;
+        f->tried = id;
     }
-    return 0;
 }
 
-static int on_exit_fiber(struct read_eio *e, const struct read_eio_item *item)
+static void on_exit_fiber(struct read_eio *e)
 {
-    struct thing *f = find(e, item->id);
-    if (!f)
-        return WEFT_E_NOMEM;
+    struct thing *f = e->of;
     if (!f->ended)
-        put(e, WEFT_EVENT_RESOLVES, item->id, item->id);
+        put(e, WEFT_EVENT_RESOLVES, f->id, f->id);
     f->ended = true;
     if (f->holds)
-        put(e, WEFT_EVENT_READ_LATER, e->thing[f->home].id, item->id);
+        put(e, WEFT_EVENT_READ_LATER, e->thing[f->home].id, f->id);
     f->holds = false;
-    return 0;
 }
 
 /* ---- What they share ---- */
 
-static int on_get(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
+static bool is_held(const struct thing *t)
 {
-    struct thing *t = find(e, item->id);
-    if (!t)
-        return WEFT_E_NOMEM;
-    t->got = true;
-    if (r->fiber == NOBODY)
-        return 0;
-    if (t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX)
-        put(e, WEFT_EVENT_ACQUIRES, r->fiber, item->id);
-    else if (t->ended)
-        put(e, WEFT_EVENT_READ_LATER, r->fiber, item->id);
-    return 0;
+    return t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX;
 }
 
-static int on_put(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
+static void on_get(struct read_eio *e)
 {
-    struct thing *t = find(e, item->id);
-    if (!t)
-        return WEFT_E_NOMEM;
+    const uint64_t fiber = e->r->fiber, id = e->item->id;
+    e->of->got = true;
+    if (fiber != NOBODY && is_held(e->of))
+        put(e, WEFT_EVENT_ACQUIRES, fiber, id);
+    else if (fiber != NOBODY && e->of->ended)
+        put(e, WEFT_EVENT_READ_LATER, fiber, id);
+}
+
+static void on_put(struct read_eio *e)
+{
+    struct thing *t = e->of;
+    const uint64_t fiber = e->r->fiber;
     const bool unknown = t->sort == UNKNOWN && !t->kind;
     /* Nothing can be taken from a promise before something was put into it. */
-    if (t->kind == READ_EIO_SEMAPHORE || t->kind == READ_EIO_MUTEX || (unknown && t->got)) {
-        put(e, WEFT_EVENT_RELEASES, r->fiber, item->id);
-        put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
-    } else if (t->kind == READ_EIO_STREAM || unknown) {
-        put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
+    const bool releases = is_held(t) || (unknown && t->got);
+    if (releases)
+        put(e, WEFT_EVENT_RELEASES, fiber, t->id);
+    if (releases || t->kind == READ_EIO_STREAM || unknown) {
+        put(e, WEFT_EVENT_NOTIFIES, fiber, t->id);
     } else if (!t->ended) {
-        put(e, WEFT_EVENT_FULFILLS, r->fiber, item->id);
+        put(e, WEFT_EVENT_FULFILLS, fiber, t->id);
         t->ended = true;
     }
-    return 0;
 }
 
-static int on_create(struct read_eio *e, const struct ring *r, const struct read_eio_item *item,
-                     enum sort sort)
+static void on_create(struct read_eio *e)
 {
-    const char *type = type_of(item->kind);
-    struct thing *t = begin(e, item->id, sort, item->kind);
-    if (!t)
-        return WEFT_E_NOMEM;
-    create(e, r->fiber, item->id, type ? type : sort == CONTEXT ? "context" : "object");
-    struct thing *f = r->fiber != NOBODY ? find(e, r->fiber) : NULL;
-    if (f && sort == CONTEXT) {
-        t = find(e, item->id); /* the table may have moved */
+    struct thing *f = e->fiber, *t = e->of;
+    const bool is_context = e->item->event == READ_EIO_CREATE_CC;
+    const uint8_t kind = e->item->kind;
+    const char *type = kind < KINDS ? kinds[kind] : NULL;
+    begin(e, is_context ? CONTEXT : OBJECT);
+    t->kind = kind;
+    create(e, e->r->fiber, t->id, type ? type : is_context ? "context" : "object");
+    if (f && is_context) {
         t->context = f->context;
-        f->context = place(e, t);
-    } else if (f && f->joins && item->kind == READ_EIO_PROMISE) {
+        f->context = (uint32_t)(t - e->thing);
+    } else if (f && f->joins && kind == READ_EIO_PROMISE) {
         /* Through this the domain learns that the fiber was cancelled. */
-        put(e, WEFT_EVENT_BACKGROUND, item->id, 0);
+        put(e, WEFT_EVENT_BACKGROUND, t->id, 0);
     }
-    return 0;
 }
 
-static int on_exit_context(struct read_eio *e, const struct ring *r)
+static void on_exit_context(struct read_eio *e)
 {
-    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
-    if (!f || f->context == NONE || f->context >= e->things)
-        return 0;
-    struct thing *c = &e->thing[f->context];
-    if (c->sort != CONTEXT)
-        return 0;
+    struct thing *f = e->fiber, *c = f && f->context != NONE ? &e->thing[f->context] : NULL;
+    if (!c || c->sort != CONTEXT)
+        return;
     f->context = c->context;
     put(e, c->ended ? WEFT_EVENT_READ_LATER : WEFT_EVENT_FULFILLS, f->id, c->id);
     c->ended = true;
-    return 0;
 }
 
 /* A context is cancelled. Two cases are normal: the first of several has succeeded and the others
  * are not wanted any more; or only daemons are left in a switch. */
-static int on_error(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
+static void on_error(struct read_eio *e)
 {
-    struct thing *c = find(e, item->id);
-    if (!c)
-        return WEFT_E_NOMEM;
+    struct thing *c = e->of;
     if (c->ended)
-        return 0;
+        return;
     c->ended = true;
-    if (is(item, "Eio__core__Fiber.Not_first") ||
-        (is(item, "Stdlib.Exit") && c->kind == READ_EIO_SWITCH))
-        put(e, WEFT_EVENT_CANCELS, r->fiber, item->id);
+    if (is(e, "Eio__core__Fiber.Not_first") || (is(e, "Stdlib.Exit") && c->kind == READ_EIO_SWITCH))
+        put(e, WEFT_EVENT_CANCELS, e->r->fiber, c->id);
     else
-        put_text(put(e, WEFT_EVENT_FAILS, r->fiber, item->id), item->text, item->text_size);
-    return 0;
+        put_text(e, put(e, WEFT_EVENT_FAILS, e->r->fiber, c->id));
 }
 
 /* ---- What a fiber says ---- */
 
-static int on_log(struct read_eio *e, const struct ring *r, const struct read_eio_item *item)
+static void on_name(struct read_eio *e)
 {
-    if (r->fiber == NOBODY && e->has_fibers)
-        return 0;
+    put_text(e, put(e, WEFT_EVENT_LABEL, e->item->id, 0));
+}
+
+static void on_counter(struct read_eio *e)
+{
+    struct weft_event *ev = put(e, WEFT_EVENT_COUNTER, e->r->fiber, 0);
+    ev->value = (int64_t)e->item->id;
+    put_text(e, ev);
+}
+
+static void on_log(struct read_eio *e)
+{
+    if (e->r->fiber == NOBODY && e->has_fibers)
+        return;
     const uint64_t id = e->own++;
-    create(e, r->fiber, id, "log");
-    put_text(&e->out[e->count - 1], item->text, item->text_size);
-    put(e, WEFT_EVENT_FULFILLS, r->fiber, id);
-    return 0;
+    put_text(e, create(e, e->r->fiber, id, "log"));
+    put(e, WEFT_EVENT_FULFILLS, e->r->fiber, id);
 }
 
-/* Where the innermost span of the running fiber is stored. NULL: it is not known what runs, or
- * there is no memory. */
-static uint32_t *place_of_span(struct read_eio *e, struct ring *r)
+/* Where the innermost span of the running fiber is stored. NULL: it is not known what runs. */
+static uint32_t *place_of_span(struct read_eio *e)
 {
-    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
-    return f ? &f->span : r->fiber == NOBODY && !e->has_fibers ? &r->span : NULL;
+    return e->fiber ? &e->fiber->span : e->has_fibers ? NULL : &e->r->span;
 }
 
-static int on_enter_span(struct read_eio *e, struct ring *r, const struct read_eio_item *item)
+static void on_enter_span(struct read_eio *e)
 {
-    uint32_t *span = place_of_span(e, r);
-    if (!span || !weft_reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
-        return r->fiber == NOBODY && !span ? 0 : WEFT_E_NOMEM;
-    const uint64_t around = r->fiber == NOBODY && *span != NONE ? e->span[*span].id : r->fiber;
-    e->span[e->spans] = (struct span){.id = e->own++, .outer = *span};
-    *span = e->spans;
-    create(e, around, e->span[e->spans].id, "span");
-    put_text(&e->out[e->count - 1], item->text, item->text_size);
-    put(e, WEFT_EVENT_BACKGROUND, e->span[e->spans].id, 0); /* it may take as long as it likes */
-    e->spans++;
-    return 0;
+    uint32_t *span = place_of_span(e);
+    if (!span)
+        return;
+    const uint64_t around = !e->fiber && *span != NONE ? e->span[*span].id : e->r->fiber,
+                   id = e->own++;
+    e->span[e->spans] = (struct span){.id = id, .outer = *span};
+    *span = e->spans++;
+    put_text(e, create(e, around, id, "span"));
+    put(e, WEFT_EVENT_BACKGROUND, id, 0); /* it may take as long as it likes */
 }
 
-static int on_exit_span(struct read_eio *e, struct ring *r)
+static void on_exit_span(struct read_eio *e)
 {
-    uint32_t *span = place_of_span(e, r);
+    uint32_t *span = place_of_span(e);
     if (!span || *span == NONE)
-        return 0;
-    put(e, WEFT_EVENT_FULFILLS, r->fiber, e->span[*span].id);
+        return;
+    put(e, WEFT_EVENT_FULFILLS, e->r->fiber, e->span[*span].id);
     *span = e->span[*span].outer;
-    return 0;
 }
 
 /* ---- Domains ---- */
 
-static void on_phase(struct read_eio *e, struct ring *r, bool begins)
+static void on_phase(struct read_eio *e)
 {
-    if (begins) {
+    struct ring *r = e->r;
+    if (e->item->event == READ_EIO_GC_BEGIN) {
         if (r->phases++ == 0)
-            r->gc_ns = e->now_ns;
+            r->gc_ns = e->item->time_ns;
     } else if (r->phases && --r->phases == 0 && !r->polls) {
-        put(e, WEFT_EVENT_GC, 0, 0)->value = (int64_t)(e->now_ns - r->gc_ns);
+        put(e, WEFT_EVENT_GC, 0, 0)->value = (int64_t)(e->item->time_ns - r->gc_ns);
     }
 }
 
-static void forget(struct ring *r)
+static void on_poll(struct read_eio *e)
 {
+    e->r->polls = e->item->event == READ_EIO_SUSPEND_DOMAIN;
+    put(e, e->r->polls ? WEFT_EVENT_SUSPEND : WEFT_EVENT_RESUME, 0, 0);
+}
+
+/* Another domain may have used the ring before; or events are missing. */
+static void on_ring_start(struct read_eio *e)
+{
+    struct ring *r = e->r;
     r->fiber = r->parent = r->join = NOBODY;
     r->span = NONE;
     r->phases = 0;
     r->polls = false;
+    r->lost |= e->item->event == READ_EIO_LOST;
 }
 
-/* Another domain may have used the ring before. */
-static void on_domain_spawn(const struct read_eio *e, struct ring *r,
-                            const struct read_eio_item *item)
+static void on_domain_spawn(struct read_eio *e)
 {
-    const uint32_t at = weft_idmap_get(e->ids, item->id);
-    const struct thing *f = at == WEFT_IDMAP_NONE ? NULL : &e->thing[at];
-    forget(r);
-    r->parent = item->id;
-    r->join = f && f->joins ? f->waits : NOBODY;
+    const struct thing *f = seek(e, e->item->id);
+    on_ring_start(e);
+    e->r->parent = e->item->id;
+    e->r->join = f && f->joins ? f->waits : NOBODY;
 }
+
+static const struct {
+    void (*on)(struct read_eio *e);
+    bool of_id; /* e->of is set */
+} handlers[READ_EIO_EVENTS] = {
+    [READ_EIO_CREATE_OBJ] = {on_create, true},
+    [READ_EIO_CREATE_CC] = {on_create, true},
+    [READ_EIO_CREATE_FIBER] = {on_create_fiber, true},
+    [READ_EIO_GET] = {on_get, true},
+    [READ_EIO_TRY_GET] = {on_try_get, true},
+    [READ_EIO_PUT] = {on_put, true},
+    [READ_EIO_EXIT_CC] = {on_exit_context, false},
+    [READ_EIO_EXIT_FIBER] = {on_exit_fiber, true},
+    [READ_EIO_ERROR] = {on_error, true},
+    [READ_EIO_NAME] = {on_name, false},
+    [READ_EIO_LOG] = {on_log, false},
+    [READ_EIO_ENTER_SPAN] = {on_enter_span, false},
+    [READ_EIO_EXIT_SPAN] = {on_exit_span, false},
+    [READ_EIO_FIBER] = {on_fiber, true},
+    [READ_EIO_SUSPEND_FIBER] = {on_suspend, false},
+    [READ_EIO_SUSPEND_DOMAIN] = {on_poll, false},
+    [READ_EIO_DOMAIN_SPAWN] = {on_domain_spawn, false},
+    [READ_EIO_RESUME_DOMAIN] = {on_poll, false},
+    [READ_EIO_GC_BEGIN] = {on_phase, false},
+    [READ_EIO_GC_END] = {on_phase, false},
+    [READ_EIO_RING_START] = {on_ring_start, false},
+    [READ_EIO_LOST] = {on_ring_start, false},
+    [READ_EIO_COUNTER] = {on_counter, false},
+};
 
 int read_eio_tell(struct read_eio *e, struct weft_event *out, const struct read_eio_item *item,
                   const struct read_eio_item *next)
 {
     struct ring *r = &e->ring[item->ring];
-    int rc = 0;
-    e->out = out;
-    e->count = 0;
-    e->now_ns = item->time_ns;
-    e->stream = item->ring;
     const uint64_t ran = r->fiber;
     const bool lost = r->lost;
-    if (only_runs(r, item) && (rc = go_on_unsaid(e, r)) < 0)
-        return rc;
-    switch ((enum read_eio_event)item->event) {
-    case READ_EIO_CREATE_OBJ:
-        rc = on_create(e, r, item, OBJECT);
-        break;
-    case READ_EIO_CREATE_CC:
-        rc = on_create(e, r, item, CONTEXT);
-        break;
-    case READ_EIO_CREATE_FIBER:
-        e->has_fibers = true;
-        rc = on_create_fiber(e, r, item);
-        break;
-    case READ_EIO_GET:
-        rc = on_get(e, r, item);
-        break;
-    case READ_EIO_TRY_GET:
-        rc = on_try_get(e, r, item);
-        break;
-    case READ_EIO_PUT:
-        rc = on_put(e, r, item);
-        break;
-    case READ_EIO_EXIT_CC:
-        rc = on_exit_context(e, r);
-        break;
-    case READ_EIO_EXIT_FIBER:
-        rc = on_exit_fiber(e, item);
-        break;
-    case READ_EIO_ERROR:
-        rc = on_error(e, r, item);
-        break;
-    case READ_EIO_NAME:
-        put_text(put(e, WEFT_EVENT_LABEL, item->id, 0), item->text, item->text_size);
-        break;
-    case READ_EIO_LOG:
-        rc = on_log(e, r, item);
-        break;
-    case READ_EIO_ENTER_SPAN:
-        rc = on_enter_span(e, r, item);
-        break;
-    case READ_EIO_EXIT_SPAN:
-        rc = on_exit_span(e, r);
-        break;
-    case READ_EIO_FIBER:
-        e->has_fibers = true;
-        rc = on_fiber(e, r, item, next);
-        break;
-    case READ_EIO_SUSPEND_FIBER:
-        rc = on_suspend(e, r, item, next);
-        break;
-    case READ_EIO_SUSPEND_DOMAIN:
-        r->polls = true;
-        put(e, WEFT_EVENT_SUSPEND, 0, 0);
-        break;
-    case READ_EIO_RESUME_DOMAIN:
-        r->polls = false;
-        put(e, WEFT_EVENT_RESUME, 0, 0);
-        break;
-    case READ_EIO_DOMAIN_SPAWN:
-        on_domain_spawn(e, r, item);
-        break;
-    case READ_EIO_GC_BEGIN:
-        on_phase(e, r, true);
-        break;
-    case READ_EIO_GC_END:
-        on_phase(e, r, false);
-        break;
-    case READ_EIO_RING_START:
-        forget(r);
-        break;
-    case READ_EIO_LOST:
-        forget(r);
-        r->lost = true;
-        break;
-    case READ_EIO_COUNTER: {
-        struct weft_event *ev = put(e, WEFT_EVENT_COUNTER, r->fiber, 0);
-        ev->value = (int64_t)item->id;
-        put_text(ev, item->text, item->text_size);
-        break;
+    e->out = out;
+    e->count = 0;
+    e->item = item;
+    e->next = next;
+    e->r = r;
+    if (item->event < READ_EIO_EVENTS) {
+        e->of = handlers[item->event].of_id ? find(e, item->id) : NULL;
+        if ((handlers[item->event].of_id && !e->of) ||
+            !weft_reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
+            return WEFT_E_NOMEM;
+        e->fiber = seek(e, r->fiber);
+        go_on_unsaid(e, item);
+        handlers[item->event].on(e);
     }
-    case READ_EIO_EVENTS:
-        break;
-    }
-    if (rc < 0)
-        return rc;
     for (int i = 0; i < e->count; i++) {
         out[i].running = i == 0 ? ran : r->fiber;
         out[i].gap = out[i].missing = lost && i == 0;

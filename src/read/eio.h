@@ -78,6 +78,9 @@ struct read_eio;
 struct read_eio *read_eio_new(uint32_t rings);
 void read_eio_free(struct read_eio *e);
 
+/* The kind with that name; 0: there is none. */
+uint8_t read_eio_kind(const char *name, uint32_t size);
+
 /* The name of the ring with that number. */
 struct weft_stream_facts;
 void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number);

@@ -12,6 +12,7 @@
 
 #include "base/array.h"
 #include "base/idmap.h"
+#include "base/order.h"
 #include "format/bytes.h"
 #include "format/packet.h"
 #include "read/eio.h"
@@ -21,7 +22,7 @@
 
 #define MAGIC UINT64_C(0x0016547846040010)
 
-enum { RINGS_MAX = 4096, WORDS_MAX = 4095, ARGS_MAX = 15 };
+enum { RINGS_MAX = 4096 };
 enum {
     METADATA = 0,
     INITIALIZATION = 1,
@@ -33,7 +34,6 @@ enum {
     SCHEDULING = 8
 };
 enum { PROVIDER_INFO = 1, PROVIDER_SECTION = 2 };
-enum { INSTANT = 0, DURATION_BEGIN = 2, DURATION_END = 3 };
 enum {
     ARG_INT32 = 1,
     ARG_UINT32 = 2,
@@ -48,21 +48,20 @@ enum {
 enum { KERNEL_THREAD = 2 };
 enum { WAKEUP = 2 };
 
-/* A text in the file. */
-struct text {
-    uint64_t at; /* offset in r->bytes */
-    uint32_t size;
-};
-
 struct thread {
     uint64_t pid, tid;
 };
 
+/* What a number in a record stands for: the number of a string, or of a thread. */
+union named {
+    struct read_fxt_text string;
+    struct thread thread;
+};
+
 struct item {
-    struct read_eio_item item; /* its text is not set yet */
-    uint64_t order;            /* position of the record in the file */
-    uint64_t fiber;            /* the fiber that reports it; WEFT_ID_LOOP: the ring itself */
-    uint64_t text_at;
+    struct read_eio_item item;
+    uint64_t order; /* position of the record in the file */
+    uint64_t fiber; /* the fiber that reports it; WEFT_ID_LOOP: the ring itself */
 };
 
 struct fxt {
@@ -71,10 +70,9 @@ struct fxt {
     uint64_t size;
     /* the provider of the records that follow; each has its own numbers */
     uint32_t provider;
-    struct weft_idmap *number; /* by name_key, for strings and for threads */
-    struct text *string;
-    struct thread *thread;
-    uint32_t strings, string_room, threads, thread_room;
+    struct weft_idmap *number; /* index in name, by name_key */
+    union named *name;
+    uint32_t names, name_room;
     struct item *item;
     uint32_t items, room, at;
     uint32_t rings;
@@ -102,21 +100,19 @@ static uint64_t word(const struct fxt *r, uint64_t at)
     return weft_read_u64(r->bytes + at);
 }
 
-static bool text_is(const struct fxt *r, struct text t, const char *wanted)
+static bool text_is(struct read_fxt_text t, const char *wanted)
 {
-    return t.size == strlen(wanted) && !memcmp(r->bytes + t.at, wanted, t.size);
+    return t.size == strlen(wanted) && !memcmp(t.text, wanted, t.size);
 }
 
 /* ---- Records ---- */
 
-struct arg {
-    struct text name, text;
-    uint64_t value;
-    unsigned type;
-};
+/* Functions that read a record, or a part of it, return 0; BEYOND if it does not fit into the
+ * record's bytes; or WEFT_E_NOMEM. */
+enum { BEYOND = 1 };
 
 struct record {
-    uint64_t at, end; /* its words after the header */
+    uint64_t at, end; /* the words that have not been read yet */
     uint64_t head;
     uint64_t offset;
 };
@@ -127,152 +123,178 @@ static uint64_t name_key(const struct fxt *r, unsigned number, bool is_thread)
     return (uint64_t)r->provider << 16 | (is_thread ? 0x8000u : 0) | number;
 }
 
-static bool name_string(struct fxt *r, unsigned number, struct text text)
+static int set_name(struct fxt *r, uint64_t key, union named name)
 {
-    uint32_t *at = weft_idmap_at(r->number, name_key(r, number, false));
-    if (!at || (*at == WEFT_IDMAP_NONE &&
-                !weft_reserve(&r->string, r->strings, &r->string_room, sizeof *r->string)))
-        return false;
+    uint32_t *at = weft_idmap_at(r->number, key);
+    if (!at || !weft_reserve(&r->name, r->names, &r->name_room, sizeof *r->name))
+        return WEFT_E_NOMEM;
     if (*at == WEFT_IDMAP_NONE)
-        *at = r->strings++;
-    r->string[*at] = text;
-    return true;
+        *at = r->names++;
+    r->name[*at] = name;
+    return 0;
 }
 
-static bool name_thread(struct fxt *r, unsigned number, struct thread thread)
+/* none: the result if the number has no name. */
+static union named name_of(const struct fxt *r, uint64_t key, union named none)
 {
-    uint32_t *at = weft_idmap_at(r->number, name_key(r, number, true));
-    if (!at || (*at == WEFT_IDMAP_NONE &&
-                !weft_reserve(&r->thread, r->threads, &r->thread_room, sizeof *r->thread)))
-        return false;
-    if (*at == WEFT_IDMAP_NONE)
-        *at = r->threads++;
-    r->thread[*at] = thread;
-    return true;
+    const uint32_t known = weft_idmap_seek(r->number, key);
+    return known == WEFT_IDMAP_NONE ? none : r->name[known];
 }
 
-/* Looks up a string by its number; inline strings are at *at. Returns false if it does not fit into
- * the record. */
-static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
-                        struct text *out)
+static int take_word(const struct fxt *r, struct record *x, uint64_t *out)
 {
-    *out = (struct text){0};
+    if (x->end - x->at < 8)
+        return BEYOND;
+    *out = word(r, x->at);
+    x->at += 8;
+    return 0;
+}
+
+/* Looks up the string whose number is in the record's head, or in another word, from that bit on.
+ * Inline strings come next in the record. */
+static int take_string(const struct fxt *r, struct record *x, uint64_t numbers, unsigned bit,
+                       struct read_fxt_text *out)
+{
+    const unsigned number = numbers >> bit & 0xffff;
+    const union named none = {.string.text = (const char *)r->bytes};
+    *out = none.string;
     if (number & 0x8000) {
         const uint64_t size = number & 0x7fff, room = (size + 7) / 8 * 8;
-        if (room > end - *at)
-            return false;
-        *out = (struct text){*at, (uint32_t)size};
-        *at += room;
+        if (room > x->end - x->at)
+            return BEYOND;
+        *out = (struct read_fxt_text){(const char *)r->bytes + x->at, (uint32_t)size};
+        x->at += room;
     } else if (number) {
-        const uint32_t known = weft_idmap_seek(r->number, name_key(r, number, false));
-        if (known != WEFT_IDMAP_NONE)
-            *out = r->string[known];
+        *out = name_of(r, name_key(r, number, false), none).string;
     }
-    return true;
+    return 0;
 }
 
-/* Reads the arguments of a record, from *at on. Returns how many, or -1. */
-static int take_args(const struct fxt *r, uint64_t *at, uint64_t end, unsigned count,
-                     struct arg out[ARGS_MAX])
+static void set_value(struct read_fxt_value *v, unsigned type, uint64_t value)
+{
+    v->value = (int64_t)value;
+    v->type = READ_FXT_UNSIGNED;
+    switch (type) {
+    case ARG_INT32:
+        v->value = (int32_t)(uint32_t)value;
+        v->type = READ_FXT_NUMBER;
+        break;
+    case ARG_INT64:
+        v->type = READ_FXT_NUMBER;
+        break;
+    case ARG_UINT32:
+    case ARG_UINT64:
+    case ARG_POINTER:
+    case ARG_KOID:
+        break;
+    case ARG_BOOL:
+        v->value &= 1;
+        break;
+    case ARG_DOUBLE:
+        v->type = READ_FXT_REAL;
+        memcpy(&v->real, &value, sizeof v->real);
+        break;
+    case ARG_STRING:
+        v->type = READ_FXT_TEXT;
+        break;
+    default:
+        v->type = READ_FXT_NOTHING;
+    }
+}
+
+static int take_args(const struct fxt *r, struct record *x, unsigned count,
+                     struct read_fxt_value out[READ_FXT_ARGS_MAX])
 {
     for (unsigned i = 0; i < count; i++) {
-        if (end - *at < 8)
-            return -1;
-        const uint64_t head = word(r, *at), size = (head >> 4 & 0xfff) * 8;
-        if (size < 8 || size > end - *at)
-            return -1;
-        uint64_t inside = *at + 8;
-        const uint64_t stop = *at + size;
-        out[i] = (struct arg){.type = head & 15, .value = head >> 32};
-        if (!take_string(r, (unsigned)(head >> 16) & 0xffff, &inside, stop, &out[i].name))
-            return -1;
-        if ((head & 15) == ARG_STRING) {
-            if (!take_string(r, (unsigned)(head >> 32) & 0xffff, &inside, stop, &out[i].text))
-                return -1;
-        } else if (stop - inside >= 8) {
-            out[i].value = word(r, inside);
-        }
-        *at = stop;
+        const uint64_t left = x->end - x->at, head = left < 8 ? 0 : word(r, x->at),
+                       size = (head >> 4 & 0xfff) * 8;
+        struct record arg = {.at = x->at + 8, .end = x->at + size};
+        const unsigned type = head & 15;
+        uint64_t value = head >> 32;
+        if (size < 8 || size > left)
+            return BEYOND;
+        out[i] = (struct read_fxt_value){.text.text = (const char *)r->bytes};
+        if (take_string(r, &arg, head, 16, &out[i].name) != 0 ||
+            (type == ARG_STRING && take_string(r, &arg, head, 32, &out[i].text) != 0))
+            return BEYOND;
+        if (type != ARG_STRING)
+            take_word(r, &arg, &value); /* if there is one; else it is in the head */
+        set_value(&out[i], type, value);
+        x->at += size;
     }
-    return (int)count;
-}
-
-static const struct arg *find_arg(const struct fxt *r, const struct arg *a, int count,
-                                  const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (text_is(r, a[i].name, name))
-            return &a[i];
-    return NULL;
+    return 0;
 }
 
 /* Looks up a thread by its number in a record; 0 means that the record itself contains it. */
-static bool take_thread(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
-                        struct thread *out)
+static int take_thread(const struct fxt *r, struct record *x, unsigned number, struct thread *out)
 {
     *out = (struct thread){0};
-    if (number) {
-        const uint32_t known = weft_idmap_seek(r->number, name_key(r, number, true));
-        if (known != WEFT_IDMAP_NONE)
-            *out = r->thread[known];
-        return true;
-    }
-    if (end - *at < 16)
-        return false;
-    *out = (struct thread){word(r, *at), word(r, *at + 8)};
-    *at += 16;
-    return true;
+    if (number)
+        *out = name_of(r, name_key(r, number, true), (union named){.thread = *out}).thread;
+    else if (x->end - x->at < 16)
+        return BEYOND;
+    else
+        return take_word(r, x, &out->pid) | take_word(r, x, &out->tid);
+    return 0;
 }
 
-/* In eio-trace's files thread 4 n + 1 is ring n, and thread 4 n + 2 is fiber n. */
-static bool is_ring(struct thread t)
+/* What an event consists of. */
+struct event {
+    uint64_t ticks;
+    struct thread thread;
+    struct read_fxt_text category, name;
+    unsigned kind, args;
+    struct read_fxt_value arg[READ_FXT_ARGS_MAX];
+};
+
+static int take_event(const struct fxt *r, struct record *x, struct event *ev)
 {
-    return t.tid % 4 == 1 && t.tid / 4 < RINGS_MAX;
+    ev->kind = x->head >> 16 & 15;
+    ev->args = x->head >> 20 & 15;
+    if (take_word(r, x, &ev->ticks) != 0 ||
+        take_thread(r, x, x->head >> 24 & 0xff, &ev->thread) != 0 ||
+        take_string(r, x, x->head, 32, &ev->category) != 0 ||
+        take_string(r, x, x->head, 48, &ev->name) != 0)
+        return BEYOND;
+    return take_args(r, x, ev->args, ev->arg);
 }
 
+static const struct read_fxt_value *find_arg(const struct read_fxt_value *arg, unsigned args,
+                                             const char *name)
+{
+    for (unsigned i = 0; i < args; i++)
+        if (text_is(arg[i].name, name))
+            return &arg[i];
+    return NULL;
+}
+
+/* ---- Eio's programs ---- */
+
+/* Adds an item. In eio-trace's files thread 4 n + 1 is ring n, and thread 4 n + 2 is fiber n. */
 static struct item *add(struct fxt *r, uint8_t event, uint64_t time_ns, const struct record *x,
-                        struct thread t)
+                        uint64_t tid, struct read_fxt_text text)
 {
     if (!weft_reserve(&r->item, r->items, &r->room, sizeof *r->item))
         return NULL;
-    struct item *i = &r->item[r->items];
-    *i = (struct item){.item = {.event = event, .time_ns = time_ns, .ring = UINT32_MAX},
+    struct item *i = &r->item[r->items++];
+    *i = (struct item){.item = {.event = event,
+                                .time_ns = time_ns,
+                                .ring = UINT32_MAX,
+                                .text = text.text,
+                                .text_size = text.size},
                        .order = x->offset,
                        .fiber = WEFT_ID_LOOP};
-    if (is_ring(t))
-        i->item.ring = (uint32_t)(t.tid / 4);
-    else if (t.tid % 4 == 2)
-        i->fiber = t.tid / 4;
-    r->items++;
+    if (tid % 4 == 1 && tid / 4 < RINGS_MAX)
+        i->item.ring = (uint32_t)(tid / 4);
+    else if (tid % 4 == 2)
+        i->fiber = tid / 4;
     return i;
-}
-
-static void give_text(struct item *i, struct text t)
-{
-    i->text_at = t.at;
-    i->item.text_size = t.size;
-}
-
-static int kind_of_context(const struct fxt *r, const struct arg *type)
-{
-    static const struct {
-        const char *name;
-        int kind;
-    } kinds[] = {{"switch", READ_EIO_SWITCH},
-                 {"protect", READ_EIO_PROTECT},
-                 {"sub", READ_EIO_SUB},
-                 {"root", READ_EIO_ROOT},
-                 {"any", READ_EIO_ANY}};
-    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
-        if (text_is(r, type->text, kinds[i].name))
-            return kinds[i].kind;
-    return 0;
 }
 
 /* What an event of Eio's means; NO: it is ignored. */
 #define NO READ_EIO_EVENTS
 
-static uint8_t meaning(const struct fxt *r, struct text category, struct text name, unsigned kind)
+static uint8_t meaning(const struct event *ev)
 {
     static const struct {
         const char *category, *name;
@@ -289,98 +311,78 @@ static uint8_t meaning(const struct fxt *r, struct text category, struct text na
         {"eio.span", NULL, READ_EIO_ENTER_SPAN, READ_EIO_EXIT_SPAN},
         {"gc", NULL, READ_EIO_GC_BEGIN, READ_EIO_GC_END},
     };
+    if (ev->kind != READ_FXT_INSTANT && ev->kind != READ_FXT_BEGIN && ev->kind != READ_FXT_END)
+        return NO;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (text_is(r, category, known[i].category) &&
-            (!known[i].name || text_is(r, name, known[i].name)))
-            return kind == DURATION_END ? known[i].end : known[i].begin;
+        if (text_is(ev->category, known[i].category) &&
+            (!known[i].name || text_is(ev->name, known[i].name)))
+            return ev->kind == READ_FXT_END ? known[i].end : known[i].begin;
     return NO;
 }
 
-static bool on_event(struct fxt *r, const struct record *x, bool *fits)
+static int on_event(struct fxt *r, struct record *x)
 {
-    uint64_t at = x->at;
-    struct thread t;
-    struct text category, name;
-    struct arg arg[ARGS_MAX];
-    const unsigned kind = (unsigned)(x->head >> 16) & 15;
-    *fits = x->end - at >= 8;
-    if (!*fits)
-        return true;
-    const uint64_t time = word(r, at);
-    at += 8;
-    *fits = take_thread(r, (unsigned)(x->head >> 24) & 0xff, &at, x->end, &t) &&
-            take_string(r, (unsigned)(x->head >> 32) & 0xffff, &at, x->end, &category) &&
-            take_string(r, (unsigned)(x->head >> 48) & 0xffff, &at, x->end, &name);
-    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 20) & 15, arg) : -1;
-    *fits = args >= 0;
-    if (!*fits || (kind != INSTANT && kind != DURATION_BEGIN && kind != DURATION_END))
-        return true;
-    const uint8_t event = meaning(r, category, name, kind);
+    struct event ev;
+    if (take_event(r, x, &ev) != 0)
+        return BEYOND;
+    const uint8_t event = meaning(&ev);
     if (event == NO)
-        return true;
+        return 0;
     r->speaks = true;
-    struct item *i = add(r, event, time, x, t);
+    const struct read_fxt_value *id = find_arg(ev.arg, ev.args, "id"),
+                                *cc = find_arg(ev.arg, ev.args, "cc"),
+                                *message = find_arg(ev.arg, ev.args, "message"),
+                                *cpu = find_arg(ev.arg, ev.args, "cpu"),
+                                *parent = find_arg(ev.arg, ev.args, "parent"),
+                                *type = find_arg(ev.arg, ev.args, "type");
+    struct item *i = add(r, event, ev.ticks, x, ev.thread.tid, message ? message->text : ev.name);
     if (!i)
-        return false;
-    const struct arg *id = find_arg(r, arg, args, "id"), *cc = find_arg(r, arg, args, "cc"),
-                     *message = find_arg(r, arg, args, "message"),
-                     *cpu = find_arg(r, arg, args, "cpu"),
-                     *parent = find_arg(r, arg, args, "parent");
-    i->item.id = id ? id->value : parent ? parent->value : i->fiber;
-    i->item.other = cc ? cc->value : WEFT_ID_LOOP;
-    if (cpu && cpu->value < RINGS_MAX)
+        return WEFT_E_NOMEM;
+    i->item.id = id ? (uint64_t)id->value : parent ? (uint64_t)parent->value : i->fiber;
+    i->item.other = cc ? (uint64_t)cc->value : WEFT_ID_LOOP;
+    if (cpu && (uint64_t)cpu->value < RINGS_MAX)
         i->item.ring = (uint32_t)cpu->value;
-    if (event == READ_EIO_CREATE_CC)
-        i->item.kind = (uint8_t)kind_of_context(r, find_arg(r, arg, args, "type"));
-    give_text(i, message ? message->text : name);
-    return true;
+    if (event == READ_EIO_CREATE_CC && type)
+        i->item.kind = read_eio_kind(type->text.text, type->text.size);
+    return 0;
 }
 
 /* A fiber starts to run on a ring; the format calls this "thread wakeup". */
-static bool on_scheduling(struct fxt *r, const struct record *x, bool *fits)
+static int on_scheduling(struct fxt *r, struct record *x)
 {
-    if (x->head >> 60 != WAKEUP)
-        return true;
-    *fits = x->end - x->at >= 16;
     const unsigned cpu = x->head >> 20 & 0xffff;
-    if (!*fits || cpu >= RINGS_MAX)
-        return true;
-    struct item *i = add(r, READ_EIO_FIBER, word(r, x->at), x, (struct thread){0, 4 * cpu + 1});
-    if (i)
-        i->item.id = word(r, x->at + 8);
-    return i != NULL;
+    uint64_t time, id;
+    if (x->head >> 60 != WAKEUP)
+        return 0;
+    if (take_word(r, x, &time) != 0 || take_word(r, x, &id) != 0)
+        return BEYOND;
+    if (cpu >= RINGS_MAX)
+        return 0;
+    struct item *i = add(r, READ_EIO_FIBER, time, x, 4 * cpu + 1, (struct read_fxt_text){0});
+    if (!i)
+        return WEFT_E_NOMEM;
+    i->item.id = id;
+    return 0;
 }
 
 /* A record with a name has no time: it is handed out with the next record that has one. */
-static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
+static int on_user_object(struct fxt *r, struct record *x)
 {
-    uint64_t at = x->at;
     struct thread t;
-    struct text name;
-    *fits = x->end - at >= 8;
-    if (!*fits)
-        return true;
-    const uint64_t id = word(r, at);
-    at += 8;
-    *fits = take_thread(r, (unsigned)(x->head >> 16) & 0xff, &at, x->end, &t) &&
-            take_string(r, (unsigned)(x->head >> 24) & 0xffff, &at, x->end, &name);
-    if (!*fits)
-        return true;
+    struct read_fxt_text name;
+    uint64_t id;
+    if (take_word(r, x, &id) != 0 || take_thread(r, x, x->head >> 16 & 0xff, &t) != 0 ||
+        take_string(r, x, x->head, 24, &name) != 0)
+        return BEYOND;
     const uint64_t before = r->items ? r->item[r->items - 1].item.time_ns : 0;
-    struct item *i = add(r, READ_EIO_NAME, before, x, t);
+    struct item *i = add(r, READ_EIO_NAME, before, x, t.tid, name);
     if (!i)
-        return false;
+        return WEFT_E_NOMEM;
     i->item.id = id;
-    give_text(i, name);
-    return true;
+    return 0;
 }
 
 /* ---- Any program ---- */
-
-static struct read_fxt_text text_of(const struct fxt *r, struct text t)
-{
-    return (struct read_fxt_text){(const char *)r->bytes + t.at, t.size};
-}
 
 /* A key for numbers that several processes may use. */
 static uint64_t key_of(uint64_t process, uint64_t number)
@@ -388,54 +390,17 @@ static uint64_t key_of(uint64_t process, uint64_t number)
     return process * UINT64_C(0x9e3779b97f4a7c15) + number;
 }
 
-/* The index of the thread's stream; NONE: no memory. */
+/* The index of the thread's stream; UINT32_MAX: no memory. */
 static uint32_t stream_of(struct fxt *r, struct thread t)
 {
     uint32_t *place = weft_idmap_at(r->stream, key_of(t.pid, t.tid));
-    if (!place)
+    if (!place || !weft_reserve(&r->facts, r->rings, &r->facts_room, sizeof *r->facts))
         return UINT32_MAX;
     if (*place == WEFT_IDMAP_NONE) {
-        if (!weft_reserve(&r->facts, r->rings, &r->facts_room, sizeof *r->facts))
-            return UINT32_MAX;
-        struct weft_stream_facts *f = &r->facts[r->rings];
-        *f = (struct weft_stream_facts){.number = r->rings, .thread = (uint32_t)t.tid};
         *place = r->rings++;
+        r->facts[*place] = (struct weft_stream_facts){.number = *place, .thread = (uint32_t)t.tid};
     }
     return *place;
-}
-
-static struct read_fxt_value value_of(const struct fxt *r, const struct arg *a)
-{
-    struct read_fxt_value v = {.name = text_of(r, a->name), .text = text_of(r, a->text)};
-    v.type = READ_FXT_UNSIGNED;
-    v.value = (int64_t)a->value;
-    switch (a->type) {
-    case ARG_INT32:
-        v.type = READ_FXT_NUMBER;
-        v.value = (int32_t)(uint32_t)a->value;
-        break;
-    case ARG_INT64:
-        v.type = READ_FXT_NUMBER;
-        break;
-    case ARG_UINT32:
-    case ARG_UINT64:
-    case ARG_POINTER:
-    case ARG_KOID:
-        break;
-    case ARG_BOOL:
-        v.value = (int64_t)(a->value & 1);
-        break;
-    case ARG_DOUBLE:
-        v.type = READ_FXT_REAL;
-        memcpy(&v.real, &a->value, sizeof v.real);
-        break;
-    case ARG_STRING:
-        v.type = READ_FXT_TEXT;
-        break;
-    default:
-        v.type = READ_FXT_NOTHING;
-    }
-    return v;
 }
 
 static uint64_t ns_of(const struct fxt *r, uint64_t ticks)
@@ -443,125 +408,118 @@ static uint64_t ns_of(const struct fxt *r, uint64_t ticks)
     return r->hz == 1000000000 ? ticks : wide_scaled(ticks, 1000000000, r->hz);
 }
 
-static bool add_item(struct fxt *r, const struct read_span_item *item)
+static int add_item(struct fxt *r, const struct read_span_item *item)
 {
     if (!weft_reserve(&r->span_item, r->span_items, &r->span_room, sizeof *r->span_item))
-        return false;
+        return WEFT_E_NOMEM;
     r->span_item[r->span_items++] = *item;
-    return true;
+    return 0;
 }
 
-/* Returns false if there is no memory. */
-static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
+static int on_any_event(struct fxt *r, struct record *x)
 {
-    uint64_t at = x->at;
-    struct thread t;
-    struct text category, name;
-    struct arg arg[ARGS_MAX];
-    const unsigned kind = (unsigned)(x->head >> 16) & 15;
-    const bool has_id = kind == READ_FXT_COUNTER || kind >= READ_FXT_COMPLETE;
-    *fits = x->end - at >= 8;
-    if (!*fits || kind > READ_FXT_FLOW_END)
-        return true;
-    struct read_span_item item = {.order = x->offset, .kind = (uint8_t)kind};
-    item.time_ns = ns_of(r, word(r, at));
-    at += 8;
-    *fits = take_thread(r, (unsigned)(x->head >> 24) & 0xff, &at, x->end, &t) &&
-            take_string(r, (unsigned)(x->head >> 32) & 0xffff, &at, x->end, &category) &&
-            take_string(r, (unsigned)(x->head >> 48) & 0xffff, &at, x->end, &name);
-    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 20) & 15, arg) : -1;
-    *fits = args >= 0 && (!has_id || x->end - at >= 8);
-    if (!*fits)
-        return true;
-    item.stream = stream_of(r, t);
-    if (item.stream == UINT32_MAX)
-        return false;
-    item.category = text_of(r, category);
-    item.name = text_of(r, name);
-    item.id = has_id ? key_of(t.pid, word(r, at)) : 0;
-    item.arg = r->values;
-    item.args = (uint32_t)args;
-    for (int i = 0; i < args; i++) {
-        if (!weft_reserve(&r->value, r->values, &r->value_room, sizeof *r->value))
-            return false;
-        r->value[r->values++] = value_of(r, &arg[i]);
-    }
-    if (kind != READ_FXT_COMPLETE)
+    struct event ev;
+    uint64_t id = 0;
+    if ((x->head >> 16 & 15) > READ_FXT_FLOW_END)
+        return 0;
+    if (take_event(r, x, &ev) != 0)
+        return BEYOND;
+    const bool has_id = ev.kind == READ_FXT_COUNTER || ev.kind >= READ_FXT_COMPLETE;
+    if (has_id && take_word(r, x, &id) != 0)
+        return BEYOND;
+    struct read_span_item item = {
+        .order = x->offset,
+        .kind = (uint8_t)ev.kind,
+        .time_ns = ns_of(r, ev.ticks),
+        .stream = stream_of(r, ev.thread),
+        .category = ev.category,
+        .name = ev.name,
+        .id = has_id ? key_of(ev.thread.pid, id) : 0,
+        .arg = r->values,
+        .args = ev.args,
+    };
+    if (item.stream == UINT32_MAX || !weft_reserve_all(&r->value, (uint64_t)r->values + ev.args,
+                                                       &r->value_room, sizeof *r->value))
+        return WEFT_E_NOMEM;
+    memcpy(r->value + r->values, ev.arg, ev.args * sizeof *ev.arg);
+    r->values += ev.args;
+    if (ev.kind != READ_FXT_COMPLETE)
         return add_item(r, &item);
     struct read_span_item end = item;
-    const uint64_t until = ns_of(r, word(r, at));
+    const uint64_t until = ns_of(r, id);
     end.time_ns = until > item.time_ns ? until : item.time_ns;
     end.kind = READ_FXT_COMPLETE_END;
     end.args = 0;
     end.empty = item.empty = end.time_ns == item.time_ns;
     item.id = end.time_ns; /* of two that begin at the same time, the longer one is the outer one */
-    return add_item(r, &item) && add_item(r, &end);
+    const int rc = add_item(r, &item);
+    return rc < 0 ? rc : add_item(r, &end);
 }
 
 /* The name of a thread. */
-static bool on_any_object(struct fxt *r, const struct record *x, bool *fits)
+static int on_any_object(struct fxt *r, struct record *x)
 {
-    uint64_t at = x->at, process = 0;
-    struct text name;
-    struct arg arg[ARGS_MAX];
-    *fits = x->end - at >= 8;
-    if (!*fits || (x->head >> 16 & 0xff) != KERNEL_THREAD)
-        return true;
-    const uint64_t koid = word(r, at);
-    at += 8;
-    *fits = take_string(r, (unsigned)(x->head >> 24) & 0xffff, &at, x->end, &name);
-    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 40) & 15, arg) : -1;
-    *fits = args >= 0;
-    for (int i = 0; i < args; i++)
-        if (text_is(r, arg[i].name, "process"))
-            process = arg[i].value;
-    const uint32_t stream = *fits ? stream_of(r, (struct thread){process, koid}) : 0;
-    if (!*fits || stream == UINT32_MAX)
-        return !*fits;
+    uint64_t koid;
+    struct read_fxt_text name;
+    struct read_fxt_value arg[READ_FXT_ARGS_MAX];
+    const unsigned args = x->head >> 40 & 15;
+    if ((x->head >> 16 & 0xff) != KERNEL_THREAD)
+        return 0;
+    if (take_word(r, x, &koid) != 0 || take_string(r, x, x->head, 24, &name) != 0 ||
+        take_args(r, x, args, arg) != 0)
+        return BEYOND;
+    const struct read_fxt_value *process = find_arg(arg, args, "process");
+    const uint32_t stream =
+        stream_of(r, (struct thread){process ? (uint64_t)process->value : 0, koid});
+    if (stream == UINT32_MAX)
+        return WEFT_E_NOMEM;
     struct weft_stream_facts *f = &r->facts[stream];
-    const size_t size = name.size < sizeof f->name - 1 ? name.size : sizeof f->name - 1;
     memset(f->name, 0, sizeof f->name);
-    memcpy(f->name, r->bytes + name.at, size);
-    return true;
+    memcpy(f->name, name.text, name.size < sizeof f->name - 1 ? name.size : sizeof f->name - 1);
+    return 0;
 }
 
-static bool on_record(struct fxt *r, const struct record *x, bool *fits)
+static int on_record(struct fxt *r, struct record *x)
 {
-    *fits = true;
+    const uint64_t left = x->end - x->at;
     switch (x->head & 15) {
     case STRING: {
         const unsigned number = x->head >> 16 & 0x7fff, size = x->head >> 32 & 0x7fff;
-        *fits = size <= x->end - x->at;
-        return !*fits || !number || name_string(r, number, (struct text){x->at, size});
+        if (size > left)
+            return BEYOND;
+        return number ? set_name(r, name_key(r, number, false),
+                                 (union named){.string = {(const char *)r->bytes + x->at, size}})
+                      : 0;
     }
-    case THREAD:
-        *fits = x->end - x->at >= 16;
-        if (*fits && !r->common.facts.process.pid)
-            r->common.facts.process.pid = (uint32_t)word(r, x->at);
-        return !*fits || name_thread(r, x->head >> 16 & 0xff,
-                                     (struct thread){word(r, x->at), word(r, x->at + 8)});
+    case THREAD: {
+        struct thread t;
+        if (take_thread(r, x, 0, &t) != 0)
+            return BEYOND;
+        if (!r->common.facts.process.pid)
+            r->common.facts.process.pid = (uint32_t)t.pid;
+        return set_name(r, name_key(r, x->head >> 16 & 0xff, true), (union named){.thread = t});
+    }
     case METADATA: {
         const unsigned type = x->head >> 16 & 15;
         if (type == PROVIDER_INFO || type == PROVIDER_SECTION)
             r->provider = (uint32_t)(x->head >> 20);
-        return true;
+        return 0;
     }
     case INITIALIZATION:
-        *fits = x->end - x->at >= 8;
-        if (*fits && word(r, x->at))
+        if (left >= 8 && word(r, x->at))
             r->hz = word(r, x->at);
-        return true;
+        return left < 8 ? BEYOND : 0;
     case EVENT:
-        return r->any ? on_any_event(r, x, fits) : on_event(r, x, fits);
+        return r->any ? on_any_event(r, x) : on_event(r, x);
     case USER_OBJECT:
-        return r->any || on_user_object(r, x, fits);
+        return r->any ? 0 : on_user_object(r, x);
     case SCHEDULING:
-        return r->any || on_scheduling(r, x, fits);
+        return r->any ? 0 : on_scheduling(r, x);
     case KERNEL_OBJECT: /* for Eio's threads the number gives the name */
-        return !r->any || on_any_object(r, x, fits);
+        return r->any ? on_any_object(r, x) : 0;
     default:
         r->common.facts.unknown_packets++;
-        return true;
+        return 0;
     }
 }
 
@@ -573,7 +531,6 @@ static int read_records(struct fxt *r, struct weft_error *err)
         const uint64_t left = r->size - at, head = left >= 8 ? word(r, at) : 0,
                        size = (head >> 4 & 0xfff) * 8;
         struct record x = {.at = at + 8, .end = at + size, .head = head, .offset = at};
-        bool fits = true;
         if (size < 8 || size > left) {
             const bool cut = left < 8 || size > left;
             read_reader_problem(&r->common, at, left,
@@ -582,9 +539,10 @@ static int read_records(struct fxt *r, struct weft_error *err)
                                 (unsigned long long)left);
             break;
         }
-        if (!on_record(r, &x, &fits))
-            return weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its events");
-        if (!fits)
+        const int rc = on_record(r, &x);
+        if (rc < 0)
+            return weft_error_set(err, rc, at, "out of memory for its events");
+        if (rc == BEYOND)
             read_reader_problem(&r->common, at, size,
                                 "what a record holds goes beyond its %llu bytes; left out",
                                 (unsigned long long)size);
@@ -596,9 +554,8 @@ static int read_records(struct fxt *r, struct weft_error *err)
 static int by_time(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->item.time_ns != y->item.time_ns)
-        return x->item.time_ns < y->item.time_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    WEFT_ORDER(x->item.time_ns, y->item.time_ns);
+    return weft_order(x->order, y->order);
 }
 
 /* Finds out which ring a fiber's events belong to: the one on which it ran last. This goes by the
@@ -643,15 +600,12 @@ static int rank(const struct read_span_item *x)
 static int by_time_and_rank(const void *a, const void *b)
 {
     const struct read_span_item *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    if (rank(x) != rank(y))
-        return rank(x) - rank(y);
-    if (rank(x) == 1 && x->id != y->id)
-        return x->id > y->id ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    return x->kind - y->kind; /* both ends of an empty one */
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    WEFT_ORDER(rank(x), rank(y));
+    if (rank(x) == 1)
+        WEFT_ORDER(y->id, x->id);
+    WEFT_ORDER(x->order, y->order);
+    return weft_order(x->kind, y->kind); /* both ends of an empty one */
 }
 
 /* Nothing in the file is Eio's: reads it again, as the trace of any program. */
@@ -663,7 +617,7 @@ static int read_any(struct fxt *r, struct weft_error *err)
     r->common.facts.unknown_packets = 0;
     free(r->facts);
     r->facts = NULL;
-    r->strings = r->threads = r->provider = 0;
+    r->names = r->provider = 0;
     weft_idmap_free(r->number);
     r->number = weft_idmap_new();
     r->stream = weft_idmap_new();
@@ -742,8 +696,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
     if (r->any)
         return next_of_any(r, err);
     for (; n + READ_EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
-        struct read_eio_item *x = &r->item[r->at].item;
-        x->text = (const char *)r->bytes + r->item[r->at].text_at;
+        const struct read_eio_item *x = &r->item[r->at].item;
         const int told = read_eio_tell(r->eio, common->batch + n, x, NULL);
         if (told < 0)
             return weft_error_set(err, told, r->item[r->at].order,
@@ -765,8 +718,7 @@ static void fini(struct weft_reader *common)
     struct fxt *r = (struct fxt *)common;
     free(r->bytes);
     weft_idmap_free(r->number);
-    free(r->string);
-    free(r->thread);
+    free(r->name);
     free(r->item);
     free(r->facts);
     free(r->span_item);

@@ -106,9 +106,7 @@ static struct weft_event *put(struct read_spans *s, enum weft_event_kind kind, u
 
 static void put_text(struct weft_event *ev, struct read_fxt_text t)
 {
-    const char *end = t.text ? memchr(t.text, '\0', t.size) : NULL;
-    ev->text = t.text;
-    ev->text_size = end ? (uint32_t)(end - t.text) : t.text ? t.size : 0;
+    read_set_text(ev, t.text, t.size);
 }
 
 static int precision(struct read_fxt_text t, int most)

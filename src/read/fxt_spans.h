@@ -6,6 +6,7 @@
 #ifndef WEFT_READ_FXT_SPANS_H
 #define WEFT_READ_FXT_SPANS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "format/events.h"

@@ -53,6 +53,13 @@ struct weft_reader {
     struct weft_event batch[WEFT_BATCH];
 };
 
+/* Gives the event a text of at most size bytes, which ends at its first NUL. */
+static inline void read_set_text(struct weft_event *ev, const char *text, uint32_t size)
+{
+    ev->text = text;
+    ev->text_size = text ? (uint32_t)strnlen(text, size) : 0;
+}
+
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"
 
