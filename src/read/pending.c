@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/idmap.h"
 #include "format/listed.h"
 #include "read/weft.h"
 
@@ -35,68 +36,58 @@ struct home {
     uint32_t created; /* how many of them were seen to be created */
 };
 
-/* A promise of which the recorder says when it was created, or that it has ended. */
-struct told_of {
-    uint64_t id;
-    bool seen; /* an event says the same */
+/* What is known about a promise besides the ended bytes of its home. */
+enum {
+    HAS_CELL = 1 << 0,
+    OPEN = 1 << 1,     /* a cell says that it is pending */
+    ON_ROLL = 1 << 2,  /* … and so does the roll; only if that was read */
+    RESOLVED = 1 << 3, /* a cell says that it has ended, and it has no home here */
+    KEPT = 1 << 4,     /* a cell says when it was created; only if numbers are the program's own */
+    BORN = 1 << 5,     /* the last event about it says the same */
+    CREATED = 1 << 6,  /* … or an event */
+    ENDED = 1 << 7,    /* an event, or a cell's note, says so */
+    OVER = 1 << 8,     /* an event says so */
 };
 
-/* Numbers; sorted when they are complete. */
-struct ids {
-    uint64_t *id, count;
-    uint32_t room;
+struct promise {
+    uint64_t id;
+    uint32_t flags;
 };
 
 struct endings {
     struct home *home;
     uint64_t homes, last; /* last: the home that was asked for last */
-    /* for each home, count bits: the promise has ended, and no event has said so yet */
-    uint64_t *bits;
-    struct weft_table table; /* of the homes, by base */
-    uint64_t seed;
-    struct ids became; /* promises with a home that became others */
-    uint32_t count;    /* of each home; a power of two */
-    unsigned shift;    /* log2 of count */
+    /* for each home, count bits: the promise has ended, and no event has said so yet; it became
+     * another one */
+    uint64_t *bits, *became;
+    struct weft_idmap *by_base; /* the homes */
+    uint32_t count;             /* of each home; a power of two */
+    unsigned shift;             /* log2 of count */
 
-    struct told_of *resolved; /* sorted by id */
-    uint64_t resolveds;
-    struct told_of *kept; /* … created by a cell, if numbers are the program's own */
-    uint64_t kepts;
+    struct promise *promise;
+    struct weft_idmap *ids; /* of these */
+    uint32_t promises, room;
+    uint64_t told; /* how many are RESOLVED or KEPT */
 
     uint64_t first,
         /* numbers from first up to, but not including, end certainly belong to this recording */
         end;
     uint64_t ns; /* the time when they ended, estimated */
     /* what to look at next when all events have been handed out */
-    uint64_t next_number, next_resolved;
+    uint64_t next_number;
+    uint32_t next_resolved, next_created;
 
-    bool own;          /* numbers are the program's own: */
-    struct ids listed; /* … those that are pending, */
-    bool concludes;    /* … and these are all of them, so that every other one has ended: */
-    struct ids created, ended;
-    uint64_t next_created;
-    bool sorted;
-};
-
-/* A packet, found by the lower bits of its sequence number. */
-struct present {
-    uint32_t low;
-    uint64_t begin_ticks;
+    bool unsure;    /* there are numbers of the program's own, */
+    bool own;       /* … and it is known which of them are pending, */
+    bool concludes; /* … all of them, so that every other one has ended */
 };
 
 #define LOW ((1u << WEFT_NOTE_BITS) - 1)
 
-/* For is_told. */
-struct telling {
-    struct endings *e;
-    const struct cells *c; /* sorted by id */
-};
-
 /* What is needed only until the events are made. */
 struct loading {
-    struct cells c;          /* sorted by id */
-    struct present *present; /* sorted, each low once */
-    uint64_t presents;
+    struct cells c;             /* sorted by id */
+    struct weft_idmap *present; /* the packets, by the lower bits of their sequence numbers */
     bool complete; /* promises of which nothing else is known have been resolved */
 };
 
@@ -107,21 +98,6 @@ static int no_memory(struct weft_error *err)
 
 /* ---- Endings ---- */
 
-static uint64_t hash_of(const void *home, uint32_t i, uint64_t seed)
-{
-    return weft_mix(((const struct home *)home)[i].base, seed);
-}
-
-static bool has_base(const void *home, uint32_t i, const void *base)
-{
-    return ((const struct home *)home)[i].base == *(const uint64_t *)base;
-}
-
-static uint32_t *slot_of(const struct endings *e, uint64_t base)
-{
-    return weft_table_find(&e->table, weft_mix(base, e->seed), has_base, e->home, &base);
-}
-
 /* The home of a promise; NULL if it has none here. */
 static inline struct home *home_of(struct endings *e, uint64_t id)
 {
@@ -129,53 +105,57 @@ static inline struct home *home_of(struct endings *e, uint64_t id)
         return NULL;
     if (id - e->home[e->last].base < e->count)
         return &e->home[e->last];
-    uint32_t at = *slot_of(e, ((id - 1) & ~(uint64_t)(e->count - 1)) + 1);
-    if (!at)
+    uint32_t at = weft_idmap_seek(e->by_base, ((id - 1) & ~(uint64_t)(e->count - 1)) + 1);
+    if (at == WEFT_IDMAP_NONE)
         return NULL;
-    e->last = at - 1;
-    return &e->home[e->last];
+    e->last = at;
+    return &e->home[at];
 }
 
-static int by_id(const void *a, const void *b)
+/* Where the bits of a promise with that home are. */
+static uint64_t word_of(const struct endings *e, const struct home *h, uint64_t id)
 {
-    return weft_order_u64(a, b); /* all of these structs begin with the number */
+    return (uint64_t)(h - e->home) * (e->count / 64) + (id - h->base) / 64;
 }
 
-static bool add_id(struct ids *s, uint64_t id)
+static struct promise *promise_of(const struct endings *e, uint64_t id)
 {
-    if (!weft_reserve(&s->id, s->count, &s->room, sizeof *s->id))
-        return false;
-    s->id[s->count++] = id;
+    const uint32_t at = e->promises ? weft_idmap_seek(e->ids, id) : WEFT_IDMAP_NONE;
+    return at == WEFT_IDMAP_NONE ? NULL : &e->promise[at];
+}
+
+static bool is_any(const struct endings *e, uint64_t id, uint32_t flags)
+{
+    const struct promise *p = promise_of(e, id);
+    return p && p->flags & flags;
+}
+
+static bool add_flags(struct endings *e, uint64_t id, uint32_t flags)
+{
+    struct promise *p = promise_of(e, id);
+    if (!p) {
+        if (!weft_reserve(&e->promise, e->promises, &e->room, sizeof *e->promise) ||
+            !weft_idmap_put(e->ids, id, e->promises))
+            return false;
+        p = &e->promise[e->promises++];
+        *p = (struct promise){.id = id};
+    }
+    e->told += (flags & (RESOLVED | KEPT)) != 0;
+    p->flags |= flags;
     return true;
 }
 
-static void sort_ids(struct ids *s)
-{
-    if (s->count)
-        qsort(s->id, s->count, sizeof *s->id, by_id);
-}
-
 /* A roll_use_fn. */
-static bool list_id(void *data, uint64_t id)
+static bool add_listed(void *endings, uint64_t word)
 {
-    return add_id(data, id);
-}
-
-static bool has_id(const struct ids *s, uint64_t id)
-{
-    return s->count && bsearch(&id, s->id, s->count, sizeof *s->id, by_id);
-}
-
-static struct told_of *find_told_of(struct told_of *all, uint64_t count, uint64_t id)
-{
-    return count ? bsearch(&id, all, count, sizeof *all, by_id) : NULL;
+    return add_flags(endings, word >> WEFT_ROLL_SORT_BITS, ON_ROLL);
 }
 
 /* A promise on the roll may have got its cell after the packet that created it was read. */
 bool read_pending_was_created(const struct endings *e, uint64_t id)
 {
-    const struct told_of *kept = e ? find_told_of(e->kept, e->kepts, id) : NULL;
-    return kept && kept->seen;
+    const struct promise *p = e ? promise_of(e, id) : NULL;
+    return p && p->flags & KEPT && p->flags & BORN;
 }
 
 bool read_pending_see(struct endings *e, const struct weft_event *ev)
@@ -186,22 +166,19 @@ bool read_pending_see(struct endings *e, const struct weft_event *ev)
     struct home *h = home_of(e, id);
     if (h) {
         uint32_t i = (uint32_t)(id - h->base);
-        uint64_t at = (uint64_t)(h - e->home) * (e->count / 64) + i / 64;
         if (!creates)
-            e->bits[at] &= ~(UINT64_C(1) << i % 64);
+            e->bits[word_of(e, h, id)] &= ~(UINT64_C(1) << i % 64);
         else if (h->created <= i)
             h->created = i + 1;
-    } else if (!creates) {
-        struct told_of *r = find_told_of(e->resolved, e->resolveds, id);
-        if (r)
-            r->seen = true;
+        if (!e->unsure)
+            return true;
     }
-    struct told_of *kept = find_told_of(e->kept, e->kepts, id);
-    if (kept)
-        kept->seen = creates;
-    if (!e->concludes)
-        return true;
-    return creates ? has_id(&e->listed, id) || add_id(&e->created, id) : add_id(&e->ended, id);
+    if (e->concludes && !add_flags(e, id, creates ? CREATED : OVER))
+        return false;
+    struct promise *p = promise_of(e, id);
+    if (p)
+        p->flags = creates ? p->flags | BORN : (p->flags | ENDED) & ~(uint32_t)BORN;
+    return true;
 }
 
 bool read_pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
@@ -221,21 +198,17 @@ bool read_pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
             return true;
         }
     }
-    while (e->next_resolved < e->resolveds) {
-        const struct told_of *r = &e->resolved[e->next_resolved++];
-        if (!r->seen) {
-            *id = r->id;
-            *ns = e->ns;
+    *ns = e->ns;
+    while (e->next_resolved < e->promises) {
+        const struct promise *p = &e->promise[e->next_resolved++];
+        *id = p->id;
+        if ((p->flags & (RESOLVED | ENDED)) == RESOLVED)
             return true;
-        }
     }
-    if (!e->sorted)
-        sort_ids(&e->ended);
-    e->sorted = true;
-    while (e->next_created < e->created.count) {
-        *id = e->created.id[e->next_created++];
-        *ns = e->ns;
-        if (!has_id(&e->ended, *id))
+    while (e->next_created < e->promises && e->concludes) {
+        const struct promise *p = &e->promise[e->next_created++];
+        *id = p->id;
+        if ((p->flags & (CREATED | OVER | OPEN | ON_ROLL)) == CREATED)
             return true;
     }
     return false;
@@ -247,13 +220,10 @@ static void free_endings(struct endings *e)
         return;
     free(e->home);
     free(e->bits);
-    weft_table_drop(&e->table);
-    free(e->resolved);
-    free(e->kept);
-    free(e->became.id);
-    free(e->listed.id);
-    free(e->created.id);
-    free(e->ended.id);
+    free(e->became);
+    weft_idmap_free(e->by_base);
+    free(e->promise);
+    weft_idmap_free(e->ids);
     free(e);
 }
 
@@ -275,31 +245,28 @@ static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
     return p->ended_count > 0;
 }
 
-/* Adds to the list the promises that became others; word holds 8 ended bytes. */
-static bool list_became(struct ids *became, uint64_t id, uint64_t word)
+/* The lowest bit of each of 8 bytes, as 8 bits. */
+static uint64_t gather(uint64_t word)
 {
-    for (unsigned i = 0; i < 8 && word & UINT64_C(0x0202020202020202); i++, word >>= 8)
-        if ((word & WEFT_BYTE_BECAME) == WEFT_BYTE_BECAME && !add_id(became, id + i))
-            return false;
-    return true;
+    return (word & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
 }
 
 /* Turns a packet's ended bytes into bits. */
-static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bits, uint32_t count,
+static int read_ended(struct weft_file *f, const struct packet *p, const struct home *h,
                       struct weft_error *err)
 {
-    uint64_t offset = p->offset + p->ended_at, word;
-    for (uint32_t at = 0; at < count;) {
-        size_t size = count - at < BLOCK ? count - at : BLOCK;
+    struct endings *e = f->pending_events.endings;
+    const uint64_t offset = p->offset + p->ended_at, first = word_of(e, h, h->base);
+    _Static_assert(WEFT_BYTE_BECAME == 3, "both bits");
+    for (uint32_t at = 0; at < e->count;) {
+        size_t size = e->count - at < BLOCK ? e->count - at : BLOCK;
         int rc = read_filled(&f->common.input, f->window, size, offset + at, err);
         if (rc < 0)
             return rc;
         for (size_t i = 0; i < size; i += 8, at += 8) {
-            memcpy(&word, f->window + i, 8);
-            if (!list_became(&f->pending_events.endings->became, p->base + at, word))
-                return no_memory(err);
-            word = (word & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
-            bits[at / 64] |= word << at % 64;
+            const uint64_t word = format_u64(f->window + i);
+            e->bits[first + at / 64] |= gather(word) << at % 64;
+            e->became[first + at / 64] |= gather(word & word >> 1) << at % 64;
         }
     }
     return 0;
@@ -332,10 +299,11 @@ static bool make_homes(struct weft_file *f, struct endings *e)
         e->shift++;
     if (homes > UINT32_MAX / 4)
         return false;
-    e->seed = weft_seed();
     e->home = calloc(homes, sizeof *e->home);
     e->bits = calloc(homes, e->count / 8);
-    return e->home && e->bits;
+    e->became = calloc(homes, e->count / 8);
+    e->by_base = weft_idmap_new();
+    return e->home && e->bits && e->became && e->by_base;
 }
 
 /* Each packet takes the next numbers when it is begun. So before the recording, the process had
@@ -371,61 +339,48 @@ static void find_more(struct endings *e, const struct cells *c)
 static int load_endings(struct weft_file *f, struct endings *e, struct weft_error *err)
 {
     e->ns = first_end(f);
-    if (!make_homes(f, e))
+    e->ids = weft_idmap_new();
+    if (!e->ids || !make_homes(f, e))
         return no_memory(err);
     find_range(f, e);
     for (uint64_t i = 0; i < f->packets && e->count; i++) {
         const struct packet *p = &f->packet[i];
-        if (!p->ended_count)
+        if (!p->ended_count || weft_idmap_seek(e->by_base, p->base) != WEFT_IDMAP_NONE)
             continue;
-        if (!weft_table_reserve(&e->table, e->home, (uint32_t)e->homes, hash_of, e->seed))
+        struct home *h = &e->home[e->homes];
+        *h = (struct home){.base = p->base, .begin_ns = p->begin_ns};
+        if (!weft_idmap_put(e->by_base, p->base, (uint32_t)e->homes))
             return no_memory(err);
-        uint32_t *slot = slot_of(e, p->base);
-        if (*slot)
-            continue;
-        e->home[e->homes] = (struct home){.base = p->base, .begin_ns = p->begin_ns};
-        int rc = read_ended(f, p, e->bits + e->homes * (e->count / 64), e->count, err);
+        int rc = read_ended(f, p, h, err);
         if (rc < 0)
             return rc;
-        *slot = (uint32_t)++e->homes;
+        e->homes++;
     }
-    sort_ids(&e->became);
     return 0;
 }
 
 /* ---- Packets that are there ---- */
 
-static int by_low(const void *a, const void *b)
-{
-    const struct present *x = a, *y = b;
-    WEFT_ORDER(x->low, y->low);
-    return weft_order(x->begin_ticks, y->begin_ticks);
-}
-
 static bool list_present(struct weft_file *f, struct loading *l)
 {
-    l->present = calloc(f->packets + 1, sizeof *l->present);
-    if (!l->present)
-        return false;
-    for (uint64_t i = 0; i < f->packets; i++)
-        l->present[i] =
-            (struct present){(uint32_t)f->packet[i].sequence & LOW, f->packet[i].begin_ticks};
-    if (f->packets)
-        qsort(l->present, f->packets, sizeof *l->present, by_low);
-    for (uint64_t i = 0; i < f->packets; i++)
-        if (!l->presents || l->present[l->presents - 1].low != l->present[i].low)
-            l->present[l->presents++] = l->present[i];
-    return true;
+    l->present = weft_idmap_new();
+    for (uint64_t i = 0; i < f->packets && l->present; i++) {
+        uint32_t *first = weft_idmap_at(l->present, f->packet[i].sequence & LOW);
+        if (!first)
+            return false;
+        if (*first == WEFT_IDMAP_NONE || f->packet[i].begin_ticks < f->packet[*first].begin_ticks)
+            *first = (uint32_t)i;
+    }
+    return l->present;
 }
 
 /* Returns true if the packet with an event of that time is there. (Only the lower bits of its
  * sequence number are known.) */
-static bool is_present(const struct loading *l, uint32_t sequence, uint64_t ticks)
+static bool is_present(const struct weft_file *f, const struct loading *l, uint32_t sequence,
+                       uint64_t ticks)
 {
-    uint64_t low = 0, high = l->presents;
-    WEFT_SEEK(low, high, l->present[middle].low < (sequence & LOW));
-    return low < l->presents && l->present[low].low == (sequence & LOW) &&
-           l->present[low].begin_ticks <= ticks;
+    const uint32_t first = weft_idmap_seek(l->present, sequence & LOW);
+    return first != WEFT_IDMAP_NONE && f->packet[first].begin_ticks <= ticks;
 }
 
 /* ---- Events ---- */
@@ -438,36 +393,24 @@ static bool add_event(struct pending *p, struct promoted ev)
     return true;
 }
 
-static bool has_cell(const struct cells *c, uint64_t id)
-{
-    return c->knowns && bsearch(&id, c->known, c->knowns, sizeof *c->known, by_id);
-}
-
 /* Returns true if the promise that waits may be shown: a packet creates it, or it is known to be
  * pending. */
-static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
+static bool is_known(struct endings *e, const struct loading *l, uint64_t id)
 {
-    struct endings *e = f->pending_events.endings;
     if (e->own)
-        return id == WEFT_ID_LOOP || has_id(&e->listed, id);
-    return !l->complete || id == WEFT_ID_LOOP || home_of(e, id) || has_cell(&l->c, id);
-}
-
-static bool is_ended(const struct endings *e, const struct home *h, uint64_t id)
-{
-    const uint64_t i = id - h->base;
-    return e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1;
+        return id == WEFT_ID_LOOP || is_any(e, id, OPEN | ON_ROLL);
+    return !l->complete || id == WEFT_ID_LOOP || home_of(e, id) || is_any(e, id, HAS_CELL);
 }
 
 /* Returns true if a promise that others wait for is pending, or became one that may be pending. If
  * it has ended, everything that says so may have been overwritten. */
-static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id)
+static bool is_pending(struct endings *e, uint64_t id)
 {
-    struct endings *e = f->pending_events.endings;
     const struct home *h = home_of(e, id);
-    if (h)
-        return !is_ended(e, h, id) || has_id(&e->became, id);
-    return has_id(&e->listed, id) || has_cell(&l->c, id);
+    if (!h)
+        return is_any(e, id, e->own ? HAS_CELL | OPEN | ON_ROLL : HAS_CELL);
+    const uint64_t at = word_of(e, h, id);
+    return (~e->bits[at] | e->became[at]) >> (id - h->base) % 64 & 1;
 }
 
 static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hint)
@@ -479,38 +422,53 @@ static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hin
 static bool add_note(struct weft_file *f, const struct loading *l, const struct known *k,
                      unsigned n, uint64_t *hint)
 {
+    struct endings *e = f->pending_events.endings;
     const struct weft_pending_cell *c = &k->cell;
-    uint32_t kind = c->note_tag[n] >> WEFT_NOTE_BITS;
-    uint64_t other = c->note_other[n];
-    struct promoted ev = {.id = k->id, .other = other, .stream = WEFT_STREAM_NONE};
-    if (is_present(l, c->note_tag[n], c->note_ticks[n]) ||
-        (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other)))
+    const uint64_t other = c->note_other[n];
+    const uint32_t kind = c->note_tag[n] >> WEFT_NOTE_BITS;
+    struct promoted ev = {
+        .id = k->id, .other = other, .stream = WEFT_STREAM_NONE, .kind = (uint8_t)kind};
+    if (is_present(f, l, c->note_tag[n], c->note_ticks[n]))
         return true;
-    if (kind == WEFT_EVENT_BECOMES) {
-        ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
-        ev.kind = WEFT_EVENT_BECOMES;
-        ev.order = 3;
-        ev.ns = time_of(f, c->note_ticks[n], hint);
-        return read_pending_see(f->pending_events.endings,
-                                &(struct weft_event){.a = k->id, .b = other, .kind = ev.kind}) &&
-               add_event(&f->pending_events, ev);
-    }
-    if (kind == WEFT_NOTE_WAITS_FOR) {
-        ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
-        if (!is_pending(f, l, other))
+    switch (kind) {
+    case WEFT_EVENT_NOTIFIES:
+        break;
+    case WEFT_EVENT_TRY_READ:
+        if (!is_known(e, l, other))
             return true;
-        kind = WEFT_EVENT_TRY_READ;
+        break;
+    case WEFT_EVENT_LABEL:
+        if (!other || other >= WEFT_STRING_INLINE)
+            return true;
+        ev.text = (uint32_t)other;
+        break;
+    case WEFT_NOTE_WAITS_FOR:
+        if (!is_pending(e, other))
+            return true;
+        ev.kind = WEFT_EVENT_TRY_READ;
+        ev.id = other;
+        ev.other = k->id;
+        break;
+    case WEFT_EVENT_BECOMES:
+        if (!read_pending_see(e, &(struct weft_event){.a = k->id, .b = other, .kind = ev.kind}))
+            return false;
+        ev.id = other;
+        ev.other = k->id;
+        break;
+    default:
+        return true;
     }
-    if (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES)
-        return true;
-    if (kind == WEFT_EVENT_LABEL)
-        ev.text = other < WEFT_STRING_INLINE ? (uint32_t)other : 0;
-    if (kind == WEFT_EVENT_LABEL && !ev.text)
-        return true;
-    ev.kind = (uint8_t)kind;
     ev.order = 3; /* not its place in the cell: another cell may have the same event */
     ev.ns = time_of(f, c->note_ticks[n], hint);
     return add_event(&f->pending_events, ev);
+}
+
+static bool add_mark(struct pending *p, struct promoted ev, bool marked, uint8_t kind,
+                     uint8_t order)
+{
+    ev.kind = kind;
+    ev.order = order;
+    return !marked || add_event(p, ev);
 }
 
 /* Turns a cell into events. If a packet creates the promise, its marks come last (late). */
@@ -518,37 +476,24 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
 {
     const struct weft_pending_cell *c = &k->cell;
     struct pending *p = &f->pending_events;
+    struct endings *e = p->endings;
     uint64_t hint = 0;
-    bool unborn = c->flags & WEFT_PENDING_UNBORN;
-    struct promoted ev = {.id = k->id, .other = c->creator, .stream = WEFT_STREAM_NONE};
-    bool late = unborn || k->again || is_present(l, c->packet, c->created_ticks);
-    if (!late) {
-        ev.ns = time_of(f, c->created_ticks, &hint);
-        ev.kind = WEFT_EVENT_CREATES;
-        ev.site = c->site < WEFT_STRING_INLINE ? c->site : 0;
-        ev.text = c->text < WEFT_STRING_INLINE ? c->text : 0;
-        ev.stream = read_streams_find(&f->streams, c->stream);
-        if (!add_event(p, ev))
-            return false;
-        if (p->endings->kept)
-            p->endings->kept[p->endings->kepts++] = (struct told_of){.id = k->id};
-    }
-    ev.site = ev.text = 0;
-    ev.stream = WEFT_STREAM_NONE;
-    if (late)
-        ev.ns = UINT64_MAX;
-    if (c->flags & WEFT_PENDING_SHOULD_RESOLVE) {
-        ev.kind = WEFT_EVENT_SHOULD_RESOLVE;
-        ev.order = 1;
-        if (!add_event(p, ev))
-            return false;
-    }
-    if (c->flags & WEFT_PENDING_BACKGROUND) {
-        ev.kind = WEFT_EVENT_BACKGROUND;
-        ev.order = 2;
-        if (!add_event(p, ev))
-            return false;
-    }
+    const bool late = c->flags & WEFT_PENDING_UNBORN || k->again ||
+                      is_present(f, l, c->packet, c->created_ticks);
+    struct promoted ev = {.id = k->id,
+                          .ns = late ? UINT64_MAX : time_of(f, c->created_ticks, &hint),
+                          .other = c->creator,
+                          .stream = WEFT_STREAM_NONE},
+                    created = ev;
+    created.kind = WEFT_EVENT_CREATES;
+    created.site = c->site < WEFT_STRING_INLINE ? c->site : 0;
+    created.text = c->text < WEFT_STRING_INLINE ? c->text : 0;
+    created.stream = read_streams_find(&f->streams, c->stream);
+    if (!late && (!add_event(p, created) || (e->unsure && !add_flags(e, k->id, KEPT))))
+        return false;
+    if (!add_mark(p, ev, c->flags & WEFT_PENDING_SHOULD_RESOLVE, WEFT_EVENT_SHOULD_RESOLVE, 1) ||
+        !add_mark(p, ev, c->flags & WEFT_PENDING_BACKGROUND, WEFT_EVENT_BACKGROUND, 2))
+        return false;
     for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
         if (c->note_tag[n] && !add_note(f, l, k, n, &hint))
             return false;
@@ -578,22 +523,6 @@ static void sort_events(struct pending *p)
     p->events = kept;
 }
 
-/* Lists the promises that the recorder knew to have ended. If their home is there, its bits answer
- * this, as for all others. */
-static bool list_resolved(struct endings *e, const struct loading *l)
-{
-    uint64_t marked = 0;
-    for (uint64_t i = 0; i < l->c.knowns; i++)
-        marked += l->c.known[i].resolved;
-    e->resolved = calloc(marked + 1, sizeof *e->resolved);
-    if (!e->resolved)
-        return false;
-    for (uint64_t i = 0; i < l->c.knowns; i++)
-        if (l->c.known[i].resolved && !l->c.known[i].again && !home_of(e, l->c.known[i].id))
-            e->resolved[e->resolveds++] = (struct told_of){.id = l->c.known[i].id};
-    return true;
-}
-
 static int by_cell(const void *a, const void *b)
 {
     const struct known *x = a, *y = b;
@@ -613,121 +542,86 @@ static uint64_t link_of(const struct weft_pending_cell *c)
 
 /* What all cells of a promise say, taken together. */
 struct told {
-    uint64_t id;
     uint64_t link;  /* what it became, or 0 */
     uint64_t cells; /* how many there are */
     bool resolved;  /* all of them say that it has ended */
 };
 
-/* What is known about promises. */
-struct known_ids {
-    struct told *told; /* by id */
-    uint64_t tolds;
-    struct ids roll;
-    uint64_t first;
-    bool sure; /* others, from first on, are known to have ended */
-};
-
-/* Combines what the cells say. They are sorted by id. */
-static void find_told(struct known_ids *known, const struct cells *c)
+/* k: the first of them. The cells are sorted by id. */
+static struct told tell(const struct cells *c, const struct known *k)
 {
-    for (uint64_t i = 0; i < c->knowns; i++) {
-        const struct known *k = &c->known[i];
-        if (!i || k->id != c->known[i - 1].id)
-            known->told[known->tolds++] = (struct told){.id = k->id, .resolved = true};
-        struct told *t = &known->told[known->tolds - 1];
-        t->link = t->link ? t->link : link_of(&k->cell);
-        t->resolved &= k->resolved;
-        t->cells++;
+    struct told t = {.resolved = true};
+    for (const uint64_t id = k->id; k < c->known + c->knowns && k->id == id; k++, t.cells++) {
+        t.link = t.link ? t.link : link_of(&k->cell);
+        t.resolved &= k->resolved;
     }
+    return t;
 }
 
-/* Returns true if the promise, or what it became, ended so long ago that nothing about it is
- * left. */
-static bool is_gone(struct endings *e, const struct known_ids *known, uint64_t id)
+/* Returns true if the promise, or what it became, ended so long ago that nothing about it is left.
+ * first: if nothing is known about a promise with this number or a later one, it has ended. */
+static bool is_gone(struct endings *e, const struct cells *c, uint64_t first, uint64_t id)
 {
-    for (unsigned i = 0; i < CHAIN_MAX; i++) {
-        const struct told *t = bsearch(&id, known->told, known->tolds, sizeof *t, by_id);
-        if (!t && home_of(e, id))
-            return false;
-        if (!t)
-            return known->sure && id != WEFT_ID_LOOP && id >= known->first &&
-                   !has_id(&known->roll, id);
-        if (t->resolved || !t->link)
-            return false;
-        id = t->link;
+    for (unsigned i = 0; i < CHAIN_MAX && id; i++) {
+        uint64_t low = 0, high = c->knowns;
+        WEFT_SEEK(low, high, c->known[middle].id < id);
+        if (low == c->knowns || c->known[low].id != id)
+            return !home_of(e, id) && id != WEFT_ID_LOOP && id >= first && !is_any(e, id, ON_ROLL);
+        const struct told t = tell(c, &c->known[low]);
+        id = t.resolved ? 0 : t.link;
     }
     return false;
 }
 
-/* Leaves out promises that became others, if those have ended. */
-static int leave_out_links(struct weft_file *f, struct loading *l, struct weft_error *err)
+/* Finds promises that became others, if those have ended. */
+static void find_gone(struct weft_file *f, struct cells *c)
 {
     struct endings *e = f->pending_events.endings;
     const struct weft_reader_facts *facts = &f->common.facts;
-    const bool listed = l->c.h.unsure & WEFT_LISTED;
-    struct known_ids known = {.first = listed ? 1 : e->first};
-    uint64_t links = 0, kept = 0, at = 0;
-    for (uint64_t i = 0; i < l->c.knowns; i++)
-        links += link_of(&l->c.known[i].cell) != 0;
-    if (!links)
-        return 0;
-    known.sure = (!(l->c.h.unsure & WEFT_UNSURE) || listed) && !facts->discarded_events &&
-                 !facts->missing_packets;
-    known.told = calloc(l->c.knowns, sizeof *known.told);
-    int rc = known.told ? read_roll_numbers(f, list_id, &known.roll, err) : no_memory(err);
-    if (rc >= 0) {
-        sort_ids(&known.roll);
-        qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
-        find_told(&known, &l->c);
+    const bool sure = (e->own || !(c->h.unsure & WEFT_UNSURE)) && !facts->discarded_events &&
+                      !facts->missing_packets;
+    const uint64_t first = !sure ? WEFT_ID_LOOP : e->own ? 1 : e->first;
+    struct told t;
+    for (struct known *k = c->known; k < c->known + c->knowns; k += t.cells) {
+        t = tell(c, k);
+        const bool gone = t.link && is_gone(e, c, first, t.link);
+        for (uint64_t i = 0; i < t.cells; i++)
+            k[i].gone = gone;
     }
-    for (uint64_t i = 0; i < known.tolds; i++) {
-        const struct told *t = &known.told[i];
-        const bool gone = t->link && is_gone(e, &known, t->link);
-        for (uint64_t n = 0; n < t->cells; n++, at++)
-            if (!gone)
-                l->c.known[kept++] = l->c.known[at];
-    }
-    l->c.knowns = rc >= 0 ? kept : l->c.knowns;
-    free(known.told);
-    free(known.roll.id);
-    return rc < 0 ? rc : 0;
 }
 
-/* Sorts the cells by number. Leaves out those whose creation should be in a packet but is in none.
- * If a promise has two cells, the first one that knows its creation gives the time. Returns the
- * number of promises. */
-static uint64_t sort_cells(struct loading *l, struct endings *e)
+/* Leaves out the cells of promises that are gone, and those whose creation should be in a packet
+ * but is in none. If a promise has two cells, the first one that knows its creation gives the time.
+ * Returns false if there is no memory. */
+static bool choose_cells(struct cells *c, struct endings *e, uint64_t *promises)
 {
-    struct cells *c = &l->c;
-    uint64_t kept = 0, promises = 0;
-    if (c->knowns)
-        qsort(c->known, c->knowns, sizeof *c->known, by_cell);
+    uint64_t kept = 0;
     for (uint64_t i = 0; i < c->knowns; i++) {
         struct known k = c->known[i];
         k.again = kept && c->known[kept - 1].id == k.id;
-        bool stray =
+        const bool stray =
             k.cell.flags & WEFT_PENDING_UNBORN && !(c->h.unsure & WEFT_UNSURE) && !home_of(e, k.id);
-        if (stray && !k.again)
+        if (k.gone || (stray && !k.again))
             continue;
-        promises += !k.again;
+        /* If its home is there, its bits say that it has ended, as for all others. */
+        const bool resolved = k.resolved && !k.again && !home_of(e, k.id);
+        if (!add_flags(e, k.id, HAS_CELL | (resolved ? RESOLVED : 0) | (k.resolved ? 0 : OPEN)))
+            return false;
+        *promises += !k.again;
         c->known[kept++] = k;
     }
     c->knowns = kept;
-    return promises;
+    return true;
 }
 
 static int make_events(struct weft_file *f, struct loading *l, struct weft_error *err)
 {
     struct pending *p = &f->pending_events;
     const struct weft_reader_facts *facts = &f->common.facts;
-    f->common.facts.promotion.promises = sort_cells(l, p->endings);
     l->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE) && !facts->discarded_events &&
                   !facts->missing_packets;
-    if (!list_present(f, l) || !list_resolved(p->endings, l))
-        return no_memory(err);
-    if (l->c.h.unsure & WEFT_UNSURE &&
-        !(p->endings->kept = calloc(l->c.knowns + 1, sizeof *p->endings->kept)))
+    if (!choose_cells(&l->c, p->endings, &f->common.facts.promotion.promises) ||
+        !list_present(f, l))
         return no_memory(err);
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (!add_cell(f, l, &l->c.known[i]))
@@ -736,12 +630,10 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     return 0;
 }
 
-/* Returns true if a cell or a packet mentions the promise, so that its number on the roll adds
- * nothing. */
-static bool is_told(const void *data, uint64_t id)
+bool read_pending_tells(const struct weft_file *f, uint64_t id)
 {
-    const struct telling *t = data;
-    return home_of(t->e, id) || has_cell(t->c, id);
+    struct endings *e = f->pending_events.endings;
+    return home_of(e, id) || is_any(e, id, HAS_CELL);
 }
 
 static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
@@ -749,20 +641,6 @@ static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
     uint64_t hz = f->common.facts.clock_hz;
     double ns = f->clock.plain || !hz ? (double)ticks : (double)ticks * 1e9 / (double)hz;
     return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
-}
-
-/* Lists the pending promises, if numbers are the program's own: those that have cells, and those on
- * the roll. */
-static int list_pending(struct weft_file *f, const struct loading *l, struct weft_error *err)
-{
-    struct endings *e = f->pending_events.endings;
-    int rc = read_roll_numbers(f, list_id, &e->listed, err);
-    for (uint64_t i = 0; i < l->c.knowns && rc >= 0; i++)
-        if (!l->c.known[i].resolved && !add_id(&e->listed, l->c.known[i].id))
-            rc = no_memory(err);
-    sort_ids(&e->listed);
-    e->own = true;
-    return rc < 0 ? rc : 0;
 }
 
 static int load_pending(struct weft_file *f, struct loading *l, struct weft_error *err)
@@ -778,10 +656,14 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
             f->pending.content, l->c.h.cells, l->c.h.cell_bytes, l->c.h.ids_at, l->c.h.cells_at);
     if (rc <= 0)
         return rc;
-    find_more(f->pending_events.endings, &l->c);
+    struct endings *e = f->pending_events.endings;
+    bool links = false;
+    find_more(e, &l->c);
     read_emptied_mark(&f->emptied, &l->c);
-    for (uint64_t i = 0; i < l->c.knowns; i++)
+    for (uint64_t i = 0; i < l->c.knowns; i++) {
         l->c.known[i].resolved |= l->c.known[i].ended;
+        links |= link_of(&l->c.known[i].cell) != 0;
+    }
     facts->known = true;
     facts->ever = l->c.h.kept;
     facts->given_up = l->c.h.given_up;
@@ -789,21 +671,24 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     facts->let_go = l->c.h.unsure & WEFT_LET_GO;
     facts->pauses = l->c.h.pauses;
     facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
-    rc = leave_out_links(f, l, err);
-    if (rc == 0 && l->c.h.unsure & WEFT_LISTED)
-        rc = list_pending(f, l, err);
+    e->unsure = l->c.h.unsure & (WEFT_UNSURE | WEFT_LISTED);
+    e->own = l->c.h.unsure & WEFT_LISTED;
+    if (l->c.knowns)
+        qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
+    rc = links || e->own ? read_roll_numbers(f, add_listed, e, err) : 0;
+    if (rc == 0 && links)
+        find_gone(f, &l->c);
     if (rc == 0)
         rc = make_events(f, l, err);
     facts->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE);
     if (rc == 0)
-        rc = read_roll_load(f, &l->c, is_told, &(struct telling){f->pending_events.endings, &l->c},
-                            err);
+        rc = read_roll_load(f, &l->c, err);
     for (uint64_t i = 0; i < l->c.knowns && !f->roll.content; i++)
         facts->left_out += l->c.known[i].resolved ? 0 : l->c.known[i].cell.dropped;
     facts->lacks = facts->numbered || facts->unlisted || facts->left_out ||
                    (l->c.h.given_up && !f->roll.content) ||
-                   ((l->c.h.unsure & WEFT_UNSURE) && !f->pending_events.endings->own);
-    f->pending_events.endings->concludes = f->pending_events.endings->own && !facts->unlisted;
+                   ((l->c.h.unsure & WEFT_UNSURE) && !e->own);
+    e->concludes = e->own && !facts->unlisted;
     facts->lacks &= f->common.facts.overwritten_packets > 0;
     return rc;
 }
@@ -822,13 +707,12 @@ int read_pending_load(struct weft_file *f, struct weft_error *err)
     int rc = load_endings(f, p->endings, err);
     f->common.facts.overwritten_ns = p->endings->ns;
     if (rc == 0 && f->pending.content) {
-        struct loading l = {.presents = 0};
+        struct loading l = {.present = NULL};
         rc = load_pending(f, &l, err);
         read_cells_fini(&l.c);
-        free(l.present);
+        weft_idmap_free(l.present);
     }
-    if (rc == 0 && !p->endings->homes && !p->endings->resolveds && !p->endings->kepts &&
-        !p->endings->concludes) {
+    if (rc == 0 && !p->endings->homes && !p->endings->told && !p->endings->concludes) {
         free_endings(p->endings);
         p->endings = NULL;
     }

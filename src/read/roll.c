@@ -3,8 +3,8 @@
  * sort, without those that a cell or a packet still mentions. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/idmap.h"
 #include "format/listed.h"
 #include "read/weft.h"
 
@@ -19,19 +19,14 @@ bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uin
            h->numbers_at <= content && h->numbers <= (content - h->numbers_at) / sizeof(uint64_t);
 }
 
-/* Where a sort is in the list, by its site. */
-struct sort_site {
-    uint32_t site, sort;
-};
-
 static int no_memory(struct weft_error *err)
 {
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
 }
 
-/* Reads the list of sorts. */
+/* Reads the list of sorts. sites: where each is in the list, by its site. */
 static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
-                      struct sort_site *sites, struct weft_error *err)
+                      struct weft_idmap *sites, struct weft_error *err)
 {
     struct weft_roll_sort s = {.site = 0};
     const size_t size = h->sort_bytes < sizeof s ? h->sort_bytes : sizeof s;
@@ -42,10 +37,9 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
             return rc;
         bool failed = false;
         const struct site *site = s.site ? texts_site(&f->texts, s.site, &failed) : NULL;
-        if (failed)
+        if (failed || !weft_idmap_put(sites, s.site, i))
             return no_memory(err);
         f->sort[i].origin = site ? &site->origin : NULL;
-        sites[i] = (struct sort_site){s.site, i};
         f->sort[i].unlisted = s.unlisted;
         f->sort[i].left_out = s.left_out;
     }
@@ -56,7 +50,6 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
 static int each_number(struct weft_file *f, const struct weft_roll_header *h, roll_use_fn *use,
                        void *data, struct weft_error *err)
 {
-    uint64_t word;
     for (uint64_t first = 0, n; first < h->numbers; first += n) {
         n = h->numbers - first < BLOCK / 8 ? h->numbers - first : BLOCK / 8;
         ptrdiff_t got = weft_input_read(&f->common.input, f->window, (size_t)n * 8,
@@ -64,7 +57,7 @@ static int each_number(struct weft_file *f, const struct weft_roll_header *h, ro
         if (got < 0)
             return (int)got;
         for (ptrdiff_t at = 0; at + 8 <= got; at += 8) {
-            memcpy(&word, f->window + at, sizeof word);
+            const uint64_t word = format_u64(f->window + at);
             if (word && !use(data, word))
                 return no_memory(err);
         }
@@ -72,34 +65,15 @@ static int each_number(struct weft_file *f, const struct weft_roll_header *h, ro
     return 0;
 }
 
-/* For count_number. */
-struct counting {
-    struct weft_file *f;
-    uint32_t sorts;
-    roll_known_fn *known;
-    const void *data;
-};
-
-static bool count_number(void *data, uint64_t word)
+/* A roll_use_fn. */
+static bool count_number(void *file, uint64_t word)
 {
-    const struct counting *c = data;
+    struct weft_file *f = file;
     uint32_t sort = (uint32_t)word & (WEFT_ROLL_SORTS_MAX - 1);
-    if (sort < c->sorts && sort != WEFT_ROLL_FRESH &&
-        !c->known(c->data, word >> WEFT_ROLL_SORT_BITS))
-        c->f->sort[sort].pending++;
+    if (sort < f->sorts && sort != WEFT_ROLL_FRESH &&
+        !read_pending_tells(f, word >> WEFT_ROLL_SORT_BITS))
+        f->sort[sort].pending++;
     return true;
-}
-
-/* For hand_out. */
-struct handing {
-    roll_use_fn *use;
-    void *data;
-};
-
-static bool hand_out(void *data, uint64_t word)
-{
-    const struct handing *h = data;
-    return h->use(h->data, word >> WEFT_ROLL_SORT_BITS);
 }
 
 /* Returns 1; 0 if its tables are not within the packet; or a negative code. */
@@ -113,7 +87,7 @@ int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct 
 {
     struct weft_roll_header h;
     int rc = f->roll.content ? read_header(f, &h, err) : 0;
-    return rc > 0 ? each_number(f, &h, hand_out, &(struct handing){use, data}, err) : rc;
+    return rc > 0 ? each_number(f, &h, use, data, err) : rc;
 }
 
 static int by_count(const void *a, const void *b)
@@ -124,28 +98,19 @@ static int by_count(const void *a, const void *b)
     return weft_order(y->left_out, x->left_out);
 }
 
-static int by_site(const void *a, const void *b)
-{
-    return weft_order_u32(a, b); /* the site is the first member */
-}
-
 /* Adds the promises that found no room, according to the cells. Those without a sort count towards
  * the first sort, which includes all others. */
-static void add_left_out(struct weft_file *f, struct sort_site *site, uint32_t sorts,
-                         const struct cells *c)
+static void add_left_out(struct weft_file *f, struct weft_idmap *sites, const struct cells *c)
 {
-    if (sorts)
-        qsort(site, sorts, sizeof *site, by_site);
-    for (uint64_t i = 0; i < c->knowns && sorts; i++) {
-        const struct sort_site wanted = {.site = c->known[i].cell.site};
-        const struct sort_site *found = bsearch(&wanted, site, sorts, sizeof *site, by_site);
+    for (uint64_t i = 0; i < c->knowns && f->sorts; i++) {
+        const struct weft_pending_cell *cell = &c->known[i].cell;
+        const uint32_t sort = cell->site ? weft_idmap_seek(sites, cell->site) : WEFT_IDMAP_NONE;
         if (!c->known[i].resolved)
-            f->sort[found && wanted.site ? found->sort : 0].left_out += c->known[i].cell.dropped;
+            f->sort[sort == WEFT_IDMAP_NONE ? 0 : sort].left_out += cell->dropped;
     }
 }
 
-int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
-                   const void *data, struct weft_error *err)
+int read_roll_load(struct weft_file *f, const struct cells *cells, struct weft_error *err)
 {
     struct weft_promotion *facts = &f->common.facts.promotion;
     struct weft_roll_header h;
@@ -162,13 +127,14 @@ int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn
         return 0;
     }
     f->sort = calloc((size_t)h.sorts + 1, sizeof *f->sort);
-    struct sort_site *sites = calloc((size_t)h.sorts + 1, sizeof *sites);
+    f->sorts = h.sorts;
+    struct weft_idmap *sites = weft_idmap_new();
     rc = f->sort && sites ? read_sorts(f, &h, sites, err) : no_memory(err);
     if (rc == 0)
-        rc = each_number(f, &h, count_number, &(struct counting){f, h.sorts, known, data}, err);
+        rc = each_number(f, &h, count_number, f, err);
     if (rc == 0)
-        add_left_out(f, sites, h.sorts, cells);
-    free(sites);
+        add_left_out(f, sites, cells);
+    weft_idmap_free(sites);
     if (!f->sort)
         return rc;
     qsort(f->sort, h.sorts, sizeof *f->sort, by_count);

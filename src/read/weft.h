@@ -73,6 +73,7 @@ struct known {
     uint32_t place;
     bool resolved; /* the mark */
     bool ended;    /* an emptied packet says so */
+    bool gone;     /* the promise became one that has ended */
     bool again;    /* the promise has an earlier cell, too */
     struct weft_pending_cell cell;
 };
@@ -145,6 +146,7 @@ struct weft_file {
     uint32_t packets_room;
     struct place strings, facts, pending, roll;
     struct weft_given_up *sort; /* facts.promotion points into it */
+    uint32_t sorts;
     struct read_packets walk;
     struct texts texts;
     struct clock clock;
@@ -210,25 +212,25 @@ void read_emptied_mark(struct emptieds *e, struct cells *c);
 
 void read_emptied_fini(struct emptieds *e);
 
-/* Returns true if more is known about a promise than that it is on the roll. */
-typedef bool roll_known_fn(const void *data, uint64_t id);
-
 /* Returns true if the tables of a roll lie within its packet. */
 bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
 
-/* Calls use for each number on the roll, in no order; use returns false if there is no memory.
- * Returns 0 or a negative code. */
-typedef bool roll_use_fn(void *data, uint64_t id);
+/* Calls use for each place on the roll, with the number and the sort of a promise (format/packet.h), in no order; use
+ * returns false if there is no memory. Returns 0 or a negative code. */
+typedef bool roll_use_fn(void *data, uint64_t word);
 int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err);
 
 /* Reads the packet at f->roll, if there is one, into the facts. The texts must be loaded. Returns 0
  * or a negative code. */
-int read_roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
-                   const void *data, struct weft_error *err);
+int read_roll_load(struct weft_file *f, const struct cells *cells, struct weft_error *err);
 
 /* Reads the packet at f->pending and the ended bytes. The packets must be in order. Returns 0 or a
  * negative code. */
 int read_pending_load(struct weft_file *f, struct weft_error *err);
+
+/* Returns true if a cell or a packet mentions the promise, so that its number on the roll adds
+ * nothing. */
+bool read_pending_tells(const struct weft_file *f, uint64_t id);
 
 /* Takes note of an event that creates or ends a promise; call it only if there are endings. Returns
  * false if there is no memory. */
