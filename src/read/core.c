@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "format/mirage.h"
-#include "format/packet.h"
-#include "read/scan.h"
+#include "format/walk.h"
+#include "read/packets.h"
 
 enum { WINDOW = 64 << 10, MARK = 24, ET_CORE_TYPE = 4 };
 
@@ -61,15 +61,14 @@ static int consider_trace(struct core *c, uint64_t at)
     return 0;
 }
 
-/* Checks what follows a magic number. Returns the same. */
+/* Checks what follows a mark. Returns the same. */
 static int inspect_mark(struct core *c, const unsigned char *mark, uint64_t at)
 {
     struct weft_packet_header h;
-    if (memcmp(mark, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0)
+    if (memcmp(mark, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0) {
         c->packets = true;
-    memcpy(&h, mark, MARK);
-    if (h.signature != WEFT_PACKET_SIGNATURE)
         return 0;
+    }
     int rc = read_whole(c->in, &h, sizeof h, at, c->err);
     if (rc <= 0 || !format_is_packet(&h))
         return rc < 0 ? rc : 0;
@@ -77,29 +76,25 @@ static int inspect_mark(struct core *c, const unsigned char *mark, uint64_t at)
     return h.class == WEFT_PACKET_FACTS ? consider_trace(c, at) : 0;
 }
 
+static bool is_any_mark(const unsigned char *bytes)
+{
+    return read_mirage_format.probe(bytes, MARK) || read_weft_format.probe(bytes, MARK);
+}
+
 static int search_packets(struct core *c)
 {
-    static const uint32_t magic = WEFT_PACKET_MAGIC;
+    static const struct read_mark mark = {MARK, is_any_mark};
+    const unsigned char *bytes;
     unsigned char *window = malloc(WINDOW);
-    if (!window)
-        return weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    int rc = 0;
-    ptrdiff_t n = MARK;
-    for (uint64_t at = 0; rc == 0 && n >= MARK && at < c->in->size;
-         at += (uint64_t)n - (MARK - 1)) {
-        const off_t data = lseek(c->in->fd, (off_t)at, SEEK_DATA); /* the file has holes */
-        if (data < 0 && errno == ENXIO)
+    int rc = window ? 0 : weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    for (uint64_t at = 0; rc == 0; at++) {
+        rc = read_find_mark(c->in, &mark, window, WINDOW, at, &at, &bytes, c->err);
+        if (rc < 0 || at == READ_NO_MARK)
             break;
-        at = data > (off_t)at ? (uint64_t)data : at;
-        n = weft_input_read(c->in, window, WINDOW, at, c->err);
-        unsigned char *hit = window, *end = window + (n > 0 ? n : 0);
-        for (; rc == 0 && (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)) &&
-               end - hit >= MARK;
-             hit++)
-            rc = inspect_mark(c, hit, at + (uint64_t)(hit - window));
+        rc = inspect_mark(c, bytes, at);
     }
     free(window);
-    return rc < 0 ? rc : n < 0 ? (int)n : 0;
+    return rc;
 }
 
 static bool is_zero(const unsigned char *bytes, size_t n)

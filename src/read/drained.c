@@ -43,9 +43,9 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
         return rc;
     }
     if (h.to < h.from || h.lost > h.from || h.ring >= WEFT_OCAML_DOMAINS_MAX) {
-        read_packet_skip(&f->walk, &f->common, p, 56,
-                         "packet of OCaml's ring %u goes from word %llu to %llu; skipped", h.ring,
-                         (unsigned long long)h.from, (unsigned long long)h.to);
+        read_reader_problem(&f->common, p->offset + 56, p->size - sizeof h.packet,
+                            "packet of OCaml's ring %u goes from word %llu to %llu; skipped",
+                            h.ring, (unsigned long long)h.from, (unsigned long long)h.to);
         return 0;
     }
     if (!weft_reserve(&d->packet, d->packets, &d->room, sizeof *d->packet))
@@ -65,17 +65,6 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
     };
     wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_mono_ns, h.pair_real_ns, 0});
     return 0;
-}
-
-void read_drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
-{
-    struct drained *d = &f->drained;
-    struct drained_packet *last = d->packets ? &d->packet[d->packets - 1] : NULL;
-    if (!last || last->offset != offset || last->content <= size)
-        return;
-    last->content = size;
-    if (size < last->header_bytes)
-        d->packets--;
 }
 
 static int by_ring(const void *a, const void *b)

@@ -97,6 +97,14 @@ uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset)
     return hole < (off_t)offset || (uint64_t)hole > in->size ? in->size : (uint64_t)hole;
 }
 
+uint64_t weft_input_data(const struct weft_input *in, uint64_t offset)
+{
+    const off_t data = in->copy ? (off_t)offset : lseek(in->fd, (off_t)offset, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? in->size : offset;
+    return (uint64_t)data > offset ? (uint64_t)data : offset;
+}
+
 static size_t copy_memory(const struct weft_input *in, void *buffer, size_t size, uint64_t offset)
 {
     uint64_t left = offset < in->size ? in->size - offset : 0;

@@ -41,8 +41,10 @@ int weft_input_open(struct weft_input *in, const char *path, struct weft_error *
 void weft_input_close(struct weft_input *in);
 
 /* The offset of the first hole in the file at or after an offset; the file's size if there is none
- * or it is not known. */
+ * or it is not known. … of the first byte that is not in a hole; the same offset if that is not
+ * known. */
 uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset);
+uint64_t weft_input_data(const struct weft_input *in, uint64_t offset);
 
 /* Reads up to size bytes at offset. Returns how many; it is fewer only at the end of the file. */
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,

@@ -25,29 +25,24 @@ struct mirage {
     uint64_t packets;
     uint32_t packets_room;
 
-    /* The current position. The window holds bytes [window_at, window_at + window_size) of the
-     * file. */
-    uint64_t current;  /* packet */
-    uint64_t position; /* in the file; 0: decoding of the packet has not begun */
-    unsigned char *window;
+    uint64_t current;      /* packet */
+    uint64_t position;     /* in the file; 0: decoding of the packet has not begun */
+    unsigned char *window; /* bytes of the file */
     uint64_t window_at;
     size_t window_size, window_room;
-    uint64_t last_ns;       /* time of the previous event */
-    uint64_t stale_checked; /* the newest packet has no unfinished tail before this offset */
-    uint64_t done_bytes;    /* content of the packets before the current one */
-    struct read_packets walk;
-    bool begun; /* last_ns was set by an event */
+    uint64_t last_ns;    /* time of the previous event */
+    uint64_t done_bytes; /* content of the packets before the current one */
+    bool begun;          /* last_ns was set by an event */
 };
 
 enum {
     WINDOW_MIN = 256 << 10,
+    AHEAD = WINDOW_MIN / 4, /* bytes that are there before decoding, unless the packet ends */
     HEAD_SIZE = WEFT_MIRAGE_HEADER_SIZE + 8, /* a header and the time of the first event */
     /* A writer dies in the middle of one event. If more bytes than this at the end of the newest
      * packet have old times, the clock was set back. */
     STALE_TAIL_MAX = 1024,
 };
-
-#define NOWHERE UINT64_MAX
 
 /* Finding packets */
 
@@ -72,26 +67,14 @@ static void read_sizes(struct read_packet *p)
     p->says = h.content_bits / 8;
 }
 
-static void shorten_packet(struct weft_reader *common, uint64_t offset, uint64_t bytes)
-{
-    struct mirage *r = (struct mirage *)common;
-    struct packet *last = r->packets ? &r->packet[r->packets - 1] : NULL;
-    if (!last || last->offset != offset || last->content <= bytes)
-        return;
-    common->facts.content_bytes -= last->content - bytes;
-    last->content = (uint32_t)bytes;
-    if (last->content < HEAD_SIZE)
-        last->first_ns = UINT64_MAX;
-}
-
 static int add_any_packet(struct weft_reader *common, const struct read_packet *p,
                           struct weft_error *err)
 {
     struct mirage *r = (struct mirage *)common;
     if (p->content < WEFT_MIRAGE_HEADER_SIZE) {
-        read_packet_skip(&r->walk, common, p, 26,
-                         "packet says it holds %llu bytes, less than its header",
-                         (unsigned long long)p->content);
+        read_reader_problem(common, p->offset + 26, p->size - WEFT_MIRAGE_HEADER_SIZE,
+                            "packet says it holds %llu bytes, less than its header",
+                            (unsigned long long)p->content);
         return 0;
     }
     if (p->content == WEFT_MIRAGE_HEADER_SIZE) {
@@ -120,7 +103,6 @@ static const struct read_packet_form packet_form = {
     .content_at = 26,
     .read_sizes = read_sizes,
     .add = add_any_packet,
-    .shorten = shorten_packet,
 };
 
 /* Ordering them */
@@ -231,9 +213,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     r->window = malloc(r->window_room);
     if (!r->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    r->walk = (struct read_packets){
-        .form = &packet_form, .window = r->window, .window_bytes = r->window_room};
-    int rc = read_packets(&r->walk, common, err);
+    int rc = read_packets(common, &packet_form, r->window, r->window_room, err);
     if (rc < 0)
         return rc;
     r->common.facts.packets = r->packets;
@@ -244,67 +224,42 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
 
 /* Decoding */
 
-/* How much to read at position: up to the packet's end, and on through the packets that are decoded
- * next, as long as they follow it in the file. Packets in another order are not read ahead, since
- * they would be read again and again. */
-static size_t worth_reading(const struct mirage *r, uint64_t position, uint64_t end)
+/* How much to read at the current position: up to the packet's end, and on through the packets that
+ * are decoded next, as long as they follow it in the file. Packets in another order are not read
+ * ahead, since they would be read again and again. */
+static size_t worth_reading(const struct mirage *r, uint64_t end)
 {
-    for (uint64_t i = r->current + 1; i < r->packets && end - position < r->window_room; i++) {
+    for (uint64_t i = r->current + 1; i < r->packets && end - r->position < r->window_room; i++) {
         const struct packet *p = &r->packet[i];
-        if (p->offset < end || p->offset - position >= r->window_room)
+        if (p->offset < end || p->offset - r->position >= r->window_room)
             break;
         end = p->offset + p->content;
     }
-    return end - position < r->window_room ? (size_t)(end - position) : r->window_room;
+    const uint64_t size = end - r->position;
+    return size < r->window_room ? (size_t)size : r->window_room;
 }
 
-/* Makes the bytes of the file from position on available: at least one event of them, if the
- * packet, which ends at end, has one. If the bytes in the window were not enough (more), the window
- * is refilled or made larger. Returns how many bytes are at *bytes, none of them beyond end. */
-static ptrdiff_t fill_window(struct mirage *r, uint64_t position, uint64_t end, bool more,
-                             const unsigned char **bytes, struct weft_error *err)
+/* Makes at least that many bytes of the current packet, which ends at stop, available from the
+ * current position on, unless it or the file ends before. Returns 0 or a negative WEFT_E code. */
+static int fill_window(struct mirage *r, uint64_t stop, uint64_t least, struct weft_error *err)
 {
-    bool inside = position >= r->window_at && position < r->window_at + r->window_size;
-    if (!inside || more) {
-        if (inside && position == r->window_at && r->window_size == r->window_room) {
-            /* The event is longer than the window; it is never longer than the packet. */
-            unsigned char *grown = realloc(r->window, r->window_room * 2);
-            if (!grown)
-                return weft_error_set(err, WEFT_E_NOMEM, position,
-                                      "out of memory for an event of more than %zu bytes",
-                                      r->window_room);
-            r->window = grown;
-            r->window_room *= 2;
-        }
-        r->window_size = 0;
-        size_t want = more ? r->window_room : worth_reading(r, position, end);
-        ptrdiff_t got = weft_input_read(&r->common.input, r->window, want, position, err);
-        if (got < 0)
-            return got;
-        r->window_at = position;
-        r->window_size = (size_t)got;
+    const uint64_t have = r->window_at + r->window_size;
+    if (r->position >= r->window_at && (have >= stop || have >= r->position + least))
+        return 0;
+    if (least > r->window_room) { /* an event is longer than the window */
+        unsigned char *grown = realloc(r->window, least);
+        if (!grown)
+            return weft_error_set(err, WEFT_E_NOMEM, r->position,
+                                  "out of memory for an event of more than %zu bytes",
+                                  r->window_room);
+        r->window = grown;
+        r->window_room = least;
     }
-    uint64_t have = r->window_at + r->window_size - position;
-    *bytes = r->window + (position - r->window_at);
-    return (ptrdiff_t)(have < end - position ? have : end - position);
-}
-
-/* Decodes the event at position. Returns its size, WEFT_DECODE_SHORT at the packet's end,
- * WEFT_DECODE_UNKNOWN, or a WEFT_E code below that. */
-static ptrdiff_t decode_at(struct mirage *r, uint64_t position, uint64_t end, struct weft_event *ev,
-                           struct weft_error *err)
-{
-    for (bool more = false;; more = true) {
-        const unsigned char *bytes;
-        ptrdiff_t have = fill_window(r, position, end, more, &bytes, err);
-        if (have < 0)
-            return have - 1; /* below WEFT_DECODE_UNKNOWN; see packet_ends */
-        ptrdiff_t n = weft_event_decode(ev, bytes, (size_t)have);
-        if (n != WEFT_DECODE_SHORT || position + (uint64_t)have == end)
-            return n;
-        if (more && r->window_size < r->window_room) /* the file has become shorter */
-            return WEFT_DECODE_SHORT;
-    }
+    ptrdiff_t got =
+        weft_input_read(&r->common.input, r->window, worth_reading(r, stop), r->position, err);
+    r->window_at = r->position;
+    r->window_size = got < 0 ? 0 : (size_t)got;
+    return got < 0 ? (int)got : 0;
 }
 
 /* The earliest time that an event of this lap can have in the newest packet. */
@@ -317,24 +272,20 @@ static uint64_t earliest_time(const struct mirage *r)
     return before > first ? before : first;
 }
 
-/* Returns true if everything from position to the end of the newest packet is older than the
- * packet. The writer reserves space for an event before it writes the event, so such a tail is left
- * over from an earlier lap. */
-static bool tail_is_stale(struct mirage *r, uint64_t position, uint64_t end)
+/* Returns true if everything up to the end of the newest packet is older than the packet. The
+ * writer reserves space for an event before it writes the event, so such a tail is left over from an
+ * earlier lap. */
+static bool is_stale(const unsigned char *bytes, const unsigned char *end, uint64_t limit)
 {
-    if (end - position > STALE_TAIL_MAX)
+    struct weft_event ev;
+    if (end - bytes > STALE_TAIL_MAX)
         return false;
-    uint64_t limit = earliest_time(r);
-    while (position < end) {
-        struct weft_event ev;
-        ptrdiff_t n = decode_at(r, position, end, &ev, NULL);
+    for (ptrdiff_t n; bytes < end; bytes += n) {
+        n = weft_event_decode(&ev, bytes, (size_t)(end - bytes));
         if (n <= 0)
             return true;
-        if (ev.time_ns >= limit) {
-            r->stale_checked = position;
+        if (ev.time_ns >= limit)
             return false;
-        }
-        position += (uint64_t)n;
     }
     return true;
 }
@@ -346,19 +297,19 @@ static void next_packet(struct mirage *r)
     r->position = 0;
 }
 
-/* Nothing more can be decoded in the current packet: reports why, unless it is the packet's end. */
-static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
+/* Nothing more can be decoded in the current packet: reports why. why: what the decoder returned, or
+ * more than 0 if the rest is stale. */
+static void give_up_packet(struct mirage *r, const unsigned char *bytes, const unsigned char *end,
+                           ptrdiff_t why)
 {
     const struct packet *p = &r->packet[r->current];
-    uint64_t left = end - r->position;
+    uint64_t left = p->offset + p->content - r->position;
     bool newest = r->current + 1 == r->packets;
-    const unsigned char *bytes;
-    bool old = newest && left <= STALE_TAIL_MAX && left >= WEFT_EVENT_HEADER_SIZE &&
-               fill_window(r, r->position, end, false, &bytes, NULL) >= 8 &&
+    bool old = newest && left <= STALE_TAIL_MAX && end - bytes >= WEFT_EVENT_HEADER_SIZE &&
                weft_read_u64(bytes) < earliest_time(r);
     if (p->cut && why == WEFT_DECODE_SHORT) {
         r->common.damage.skipped_bytes += left; /* the end of the file has been reported */
-    } else if (newest && (why == WEFT_DECODE_SHORT || old)) {
+    } else if (why > 0 || (newest && (why == WEFT_DECODE_SHORT || old))) {
         r->common.damage.half_written = 1;
         r->common.damage.skipped_bytes += left;
     } else if (why == WEFT_DECODE_SHORT) {
@@ -366,13 +317,11 @@ static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
                             "an event does not end within its packet; skipped %llu bytes",
                             (unsigned long long)left);
     } else {
-        unsigned kind = fill_window(r, r->position, end, false, &bytes, NULL) > 8 ? bytes[8] : 0;
         read_reader_problem(&r->common, r->position, left,
                             "event %u is not one of mirage's; skipped the rest of its packet, "
                             "%llu bytes",
-                            kind, (unsigned long long)left);
+                            bytes[8], (unsigned long long)left);
     }
-    next_packet(r);
 }
 
 static void note_event(struct mirage *r, const struct weft_event *ev)
@@ -385,73 +334,42 @@ static void note_event(struct mirage *r, const struct weft_event *ev)
         r->common.damage.unknown_types++;
 }
 
-/* Decodes the part of the current packet that is in the window, up to a batch. */
-static size_t decode_window(struct mirage *r, uint64_t end)
-{
-    if (r->position < r->window_at || r->position >= r->window_at + r->window_size)
-        return 0;
-    const unsigned char *at = r->window + (r->position - r->window_at);
-    uint64_t have = r->window_at + r->window_size;
-    const unsigned char *stop = r->window + ((have < end ? have : end) - r->window_at);
-    uint64_t limit = r->current + 1 == r->packets ? earliest_time(r) : 0;
-    size_t n = 0;
-    while (n < WEFT_BATCH) {
-        struct weft_event *ev = &r->common.batch[n];
-        ptrdiff_t size = weft_event_decode(ev, at, (size_t)(stop - at));
-        if (size <= 0)
-            break;
-        if (ev->time_ns < limit && (uint64_t)(at - r->window) + r->window_at >= r->stale_checked)
-            break;
-        note_event(r, ev);
-        at += size;
-        n++;
-    }
-    r->position = r->window_at + (uint64_t)(at - r->window);
-    return n;
-}
-
 static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct mirage *r = (struct mirage *)common;
-    while (r->current < r->packets) {
+    const unsigned char *bytes, *end;
+    for (uint64_t least = AHEAD; r->current < r->packets;) {
         const struct packet *p = &r->packet[r->current];
-        uint64_t end = p->offset + p->content;
+        const uint64_t stop = p->offset + p->content;
         if (!r->position)
             r->position = p->offset + WEFT_MIRAGE_HEADER_SIZE;
-        if (r->position >= end) {
-            next_packet(r);
-            continue;
+        int rc = fill_window(r, stop, least, err);
+        if (rc < 0)
+            return rc;
+        const uint64_t have = r->window_at + r->window_size;
+        bytes = r->window + (r->position - r->window_at);
+        end = r->window + ((have < stop ? have : stop) - r->window_at);
+        const uint64_t limit = r->current + 1 == r->packets ? earliest_time(r) : 0;
+        const unsigned char *begin = bytes;
+        ptrdiff_t n = 0, size = WEFT_DECODE_SHORT;
+        for (; n < WEFT_BATCH && bytes < end; n++, bytes += size) {
+            struct weft_event *ev = &common->batch[n];
+            size = weft_event_decode(ev, bytes, (size_t)(end - bytes));
+            if (size <= 0 || (ev->time_ns < limit && is_stale(bytes, end, limit)))
+                break;
+            note_event(r, ev);
         }
-        size_t n = decode_window(r, end);
+        r->position += (uint64_t)(bytes - begin);
         if (n)
-            return (ptrdiff_t)n;
-
-        /* One event that is not completely in the window, or that is damaged. */
-        struct weft_event *ev = r->common.batch;
-        ptrdiff_t size = decode_at(r, r->position, end, ev, err);
-        if (size < WEFT_DECODE_UNKNOWN)
-            return size + 1;
-        if (size <= 0) {
-            give_up_packet(r, end, size);
+            return n;
+        if (size == WEFT_DECODE_SHORT && have < stop && (uint64_t)(end - bytes) >= least) {
+            least *= 2;
             continue;
         }
-        if (r->current + 1 == r->packets && r->position >= r->stale_checked &&
-            ev->time_ns < earliest_time(r)) {
-            if (tail_is_stale(r, r->position, end)) {
-                r->common.damage.half_written = 1;
-                r->common.damage.skipped_bytes += end - r->position;
-                next_packet(r);
-                continue;
-            }
-            if (r->stale_checked < r->position + 1)
-                r->stale_checked = r->position + 1;
-            size = decode_at(r, r->position, end, ev, err); /* the window may have moved */
-            if (size <= 0)
-                return weft_error_set(err, WEFT_E_IO, r->position, "changed while it was read");
-        }
-        note_event(r, ev);
-        r->position += (uint64_t)size;
-        return 1;
+        if (r->position < stop)
+            give_up_packet(r, bytes, end, size);
+        next_packet(r);
+        least = AHEAD;
     }
     return 0;
 }

@@ -10,11 +10,13 @@ enum { GLANCE = 1024 };
 #define LONG(n) ((unsigned long long)(n))
 
 int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
-                   size_t window_bytes, uint64_t from, uint64_t *found, struct weft_error *err)
+                   size_t window_bytes, uint64_t from, uint64_t *found, const unsigned char **bytes,
+                   struct weft_error *err)
 {
     static const uint32_t magic = WEFT_CTF_MAGIC; /* every mark begins with this */
     *found = READ_NO_MARK;
-    for (size_t step = GLANCE; from + mark->bytes <= in->size; step *= 4) {
+    for (size_t step = GLANCE; (from = weft_input_data(in, from)) + mark->bytes <= in->size;
+         step *= 4) {
         step = step < window_bytes ? step : window_bytes;
         ptrdiff_t got = weft_input_read(in, window, step, from, err);
         if (got < (ptrdiff_t)mark->bytes)
@@ -25,6 +27,7 @@ int read_find_mark(const struct weft_input *in, const struct read_mark *mark, un
             hit++;
         if (hit && hit <= last) {
             *found = from + (uint64_t)(hit - window);
+            *bytes = hit;
             return 0;
         }
         from += (uint64_t)got - (mark->bytes - 1);
@@ -32,16 +35,28 @@ int read_find_mark(const struct weft_input *in, const struct read_mark *mark, un
     return 0;
 }
 
-static int find_next(struct read_packets *w, struct weft_reader *r, uint64_t from, uint64_t *found,
-                     struct weft_error *err)
+/* The walk through a file. */
+struct walk {
+    struct weft_reader *r;
+    const struct read_packet_form *form;
+    unsigned char *window;
+    size_t window_bytes;
+    /* The packet before; it is added once it is known that another one begins where it ends. */
+    struct read_packet last;
+    bool has_last;
+};
+
+static int find_next(struct walk *w, uint64_t from, uint64_t *found, struct weft_error *err)
 {
-    return read_find_mark(&r->input, &w->form->mark, w->window, w->window_bytes, from, found, err);
+    const unsigned char *bytes;
+    return read_find_mark(&w->r->input, &w->form->mark, w->window, w->window_bytes, from, found,
+                          &bytes, err);
 }
 
 /* Sets the packet's sizes, and reports impossible ones. */
-static int check_sizes(struct read_packets *w, struct weft_reader *r, struct read_packet *p,
-                       struct weft_error *err)
+static int check_sizes(struct walk *w, struct read_packet *p, struct weft_error *err)
 {
+    struct weft_reader *r = w->r;
     const struct read_packet_form *form = w->form;
     uint64_t left = r->input.size - p->offset, next;
     form->read_sizes(p);
@@ -49,7 +64,7 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
     if (says < form->header_bytes || says > left) {
         /* Either the file ends too early, or the size is wrong. If there is another packet within
          * it, the size is wrong. */
-        int rc = find_next(w, r, p->offset + form->header_bytes, &next, err);
+        int rc = find_next(w, p->offset + form->header_bytes, &next, err);
         if (rc < 0)
             return rc;
         p->size = next != READ_NO_MARK ? next - p->offset : left;
@@ -78,10 +93,10 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
 /* Finds the end of the zeros at offset: packets that were never used. Looks at size bytes at most.
  * If something other than a packet follows within them, they do not count as a gap, and *end is
  * offset. */
-static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t offset, size_t size,
-                      uint64_t *end, struct weft_error *err)
+static int skip_zeros(struct walk *w, uint64_t offset, size_t size, uint64_t *end,
+                      struct weft_error *err)
 {
-    ptrdiff_t got = weft_input_read(&r->input, w->window, size, offset, err), zeros = 0;
+    ptrdiff_t got = weft_input_read(&w->r->input, w->window, size, offset, err), zeros = 0;
     if (got < 0)
         return (int)got;
     while (zeros < got && w->window[zeros] == 0)
@@ -92,69 +107,76 @@ static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t of
     return 0;
 }
 
-/* There is no packet where the one before (at previous, or READ_NO_MARK) says that the next one
- * begins. Continues at the next mark, which may be within the packet before if its size was wrong.
- * The number of zeros that are followed before going back is bounded, so that a hostile file cannot
- * make this quadratic. */
-static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t offset,
-                         uint64_t previous, uint64_t *next, struct weft_error *err)
+/* There is no packet where the one before, if there is one, says that the next one begins. Continues
+ * at the next mark, which may be within the packet before if its size was wrong. The number of zeros
+ * that are followed before going back is bounded, so that a hostile file cannot make this
+ * quadratic. */
+static int resynchronise(struct walk *w, uint64_t offset, uint64_t *next, struct weft_error *err)
 {
     const struct read_packet_form *form = w->form;
-    const bool back = previous != READ_NO_MARK;
+    struct read_packet *last = &w->last;
     uint64_t found;
     int rc = 0;
     *next = offset;
     if (form->zeros_max)
-        rc = skip_zeros(w, r, offset, back ? GLANCE : form->zeros_max, next, err);
+        rc = skip_zeros(w, offset, w->has_last ? GLANCE : form->zeros_max, next, err);
     if (rc < 0 || *next > offset)
         return rc;
-    rc = find_next(w, r, back ? previous + form->header_bytes : offset, &found, err);
+    rc = find_next(w, w->has_last ? last->offset + form->header_bytes : offset, &found, err);
     if (rc < 0)
         return rc;
-    *next = found != READ_NO_MARK ? found : r->input.size;
+    *next = found != READ_NO_MARK ? found : w->r->input.size;
     if (*next >= offset) {
-        read_reader_problem(r, offset, *next - offset,
+        read_reader_problem(w->r, offset, *next - offset,
                             "expected a packet, found something else; skipped %llu bytes",
                             LONG(*next - offset));
         return 0;
     }
-    read_reader_problem(r, previous + form->size_at, 0,
+    read_reader_problem(w->r, last->offset + form->size_at, 0,
                         "packet says it is %llu bytes long, but another begins after %llu",
-                        LONG(offset - previous), LONG(*next - previous));
-    if (w->skipped_at == previous)
-        r->damage.skipped_bytes -= offset - *next;
-    form->shorten(r, previous, *next - previous);
+                        LONG(offset - last->offset), LONG(*next - last->offset));
+    last->size = *next - last->offset;
+    last->cut |= last->content > last->size;
+    last->content = last->content < last->size ? last->content : last->size;
     return 0;
 }
 
-int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_error *err)
+static int add_last(struct walk *w, struct weft_error *err)
 {
-    const struct read_packet_form *form = w->form;
-    uint64_t previous = READ_NO_MARK, size = r->input.size;
-    w->skipped_at = READ_NO_MARK;
-    for (uint64_t offset = 0, next = 0; offset < size; offset = next) {
+    const bool has_last = w->has_last;
+    w->has_last = false;
+    return has_last ? w->form->add(w->r, &w->last, err) : 0;
+}
+
+int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
+                 size_t window_bytes, struct weft_error *err)
+{
+    struct walk w = {.r = r, .form = form, .window = window, .window_bytes = window_bytes};
+    int rc = 0;
+    for (uint64_t offset = 0, next = 0; offset < r->input.size && rc == 0; offset = next) {
         struct read_packet p = {.offset = offset};
         ptrdiff_t got = weft_input_read(&r->input, p.head, form->head_bytes, offset, err);
-        if (got <= 0)
+        if (got < 0)
             return (int)got;
-        int rc = 0;
+        if (got == 0) /* the file has become shorter */
+            break;
         p.head_size = (size_t)got;
-        if (p.head_size < form->mark.bytes || !form->mark.is_mark(p.head)) {
-            rc = resynchronise(w, r, offset, previous, &next, err);
-            previous = READ_NO_MARK;
-        } else if (p.head_size < form->header_bytes) {
+        const bool found = p.head_size >= form->mark.bytes && form->mark.is_mark(p.head);
+        if (!found)
+            rc = resynchronise(&w, offset, &next, err);
+        if (rc == 0)
+            rc = add_last(&w, err);
+        if (!found || rc < 0)
+            continue;
+        if (p.head_size < form->header_bytes) {
             read_reader_problem(r, offset, p.head_size,
                                 "the file ends in the middle of a packet's header");
-            next = size;
-        } else {
-            rc = check_sizes(w, r, &p, err);
-            if (rc == 0)
-                rc = form->add(r, &p, err);
-            next = offset + p.size;
-            previous = offset;
+            break;
         }
-        if (rc < 0)
-            return rc;
+        rc = check_sizes(&w, &p, err);
+        next = offset + p.size;
+        w.last = p;
+        w.has_last = true;
     }
-    return 0;
+    return rc < 0 ? rc : add_last(&w, err);
 }

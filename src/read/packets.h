@@ -32,11 +32,13 @@ struct read_mark {
     bool (*is_mark)(const unsigned char *bytes); /* bytes: as many as the mark has */
 };
 
-/* Sets *found to the next mark at or after from, or to READ_NO_MARK. Reads small pieces at first,
- * since a hostile file may have marks close together. Returns 0 or a negative WEFT_E code. */
+/* Sets *found to the next mark at or after from, and *bytes to its copy in the window; or *found to
+ * READ_NO_MARK. Reads small pieces at first, since a hostile file may have marks close together.
+ * Returns 0 or a negative WEFT_E code. */
 #define READ_NO_MARK UINT64_MAX
 int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
-                   size_t window_bytes, uint64_t from, uint64_t *found, struct weft_error *err);
+                   size_t window_bytes, uint64_t from, uint64_t *found, const unsigned char **bytes,
+                   struct weft_error *err);
 
 /* What the packets of a format look like, and what to do with them. */
 struct read_packet_form {
@@ -49,27 +51,10 @@ struct read_packet_form {
 
     /* Stores a packet. Returns 0 or a negative WEFT_E code. */
     int (*add)(struct weft_reader *r, const struct read_packet *p, struct weft_error *err);
-
-    /* Shortens the packet at that offset, which was just added, to that many bytes, because another
-     * one begins there. */
-    void (*shorten)(struct weft_reader *r, uint64_t offset, uint64_t bytes);
-};
-
-struct read_packets {
-    const struct read_packet_form *form;
-    unsigned char *window; /* belongs to the caller */
-    size_t window_bytes;
-    uint64_t skipped_at; /* offset of the last packet that was skipped except for its header */
 };
 
 /* Calls form->add for each packet of the file. Returns 0 or a negative WEFT_E code. */
-int read_packets(struct read_packets *walk, struct weft_reader *r, struct weft_error *err);
-
-/* Reports that a packet is skipped except for its header. at: offset in the packet. For use in
- * form->add. */
-#define read_packet_skip(walk, r, p, at, ...)                                                      \
-    ((walk)->skipped_at = (p)->offset,                                                             \
-     read_reader_problem(r, (p)->offset + (at), (p)->size - (walk)->form->header_bytes,            \
-                         __VA_ARGS__))
+int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
+                 size_t window_bytes, struct weft_error *err);
 
 #endif

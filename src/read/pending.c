@@ -88,7 +88,7 @@ struct endings {
 struct loading {
     struct cells c;             /* sorted by id */
     struct weft_idmap *present; /* the packets, by the lower bits of their sequence numbers */
-    bool complete; /* promises of which nothing else is known have been resolved */
+    bool complete;              /* promises of which nothing else is known have been resolved */
 };
 
 static int no_memory(struct weft_error *err)
@@ -478,8 +478,8 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
     struct pending *p = &f->pending_events;
     struct endings *e = p->endings;
     uint64_t hint = 0;
-    const bool late = c->flags & WEFT_PENDING_UNBORN || k->again ||
-                      is_present(f, l, c->packet, c->created_ticks);
+    const bool late =
+        c->flags & WEFT_PENDING_UNBORN || k->again || is_present(f, l, c->packet, c->created_ticks);
     struct promoted ev = {.id = k->id,
                           .ns = late ? UINT64_MAX : time_of(f, c->created_ticks, &hint),
                           .other = c->creator,

@@ -53,17 +53,16 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
 {
     static const struct read_mark mark = {MARK_SIZE, is_any_packet};
     unsigned char *window = malloc(WINDOW);
+    const unsigned char *bytes;
     uint64_t at = READ_NO_MARK;
     if (!window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
     *format = got > 0 ? format_of(window, (size_t)got, false) : NULL;
     if (got > 0 && !*format)
-        got = read_find_mark(in, &mark, window, WINDOW, 0, &at, err);
-    if (got >= 0 && at != READ_NO_MARK) {
-        got = weft_input_read(in, window, MARK_SIZE, at, err);
-        *format = got > 0 ? format_of(window, (size_t)got, true) : NULL;
-    }
+        got = read_find_mark(in, &mark, window, WINDOW, 0, &at, &bytes, err);
+    if (got >= 0 && at != READ_NO_MARK)
+        *format = format_of(bytes, MARK_SIZE, true);
     free(window);
     return got < 0 ? (int)got : 0;
 }

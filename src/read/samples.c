@@ -16,21 +16,6 @@ int read_samples_add(struct weft_file *f, const struct place *p, struct weft_err
     return 0;
 }
 
-void read_samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
-{
-    struct samples *s = &f->samples;
-    struct place *last = s->places ? &s->place[s->places - 1] : NULL;
-    if (!last || last->offset != offset || last->content <= size)
-        return;
-    f->common.facts.sample_bytes -= last->content - size;
-    last->content = size;
-    if (size >= last->header_bytes)
-        return;
-    f->common.facts.sample_bytes -= size;
-    f->common.facts.sample_packets--;
-    s->places--;
-}
-
 ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
                             struct weft_error *err)
 {

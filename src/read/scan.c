@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 #include "read/scan.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
+
+#include "read/packets.h"
 
 enum {
     TRIES = 100, /* attempts to read a packet in one piece while it is being handed over */
     RETRIES = 1 << 20,
-    GLANCE = 1024,
     BLOCK = 64 << 10,
-    HEADER = sizeof(struct weft_packet_header),
     DISK_BLOCK = 512, /* unit of st_blocks */
     SLACK = 16 << 20,
 };
@@ -90,41 +88,28 @@ int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, ui
 
 /* ---- Finding packets ---- */
 
-/* Where data begins at or after that offset: a file may have holes. */
-static uint64_t skip_hole(const struct weft_input *in, uint64_t at)
+static bool is_packet(const unsigned char *bytes)
 {
-    if (in->copy)
-        return at;
-    off_t data = lseek(in->fd, (off_t)at, SEEK_DATA);
-    if (data < 0)
-        return errno == ENXIO ? in->size : at;
-    return (uint64_t)data > at ? (uint64_t)data & ~UINT64_C(7) : at;
+    struct weft_packet_header h;
+    memcpy(&h, bytes, sizeof h);
+    return format_is_packet(&h);
 }
 
-/* Finds the first packet at or after that offset. Reads small pieces at first, since there may be
- * many packets. Returns 1, 0 if there is none, or a negative WEFT_E code. */
-static int find_packet(struct scan *s, uint64_t at, struct spot *p)
+/* Finds the first packet at or after that offset. Returns 1, 0 if there is none, or a negative
+ * WEFT_E code. */
+static int find_packet(struct scan *s, uint64_t from, struct spot *p)
 {
+    static const struct read_mark mark = {sizeof p->h, is_packet};
     unsigned char block[BLOCK];
-    for (size_t step = HEADER; (at = skip_hole(s->in, at)) + HEADER <= s->in->size;) {
-        ptrdiff_t n = weft_input_read(s->in, block, step, at, s->err);
-        if (n < HEADER)
-            return n < 0 ? (int)n : 0;
-        size_t i = 0;
-        for (; i + HEADER <= (size_t)n; i += 4) {
-            memcpy(&p->h, block + i, sizeof p->h);
-            if (!format_is_packet(&p->h))
-                continue;
-            p->at = at + i;
-            p->bytes = p->h.packet_bits / 8;
-            if (p->bytes > s->in->size - p->at)
-                p->bytes = s->in->size - p->at;
-            return 1;
-        }
-        at += i;
-        step = step == HEADER ? GLANCE : step < BLOCK / 4 ? step * 4 : BLOCK;
-    }
-    return 0;
+    const unsigned char *bytes;
+    int rc = read_find_mark(s->in, &mark, block, sizeof block, from, &p->at, &bytes, s->err);
+    if (rc < 0 || p->at == READ_NO_MARK)
+        return rc;
+    memcpy(&p->h, bytes, sizeof p->h);
+    p->bytes = p->h.packet_bits / 8;
+    if (p->bytes > s->in->size - p->at)
+        p->bytes = s->in->size - p->at;
+    return 1;
 }
 
 int read_scan_packets(struct scan *s, scan_fn *fn, void *data)

@@ -14,8 +14,8 @@ enum {
     WINDOW = 64 << 10,
     HEADER = sizeof(struct weft_packet_header),
     MARK = 24, /* up to the signature's end */
-    TRIES = 4, /* attempts to read a packet that is being handed over */
     HOLE_LEAST = 1 << 20,
+    TRIES = 4, /* attempts to read a packet that is being handed over */
 };
 
 #define LONG(n) ((unsigned long long)(n))
@@ -47,9 +47,9 @@ static bool has_header(struct weft_file *f, const struct read_packet *p, size_t 
     uint64_t says = p->h.header_bytes;
     if (says >= least && says <= p->content)
         return true;
-    read_packet_skip(&f->walk, &f->common, p, 28,
-                     "packet of %llu bytes that holds %llu says its header has %llu; skipped",
-                     LONG(p->size), LONG(p->content), LONG(says));
+    read_reader_problem(&f->common, p->offset + 28, p->size - HEADER,
+                        "packet of %llu bytes that holds %llu says its header has %llu; skipped",
+                        LONG(p->size), LONG(p->content), LONG(says));
     return false;
 }
 
@@ -198,9 +198,9 @@ static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most
 {
     if (p->content <= most)
         return true;
-    read_packet_skip(&f->walk, &f->common, p, 40,
-                     "packet of %s holds %llu bytes, more than %llu; skipped", of, LONG(p->content),
-                     LONG(most));
+    read_reader_problem(&f->common, p->offset + 40, p->size - HEADER,
+                        "packet of %s holds %llu bytes, more than %llu; skipped", of,
+                        LONG(p->content), LONG(most));
     return false;
 }
 
@@ -265,24 +265,6 @@ static int add_any_packet(struct weft_reader *r, const struct read_packet *p,
     }
 }
 
-static void shorten_packet(struct weft_reader *r, uint64_t offset, uint64_t content)
-{
-    struct weft_file *f = (struct weft_file *)r;
-    struct packet *last = f->packets ? &f->packet[f->packets - 1] : NULL;
-    if (last && last->offset == offset && last->content > content) {
-        last->content = content;
-        last->cut = true;
-        if (content < last->header_bytes)
-            f->packets--;
-    }
-    read_samples_shorten(f, offset, content);
-    read_drained_shorten(f, offset, content);
-    struct place *place[] = {&f->strings, &f->facts, &f->pending, &f->roll};
-    for (size_t i = 0; i < sizeof place / sizeof *place; i++)
-        if (place[i]->offset == offset && place[i]->content > content)
-            place[i]->content = content >= place[i]->header_bytes ? content : 0;
-}
-
 static const struct read_packet_form packet_form = {
     .head_bytes = HEADER,
     .header_bytes = HEADER,
@@ -292,7 +274,6 @@ static const struct read_packet_form packet_form = {
     .read_sizes = read_sizes,
     .zeros_max = WINDOW,
     .add = add_any_packet,
-    .shorten = shorten_packet,
 };
 
 /* Putting them in order */
@@ -427,13 +408,11 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
     f->window = malloc(WINDOW);
-    f->walk =
-        (struct read_packets){.form = &packet_form, .window = f->window, .window_bytes = WINDOW};
     if (!f->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     int rc = stand_still(r, err);
     if (rc == 0)
-        rc = read_packets(&f->walk, r, err);
+        rc = read_packets(r, &packet_form, f->window, WINDOW, err);
     if (rc == 0)
         rc = read_process_load(f, err);
     /* After the headers: texts are stored in the file before the events that use them. */

@@ -147,7 +147,6 @@ struct weft_file {
     struct place strings, facts, pending, roll;
     struct weft_given_up *sort; /* facts.promotion points into it */
     uint32_t sorts;
-    struct read_packets walk;
     struct texts texts;
     struct clock clock;
     struct wall wall;
@@ -251,18 +250,12 @@ bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
 /* Stores the place of a packet of samples. Returns 0 or a negative code. */
 int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err);
 
-/* If the packet at that offset was the last one, shortens it to that size. */
-void read_samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
-
 ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
                             struct weft_error *err);
 void read_samples_fini(struct samples *s);
 
 /* Stores the place of a packet of items from OCaml's rings. Returns 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
-
-/* Like read_samples_shorten. */
-void read_drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 
 /* Call it once all packets are known. If there are packets of items and none of events, the trace
  * consists of them. Returns 0 or a negative code. */
