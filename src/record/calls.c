@@ -306,36 +306,48 @@ HOT void rename_running(struct pen *pen, uint64_t p, uint64_t q)
         pen->w->running = q;
 }
 
-/* Events with an actor and a promise: forms 1, 2, 4 words * 32 + kind. */
-HOT void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a, uint64_t b)
+/* Events with an actor and a promise: forms of 1, 2 or 4 words and so many more. */
+HOT void put_pair(struct pen *pen, unsigned kind, unsigned more, bool by_running, uint64_t a,
+                  uint64_t b)
 {
     uint32_t short_a, short_b;
     bool near_b = short_id(pen->w, b, &short_b);
     if (by_running && near_b) {
-        put_head(pen, 1 * 32 + kind);
+        put_head(pen, (1 + more) * 32 + kind);
         put32(pen, short_b);
     } else if (!near_b || !short_id(pen->w, a, &short_a)) {
-        put_head(pen, 4 * 32 + kind);
+        put_head(pen, (4 + more) * 32 + kind);
         put64(pen, a);
         put64(pen, b);
     } else {
-        put_head(pen, 2 * 32 + kind);
+        put_head(pen, (2 + more) * 32 + kind);
         put32(pen, short_a);
         put32(pen, short_b);
     }
 }
 
-/* Events with one promise and no actor: forms 1 and 2 words. */
-HOT void put_single(struct pen *pen, unsigned kind, uint64_t p)
+/* Events with one promise and no actor: forms of 1 or 2 words and so many more. */
+HOT void put_single(struct pen *pen, unsigned kind, unsigned more, uint64_t p)
 {
     uint32_t short_p;
     if (short_id(pen->w, p, &short_p)) {
-        put_head(pen, 1 * 32 + kind);
+        put_head(pen, (1 + more) * 32 + kind);
         put32(pen, short_p);
     } else {
-        put_head(pen, 2 * 32 + kind);
+        put_head(pen, (2 + more) * 32 + kind);
         put64(pen, p);
     }
+}
+
+/* Events with a duration: forms of 1 or 2 words. */
+HOT void put_duration(struct pen *pen, unsigned kind, uint64_t ns, uint64_t most)
+{
+    put_head(pen, (ns <= most ? 1u : 2u) * 32 + kind);
+    if (ns <= most)
+        put32(pen, (uint32_t)ns);
+    else
+        put64(pen, ns);
+    pen_publish(pen);
 }
 
 static bool has_actor(unsigned kind)
@@ -362,9 +374,9 @@ void weft_impl_event(unsigned kind, weft_promise p)
         if (KEPT >> kind & 1)
             concerns(&pen, kind, p, running(&pen));
         if (has_actor(kind))
-            put_pair(&pen, kind, implicit(&pen), running(&pen), p);
+            put_pair(&pen, kind, 0, implicit(&pen), running(&pen), p);
         else
-            put_single(&pen, kind, p);
+            put_single(&pen, kind, 0, p);
         pen_publish(&pen);
         if (ENDINGS >> kind & 1)
             ended(&pen, kind, p, at);
@@ -383,7 +395,7 @@ void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p)
         const unsigned char *at = pen.at;
         if (KEPT >> kind & 1)
             concerns(&pen, kind, p, actor);
-        put_pair(&pen, kind, false, actor, p);
+        put_pair(&pen, kind, 0, false, actor, p);
         pen_publish(&pen);
         if (ENDINGS >> kind & 1) {
             if (kind == WEFT_IMPL_BECOME)
@@ -401,28 +413,16 @@ void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p)
     pen_down(&pen);
 }
 
+/* These kinds are events like the others. They have calls of their own, so that a program that uses them cannot be
+ * linked with a library that does not know them. */
 void weft_impl_hold(unsigned kind, weft_promise resource)
 {
-    struct pen pen;
-    if (!pen_up_for(&pen, resource != 0))
-        return;
-    if (pen_room(&pen, 0, resource)) {
-        put_pair(&pen, kind, implicit(&pen), running(&pen), resource);
-        pen_publish(&pen);
-    }
-    pen_down(&pen);
+    weft_impl_event(kind, resource);
 }
 
 void weft_impl_hold_by(unsigned kind, weft_promise holder, weft_promise resource)
 {
-    struct pen pen;
-    if (!pen_up_for(&pen, resource && holder))
-        return;
-    if (pen_room(&pen, 0, resource)) {
-        put_pair(&pen, kind, false, holder, resource);
-        pen_publish(&pen);
-    }
-    pen_down(&pen);
+    weft_impl_event_by(kind, holder, resource);
 }
 
 weft_promise weft_impl_run(weft_promise p)
@@ -432,7 +432,7 @@ weft_promise weft_impl_run(weft_promise p)
         return WEFT_LOOP;
     weft_promise before = running(&pen);
     if (p && pen_room(&pen, 0, p)) {
-        put_single(&pen, WEFT_FORM_SWITCH % 32, p);
+        put_single(&pen, WEFT_EVENT_SWITCH, 0, p);
         pen_publish(&pen);
     }
     if (p)
@@ -478,12 +478,7 @@ COLD void ask_scheduler(struct pen *pen, uint64_t turn)
     w->ran = 0;
     if (ns < LEAST_NS || !pen_room(pen, 0, WEFT_LOOP))
         return;
-    put_head(pen, ns <= UINT32_MAX ? WEFT_FORM_PREEMPTED : WEFT_FORM_PREEMPTED_WIDE);
-    if (ns <= UINT32_MAX)
-        put32(pen, (uint32_t)ns);
-    else
-        put64(pen, ns);
-    pen_publish(pen);
+    put_duration(pen, WEFT_EVENT_PREEMPTED, ns, UINT32_MAX);
 }
 
 HOT void end_turn(struct pen *pen)
@@ -549,14 +544,8 @@ void weft_impl_gc(uint64_t duration_ns)
     struct pen pen;
     if (!pen_up(&pen))
         return;
-    if (pen_room(&pen, 0, WEFT_LOOP)) {
-        put_head(&pen, duration_ns <= INT32_MAX ? WEFT_FORM_GC : WEFT_FORM_GC_WIDE);
-        if (duration_ns <= INT32_MAX)
-            put32(&pen, (uint32_t)duration_ns);
-        else
-            put64(&pen, duration_ns);
-        pen_publish(&pen);
-    }
+    if (pen_room(&pen, 0, WEFT_LOOP))
+        put_duration(&pen, WEFT_EVENT_GC, duration_ns, INT32_MAX);
     pen_down(&pen);
 }
 
@@ -587,14 +576,7 @@ HOT struct text_ref text_of(struct weft_text *place, const char *text)
 
 HOT void put_label(struct pen *pen, weft_promise p, uint32_t number)
 {
-    uint32_t short_p;
-    if (short_id(pen->w, p, &short_p)) {
-        put_head(pen, WEFT_FORM_LABEL);
-        put32(pen, short_p);
-    } else {
-        put_head(pen, WEFT_FORM_LABEL_WIDE);
-        put64(pen, p);
-    }
+    put_single(pen, WEFT_EVENT_LABEL, 1, p);
     put32(pen, number);
     pen_publish(pen);
 }
@@ -630,7 +612,6 @@ void weft_impl_label(struct weft_text *place, weft_promise p, const char *text)
 static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_promise p,
                     const struct text_ref *reason)
 {
-    uint32_t short_a, short_p;
     if (!pen_room(pen, before_size(reason), p)) {
         ended(pen, WEFT_EVENT_FAILS, p, NULL);
         return;
@@ -638,19 +619,7 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
     const unsigned char *at = pen->at;
     if (reason->number == WEFT_STRING_INLINE)
         put_text_before(pen, reason);
-    bool near_p = short_id(pen->w, p, &short_p);
-    if (by_running && near_p) {
-        put_head(pen, WEFT_FORM_FAIL);
-        put32(pen, short_p);
-    } else if (!near_p || !short_id(pen->w, actor, &short_a)) {
-        put_head(pen, WEFT_FORM_FAIL_WIDE);
-        put64(pen, actor);
-        put64(pen, p);
-    } else {
-        put_head(pen, WEFT_FORM_FAIL_BY);
-        put32(pen, short_a);
-        put32(pen, short_p);
-    }
+    put_pair(pen, WEFT_EVENT_FAILS, 1, by_running, actor, p);
     put32(pen, reason->number);
     pen_publish(pen);
     ended(pen, WEFT_EVENT_FAILS, p, at);
@@ -796,7 +765,6 @@ HOT weft_promise put_known_creation(struct pen *pen, const struct weft_site *sit
 static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise parent,
                                  weft_promise id, const struct place *place)
 {
-    uint32_t short_parent, short_id_;
     bool inline_site = place->site == WEFT_STRING_INLINE, own = !id;
     size_t extra = before_size(&place->label) + (inline_site ? before_size(&place->type) : 0);
     struct writer *w = pen->w;
@@ -814,21 +782,12 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
         put_text_before(pen, &place->type);
     if (place->label.number == WEFT_STRING_INLINE)
         put_text_before(pen, &place->label);
-    bool near = short_id(w, id, &short_id_);
-    if (by_running && near) {
-        put_head(pen, place->label.number ? WEFT_FORM_CREATE_LABELLED : WEFT_FORM_CREATE);
-        put32(pen, short_id_);
-    } else if (!near || !short_id(w, parent, &short_parent)) {
-        put_head(pen, WEFT_FORM_CREATE_WIDE);
-        put64(pen, parent);
-        put64(pen, id);
-    } else {
-        put_head(pen, WEFT_FORM_CREATE_BY);
-        put32(pen, short_parent);
-        put32(pen, short_id_);
-    }
+    uint32_t unused;
+    /* Only the shortest form may have no label. */
+    const unsigned texts = by_running && !place->label.number && short_id(w, id, &unused) ? 1 : 2;
+    put_pair(pen, WEFT_EVENT_CREATES, texts, by_running, parent, id);
     put32(pen, place->site);
-    if (place->label.number || !(by_running && near))
+    if (texts == 2)
         put32(pen, place->label.number);
     if (!tracks()) /* before the promise can be seen */
         weft_record_pending_created(id, place->site);
