@@ -37,14 +37,14 @@ struct source {
     struct key key; /* of its next event */
     uint64_t next_ticks, end_ticks;
     uint64_t clock_hint;
-    size_t at, size, room; /* in bytes, after the header */
-    unsigned char *bytes;
+    size_t at, size; /* in bytes, after the header */
     struct weft_form_context form;
     struct source *retired;
     const struct packet *packet;
     uint32_t stream;
     uint32_t says_events; /* UINT32_MAX: not closed */
     uint64_t events;
+    unsigned char bytes[];
 };
 
 struct merge {
@@ -57,7 +57,6 @@ struct merge {
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
     size_t retired_bytes;
-    struct source *spare;
     uint64_t last_ns; /* time up to which packets have been read */
     bool finished;
 
@@ -86,49 +85,16 @@ static void sift_down(struct merge *m)
     m->heap[at] = moving;
 }
 
-static bool push(struct merge *m, struct source *s)
+/* There is room. */
+static void push(struct merge *m, struct source *s)
 {
-    if (!weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *)))
-        return false;
     size_t at = m->heaped++;
     for (; at && is_earlier(s->key, m->heap[(at - 1) / 2]->key); at = (at - 1) / 2)
         m->heap[at] = m->heap[(at - 1) / 2];
     m->heap[at] = s;
-    return true;
 }
 
 /* Packets */
-
-static void free_source(struct source *s)
-{
-    if (s)
-        free(s->bytes);
-    free(s);
-}
-
-static struct source *new_source(struct merge *m, size_t size)
-{
-    struct source *s = m->spare;
-    m->spare = NULL;
-    if (s && s->room < size) {
-        free_source(s);
-        s = NULL;
-    }
-    if (s) {
-        *s = (struct source){.bytes = s->bytes, .room = s->room};
-        return s;
-    }
-    s = calloc(1, sizeof *s);
-    unsigned char *bytes = malloc(size + !size);
-    if (!s || !bytes) {
-        free(s);
-        free(bytes);
-        return NULL;
-    }
-    s->bytes = bytes;
-    s->room = size;
-    return s;
-}
 
 /* Reads the packet into s. Returns 1, 0 if it is no longer there, or a negative WEFT_E code. */
 static int read_packet_content(struct weft_file *f, struct source *s, const struct packet *p,
@@ -136,24 +102,19 @@ static int read_packet_content(struct weft_file *f, struct source *s, const stru
 {
     const struct weft_input *in = &f->common.input;
     struct weft_events_header h;
-    uint64_t after = 0;
-    ptrdiff_t got = weft_input_read(in, &h, WEFT_EVENTS_HEADER_V1_0, p->offset, err);
+    uint64_t after;
+    const size_t size = (size_t)(p->content - p->header_bytes);
+    int rc = read_whole(in, &h, WEFT_EVENTS_HEADER_V1_0, p->offset, err);
+    if (rc <= 0 || h.sequence != p->sequence)
+        return rc < 0 ? rc : 0;
+    ptrdiff_t got = weft_input_read(in, s->bytes, size, p->offset + p->header_bytes, err);
     if (got < 0)
         return (int)got;
-    bool same = got == WEFT_EVENTS_HEADER_V1_0 && h.sequence == p->sequence;
-    size_t size = (size_t)(p->content - p->header_bytes);
-    if (same) {
-        got = weft_input_read(in, s->bytes, size, p->offset + p->header_bytes, err);
-        if (got < 0)
-            return (int)got;
-        s->size = (size_t)got;
-        got = weft_input_read(in, &after, sizeof after,
-                              p->offset + offsetof(struct weft_events_header, sequence), err);
-        if (got < 0)
-            return (int)got;
-    }
-    if (after != p->sequence)
-        return 0;
+    s->size = (size_t)got;
+    rc = read_whole(in, &after, sizeof after,
+                    p->offset + offsetof(struct weft_events_header, sequence), err);
+    if (rc <= 0 || after != p->sequence)
+        return rc < 0 ? rc : 0;
     if (s->size < size && !p->cut)
         read_reader_problem(&f->common, p->offset + p->header_bytes + s->size, 0,
                             "the file became shorter while it was read");
@@ -191,29 +152,29 @@ static int open_next(struct weft_file *f, struct weft_error *err)
 {
     struct merge *m = f->merge;
     const struct packet *p = &f->packet[m->opened];
-    struct source *s = new_source(m, (size_t)(p->content - p->header_bytes));
-    if (!s)
+    struct source *s = malloc(sizeof *s + (size_t)(p->content - p->header_bytes));
+    if (!s || !weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *))) {
+        free(s);
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
+    }
+    memset(s, 0, sizeof *s);
     int rc = read_packet_content(f, s, p, err);
-    if (rc <= 0) {
-        free_source(s);
-        if (rc < 0)
-            return rc;
+    if (rc <= 0)
+        free(s);
+    if (rc < 0)
+        return rc;
+    m->opened++;
+    if (rc == 0) {
         f->common.facts.changed_packets++;
         f->lost_packets++;
         m->done_bytes += p->content;
-        m->opened++;
         return 0;
     }
     s->packet = p;
     s->stream = p->stream;
     s->key = (struct key){p->begin_ns, p->sequence};
     look_ahead(f, s);
-    if (!push(m, s)) {
-        free_source(s);
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
-    }
-    m->opened++;
+    push(m, s);
     return 0;
 }
 
@@ -248,7 +209,7 @@ static void close_first(struct weft_file *f)
         sift_down(m);
     s->retired = m->retired;
     m->retired = s;
-    m->retired_bytes += s->room;
+    m->retired_bytes += s->size;
 }
 
 static void free_retired(struct merge *m)
@@ -256,12 +217,7 @@ static void free_retired(struct merge *m)
     m->retired_bytes = 0;
     for (struct source *s; (s = m->retired);) {
         m->retired = s->retired;
-        if (!m->spare || m->spare->room < s->room) {
-            free_source(m->spare);
-            m->spare = s;
-        } else {
-            free_source(s);
-        }
+        free(s);
     }
 }
 
@@ -638,9 +594,8 @@ void read_merge_end(struct merge *m)
     if (!m)
         return;
     free_retired(m);
-    free_source(m->spare);
     for (size_t i = 0; i < m->heaped; i++)
-        free_source(m->heap[i]);
+        free(m->heap[i]);
     free(m->heap);
     free(m);
 }

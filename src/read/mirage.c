@@ -351,17 +351,17 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         end = r->window + ((have < stop ? have : stop) - r->window_at);
         const uint64_t limit = r->current + 1 == r->packets ? earliest_time(r) : 0;
         const unsigned char *begin = bytes;
-        ptrdiff_t n = 0, size = WEFT_DECODE_SHORT;
-        for (; n < WEFT_BATCH && bytes < end; n++, bytes += size) {
-            struct weft_event *ev = &common->batch[n];
+        struct weft_event *ev = common->batch;
+        ptrdiff_t size = WEFT_DECODE_SHORT;
+        for (; ev < common->batch + WEFT_BATCH; ev++, bytes += size) {
             size = weft_event_decode(ev, bytes, (size_t)(end - bytes));
             if (size <= 0 || (ev->time_ns < limit && is_stale(bytes, end, limit)))
                 break;
             note_event(r, ev);
         }
         r->position += (uint64_t)(bytes - begin);
-        if (n)
-            return n;
+        if (ev > common->batch)
+            return ev - common->batch;
         if (size == WEFT_DECODE_SHORT && have < stop && (uint64_t)(end - bytes) >= least) {
             least *= 2;
             continue;
