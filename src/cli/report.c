@@ -14,7 +14,6 @@
 
 #include "base/array.h"
 #include "cli/common.h"
-#include "format/columns.h"
 #include "format/utf8.h"
 
 enum { NARROWEST = 40, WIDEST_PROSE = 110, USUAL = 100 };

@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Returns how many terminal columns a character takes: 2 for Chinese, Japanese and Korean characters and for
+ * emojis; 0 for a combining accent; otherwise 1. Threads: one at a time. */
+unsigned weft_columns_of(uint32_t code);
+
 /* Decodes one character of text, which has size > 0 bytes left; returns how many bytes it takes. Invalid UTF-8
  * gives U+FFFD, with the length of the part that could have begun a character (Unicode 15, section 3.9, table
  * 3-8; Python and browsers count the same way). */

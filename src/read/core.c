@@ -2,8 +2,6 @@
 /* A core file also has fragments that look like traces: for example, the header of an older trace
  * that the recorder read when it began may still be on a stack. So a trace counts only if its texts
  * are where its facts say. */
-#include "read/core.h"
-
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>

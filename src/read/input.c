@@ -9,8 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "read/core.h"
-
 /* Copies all of fd into anonymous memory, which can be read at any offset. */
 static int spool(struct weft_input *in, int fd, struct weft_error *err)
 {

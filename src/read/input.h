@@ -34,7 +34,7 @@ struct weft_input {
 };
 
 /* Opens path for reading. "-" (standard input), pipes and sockets are first read into memory to
- * their end. For a core file, opens the trace in it (read/core.h). Returns 0 or a negative WEFT_E
+ * their end. For a core file, opens the trace in it. Returns 0 or a negative WEFT_E
  * code; in->fd is then -1. */
 int weft_input_open(struct weft_input *in, const char *path, struct weft_error *err);
 
@@ -49,6 +49,12 @@ uint64_t weft_input_data(const struct weft_input *in, uint64_t offset);
 /* Reads up to size bytes at offset. Returns how many; it is fewer only at the end of the file. */
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,
                           struct weft_error *err);
+
+/* Finds the trace in a core file: the program recorded into its own memory, or its shared mappings
+ * were dumped. If in is a core file, replaces in with a copy, in memory, of the newest complete weft
+ * trace in it. If it only has other packets of weft's or mirage's, like the memory of a whole
+ * machine, in stays as it is. Returns 0 or a negative WEFT_E code if there is no trace in it. */
+int read_core_open(struct weft_input *in, struct weft_error *err);
 
 /* Reads size bytes. Returns 1, 0 if the file ends earlier, or a negative WEFT_E code. */
 static inline int read_whole(const struct weft_input *in, void *buffer, size_t size,

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-#include "read/scan.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "read/packets.h"
+#include "read/snapshot_parts.h"
 
 enum {
     TRIES = 100, /* attempts to read a packet in one piece while it is being handed over */

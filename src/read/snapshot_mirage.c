@@ -11,8 +11,6 @@
  * have no end.
  * A packet that is still as its header said at first is copied byte for byte, whatever it says. So
  * are bytes that do not belong to a packet. */
-#include "read/snapshot_mirage.h"
-
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -22,6 +20,7 @@
 #include "base/array.h"
 #include "format/mirage.h"
 #include "read/packets.h"
+#include "read/snapshot_parts.h"
 
 enum {
     HEADER = WEFT_MIRAGE_HEADER_SIZE,

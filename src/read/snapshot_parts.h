@@ -4,11 +4,97 @@
 #ifndef WEFT_READ_SNAPSHOT_PARTS_H
 #define WEFT_READ_SNAPSHOT_PARTS_H
 
-#include "read/scan.h"
+#include "format/walk.h"
 #include "read/snapshot.h"
-#include "read/snapshot_mirage.h"
-#include "read/until.h"
 #include "read/weft.h"
+
+/* ---- Walking through the packets (scan.c) ---- */
+
+/* Others write to them: the recorder, or a malicious program. Everything is copied first; only the
+ * copy is checked and used. */
+struct scan {
+    const struct weft_input *in;
+    struct weft_error *err;
+    uint64_t packets_max; /* packets in one pass; if there are more, it is WEFT_E_LIMIT */
+    uint64_t memory_left; /* bytes that may still be allocated; beyond that it is WEFT_E_LIMIT */
+    uint64_t retries;     /* attempts left for reading a header in one piece */
+};
+
+/* A packet. Its sizes are plausible, and no packet overlaps another. */
+struct spot {
+    uint64_t at;
+    uint64_t bytes; /* the size it claims, or up to the end of the input */
+    struct weft_packet_header h;
+};
+
+void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err);
+
+/* Called for each packet of a pass. Returns 0 or a negative WEFT_E code. */
+typedef int scan_fn(void *data, const struct spot *p);
+
+/* Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
+int read_scan_packets(struct scan *s, scan_fn *fn, void *data);
+
+/* Reads the header of a packet of events that has `bytes` bytes, in one piece. Returns 1; 0 if it
+ * was never used, or is in transition (its sequence is then 0); or a negative WEFT_E code. Fields
+ * that an older header does not have are 0. */
+int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h);
+
+/* Reads only the sequence number. */
+ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence);
+
+/* Counts memory that is going to be used. Returns 0 or WEFT_E_LIMIT. */
+int read_scan_spend(struct scan *s, uint64_t bytes);
+
+/* Makes space for one more item in an array. Returns 0 or a negative WEFT_E code. */
+int read_scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item);
+
+/* Makes a buffer at least that large. Returns 0 or a negative WEFT_E code. */
+int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes);
+
+/* ---- Until when it was recorded (until.c) ---- */
+
+/* For a trace of another machine that is copied while it is live. Its last event may be long ago if
+ * the program hangs. The other machine's monotonic clock cannot be read from here; its wall clock
+ * equals ours, if it is right. */
+
+/* One moment on both clocks of that machine. */
+struct until_pair {
+    uint64_t ticks, mono_ns, real_ns;
+};
+
+/* The current time (real_ns: our wall clock) on that machine's monotonic clock. p: its newest pair;
+ * facts: they define its ticks; newest: ticks of its newest event; the result is never earlier. If
+ * the clocks are clearly unrelated, it is the time of that event. */
+uint64_t read_until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
+                       uint64_t newest, uint64_t real_ns);
+
+/* ---- mirage-profile's ring (snapshot_mirage.c) ---- */
+
+struct read_mirage_copy;
+
+/* Returns 1 if the input begins with a packet of mirage-profile's, 0 if not, or a negative WEFT_E code. */
+int read_is_mirage(const struct weft_input *in, struct weft_error *err);
+
+/* Sets the moment and finds the packets. in must stay open. Returns 1; 0 if the input is not
+ * mirage's; or a negative WEFT_E code. Unless it returns 1, *out is NULL. */
+int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_input *in,
+                           struct weft_error *err);
+
+/* Writes the copy; call it once. It is as large as the input, and equal to it byte for byte where
+ * nothing has changed. start: where it begins in the file; -1: the file cannot seek. Returns 0 or a
+ * negative WEFT_E code. */
+int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start,
+                           weft_progress_fn *progress, void *data, struct weft_error *err);
+
+/* The size of the copy, and how many packets were overwritten before they could be copied. */
+uint64_t read_mirage_copy_bytes(const struct read_mirage_copy *c);
+uint64_t read_mirage_copy_gone(const struct read_mirage_copy *c);
+
+/* c may be NULL. */
+void read_mirage_copy_free(struct read_mirage_copy *c);
+
+/* ---- weft's own traces ---- */
 
 /* A packet of the source. */
 struct piece {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-#include "read/until.h"
-
 #include <stdbool.h>
 
+#include "read/snapshot_parts.h"
 #include "read/wide.h"
 
 #define SECOND UINT64_C(1000000000)

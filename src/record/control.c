@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "record/follow.h"
 #include "record/record.h"
 #include "record/start.h"
 #include <weft/weft.h>

@@ -7,8 +7,6 @@
  * ends, for whatever reason. It is visible from every pid namespace, and reused process ids do not matter.
  * Where there is no such lock (some network file systems; overlayfs, which maps a different file than the one
  * that was opened), the process id in the facts decides. */
-#include "record/file.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,9 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "format/packet.h"
-#include "record/clock.h"
 #include "record/put.h"
+#include "record/start.h"
 
 #define TEMPORARY_SUFFIX ".XXXXXX"
 

@@ -16,8 +16,11 @@
 #if __STDC_HOSTED__
 #include <pthread.h>
 #include <string.h>
-#define WEFT_HOST_DESCRIBES 1 /* a trace contains a description of itself: metadata.h */
-#include "record/metadata.h"
+#define WEFT_HOST_DESCRIBES 1 /* a trace contains a description of itself */
+
+/* Writes the TSDL text that a trace contains, as much of it as fits into room bytes. Returns its size without
+ * the NUL at its end. */
+size_t weft_record_metadata(char *out, size_t room);
 
 /* The size of a text; at most max. */
 static inline size_t text_size(const char *text, size_t max)

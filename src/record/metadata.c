@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "record/metadata.h"
-
-#include "format/packet.h"
+#include "record/host.h"
 #include "record/put.h"
 
 static const char head[] =

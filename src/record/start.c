@@ -14,13 +14,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "record/file.h"
-#include "record/follow.h"
-#include "record/membarrier.h"
 #include "record/options.h"
 #include "record/put.h"
-#include "record/record.h"
-#include <weft/weft.h>
 
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
 #define PAGE UINT64_C(4096)

@@ -4,6 +4,8 @@
 #define WEFT_RECORD_START_H
 
 #include <stdbool.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "record/control.h"
 #include "record/record.h"
@@ -33,7 +35,75 @@ bool weft_record_is_ours(void);
  * clone. */
 bool weft_record_is_orphan(void);
 
-/* In control.c */
+/* ---- The file of a recording: creating, locking, mapping and naming it (file.c) ---- */
+
+/* All of these are called under that lock, so buffers are static. All are safe in a signal handler. */
+
+struct weft_record_file {
+    unsigned char *map; /* the whole file */
+    bool named;         /* it has a temporary name: publish gives it its own */
+};
+
+/* Creates a file of that size beside path, and maps it. %p in path is replaced by the process id unless literal
+ * is true. Returns 0 or a negative errno, also if the file at path may not be replaced. */
+int weft_record_file_make(struct weft_record_file *f, const char *path, bool literal,
+                          uint64_t bytes);
+
+/* Gives the file its final name. A trace that had this name and no writer is replaced; but one that this
+ * process wrote before exec is kept as FILE.1. */
+int weft_record_file_publish(struct weft_record_file *f);
+
+/* Maps sealed memory (which cannot be made smaller) instead of a file, and closes fd. -EBADF: fd is not such
+ * memory. */
+int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes);
+
+/* Undoes make or take. */
+void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes);
+
+/* Reads a small system file, for the facts. Returns the number of bytes read; a NUL follows them. */
+size_t weft_record_read_small(const char *path, char *out, size_t room);
+
+void weft_record_boot_id(uint8_t id[16]);
+
+/* When a process started, in clock ticks after boot. 0: there is no such process, or it has ended and its
+ * parent has not waited for it yet. */
+uint64_t weft_record_process_start(uint32_t pid);
+
+/* ---- Forked children, if the environment says that the program is to be recorded (follow.c) ---- */
+
+/* From now on forked children record, too, each from its first call on. Each writes to path, with its process
+ * id for %p. At most 64 children and descendants do so. Call it once, before there are threads. */
+void weft_record_follow(const char *path, uint64_t bytes, unsigned flags);
+
+/* Called in a forked child, before it forgets what its parent did. recorded: the parent was recording. */
+void weft_record_follow_forked(bool recorded);
+
+/* Called in the parent after a fork. Safe in a signal handler, like fork. */
+void weft_record_follow_parent(void);
+
+/* Returns true if this process is to start a recording with its next call. */
+bool weft_record_follow_is_due(void);
+
+/* Starts that recording. Call with the lock of weft_start held. */
+void weft_record_follow_begin(void);
+
+/* Cancels that: the process starts or stops a recording itself. */
+void weft_record_follow_drop(void);
+
+/* ---- membarrier(2). The kernel's own header is not part of every libc. ---- */
+
+enum {
+    MEMBARRIER_PRIVATE_EXPEDITED = 1 << 3,
+    MEMBARRIER_REGISTER_PRIVATE_EXPEDITED = 1 << 4,
+};
+
+/* Negative if the system does not support it. */
+static inline int membarrier(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* ---- Switching (control.c) ---- */
 
 extern struct weft_record_control weft_record_control;
 
@@ -48,13 +118,6 @@ void weft_record_switch_standby(bool on);
 
 /* Called in the child of a fork: forgets the recording and any request. */
 void weft_record_control_forked(void);
-
-/* Carries out a request of weft ctl, if there is one. Called by a call of weft.h that has no recording to write
- * to and is not inside another call: afterwards recording may be on or off, and the recording another one. */
-void weft_record_asked(void);
-
-/* Returns true if a recording is open and not paused, also while weft ctl asks for something. */
-bool weft_record_is_on(void);
 
 #pragma GCC visibility pop
 

@@ -12,9 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/membarrier.h"
-#include "record/follow.h"
-#include "record/record.h"
 #include "record/start.h"
 
 enum { SLOTS = 1 << 16, QUIET_NS = 1000000000 };

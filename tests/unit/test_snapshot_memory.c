@@ -8,7 +8,7 @@
 #include "memory_input.h"
 #include "packets.h"
 #include "read/snapshot.h"
-#include "read/until.h"
+#include "read/snapshot_parts.h"
 
 #define SECOND UINT64_C(1000000000)
 #define REAL_NS (UINT64_C(1700000000) * SECOND) /* that of the first pair */
