@@ -39,14 +39,18 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->ticks, y->ticks);
 }
 
+uint64_t clock_error_most(uint64_t best, uint64_t hz)
+{
+    return wide_shifted(best, ERRORS_MAX, wide_scaled(hz, ERROR_FREE_NS, SECOND), 0);
+}
+
 /* Leaves out the pairs that took much longer to read than the best one. */
 static void drop_slow(struct clock *c, uint64_t hz)
 {
     uint64_t best = UINT64_MAX, kept = 0;
     for (uint64_t i = 0; i < c->pairs; i++)
         best = c->pair[i].error < best ? c->pair[i].error : best;
-    const uint64_t free = wide_scaled(hz, ERROR_FREE_NS, SECOND),
-                   most = wide_shifted(best, ERRORS_MAX, free, 0);
+    const uint64_t most = clock_error_most(best, hz);
     for (uint64_t i = 0; i < c->pairs; i++)
         if (c->pair[i].error == CLOCK_NO_ERROR || c->pair[i].error <= most)
             c->pair[kept++] = c->pair[i];

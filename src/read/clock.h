@@ -39,6 +39,9 @@ bool clock_add(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t error);
  * false if there is no memory. */
 bool clock_finish(struct clock *c, uint32_t kind, uint64_t hz);
 
+/* The largest error of a pair that is about as precise as the best one. hz: ticks per second. */
+uint64_t clock_error_most(uint64_t best, uint64_t hz);
+
 void clock_fini(struct clock *c);
 
 /* Converts ticks to a time; later ticks never give an earlier time. *hint: any number at first;

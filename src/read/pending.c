@@ -18,7 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/idmap.h"
 #include "format/listed.h"
 #include "read/weft.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "read/alive.h"
 #include "read/weft.h"
 
@@ -27,12 +28,9 @@ static struct weft_exit read_exit(const char *text)
     const char *number = text + (by_signal ? sizeof killed : sizeof exited) - 1;
     if (!by_signal && strncmp(text, exited, sizeof exited - 1) != 0)
         return (struct weft_exit){.known = false};
-    const size_t digits = strspn(number, "0123456789");
-    uint32_t n = 0;
-    for (size_t i = 0; i < digits && digits <= 3; i++)
-        n = n * 10 + (uint32_t)(number[i] - '0');
-    return (struct weft_exit){
-        .known = digits > 0 && digits <= 3 && !number[digits], .by_signal = by_signal, .number = n};
+    uint64_t n = 0;
+    const bool known = weft_parse_count(number, 999, &n);
+    return (struct weft_exit){.known = known, .by_signal = by_signal, .number = (uint32_t)n};
 }
 
 /* Finds the texts "key=value", each with its NUL, in size bytes, which a NUL follows. */
@@ -44,29 +42,25 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
         char *value = strchr(at, '=');
         if (!value)
             continue;
-        size_t key = (size_t)(value++ - at);
-        if (key == 7 && !memcmp(at, "program", key)) {
+        const size_t key = (size_t)(value++ - at);
+#define IS(name) (key == sizeof(name) - 1 && !memcmp(at, name, key))
+        if (IS("program"))
             p->program = value;
-        } else if (key == 4 && !memcmp(at, "host", key)) {
+        else if (IS("host"))
             p->host = value;
-        } else if (key == 7 && !memcmp(at, "version", key)) {
+        else if (IS("version"))
             p->version = value;
-        } else if (key == 4 && !memcmp(at, WEFT_SIGHT_KEY, key)) {
+        else if (IS(WEFT_SIGHT_KEY))
             f->wall.has_sight = weft_sight_read(&f->wall.sight, value);
-        } else if (key == 7 && !memcmp(at, "refused", key)) {
+        else if (IS("refused"))
             f->common.facts.refused = true;
-        } else if (key == 3 && !memcmp(at, "end", key)) {
+        else if (IS("end"))
             p->exit = read_exit(value);
-        } else if (key == 3 && !memcmp(at, "arg", key)) {
-            if (p->args == room) {
-                room = room ? room * 2 : 16;
-                void *grown = realloc(f->arg, room * sizeof *f->arg);
-                if (!grown)
-                    return false;
-                f->arg = grown;
-            }
+        else if (IS("arg") && !weft_reserve(&f->arg, p->args, &room, sizeof *f->arg))
+            return false;
+        else if (IS("arg"))
             f->arg[p->args++] = value;
-        }
+#undef IS
     }
     p->arg = f->arg;
     return true;
@@ -102,17 +96,6 @@ static void copy_counts(struct weft_file *f, const struct weft_facts_header *h)
     facts->ended = how_it_ended(h);
 }
 
-/* Reads when it was paused, if the facts are large enough to say so. */
-static int read_pause(struct weft_file *f, struct weft_error *err)
-{
-    struct weft_facts_pause *p = &f->pause;
-    if (f->facts.header_bytes < sizeof(struct weft_facts_header) + sizeof *p)
-        return 0;
-    ptrdiff_t got = weft_input_read(&f->common.input, p, sizeof *p,
-                                    f->facts.offset + sizeof(struct weft_facts_header), err);
-    return got < 0 ? (int)got : 0;
-}
-
 void read_process_pause(struct weft_file *f)
 {
     struct weft_process_facts *p = &f->common.facts.process;
@@ -141,9 +124,12 @@ int read_process_load(struct weft_file *f, struct weft_error *err)
     if (!f->process_text)
         return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
     copy_counts(f, &h);
-    int rc = read_pause(f, err);
-    if (rc < 0)
-        return rc;
+    /* when it was paused, if the facts are large enough to say so */
+    if (f->facts.header_bytes >= sizeof h + sizeof f->pause)
+        got = weft_input_read(&f->common.input, &f->pause, sizeof f->pause,
+                              f->facts.offset + sizeof h, err);
+    if (got < 0)
+        return (int)got;
     wall_add(&f->wall, &(struct wall_pair){0, h.start_ticks, h.start_real_ns, CLOCK_NO_ERROR});
     got = weft_input_read(&f->common.input, f->process_text, size,
                           f->facts.offset + f->facts.header_bytes, err);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/idmap.h"
 #include "format/listed.h"
 #include "read/weft.h"
 

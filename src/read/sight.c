@@ -13,6 +13,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "format/walk.h"
 
 enum {
@@ -50,9 +51,7 @@ struct watch {
 
 static uint64_t now_ns(clockid_t clock)
 {
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+    return (uint64_t)weft_clock_ns(clock);
 }
 
 static bool read_bytes(const struct watch *w, void *to, size_t size, uint64_t at)

@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "read/snapshot_parts.h"
 #include "read/wall.h"
 
@@ -260,12 +260,10 @@ static bool is_whole(const struct weft_snapshot *s)
 /* When it was copied, on the clock of the process, if that is known. */
 static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_header *f)
 {
-    struct timespec now;
     if (s->in->writer == WEFT_WRITER_ALIVE)
         return s->live ? read_until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
-    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || read_snapshot_alive(s, f)) &&
-        clock_gettime(CLOCK_MONOTONIC, &now) == 0)
-        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || read_snapshot_alive(s, f)))
+        return (uint64_t)weft_monotonic_ns();
     return 0;
 }
 

@@ -3,8 +3,8 @@
  * moment it is copied. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "read/alive.h"
 #include "read/snapshot_parts.h"
 
@@ -318,13 +318,12 @@ int read_snapshot_read_facts(struct weft_snapshot *s)
 static int find_moment(struct weft_snapshot *s)
 {
     static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};
-    struct timespec now;
     int rc = 1;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && rc > 0; i++)
         rc = read_scan_packets(&s->scan, passes[i], s);
     s->moment = s->newest;
-    if (s->live && s->in->writer == WEFT_WRITER_ALIVE && clock_gettime(CLOCK_REALTIME, &now) == 0)
-        s->now_real_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (s->live && s->in->writer == WEFT_WRITER_ALIVE)
+        s->now_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME);
     return rc;
 }
 

@@ -12,12 +12,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum {
-    ERRORS_MAX = 8,      /* as in clock.c: a pair may be worse than the best by this factor … */
-    ERROR_FREE_NS = 1000 /* … and this much more */
-};
+#include "base/count.h"
+#include "base/order.h"
 
 /* Keeps the pair among the newest ones, or the oldest. */
 static void insert_pair(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
@@ -55,8 +54,7 @@ static unsigned find_distances(const struct wall_pair *pair, unsigned pairs,
     unsigned count = 0;
     for (unsigned i = 0; i < pairs; i++)
         best = pair[i].error < best ? pair[i].error : best;
-    uint64_t free = hz / (1000000000 / ERROR_FREE_NS);
-    uint64_t most = best < UINT64_MAX / (2 * ERRORS_MAX) ? best * ERRORS_MAX + free : UINT64_MAX;
+    const uint64_t most = clock_error_most(best, hz);
     for (unsigned i = 0; i < pairs; i++) {
         uint64_t ns = clock_convert(clock, pair[i].ticks, &hint);
         bool is_sound = ns <= INT64_MAX && pair[i].real_ns <= INT64_MAX;
@@ -70,12 +68,7 @@ static unsigned find_distances(const struct wall_pair *pair, unsigned pairs,
  * behind. */
 static int64_t middle_of(int64_t *ns, unsigned count)
 {
-    for (unsigned i = 1; i < count; i++)
-        for (unsigned j = i; j > 0 && ns[j - 1] > ns[j]; j--) {
-            int64_t other = ns[j];
-            ns[j] = ns[j - 1];
-            ns[j - 1] = other;
-        }
+    qsort(ns, count, sizeof *ns, weft_order_i64);
     return ns[count / 2];
 }
 
@@ -129,18 +122,13 @@ void weft_sight_blank(char *texts, size_t size)
     }
 }
 
+/* Reads a number and the character after it. */
 static bool read_number(const char **at, uint64_t *number, char after)
 {
-    const char *p = *at;
-    *number = 0;
-    for (; *p >= '0' && *p <= '9'; p++)
-        if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
-            __builtin_add_overflow(*number, (uint64_t)(*p - '0'), number))
-            return false;
-    if (p == *at || *p != after)
-        return false;
-    *at = p + (after != '\0');
-    return true;
+    const size_t digits = strspn(*at, "0123456789");
+    const bool found = weft_parse_digits(*at, digits, UINT64_MAX, number) && (*at)[digits] == after;
+    *at += digits + (found && after);
+    return found;
 }
 
 bool weft_sight_read(struct weft_sight *out, const char *value)

@@ -327,13 +327,14 @@ static void count_losses(struct weft_file *f)
     facts->wrapped = facts->overwritten_packets > 0;
 }
 
-static void order_packets(struct weft_file *f)
+static bool order_packets(struct weft_file *f)
 {
     struct weft_reader_facts *facts = &f->common.facts;
     uint64_t kept = 0, hint = 0;
     if (f->packets)
         qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
-    read_streams_sort(&f->streams);
+    if (!read_streams_sort(&f->streams))
+        return false;
     for (uint64_t i = 0; i < f->packets; i++) {
         bool repeated = kept && f->packet[i].sequence == f->packet[kept - 1].sequence;
         facts->repeated_packets += repeated;
@@ -343,7 +344,7 @@ static void order_packets(struct weft_file *f)
     }
     f->packets = kept;
     for (uint64_t i = 0; i < f->packets; i++)
-        f->packet[i].stream = read_streams_index(&f->streams, f->packet[i].stream);
+        f->packet[i].stream = read_streams_find(&f->streams, f->packet[i].stream);
     count_losses(f);
     for (uint64_t i = 0; i < f->packets; i++) {
         struct packet *p = &f->packet[i];
@@ -354,6 +355,7 @@ static void order_packets(struct weft_file *f)
     if (f->packets)
         qsort(f->packet, f->packets, sizeof *f->packet, by_begin);
     facts->packets = f->packets;
+    return true;
 }
 
 static void describe_clock(struct weft_file *f)
@@ -427,7 +429,8 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     find_wall(f);
     read_process_pause(f);
-    order_packets(f);
+    if (!order_packets(f))
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its streams");
     describe_clock(f);
     rc = read_pending_load(f, err);
     if (rc == 0)

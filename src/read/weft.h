@@ -16,8 +16,8 @@
 #define WEFT_READ_WEFT_H
 
 #include "base/array.h"
+#include "base/idmap.h"
 #include "base/order.h"
-#include "base/table.h"
 #include "format/forms.h"
 #include "read/clock.h"
 #include "read/ocaml.h"
@@ -63,8 +63,7 @@ struct streams {
     struct weft_stream_facts *stream;
     struct stream_state *state; /* of each */
     uint32_t count, room, state_room;
-    struct weft_table table; /* streams by number */
-    uint64_t seed;
+    struct weft_idmap *index; /* by number */
 };
 
 /* A cell of the packet of pending promises, as it was read. */
@@ -186,11 +185,8 @@ uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, c
 /* The index of the stream with that number, or WEFT_NO_STREAM. */
 uint32_t read_streams_find(const struct streams *s, uint32_t number);
 
-/* Sorts the streams by number. */
-void read_streams_sort(struct streams *s);
-
-/* The index of the stream with that number, which must be there. */
-uint32_t read_streams_index(const struct streams *s, uint32_t number);
+/* Sorts the streams by number. Returns false if there is no memory. */
+bool read_streams_sort(struct streams *s);
 
 void read_streams_fini(struct streams *s);
 
