@@ -2,9 +2,8 @@
 /* Fuchsia's trace format (NAME.fxt): eio-trace records what Eio's fibers do in it, and any other
  * program may use it.
  * Records are in order of time only within each ring (one for each domain). They refer to strings
- * and threads by small numbers, which are reused. So the file is read twice: first record by
- * record, which makes a list of times, places and what the numbers mean there; then in order of
- * time.
+ * and threads by small numbers, which are reused. So the file is first read record by record, which
+ * makes a list of times, places and what the numbers mean there; this is then sorted by time.
  * Source: fuchsia.dev, "Fuchsia trace format"; eio-trace's lib/. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,9 +78,7 @@ struct fxt {
     struct weft_stream_facts *facts;
     struct read_eio *eio;
 
-    /* For files without Eio's events: */
-    /* speaks: there are events of Eio's; any: this is the second pass, because there are none */
-    bool speaks, any;
+    bool speaks; /* there are events of Eio's; the rest is for files without them: */
     uint64_t hz; /* ticks per second */
     struct read_span_item *span_item;
     struct read_fxt_value *value;
@@ -320,22 +317,17 @@ static uint8_t meaning(const struct event *ev)
     return NO;
 }
 
-static int on_event(struct fxt *r, struct record *x)
+static int on_eio_event(struct fxt *r, const struct record *x, const struct event *ev,
+                        uint8_t event)
 {
-    struct event ev;
-    if (take_event(r, x, &ev) != 0)
-        return BEYOND;
-    const uint8_t event = meaning(&ev);
-    if (event == NO)
-        return 0;
-    r->speaks = true;
-    const struct read_fxt_value *id = find_arg(ev.arg, ev.args, "id"),
-                                *cc = find_arg(ev.arg, ev.args, "cc"),
-                                *message = find_arg(ev.arg, ev.args, "message"),
-                                *cpu = find_arg(ev.arg, ev.args, "cpu"),
-                                *parent = find_arg(ev.arg, ev.args, "parent"),
-                                *type = find_arg(ev.arg, ev.args, "type");
-    struct item *i = add(r, event, ev.ticks, x, ev.thread.tid, message ? message->text : ev.name);
+    const struct read_fxt_value *id = find_arg(ev->arg, ev->args, "id"),
+                                *cc = find_arg(ev->arg, ev->args, "cc"),
+                                *message = find_arg(ev->arg, ev->args, "message"),
+                                *cpu = find_arg(ev->arg, ev->args, "cpu"),
+                                *parent = find_arg(ev->arg, ev->args, "parent"),
+                                *type = find_arg(ev->arg, ev->args, "type");
+    struct item *i =
+        add(r, event, ev->ticks, x, ev->thread.tid, message ? message->text : ev->name);
     if (!i)
         return WEFT_E_NOMEM;
     i->item.id = id ? (uint64_t)id->value : parent ? (uint64_t)parent->value : i->fiber;
@@ -416,34 +408,31 @@ static int add_item(struct fxt *r, const struct read_span_item *item)
     return 0;
 }
 
-static int on_any_event(struct fxt *r, struct record *x)
+static int on_any_event(struct fxt *r, struct record *x, const struct event *ev)
 {
-    struct event ev;
     uint64_t id = 0;
-    if ((x->head >> 16 & 15) > READ_FXT_FLOW_END)
+    if (ev->kind > READ_FXT_FLOW_END)
         return 0;
-    if (take_event(r, x, &ev) != 0)
-        return BEYOND;
-    const bool has_id = ev.kind == READ_FXT_COUNTER || ev.kind >= READ_FXT_COMPLETE;
+    const bool has_id = ev->kind == READ_FXT_COUNTER || ev->kind >= READ_FXT_COMPLETE;
     if (has_id && take_word(r, x, &id) != 0)
         return BEYOND;
     struct read_span_item item = {
         .order = x->offset,
-        .kind = (uint8_t)ev.kind,
-        .time_ns = ns_of(r, ev.ticks),
-        .stream = stream_of(r, ev.thread),
-        .category = ev.category,
-        .name = ev.name,
-        .id = has_id ? key_of(ev.thread.pid, id) : 0,
+        .kind = (uint8_t)ev->kind,
+        .time_ns = ns_of(r, ev->ticks),
+        .stream = stream_of(r, ev->thread),
+        .category = ev->category,
+        .name = ev->name,
+        .id = has_id ? key_of(ev->thread.pid, id) : 0,
         .arg = r->values,
-        .args = ev.args,
+        .args = ev->args,
     };
-    if (item.stream == UINT32_MAX || !weft_reserve_all(&r->value, (uint64_t)r->values + ev.args,
+    if (item.stream == UINT32_MAX || !weft_reserve_all(&r->value, (uint64_t)r->values + ev->args,
                                                        &r->value_room, sizeof *r->value))
         return WEFT_E_NOMEM;
-    memcpy(r->value + r->values, ev.arg, ev.args * sizeof *ev.arg);
-    r->values += ev.args;
-    if (ev.kind != READ_FXT_COMPLETE)
+    memcpy(r->value + r->values, ev->arg, ev->args * sizeof *ev->arg);
+    r->values += ev->args;
+    if (ev->kind != READ_FXT_COMPLETE)
         return add_item(r, &item);
     struct read_span_item end = item;
     const uint64_t until = ns_of(r, id);
@@ -479,6 +468,18 @@ static int on_any_object(struct fxt *r, struct record *x)
     return 0;
 }
 
+static int on_event(struct fxt *r, struct record *x)
+{
+    struct event ev;
+    if (take_event(r, x, &ev) != 0)
+        return BEYOND;
+    const uint8_t event = meaning(&ev);
+    r->speaks |= event != NO;
+    if (event != NO)
+        return on_eio_event(r, x, &ev, event);
+    return r->speaks ? 0 : on_any_event(r, x, &ev);
+}
+
 static int on_record(struct fxt *r, struct record *x)
 {
     const uint64_t left = x->end - x->at;
@@ -510,13 +511,13 @@ static int on_record(struct fxt *r, struct record *x)
             r->hz = word(r, x->at);
         return left < 8 ? BEYOND : 0;
     case EVENT:
-        return r->any ? on_any_event(r, x) : on_event(r, x);
+        return on_event(r, x);
     case USER_OBJECT:
-        return r->any ? 0 : on_user_object(r, x);
+        return on_user_object(r, x);
     case SCHEDULING:
-        return r->any ? 0 : on_scheduling(r, x);
+        return on_scheduling(r, x);
     case KERNEL_OBJECT: /* for Eio's threads the number gives the name */
-        return r->any ? on_any_object(r, x) : 0;
+        return r->speaks ? 0 : on_any_object(r, x);
     default:
         r->common.facts.unknown_packets++;
         return 0;
@@ -562,6 +563,7 @@ static int by_time(const void *a, const void *b)
  * order in the file, which is the right order within each ring. */
 static int find_rings(struct fxt *r)
 {
+    r->rings = 0;
     struct weft_idmap *ran = weft_idmap_new();
     bool ok = ran != NULL;
     for (uint32_t i = 0, last = 0; i < r->items && ok; i++) {
@@ -580,10 +582,19 @@ static int find_rings(struct fxt *r)
     weft_idmap_free(ran);
     if (!ok)
         return WEFT_E_NOMEM;
+    free(r->facts);
     r->facts = calloc(r->rings + 1u, sizeof *r->facts);
     for (uint32_t i = 0; r->facts && i < r->rings; i++)
         read_eio_name_stream(&r->facts[i], i);
     return r->facts ? 0 : WEFT_E_NOMEM;
+}
+
+static int use_eio(struct fxt *r)
+{
+    if (find_rings(r) < 0 || !(r->eio = read_eio_new(r->rings)))
+        return WEFT_E_NOMEM;
+    qsort(r->item, r->items, sizeof *r->item, by_time);
+    return 0;
 }
 
 /* The order of items with the same time: first ends of complete events, since these are written
@@ -608,30 +619,17 @@ static int by_time_and_rank(const void *a, const void *b)
     return weft_order(x->kind, y->kind); /* both ends of an empty one */
 }
 
-/* Nothing in the file is Eio's: reads it again, as the trace of any program. */
-static int read_any(struct fxt *r, struct weft_error *err)
+/* Nothing in the file is Eio's. */
+static int use_any(struct fxt *r)
 {
-    r->any = true;
-    r->rings = 0;
-    r->common.damage = (struct weft_damage){0}; /* the second pass finds it again */
-    r->common.facts.unknown_packets = 0;
-    free(r->facts);
-    r->facts = NULL;
-    r->names = r->provider = 0;
-    weft_idmap_free(r->number);
-    r->number = weft_idmap_new();
-    r->stream = weft_idmap_new();
-    int rc = r->number && r->stream ? read_records(r, err) : WEFT_E_NOMEM;
     for (uint32_t i = 0; i < r->rings; i++)
         if (!*r->facts[i].name)
             snprintf(r->facts[i].name, sizeof r->facts[i].name, "thread %u", r->facts[i].thread);
-    r->spans = read_spans_new(r->rings);
-    if (rc < 0 || !r->spans)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     if (r->span_items)
         qsort(r->span_item, r->span_items, sizeof *r->span_item, by_time_and_rank);
     r->items = r->span_items;
-    return 0;
+    r->spans = read_spans_new(r->rings);
+    return r->spans ? 0 : WEFT_E_NOMEM;
 }
 
 static int open_fxt(struct weft_reader *common, struct weft_error *err)
@@ -648,19 +646,13 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     r->size = (uint64_t)got;
     r->hz = 1000000000;
     r->number = weft_idmap_new();
-    if (!r->number)
+    r->stream = weft_idmap_new();
+    if (!r->number || !r->stream)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its records");
     int rc = read_records(r, err);
-    if (rc == 0 && !r->speaks)
-        rc = read_any(r, err);
-    else if (rc == 0 && find_rings(r) < 0)
-        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     if (rc < 0)
         return rc;
-    if (r->items && !r->any)
-        qsort(r->item, r->items, sizeof *r->item, by_time);
-    r->eio = read_eio_new(r->rings);
-    if (!r->eio)
+    if ((r->speaks ? use_eio(r) : use_any(r)) < 0)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     common->is_trace = true;
     f->clock = "CLOCK_MONOTONIC";
@@ -693,7 +685,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct fxt *r = (struct fxt *)common;
     size_t n = 0;
-    if (r->any)
+    if (!r->speaks)
         return next_of_any(r, err);
     for (; n + READ_EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
         const struct read_eio_item *x = &r->item[r->at].item;
