@@ -297,16 +297,17 @@ static int write_zeros(struct read_mirage_copy *c, const struct part *p, uint64_
     return rc;
 }
 
-/* Copies a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become
- * shorter; or a negative WEFT_E code. */
-static int copy_packet_bytes(struct read_mirage_copy *c, const struct part *p, uint64_t end)
+/* Copies a part's bytes from one place to another. Returns 1; 0 if the input has become shorter; or a
+ * negative WEFT_E code. */
+static int copy_range(struct read_mirage_copy *c, const struct part *p, uint64_t at, uint64_t end)
 {
-    for (uint64_t at = HEADER; at < end;) {
+    while (at < end) {
         size_t want = end - at < sizeof c->block ? (size_t)(end - at) : sizeof c->block;
         ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
         if (n <= 0)
             return (int)n;
-        int rc = write_part(c, p, at, c->block, (size_t)n);
+        int rc = p->is_packet ? write_part(c, p, at, c->block, (size_t)n)
+                              : write_bytes(c, p->at + at, c->block, (size_t)n);
         if (rc < 0)
             return rc;
         at += (size_t)n;
@@ -356,7 +357,7 @@ static int try_packet(struct read_mirage_copy *c, const struct part *p, bool *fi
     }
     int rc = write_part(c, p, 0, head, sizeof head);
     if (rc == 0)
-        rc = copy_packet_bytes(c, p, end);
+        rc = copy_range(c, p, HEADER, end);
     if (rc > 0 && end < p->bytes)
         rc = write_zeros(c, p, end) < 0 ? WEFT_E_IO : 1;
     if (rc <= 0)
@@ -412,22 +413,6 @@ static int copy_packet(struct read_mirage_copy *c, size_t n)
     return rc < 0 ? rc : 0;
 }
 
-/* Copies bytes that are not a packet. */
-static int copy_bytes(struct read_mirage_copy *c, const struct part *p)
-{
-    for (uint64_t at = 0; at < p->bytes;) {
-        size_t want = p->bytes - at < sizeof c->block ? (size_t)(p->bytes - at) : sizeof c->block;
-        ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
-        if (n <= 0)
-            return (int)n;
-        int rc = write_bytes(c, p->at + at, c->block, (size_t)n);
-        if (rc < 0)
-            return rc;
-        at += (size_t)n;
-    }
-    return 0;
-}
-
 /* If the file cannot seek, a packet is assembled in memory. */
 static int allocate_packet(struct read_mirage_copy *c)
 {
@@ -446,7 +431,8 @@ static int write_parts(struct read_mirage_copy *c, weft_progress_fn *progress, v
     c->kept = 0;
     for (size_t i = 0; i < c->parts && rc == 0; i++) {
         const struct part *p = part_at(c, i);
-        rc = p->is_packet ? copy_packet(c, i) : copy_bytes(c, p);
+        rc = p->is_packet ? copy_packet(c, i) : copy_range(c, p, 0, p->bytes);
+        rc = rc < 0 ? rc : 0;
         c->done += p->bytes;
         if (rc == 0 && progress && !progress(data, (double)c->done / (double)c->in->size))
             rc = weft_error_set(c->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");

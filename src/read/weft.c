@@ -35,6 +35,55 @@ static int add_packet(struct weft_file *f, const struct packet *p, struct weft_e
     return 0;
 }
 
+/* Streams */
+
+uint32_t read_streams_find(const struct streams *s, uint32_t number)
+{
+    return s->count ? weft_idmap_seek(s->index, number) : WEFT_NO_STREAM;
+}
+
+uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16])
+{
+    uint32_t at = read_streams_find(s, number);
+    if (at != WEFT_NO_STREAM)
+        return at;
+    if (!s->index && !(s->index = weft_idmap_new()))
+        return WEFT_NO_STREAM;
+    if (!weft_reserve(&s->stream, s->count, &s->room, sizeof *s->stream) ||
+        !weft_reserve(&s->state, s->count, &s->state_room, sizeof *s->state) ||
+        !weft_idmap_put(s->index, number, s->count))
+        return WEFT_NO_STREAM;
+    struct weft_stream_facts *new = &s->stream[s->count];
+    *new = (struct weft_stream_facts){.number = number, .thread = thread};
+    memcpy(new->name, name, 16);
+    s->state[s->count] = (struct stream_state){0};
+    return s->count++;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return weft_order_u32(a, b); /* the number is the first member */
+}
+
+static bool sort_streams(struct streams *s)
+{
+    bool ok = true;
+    if (s->count)
+        qsort(s->stream, s->count, sizeof *s->stream, by_number);
+    for (uint32_t i = 0; i < s->count; i++)
+        ok &= weft_idmap_put(s->index, s->stream[i].number, i);
+    return ok;
+}
+
+static void free_streams(struct streams *s)
+{
+    free(s->state);
+    free(s->stream);
+    weft_idmap_free(s->index);
+}
+
+/* Packets */
+
 static void read_sizes(struct read_packet *p)
 {
     p->size = p->h.packet_bits / 8;
@@ -204,13 +253,19 @@ static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most
     return false;
 }
 
+/* Packets of samples are handed out whole. The profile knows what is in them. */
 static int add_samples(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
+    struct samples *s = &f->samples;
     if (!has_header(f, p, sizeof(struct weft_samples_header)) ||
         !fits(f, p, WEFT_SAMPLES_MAX, "samples"))
         return 0;
-    return read_samples_add(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
-                            err);
+    if (!weft_reserve(&s->place, s->places, &s->room, sizeof *s->place))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
+    s->place[s->places++] = (struct place){p->offset, p->size, p->content, p->h.header_bytes};
+    f->common.facts.sample_packets++;
+    f->common.facts.sample_bytes += p->content;
+    return 0;
 }
 
 static int add_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
@@ -333,7 +388,7 @@ static bool order_packets(struct weft_file *f)
     uint64_t kept = 0, hint = 0;
     if (f->packets)
         qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
-    if (!read_streams_sort(&f->streams))
+    if (!sort_streams(&f->streams))
         return false;
     for (uint64_t i = 0; i < f->packets; i++) {
         bool repeated = kept && f->packet[i].sequence == f->packet[kept - 1].sequence;
@@ -444,6 +499,34 @@ static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
     return f->drained.on ? read_ocaml_next(&f->drained.o, err) : read_merge_next(r, err);
 }
 
+static ptrdiff_t next_samples(struct weft_reader *r, const void **packet, uint64_t *offset,
+                              struct weft_error *err)
+{
+    struct samples *s = &((struct weft_file *)r)->samples;
+    *packet = NULL;
+    while (s->next < s->places) {
+        const struct place *p = &s->place[s->next++];
+        *offset = p->offset;
+        if (p->content > s->packet_room) {
+            unsigned char *grown = realloc(s->packet, (size_t)p->content);
+            if (!grown)
+                return weft_error_set(err, WEFT_E_NOMEM, p->offset,
+                                      "out of memory for a packet of samples");
+            s->packet = grown;
+            s->packet_room = (size_t)p->content;
+        }
+        ptrdiff_t got = weft_input_read(&r->input, s->packet, (size_t)p->content, p->offset, err);
+        if (got < (ptrdiff_t)p->header_bytes && got >= 0) {
+            read_reader_problem(r, p->offset + (uint64_t)got, 0,
+                                "the file became shorter while it was read");
+            continue;
+        }
+        *packet = s->packet;
+        return got;
+    }
+    return 0;
+}
+
 static double progress(const struct weft_reader *r)
 {
     const struct weft_file *f = (const struct weft_file *)r;
@@ -459,11 +542,12 @@ static void fini(struct weft_reader *r)
     free(f->arg);
     texts_fini(&f->texts);
     clock_fini(&f->clock);
-    read_streams_fini(&f->streams);
+    free_streams(&f->streams);
     read_pending_fini(&f->pending_events);
     read_emptied_fini(&f->emptied);
     free(f->sort);
-    read_samples_fini(&f->samples);
+    free(f->samples.place);
+    free(f->samples.packet);
     read_drained_fini(&f->drained);
     read_merge_end(f->merge);
 }
@@ -486,7 +570,7 @@ const struct weft_reader_format read_weft_format = {
     .index = open_weft,
     .next = next_events,
     .progress = progress,
-    .next_samples = read_samples_next,
+    .next_samples = next_samples,
     .texts = texts_of,
     .was_overwritten = read_pending_overwritten,
     .fini = fini,

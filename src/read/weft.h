@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* The reader of weft's own traces; internal.
- *   weft.c     finds the packets and puts them in order
+ *   weft.c     finds the packets and puts them in order; the table of streams; packets of samples
  *   merge.c    reads packets and hands out their events in order of time
  *   process.c  the packet of facts
- *   streams.c  the table of streams
  *   texts.c    texts and sites
  *   pending.c  what was kept about pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
- *   samples.c  packets of samples, which are handed out whole
  *   drained.c  packets of items from OCaml's rings
  *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
  *   clock.c    ticks to nanoseconds
@@ -185,11 +183,6 @@ uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, c
 /* The index of the stream with that number, or WEFT_NO_STREAM. */
 uint32_t read_streams_find(const struct streams *s, uint32_t number);
 
-/* Sorts the streams by number. Returns false if there is no memory. */
-bool read_streams_sort(struct streams *s);
-
-void read_streams_fini(struct streams *s);
-
 /* Reads a packet of pending promises. Returns 1; 0 if its tables are not within it; or a negative
  * code. The caller calls fini in every case. */
 int read_cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
@@ -242,13 +235,6 @@ void read_pending_fini(struct pending *p);
 
 /* weft_reader_was_overwritten, for traces in which all pending promises are known. */
 bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
-
-/* Stores the place of a packet of samples. Returns 0 or a negative code. */
-int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err);
-
-ptrdiff_t read_samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
-                            struct weft_error *err);
-void read_samples_fini(struct samples *s);
 
 /* Stores the place of a packet of items from OCaml's rings. Returns 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);

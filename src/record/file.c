@@ -23,58 +23,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "record/put.h"
+#include "format/process.h"
+#include "format/walk.h"
 #include "record/start.h"
 
 #define TEMPORARY_SUFFIX ".XXXXXX"
 
 static char path[4096];
 static char temporary[sizeof path + sizeof TEMPORARY_SUFFIX];
-
-/* ---- The system ---- */
-
-size_t weft_record_read_small(const char *name, char *out, size_t room)
-{
-    int fd = open(name, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
-    if (fd >= 0)
-        close(fd);
-    out[n > 0 ? n : 0] = 0;
-    return n > 0 ? (size_t)n : 0;
-}
-
-/* Field 22 of /proc/PID/stat, after the name, which may contain anything. */
-uint64_t weft_record_process_start(uint32_t pid)
-{
-    static char text[1024];
-    char name[32];
-    struct put p = put_begin(name, sizeof name);
-    put_text(&p, "/proc/");
-    put_number(&p, pid);
-    put_text(&p, "/stat");
-    put_end(&p);
-    weft_record_read_small(name, text, sizeof text);
-    const char *at = strrchr(text, ')');
-    if (at && (!strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3)))
-        return 0;
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
-void weft_record_boot_id(uint8_t id[16])
-{
-    char text[64];
-    weft_record_read_small("/proc/sys/kernel/random/boot_id", text, sizeof text);
-    memset(id, 0, 16);
-    for (int i = 0, nibble = 0; text[i] && nibble < 32; i++) {
-        const char *digits = "0123456789abcdef", *d = strchr(digits, text[i]);
-        if (d) {
-            id[nibble / 2] = (uint8_t)(id[nibble / 2] | (d - digits) << (nibble % 2 ? 0 : 4));
-            nibble++;
-        }
-    }
-}
 
 /* ---- What is at a path ---- */
 
@@ -117,21 +73,15 @@ static bool is_mapped(uint64_t inode)
     return found;
 }
 
-static bool is_trace(const struct weft_facts_header *f)
-{
-    return f->packet.magic == WEFT_PACKET_MAGIC && f->packet.signature == WEFT_PACKET_SIGNATURE &&
-           f->packet.class == WEFT_PACKET_FACTS;
-}
-
 /* Returns true if the process in the facts still exists. Without /proc neither side knows when the process
  * started; then it is enough that a process has this id. */
 static bool is_there(const struct weft_facts_header *f)
 {
     uint8_t boot[16];
-    weft_record_boot_id(boot);
+    format_boot_id(boot);
     if (memcmp(boot, f->boot_id, sizeof boot) != 0)
         return false;
-    const uint64_t start = weft_record_process_start(f->pid);
+    const uint64_t start = format_process_start(f->pid);
     if (start || f->process_start)
         return start == f->process_start;
     return f->pid && f->pid <= INT_MAX && (kill((pid_t)f->pid, 0) == 0 || errno == EPERM);
@@ -170,7 +120,7 @@ static int look_at(const char *name)
     if (fd < 0)
         return -errno;
     int rc = -EEXIST;
-    if (fstat(fd, &st) == 0 && pread(fd, &f, sizeof f, 0) == sizeof f && is_trace(&f))
+    if (fstat(fd, &st) == 0 && pread(fd, &f, sizeof f, 0) == sizeof f && format_is_facts(&f))
         rc = who_writes(fd, &st, &f);
     close(fd);
     return rc;
@@ -284,7 +234,7 @@ static void keep_former(const char *name)
     put_text(&p, path);
     put_text(&p, ".1");
     int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd >= 0 && pread(fd, &f, sizeof f, 0) == sizeof f && is_trace(&f)) {
+    if (fd >= 0 && pread(fd, &f, sizeof f, 0) == sizeof f && format_is_facts(&f)) {
         const uint32_t stopped = WEFT_TRACE_STOPPED;
         (void)!pwrite(fd, &stopped, sizeof stopped, offsetof(struct weft_facts_header, state));
     }

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "record/put.h"
+#include "format/put.h"
 #include "record/start.h"
 
 enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096 };

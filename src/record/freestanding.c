@@ -4,6 +4,7 @@
  * own tables. */
 #include <weft/freestanding.h>
 
+#include "format/put.h"
 #include "record/options.h"
 #include "record/record.h"
 
@@ -66,16 +67,11 @@ void weft_record_threads_barrier(void)
 
 static void name_slot(struct thread *t, uint32_t number)
 {
-    char digits[10], *to = t->name;
-    unsigned n = 0;
+    struct put p = put_begin(t->name, sizeof t->name);
     t->tid = number;
     t->in_use = 1;
-    memcpy(to, "cpu ", 4);
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    for (to += 4; n;)
-        *to++ = digits[--n];
+    put_text(&p, "cpu ");
+    put_number(&p, number);
 }
 
 /* Clocks */

@@ -61,53 +61,46 @@ size_t weft_record_layout_private(const struct layout *l)
            l->texts * sizeof *weft_record_rec.texts + l->cells * sizeof *weft_record_rec.cell_tags;
 }
 
+/* Begins a packet, with zeros up to its end. */
+static void *begin_packet(unsigned char *base, uint64_t at, uint64_t end, const uint8_t uuid[16],
+                          enum weft_packet_class class, size_t header_bytes)
+{
+    struct weft_packet_header *h = (void *)(base + at);
+    memset(h, 0, end - at);
+    h->magic = WEFT_PACKET_MAGIC;
+    h->signature = WEFT_PACKET_SIGNATURE;
+    h->version = WEFT_FORMAT_VERSION;
+    h->class = (uint16_t) class;
+    h->header_bytes = (uint32_t)header_bytes;
+    h->packet_bits = (end - at) * 8;
+    h->content_bits = header_bytes * UINT64_C(8);
+    memcpy(h->uuid, uuid, sizeof h->uuid);
+    return h;
+}
+
 static void write_headers(struct recorder *r, const struct layout *l, unsigned char *base,
                           const uint8_t uuid[16])
 {
-    struct weft_packet_header head = {
-        .magic = WEFT_PACKET_MAGIC,
-        .signature = WEFT_PACKET_SIGNATURE,
-        .version = WEFT_FORMAT_VERSION,
-    };
-    memcpy(head.uuid, uuid, sizeof head.uuid);
 #if WEFT_HOST_DESCRIBES
-    struct weft_packet_header *metadata = (void *)(base + l->metadata_at);
     if (l->strings_at > l->metadata_at) {
-        *metadata = head;
-        metadata->class = WEFT_PACKET_METADATA;
-        metadata->header_bytes = sizeof *metadata;
-        metadata->packet_bits = (l->strings_at - l->metadata_at) * 8;
-        size_t text =
-            weft_record_metadata((char *)(metadata + 1), METADATA_BYTES - sizeof *metadata);
-        metadata->content_bits = (sizeof *metadata + text) * 8;
+        struct weft_packet_header *h = begin_packet(base, l->metadata_at, l->strings_at, uuid,
+                                                    WEFT_PACKET_METADATA, sizeof *h);
+        h->content_bits +=
+            weft_record_metadata((char *)(h + 1), METADATA_BYTES - sizeof *h) * UINT64_C(8);
     }
 #endif
-    r->strings = (void *)(base + l->strings_at);
-    memset(r->strings, 0, l->strings_bytes);
-    r->strings->packet = head;
-    r->strings->packet.class = WEFT_PACKET_STRINGS;
-    r->strings->packet.header_bytes = sizeof *r->strings;
-    r->strings->packet.packet_bits = l->strings_bytes * 8;
-    r->strings->packet.content_bits = l->strings_bytes * 8;
-
-    r->pending = (void *)(base + l->pending_at);
-    r->pending->packet = head;
+    r->strings = begin_packet(base, l->strings_at, l->pending_at, uuid, WEFT_PACKET_STRINGS,
+                              sizeof *r->strings);
+    r->strings->packet.content_bits = r->strings->packet.packet_bits;
+    r->pending = begin_packet(base, l->pending_at, l->pending_at + sizeof *r->pending, uuid,
+                              WEFT_PACKET_PENDING, sizeof *r->pending);
     r->pending->packet.packet_bits = (l->roll_at - l->pending_at) * 8;
-    weft_record_pending_init(r->pending, l->cells);
+    weft_record_pending_init(r->pending, l->cells); /* zeroes the rest of it */
     r->pending->first_number = weft_record_pool_next_number();
-
-    r->roll = (void *)(base + l->roll_at);
-    r->roll->packet = head;
-    r->roll->packet.packet_bits = (l->pool_at - l->roll_at) * 8;
+    r->roll = begin_packet(base, l->roll_at, l->pool_at, uuid, WEFT_PACKET_ROLL, sizeof *r->roll);
     weft_record_roll_init(r->roll, l);
-
-    r->facts = (void *)base;
-    memset(r->facts, 0, PAGE);
-    r->facts->packet = head;
-    r->facts->packet.class = WEFT_PACKET_FACTS;
-    r->facts->packet.header_bytes = sizeof *r->facts + sizeof(struct weft_facts_pause);
-    r->facts->packet.packet_bits = PAGE * 8;
-    r->facts->packet.content_bits = r->facts->packet.header_bytes * UINT64_C(8);
+    r->facts = begin_packet(base, 0, PAGE, uuid, WEFT_PACKET_FACTS,
+                            sizeof *r->facts + sizeof(struct weft_facts_pause));
 }
 
 static void write_facts(struct recorder *r, const struct layout *l)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "record/host.h"
-#include "record/put.h"
+#include "format/put.h"
 
 static const char head[] =
     "/* CTF 1.8 */\n"

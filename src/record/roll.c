@@ -45,11 +45,6 @@ void weft_record_roll_plan(struct layout *l, uint64_t bytes)
 
 void weft_record_roll_init(struct weft_roll_header *h, const struct layout *l)
 {
-    struct weft_packet_header packet = h->packet;
-    memset(h, 0, weft_record_roll_bytes(l));
-    h->packet = packet;
-    h->packet.class = WEFT_PACKET_ROLL;
-    h->packet.header_bytes = sizeof *h;
     h->packet.content_bits = weft_record_roll_bytes(l) * 8;
     h->sorts = l->sorts;
     h->sort_bytes = sizeof(struct weft_roll_sort);

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "record/options.h"
-#include "record/put.h"
+#include "format/process.h"
 
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
 #define PAGE UINT64_C(4096)
@@ -91,10 +91,10 @@ static void add_provenance(void)
     ssize_t n = readlink("/proc/self/exe", text, sizeof text - 1);
     text[n > 0 ? n : 0] = 0;
     weft_record_layout_fact("program", text);
-    weft_record_read_small("/proc/sys/kernel/hostname", text, 256);
+    format_read_small("/proc/sys/kernel/hostname", text, 256);
     text[strcspn(text, "\n")] = 0;
     weft_record_layout_fact("host", text);
-    n = (ssize_t)weft_record_read_small("/proc/self/cmdline", text, sizeof text);
+    n = (ssize_t)format_read_small("/proc/self/cmdline", text, sizeof text);
     for (char *arg = text; n > 0 && arg < text + n; arg += strlen(arg) + 1)
         weft_record_layout_fact("arg", arg);
 }
@@ -130,8 +130,8 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
         scheduler_off || r->clock.kind == WEFT_CLOCK_CALLER ? UINT64_MAX : r->clock.hz / 100;
     struct weft_facts_header *f = r->facts;
     f->pid = (uint32_t)getpid();
-    weft_record_boot_id(f->boot_id);
-    f->process_start = weft_record_process_start(f->pid);
+    format_boot_id(f->boot_id);
+    f->process_start = format_process_start(f->pid);
     add_provenance();
     return 0;
 }
@@ -375,30 +375,27 @@ static const char *reason(int error)
     }
 }
 
+/* The number that the text begins with, and what follows it. UINT64_MAX if there is none, or it is too large. */
+static uint64_t number(const char *text, char **after)
+{
+    errno = 0;
+    const uint64_t n = strtoull(text, after, 10);
+    return errno || *text < '0' || *text > '9' ? UINT64_MAX : n;
+}
+
 /* A size in bytes, as --size accepts it: "64M", "65536", "1GiB". UINT64_MAX if it is not a size. */
 static uint64_t size_of(const char *text)
 {
     static const char units[] = "KMGT";
     char *unit = NULL;
-    errno = 0;
-    const uint64_t n = strtoull(text, &unit, 10);
-    if (errno || *text < '0' || *text > '9')
-        return UINT64_MAX;
-    if (!*unit)
+    const uint64_t n = number(text, &unit);
+    if (n == UINT64_MAX || !*unit)
         return n;
     const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
     if (!u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
         return UINT64_MAX;
     const unsigned shift = 10 * (unsigned)(u - units + 1);
     return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
-}
-
-static uint64_t number(const char *text)
-{
-    char *end = NULL;
-    errno = 0;
-    uint64_t n = strtoull(text, &end, 10);
-    return errno || *end || *text < '0' || *text > '9' ? UINT64_MAX : n;
 }
 
 /* WEFT_TRACE=FILE starts recording with the program.
@@ -436,7 +433,9 @@ __attribute__((constructor)) static void start_from_environment(void)
         o.pending_bytes = size_of(pending); /* if it is not a size: as much as possible */
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
-    int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);
+    char *after = NULL;
+    const uint64_t fd = memory ? number(memory, &after) : 0;
+    int rc = start_here(&o, !memory || !who ? -1 : *after ? INT_MAX : (int)(fd & INT_MAX));
     if (rc == 0 && who && children)
         weft_record_follow(children, o.bytes, o.flags);
     else if (rc == 0 && !who && strstr(path, "%p"))

@@ -60,15 +60,6 @@ int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes);
 /* Undoes make or take. */
 void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes);
 
-/* Reads a small system file, for the facts. Returns the number of bytes read; a NUL follows them. */
-size_t weft_record_read_small(const char *path, char *out, size_t room);
-
-void weft_record_boot_id(uint8_t id[16]);
-
-/* When a process started, in clock ticks after boot. 0: there is no such process, or it has ended and its
- * parent has not waited for it yet. */
-uint64_t weft_record_process_start(uint32_t pid);
-
 /* ---- Forked children, if the environment says that the program is to be recorded (follow.c) ---- */
 
 /* From now on forked children record, too, each from its first call on. Each writes to path, with its process

@@ -6,8 +6,8 @@
  *     put_text(&p, "/proc/");
  *     put_number(&p, pid);
  *     if (!put_end(&p))      it was cut off; the buffer ends with a NUL in any case */
-#ifndef WEFT_RECORD_PUT_H
-#define WEFT_RECORD_PUT_H
+#ifndef WEFT_FORMAT_PUT_H
+#define WEFT_FORMAT_PUT_H
 
 #include <stdbool.h>
 #include <stddef.h>
