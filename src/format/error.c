@@ -36,3 +36,8 @@ int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char
     err->text[weft_text_clean(err->text, sizeof err->text - 1, text, strlen(text))] = '\0';
     return code;
 }
+
+int weft_no_memory(struct weft_error *err)
+{
+    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}

@@ -52,4 +52,7 @@ const char *weft_error_name(int code);
 int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Fills err with "out of memory", and returns WEFT_E_NOMEM. */
+int weft_no_memory(struct weft_error *err);
+
 #endif

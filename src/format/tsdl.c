@@ -119,19 +119,31 @@ static const char *field_type(uint8_t field)
     return "uint8_t";
 }
 
-static void begin_event(FILE *out, unsigned kind, unsigned id)
-{
-    const struct weft_event_desc *d = &weft_event_kinds[kind];
-    fprintf(out, "\n/* %s */\nevent {\n    name = \"%s\";\n    id = %u;\n    fields := struct {\n",
-            d->meaning, d->name, id);
-}
+/* Writes one class of events of weft's own traces, without what is left out, a combination of WEFT_TSDL_NO_…; or one
+ * of mirage-profile's: MIRAGE. */
+enum { MIRAGE = 1 << 8 };
 
-static void write_event(FILE *out, unsigned kind)
+static void write_class(FILE *out, unsigned kind, unsigned left_out)
 {
     const struct weft_event_desc *d = &weft_event_kinds[kind];
-    begin_event(out, kind, kind);
-    for (unsigned i = 0; i < d->fields; i++)
-        fprintf(out, "        %s %s;\n", field_type(d->field[i].field), d->field[i].name);
+    const bool own = left_out != MIRAGE, creates = own && kind == WEFT_EVENT_CREATES;
+    fprintf(out, "\n/* %s */\nevent {\n    name = \"%s\";\n    id = %u;\n    fields := struct {\n",
+            d->meaning, d->name, own ? kind | left_out << 5 : kind);
+    for (unsigned i = 0; i < d->fields; i++) {
+        const uint8_t field = d->field[i].field;
+        const char *type = own && field == WEFT_FIELD_TYPE     ? "string"
+                           : own && field == WEFT_FIELD_REASON ? "enum reason"
+                                                               : field_type(field);
+        if (!(own && field == WEFT_FIELD_TEXT && left_out & WEFT_TSDL_NO_TEXT) &&
+            !(own && field == WEFT_FIELD_TYPE && left_out & WEFT_TSDL_NO_TYPE))
+            fprintf(out, "        %s %s;\n", type, d->field[i].name);
+    }
+    if (creates && !(left_out & WEFT_TSDL_NO_TEXT))
+        fputs("        string label;\n", out);
+    if (creates && !(left_out & WEFT_TSDL_NO_PLACE))
+        fputs("        string file;\n        uint32_t line;\n", out);
+    if (own && kind == WEFT_EVENT_INCREASE)
+        fputs("        int64_t value;\n", out);
     fputs("    };\n};\n", out);
 }
 
@@ -146,7 +158,7 @@ void weft_tsdl_write_mirage(FILE *out)
     write_stream(out, "        uint64_t stream_packet_count;\n", "enum event_id");
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (weft_event_kinds[k].in_mirage)
-            write_event(out, k);
+            write_class(out, k, MIRAGE);
 }
 
 /* ---- weft's own traces ---- */
@@ -186,30 +198,6 @@ static void write_clock(FILE *out, const struct weft_tsdl_trace *t)
         fputs("    absolute = true;\n", out);
     }
     end_clock(out);
-}
-
-/* Writes one class of events. left_out: a combination of WEFT_TSDL_NO_…. */
-static void write_class(FILE *out, unsigned kind, unsigned left_out)
-{
-    const struct weft_event_desc *d = &weft_event_kinds[kind];
-    begin_event(out, kind, kind | left_out << 5);
-    for (unsigned i = 0; i < d->fields; i++) {
-        uint8_t field = d->field[i].field;
-        if ((field == WEFT_FIELD_TEXT && left_out & WEFT_TSDL_NO_TEXT) ||
-            (field == WEFT_FIELD_TYPE && left_out & WEFT_TSDL_NO_TYPE))
-            continue;
-        const char *type = field == WEFT_FIELD_TYPE     ? "string"
-                           : field == WEFT_FIELD_REASON ? "enum reason"
-                                                        : field_type(field);
-        fprintf(out, "        %s %s;\n", type, d->field[i].name);
-    }
-    if (kind == WEFT_EVENT_CREATES && !(left_out & WEFT_TSDL_NO_TEXT))
-        fputs("        string label;\n", out);
-    if (kind == WEFT_EVENT_CREATES && !(left_out & WEFT_TSDL_NO_PLACE))
-        fputs("        string file;\n        uint32_t line;\n", out);
-    if (kind == WEFT_EVENT_INCREASE)
-        fputs("        int64_t value;\n", out);
-    fputs("    };\n};\n", out);
 }
 
 static void write_classes(FILE *out, unsigned kind)

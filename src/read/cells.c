@@ -90,8 +90,7 @@ static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t 
     k.resolved = k.id != ids[1];
     memcpy(&k.cell, best, sizeof k.cell);
     if (k.id && !append_known(c, &k))
-        return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
-                              "out of memory for its promises");
+        return read_no_promises(f->err);
     return 0;
 }
 
@@ -130,9 +129,7 @@ int read_cells_load(struct cells *c, const struct weft_input *in, const struct p
     if (rc <= 0 || !tables_fit(&c->h, p))
         return rc < 0 ? rc : 0;
     unsigned char *cells = malloc(2 * (size_t)BLOCK);
-    rc = cells
-             ? read_cells(c, &f, cells, cells + BLOCK)
-             : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
+    rc = cells ? read_cells(c, &f, cells, cells + BLOCK) : read_no_promises(err);
     free(cells);
     return rc < 0 ? rc : 1;
 }

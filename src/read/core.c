@@ -84,7 +84,7 @@ static int search_packets(struct core *c)
     static const struct read_mark mark = {MARK, is_any_mark};
     const unsigned char *bytes;
     unsigned char *window = malloc(WINDOW);
-    int rc = window ? 0 : weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    int rc = window ? 0 : weft_no_memory(c->err);
     for (uint64_t at = 0; rc == 0; at++) {
         rc = read_find_mark(c->in, &mark, window, WINDOW, at, &at, &bytes, c->err);
         if (rc < 0 || at == READ_NO_MARK)

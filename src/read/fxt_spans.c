@@ -114,13 +114,18 @@ static int precision(struct read_fxt_text t, int most)
     return t.size < (uint32_t)most ? (int)t.size : most;
 }
 
+/* Room for the text of a label or a counter that is made here; NULL if there is no more in this batch. */
+static char *next_text(struct read_spans *s)
+{
+    return s->texts < WEFT_BATCH ? s->text + (size_t)s->texts++ * LABEL_BYTES : NULL;
+}
+
 static void put_arguments(struct read_spans *s, uint64_t id, const struct read_fxt_value *arg)
 {
-    for (uint32_t i = 0; i < s->item->args; i++) {
-        const struct read_fxt_value *v = &arg[i];
-        char *text = s->text + (size_t)s->texts * LABEL_BYTES;
+    for (const struct read_fxt_value *v = arg; v < arg + s->item->args; v++) {
         const int name = precision(v->name, 64);
-        if (v->type == READ_FXT_NOTHING || s->texts == WEFT_BATCH)
+        char *text = v->type == READ_FXT_NOTHING ? NULL : next_text(s);
+        if (!text)
             continue;
         if (v->type == READ_FXT_TEXT)
             snprintf(text, LABEL_BYTES, "%.*s=%.*s", name, v->name.text, precision(v->text, 88),
@@ -131,9 +136,7 @@ static void put_arguments(struct read_spans *s, uint64_t id, const struct read_f
             snprintf(text, LABEL_BYTES, "%.*s=%" PRIu64, name, v->name.text, (uint64_t)v->value);
         else
             snprintf(text, LABEL_BYTES, "%.*s=%" PRId64, name, v->name.text, v->value);
-        s->texts++;
-        put_text(put(s, WEFT_EVENT_LABEL, id, 0),
-                 (struct read_fxt_text){text, (uint32_t)strlen(text)});
+        read_set_text(put(s, WEFT_EVENT_LABEL, id, 0), text, LABEL_BYTES);
     }
 }
 
@@ -245,16 +248,16 @@ static int on_flow(struct read_spans *s)
 
 static void on_counter(struct read_spans *s, const struct read_fxt_value *arg)
 {
-    for (uint32_t i = 0; i < s->item->args && s->texts < WEFT_BATCH; i++) {
-        char *text = s->text + (size_t)s->texts * LABEL_BYTES;
-        if (arg[i].type != READ_FXT_NUMBER && arg[i].type != READ_FXT_UNSIGNED)
+    for (const struct read_fxt_value *v = arg; v < arg + s->item->args; v++) {
+        const bool counts = v->type == READ_FXT_NUMBER || v->type == READ_FXT_UNSIGNED;
+        char *text = counts ? next_text(s) : NULL;
+        if (!text)
             continue;
         snprintf(text, LABEL_BYTES, "%.*s%s%.*s", precision(s->item->name, 64), s->item->name.text,
-                 arg[i].name.size ? "." : "", precision(arg[i].name, 64), arg[i].name.text);
-        s->texts++;
+                 v->name.size ? "." : "", precision(v->name, 64), v->name.text);
         struct weft_event *ev = put(s, WEFT_EVENT_COUNTER, running(s), 0);
-        ev->value = arg[i].value;
-        put_text(ev, (struct read_fxt_text){text, (uint32_t)strlen(text)});
+        ev->value = v->value;
+        read_set_text(ev, text, LABEL_BYTES);
     }
 }
 

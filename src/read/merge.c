@@ -223,13 +223,6 @@ static void free_retired(struct merge *m)
 
 /* Texts */
 
-/* "#123" for a text that is not there. */
-static void set_missing(struct weft_event *ev, char out[12], uint32_t number)
-{
-    ev->text = out;
-    ev->text_size = (uint32_t)snprintf(out, 12, "#%" PRIu32, number);
-}
-
 /* Terminates a text that was stored before its event, by moving it over the size in front of it. */
 static const char *terminate(const struct weft_form_text *text)
 {
@@ -244,6 +237,7 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uin
 {
     struct weft_origin *loose = &f->merge->loose[n];
     bool no_memory = false;
+    uint32_t unused;
     const struct site *site =
         number == WEFT_STRING_INLINE ? NULL : texts_site(&f->texts, number, &no_memory);
     if (site) {
@@ -259,8 +253,7 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uin
     if (number == WEFT_STRING_INLINE && c->site_text.size)
         loose->type = terminate(&c->site_text);
     else if (number && number != WEFT_STRING_INLINE) {
-        snprintf(f->merge->missing[n][0], 12, "#%" PRIu32, number);
-        loose->type = f->merge->missing[n][0];
+        loose->type = texts_missing(f->merge->missing[n][0], number, &unused);
     }
     return !no_memory;
 }
@@ -273,7 +266,7 @@ static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
         ev->text =
             c->text == WEFT_STRING_INLINE ? NULL : texts_get(&f->texts, c->text, &ev->text_size);
         if (!ev->text)
-            set_missing(ev, f->merge->missing[n][1], c->text);
+            ev->text = texts_missing(f->merge->missing[n][1], c->text, &ev->text_size);
     }
     return ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c->site, c);
 }
@@ -459,11 +452,6 @@ static bool append_last(struct weft_file *f, size_t *count)
     return true;
 }
 
-static int out_of_memory(struct weft_error *err)
-{
-    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 /* Opens packets, and hands out promoted events, until the next event comes from an open packet.
  * Returns 0 or a negative WEFT_E code. */
 static int open_until_next(struct weft_file *f, size_t *count, struct weft_error *err)
@@ -485,7 +473,7 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
             if (m->heaped && !f->common.has_first)
                 find_first(f);
             if (!append_promoted(f, &p->event[p->next], p->next_ns, count))
-                return out_of_memory(err);
+                return weft_no_memory(err);
             p->next_ns = ++p->next < p->events ? p->event[p->next].ns : UINT64_MAX;
         }
         set_next(f);
@@ -548,7 +536,7 @@ ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
             break;
         if (!m->heaped) {
             if (!append_last(f, &count))
-                return out_of_memory(err);
+                return weft_no_memory(err);
             if (count < WEFT_BATCH)
                 finish(f);
             break;
@@ -556,7 +544,7 @@ ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
         struct key limit = decode_limit(m);
         bool more;
         if (!decode(f, m->heap[0], limit, &count, &more))
-            return out_of_memory(err);
+            return weft_no_memory(err);
         if (more)
             sift_down(m);
         else
@@ -583,7 +571,7 @@ int read_merge_begin(struct weft_file *f, struct weft_error *err)
 {
     f->merge = calloc(1, sizeof *f->merge);
     if (!f->merge)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     set_next(f);
     show_streams(f);
     return 0;

@@ -212,7 +212,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     r->window_room = WINDOW_MIN;
     r->window = malloc(r->window_room);
     if (!r->window)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     int rc = read_packets(common, &packet_form, r->window, r->window_room, err);
     if (rc < 0)
         return rc;

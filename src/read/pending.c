@@ -90,7 +90,7 @@ struct loading {
     bool complete;              /* promises of which nothing else is known have been resolved */
 };
 
-static int no_memory(struct weft_error *err)
+int read_no_promises(struct weft_error *err)
 {
     return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
 }
@@ -340,7 +340,7 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
     e->ns = first_end(f);
     e->ids = weft_idmap_new();
     if (!e->ids || !make_homes(f, e))
-        return no_memory(err);
+        return read_no_promises(err);
     find_range(f, e);
     for (uint64_t i = 0; i < f->packets && e->count; i++) {
         const struct packet *p = &f->packet[i];
@@ -349,7 +349,7 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
         struct home *h = &e->home[e->homes];
         *h = (struct home){.base = p->base, .begin_ns = p->begin_ns};
         if (!weft_idmap_put(e->by_base, p->base, (uint32_t)e->homes))
-            return no_memory(err);
+            return read_no_promises(err);
         int rc = read_ended(f, p, h, err);
         if (rc < 0)
             return rc;
@@ -621,10 +621,10 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
                   !facts->missing_packets;
     if (!choose_cells(&l->c, p->endings, &f->common.facts.promotion.promises) ||
         !list_present(f, l))
-        return no_memory(err);
+        return read_no_promises(err);
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (!add_cell(f, l, &l->c.known[i]))
-            return no_memory(err);
+            return read_no_promises(err);
     sort_events(p);
     return 0;
 }
@@ -702,7 +702,7 @@ int read_pending_load(struct weft_file *f, struct weft_error *err)
         return 0;
     p->endings = calloc(1, sizeof *p->endings);
     if (!p->endings)
-        return no_memory(err);
+        return read_no_promises(err);
     int rc = load_endings(f, p->endings, err);
     f->common.facts.overwritten_ns = p->endings->ns;
     if (rc == 0 && f->pending.content) {

@@ -143,5 +143,5 @@ int read_process_load(struct weft_file *f, struct weft_error *err)
     const struct weft_exit *e = &f->common.facts.process.exit;
     if (h.state == WEFT_TRACE_RECORDING && e->known)
         f->common.facts.ended = e->by_signal ? WEFT_ENDED_KILLED : WEFT_ENDED_EXITED;
-    return room ? 0 : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    return room ? 0 : weft_no_memory(err);
 }

@@ -56,7 +56,7 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
     const unsigned char *bytes;
     uint64_t at = READ_NO_MARK;
     if (!window)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
     *format = got > 0 ? format_of(window, (size_t)got, false) : NULL;
     if (got > 0 && !*format)
@@ -151,7 +151,7 @@ static int make_reader(struct weft_reader **out, struct weft_input *in, struct w
         return rc;
     struct weft_reader *r = calloc(1, format->size);
     if (!r)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     *out = r;
     r->format = format;
     r->input = *in;

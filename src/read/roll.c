@@ -18,11 +18,6 @@ bool read_roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uin
            h->numbers_at <= content && h->numbers <= (content - h->numbers_at) / sizeof(uint64_t);
 }
 
-static int no_memory(struct weft_error *err)
-{
-    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
-}
-
 /* Reads the list of sorts. sites: where each is in the list, by its site. */
 static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
                       struct weft_idmap *sites, struct weft_error *err)
@@ -37,7 +32,7 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
         bool failed = false;
         const struct site *site = s.site ? texts_site(&f->texts, s.site, &failed) : NULL;
         if (failed || !weft_idmap_put(sites, s.site, i))
-            return no_memory(err);
+            return read_no_promises(err);
         f->sort[i].origin = site ? &site->origin : NULL;
         f->sort[i].unlisted = s.unlisted;
         f->sort[i].left_out = s.left_out;
@@ -58,7 +53,7 @@ static int each_number(struct weft_file *f, const struct weft_roll_header *h, ro
         for (ptrdiff_t at = 0; at + 8 <= got; at += 8) {
             const uint64_t word = format_u64(f->window + at);
             if (word && !use(data, word))
-                return no_memory(err);
+                return read_no_promises(err);
         }
     }
     return 0;
@@ -128,7 +123,7 @@ int read_roll_load(struct weft_file *f, const struct cells *cells, struct weft_e
     f->sort = calloc((size_t)h.sorts + 1, sizeof *f->sort);
     f->sorts = h.sorts;
     struct weft_idmap *sites = weft_idmap_new();
-    rc = f->sort && sites ? read_sorts(f, &h, sites, err) : no_memory(err);
+    rc = f->sort && sites ? read_sorts(f, &h, sites, err) : read_no_promises(err);
     if (rc == 0)
         rc = each_number(f, &h, count_number, f, err);
     if (rc == 0)

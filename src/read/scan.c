@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "read/packets.h"
 #include "read/snapshot_parts.h"
 
@@ -49,25 +50,12 @@ int read_scan_spend(struct scan *s, uint64_t bytes)
     return 0;
 }
 
-static int no_memory(struct scan *s)
+int read_scan_grow(struct scan *s, void *array, size_t used, uint32_t *room, size_t item)
 {
-    return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
-int read_scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item)
-{
-    if (used < *room)
-        return 0;
-    size_t wanted = *room ? 2 * *room : 256;
-    int rc = read_scan_spend(s, (wanted - *room) * item);
-    if (rc < 0)
-        return rc;
-    void *grown = realloc(*(void **)array, wanted * item);
-    if (!grown)
-        return no_memory(s);
-    *(void **)array = grown;
-    *room = wanted;
-    return 0;
+    const uint32_t before = *room;
+    if (!weft_reserve(array, used, room, item))
+        return weft_no_memory(s->err);
+    return read_scan_spend(s, (uint64_t)(*room - before) * item);
 }
 
 int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes)
@@ -79,7 +67,7 @@ int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, ui
         return rc;
     unsigned char *grown = realloc(*buffer, bytes);
     if (!grown)
-        return no_memory(s);
+        return weft_no_memory(s->err);
     *buffer = grown;
     *room = bytes;
     return 0;

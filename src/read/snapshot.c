@@ -112,7 +112,7 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
     *out = NULL;
     struct weft_snapshot *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     s->in = in;
     s->err = err;
     read_scan_init(&s->scan, in, err);

@@ -224,7 +224,7 @@ static int look_at_roll(struct weft_snapshot *s)
         return n < 0 ? (int)n : rc;
     s->on_roll = calloc(h.numbers + 1, sizeof *s->on_roll);
     if (!s->on_roll)
-        return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(s->err);
     for (uint64_t k = 0; k < h.numbers; k++) {
         struct on_roll *o = &s->on_roll[s->on_rolls];
         memcpy(&o->word, s->buffer + h.numbers_at + k * 8, 8);

@@ -8,11 +8,6 @@
 #include "read/alive.h"
 #include "read/snapshot_parts.h"
 
-static int no_memory(struct weft_snapshot *s)
-{
-    return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 /* ---- Reading packets ---- */
 
 int read_snapshot_reserve(struct weft_snapshot *s, uint64_t bytes)
@@ -55,7 +50,7 @@ static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint6
     struct ended *e = *out = &s->ended[s->endeds];
     *e = (struct ended){.at = at, .count = count, .word = calloc(words + 1, sizeof *e->word)};
     if (!e->word)
-        return no_memory(s);
+        return weft_no_memory(s->err);
     s->endeds++;
     return 0;
 }

@@ -64,11 +64,6 @@ struct read_mirage_copy {
     struct weft_error *err;
 };
 
-static int no_memory(struct read_mirage_copy *c)
-{
-    return weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 static bool is_mark(const unsigned char *bytes)
 {
     return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
@@ -90,7 +85,7 @@ static int add_part(struct read_mirage_copy *c, const struct part *p)
             c->err, WEFT_E_LIMIT, p->at,
             "has more packets than a recorder makes: what it says of itself is not true");
     if (!weft_reserve(&c->part, c->parts, &c->room, sizeof *c->part))
-        return no_memory(c);
+        return weft_no_memory(c->err);
     c->part[c->parts++] = *p;
     return 0;
 }
@@ -241,7 +236,7 @@ int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_inpu
         return rc;
     struct read_mirage_copy *c = calloc(1, sizeof *c);
     if (!c)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     c->in = in;
     c->err = err;
     c->rest_ns = REST_LEAST_NS;
@@ -421,7 +416,7 @@ static int allocate_packet(struct read_mirage_copy *c)
         if (c->part[i].is_packet && c->part[i].bytes > largest)
             largest = c->part[i].bytes;
     c->packet = malloc(largest + 1);
-    return c->packet ? 0 : no_memory(c);
+    return c->packet ? 0 : weft_no_memory(c->err);
 }
 
 static int write_parts(struct read_mirage_copy *c, weft_progress_fn *progress, void *data)

@@ -47,7 +47,7 @@ ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence);
 int read_scan_spend(struct scan *s, uint64_t bytes);
 
 /* Makes space for one more item in an array. Returns 0 or a negative WEFT_E code. */
-int read_scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item);
+int read_scan_grow(struct scan *s, void *array, size_t used, uint32_t *room, size_t item);
 
 /* Makes a buffer at least that large. Returns 0 or a negative WEFT_E code. */
 int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes);
@@ -147,11 +147,14 @@ struct weft_snapshot {
     bool leaves_holes; /* in out, where there are only zeros */
     uint64_t written;
     struct piece *piece;
-    size_t pieces, pieces_room;
+    size_t pieces;
+    uint32_t pieces_room;
     struct ended *ended; /* sorted by offset */
-    size_t endeds, endeds_room;
+    size_t endeds;
+    uint32_t endeds_room;
     struct late *late;
-    size_t lates, lates_room;
+    size_t lates;
+    uint32_t lates_room;
     unsigned char *buffer; /* for one packet */
     uint64_t buffer_room;
     struct on_roll *on_roll; /* sorted by number */

@@ -94,14 +94,17 @@ const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
     return (const char *)body;
 }
 
+const char *texts_missing(char out[12], uint32_t number, uint32_t *size)
+{
+    *size = (uint32_t)snprintf(out, 12, "#%u", number);
+    return out;
+}
+
 /* A text of a site; if it is not there, its number. */
 static const char *site_text(struct texts *t, uint32_t number, char missing[12], uint32_t *size)
 {
     const char *text = texts_get(t, number, size);
-    if (text)
-        return text;
-    *size = (uint32_t)snprintf(missing, 12, "#%u", number);
-    return missing;
+    return text ? text : texts_missing(missing, number, size);
 }
 
 static struct site *new_site(struct texts *t)

@@ -39,6 +39,9 @@ void texts_fini(struct texts *t);
 /* The text with that number, NUL-terminated, and its size; NULL if it is not there. */
 const char *texts_get(struct texts *t, uint32_t number, uint32_t *size);
 
+/* Writes "#123", for a text that is not there. Returns out. */
+const char *texts_missing(char out[12], uint32_t number, uint32_t *size);
+
 /* The site with that number. NULL: it is not there, or (*no_memory) there is no memory for it. */
 const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory);
 

@@ -466,7 +466,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     struct weft_file *f = (struct weft_file *)r;
     f->window = malloc(WINDOW);
     if (!f->window)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     int rc = stand_still(r, err);
     if (rc == 0)
         rc = read_packets(r, &packet_form, f->window, WINDOW, err);

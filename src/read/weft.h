@@ -212,6 +212,9 @@ int read_roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct 
  * or a negative code. */
 int read_roll_load(struct weft_file *f, const struct cells *cells, struct weft_error *err);
 
+/* Reports that there is no memory for promises. */
+int read_no_promises(struct weft_error *err);
+
 /* Reads the packet at f->pending and the ended bytes. The packets must be in order. Returns 0 or a
  * negative code. */
 int read_pending_load(struct weft_file *f, struct weft_error *err);

@@ -152,19 +152,9 @@ static void make_uuid(uint8_t uuid[16], const struct weft_machine *m, const void
 static unsigned char *take_private(unsigned char *at, unsigned char *end, uint32_t processors,
                                    const uint8_t uuid[16])
 {
-    struct weft_packet_header head = {
-        .magic = WEFT_PACKET_MAGIC,
-        .signature = WEFT_PACKET_SIGNATURE,
-        .version = WEFT_FORMAT_VERSION,
-        .class = WEFT_PACKET_PRIVATE,
-        .header_bytes = sizeof head,
-        .packet_bits = (uint64_t)(end - at) * 8,
-        .content_bits = sizeof head * UINT64_C(8),
-    };
-    memcpy(head.uuid, uuid, sizeof head.uuid);
-    memset(at, 0, (size_t)(end - at));
-    memcpy(at, &head, sizeof head);
-    at += sizeof head;
+    const size_t head = sizeof(struct weft_packet_header);
+    weft_record_layout_packet(at, (uint64_t)(end - at), uuid, WEFT_PACKET_PRIVATE, head);
+    at += head;
     at += -(uintptr_t)at % 64;
     slots = (struct thread *)(void *)at;
     slot_count = processors;

@@ -61,18 +61,17 @@ size_t weft_record_layout_private(const struct layout *l)
            l->texts * sizeof *weft_record_rec.texts + l->cells * sizeof *weft_record_rec.cell_tags;
 }
 
-/* Begins a packet, with zeros up to its end. */
-static void *begin_packet(unsigned char *base, uint64_t at, uint64_t end, const uint8_t uuid[16],
-                          enum weft_packet_class class, size_t header_bytes)
+void *weft_record_layout_packet(void *at, uint64_t bytes, const uint8_t uuid[16],
+                                enum weft_packet_class class, size_t header_bytes)
 {
-    struct weft_packet_header *h = (void *)(base + at);
-    memset(h, 0, end - at);
+    struct weft_packet_header *h = at;
+    memset(h, 0, bytes);
     h->magic = WEFT_PACKET_MAGIC;
     h->signature = WEFT_PACKET_SIGNATURE;
     h->version = WEFT_FORMAT_VERSION;
     h->class = (uint16_t) class;
     h->header_bytes = (uint32_t)header_bytes;
-    h->packet_bits = (end - at) * 8;
+    h->packet_bits = bytes * 8;
     h->content_bits = header_bytes * UINT64_C(8);
     memcpy(h->uuid, uuid, sizeof h->uuid);
     return h;
@@ -83,24 +82,26 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
 {
 #if WEFT_HOST_DESCRIBES
     if (l->strings_at > l->metadata_at) {
-        struct weft_packet_header *h = begin_packet(base, l->metadata_at, l->strings_at, uuid,
-                                                    WEFT_PACKET_METADATA, sizeof *h);
+        struct weft_packet_header *h =
+            weft_record_layout_packet(base + l->metadata_at, l->strings_at - l->metadata_at, uuid,
+                                      WEFT_PACKET_METADATA, sizeof *h);
         h->content_bits +=
             weft_record_metadata((char *)(h + 1), METADATA_BYTES - sizeof *h) * UINT64_C(8);
     }
 #endif
-    r->strings = begin_packet(base, l->strings_at, l->pending_at, uuid, WEFT_PACKET_STRINGS,
-                              sizeof *r->strings);
+    r->strings = weft_record_layout_packet(base + l->strings_at, l->strings_bytes, uuid,
+                                           WEFT_PACKET_STRINGS, sizeof *r->strings);
     r->strings->packet.content_bits = r->strings->packet.packet_bits;
-    r->pending = begin_packet(base, l->pending_at, l->pending_at + sizeof *r->pending, uuid,
-                              WEFT_PACKET_PENDING, sizeof *r->pending);
+    r->pending = weft_record_layout_packet(base + l->pending_at, sizeof *r->pending, uuid,
+                                           WEFT_PACKET_PENDING, sizeof *r->pending);
     r->pending->packet.packet_bits = (l->roll_at - l->pending_at) * 8;
     weft_record_pending_init(r->pending, l->cells); /* zeroes the rest of it */
     r->pending->first_number = weft_record_pool_next_number();
-    r->roll = begin_packet(base, l->roll_at, l->pool_at, uuid, WEFT_PACKET_ROLL, sizeof *r->roll);
+    r->roll = weft_record_layout_packet(base + l->roll_at, l->pool_at - l->roll_at, uuid,
+                                        WEFT_PACKET_ROLL, sizeof *r->roll);
     weft_record_roll_init(r->roll, l);
-    r->facts = begin_packet(base, 0, PAGE, uuid, WEFT_PACKET_FACTS,
-                            sizeof *r->facts + sizeof(struct weft_facts_pause));
+    r->facts = weft_record_layout_packet(base, PAGE, uuid, WEFT_PACKET_FACTS,
+                                         sizeof *r->facts + sizeof(struct weft_facts_pause));
 }
 
 static void write_facts(struct recorder *r, const struct layout *l)

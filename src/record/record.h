@@ -275,6 +275,10 @@ size_t weft_record_layout_private(const struct layout *l);
 void weft_record_layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
                               const uint8_t uuid[16], bool turn_clock);
 
+/* Begins a packet: a header, and zeros up to its end. Returns at. */
+void *weft_record_layout_packet(void *at, uint64_t bytes, const uint8_t uuid[16],
+                                enum weft_packet_class class, size_t header_bytes);
+
 /* Adds key=value to the facts, if there is room. */
 void weft_record_layout_fact(const char *key, const char *value);
 
