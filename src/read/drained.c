@@ -9,8 +9,6 @@
 #include "format/ocaml.h"
 #include "read/weft.h"
 
-enum { TRIES = 4 }; /* attempts to read a packet that is being handed to another ring */
-
 /* What is known about a packet, without its items. */
 struct drained_packet {
     uint64_t offset, content; /* content: including the header */
@@ -18,29 +16,14 @@ struct drained_packet {
     uint32_t header_bytes, ring;
 };
 
-static int read_header(struct weft_file *f, uint64_t offset, struct weft_ocaml_header *h,
-                       struct weft_error *err)
-{
-    uint64_t sequence = 0;
-    for (int tries = 0; tries < TRIES; tries++) {
-        int rc = read_whole(&f->common.input, h, sizeof *h, offset, err);
-        if (rc <= 0) /* the file has become shorter */
-            return rc;
-        if (h->sequence && h->sequence == sequence)
-            return 1;
-        sequence = h->sequence;
-    }
-    return 0;
-}
-
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_ocaml_header h;
     struct drained *d = &f->drained;
-    int rc = read_header(f, p->offset, &h, err);
-    if (rc <= 0) {
-        f->common.facts.unused_packets += rc == 0;
-        return rc;
+    int rc = read_one_owner(f, &h, sizeof h, &h.sequence, p->offset, err);
+    if (rc <= 0 || !h.sequence) {
+        f->common.facts.unused_packets += rc >= 0;
+        return rc < 0 ? rc : 0;
     }
     if (h.to < h.from || h.lost > h.from || h.ring >= WEFT_OCAML_DOMAINS_MAX) {
         read_reader_problem(&f->common, p->offset + 56, p->size - sizeof h.packet,

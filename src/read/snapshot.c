@@ -67,10 +67,10 @@ static int begin_again(struct weft_snapshot *s, off_t start)
     if (rc == 0)
         rc = weft_error_set(s->err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                             "has gone away while it was copied");
-    if (rc > 0 && fseeko(s->out, start, SEEK_SET) != 0)
-        rc = read_snapshot_cannot_write(s);
-    if (rc > 0 && ftruncate(fileno(s->out), start) != 0 && errno != EINVAL) /* not a regular file */
-        rc = read_snapshot_cannot_write(s);
+    if (rc > 0 &&
+        (fseeko(s->out, start, SEEK_SET) != 0 ||
+         (ftruncate(fileno(s->out), start) != 0 && errno != EINVAL))) /* not a regular file */
+        rc = read_snapshot_cannot_write(s->err);
     return rc < 0 ? rc : 0;
 }
 
@@ -96,7 +96,8 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     s->leaves_holes =
         start >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= start;
     if (s->mirage)
-        return read_mirage_copy_write(s->mirage, file, start, progress, data, err);
+        return read_mirage_copy_write(s->mirage, file, start, &s->written, &s->gone, progress, data,
+                                      err);
     int rc = write_once(s, start, progress, data, &poor);
     for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && poor; i++) {
         rc = begin_again(s, start);
@@ -135,12 +136,12 @@ bool weft_snapshot_is_live(const struct weft_snapshot *s)
 
 uint64_t weft_snapshot_bytes(const struct weft_snapshot *s)
 {
-    return s->mirage ? read_mirage_copy_bytes(s->mirage) : s->written;
+    return s->written;
 }
 
 uint64_t weft_snapshot_gone(const struct weft_snapshot *s)
 {
-    return s->mirage ? read_mirage_copy_gone(s->mirage) : s->gone;
+    return s->gone;
 }
 
 void weft_snapshot_free(struct weft_snapshot *s)

@@ -10,10 +10,9 @@
 
 enum { BLOCK = 64 << 10 };
 
-int read_snapshot_cannot_write(struct weft_snapshot *s)
+int read_snapshot_cannot_write(struct weft_error *err)
 {
-    return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
-                          strerror(errno));
+    return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s", strerror(errno));
 }
 
 /* ---- 4, 5, 6. Copying ---- */
@@ -38,7 +37,7 @@ static int write_bytes(struct weft_snapshot *s, const void *bytes, size_t size)
         const size_t hole = s->leaves_holes ? zeros_of(from, left - 1) : 0;
         n = hole ? hole : left < BLOCK ? left : BLOCK;
         if (hole ? fseeko(s->out, (off_t)hole, SEEK_CUR) != 0 : fwrite(from, 1, n, s->out) != n)
-            return read_snapshot_cannot_write(s);
+            return read_snapshot_cannot_write(s->err);
     }
     return 0;
 }
@@ -408,7 +407,7 @@ static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t
 {
     if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
         return 0;
-    return read_snapshot_cannot_write(s);
+    return read_snapshot_cannot_write(s->err);
 }
 
 /* Writes the facts again, now that it is known what the copy lacks, how many texts there was no
@@ -434,7 +433,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
         rc = write_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = read_snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s->err);
     return rc;
 }
 
@@ -452,7 +451,7 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
             rc = write_at(s, start + (off_t)l->at, s->buffer, l->count);
     }
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = read_snapshot_cannot_write(s);
+        rc = read_snapshot_cannot_write(s->err);
     return rc;
 }
 

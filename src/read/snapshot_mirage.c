@@ -253,19 +253,13 @@ int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_inpu
 
 /* ---- Writing ---- */
 
-static int cannot_write(struct read_mirage_copy *c)
-{
-    return weft_error_set(c->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
-                          strerror(errno));
-}
-
 /* Writes bytes at that offset of the copy. */
 static int write_bytes(struct read_mirage_copy *c, uint64_t at, const void *bytes, size_t size)
 {
     if (c->start >= 0 && at != c->out_at && fseeko(c->out, c->start + (off_t)at, SEEK_SET) != 0)
-        return cannot_write(c);
+        return read_snapshot_cannot_write(c->err);
     if (fwrite(bytes, 1, size, c->out) != size)
-        return cannot_write(c);
+        return read_snapshot_cannot_write(c->err);
     c->out_at = at + size;
     c->written = c->out_at > c->written ? c->out_at : c->written;
     return 0;
@@ -444,8 +438,9 @@ static bool is_empty(const struct read_mirage_copy *c)
     return used && c->gone >= used;
 }
 
-int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start,
-                           weft_progress_fn *progress, void *data, struct weft_error *err)
+int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start, uint64_t *written,
+                           uint64_t *gone, weft_progress_fn *progress, void *data,
+                           struct weft_error *err)
 {
     c->err = err;
     c->out = file;
@@ -459,18 +454,10 @@ int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start,
             rc = write_parts(c, progress, data);
     }
     if (rc == 0 && start >= 0 && fseeko(file, start + (off_t)c->written, SEEK_SET) != 0)
-        rc = cannot_write(c);
+        rc = read_snapshot_cannot_write(c->err);
+    *written = c->written;
+    *gone = c->gone;
     return rc;
-}
-
-uint64_t read_mirage_copy_bytes(const struct read_mirage_copy *c)
-{
-    return c->written;
-}
-
-uint64_t read_mirage_copy_gone(const struct read_mirage_copy *c)
-{
-    return c->gone;
 }
 
 void read_mirage_copy_free(struct read_mirage_copy *c)

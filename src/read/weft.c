@@ -116,6 +116,20 @@ static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t conten
     return there;
 }
 
+int read_one_owner(struct weft_file *f, void *header, size_t size, uint64_t *sequence,
+                   uint64_t offset, struct weft_error *err)
+{
+    for (uint64_t tries = 0, before = 0; tries < TRIES; tries++, before = *sequence) {
+        int rc = read_whole(&f->common.input, header, size, offset, err);
+        if (rc <= 0)
+            return rc;
+        if (tries && *sequence == before)
+            return 1;
+    }
+    *sequence = 0;
+    return 1;
+}
+
 static int add_events(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_events_header h;
@@ -124,17 +138,9 @@ static int add_events(struct weft_file *f, const struct read_packet *p, struct w
     if (!has_header(f, p, WEFT_EVENTS_HEADER_V1_0))
         return 0;
     memset(&h, 0, sizeof h);
-    /* Its size is valid for the owner whose number was there both before and after reading it. */
-    uint64_t sequence = 0;
-    for (int tries = 0; tries < TRIES; tries++) {
-        int rc = read_whole(&f->common.input, &h, size, p->offset, err);
-        if (rc <= 0) /* the file has become shorter */
-            return rc;
-        if ((h.sequence && h.sequence == sequence) || !h.begin_ticks)
-            break;
-        sequence = h.sequence;
-        h.sequence = 0;
-    }
+    int rc = read_one_owner(f, &h, size, &h.sequence, p->offset, err);
+    if (rc <= 0)
+        return rc;
     if (!h.sequence) {
         f->in_transition += format_overwritten(&h);
         f->changing += h.begin_ticks != 0;

@@ -239,6 +239,12 @@ void read_pending_fini(struct pending *p);
 /* weft_reader_was_overwritten, for traces in which all pending promises are known. */
 bool read_pending_overwritten(const struct weft_reader *r, uint64_t id);
 
+/* Reads a packet's header, of size bytes, which belongs to the owner whose sequence number is there both before and
+ * after reading it. *sequence: that number, in the header; 0: there is no owner, or it changes. Returns 1; 0 if the file
+ * has become shorter; or a negative code. */
+int read_one_owner(struct weft_file *f, void *header, size_t size, uint64_t *sequence,
+                   uint64_t offset, struct weft_error *err);
+
 /* Stores the place of a packet of items from OCaml's rings. Returns 0 or a negative code. */
 int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
 
