@@ -46,8 +46,7 @@ static void add_block(struct analyse_blocks *b, struct analyse_block x)
     if (x.length_ns < b->s->o->block_ns && !x.silent)
         return;
     x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);
-    if (analyse_take_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
-        b->block[b->blocks++] = x;
+    analyse_append(b->s, &b->block, &b->blocks, &b->room, &x, sizeof x);
 }
 
 /* Returns true if all earlier runs ended with a wait or a resolution: then a run without one is
@@ -297,7 +296,7 @@ static bool may_need_block(const struct analyse_blocks *b, const struct analyse_
 static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *w)
 {
     const struct weft_history *h = b->h;
-    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
+    if (!analyse_is_served(w) || w->reader == WEFT_ROOT ||
         (b->m->promise[w->reader].background && b->m->promise[w->source].background))
         return;
     uint32_t run = weft_history_run_at(h, w->reader, w->until_ns);

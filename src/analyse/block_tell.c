@@ -103,8 +103,7 @@ static uint64_t signs_of_block(const struct analyse_blocks *b, const struct grou
            (x->harmed && is_long ? ANALYSE_B_PROVEN : 0);
 }
 
-static void say_others(const struct analyse_blocks *b, const struct group *g,
-                       struct weft_finding *f)
+static void say_others(const struct analyse_blocks *b, const struct group *g)
 {
     const struct analyse_block *x = &b->block[g->worst];
     const uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
@@ -113,26 +112,25 @@ static void say_others(const struct analyse_blocks *b, const struct group *g,
     if (x->still && count == 0)
         return;
     if (count)
-        analyse_say(b->s, f,
+        analyse_say(b->s,
                     x->harmed ? (one ? SAY_BLOCK_KEPT_ONE : SAY_BLOCK_KEPT)
                     : one     ? SAY_BLOCK_WAITED_ONE
                               : SAY_BLOCK_WAITED,
                     AMOUNT(count, count), PROMISE(first, first));
     else if (x->pushed != WEFT_ROOT || x->due != WEFT_ROOT)
-        analyse_say(b->s, f, x->pushed != WEFT_ROOT ? SAY_BLOCK_THEN_RAN : SAY_BLOCK_THEN_CAME,
+        analyse_say(b->s, x->pushed != WEFT_ROOT ? SAY_BLOCK_THEN_RAN : SAY_BLOCK_THEN_CAME,
                     PROMISE(next, x->pushed != WEFT_ROOT ? x->pushed : x->due));
     else if (is_outlier(b, g))
-        analyse_say(b->s, f, SAY_BLOCK_USUALLY,
-                    LENGTH(usual, usual_ns(b, g, A_FEW_RUNS, INT64_MAX)));
+        analyse_say(b->s, SAY_BLOCK_USUALLY, LENGTH(usual, usual_ns(b, g, A_FEW_RUNS, INT64_MAX)));
 }
 
-static void say_block(const struct analyse_blocks *b, const struct group *g, struct weft_finding *f)
+static void say_block(const struct analyse_blocks *b, const struct group *g)
 {
     const struct analyse_block *x = &b->block[g->worst];
     const int64_t lasted = x->to_ns - x->from_ns;
     /* Small differences are noise of the clock. */
     const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
-    analyse_say(b->s, f,
+    analyse_say(b->s,
                 x->silent  ? SAY_BLOCK_SILENT
                 : x->still ? SAY_BLOCK_STILL
                            : SAY_BLOCK,
@@ -140,27 +138,25 @@ static void say_block(const struct analyse_blocks *b, const struct group *g, str
                 PROMISE(promise, x->promise), TIME(from, x->from_ns),
                 LENGTH(length, x->still ? lasted : x->length_ns),
                 LENGTH(away, away > lasted / 20 ? away : 0));
-    say_others(b, g, f);
+    say_others(b, g);
     if (g->count > 1)
-        analyse_say(b->s, f, SAY_BLOCKS, AMOUNT(count, g->count), LENGTH(sum, g->cost_ns));
+        analyse_say(b->s, SAY_BLOCKS, AMOUNT(count, g->count), LENGTH(sum, g->cost_ns));
 }
 
-static void prove_block(const struct analyse_blocks *b, const struct analyse_block *x,
-                        struct weft_finding *f)
+static void prove_block(const struct analyse_blocks *b, const struct analyse_block *x)
 {
     enum { SHOWN = 4 };
-    analyse_finding_evidence(b->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    analyse_show(b->s, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (!x->silent)
-        analyse_finding_evidence(b->s, f, x->to_ns,
-                                 x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
-                                 x->promise, WEFT_NONE);
+        analyse_show(b->s, x->to_ns, x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
+                     x->promise, WEFT_NONE);
     for (uint32_t i = 0; i < x->nameds && i < SHOWN; i++) {
         const struct weft_wait *w = &b->h->wait[x->named[i]];
-        analyse_finding_evidence(b->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+        analyse_show_waits(b->s, w);
         if (!x->harmed)
             continue;
-        analyse_evidence_resolved(b->s, f, w);
-        analyse_finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        analyse_show_resolved(b->s, w);
+        analyse_show_woken(b->s, w);
     }
 }
 
@@ -175,11 +171,11 @@ static void add_blocked(const struct analyse_blocks *b, const struct group *g,
             while (k < f->affecteds && f->affected[k] != reader)
                 k++;
             if (k == f->affecteds)
-                analyse_finding_affects(b->s, f, reader);
+                analyse_affects(b->s, reader);
         }
         uint32_t next = x->pushed ? x->pushed : x->due;
         if (next != WEFT_ROOT && i == 0 && x->nameds == 0)
-            analyse_finding_affects(b->s, f, next);
+            analyse_affects(b->s, next);
     }
     uint32_t harmed = b->block[g->worst].harmed;
     f->affected_total = f->affected_total > harmed ? f->affected_total : harmed;
@@ -196,9 +192,9 @@ static void report_blocks(const struct analyse_blocks *b, const struct group *g,
                                                  x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
     if (f) {
-        say_block(b, g, f);
+        say_block(b, g);
         f->count = g->count;
-        prove_block(b, x, f);
+        prove_block(b, x);
         add_blocked(b, g, order, f);
     }
     int64_t usual = usual_ns(b, g, 1, 0);

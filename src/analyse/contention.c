@@ -264,16 +264,14 @@ static uint32_t worst_sort(const struct finder *f)
 
 static void say_lock_holders(const struct finder *f, struct weft_finding *g)
 {
-    struct analyse_text list = {0};
     for (unsigned i = 0; i < SHOWN && f->holder[i].to_ns > f->holder[i].from_ns; i++) {
         const struct holder *x = &f->holder[i];
-        analyse_list(f->s, &list, "; ", SAY_LOCK_HOLDER, PROMISE(holder, x->who),
+        analyse_list(f->s, "; ", SAY_LOCK_HOLDER, PROMISE(holder, x->who),
                      LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns));
-        analyse_finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
+        analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
     }
-    if (list.size)
-        analyse_say(f->s, g, SAY_LOCK_HOLDERS, TEXT(holders, list.text));
-    analyse_list_end(f->s, &list);
+    if (f->s->list.size)
+        analyse_say(f->s, SAY_LOCK_HOLDERS, TEXT(holders, f->s->list.text));
 }
 
 static void report_contention(struct finder *f, uint32_t family, const uint32_t *item)
@@ -285,21 +283,19 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
                        k->last_ns - k->first_ns < (k->end_ns - k->first_ns) / BATCH;
     const bool little =
         f->waited_ns / f->waits < SOON_NS && f->wanted_ns < (f->to_ns - f->from_ns) / FREE;
-    struct weft_finding *g =
-        analyse_report(f->s, WEFT_FINDING_CONTENTION,
-                       analyse_signs(f->s, WEFT_ROOT) | (k->marked ? ANALYSE_C_MARKED : 0) |
-                           (k->count < FEW ? ANALYSE_C_FEW : 0) | (batch ? ANALYSE_C_BATCH : 0) |
-                           (little ? ANALYSE_C_LITTLE : 0),
-                       lock, f->from_ns, f->to_ns, f->waited_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_CONTENTION,
+                        analyse_signs(f->s, WEFT_ROOT) | (k->marked ? ANALYSE_C_MARKED : 0) |
+                            (k->count < FEW ? ANALYSE_C_FEW : 0) | (batch ? ANALYSE_C_BATCH : 0) |
+                            (little ? ANALYSE_C_LITTLE : 0),
+                        lock, f->from_ns, f->to_ns, f->waited_ns))
         return;
-    analyse_say(f->s, g, SAY_CONTENTION, SORT(sort, family),
+    analyse_say(f->s, SAY_CONTENTION, SORT(sort, family),
                 NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
                 PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
-    say_lock_holders(f, g);
+    say_lock_holders(f, f->s->finding);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
-        analyse_finding_affects(f->s, g, f->h->wait[item[i]].reader);
-    analyse_finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
+        analyse_affects(f->s, f->h->wait[item[i]].reader);
+    analyse_show(f->s, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
 }
 
 /* Returns true if what a wait is for waits for something that somebody holds: then that is the

@@ -30,7 +30,7 @@ struct finder {
     const struct weft_history *h;
     struct tick *tick; /* of one handler and one sort of timer, each set by the run before */
     int64_t *length;   /* parallel to these */
-    uint32_t ticks, room, lengths;
+    uint32_t ticks, room;
 };
 
 static bool is_near(int64_t a, int64_t b)
@@ -63,12 +63,11 @@ static int64_t timer_takes(struct finder *f)
     return f->length[(f->ticks - 1) / NEAR];
 }
 
-static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
-                      struct weft_finding *g)
+static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64_t work)
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
     int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
-    analyse_say(f->s, g, who == WEFT_NONE ? SAY_DRIFT_ITSELF : SAY_DRIFT, PROMISE(setter, who),
+    analyse_say(f->s, who == WEFT_NONE ? SAY_DRIFT_ITSELF : SAY_DRIFT, PROMISE(setter, who),
                 PROMISE(timer, last->timer), LENGTH(length, timer), LENGTH(work, work),
                 LENGTH(mean, mean), AMOUNT(ticks, f->ticks),
                 LENGTH(late, times_ns(mean - timer, f->ticks - 1)));
@@ -82,22 +81,20 @@ static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t 
     const char *type = weft_model_type(f->m, last->timer);
     bool rate =
         strcmp(type, "interval") == 0 || strcmp(type, "tick") == 0 || strcmp(type, "ticker") == 0;
-    struct weft_finding *g = analyse_report(
-        f->s, WEFT_FINDING_DRIFT, analyse_signs(f->s, WEFT_ROOT) | (rate ? 0 : ANALYSE_D_PAUSE),
-        who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns, last->woken_ns,
-        times_ns(work, f->ticks - 1));
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_DRIFT,
+                        analyse_signs(f->s, WEFT_ROOT) | (rate ? 0 : ANALYSE_D_PAUSE),
+                        who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns, last->woken_ns,
+                        times_ns(work, f->ticks - 1)))
         return;
-    say_drift(f, who, timer, work, g);
-    g->count = f->ticks;
+    say_drift(f, who, timer, work);
+    f->s->finding->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
         if (who == WEFT_NONE)
-            analyse_finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_RUNS,
-                                     f->tick[i].timer, WEFT_NONE);
+            analyse_show(f->s, f->tick[i].woken_ns, WEFT_EVIDENCE_RUNS, f->tick[i].timer,
+                         WEFT_NONE);
         else
-            analyse_finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
-                                     f->tick[i].timer);
-        analyse_evidence_created(f->s, g, f->tick[i + 1].timer);
+            analyse_show(f->s, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who, f->tick[i].timer);
+        analyse_show_created(f->s, f->tick[i + 1].timer);
     }
 }
 
@@ -122,9 +119,7 @@ static void report_if_late(struct finder *f, uint32_t who)
 
 static void add_tick(struct finder *f, struct tick x)
 {
-    if (analyse_take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
-        analyse_take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
-        f->tick[f->ticks++] = x;
+    analyse_append(f->s, &f->tick, &f->ticks, &f->room, &x, sizeof x);
 }
 
 /* Follows timers, each of which has set the next one, back from the last of them. */
@@ -175,6 +170,7 @@ static void follow_handler(struct finder *f, uint32_t p)
 void analyse_find_drift(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.length = analyse_take(s, s->m->runs, sizeof *f.length); /* each tick begins another run */
     uint32_t *newest = analyse_take(s, s->families->count, sizeof *newest); /* that went off */
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         const uint32_t runs = f.h->runs_of_first[p + 1] - f.h->runs_of_first[p];

@@ -398,20 +398,17 @@ static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked
 
 /* ---- Findings ---- */
 
-static bool add_failure(struct finder *f, uint32_t p, enum looked looked)
+static void add_failure(struct finder *f, uint32_t p, enum looked looked)
 {
-    if (!analyse_take_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
-        return false;
-    struct failure *x = &f->failure[f->failures++];
-    *x = (struct failure){.promise = p,
-                          .family = f->s->families->of[p],
-                          .reason = weft_model_reason(f->m, p),
-                          .origin = WEFT_NONE};
-    analyse_judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
-    return true;
+    struct failure x = {.promise = p,
+                        .family = f->s->families->of[p],
+                        .reason = weft_model_reason(f->m, p),
+                        .origin = WEFT_NONE};
+    analyse_judge(&x.verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
+    analyse_append(f->s, &f->failure, &f->failures, &f->room, &x, sizeof x);
 }
 
-static bool collect_failures(struct finder *f)
+static void collect_failures(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++) {
         if (!analyse_has_failed(f->m, p))
@@ -422,12 +419,11 @@ static bool collect_failures(struct finder *f)
         uint32_t on = handed_on(f, p);
         if (on != WEFT_NONE)
             f->origin[on] = p;
-        else if (!add_failure(f, p, looked))
-            return false;
+        else
+            add_failure(f, p, looked);
     }
     for (uint32_t i = 0; i < f->failures; i++)
         f->failure[i].origin = f->origin[f->failure[i].promise];
-    return true;
 }
 
 /* Sorts by family and reason together; within them, the most certain and earliest first. */
@@ -440,37 +436,35 @@ static int by_family_and_reason(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-static void say_failure(struct finder *f, const struct failure *x, uint32_t count,
-                        struct weft_finding *g)
+static void say_failure(struct finder *f, const struct failure *x, uint32_t count)
 {
     const uint32_t wait = f->stranded[x->promise];
     const struct weft_wait *w = wait == WEFT_NONE ? NULL : &f->h->wait[wait];
-    analyse_say(f->s, g, SAY_SWALLOWED, PROMISE(promise, x->promise),
+    analyse_say(f->s, SAY_SWALLOWED, PROMISE(promise, x->promise),
                 PROMISE(stranded, w ? w->reader : WEFT_NONE),
                 PROMISE(source, w ? w->source : WEFT_NONE));
     if (count > 1)
-        analyse_say(f->s, g, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
+        analyse_say(f->s, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
 }
 
-static void prove_failure(struct finder *f, const struct failure *x, struct weft_finding *g)
+static void prove_failure(struct finder *f, const struct failure *x)
 {
     const struct weft_model *m = f->m;
     uint32_t p = x->promise, wait = f->stranded[p];
     const struct weft_promise *q = &m->promise[p];
     if (q->created)
-        analyse_evidence_created(f->s, g, p);
+        analyse_show_created(f->s, p);
     uint32_t from = x->origin == WEFT_NONE ? WEFT_NONE : f->h->resolution[x->origin];
     if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
-        analyse_finding_evidence(f->s, g, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED,
-                                 x->origin, m->interaction[from].actor);
-    analyse_finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p,
-                             analyse_resolver(f->h, p));
+        analyse_show(f->s, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, x->origin,
+                     m->interaction[from].actor);
+    analyse_show(f->s, q->end_ns, WEFT_EVIDENCE_FAILED, p, analyse_resolver(f->h, p));
     if (wait == WEFT_NONE)
         return;
     const struct weft_wait *w = &f->h->wait[wait];
-    analyse_finding_evidence(f->s, g, m->end_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
-    analyse_finding_affects(f->s, g, w->reader);
-    analyse_finding_affects(f->s, g, w->source);
+    analyse_show_waits_still(f->s, w);
+    analyse_affects(f->s, w->reader);
+    analyse_affects(f->s, w->source);
 }
 
 static void report_failure(struct finder *f, const struct failure *x, uint32_t count)
@@ -480,13 +474,12 @@ static void report_failure(struct finder *f, const struct failure *x, uint32_t c
         end = f->m->end_ns;
         cost = end > time ? end - time : 0;
     }
-    struct weft_finding *g = analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict,
-                                                 x->promise, time, end, cost);
-    if (!g)
+    if (!analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict, x->promise, time,
+                             end, cost))
         return;
-    say_failure(f, x, count, g);
-    g->count = count;
-    prove_failure(f, x, g);
+    say_failure(f, x, count);
+    f->s->finding->count = count;
+    prove_failure(f, x);
 }
 
 /* Adds one finding for each family, reason and confidence. */
@@ -525,7 +518,7 @@ void analyse_find_failures(struct analyse_search *s)
         record_reads(&f);
         record_missed(&f);
         record_stranded(&f);
-        if (collect_failures(&f))
-            report_failures(&f);
+        collect_failures(&f);
+        report_failures(&f);
     }
 }

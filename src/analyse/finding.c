@@ -36,18 +36,19 @@ void *analyse_take(struct analyse_search *s, uint64_t count, size_t item)
     return place ? *place : NULL;
 }
 
-bool analyse_take_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
-                       size_t item)
+void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint32_t *room,
+                    const void *item, size_t size)
 {
-    void *before, **place;
-    if (count < *room)
-        return true;
-    memcpy(&before, array, sizeof before);
-    place = place_of(s, before);
-    if (!place || !analyse_search_room(s, array, count, room, item))
-        return false;
-    memcpy(place, array, sizeof *place);
-    return true;
+    char *items;
+    memcpy(&items, array, sizeof items);
+    if (*count == *room) {
+        void **place = place_of(s, items);
+        if (!place || !analyse_search_room(s, array, *count, room, size))
+            return;
+        memcpy(&items, array, sizeof items);
+        *place = items;
+    }
+    memcpy(items + (size_t)(*count)++ * size, item, size);
 }
 
 struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uint32_t count,
@@ -96,51 +97,45 @@ struct weft_finding *analyse_finding_add(struct analyse_search *s, enum weft_fin
         return NULL;
     if (!analyse_search_room(s, &out->finding, out->count, &s->room, sizeof *out->finding))
         return NULL;
-    struct weft_finding *f = &out->finding[out->count++];
-    *f = (struct weft_finding){.kind = kind,
-                               .confidence = v->confidence,
-                               .promise = promise,
-                               .start_ns = start_ns,
-                               .end_ns = end_ns,
-                               .cost_ns = cost_ns,
-                               .count = 1};
-    analyse_finding_doubt(s, f, v->doubt);
-    return f;
+    if (end_ns == INT64_MAX) {
+        end_ns = s->m->end_ns;
+        start_ns = start_ns < end_ns ? start_ns : end_ns;
+    }
+    s->finding = &out->finding[out->count++];
+    *s->finding = (struct weft_finding){.kind = kind,
+                                        .confidence = v->confidence,
+                                        .promise = promise,
+                                        .start_ns = start_ns,
+                                        .end_ns = end_ns,
+                                        .cost_ns = cost_ns,
+                                        .count = 1};
+    analyse_doubt(s, v->doubt);
+    return s->finding;
 }
 
-struct weft_finding *analyse_finding_add_open(struct analyse_search *s, enum weft_finding_kind kind,
-                                              const struct analyse_verdict *v, uint32_t promise,
-                                              int64_t start_ns, int64_t cost_ns)
+void analyse_say_slots(struct analyse_search *s, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count)
 {
-    int64_t end = s->m->end_ns;
-    return analyse_finding_add(s, kind, v, promise, start_ns < end ? start_ns : end, end, cost_ns);
-}
-
-void analyse_say_slots(struct analyse_search *s, struct weft_finding *f,
-                       enum analyse_sentence which, const struct analyse_slot *slots, size_t count)
-{
+    struct weft_finding *f = s->finding;
     const size_t size = f->text ? strlen(f->text) : 0;
     struct analyse_text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
     analyse_put_slots(&t, s->m, s->families, which, slots, count);
     s->failed |= t.failed;
     f->text = analyse_text_take(&t);
+    analyse_text_fini(&s->list);
 }
 
-void analyse_list_slots(struct analyse_search *s, struct analyse_text *list, const char *separator,
+void analyse_list_slots(struct analyse_search *s, const char *separator,
                         enum analyse_sentence which, const struct analyse_slot *slots, size_t count)
 {
-    analyse_put_format(list, "%s", list->size ? separator : "");
-    analyse_put_slots(list, s->m, s->families, which, slots, count);
+    analyse_put_format(&s->list, "%s", s->list.size ? separator : "");
+    analyse_put_slots(&s->list, s->m, s->families, which, slots, count);
+    s->failed |= s->list.failed;
 }
 
-void analyse_list_end(struct analyse_search *s, struct analyse_text *list)
+void analyse_doubt(struct analyse_search *s, const char *why)
 {
-    s->failed |= list->failed;
-    analyse_text_fini(list);
-}
-
-void analyse_finding_doubt(struct analyse_search *s, struct weft_finding *f, const char *why)
-{
+    struct weft_finding *f = s->finding;
     free(f->doubt);
     size_t size = why ? strlen(why) + 1 : 0;
     f->doubt = why ? weft_resize(NULL, size, 1) : NULL;
@@ -149,9 +144,10 @@ void analyse_finding_doubt(struct analyse_search *s, struct weft_finding *f, con
         memcpy(f->doubt, why, size);
 }
 
-void analyse_finding_evidence(struct analyse_search *s, struct weft_finding *f, int64_t time_ns,
-                              enum weft_evidence_event event, uint32_t promise, uint32_t other)
+void analyse_show(struct analyse_search *s, int64_t time_ns, enum weft_evidence_event event,
+                  uint32_t promise, uint32_t other)
 {
+    struct weft_finding *f = s->finding;
     if (!f->evidence)
         f->evidence = calloc(WEFT_EVIDENCE_MAX, sizeof *f->evidence);
     if (!f->evidence) {
@@ -163,8 +159,9 @@ void analyse_finding_evidence(struct analyse_search *s, struct weft_finding *f, 
     f->evidence[f->evidences++] = (struct weft_evidence){time_ns, event, promise, other};
 }
 
-void analyse_finding_affects(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
+void analyse_affects(struct analyse_search *s, uint32_t promise)
 {
+    struct weft_finding *f = s->finding;
     f->affected_total++;
     if (f->affecteds == WEFT_AFFECTED_MAX)
         return;
@@ -180,33 +177,45 @@ void analyse_finding_affects(struct analyse_search *s, struct weft_finding *f, u
     f->affected[f->affecteds++] = promise;
 }
 
-void analyse_evidence_created(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
+void analyse_show_created(struct analyse_search *s, uint32_t promise)
 {
     const struct weft_promise *p = &s->m->promise[promise];
-    analyse_finding_evidence(s, f, p->start_ns, WEFT_EVIDENCE_CREATED, promise, p->creator);
+    analyse_show(s, p->start_ns, WEFT_EVIDENCE_CREATED, promise, p->creator);
 }
 
-void analyse_evidence_ended(struct analyse_search *s, struct weft_finding *f, uint32_t promise)
+void analyse_show_ended(struct analyse_search *s, uint32_t promise)
 {
-    analyse_finding_evidence(s, f, s->m->promise[promise].end_ns, analyse_ending(s->m, promise),
-                             promise, analyse_resolver(s->h, promise));
+    analyse_show(s, s->m->promise[promise].end_ns, analyse_ending(s->m, promise), promise,
+                 analyse_resolver(s->h, promise));
 }
 
-void analyse_evidence_waited(struct analyse_search *s, struct weft_finding *f,
-                             const struct weft_wait *w)
+void analyse_show_waits(struct analyse_search *s, const struct weft_wait *w)
 {
-    analyse_finding_evidence(s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    analyse_finding_evidence(s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+    analyse_show(s, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
 }
 
-void analyse_evidence_resolved(struct analyse_search *s, struct weft_finding *f,
-                               const struct weft_wait *w)
+void analyse_show_woken(struct analyse_search *s, const struct weft_wait *w)
+{
+    analyse_show(s, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+}
+
+void analyse_show_waited(struct analyse_search *s, const struct weft_wait *w)
+{
+    analyse_show_waits(s, w);
+    analyse_show_woken(s, w);
+}
+
+void analyse_show_waits_still(struct analyse_search *s, const struct weft_wait *w)
+{
+    analyse_show(s, s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
+}
+
+void analyse_show_resolved(struct analyse_search *s, const struct weft_wait *w)
 {
     const uint32_t by = s->h->resolution[w->source];
     const struct weft_interaction *x = by == WEFT_NONE ? NULL : &s->m->interaction[by];
     if (x && x->time_ns <= w->until_ns)
-        analyse_finding_evidence(s, f, x->time_ns, analyse_ending(s->m, w->source), w->source,
-                                 (uint32_t)x->actor);
+        analyse_show(s, x->time_ns, analyse_ending(s->m, w->source), w->source, (uint32_t)x->actor);
 }
 
 void analyse_finding_sort(struct weft_finding *f)
@@ -255,15 +264,10 @@ uint32_t analyse_run_read(const struct weft_history *h, uint32_t run)
                : (uint32_t)h->m->interaction[cause].other;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    return weft_order(*(const int64_t *)a, *(const int64_t *)b);
-}
-
 int64_t analyse_median(int64_t *value, uint32_t count)
 {
     if (count)
-        qsort(value, count, sizeof *value, by_value);
+        qsort(value, count, sizeof *value, weft_order_i64);
     return count ? value[count / 2] : 0;
 }
 

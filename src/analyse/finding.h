@@ -18,7 +18,9 @@ struct analyse_search {
     const struct analyse_families *families;
     struct weft_findings *out;
     uint32_t room;
-    void **taken; /* memory of the current search */
+    struct weft_finding *finding; /* the one that is being described: the last one that was added */
+    struct analyse_text list;     /* pieces that will fill a slot of its next sentence */
+    void **taken;                 /* memory of the current search */
     uint32_t takens, taken_room;
     bool failed;                /* there was no memory; nothing more is added */
     weft_progress_fn *progress; /* or NULL */
@@ -43,10 +45,10 @@ bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, 
  * failed. */
 void *analyse_take(struct analyse_search *s, uint64_t count, size_t item);
 
-/* Like analyse_search_room, for an array that is NULL or was made by this function; it lasts until
- * the search ends. */
-bool analyse_take_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
-                       size_t item);
+/* Adds an item of `size` bytes to an array that is NULL or was made by this function; it lasts until
+ * the search ends. Takes the address of the array. Does nothing if there is no memory. */
+void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint32_t *room,
+                    const void *item, size_t size);
 
 /* Items in lists: item[first[k]] up to, but not including, item[first[k + 1]] are in list k, in
  * order. */
@@ -65,47 +67,43 @@ void analyse_search_run(struct analyse_search *s, void (*search)(struct analyse_
 
 struct analyse_verdict; /* judge.h */
 
-/* Adds a finding and returns it for the caller to fill in; it is valid until the next one is added.
- * NULL: no memory, or this kind is ignored. */
+/* Adds a finding, which is then s->finding, and returns it; it is valid until the next one is added.
+ * end_ns is INT64_MAX if it lasts until the trace ends; in a damaged trace it may have begun later
+ * than that: then its length is 0. NULL: no memory, or this kind is ignored. */
 struct weft_finding *analyse_finding_add(struct analyse_search *s, enum weft_finding_kind kind,
                                          const struct analyse_verdict *v, uint32_t promise,
                                          int64_t start_ns, int64_t end_ns, int64_t cost_ns);
 
-/* The same for something that lasts until the trace ends. In a damaged trace it may have begun
- * later than that: then its length is 0. */
-struct weft_finding *analyse_finding_add_open(struct analyse_search *s, enum weft_finding_kind kind,
-                                              const struct analyse_verdict *v, uint32_t promise,
-                                              int64_t start_ns, int64_t cost_ns);
+/* What follows describes s->finding. */
 
-/* Adds a sentence to its text, or a piece to a list that will fill a slot of a sentence. */
-#define analyse_say(s, f, which, ...) analyse_say_slots(s, f, which, ANALYSE_SLOTS(__VA_ARGS__))
-#define analyse_list(s, list, separator, which, ...)                                               \
-    analyse_list_slots(s, list, separator, which, ANALYSE_SLOTS(__VA_ARGS__))
-void analyse_say_slots(struct analyse_search *s, struct weft_finding *f,
-                       enum analyse_sentence which, const struct analyse_slot *slots, size_t count);
-void analyse_list_slots(struct analyse_search *s, struct analyse_text *list, const char *separator,
+/* Adds a sentence to its text; or a piece to s->list, which the next sentence ends. */
+#define analyse_say(s, which, ...) analyse_say_slots(s, which, ANALYSE_SLOTS(__VA_ARGS__))
+#define analyse_list(s, separator, which, ...)                                                     \
+    analyse_list_slots(s, separator, which, ANALYSE_SLOTS(__VA_ARGS__))
+void analyse_say_slots(struct analyse_search *s, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count);
+void analyse_list_slots(struct analyse_search *s, const char *separator,
                         enum analyse_sentence which, const struct analyse_slot *slots,
                         size_t count);
-
-/* Releases a list after it has been put into its sentence. */
-void analyse_list_end(struct analyse_search *s, struct analyse_text *list);
-void analyse_finding_doubt(struct analyse_search *s, struct weft_finding *f, const char *why);
+void analyse_doubt(struct analyse_search *s, const char *why);
 
 /* Add evidence and affected promises. Beyond the limits, the last piece of evidence is replaced,
  * and affected promises are only counted. */
-void analyse_finding_evidence(struct analyse_search *s, struct weft_finding *f, int64_t time_ns,
-                              enum weft_evidence_event event, uint32_t promise, uint32_t other);
-void analyse_finding_affects(struct analyse_search *s, struct weft_finding *f, uint32_t promise);
+void analyse_show(struct analyse_search *s, int64_t time_ns, enum weft_evidence_event event,
+                  uint32_t promise, uint32_t other);
+void analyse_affects(struct analyse_search *s, uint32_t promise);
 
-/* Add evidence: who created it; how it ended, and by whom; that somebody waited, and continued. */
-void analyse_evidence_created(struct analyse_search *s, struct weft_finding *f, uint32_t promise);
-void analyse_evidence_ended(struct analyse_search *s, struct weft_finding *f, uint32_t promise);
-void analyse_evidence_waited(struct analyse_search *s, struct weft_finding *f,
-                             const struct weft_wait *w);
+/* Add evidence: who created it; how it ended, and by whom; that a wait began, that its reader
+ * continued, and both; that a wait lasts to the end of the trace. */
+void analyse_show_created(struct analyse_search *s, uint32_t promise);
+void analyse_show_ended(struct analyse_search *s, uint32_t promise);
+void analyse_show_waits(struct analyse_search *s, const struct weft_wait *w);
+void analyse_show_woken(struct analyse_search *s, const struct weft_wait *w);
+void analyse_show_waited(struct analyse_search *s, const struct weft_wait *w);
+void analyse_show_waits_still(struct analyse_search *s, const struct weft_wait *w);
 
 /* … that what a wait was for was resolved, if it was resolved by then. */
-void analyse_evidence_resolved(struct analyse_search *s, struct weft_finding *f,
-                               const struct weft_wait *w);
+void analyse_show_resolved(struct analyse_search *s, const struct weft_wait *w);
 
 /* Sorts the evidence by time, stably; and releases what a finding owns. */
 void analyse_finding_sort(struct weft_finding *f);

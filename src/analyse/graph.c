@@ -15,7 +15,7 @@ static bool says_who_goes_on(const struct weft_history *h)
     uint64_t told = 0, untold = 0;
     for (uint32_t i = 0; i < h->waits; i++) {
         const struct weft_wait *w = &h->wait[i];
-        told += w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+        told += analyse_is_served(w);
         untold +=
             w->end == WEFT_WAIT_ENDED && weft_history_resolved_ns(h, w->source) <= w->until_ns;
     }
@@ -65,8 +65,7 @@ static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t
     const struct weft_wait *last = NULL;
     analyse_each(i, h->waits_of_first, r) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
-            (!last || w->until_ns >= last->until_ns))
+        if (analyse_is_served(w) && (!last || w->until_ns >= last->until_ns))
             last = w;
     }
     return last;
@@ -266,21 +265,19 @@ static bool is_waiting(const struct analyse_graph *g, uint32_t p)
 
 static struct analyse_group *add_group(struct analyse_graph *g, uint32_t node)
 {
-    if (!analyse_take_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
-        return NULL;
+    const struct analyse_group added = {.node = node,
+                                        .deaf = WEFT_NONE,
+                                        .lost_wait = WEFT_NONE,
+                                        .lost_to = WEFT_NONE,
+                                        .lost_by = WEFT_NONE,
+                                        .told_by = WEFT_NONE,
+                                        .owner = WEFT_NONE,
+                                        .up = WEFT_NONE,
+                                        .first_under = WEFT_NONE,
+                                        .next_under = WEFT_NONE};
     g->group[node] = g->count;
-    struct analyse_group *added = &g->groups[g->count++];
-    *added = (struct analyse_group){.node = node,
-                                    .deaf = WEFT_NONE,
-                                    .lost_wait = WEFT_NONE,
-                                    .lost_to = WEFT_NONE,
-                                    .lost_by = WEFT_NONE,
-                                    .told_by = WEFT_NONE,
-                                    .owner = WEFT_NONE,
-                                    .up = WEFT_NONE,
-                                    .first_under = WEFT_NONE,
-                                    .next_under = WEFT_NONE};
-    return added;
+    analyse_append(g->s, &g->groups, &g->count, &g->room, &added, sizeof added);
+    return g->s->failed ? NULL : &g->groups[g->count - 1];
 }
 
 /* Puts the waiters for those in queue[head…] into their groups, the closest first. Returns the new

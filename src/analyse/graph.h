@@ -155,8 +155,7 @@ struct analyse_hang {
 };
 
 /* tell.c: sets text, doubt, evidence and affected promises; same: how many others are alike. */
-void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang *x,
-                       struct weft_finding *f, uint64_t same);
+void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang *x, uint64_t same);
 
 /* The end of the second last idle time of a stream, or INT64_MIN. */
 int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream);

@@ -151,27 +151,24 @@ static bool waits_for_growing_sort(const struct finder *f, uint32_t family, cons
 static void report_growth(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_promise *p = &f->m->promise[g->worst];
-    struct weft_finding *x =
-        analyse_report(f->s, WEFT_FINDING_QUEUE_GROWTH,
-                       analyse_signs(f->s, g->worst) | (g->left == 0 ? ANALYSE_Q_DRAINED : 0) |
-                           (g->marked ? ANALYSE_Q_MARKED : 0) | (g->creators ? ANALYSE_Q_MANY : 0),
-                       g->worst, g->first_ns, g->last_ns, g->worst_ns);
-    if (!x)
+    if (!analyse_report(f->s, WEFT_FINDING_QUEUE_GROWTH,
+                        analyse_signs(f->s, g->worst) | (g->left == 0 ? ANALYSE_Q_DRAINED : 0) |
+                            (g->marked ? ANALYSE_Q_MARKED : 0) | (g->creators ? ANALYSE_Q_MANY : 0),
+                        g->worst, g->first_ns, g->last_ns, g->worst_ns))
         return;
-    analyse_say(f->s, x, SAY_QUEUE_GROWTH, SORT(sort, family), AMOUNT(pending_first, g->pending[0]),
+    analyse_say(f->s, SAY_QUEUE_GROWTH, SORT(sort, family), AMOUNT(pending_first, g->pending[0]),
                 AMOUNT(pending_half, g->pending[PARTS / 2 - 1]),
                 AMOUNT(pending_last, g->pending[PARTS - 1]), TIME(last, g->last_ns),
                 LENGTH(took_first, g->took_ns[0]), LENGTH(took_last, g->took_ns[g->known - 1]),
                 PROMISE(worst, g->worst), LENGTH(longest, g->worst_ns));
-    analyse_evidence_created(f->s, x, g->worst);
+    analyse_show_created(f->s, g->worst);
     if (analyse_is_pending(f->m, g->worst))
-        analyse_finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
+        analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
     else
-        analyse_finding_evidence(f->s, x, p->end_ns, analyse_ending(f->m, g->worst), g->worst,
-                                 WEFT_NONE);
+        analyse_show(f->s, p->end_ns, analyse_ending(f->m, g->worst), g->worst, WEFT_NONE);
     analyse_each(i, f->sorts.first, family)
         if (ended_or_trace_end(f, f->sorts.item[i]) >= g->last_ns)
-            analyse_finding_affects(f->s, x, f->sorts.item[i]);
+            analyse_affects(f->s, f->sorts.item[i]);
 }
 
 void analyse_find_growth(struct analyse_search *s)

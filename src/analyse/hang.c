@@ -385,12 +385,12 @@ static bool hand_over(const struct analyse_graph *g, const struct analyse_hang *
     uint32_t finding = explained_by(g, x);
     if (finding == WEFT_NONE)
         return false;
-    struct weft_finding *f = &g->s->out->finding[finding];
+    struct weft_finding *f = g->s->finding = &g->s->out->finding[finding];
     for (uint32_t at = x->group; at != WEFT_NONE; at = group_after(g, x->group, at)) {
         const struct analyse_group *gr = &g->groups[at];
         for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
             if (g->order[i] != weft_model_final(g->s->m, f->promise))
-                analyse_finding_affects(g->s, f, g->order[i]);
+                analyse_affects(g->s, g->order[i]);
     }
     return true;
 }
@@ -502,7 +502,7 @@ static void add_finding(const struct analyse_graph *g, const struct analyse_hang
     if (gr->lost && gr->lost_ns < start)
         start = gr->lost_ns;
     struct weft_finding *f =
-        analyse_finding_add_open(s, x->kind, &x->verdict, gr->node, start, x->cost_ns);
+        analyse_finding_add(s, x->kind, &x->verdict, gr->node, start, INT64_MAX, x->cost_ns);
     if (!f)
         return;
     f->count = count;
@@ -515,11 +515,11 @@ static void add_finding(const struct analyse_graph *g, const struct analyse_hang
             for (uint32_t k = first;
                  k < part->first + part->count && f->affecteds < WEFT_AFFECTED_MAX; k++)
                 if (!analyse_is_place(g, g->order[k]))
-                    analyse_finding_affects(s, f, g->order[k]);
+                    analyse_affects(s, g->order[k]);
         }
         f->affected_total = total + x[i].affected;
     }
-    analyse_tell_hang(g, x, f, count - 1);
+    analyse_tell_hang(g, x, count - 1);
 }
 
 /* A wait that is as long as others had before is not the fault if something else explains what

@@ -54,7 +54,7 @@ struct finder {
     struct herd *herd;     /* by family */
     struct member *member; /* of the current moment */
     int64_t *length;       /* … of their runs, for finding the median */
-    uint32_t members, room, lengths;
+    uint32_t members, room;
 };
 
 /* ---- Moments ---- */
@@ -158,13 +158,10 @@ static int64_t judge_members(struct finder *f)
     return median;
 }
 
-static bool add_member(struct finder *f, uint32_t wait)
+static void add_member(struct finder *f, uint32_t wait)
 {
-    if (!analyse_take_room(f->s, &f->length, f->members, &f->lengths, sizeof *f->length) ||
-        !analyse_take_room(f->s, &f->member, f->members, &f->room, sizeof *f->member))
-        return false;
-    f->member[f->members++] = (struct member){.wait = wait};
-    return true;
+    const struct member x = {.wait = wait};
+    analyse_append(f->s, &f->member, &f->members, &f->room, &x, sizeof x);
 }
 
 /* ---- Herds ---- */
@@ -247,8 +244,7 @@ static void find_herds_of(struct finder *f, uint32_t source)
         }
         cause = now;
         last = i;
-        if (!add_member(f, h->waits_for[i]))
-            return;
+        add_member(f, h->waits_for[i]);
     }
     end_moment(f, source, begin, last);
 }
@@ -256,17 +252,16 @@ static void find_herds_of(struct finder *f, uint32_t source)
 /* ---- Findings ---- */
 
 /* Collects the members of the worst moment again. */
-static bool find_members_again(struct finder *f, const struct herd *k)
+static void find_members_again(struct finder *f, const struct herd *k)
 {
     const struct weft_history *h = f->h;
     f->members = 0;
     for (uint32_t i = k->first; i <= k->last; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (analyse_is_served(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
-            return false;
+        if (analyse_is_served(w) && w->reader != WEFT_ROOT)
+            add_member(f, h->waits_for[i]);
     }
     judge_members(f);
-    return true;
 }
 
 static const struct weft_wait *first_winner(const struct finder *f)
@@ -277,20 +272,19 @@ static const struct weft_wait *first_winner(const struct finder *f)
     return &f->h->wait[f->member[i].wait];
 }
 
-static void say_herd(const struct finder *f, const struct herd *k, int64_t time,
-                     struct weft_finding *g)
+static void say_herd(const struct finder *f, const struct herd *k, int64_t time)
 {
     const uint32_t winners = k->woken - k->vain;
-    analyse_say(f->s, g, winners == 1 ? SAY_HERD_ONE : SAY_HERD, PROMISE(source, k->source),
+    analyse_say(f->s, winners == 1 ? SAY_HERD_ONE : SAY_HERD, PROMISE(source, k->source),
                 AMOUNT(woken, k->woken), TIME(when, time), AMOUNT(vain, k->vain),
                 PROMISE(winner, first_winner(f)->reader), AMOUNT(winners, winners));
     if (k->moments > 1)
-        analyse_say(f->s, g, SAY_HERDS, AMOUNT(times, k->moments), AMOUNT(vain, k->vain_total),
+        analyse_say(f->s, SAY_HERDS, AMOUNT(times, k->moments), AMOUNT(vain, k->vain_total),
                     LENGTH(cost, k->cost_ns >= WORK_NS ? k->cost_ns : 0));
 }
 
 /* Adds the evidence: who signalled or resolved it, the winner and some of the others. */
-static void prove_herd(const struct finder *f, const struct herd *k, struct weft_finding *g)
+static void prove_herd(const struct finder *f, const struct herd *k)
 {
     enum { SHOWN = 3 };
     const struct weft_model *m = f->m;
@@ -300,23 +294,21 @@ static void prove_herd(const struct finder *f, const struct herd *k, struct weft
                   : cause.kind == BY_END  ? f->h->resolution[k->source]
                                           : WEFT_NONE;
     if (by != WEFT_NONE)
-        analyse_finding_evidence(f->s, g, m->interaction[by].time_ns,
-                                 cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED
-                                                         : WEFT_EVIDENCE_RESOLVED,
-                                 k->source, m->interaction[by].actor);
-    analyse_finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
+        analyse_show(f->s, m->interaction[by].time_ns,
+                     cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_RESOLVED,
+                     k->source, m->interaction[by].actor);
+    analyse_show(f->s, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
     uint32_t shown = 0;
     for (uint32_t i = 0; i < f->members; i++) {
         w = &f->h->wait[f->member[i].wait];
         if (!f->member[i].idle)
             continue;
-        analyse_finding_affects(f->s, g, w->reader);
+        analyse_affects(f->s, w->reader);
         if (shown++ >= SHOWN)
             continue;
         const struct weft_wait *again = next_wait(f->h, f->member[i].wait);
-        analyse_finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
-        analyse_finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
-                                 again->source);
+        analyse_show_woken(f->s, w);
+        analyse_show_waits(f->s, again);
     }
 }
 
@@ -336,27 +328,26 @@ static uint64_t signs_of_herd(const struct finder *f, const struct herd *k)
 
 static void report_herd(struct finder *f, const struct herd *k)
 {
-    if (!find_members_again(f, k))
-        return;
+    find_members_again(f, k);
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
         int64_t woken = f->h->wait[f->member[i].wait].until_ns;
         start = woken < start ? woken : start;
         end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
     }
-    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source,
-                                            start, end, k->cost_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source, start, end,
+                        k->cost_ns))
         return;
-    say_herd(f, k, start, g);
-    g->count = k->moments;
-    prove_herd(f, k, g);
+    say_herd(f, k, start);
+    f->s->finding->count = k->moments;
+    prove_herd(f, k);
 }
 
 void analyse_find_herds(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.herd = analyse_take(s, s->families->count, sizeof *f.herd);
+    f.length = analyse_take(s, s->h->waits, sizeof *f.length);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)

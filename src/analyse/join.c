@@ -54,12 +54,11 @@ static const struct weft_evidence *evidence_of_hold(const struct weft_finding *h
     return NULL;
 }
 
-static void say_what_hangs(struct analyse_search *s, struct weft_finding *f,
-                           const struct weft_finding *hang)
+static void say_what_hangs(struct analyse_search *s, const struct weft_finding *hang)
 {
     const uint32_t reader = waiter_of(hang);
     const struct weft_evidence *got = evidence_of_hold(hang);
-    analyse_say(s, f,
+    analyse_say(s,
                 reader == WEFT_NONE ? (got ? SAY_FAILED_HOLDING : SAY_FAILED_UNRESOLVED)
                 : got               ? SAY_HANGS_FOR_HELD
                                     : SAY_HANGS_FOR_FAILED,
@@ -70,27 +69,28 @@ static void say_what_hangs(struct analyse_search *s, struct weft_finding *f,
 static void take_over_hang(struct analyse_search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
+    s->finding = f;
     if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* otherwise the finding says so itself */
-        say_what_hangs(s, f, hang);
+        say_what_hangs(s, hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
             !shows_event(f, WEFT_EVIDENCE_WAITS_STILL))
-            analyse_finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
-                                     hang->evidence[i].promise, hang->evidence[i].other);
+            analyse_show(s, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
+                         hang->evidence[i].promise, hang->evidence[i].other);
     const struct weft_evidence *got = evidence_of_hold(hang);
     if (got)
-        analyse_finding_evidence(s, f, got->time_ns, got->event, got->promise, got->other);
+        analyse_show(s, got->time_ns, got->event, got->promise, got->other);
     if (!is_listed(f, hang->promise))
-        analyse_finding_affects(s, f, hang->promise);
+        analyse_affects(s, hang->promise);
     for (uint32_t i = 0; i < hang->affecteds; i++)
         if (!is_listed(f, hang->affected[i]))
-            analyse_finding_affects(s, f, hang->affected[i]);
+            analyse_affects(s, hang->affected[i]);
     f->affected_total += hang->affected_total - hang->affecteds; /* those that are not listed */
     f->cost_ns = hang->cost_ns > f->cost_ns ? hang->cost_ns : f->cost_ns;
     f->end_ns = hang->end_ns > f->end_ns ? hang->end_ns : f->end_ns;
     if (hang->confidence > f->confidence) {
         f->confidence = hang->confidence;
-        analyse_finding_doubt(s, f, hang->doubt);
+        analyse_doubt(s, hang->doubt);
     }
 }
 

@@ -62,13 +62,3 @@ struct weft_finding *analyse_report(struct analyse_search *s, enum weft_finding_
                ? analyse_finding_add(s, kind, &v, promise, start_ns, end_ns, cost_ns)
                : NULL;
 }
-
-struct weft_finding *analyse_report_open(struct analyse_search *s, enum weft_finding_kind kind,
-                                         uint64_t signs, uint32_t promise, int64_t start_ns,
-                                         int64_t cost_ns)
-{
-    struct analyse_verdict v;
-    return analyse_judge(&v, kind, signs)
-               ? analyse_finding_add_open(s, kind, &v, promise, start_ns, cost_ns)
-               : NULL;
-}

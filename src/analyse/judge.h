@@ -261,13 +261,10 @@ struct analyse_verdict {
  * should be dropped. */
 bool analyse_judge(struct analyse_verdict *v, enum weft_finding_kind kind, uint64_t signs);
 
-/* Judges and adds a finding, or one that lasts until the trace ends. Returns NULL if it was
- * dropped, or for the reasons of analyse_finding_add. */
+/* Judges and adds a finding. Returns NULL if it was dropped, or for the reasons of
+ * analyse_finding_add. */
 struct weft_finding *analyse_report(struct analyse_search *s, enum weft_finding_kind kind,
                                     uint64_t signs, uint32_t promise, int64_t start_ns,
                                     int64_t end_ns, int64_t cost_ns);
-struct weft_finding *analyse_report_open(struct analyse_search *s, enum weft_finding_kind kind,
-                                         uint64_t signs, uint32_t promise, int64_t start_ns,
-                                         int64_t cost_ns);
 
 #endif

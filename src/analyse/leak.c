@@ -392,55 +392,54 @@ static uint64_t signs_of_leak(const struct finder *f, const struct sort *k)
 
 /* ---- Findings ---- */
 
-static void say_leak(const struct finder *f, const struct sort *k, struct weft_finding *g)
+static void say_leak(const struct finder *f, const struct sort *k)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE;
-    analyse_say(f->s, g, k->ended ? SAY_LEAK : SAY_LEAK_NONE_ENDED, SORT(sort, k->family),
+    analyse_say(f->s, k->ended ? SAY_LEAK : SAY_LEAK_NONE_ENDED, SORT(sort, k->family),
                 PROMISE(named, named ? k->oldest : WEFT_NONE),
                 AMOUNT(pending, f->pending[k->family]), AMOUNT(middle, k->middle),
                 AMOUNT(total, k->total), AMOUNT(ended, k->ended));
-    analyse_say(f->s, g, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest),
+    analyse_say(f->s, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest),
                 TIME(created, p->created ? p->start_ns : INT64_MIN), PROMISE(creator, p->creator),
                 PROMISE(over, has_ended(f->m, p->creator) ? p->creator : WEFT_NONE));
 }
 
-static void prove_end_of(const struct finder *f, struct weft_finding *g, uint32_t promise)
+static void prove_end_of(const struct finder *f, uint32_t promise)
 {
     const uint32_t p = weft_model_final(f->m, promise);
-    analyse_finding_evidence(f->s, g, f->m->promise[p].end_ns, analyse_ending(f->m, p), promise,
-                             analyse_resolver(f->h, p));
+    analyse_show(f->s, f->m->promise[p].end_ns, analyse_ending(f->m, p), promise,
+                 analyse_resolver(f->h, p));
 }
 
-static void prove_leak(const struct finder *f, const struct sort *k, struct weft_finding *g)
+static void prove_leak(const struct finder *f, const struct sort *k)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     uint32_t end = f->sorts.first[k->family + 1], younger = WEFT_NONE;
     if (p->created)
-        analyse_evidence_created(f->s, g, k->oldest);
+        analyse_show_created(f->s, k->oldest);
     if (has_ended(f->m, p->creator))
-        prove_end_of(f, g, p->creator);
+        prove_end_of(f, p->creator);
     for (uint32_t i = f->sorts.first[k->family]; i < end && younger == WEFT_NONE; i++)
         if (f->sorts.item[i] > k->oldest && has_ended(f->m, f->sorts.item[i]))
             younger = f->sorts.item[i];
     if (younger != WEFT_NONE) {
-        analyse_evidence_created(f->s, g, younger);
-        prove_end_of(f, g, younger);
+        analyse_show_created(f->s, younger);
+        prove_end_of(f, younger);
     }
-    analyse_finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
+    analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
 }
 
 static void report_leak(const struct finder *f, const struct sort *k)
 {
-    struct weft_finding *g = analyse_report_open(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k),
-                                                 k->oldest, f->m->promise[k->oldest].start_ns, 0);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k), k->oldest,
+                        f->m->promise[k->oldest].start_ns, INT64_MAX, 0))
         return;
-    say_leak(f, k, g);
-    prove_leak(f, k, g);
+    say_leak(f, k);
+    prove_leak(f, k);
     analyse_each(i, f->sorts.first, k->family)
         if (f->sorts.item[i] != k->oldest && may_leak(f, f->sorts.item[i]))
-            analyse_finding_affects(f->s, g, f->sorts.item[i]);
+            analyse_affects(f->s, f->sorts.item[i]);
 }
 
 static void find_leak(struct finder *f, uint32_t family)

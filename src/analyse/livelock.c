@@ -56,9 +56,10 @@ static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from
 
 static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, uint32_t q)
 {
-    analyse_say(f->s, g, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f->vain[p]),
+    f->s->finding = g;
+    analyse_say(f->s, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f->vain[p]),
                 AMOUNT(other_vain, f->vain[q]));
-    analyse_finding_affects(f->s, g, q);
+    analyse_affects(f->s, q);
     g->kind = WEFT_FINDING_LIVELOCK;
 }
 

@@ -67,7 +67,7 @@ static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;
     uint32_t i = weft_history_collection_from(h->collection, 0, h->collections, w->until_ns);
-    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || i == 0)
+    if (!analyse_is_served(w) || i == 0)
         return WEFT_NONE;
     const struct weft_collection *c = &h->collection[i - 1];
     bool right_after = w->until_ns >= c->end_ns && w->until_ns - c->end_ns <= AFTER_NS;
@@ -113,16 +113,15 @@ static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
     return WEFT_ROOT;
 }
 
-static void say_pause(const struct finder *f, const struct weft_collection *c, uint32_t who,
-                      struct weft_finding *g)
+static void say_pause(const struct finder *f, const struct weft_collection *c, uint32_t who)
 {
     const struct held *x = &f->held[f->worst];
     const struct weft_wait *w = &f->h->wait[x->worst];
-    analyse_say(f->s, g, SAY_GC_PAUSE, LENGTH(length, f->length_ns[f->worst]),
-                TIME(from, c->start_ns), PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who),
-                PROMISE(waiter, w->reader), AMOUNT(others, x->waits ? x->waits - 1 : 0));
+    analyse_say(f->s, SAY_GC_PAUSE, LENGTH(length, f->length_ns[f->worst]), TIME(from, c->start_ns),
+                PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who), PROMISE(waiter, w->reader),
+                AMOUNT(others, x->waits ? x->waits - 1 : 0));
     if (f->pauses > 1)
-        analyse_say(f->s, g, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
+        analyse_say(f->s, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
 }
 
 static void report_pauses(struct finder *f)
@@ -139,12 +138,12 @@ static void report_pauses(struct finder *f)
                        c->start_ns, c->end_ns, f->cost_ns);
     if (!g)
         return;
-    say_pause(f, c, who, g);
+    say_pause(f, c, who);
     g->count = f->pauses;
-    analyse_evidence_waited(f->s, g, w);
+    analyse_show_waited(f->s, w);
     for (uint32_t i = 0; i < f->h->waits; i++)
         if (collection_of(f, &f->h->wait[i]) == f->worst && f->h->wait[i].reader != g->promise)
-            analyse_finding_affects(f->s, g, f->h->wait[i].reader);
+            analyse_affects(f->s, f->h->wait[i].reader);
 }
 
 void analyse_find_pauses(struct analyse_search *s)

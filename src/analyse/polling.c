@@ -79,20 +79,19 @@ static void report_polling(struct finder *f, const struct poller *p)
     uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
     signs |= 2 * p->own > p->count ? ANALYSE_Q_OWN : 0;
     signs |= 2 * p->vain > p->count ? ANALYSE_Q_VAIN : 0;
-    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_POLLING, signs, x->reader,
-                                            x->there_ns, x->until_ns, p->sum_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_POLLING, signs, x->reader, x->there_ns, x->until_ns,
+                        p->sum_ns))
         return;
-    analyse_say(f->s, g, SAY_POLLING, PROMISE(source, x->source), TIME(there, x->there_ns),
+    analyse_say(f->s, SAY_POLLING, PROMISE(source, x->source), TIME(there, x->there_ns),
                 PROMISE(reader, x->reader), PROMISE(timer, x->timer),
                 LENGTH(late, x->until_ns - x->there_ns), AMOUNT(count, p->count),
                 LENGTH(sum, p->sum_ns));
-    g->count = p->count;
-    analyse_finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
-                             analyse_resolver(f->h, x->source));
-    analyse_evidence_created(f->s, g, x->timer);
-    analyse_finding_evidence(f->s, g, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
-    analyse_finding_affects(f->s, g, x->source);
+    f->s->finding->count = p->count;
+    analyse_show(f->s, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
+                 analyse_resolver(f->h, x->source));
+    analyse_show_created(f->s, x->timer);
+    analyse_show(f->s, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
+    analyse_affects(f->s, x->source);
 }
 
 /* Adds the creator of something whose result nobody uses, if it sleeps until it looks: it had slept

@@ -179,19 +179,17 @@ static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x
     return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
 }
 
-static void list_permit_holder(const struct finder *f, const struct weft_hold *x,
-                               struct analyse_text *list)
+static void list_permit_holder(const struct finder *f, const struct weft_hold *x)
 {
     const bool gone = is_gone(f, x);
-    analyse_list(f->s, list, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
+    analyse_list(f->s, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
                  PROMISE(holder, x->holder), TIME(from, x->from_ns), FLAG(idle, is_idle(f, x)),
                  TIME(ended, gone ? weft_history_ended_ns(f->h, x->holder) : INT64_MIN));
 }
 
-static void say_permit_holders(const struct finder *f, struct weft_finding *g)
+static void say_permit_holders(const struct finder *f)
 {
     const struct weft_history *h = f->h;
-    struct analyse_text list = {0};
     uint32_t shown = 0;
     for (unsigned r = 0; r < 3; r++)
         for (uint32_t i = h->holds_for_first[f->resource];
@@ -200,32 +198,30 @@ static void say_permit_holders(const struct finder *f, struct weft_finding *g)
             if (!holds_it(f, x) || rank_of_holder(f, x) != r)
                 continue;
             shown++;
-            list_permit_holder(f, x, &list);
-            analyse_finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
-                                     f->resource);
+            list_permit_holder(f, x);
+            analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder, f->resource);
             if (r == 0)
-                analyse_finding_evidence(f->s, g, weft_history_ended_ns(h, x->holder),
-                                         analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
+                analyse_show(f->s, weft_history_ended_ns(h, x->holder),
+                             analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
     if (shown)
-        analyse_say(f->s, g, SAY_POOL_HOLDERS, TEXT(holders, list.text),
+        analyse_say(f->s, SAY_POOL_HOLDERS, TEXT(holders, f->s->list.text),
                     AMOUNT(more, f->capacity > shown ? f->capacity - shown : 0));
-    analyse_list_end(f->s, &list);
 }
 
 /* ---- Findings ---- */
 
-static void say_pool(const struct finder *f, struct weft_finding *g)
+static void say_pool(const struct finder *f)
 {
     const struct stall *x = &f->worst;
-    analyse_say(f->s, g, f->capacity == 1 ? SAY_POOL_OF_ONE : SAY_POOL,
-                AMOUNT(permits, f->capacity), PROMISE(pool, f->resource), TIME(from, x->from_ns),
+    analyse_say(f->s, f->capacity == 1 ? SAY_POOL_OF_ONE : SAY_POOL, AMOUNT(permits, f->capacity),
+                PROMISE(pool, f->resource), TIME(from, x->from_ns),
                 LENGTH(length, x->to_ns - x->from_ns), LENGTH(usual, f->usual_ns),
                 AMOUNT(waiters, x->waiters), LENGTH(waited, x->waited_ns));
-    say_permit_holders(f, g);
+    say_permit_holders(f);
 }
 
-static void add_pool_waiters(const struct finder *f, struct weft_finding *g)
+static void add_pool_waiters(const struct finder *f)
 {
     const struct weft_history *h = f->h;
     bool any = false;
@@ -233,10 +229,9 @@ static void add_pool_waiters(const struct finder *f, struct weft_finding *g)
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
             continue;
-        analyse_finding_affects(f->s, g, w->reader);
+        analyse_affects(f->s, w->reader);
         if (!any)
-            analyse_finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader,
-                                     f->resource);
+            analyse_show(f->s, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, f->resource);
         any = true;
     }
 }
@@ -262,13 +257,12 @@ static uint64_t signs_of_pool(const struct finder *f)
 static void report_pool(struct finder *f)
 {
     const struct stall *x = &f->worst;
-    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of_pool(f),
-                                            f->resource, x->from_ns, x->to_ns, x->waited_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of_pool(f), f->resource,
+                        x->from_ns, x->to_ns, x->waited_ns))
         return;
-    g->count = f->stalls;
-    say_pool(f, g);
-    add_pool_waiters(f, g);
+    f->s->finding->count = f->stalls;
+    say_pool(f);
+    add_pool_waiters(f);
 }
 
 static void make_pool_room(struct finder *f)

@@ -110,26 +110,24 @@ static void report_retries(struct finder *f, uint32_t family)
     signs |= 2 * x->others > x->count ? ANALYSE_R_OTHER : 0;
     signs |= x->sum_ns / x->count > LONG_NS ? ANALYSE_R_SLOW : 0;
     int64_t from = promise[x->first].start_ns, to = promise[x->last].end_ns;
-    struct weft_finding *g =
-        analyse_report(f->s, WEFT_FINDING_RETRY_STORM, signs,
-                       x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_RETRY_STORM, signs,
+                        x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from))
         return;
-    analyse_say(f->s, g, SAY_RETRIES, PROMISE(creator, x->creator), AMOUNT(count, x->count),
+    analyse_say(f->s, SAY_RETRIES, PROMISE(creator, x->creator), AMOUNT(count, x->count),
                 SORT(sort, family), PROMISE(first, x->first), TIME(from, from), TIME(to, to),
                 PROMISE(last, x->last));
-    g->count = f->total[family];
+    f->s->finding->count = f->total[family];
     uint32_t shown = 0;
     for (uint32_t i = f->made.first[x->creator]; i < f->made.first[x->creator + 1]; i++) {
         const uint32_t p = f->made.item[i];
         if (p < x->first || p > x->last || f->s->families->of[p] != family ||
             !analyse_has_failed(f->m, p))
             continue;
-        analyse_finding_affects(f->s, g, p);
+        analyse_affects(f->s, p);
         if (shown++ >= SHOWN && p != x->last)
             continue;
-        analyse_evidence_created(f->s, g, p);
-        analyse_evidence_ended(f->s, g, p);
+        analyse_show_created(f->s, p);
+        analyse_show_ended(f->s, p);
     }
 }
 

@@ -36,46 +36,18 @@ struct analyse_slot {
     const struct weft_model *m;
 };
 
-#define PROMISE(name, promise)                                                                     \
-    {                                                                                              \
-#name, ANALYSE_PROMISE, (int64_t)(promise), NULL, NULL                                     \
-    }
-#define PROMISE_OF(model, name, promise)                                                           \
-    {                                                                                              \
-#name, ANALYSE_PROMISE, (int64_t)(promise), NULL, model                                    \
-    }
-#define SORT(name, family)                                                                         \
-    {                                                                                              \
-#name, ANALYSE_FAMILY, (int64_t)(family), NULL, NULL                                       \
-    }
-#define TIME(name, time_ns)                                                                        \
-    {                                                                                              \
-#name, ANALYSE_TIME, time_ns, NULL, NULL                                                   \
-    }
-#define LENGTH(name, ns)                                                                           \
-    {                                                                                              \
-#name, ANALYSE_LENGTH, ns, NULL, NULL                                                      \
-    }
-#define AMOUNT(name, n)                                                                            \
-    {                                                                                              \
-#name, ANALYSE_COUNT, (int64_t)(n), NULL, NULL                                             \
-    }
-#define NUMBER(name, n)                                                                            \
-    {                                                                                              \
-#name, ANALYSE_NUMBER, (int64_t)(n), NULL, NULL                                            \
-    }
-#define FLAG(name, is)                                                                             \
-    {                                                                                              \
-#name, ANALYSE_FLAG, is, NULL, NULL                                                        \
-    }
-#define TEXT(name, text)                                                                           \
-    {                                                                                              \
-#name, ANALYSE_TEXT, 0, text, NULL                                                         \
-    }
-#define PHRASE(name, which)                                                                        \
-    {                                                                                              \
-#name, ANALYSE_PHRASE, 0, analyse_sentence_text(which), NULL                               \
-    }
+#define ANALYSE_SLOT(name, is, value, text, m)                                                     \
+    ((struct analyse_slot){#name, ANALYSE_##is, (int64_t)(value), text, m})
+#define PROMISE(name, promise) ANALYSE_SLOT(name, PROMISE, promise, NULL, NULL)
+#define PROMISE_OF(model, name, promise) ANALYSE_SLOT(name, PROMISE, promise, NULL, model)
+#define SORT(name, family) ANALYSE_SLOT(name, FAMILY, family, NULL, NULL)
+#define TIME(name, time_ns) ANALYSE_SLOT(name, TIME, time_ns, NULL, NULL)
+#define LENGTH(name, ns) ANALYSE_SLOT(name, LENGTH, ns, NULL, NULL)
+#define AMOUNT(name, n) ANALYSE_SLOT(name, COUNT, n, NULL, NULL)
+#define NUMBER(name, n) ANALYSE_SLOT(name, NUMBER, n, NULL, NULL)
+#define FLAG(name, is) ANALYSE_SLOT(name, FLAG, is, NULL, NULL)
+#define TEXT(name, text) ANALYSE_SLOT(name, TEXT, 0, text, NULL)
+#define PHRASE(name, which) ANALYSE_SLOT(name, PHRASE, 0, analyse_sentence_text(which), NULL)
 
 /* Slots and their number, as two arguments. */
 #define ANALYSE_SLOTS(...)                                                                         \

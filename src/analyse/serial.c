@@ -469,20 +469,16 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     return sum > (to - from) / 2;
 }
 
-static bool add_chain(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
+static void add_chain(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
 {
     struct found x = {.chain = *c,
                       .reader = reader,
                       .saving_ns = saving,
                       .count = 1,
                       .reader_family = f->s->families->of[reader]};
-    if (!analyse_judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
-        return true;
-    if (!analyse_take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
-        return false;
     x.again = f->founds && f->found[f->founds - 1].reader == reader;
-    f->found[f->founds++] = x;
-    return true;
+    if (analyse_judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
+        analyse_append(f->s, &f->found, &f->founds, &f->room, &x, sizeof x);
 }
 
 /* The shortest chain that is considered; short ones count only if there are several. */
@@ -491,10 +487,10 @@ static uint32_t shortest_chain(const struct finder *f)
     return f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5;
 }
 
-static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
+static void end_chain(struct finder *f, uint32_t reader, struct chain *c)
 {
     if (c->count < shortest_chain(f))
-        return true;
+        return;
     for (uint32_t i = c->first; i <= c->last; i++) {
         if (!analyse_is_served(wait_at(f, i)))
             continue;
@@ -506,13 +502,12 @@ static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
         c->feeding += feeds(f, wait_at(f, i));
     }
     int64_t saving = c->beside_ns - c->longest_ns;
-    if (saving < f->s->o->serial_saving_ns || c->gaps_ns > c->sum_ns / 4 ||
-        c->sum_ns / c->count < LEAST_NS || is_explained(f, c))
-        return true;
-    return add_chain(f, reader, c, saving);
+    if (saving >= f->s->o->serial_saving_ns && c->gaps_ns <= c->sum_ns / 4 &&
+        c->sum_ns / c->count >= LEAST_NS && !is_explained(f, c))
+        add_chain(f, reader, c, saving);
 }
 
-static bool find_of(struct finder *f, uint32_t reader)
+static void find_of(struct finder *f, uint32_t reader)
 {
     const struct weft_history *h = f->h;
     struct chain c = {0};
@@ -525,15 +520,14 @@ static bool find_of(struct finder *f, uint32_t reader)
             add_link(f, &c, i);
             continue;
         }
-        if (!end_chain(f, reader, &c))
-            return false;
+        end_chain(f, reader, &c);
         c.count = 0;
         if (fits) {
             begin_chain(f, &c, i);
             add_link(f, &c, i);
         }
     }
-    return end_chain(f, reader, &c);
+    end_chain(f, reader, &c);
 }
 
 /* ---- Findings ---- */
@@ -559,22 +553,22 @@ static bool same_label(const struct finder *f, const struct chain *c)
     return same;
 }
 
-static void say_chain(const struct finder *f, const struct found *x, struct weft_finding *g)
+static void say_chain(const struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
     const uint32_t source = wait_at(f, c->first)->source;
     const bool named = weft_model_name(f->m, source) != WEFT_NONE;
-    analyse_say(f->s, g, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
+    analyse_say(f->s, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
                 PHRASE(label, same_label(f, c) ? SAY_SERIAL_NAME : SAY_SERIAL_SORT),
                 PROMISE(source, source), SORT(sort, c->family),
                 PROMISE(named, named ? source : WEFT_NONE),
                 TIME(from, wait_at(f, c->first)->from_ns), LENGTH(waited, c->sum_ns),
                 LENGTH(needed, c->sum_ns - x->saving_ns));
     if (x->count > 1)
-        analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
+        analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
 }
 
-static void prove_chain(const struct finder *f, const struct found *x, struct weft_finding *g)
+static void prove_chain(const struct finder *f, const struct found *x)
 {
     enum { LINKS = 4 }; /* that are shown from the beginning */
     const struct chain *c = &x->chain;
@@ -583,24 +577,23 @@ static void prove_chain(const struct finder *f, const struct found *x, struct we
         const struct weft_wait *w = wait_at(f, i);
         if (!analyse_is_served(w) || (n++ >= LINKS && i != c->last))
             continue;
-        analyse_evidence_waited(f->s, g, w);
+        analyse_show_waited(f->s, w);
     }
 }
 
 static void report_serial(struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
-    struct weft_finding *g = analyse_finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict,
-                                                 x->reader, wait_at(f, c->first)->from_ns,
-                                                 wait_at(f, c->last)->until_ns, x->saving_ns);
-    if (!g)
+    if (!analyse_finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict, x->reader,
+                             wait_at(f, c->first)->from_ns, wait_at(f, c->last)->until_ns,
+                             x->saving_ns))
         return;
-    say_chain(f, x, g);
-    g->count = x->count;
-    prove_chain(f, x, g);
+    say_chain(f, x);
+    f->s->finding->count = x->count;
+    prove_chain(f, x);
     for (uint32_t i = c->first; i <= c->last; i++)
         if (analyse_is_served(wait_at(f, i)))
-            analyse_finding_affects(f->s, g, wait_at(f, i)->source);
+            analyse_affects(f->s, wait_at(f, i)->source);
 }
 
 static void report_chains(struct finder *f)
@@ -629,7 +622,7 @@ void analyse_find_serial(struct analyse_search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     s->failed |= !find_those_together(&f) || !find_first_starts(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
-        s->failed = !find_of(&f, p);
+        find_of(&f, p);
     if (!s->failed)
         report_chains(&f);
 }

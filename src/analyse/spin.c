@@ -132,13 +132,12 @@ static void look_at_promise(struct analyse_spins *k, uint32_t p)
 
 /* ---- Findings ---- */
 
-static void say_spin(const struct analyse_spins *k, const struct analyse_spin *found,
-                     struct weft_finding *f)
+static void say_spin(const struct analyse_spins *k, const struct analyse_spin *found)
 {
     const struct analyse_series *x = &found->worst;
     const uint64_t runs = analyse_spin_runs(x);
     const bool alone = x->partner == WEFT_ROOT;
-    analyse_say(k->s, f,
+    analyse_say(k->s,
                 x->ending == ANALYSE_SPIN_ENDLESS          ? SAY_SPIN_STILL
                 : x->ending == ANALYSE_SPIN_ENDED_BY_OTHER ? SAY_SPIN_UNTIL
                                                            : SAY_SPIN,
@@ -152,8 +151,7 @@ static void say_spin(const struct analyse_spins *k, const struct analyse_spin *f
                                 ? SAY_SPIN_ITSELF
                                 : SAY_SPIN_NO_PAUSE));
     if (found->count > 1)
-        analyse_say(k->s, f, SAY_SPINS, AMOUNT(others, found->count - 1),
-                    LENGTH(sum, found->cost_ns));
+        analyse_say(k->s, SAY_SPINS, AMOUNT(others, found->count - 1), LENGTH(sum, found->cost_ns));
 }
 
 static void report_spin(const struct analyse_spins *k, const struct analyse_spin *found)
@@ -168,8 +166,8 @@ static void report_spin(const struct analyse_spins *k, const struct analyse_spin
     if (!f)
         return;
     f->count = found->count;
-    say_spin(k, found, f);
-    analyse_finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    say_spin(k, found);
+    analyse_show(k->s, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {
         uint32_t run = k->h->stream_run[place];
@@ -177,14 +175,12 @@ static void report_spin(const struct analyse_spins *k, const struct analyse_spin
             break;
         if (k->h->run_promise[run] != x->promise)
             continue;
-        analyse_finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise,
-                                 WEFT_NONE);
+        analyse_show(k->s, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
         n++;
     }
-    analyse_finding_evidence(k->s, f, x->last_ns,
-                             x->ending == ANALYSE_SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
-                                                               : WEFT_EVIDENCE_RUNS,
-                             x->promise, WEFT_NONE);
+    analyse_show(k->s, x->last_ns,
+                 x->ending == ANALYSE_SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_RUNS,
+                 x->promise, WEFT_NONE);
 }
 
 void analyse_find_spins(struct analyse_loops *l)

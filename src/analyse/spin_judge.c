@@ -319,10 +319,11 @@ void analyse_spin_keep(struct analyse_spins *k, struct analyse_series x)
     x.ending = how_it_ended(k, &x);
     analyse_judge(&x.verdict, WEFT_FINDING_SPIN, signs_of_spin(k, &x));
     if (k->found_of[family] == WEFT_NONE) {
-        if (!analyse_take_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
-            return;
+        const struct analyse_spin first = {.worst = x, .family = family};
         k->found_of[family] = k->founds;
-        k->found[k->founds++] = (struct analyse_spin){.worst = x, .family = family};
+        analyse_append(k->s, &k->found, &k->founds, &k->room, &first, sizeof first);
+        if (k->s->failed)
+            return;
     }
     struct analyse_spin *f = &k->found[k->found_of[family]];
     bool known = f->count && f->worst.promise == x.promise; /* it was also found in another way */

@@ -224,7 +224,7 @@ static void add_overlap(struct finder *f, struct burst *x)
         k->worst = *x;
 }
 
-static void prove_stampede(struct finder *f, const struct burst *x, struct weft_finding *g)
+static void prove_stampede(struct finder *f, const struct burst *x)
 {
     enum { SHOWN = 4 };
     uint32_t shown = 0;
@@ -235,12 +235,12 @@ static void prove_stampede(struct finder *f, const struct burst *x, struct weft_
         if (!is_shareable(f, p) || f->seen[q->creator] == f->bursts)
             continue;
         f->seen[q->creator] = f->bursts;
-        analyse_finding_affects(f->s, g, q->creator);
+        analyse_affects(f->s, q->creator);
         if (shown++ >= SHOWN)
             continue;
-        analyse_evidence_created(f->s, g, p);
-        analyse_finding_evidence(f->s, g, weft_history_ended_ns(f->h, p), analyse_ending(f->m, p),
-                                 p, analyse_resolver(f->h, p));
+        analyse_show_created(f->s, p);
+        analyse_show(f->s, weft_history_ended_ns(f->h, p), analyse_ending(f->m, p), p,
+                     analyse_resolver(f->h, p));
     }
 }
 
@@ -250,18 +250,17 @@ static void report_stampede(struct finder *f, const struct stampede *k)
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (x->cached ? ANALYSE_M_KEPT : 0) |
                            (differs(f, x->chief) ? ANALYSE_M_SPECIFIC : 0) |
                            (x->work ? ANALYSE_M_WORK : 0) | (x->sort ? ANALYSE_M_SORT : 0);
-    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_STAMPEDE, signs, x->chief,
-                                            x->from_ns, x->to_ns, k->cost_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_STAMPEDE, signs, x->chief, x->from_ns, x->to_ns,
+                        k->cost_ns))
         return;
-    analyse_say(f->s, g, SAY_STAMPEDE, PROMISE(promise, x->chief), AMOUNT(count, x->count),
+    analyse_say(f->s, SAY_STAMPEDE, PROMISE(promise, x->chief), AMOUNT(count, x->count),
                 TIME(from, x->from_ns), TIME(to, x->to_ns),
                 PROMISE(creator, f->m->promise[x->chief].creator),
                 LENGTH(mean, x->sum_ns / x->count));
     if (k->bursts > 1)
-        analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, k->bursts));
-    g->count = k->bursts;
-    prove_stampede(f, x, g);
+        analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, k->bursts));
+    f->s->finding->count = k->bursts;
+    prove_stampede(f, x);
 }
 
 /* If those that do the same each make one more thing that is the same, one finding is enough: the

@@ -26,7 +26,7 @@ struct finder {
     const struct weft_history *h;
     struct round *round; /* of the current promise */
     int64_t *gap;        /* … from one to the next */
-    uint32_t rounds, round_room, gap_room;
+    uint32_t rounds, room;
     uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
     uint32_t *waiting, *still; /* … those that wait at the end, and pending ones that do not */
     uint32_t *ended;
@@ -55,41 +55,33 @@ static bool is_waiting(const struct finder *f, uint32_t p)
 
 /* ---- Rounds ---- */
 
-static bool add_round(struct finder *f, struct round x)
+static void add_round(struct finder *f, struct round x)
 {
     struct round *last = f->rounds ? &f->round[f->rounds - 1] : NULL;
-    if (last && x.to_ns <= last->to_ns) { /* it waited for several things */
+    if (last && x.to_ns <= last->to_ns) /* it waited for several things */
         last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
-        return true;
-    }
-    if (!analyse_take_room(f->s, &f->gap, f->rounds, &f->gap_room, sizeof *f->gap) ||
-        !analyse_take_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
-        return false;
-    f->round[f->rounds++] = x;
-    return true;
+    else
+        analyse_append(f->s, &f->round, &f->rounds, &f->room, &x, sizeof x);
 }
 
 /* Its waits; or, if it reports none, what made it run, from its creation on. */
-static bool find_rounds(struct finder *f, uint32_t p)
+static void find_rounds(struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     f->rounds = 0;
     analyse_each(i, h->waits_of_first, p) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (analyse_is_served(w) &&
-            !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
-            return false;
+        if (analyse_is_served(w))
+            add_round(f, (struct round){w->from_ns, w->until_ns, w->source});
     }
     if (h->waits_of_first[p + 1] > h->waits_of_first[p])
-        return true;
+        return;
     analyse_each(i, h->runs_of_first, p) {
         const uint32_t source = analyse_run_read(h, h->runs_of[i]);
-        if (source != WEFT_NONE && source != WEFT_ROOT &&
-            !add_round(f, (struct round){f->m->promise[source].start_ns,
-                                         f->m->run[h->runs_of[i]].start_ns, source}))
-            return false;
+        if (source != WEFT_NONE && source != WEFT_ROOT)
+            add_round(f, (struct round){f->m->promise[source].start_ns,
+                                        f->m->run[h->runs_of[i]].start_ns, source});
     }
-    return true;
 }
 
 /* Since when it has done nothing. */
@@ -207,22 +199,20 @@ static void report_stop(struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
     const struct round *last = &f->round[f->rounds - 1];
-    struct weft_finding *g =
-        analyse_report_open(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x), x->promise,
-                            last->to_ns, f->m->end_ns - x->last_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x), x->promise, last->to_ns,
+                        INT64_MAX, f->m->end_ns - x->last_ns))
         return;
-    analyse_say(f->s, g, SAY_STOPPED, PROMISE(promise, x->promise), AMOUNT(rounds, f->rounds),
+    analyse_say(f->s, SAY_STOPPED, PROMISE(promise, x->promise), AMOUNT(rounds, f->rounds),
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(source, last->source),
                 LENGTH(idle, f->m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
-        analyse_finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
-        analyse_finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
+        analyse_show(f->s, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
+        analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
     }
-    analyse_finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
+    analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
     analyse_each(i, h->waits_for_first, x->promise)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
-            analyse_finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
+            analyse_affects(f->s, h->wait[h->waits_for[i]].reader);
 }
 
 static bool runs_still(const struct finder *f, uint32_t p)
@@ -234,7 +224,8 @@ static bool runs_still(const struct finder *f, uint32_t p)
 static void find_stop(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
-    if (!find_rounds(f, p) || f->rounds < TIMES)
+    find_rounds(f, p);
+    if (f->rounds < TIMES)
         return;
     x.last_ns = idle_since(f, p);
     if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
@@ -245,21 +236,17 @@ static void find_stop(struct finder *f, uint32_t p)
 /* ---- Timers of which each sets the next one ---- */
 
 /* How long each was set for, up to the last one. */
-static bool follow_line(struct finder *f, uint32_t last)
+static void follow_line(struct finder *f, uint32_t last)
 {
     uint32_t line[LINE], n = 0;
     f->rounds = 0;
     for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = analyse_set_by(f->s, p))
         line[n++] = p;
-    if (n < TIMES)
-        return true;
-    while (n--) {
-        const uint32_t p = line[n], first = f->h->runs_of_first[p];
-        if (!add_round(f, (struct round){f->m->promise[p].start_ns,
-                                         f->m->run[f->h->runs_of[first]].start_ns, p}))
-            return false;
+    for (uint32_t i = n >= TIMES ? n : 0; i-- > 0;) {
+        const uint32_t p = line[i], first = f->h->runs_of_first[p];
+        add_round(f, (struct round){f->m->promise[p].start_ns,
+                                    f->m->run[f->h->runs_of[first]].start_ns, p});
     }
-    return true;
 }
 
 static void report_stopped_timers(struct finder *f, const struct stop *x)
@@ -267,20 +254,18 @@ static void report_stopped_timers(struct finder *f, const struct stop *x)
     const struct weft_model *m = f->m;
     const struct round *last = &f->round[f->rounds - 1];
     const bool failed = m->promise[x->promise].outcome == WEFT_FAILED;
-    struct weft_finding *g =
-        analyse_report_open(f->s, WEFT_FINDING_STOPPED,
-                            analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER | ANALYSE_A_LINE |
-                                (failed ? ANALYSE_A_FAILED : 0),
-                            x->promise, last->to_ns, m->end_ns - x->last_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_STOPPED,
+                        analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER | ANALYSE_A_LINE |
+                            (failed ? ANALYSE_A_FAILED : 0),
+                        x->promise, last->to_ns, INT64_MAX, m->end_ns - x->last_ns))
         return;
-    analyse_say(f->s, g, failed ? SAY_TIMER_FAILED : SAY_TIMER_STOPPED,
+    analyse_say(f->s, failed ? SAY_TIMER_FAILED : SAY_TIMER_STOPPED,
                 SORT(sort, f->s->families->of[x->promise]), AMOUNT(rounds, f->rounds),
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
                 LENGTH(idle, m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
-        analyse_evidence_created(f->s, g, r->source);
-        analyse_finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
+        analyse_show_created(f->s, r->source);
+        analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
     }
 }
 
@@ -290,8 +275,10 @@ static void find_stopped_timers(struct finder *f, uint32_t p)
     struct stop x = {.promise = p};
     const enum weft_outcome outcome = f->m->promise[p].outcome;
     if ((outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED) ||
-        f->h->runs_of_first[p + 1] == f->h->runs_of_first[p] || !follow_line(f, p) ||
-        f->rounds < TIMES)
+        f->h->runs_of_first[p + 1] == f->h->runs_of_first[p])
+        return;
+    follow_line(f, p);
+    if (f->rounds < TIMES)
         return;
     x.last_ns = idle_since(f, p);
     if (f->m->resumed_ns < f->round[0].from_ns && has_stopped(f, &x) && !is_armed(f, &x))
@@ -325,6 +312,7 @@ void analyse_find_stopped(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     uint32_t families = s->families->count;
+    f.gap = analyse_take(s, (uint64_t)s->h->waits + s->m->runs, sizeof *f.gap);
     f.awaited = analyse_take(s, families, sizeof *f.awaited);
     f.waiting = analyse_take(s, families, sizeof *f.waiting);
     f.still = analyse_take(s, families, sizeof *f.still);

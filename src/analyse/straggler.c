@@ -36,8 +36,7 @@ struct finder {
     struct child {
         uint32_t type, place; /* in the history's list */
     } * child;                /* of one creator */
-    uint32_t child_room;
-    uint32_t *reader; /* by promise */
+    uint32_t *reader;         /* by promise */
     struct fan_in *found;
     uint32_t founds, room;
 };
@@ -112,8 +111,7 @@ static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
     x.took_ns = weft_history_resolved_ns(f->h, p[last]) - m->promise[p[last]].start_ns;
     x.usual_ns = analyse_median(length, n);
     x.slow = equal && x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
-    if (analyse_take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
-        f->found[f->founds++] = x;
+    analyse_append(f->s, &f->found, &f->founds, &f->room, &x, sizeof x);
 }
 
 static int by_type(const void *a, const void *b)
@@ -132,8 +130,6 @@ static void find_groups(struct finder *f, uint32_t creator)
     uint32_t group[GROUP_MOST], count = 0;
     int64_t ended = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        if (!analyse_take_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
-            return;
         f->child[i] = (struct child){f->m->promise[h->children[first + i]].type, first + i};
     }
     qsort(f->child, n, sizeof *f->child, by_type);
@@ -179,22 +175,21 @@ static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t 
     }
     signs |= 2 * alike < count ? ANALYSE_T_DIFFERENT : 0;
     const struct weft_promise *p = &f->m->promise[worst->last];
-    struct weft_finding *g = analyse_report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last,
-                                            p->start_ns, p->start_ns + worst->took_ns, cost);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last, p->start_ns,
+                        p->start_ns + worst->took_ns, cost))
         return;
-    analyse_say(f->s, g, SAY_STRAGGLER, PROMISE(last, worst->last), AMOUNT(place, worst->place),
+    analyse_say(f->s, SAY_STRAGGLER, PROMISE(last, worst->last), AMOUNT(place, worst->place),
                 AMOUNT(of, worst->of), AMOUNT(count, count), AMOUNT(all, all),
                 LENGTH(worst, worst->took_ns), LENGTH(usual, worst->usual_ns));
-    g->count = count;
+    f->s->finding->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        analyse_finding_affects(f->s, g, f->reader[x[i].last]);
+        analyse_affects(f->s, f->reader[x[i].last]);
         if (i >= SHOWN)
             continue;
         p = &f->m->promise[x[i].last];
-        analyse_evidence_created(f->s, g, x[i].last);
-        analyse_finding_evidence(f->s, g, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED,
-                                 x[i].last, analyse_resolver(f->h, x[i].last));
+        analyse_show_created(f->s, x[i].last);
+        analyse_show(f->s, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED, x[i].last,
+                     analyse_resolver(f->h, x[i].last));
     }
 }
 
@@ -214,6 +209,7 @@ void analyse_find_stragglers(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.reader = analyse_take(s, s->m->promises, sizeof *f.reader);
+    f.child = analyse_take(s, s->m->promises, sizeof *f.child);
     if (!s->failed)
         find_readers(&f);
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)

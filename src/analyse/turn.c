@@ -71,8 +71,7 @@ static void look_at_turn(struct analyse_turns *k, uint32_t stream, int64_t from,
         x.first_ns = k->m->run[run].start_ns;
         break;
     }
-    if (analyse_take_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
-        k->turn[k->turns++] = x;
+    analyse_append(k->s, &k->turn, &k->turns, &k->room, &x, sizeof x);
 }
 
 /* Between the idle times of a stream; what comes before the first one is its start. */
@@ -117,7 +116,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
              to = end - low > NEAR ? low + NEAR : end;
     for (uint32_t i = from; i < to; i++) {
         const struct weft_wait *v = &h->wait[h->waits_of[i]];
-        bool ended = v->end == WEFT_WAIT_READ || v->end == WEFT_WAIT_RAN;
+        bool ended = analyse_is_served(v);
         if (h->waits_of[i] == wait || !ended || v->from_ns > w->until_ns || v->until_ns < ready)
             continue;
         int64_t there = analyse_surely_there_ns(h, v);
@@ -135,8 +134,7 @@ static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[wait];
     int64_t least = k->s->o->slow_wake_ns;
-    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
-        w->until_ns - w->from_ns < least)
+    if (!analyse_is_served(w) || w->reader == WEFT_ROOT || w->until_ns - w->from_ns < least)
         return INT64_MAX;
     int64_t ready = analyse_surely_there_ns(h, w);
     if (ready == INT64_MAX || w->until_ns - ready < least)

@@ -11,12 +11,12 @@ enum {
 };
 
 static void say_delay(const struct analyse_turns *k, const struct analyse_delay *d,
-                      const struct analyse_slow *x, struct weft_finding *f)
+                      const struct analyse_slow *x)
 {
     const struct weft_wait *w = &k->h->wait[d->wait];
     const bool mostly = d->most_ns > (d->to_ns - d->from_ns) / 2;
     const uint32_t sort = d->most == WEFT_ROOT ? WEFT_NONE : k->s->families->of[d->most];
-    analyse_say(k->s, f,
+    analyse_say(k->s,
                 d->why == ANALYSE_OVERTAKEN ? SAY_LATE_OVERTAKEN
                 : d->why == ANALYSE_QUEUED  ? SAY_LATE_QUEUED
                 : d->idle_ns                ? SAY_LATE_SLEPT
@@ -31,19 +31,18 @@ static void say_delay(const struct analyse_turns *k, const struct analyse_delay 
                 AMOUNT(runs, d->why == ANALYSE_OVERTAKEN ? d->first : d->runs),
                 SORT(mostly, mostly ? sort : WEFT_NONE), SORT(partly, mostly ? WEFT_NONE : sort));
     if (x->count > 1)
-        analyse_say(k->s, f, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
+        analyse_say(k->s, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
 }
 
-static void prove_delay(const struct analyse_turns *k, const struct analyse_delay *d,
-                        struct weft_finding *f)
+static void prove_delay(const struct analyse_turns *k, const struct analyse_delay *d)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
     if (!d->was_there)
-        analyse_finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    analyse_evidence_resolved(k->s, f, w);
+        analyse_show_waits(k->s, w);
+    analyse_show_resolved(k->s, w);
     if (d->was_there)
-        analyse_finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+        analyse_show_waits(k->s, w);
     if (d->why == ANALYSE_SLEPT) {
         uint32_t i = h->idle_first[d->stream], end = h->idle_first[d->stream + 1];
         int64_t longest = 0, at = d->from_ns;
@@ -54,7 +53,7 @@ static void prove_delay(const struct analyse_turns *k, const struct analyse_dela
                 at = h->idle[i].start_ns;
             }
         if (at >= d->from_ns)
-            analyse_finding_evidence(k->s, f, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+            analyse_show(k->s, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     } else {
         uint32_t i = weft_history_stream_from(h, d->stream, d->from_ns),
                  end = h->stream_first[d->stream + 1];
@@ -64,12 +63,11 @@ static void prove_delay(const struct analyse_turns *k, const struct analyse_dela
                 break;
             if (p == WEFT_ROOT)
                 continue;
-            analyse_finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p,
-                                     WEFT_NONE);
+            analyse_show(k->s, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p, WEFT_NONE);
             n++;
         }
     }
-    analyse_finding_evidence(k->s, f, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+    analyse_show(k->s, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
 }
 
 /* Joins it with a finding that has the same cause; returns false if there is none. */
@@ -77,8 +75,8 @@ static bool join_delay(struct analyse_turns *k, const struct analyse_delay *d, u
 {
     for (uint32_t i = 0; i < k->tolds; i++)
         if (k->told[i].why == d->why && k->told[i].family == family) {
-            struct weft_finding *f = &k->s->out->finding[k->told[i].finding];
-            analyse_finding_affects(k->s, f, k->h->wait[d->wait].reader);
+            k->s->finding = &k->s->out->finding[k->told[i].finding];
+            analyse_affects(k->s, k->h->wait[d->wait].reader);
             return true;
         }
     return false;
@@ -130,38 +128,36 @@ static void report_delay(struct analyse_turns *k, const struct analyse_delay *d,
     uint32_t times = times_served(k, d);
     bool starved = times >= SERVED;
     enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
-    struct weft_finding *f =
-        analyse_report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader,
-                       d->from_ns, d->to_ns, x->sum_ns);
-    if (!f)
+    if (!analyse_report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader,
+                        d->from_ns, d->to_ns, x->sum_ns))
         return;
     if (k->tolds < ANALYSE_MERGED)
         k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
-    f->count = x->count;
-    say_delay(k, d, x, f);
+    k->s->finding->count = x->count;
+    say_delay(k, d, x);
     if (starved)
-        analyse_say(k->s, f, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
-    prove_delay(k, d, f);
-    analyse_finding_affects(k->s, f, w->reader);
+        analyse_say(k->s, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
+    prove_delay(k, d);
+    analyse_affects(k->s, w->reader);
 }
 
 static void say_turn(const struct analyse_turns *k, const struct analyse_turn *x, uint32_t count,
-                     int64_t cost, struct weft_finding *f)
+                     int64_t cost)
 {
     const bool known = x->promise != WEFT_ROOT;
-    analyse_say(k->s, f, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
+    analyse_say(k->s, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
                 AMOUNT(runs, x->runs),
                 SORT(sort, known ? k->s->families->of[x->promise] : WEFT_NONE),
                 LENGTH(share, x->share_ns));
     if (x->wait != WEFT_NONE)
-        analyse_say(k->s, f,
+        analyse_say(k->s,
                     x->late == 0   ? SAY_TURN_READY
                     : x->late == 1 ? SAY_TURN_KEPT_ONE
                                    : SAY_TURN_KEPT,
                     AMOUNT(count, x->late), PROMISE(waiter, k->h->wait[x->wait].reader),
                     LENGTH(ready, x->ready_ns));
     if (count > 1)
-        analyse_say(k->s, f, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
+        analyse_say(k->s, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
 }
 
 /* Turns of the same family, the worst first. */
@@ -189,20 +185,19 @@ static void report_turns(struct analyse_turns *k, const struct key *key, uint32_
                            (hurt && x->promise != WEFT_ROOT ? 0 : ANALYSE_B_MUCH);
     for (uint32_t i = 0; i < count; i++)
         cost = analyse_sum(cost, key[i].length_ns);
-    struct weft_finding *f = analyse_report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise,
-                                            x->from_ns, x->to_ns, cost);
-    if (!f)
+    if (!analyse_report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise, x->from_ns, x->to_ns,
+                        cost))
         return;
     uint32_t finding = k->s->out->count - 1;
-    f->count = count;
-    say_turn(k, x, count, cost, f);
-    analyse_finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    k->s->finding->count = count;
+    say_turn(k, x, count, cost);
+    analyse_show(k->s, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (x->wait != WEFT_NONE) {
         const struct weft_wait *w = &k->h->wait[x->wait];
-        analyse_finding_evidence(k->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
-        analyse_finding_affects(k->s, f, w->reader);
+        analyse_show_woken(k->s, w);
+        analyse_affects(k->s, w->reader);
     }
-    analyse_finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    analyse_show(k->s, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     for (uint32_t i = 0; i < count; i++)
         analyse_span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
                          k->turn[key[i].turn].to_ns, 0, finding);

@@ -91,19 +91,18 @@ static void report_double(struct analyse_search *s, const struct second *x,
     const struct weft_model *m = s->m;
     const struct weft_interaction *i = &m->interaction[x->at];
     const uint32_t p = i->other, by = analyse_resolver(s->h, p);
-    struct weft_finding *f = analyse_finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p,
-                                                 m->promise[p].end_ns, i->time_ns, 0);
-    if (!f)
+    if (!analyse_finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p, m->promise[p].end_ns, i->time_ns,
+                             0))
         return;
-    f->count = count;
-    analyse_say(s, f, i->actor == p ? SAY_ENDED_ITSELF_AGAIN : SAY_ENDED_TWICE, PROMISE(promise, p),
+    s->finding->count = count;
+    analyse_say(s, i->actor == p ? SAY_ENDED_ITSELF_AGAIN : SAY_ENDED_TWICE, PROMISE(promise, p),
                 PROMISE(first, by), TIME(first_end, m->promise[p].end_ns),
                 PROMISE(second, i->actor), TIME(second_end, i->time_ns));
     if (count > 1)
-        analyse_say(s, f, SAY_ENDED_TWICE_OFTEN, AMOUNT(count, count));
-    analyse_evidence_created(s, f, p);
-    analyse_evidence_ended(s, f, p);
-    analyse_finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
+        analyse_say(s, SAY_ENDED_TWICE_OFTEN, AMOUNT(count, count));
+    analyse_show_created(s, p);
+    analyse_show_ended(s, p);
+    analyse_show(s, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
 }
 
 void analyse_find_doubles(struct analyse_search *s)

@@ -20,7 +20,7 @@ static void pass_waits(struct sweep *p, uint32_t before)
     const struct weft_history *h = p->h;
     for (; p->at < p->end && h->wait[h->waits_for[p->at]].begun_by < before; p->at++) {
         const struct weft_wait *w = &h->wait[h->waits_for[p->at]];
-        bool woken = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+        bool woken = analyse_is_served(w);
         if (w->ended_by != WEFT_NONE) {
             p->latest = w->ended_by > p->latest ? w->ended_by : p->latest;
             p->woken = woken && w->ended_by > p->woken ? w->ended_by : p->woken;
@@ -174,7 +174,7 @@ static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t la
     *woken = WEFT_NONE;
     analyse_each(i, h->waits_for_first, c) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (w->notified_by == last && (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)) {
+        if (w->notified_by == last && analyse_is_served(w)) {
             if (*woken != WEFT_NONE) /* several: it was for all */
                 return WEFT_NONE;
             *woken = h->waits_for[i];

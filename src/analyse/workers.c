@@ -239,12 +239,11 @@ static void find_late_jobs(struct finder *f, uint32_t sort, struct late *x)
         f->length[i - f->jobs.first[sort]] = 0;
 }
 
-static void put_late_evidence(const struct finder *f, uint32_t sort, const struct late *x,
-                              struct weft_finding *g)
+static void put_late_evidence(const struct finder *f, uint32_t sort, const struct late *x)
 {
     const struct weft_promise *p = &f->m->promise[x->worst];
     const int64_t began = p->start_ns + x->worst_ns;
-    analyse_evidence_created(f->s, g, x->worst);
+    analyse_show_created(f->s, x->worst);
     for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
         uint32_t at = weft_history_stream_from(f->h, stream, p->start_ns + x->worst_ns / 2);
@@ -252,10 +251,10 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
             ;
         const uint32_t run = f->h->stream_run[at];
         if (f->taken[at])
-            analyse_finding_evidence(f->s, g, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS,
-                                     f->h->run_promise[run], WEFT_NONE);
+            analyse_show(f->s, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, f->h->run_promise[run],
+                         WEFT_NONE);
     }
-    analyse_finding_evidence(f->s, g, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
+    analyse_show(f->s, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
 }
 
 static void report_late(struct finder *f, uint32_t sort, struct late *x)
@@ -267,18 +266,16 @@ static void report_late(struct finder *f, uint32_t sort, struct late *x)
                            (same ? ANALYSE_WB_SAME : 0) |
                            (x->count < f->sort[sort].jobs / LATE_SHARE ? ANALYSE_WB_RARE : 0);
     const int64_t from = f->m->promise[x->worst].start_ns;
-    struct weft_finding *g =
-        analyse_report(f->s, WEFT_FINDING_WORKERS_BUSY, analyse_signs(f->s, x->worst) | signs,
-                       x->worst, from, from + x->worst_ns, x->waited_ns);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_WORKERS_BUSY, analyse_signs(f->s, x->worst) | signs,
+                        x->worst, from, from + x->worst_ns, x->waited_ns))
         return;
-    analyse_say(f->s, g, SAY_WORKERS_BUSY, SORT(sort, sort), AMOUNT(count, x->count),
+    analyse_say(f->s, SAY_WORKERS_BUSY, SORT(sort, sort), AMOUNT(count, x->count),
                 AMOUNT(jobs, f->sort[sort].jobs),
                 NUMBER(workers, __builtin_popcountll(f->sort[sort].pool)), PROMISE(worst, x->worst),
                 TIME(created, from), LENGTH(waited, x->worst_ns), LENGTH(usual, x->usual_ns),
                 SORT(busy_with, x->busy_with), NUMBER(percent, x->percent));
-    g->count = x->count;
-    put_late_evidence(f, sort, x, g);
+    f->s->finding->count = x->count;
+    put_late_evidence(f, sort, x);
 }
 
 /* ---- Workers that wait for each other ---- */
@@ -382,25 +379,21 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
         cost += f->m->end_ns - from;
     }
     signs |= f->m->end_ns - last < f->s->o->hang_ns ? ANALYSE_WD_SHORT : 0;
-    struct weft_finding *g = analyse_report_open(f->s, WEFT_FINDING_POOL_DEADLOCK, signs, x[0].job,
-                                                 f->m->promise[x[0].job].start_ns, cost);
-    if (!g)
+    if (!analyse_report(f->s, WEFT_FINDING_POOL_DEADLOCK, signs, x[0].job,
+                        f->m->promise[x[0].job].start_ns, INT64_MAX, cost))
         return;
-    struct analyse_text list = {0};
     for (unsigned i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[x[i].wait];
-        analyse_finding_affects(f->s, g, w->reader);
+        analyse_affects(f->s, w->reader);
         if (i >= SHOWN)
             continue;
-        analyse_list(f->s, &list, "; ", SAY_WORKER_WAITS, PROMISE(worker, w->reader),
+        analyse_list(f->s, "; ", SAY_WORKER_WAITS, PROMISE(worker, w->reader),
                      PROMISE(source, weft_model_final(f->m, w->source)), TIME(since, w->from_ns));
-        analyse_evidence_created(f->s, g, x[i].job);
-        analyse_finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
-                                 w->source);
+        analyse_show_created(f->s, x[i].job);
+        analyse_show(f->s, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
     }
-    analyse_say(f->s, g, count == 1 ? SAY_WORKER_STUCK : SAY_WORKERS_STUCK, NUMBER(count, count),
-                TEXT(workers, list.text));
-    analyse_list_end(f->s, &list);
+    analyse_say(f->s, count == 1 ? SAY_WORKER_STUCK : SAY_WORKERS_STUCK, NUMBER(count, count),
+                TEXT(workers, f->s->list.text));
 }
 
 static void find_stuck_pool(struct finder *f, uint64_t pool)
