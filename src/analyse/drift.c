@@ -67,7 +67,7 @@ static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
     int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
-    analyse_say(f->s, who == WEFT_NONE ? SAY_DRIFT_ITSELF : SAY_DRIFT, PROMISE(setter, who),
+    analyse_say(f->s, SAY_DRIFT, PROMISE(setter, who), FLAG(itself, who == WEFT_NONE),
                 PROMISE(timer, last->timer), LENGTH(length, timer), LENGTH(work, work),
                 LENGTH(mean, mean), AMOUNT(ticks, f->ticks),
                 LENGTH(late, times_ns(mean - timer, f->ticks - 1)));

@@ -322,30 +322,30 @@ static struct analyse_slot called(const struct weft_model *m, const struct weft_
 void weft_evidence_say(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_finding *f, uint32_t i)
 {
-    static const enum analyse_sentence sentences[][2] = {
-        [WEFT_EVIDENCE_CREATED] = {SAY_CREATES, SAY_IS_CREATED},
-        [WEFT_EVIDENCE_WAITS] = {SAY_BEGINS_TO_WAIT, SAY_BEGINS_TO_WAIT_FOR_ITSELF},
-        [WEFT_EVIDENCE_WAITS_STILL] = {SAY_WAITS_STILL, SAY_WAITS_STILL_FOR_ITSELF},
-        [WEFT_EVIDENCE_WOKEN] = {SAY_RUNS_BECAUSE, SAY_RUNS},
-        [WEFT_EVIDENCE_RUNS] = {SAY_BEGINS_TO_RUN, SAY_BEGINS_TO_RUN},
-        [WEFT_EVIDENCE_STOPS] = {SAY_STOPS_RUNNING, SAY_STOPS_RUNNING},
-        [WEFT_EVIDENCE_RUNS_STILL] = {SAY_RUNS_STILL, SAY_RUNS_STILL},
-        [WEFT_EVIDENCE_FULFILLED] = {SAY_FULFILS, SAY_IS_FULFILLED},
-        [WEFT_EVIDENCE_FAILED] = {SAY_LETS_FAIL, SAY_FAILS},
-        [WEFT_EVIDENCE_RESOLVED] = {SAY_RESOLVES, SAY_IS_RESOLVED},
-        [WEFT_EVIDENCE_CANCELLED] = {SAY_CANCELS, SAY_IS_CANCELLED},
-        [WEFT_EVIDENCE_ENDED_AGAIN] = {SAY_ENDS_AGAIN, SAY_ENDS_ITSELF_AGAIN},
-        [WEFT_EVIDENCE_FORGOTTEN] = {SAY_IS_DROPPED, SAY_IS_DROPPED},
-        [WEFT_EVIDENCE_BECAME] = {SAY_BECOMES, SAY_BECOMES_ANOTHER},
-        [WEFT_EVIDENCE_SIGNALLED] = {SAY_SIGNALS, SAY_IS_SIGNALLED},
-        [WEFT_EVIDENCE_SIGNALLED_NOBODY] = {SAY_SIGNALS_NOBODY, SAY_IS_SIGNALLED_IN_VAIN},
-        [WEFT_EVIDENCE_ACQUIRED] = {SAY_GETS, SAY_GETS_ITSELF},
-        [WEFT_EVIDENCE_READ] = {SAY_USES, SAY_IS_USED},
-        [WEFT_EVIDENCE_PENDING] = {SAY_IS_PENDING_STILL, SAY_IS_PENDING_STILL},
-        [WEFT_EVIDENCE_IDLE] = {SAY_GOES_TO_SLEEP, SAY_GOES_TO_SLEEP},
+    static const enum analyse_sentence sentences[] = {
+        [WEFT_EVIDENCE_CREATED] = SAY_CREATES,
+        [WEFT_EVIDENCE_WAITS] = SAY_BEGINS_TO_WAIT,
+        [WEFT_EVIDENCE_WAITS_STILL] = SAY_WAITS_STILL,
+        [WEFT_EVIDENCE_WOKEN] = SAY_RUNS_BECAUSE,
+        [WEFT_EVIDENCE_RUNS] = SAY_BEGINS_TO_RUN,
+        [WEFT_EVIDENCE_STOPS] = SAY_STOPS_RUNNING,
+        [WEFT_EVIDENCE_RUNS_STILL] = SAY_RUNS_STILL,
+        [WEFT_EVIDENCE_FULFILLED] = SAY_FULFILS,
+        [WEFT_EVIDENCE_FAILED] = SAY_FAILS,
+        [WEFT_EVIDENCE_RESOLVED] = SAY_RESOLVES,
+        [WEFT_EVIDENCE_CANCELLED] = SAY_CANCELS,
+        [WEFT_EVIDENCE_ENDED_AGAIN] = SAY_ENDS_AGAIN,
+        [WEFT_EVIDENCE_FORGOTTEN] = SAY_IS_DROPPED,
+        [WEFT_EVIDENCE_BECAME] = SAY_BECOMES,
+        [WEFT_EVIDENCE_SIGNALLED] = SAY_SIGNALS,
+        [WEFT_EVIDENCE_SIGNALLED_NOBODY] = SAY_SIGNALS_NOBODY,
+        [WEFT_EVIDENCE_ACQUIRED] = SAY_GETS,
+        [WEFT_EVIDENCE_READ] = SAY_USES,
+        [WEFT_EVIDENCE_PENDING] = SAY_IS_PENDING_STILL,
+        [WEFT_EVIDENCE_IDLE] = SAY_GOES_TO_SLEEP,
     };
     const struct weft_evidence *e = &f->evidence[i];
     const bool alone = e->other == WEFT_NONE || e->other == e->promise;
-    analyse_put(t, m, NULL, sentences[e->event][alone], CALLED(promise, e->promise),
-                CALLED(other, e->other));
+    analyse_put(t, m, NULL, sentences[e->event], CALLED(promise, e->promise),
+                CALLED(other, alone ? WEFT_NONE : e->other), FLAG(alone, alone));
 }

@@ -275,9 +275,10 @@ static const struct weft_wait *first_winner(const struct finder *f)
 static void say_herd(const struct finder *f, const struct herd *k, int64_t time)
 {
     const uint32_t winners = k->woken - k->vain;
-    analyse_say(f->s, winners == 1 ? SAY_HERD_ONE : SAY_HERD, PROMISE(source, k->source),
-                AMOUNT(woken, k->woken), TIME(when, time), AMOUNT(vain, k->vain),
-                PROMISE(winner, first_winner(f)->reader), AMOUNT(winners, winners));
+    analyse_say(f->s, SAY_HERD, PROMISE(source, k->source), AMOUNT(woken, k->woken),
+                TIME(when, time), AMOUNT(vain, k->vain),
+                PROMISE(winner, winners == 1 ? first_winner(f)->reader : WEFT_NONE),
+                AMOUNT(winners, winners == 1 ? 0 : winners));
     if (k->moments > 1)
         analyse_say(f->s, SAY_HERDS, AMOUNT(times, k->moments), AMOUNT(vain, k->vain_total),
                     LENGTH(cost, k->cost_ns >= WORK_NS ? k->cost_ns : 0));

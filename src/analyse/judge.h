@@ -27,12 +27,12 @@ enum {
 #define ANALYSE_H_CONCLUDED ANALYSE_OWN(0) /* not everything is known about who holds it */
 #define ANALYSE_H_CLOSED ANALYSE_OWN(1)    /* a circle that includes owners */
 #define ANALYSE_H_TOLD ANALYSE_OWN(2)      /* … and the trace says who they are */
-#define ANALYSE_H_LOCKED                                                                           \
-    ANALYSE_OWN(3) /* a circle, fully described, with a promise that is needed */
+/* a circle, fully described, with a promise that is needed */
+#define ANALYSE_H_LOCKED ANALYSE_OWN(3)
 #define ANALYSE_H_ROOT_MARKED ANALYSE_OWN(4)
 #define ANALYSE_H_MARKED ANALYSE_OWN(5) /* a marked promise waits for it */
-#define ANALYSE_H_MARKED_LATER                                                                     \
-    ANALYSE_OWN(6) /* … but only behind something that is meant to be pending */
+/* … but only behind something that is meant to be pending */
+#define ANALYSE_H_MARKED_LATER ANALYSE_OWN(6)
 #define ANALYSE_H_ANY_MARK (ANALYSE_H_ROOT_MARKED | ANALYSE_H_MARKED | ANALYSE_H_MARKED_LATER)
 #define ANALYSE_H_MEANT ANALYSE_OWN(7) /* it is meant to be pending */
 #define ANALYSE_H_ALIVE ANALYSE_OWN(8) /* a promise depends on it that is not meant to be pending */
@@ -42,27 +42,27 @@ enum {
 #define ANALYSE_H_FREE ANALYSE_OWN(11)  /* the waiter also waits for something else that may come */
 #define ANALYSE_H_LIMITED ANALYSE_OWN(12) /* … for a time limit */
 #define ANALYSE_H_ON_PURPOSE ANALYSE_OWN(13)
-#define ANALYSE_H_PAUSED                                                                           \
-    ANALYSE_OWN(14) /* the recording was off since then, and nothing shows that it still hung */
-#define ANALYSE_H_YOUNG                                                                            \
-    ANALYSE_OWN(15) /* others like it took as long, and it was there only for a short time */
+/* the recording was off since then, and nothing shows that it still hung */
+#define ANALYSE_H_PAUSED ANALYSE_OWN(14)
+/* others like it took as long, and it was there only for a short time */
+#define ANALYSE_H_YOUNG ANALYSE_OWN(15)
 #define ANALYSE_H_IN_FLIGHT ANALYSE_OWN(16) /* … and the program continued */
 #define ANALYSE_H_FIRST ANALYSE_OWN(17)     /* none like it was ever resolved */
 #define ANALYSE_H_MOVED ANALYSE_OWN(18)     /* something in it moved shortly before the end */
 #define ANALYSE_H_USUAL ANALYSE_OWN(19)     /* others like it took nearly as long */
-#define ANALYSE_H_ORDINARY                                                                         \
-    ANALYSE_OWN(20) /* others took as long, and something else explains what hangs */
+/* others took as long, and something else explains what hangs */
+#define ANALYSE_H_ORDINARY ANALYSE_OWN(20)
 #define ANALYSE_H_VAIN_BEFORE ANALYSE_OWN(21) /* an earlier signal without a waiter did no harm */
 #define ANALYSE_H_SIGNALS ANALYSE_OWN(22)     /* there were signals and waits before that */
 #define ANALYSE_H_ACTED ANALYSE_OWN(23)       /* the waiter may have handled it before */
 #define ANALYSE_H_TO_OTHER ANALYSE_OWN(24)    /* another waiter was woken */
 #define ANALYSE_H_LATE ANALYSE_OWN(25)        /* it was signalled once, and waited for afterwards */
 #define ANALYSE_H_SOON ANALYSE_OWN(26)        /* the recording ended soon after the signal */
-#define ANALYSE_H_READER_OVERWRITTEN                                                               \
-    ANALYSE_OWN(27)                            /* the beginning of the waiter was overwritten */
+/* the beginning of the waiter was overwritten */
+#define ANALYSE_H_READER_OVERWRITTEN ANALYSE_OWN(27)
 #define ANALYSE_H_READER_OLDER ANALYSE_OWN(31) /* … or it is older than the recording */
-#define ANALYSE_H_EXPECTED                                                                         \
-    ANALYSE_OWN(28)                      /* others of the sort of a promise in it ended long ago */
+/* others of the sort of a promise in it ended long ago */
+#define ANALYSE_H_EXPECTED ANALYSE_OWN(28)
 #define ANALYSE_H_KEPT ANALYSE_OWN(29)   /* all its holders have ended */
 #define ANALYSE_H_WORKED ANALYSE_OWN(30) /* it has run, and not shortly before the end */
 #define ANALYSE_H_SET ANALYSE_OWN(32)    /* a timer; others like it have gone off */
@@ -70,11 +70,13 @@ enum {
 /* For findings about a run that took long, or a turn of the loop. */
 #define ANALYSE_B_UNSURE ANALYSE_OWN(0) /* the trace does not say when it ended */
 #define ANALYSE_B_SILENT ANALYSE_OWN(1) /* it is the last one in the trace */
-#define ANALYSE_B_ENDLESS                                                                          \
-    ANALYSE_OWN(2) /* it is running when the trace ends, for at least never_yield_ns */
+/* it is running when the trace ends, for at least never_yield_ns */
+#define ANALYSE_B_ENDLESS ANALYSE_OWN(2)
 #define ANALYSE_B_FOREVER ANALYSE_OWN(3) /* … and the program did not end by itself */
 #define ANALYSE_B_NEEDED ANALYSE_OWN(4)  /* … while somebody waited for something */
-#define ANALYSE_B_NOBODY ANALYSE_OWN(5)  /* nobody is known to have needed the loop */
+/* nobody is known to have needed the loop: nobody was late, nothing unrelated ran as soon as it was
+ * free, and nobody waited for anything meanwhile; for a turn: nobody was late */
+#define ANALYSE_B_NOBODY ANALYSE_OWN(5)
 #define ANALYSE_B_ALONE ANALYSE_OWN(6)   /* … and nothing else runs there */
 #define ANALYSE_B_OUTLIER ANALYSE_OWN(7) /* it is far longer than others of its sort */
 #define ANALYSE_B_LAST ANALYSE_OWN(8)    /* it is still running, and has harmed nobody yet */
@@ -82,8 +84,8 @@ enum {
 #define ANALYSE_B_ONCE ANALYSE_OWN(10)
 #define ANALYSE_B_NEAR ANALYSE_OWN(11)   /* it is little longer than the limit */
 #define ANALYSE_B_PROVEN ANALYSE_OWN(12) /* it was very long, and delayed others */
-#define ANALYSE_B_MUCH                                                                             \
-    ANALYSE_OWN(13) /* a turn: nobody was very late, or no single sort ran for most of it */
+/* a turn: nobody was very late, or no single sort ran for most of it */
+#define ANALYSE_B_MUCH ANALYSE_OWN(13)
 
 /* For findings about what was ready and did not run. */
 #define ANALYSE_W_NEAR ANALYSE_OWN(0)  /* it was not much longer than the limit */
@@ -97,10 +99,10 @@ enum {
 #define ANALYSE_S_SELF ANALYSE_OWN(3)     /* it wakes itself */
 #define ANALYSE_S_PROVEN ANALYSE_OWN(4)   /* it continues forever */
 #define ANALYSE_S_PROGRESS ANALYSE_OWN(5) /* it did something that may be useful to others */
-#define ANALYSE_S_QUICK                                                                            \
-    ANALYSE_OWN(6)                    /* there were many runs, too short to do anything but check */
-#define ANALYSE_S_BUSY ANALYSE_OWN(7) /* there were many runs, and they took most of the time */
-#define ANALYSE_S_ASKS ANALYSE_OWN(8) /* … too short to ask anybody outside for much */
+/* there were many runs, too short to do anything but check */
+#define ANALYSE_S_QUICK ANALYSE_OWN(6)
+#define ANALYSE_S_BUSY ANALYSE_OWN(7)    /* there were many runs, and they took most of the time */
+#define ANALYSE_S_ASKS ANALYSE_OWN(8)    /* … too short to ask anybody outside for much */
 #define ANALYSE_S_NO_WORK ANALYSE_OWN(9) /* … too short to do much */
 
 /* For findings about something that stopped. */
@@ -115,9 +117,10 @@ enum {
 #define ANALYSE_A_LINE ANALYSE_OWN(7) /* each time it is another timer, set by the previous one */
 
 /* For findings about garbage collections. */
-#define ANALYSE_G_NEAR ANALYSE_OWN(0) /* there were few, just over the limit */
-#define ANALYSE_G_LITTLE                                                                           \
-    ANALYSE_OWN(1) /* they took only a small part of the time that somebody waited */
+/* fewer than 3 held anybody up, and the longest took less than 3 times the limit */
+#define ANALYSE_G_NEAR ANALYSE_OWN(0)
+/* they took only a small part of the time that somebody waited */
+#define ANALYSE_G_LITTLE ANALYSE_OWN(1)
 #define ANALYSE_G_BUSY ANALYSE_OWN(2) /* others had the cores around that time */
 
 /* For findings about results that are polled for. */
@@ -145,11 +148,14 @@ enum {
 
 /* For findings about failures. */
 #define ANALYSE_F_UNHANDLED ANALYSE_OWN(0) /* its own runtime reports it as unhandled */
-#define ANALYSE_F_LEFT ANALYSE_OWN(1)      /* a waiter continued without it */
+/* somebody had waited for it, and continued without it before it failed */
+#define ANALYSE_F_LEFT ANALYSE_OWN(1)
 #define ANALYSE_F_CANCELLED ANALYSE_OWN(2) /* its reason is that of a cancellation */
 #define ANALYSE_F_GIVEN_UP ANALYSE_OWN(3)  /* its creator had been abandoned before */
 #define ANALYSE_F_PROGRAM ANALYSE_OWN(4)   /* it is the program itself */
-#define ANALYSE_F_MASTER ANALYSE_OWN(5)    /* it is for somebody outside; none is ever read */
+/* none of its sort is ever read; and it stands for somebody outside and was created by the loop or
+ * a background promise, or its creator's type says that it may last */
+#define ANALYSE_F_MASTER ANALYSE_OWN(5)
 #define ANALYSE_F_NEXT ANALYSE_OWN(6)      /* another one of its sort follows right afterwards */
 #define ANALYSE_F_KNOWN ANALYSE_OWN(7)     /* its creator continues right afterwards */
 #define ANALYSE_F_LATER ANALYSE_OWN(8)     /* its creator waits for another one of its sort */
@@ -180,8 +186,8 @@ enum {
 #define ANALYSE_E_PACED ANALYSE_OWN(6)   /* whoever resolves them has a timer of its own */
 #define ANALYSE_E_GOES_ON ANALYSE_OWN(7) /* the waiter does something else afterwards */
 #define ANALYSE_E_LOAD ANALYSE_OWN(8)    /* waiting in this way seems to be the waiter's purpose */
-#define ANALYSE_E_ALIKE                                                                            \
-    ANALYSE_OWN(9) /* nothing says that they are different things, or that two can run at once */
+/* nothing says that they are different things, or that two can run at once */
+#define ANALYSE_E_ALIKE ANALYSE_OWN(9)
 
 #define ANALYSE_E_SLEEPS ANALYSE_OWN(10) /* they do nothing but sleep */
 #define ANALYSE_E_FEEDS ANALYSE_OWN(11)  /* they pass something on to others */
@@ -189,18 +195,18 @@ enum {
 /* For findings about thundering herds. */
 #define ANALYSE_T_TIMER ANALYSE_OWN(0) /* the waits are for a time */
 #define ANALYSE_T_EMPTY ANALYSE_OWN(1) /* mostly nobody got anything */
-#define ANALYSE_T_LATE                                                                             \
-    ANALYSE_OWN(                                                                                   \
-        2) /* the one that got it was woken after others, and it is not always the same one */
+/* the one that got it was woken after others, and it is not always the same one */
+#define ANALYSE_T_LATE ANALYSE_OWN(2)
 #define ANALYSE_T_WEAK ANALYSE_OWN(3)     /* only the timing says that somebody got something */
 #define ANALYSE_T_SEVERAL ANALYSE_OWN(4)  /* several got something */
 #define ANALYSE_T_NAMELESS ANALYSE_OWN(5) /* what they wait for has no label */
 
 /* For findings about stampedes (many do the same at once). */
 #define ANALYSE_M_SPECIFIC ANALYSE_OWN(0) /* others of the sort have other labels */
-#define ANALYSE_M_KEPT ANALYSE_OWN(1)     /* later ones are quick or not there */
-#define ANALYSE_M_WORK ANALYSE_OWN(2)     /* each of them runs, or creates something */
-#define ANALYSE_M_SORT ANALYSE_OWN(3)     /* the promises that they are for are of one sort */
+/* later ones end at once, or later creators of the same sort make none */
+#define ANALYSE_M_KEPT ANALYSE_OWN(1)
+#define ANALYSE_M_WORK ANALYSE_OWN(2) /* each of them runs, or creates something */
+#define ANALYSE_M_SORT ANALYSE_OWN(3) /* the promises that they are for are of one sort */
 
 /* For findings about contention. */
 #define ANALYSE_C_MARKED ANALYSE_OWN(0) /* some promises of the sort should resolve */
@@ -216,22 +222,23 @@ enum {
 
 /* For findings about workers that wait for each other. */
 #define ANALYSE_WD_TYPE ANALYSE_OWN(0) /* no job that never ran is of a sort that ever ran */
-#define ANALYSE_WD_CONCLUDED                                                                       \
-    ANALYSE_OWN(1) /* what is waited for is not the job that never ran, but belongs to it */
+/* what is waited for is not the job that never ran, but belongs to it */
+#define ANALYSE_WD_CONCLUDED ANALYSE_OWN(1)
 #define ANALYSE_WD_FREE ANALYSE_OWN(2)  /* one of them waits for something else, too */
 #define ANALYSE_WD_SHORT ANALYSE_OWN(3) /* it has not lasted for hang_ns */
 
 /* For findings about queues that grow. */
 #define ANALYSE_Q_DRAINED ANALYSE_OWN(0) /* all have ended */
 #define ANALYSE_Q_MARKED ANALYSE_OWN(1)  /* some of them should resolve */
-#define ANALYSE_Q_MANY ANALYSE_OWN(2)    /* different creators, or the loop */
+#define ANALYSE_Q_MANY ANALYSE_OWN(2) /* they have different creators, or the loop creates them */
 
 /* For findings about promises that are ended twice. */
 #define ANALYSE_AGAIN_SELF ANALYSE_OWN(0) /* both times by the same promise */
-#define ANALYSE_AGAIN_LOOP                                                                         \
-    ANALYSE_OWN(1) /* once by the event loop, by itself, or by an unknown promise */
+/* once by the event loop, by itself, or by an unknown promise */
+#define ANALYSE_AGAIN_LOOP ANALYSE_OWN(1)
 #define ANALYSE_AGAIN_TIMED ANALYSE_OWN(2) /* once because a time was reached */
-#define ANALYSE_AGAIN_USUAL ANALYSE_OWN(3) /* most of its sort are ended twice */
+/* at least 4, and half of its sort, are ended twice, by another pair each time */
+#define ANALYSE_AGAIN_USUAL ANALYSE_OWN(3)
 
 /* The signs that all findings share. WEFT_ROOT: those that are not about a promise. */
 uint64_t analyse_signs(const struct analyse_search *s, uint32_t promise);

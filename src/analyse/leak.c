@@ -396,7 +396,7 @@ static void say_leak(const struct finder *f, const struct sort *k)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE;
-    analyse_say(f->s, k->ended ? SAY_LEAK : SAY_LEAK_NONE_ENDED, SORT(sort, k->family),
+    analyse_say(f->s, SAY_LEAK, FLAG(none, !k->ended), SORT(sort, k->family),
                 PROMISE(named, named ? k->oldest : WEFT_NONE),
                 AMOUNT(pending, f->pending[k->family]), AMOUNT(middle, k->middle),
                 AMOUNT(total, k->total), AMOUNT(ended, k->ended));

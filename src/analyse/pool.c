@@ -182,8 +182,8 @@ static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x
 static void list_permit_holder(const struct finder *f, const struct weft_hold *x)
 {
     const bool gone = is_gone(f, x);
-    analyse_list(f->s, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
-                 PROMISE(holder, x->holder), TIME(from, x->from_ns), FLAG(idle, is_idle(f, x)),
+    analyse_list(f->s, "; ", SAY_POOL_HOLDER, PROMISE(holder, x->holder), TIME(from, x->from_ns),
+                 FLAG(idle, !gone && is_idle(f, x)),
                  TIME(ended, gone ? weft_history_ended_ns(f->h, x->holder) : INT64_MIN));
 }
 
@@ -214,10 +214,11 @@ static void say_permit_holders(const struct finder *f)
 static void say_pool(const struct finder *f)
 {
     const struct stall *x = &f->worst;
-    analyse_say(f->s, f->capacity == 1 ? SAY_POOL_OF_ONE : SAY_POOL, AMOUNT(permits, f->capacity),
-                PROMISE(pool, f->resource), TIME(from, x->from_ns),
-                LENGTH(length, x->to_ns - x->from_ns), LENGTH(usual, f->usual_ns),
-                AMOUNT(waiters, x->waiters), LENGTH(waited, x->waited_ns));
+    analyse_say(f->s, SAY_POOL, FLAG(one, f->capacity == 1),
+                AMOUNT(permits, f->capacity > 1 ? f->capacity : 0), PROMISE(pool, f->resource),
+                TIME(from, x->from_ns), LENGTH(length, x->to_ns - x->from_ns),
+                LENGTH(usual, f->usual_ns), AMOUNT(waiters, x->waiters),
+                LENGTH(waited, x->waited_ns));
     say_permit_holders(f);
 }
 

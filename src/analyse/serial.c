@@ -557,13 +557,12 @@ static void say_chain(const struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
     const uint32_t source = wait_at(f, c->first)->source;
-    const bool named = weft_model_name(f->m, source) != WEFT_NONE;
-    analyse_say(f->s, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
-                PHRASE(label, same_label(f, c) ? SAY_SERIAL_NAME : SAY_SERIAL_SORT),
-                PROMISE(source, source), SORT(sort, c->family),
-                PROMISE(named, named ? source : WEFT_NONE),
-                TIME(from, wait_at(f, c->first)->from_ns), LENGTH(waited, c->sum_ns),
-                LENGTH(needed, c->sum_ns - x->saving_ns));
+    const bool named = weft_model_name(f->m, source) != WEFT_NONE, same = same_label(f, c);
+    analyse_say(
+        f->s, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
+        PROMISE(source, same ? source : WEFT_NONE), SORT(sort, same ? WEFT_NONE : c->family),
+        PROMISE(named, named ? source : WEFT_NONE), TIME(from, wait_at(f, c->first)->from_ns),
+        LENGTH(waited, c->sum_ns), LENGTH(needed, c->sum_ns - x->saving_ns));
     if (x->count > 1)
         analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
 }

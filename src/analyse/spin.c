@@ -137,19 +137,18 @@ static void say_spin(const struct analyse_spins *k, const struct analyse_spin *f
     const struct analyse_series *x = &found->worst;
     const uint64_t runs = analyse_spin_runs(x);
     const bool alone = x->partner == WEFT_ROOT;
-    analyse_say(k->s,
-                x->ending == ANALYSE_SPIN_ENDLESS          ? SAY_SPIN_STILL
-                : x->ending == ANALYSE_SPIN_ENDED_BY_OTHER ? SAY_SPIN_UNTIL
-                                                           : SAY_SPIN,
-                PHRASE(who, SAY_SPIN_BY), PROMISE(promise, x->promise),
-                PROMISE(partner, alone ? WEFT_NONE : x->partner),
-                NUMBER(more, alone || x->partners == 0 ? 0 : x->partners - 1), AMOUNT(runs, runs),
-                LENGTH(length, x->last_ns - x->from_ns), TIME(from, x->from_ns),
-                PHRASE(how, x->idle_ns / (int64_t)runs > ANALYSE_NAP ? SAY_SPIN_NAPS
-                            : !alone                                 ? SAY_SPIN_EACH_OTHER
-                            : analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > runs / 2
-                                ? SAY_SPIN_ITSELF
-                                : SAY_SPIN_NO_PAUSE));
+    analyse_say(
+        k->s, SAY_SPIN, PROMISE(promise, x->promise),
+        PROMISE(partner, alone ? WEFT_NONE : x->partner),
+        NUMBER(more, alone || x->partners == 0 ? 0 : x->partners - 1), AMOUNT(runs, runs),
+        LENGTH(length, x->last_ns - x->from_ns), TIME(from, x->from_ns),
+        PHRASE(how, x->idle_ns / (int64_t)runs > ANALYSE_NAP              ? SAY_SPIN_NAPS
+                    : !alone                                              ? SAY_SPIN_EACH_OTHER
+                    : analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > runs / 2 ? SAY_SPIN_ITSELF
+                                                                          : SAY_SPIN_NO_PAUSE),
+        FLAG(ended, x->ending == ANALYSE_SPIN_ENDED), FLAG(vain, x->ending != ANALYSE_SPIN_ENDED),
+        FLAG(still, x->ending == ANALYSE_SPIN_ENDLESS),
+        FLAG(until, x->ending == ANALYSE_SPIN_ENDED_BY_OTHER));
     if (found->count > 1)
         analyse_say(k->s, SAY_SPINS, AMOUNT(others, found->count - 1), LENGTH(sum, found->cost_ns));
 }

@@ -259,7 +259,7 @@ static void report_stopped_timers(struct finder *f, const struct stop *x)
                             (failed ? ANALYSE_A_FAILED : 0),
                         x->promise, last->to_ns, INT64_MAX, m->end_ns - x->last_ns))
         return;
-    analyse_say(f->s, failed ? SAY_TIMER_FAILED : SAY_TIMER_STOPPED,
+    analyse_say(f->s, SAY_TIMER_STOPPED, FLAG(failed, failed),
                 SORT(sort, f->s->families->of[x->promise]), AMOUNT(rounds, f->rounds),
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
                 LENGTH(idle, m->end_ns - x->last_ns));

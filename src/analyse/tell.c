@@ -144,11 +144,10 @@ static void list_holder(const struct analyse_graph *g, uint32_t hold)
 {
     const struct weft_hold *x = &g->s->m->hold[hold];
     const uint32_t holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
-    analyse_list(g->s, "; ",
-                 is_over(g, holder)                                ? SAY_BY_HOLDER_ENDED
-                 : ahead == weft_model_final(g->s->m, x->resource) ? SAY_BY_HOLDER_WANTS_MORE
-                                                                   : SAY_BY_HOLDER,
-                 PROMISE(holder, holder), TIME(since, x->from_ns), PROMISE(ahead, ahead));
+    const bool wants = ahead == weft_model_final(g->s->m, x->resource);
+    analyse_list(g->s, "; ", is_over(g, holder) ? SAY_BY_HOLDER_ENDED : SAY_BY_HOLDER,
+                 PROMISE(holder, holder), TIME(since, x->from_ns),
+                 PROMISE(ahead, wants ? WEFT_NONE : ahead), FLAG(wants, wants));
     prove_holder(g, hold);
 }
 
@@ -174,12 +173,10 @@ static void say_holders(const struct analyse_graph *g, const struct analyse_grou
     if (gr->all == 1) {
         const uint32_t hold = analyse_next_holder(g, gr->node, &at),
                        holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
-        analyse_say(g->s,
-                    is_over(g, holder)  ? SAY_HOLDER_ENDED
-                    : ahead == gr->node ? SAY_HOLDER_WANTS_IT
-                                        : SAY_HOLDER,
+        analyse_say(g->s, is_over(g, holder) ? SAY_HOLDER_ENDED : SAY_HOLDER,
                     PROMISE(holder, holder), TIME(since, g->s->m->hold[hold].from_ns),
-                    PROMISE(ahead, ahead));
+                    PROMISE(ahead, ahead == gr->node ? WEFT_NONE : ahead),
+                    FLAG(wants, ahead == gr->node));
         prove_holder(g, hold);
         return;
     }
@@ -264,12 +261,9 @@ static void say_lost(const struct analyse_graph *g, const struct analyse_hang *x
     const int64_t from = g->s->h->wait[x->wait].from_ns;
     if (gr->lost == ANALYSE_LOST_BEFORE || gr->lost == ANALYSE_LOST_LATE) {
         const bool late = gr->lost == ANALYSE_LOST_LATE;
-        analyse_say(g->s,
-                    late             ? SAY_LOST_LATE
-                    : gr->lost_usual ? SAY_LOST_BEFORE_AS_USUAL
-                                     : SAY_LOST_BEFORE,
-                    PROMISE(condition, gr->node), TIME(came, gr->lost_ns), PROMISE(waiter, reader),
-                    TIME(began, from));
+        analyse_say(g->s, late ? SAY_LOST_LATE : SAY_LOST_BEFORE, PROMISE(condition, gr->node),
+                    TIME(came, gr->lost_ns), FLAG(lost, !gr->lost_usual),
+                    FLAG(usual, gr->lost_usual), PROMISE(waiter, reader), TIME(began, from));
         prove_once(g, gr->lost_ns, late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY,
                    gr->node, gr->lost_by);
     } else if (gr->lost == ANALYSE_LOST_OTHER) {
@@ -279,9 +273,10 @@ static void say_lost(const struct analyse_graph *g, const struct analyse_hang *x
         prove_once(g, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         prove_once(g, g->s->h->wait[gr->lost_to].until_ns, WEFT_EVIDENCE_WOKEN, woken, gr->node);
     } else {
-        analyse_say(g->s, from <= gr->lost_ns ? SAY_NOT_WOKEN : SAY_NOT_WOKEN_LATER,
-                    PHRASE(what, what_was_lost(g, gr)), PROMISE(condition, gr->node),
-                    TIME(came, gr->lost_ns), PROMISE(waiter, reader), TIME(began, from));
+        analyse_say(g->s, SAY_NOT_WOKEN, PHRASE(what, what_was_lost(g, gr)),
+                    PROMISE(condition, gr->node), TIME(came, gr->lost_ns), PROMISE(waiter, reader),
+                    FLAG(before, from <= gr->lost_ns), FLAG(later, from > gr->lost_ns),
+                    TIME(began, from));
         if (gr->lost == ANALYSE_LOST_SIGNAL)
             prove_once(g, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         else
@@ -304,20 +299,17 @@ static void say_circle(const struct analyse_graph *g, const struct analyse_hang 
     for (uint32_t i = 0; i < gr->circle; i++, p = analyse_ahead(g, p)) {
         has_last |= gr->circle > 1 && p == x->top;
         if (i < CIRCLE_NAMES)
-            analyse_list(g->s, "",
-                         i == 0                ? SAY_CIRCLE_FIRST
-                         : i + 1 == gr->circle ? SAY_CIRCLE_LAST
-                                               : SAY_CIRCLE_NEXT,
-                         PROMISE(waiter, p), PROMISE(ahead, analyse_ahead(g, p)),
-                         TIME(since, waits_since(g, p)));
+            analyse_list(g->s, ", ", SAY_CIRCLE_MEMBER, FLAG(first, i == 0),
+                         FLAG(last, i + 1 == gr->circle), PROMISE(waiter, p),
+                         PROMISE(ahead, analyse_ahead(g, p)), TIME(since, waits_since(g, p)));
         if (i < WEFT_EVIDENCE_MAX / 2)
             prove_wait(g, g->next[p]);
     }
     if (gr->circle == 1)
         analyse_say(g->s, SAY_CIRCLE_OF_ONE, PROMISE(promise, p), TIME(since, waits_since(g, p)));
     else
-        analyse_say(g->s, gr->circle > CIRCLE_NAMES ? SAY_CIRCLE_LONG : SAY_CIRCLE,
-                    AMOUNT(count, gr->circle), TEXT(members, g->s->list.text));
+        analyse_say(g->s, SAY_CIRCLE, AMOUNT(count, gr->circle), TEXT(members, g->s->list.text),
+                    FLAG(more, gr->circle > CIRCLE_NAMES));
     if (!has_last)
         say_last_waiter(g, x);
 }
@@ -329,10 +321,12 @@ static void say_held_by_waiters(const struct analyse_graph *g, const struct anal
     if (gr->all == 1) {
         uint32_t at = g->s->h->holds_for_first[gr->node];
         const uint32_t ahead = analyse_ahead(g, gr->owner);
-        analyse_say(g->s, ahead == gr->node ? SAY_HELD_BY_WAITER : SAY_HELD_BEHIND_WAITER,
-                    PROMISE(resource, gr->node), PROMISE(owner, gr->owner),
+        const bool itself = ahead == gr->node;
+        analyse_say(g->s, SAY_HELD_BY_WAITER, PROMISE(resource, gr->node),
+                    PROMISE(owner, gr->owner),
                     TIME(held, g->s->m->hold[analyse_next_holder(g, gr->node, &at)].from_ns),
-                    PROMISE(ahead, ahead), TIME(since, waits_since(g, gr->owner)));
+                    PROMISE(ahead, itself ? WEFT_NONE : ahead), FLAG(itself, itself),
+                    TIME(since, waits_since(g, gr->owner)));
         prove_hold(g, gr);
         prove_path(g, gr->owner);
     } else {
@@ -375,8 +369,8 @@ static void say_owners(const struct analyse_graph *g, const struct analyse_hang 
             list_owner(g, &g->groups[at]);
         at = g->groups[at].up;
     } while (at != x->group);
-    analyse_say(g->s, owners > CIRCLE_NAMES ? SAY_OWNERS_LONG : SAY_OWNERS,
-                TEXT(members, g->s->list.text));
+    analyse_say(g->s, SAY_OWNERS, TEXT(members, g->s->list.text),
+                FLAG(more, owners > CIRCLE_NAMES));
     if (!has_last)
         say_last_waiter(g, x);
 }

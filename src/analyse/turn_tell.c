@@ -16,11 +16,7 @@ static void say_delay(const struct analyse_turns *k, const struct analyse_delay 
     const struct weft_wait *w = &k->h->wait[d->wait];
     const bool mostly = d->most_ns > (d->to_ns - d->from_ns) / 2;
     const uint32_t sort = d->most == WEFT_ROOT ? WEFT_NONE : k->s->families->of[d->most];
-    analyse_say(k->s,
-                d->why == ANALYSE_OVERTAKEN ? SAY_LATE_OVERTAKEN
-                : d->why == ANALYSE_QUEUED  ? SAY_LATE_QUEUED
-                : d->idle_ns                ? SAY_LATE_SLEPT
-                                            : SAY_LATE_NOTHING_RAN,
+    analyse_say(k->s, d->why == ANALYSE_SLEPT ? SAY_LATE_SLEPT : SAY_LATE_QUEUED,
                 PHRASE(late, d->was_there ? SAY_LATE_FOR_WHAT_WAS_THERE
                              : analyse_is_pending(k->m, weft_model_final(k->m, w->source))
                                  ? SAY_LATE_FOR_SIGNAL
@@ -28,6 +24,8 @@ static void say_delay(const struct analyse_turns *k, const struct analyse_delay 
                 PROMISE(waiter, w->reader), PROMISE(source, w->source),
                 LENGTH(delay, d->to_ns - d->from_ns), TIME(ready, d->from_ns),
                 FLAG(other, d->other_stream), LENGTH(idle, d->idle_ns),
+                FLAG(nothing_ran, d->idle_ns == 0), FLAG(overtaken, d->why == ANALYSE_OVERTAKEN),
+                FLAG(queued, d->why == ANALYSE_QUEUED),
                 AMOUNT(runs, d->why == ANALYSE_OVERTAKEN ? d->first : d->runs),
                 SORT(mostly, mostly ? sort : WEFT_NONE), SORT(partly, mostly ? WEFT_NONE : sort));
     if (x->count > 1)

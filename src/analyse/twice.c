@@ -95,9 +95,10 @@ static void report_double(struct analyse_search *s, const struct second *x,
                              0))
         return;
     s->finding->count = count;
-    analyse_say(s, i->actor == p ? SAY_ENDED_ITSELF_AGAIN : SAY_ENDED_TWICE, PROMISE(promise, p),
-                PROMISE(first, by), TIME(first_end, m->promise[p].end_ns),
-                PROMISE(second, i->actor), TIME(second_end, i->time_ns));
+    analyse_say(s, SAY_ENDED_TWICE, PROMISE(promise, p), PROMISE(first, by),
+                TIME(first_end, m->promise[p].end_ns), FLAG(itself, i->actor == p),
+                PROMISE(second, i->actor == p ? WEFT_NONE : i->actor),
+                TIME(second_end, i->time_ns));
     if (count > 1)
         analyse_say(s, SAY_ENDED_TWICE_OFTEN, AMOUNT(count, count));
     analyse_show_created(s, p);

@@ -392,8 +392,8 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
         analyse_show_created(f->s, x[i].job);
         analyse_show(f->s, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
     }
-    analyse_say(f->s, count == 1 ? SAY_WORKER_STUCK : SAY_WORKERS_STUCK, NUMBER(count, count),
-                TEXT(workers, f->s->list.text));
+    analyse_say(f->s, SAY_WORKERS_STUCK, FLAG(one, count == 1),
+                NUMBER(count, count > 1 ? count : 0), TEXT(workers, f->s->list.text));
 }
 
 static void find_stuck_pool(struct finder *f, uint64_t pool)
