@@ -182,7 +182,7 @@ static void find_blocks_of_stream(struct analyse_blocks *b, uint32_t stream)
 {
     const struct weft_history *h = b->h;
     uint32_t first = h->stream_first[stream], end = h->stream_first[stream + 1];
-    int64_t started = h->idle_first[stream] < h->idle_first[stream + 1]
+    int64_t started = analyse_count(h->idle_first, stream) > 0
                           ? h->idle[h->idle_first[stream]].start_ns
                           : INT64_MAX;
     uint32_t others = WEFT_NONE; /* what else has run */

@@ -43,12 +43,6 @@ struct holder {
     int64_t from_ns, to_ns;
 };
 
-/* A wait that has ended, for sorting. */
-struct served {
-    int64_t until_ns, from_ns;
-    uint32_t wait;
-};
-
 struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
@@ -59,7 +53,7 @@ struct finder {
     struct analyse_lists waits_for;
     int64_t *covered; /* by promise: the time up to which its waits for this lock are counted; */
     uint32_t *seen;   /* … valid if this is the current lock */
-    struct served *served;
+    struct weft_wait *served;    /* copies of waits for it that have ended, in that order */
     struct holder holder[SHOWN]; /* the longest ones */
     uint32_t lock;               /* 1 + its place in first */
     uint32_t waits;              /* for it */
@@ -73,8 +67,8 @@ struct finder {
 static uint32_t place_of_source(const struct finder *f, const struct weft_wait *w)
 {
     const uint32_t source = weft_model_final(f->m, w->source);
-    const uint32_t waits = f->h->waits_for_first[source + 1] - f->h->waits_for_first[source];
-    return waits > 1 || f->h->holds_for_first[source] < f->h->holds_for_first[source + 1]
+    const uint32_t waits = analyse_count(f->h->waits_for_first, source);
+    return waits > 1 || analyse_count(f->h->holds_for_first, source) > 0
                ? source
                : f->m->promises + f->s->families->of[source];
 }
@@ -94,8 +88,7 @@ static void measure_lives(struct finder *f)
         const struct weft_promise *q = &f->m->promise[p];
         struct sort *k = &f->sort[f->s->families->of[p]];
         const uint32_t waits = f->h->waits_of_first[p + 1];
-        int64_t end = weft_history_ended_ns(f->h, p);
-        end = end > f->m->end_ns ? f->m->end_ns : end;
+        int64_t end = analyse_end_ns(f->h, p);
         if (f->h->waits_of_first[p] < waits &&
             f->h->wait[f->h->waits_of[waits - 1]].end == WEFT_WAIT_OPEN)
             end = f->h->wait[f->h->waits_of[waits - 1]].from_ns;
@@ -106,8 +99,8 @@ static void measure_lives(struct finder *f)
             k->creator = q->creator;
         }
         k->creators |= k->creator != q->creator;
-        k->last_ns = q->start_ns > k->last_ns ? q->start_ns : k->last_ns;
-        k->end_ns = end > k->end_ns ? end : k->end_ns;
+        k->last_ns = analyse_later(q->start_ns, k->last_ns);
+        k->end_ns = analyse_later(end, k->end_ns);
         k->life_ns += (double)(end - q->start_ns);
         k->marked += q->should_resolve;
     }
@@ -147,9 +140,9 @@ static bool is_held_by_one(struct finder *f, uint32_t resource)
 
 static int by_end_of_service(const void *a, const void *b)
 {
-    const struct served *x = a, *y = b;
-    const int by = weft_order(x->until_ns, y->until_ns);
-    return by ? by : weft_order(x->from_ns, y->from_ns);
+    const struct weft_wait *x = a, *y = b;
+    WEFT_ORDER(x->until_ns, y->until_ns);
+    return weft_order(x->from_ns, y->from_ns);
 }
 
 /* Returns true if it is handed on by whoever got it last, one after another; stores who had it
@@ -157,22 +150,18 @@ static int by_end_of_service(const void *a, const void *b)
 static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
 {
     uint32_t n = 0, queued = 0, handed = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        const struct weft_wait *w = &f->h->wait[item[i]];
-        if (analyse_is_served(w))
-            f->served[n++] = (struct served){w->until_ns, w->from_ns, item[i]};
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (analyse_is_served(&f->h->wait[item[i]]))
+            f->served[n++] = f->h->wait[item[i]];
     if (n)
         qsort(f->served, n, sizeof *f->served, by_end_of_service);
     for (uint32_t i = 1; i < n; i++) {
-        const struct weft_wait *before = &f->h->wait[f->served[i - 1].wait];
+        const struct weft_wait *before = &f->served[i - 1], *w = &f->served[i];
         uint32_t by;
-        int64_t there;
-        const struct weft_wait *w = &f->h->wait[f->served[i].wait];
         if (w->from_ns >= before->until_ns)
             continue;
         queued++;
-        there = weft_history_there_ns(f->h, w, &by);
+        const int64_t there = weft_history_there_ns(f->h, w, &by);
         if (by == WEFT_NONE || there < before->until_ns ||
             analyse_is_of(f->m, w->source, before->reader, DEEP) ||
             !analyse_is_of(f->m, (uint32_t)f->m->interaction[by].actor, before->reader, DEEP))
@@ -191,7 +180,7 @@ static void count_for(struct finder *f, uint32_t promise, const struct weft_wait
         f->seen[promise] = f->lock;
         f->covered[promise] = INT64_MIN;
     }
-    const int64_t from = w->from_ns > f->covered[promise] ? w->from_ns : f->covered[promise];
+    const int64_t from = analyse_later(w->from_ns, f->covered[promise]);
     if (w->until_ns <= from)
         return;
     if (k->waits++ == 0)
@@ -229,8 +218,8 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
         const struct weft_wait *w = &f->h->wait[item[i]];
         uint32_t who = w->reader;
         if (w->until_ns > f->to_ns) {
-            const int64_t from = w->from_ns > f->to_ns ? w->from_ns : f->to_ns;
-            f->wanted_ns = analyse_sum(f->wanted_ns, w->until_ns - from);
+            f->wanted_ns =
+                analyse_sum(f->wanted_ns, w->until_ns - analyse_later(w->from_ns, f->to_ns));
             f->to_ns = w->until_ns;
         }
         for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {
@@ -262,13 +251,13 @@ static uint32_t worst_sort(const struct finder *f)
 
 /* ---- Findings ---- */
 
-static void say_lock_holders(const struct finder *f, struct weft_finding *g)
+static void say_lock_holders(const struct finder *f)
 {
     for (unsigned i = 0; i < SHOWN && f->holder[i].to_ns > f->holder[i].from_ns; i++) {
         const struct holder *x = &f->holder[i];
         analyse_list(f->s, "; ", SAY_LOCK_HOLDER, PROMISE(holder, x->who),
                      LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns));
-        analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
+        analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, f->s->finding->promise);
     }
     if (f->s->list.size)
         analyse_say(f->s, SAY_LOCK_HOLDERS, TEXT(holders, f->s->list.text));
@@ -292,7 +281,7 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
     analyse_say(f->s, SAY_CONTENTION, SORT(sort, family),
                 NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
                 PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
-    say_lock_holders(f, f->s->finding);
+    say_lock_holders(f);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
         analyse_affects(f->s, f->h->wait[item[i]].reader);
     analyse_show(f->s, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
@@ -307,13 +296,13 @@ static bool is_queued(const struct finder *f, const struct weft_wait *w)
     if (at == h->waits_of_first[source + 1])
         return false;
     const uint32_t lock = weft_model_final(f->m, h->wait[h->waits_of[at]].source);
-    return h->holds_for_first[lock] < h->holds_for_first[lock + 1];
+    return analyse_count(h->holds_for_first, lock) > 0;
 }
 
 static void find_contention(struct finder *f, uint32_t place)
 {
     const uint32_t *item = &f->waits_for.item[f->waits_for.first[place]];
-    const uint32_t count = f->waits_for.first[place + 1] - f->waits_for.first[place];
+    const uint32_t count = analyse_count(f->waits_for.first, place);
     int64_t waited = 0;
     for (uint32_t i = 0; i < count; i++)
         waited = analyse_sum(waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
@@ -324,8 +313,7 @@ static void find_contention(struct finder *f, uint32_t place)
     f->waited_ns = waited;
     for (unsigned i = 0; i < SHOWN; i++)
         f->holder[i] = (struct holder){0};
-    const bool told =
-        place < f->m->promises && f->h->holds_for_first[place] < f->h->holds_for_first[place + 1];
+    const bool told = place < f->m->promises && analyse_count(f->h->holds_for_first, place) > 0;
     if (!(told ? is_held_by_one(f, place) : is_handed_on(f, item, count)))
         return;
     f->touches = 0;

@@ -100,7 +100,7 @@ static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t 
 
 static void report_if_late(struct finder *f, uint32_t who)
 {
-    if (f->ticks <= TIMES)
+    if (f->s->failed || f->ticks <= TIMES)
         return;
     const int64_t timer = timer_takes(f), work = work_takes(f);
     const int64_t first = f->tick[0].over_ns - f->tick[0].set_ns;
@@ -122,24 +122,17 @@ static void add_tick(struct finder *f, struct tick x)
     analyse_append(f->s, &f->tick, &f->ticks, &f->room, &x, sizeof x);
 }
 
-/* Follows timers, each of which has set the next one, back from the last of them. */
+/* Timers of which each has set the next one, up to the last of them. */
 static void follow_timers(struct finder *f, uint32_t last)
 {
-    const struct weft_history *h = f->h;
+    uint32_t line[LINE], n = analyse_timer_line(f->s, last, line, LINE);
     f->ticks = 0;
-    for (uint32_t p = last; p != WEFT_NONE && f->ticks < LINE && !f->s->failed;
-         p = analyse_set_by(f->s, p)) {
-        const struct weft_run *r = &f->m->run[h->runs_of[h->runs_of_first[p]]];
-        add_tick(f,
-                 (struct tick){f->m->promise[p].start_ns, r->start_ns, r->start_ns, r->end_ns, p});
+    for (uint32_t i = 0; i < n; i++) {
+        const struct weft_run *r = &f->m->run[f->h->runs_of[f->h->runs_of_first[line[i]]]];
+        add_tick(f, (struct tick){f->m->promise[line[i]].start_ns, r->start_ns, r->start_ns,
+                                  r->end_ns, line[i]});
     }
-    for (uint32_t i = 0, k = f->ticks; i + 1 < k; i++) {
-        const struct tick x = f->tick[i];
-        f->tick[i] = f->tick[--k];
-        f->tick[k] = x;
-    }
-    if (!f->s->failed)
-        report_if_late(f, WEFT_NONE);
+    report_if_late(f, WEFT_NONE);
 }
 
 /* Examines the runs of one promise that were started by a timer which the run before had set. */
@@ -163,8 +156,7 @@ static void follow_handler(struct finder *f, uint32_t p)
         }
         add_tick(f, (struct tick){set, over, r->start_ns, r->end_ns, timer});
     }
-    if (!f->s->failed)
-        report_if_late(f, p);
+    report_if_late(f, p);
 }
 
 void analyse_find_drift(struct analyse_search *s)
@@ -173,7 +165,7 @@ void analyse_find_drift(struct analyse_search *s)
     f.length = analyse_take(s, s->m->runs, sizeof *f.length); /* each tick begins another run */
     uint32_t *newest = analyse_take(s, s->families->count, sizeof *newest); /* that went off */
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
-        const uint32_t runs = f.h->runs_of_first[p + 1] - f.h->runs_of_first[p];
+        const uint32_t runs = analyse_count(f.h->runs_of_first, p);
         if (runs > TIMES)
             follow_handler(&f, p);
         if (runs && analyse_is_timer(f.m, p))

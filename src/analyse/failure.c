@@ -24,19 +24,18 @@ enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and continued wit
 struct failure {
     uint32_t promise, family, reason;
     struct analyse_verdict verdict;
-    uint32_t origin; /* an earlier failure that was handed on as this one, or WEFT_NONE */
 };
 
 struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    unsigned char *read;          /* by promise: it was read after it had ended */
-    unsigned char *family_read;   /* by family: a promise of it was read at least once */
-    unsigned char *family_missed; /* … a promise of it was fulfilled, and never read */
-    uint32_t *origin;             /* by promise: the failure that it passes on, or WEFT_NONE */
-    uint32_t *stranded; /* by promise: an open wait for something that it created, or WEFT_NONE */
-    bool any_read;      /* the program says who reads what */
+    bool *read;          /* by promise: it was read after it had ended */
+    bool *family_read;   /* by family: a promise of it was read at least once */
+    bool *family_missed; /* … a promise of it was fulfilled, and never read */
+    uint32_t *origin;    /* by promise: the failure that it passes on, or WEFT_ROOT */
+    uint32_t *stranded;  /* by promise: 1 + an open wait for something that it created, or 0 */
+    bool any_read;       /* the program says who reads what */
     struct failure *failure;
     uint32_t failures, room;
 };
@@ -46,10 +45,9 @@ struct finder {
 static void record_read(struct finder *f, uint32_t promise, int64_t time_ns)
 {
     uint32_t final = weft_model_final(f->m, promise);
-    if (time_ns >= f->m->promise[final].end_ns)
-        f->read[final] = 1;
-    f->family_read[f->s->families->of[final]] = 1;
-    f->family_read[f->s->families->of[promise]] = 1;
+    f->read[final] |= time_ns >= f->m->promise[final].end_ns;
+    f->family_read[f->s->families->of[final]] = true;
+    f->family_read[f->s->families->of[promise]] = true;
     f->any_read = true;
 }
 
@@ -97,13 +95,9 @@ static void record_reads(struct finder *f)
             record_read(f, w->source, w->until_ns);
         f->any_read = true;
     }
-}
-
-static void record_missed(struct finder *f)
-{
     for (uint32_t p = 1; p < f->m->promises; p++)
-        if (f->m->promise[p].outcome == WEFT_FULFILLED && !f->read[p])
-            f->family_missed[f->s->families->of[p]] = 1;
+        f->family_missed[f->s->families->of[p]] |=
+            f->m->promise[p].outcome == WEFT_FULFILLED && !f->read[p];
 }
 
 static bool is_made_by(const struct finder *f, uint32_t ancestor, uint32_t promise)
@@ -127,8 +121,8 @@ static void record_stranded(struct finder *f)
             continue;
         for (unsigned k = 0; k < ANCESTORS && p != WEFT_ROOT; k++) {
             p = weft_model_final(f->m, f->m->promise[p].creator);
-            if (analyse_has_failed(f->m, p) && f->stranded[p] == WEFT_NONE)
-                f->stranded[p] = i;
+            if (analyse_has_failed(f->m, p) && !f->stranded[p])
+                f->stranded[p] = 1 + i;
         }
     }
 }
@@ -154,17 +148,12 @@ static enum looked looked_at(const struct finder *f, uint32_t p)
 
 /* ---- Failures that are passed on ---- */
 
-/* When the run in which a promise did something ended. */
-static int64_t run_end(const struct finder *f, uint32_t actor, int64_t time_ns)
+/* The run in which a promise did something; if it is not known, just that time. */
+static struct weft_run run_of(const struct finder *f, uint32_t actor, int64_t time_ns)
 {
     uint32_t run = weft_history_run_at(f->h, actor, time_ns);
-    return run == WEFT_NONE ? time_ns : f->m->run[run].end_ns;
-}
-
-static int64_t run_start(const struct finder *f, uint32_t actor, int64_t time_ns)
-{
-    uint32_t run = weft_history_run_at(f->h, actor, time_ns);
-    return run == WEFT_NONE ? time_ns : f->m->run[run].start_ns;
+    return run == WEFT_NONE ? (struct weft_run){.start_ns = time_ns, .end_ns = time_ns}
+                            : f->m->run[run];
 }
 
 /* Returns true if the program says who looks at promises like p: somebody reads others of its sort;
@@ -174,11 +163,10 @@ static bool says_who_looks(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     uint32_t creator = f->m->promise[p].creator;
-    bool is_task = h->waits_of_first[p + 1] > h->waits_of_first[p] ||
-                   h->children_first[p + 1] > h->children_first[p];
+    bool is_task =
+        analyse_count(h->waits_of_first, p) > 0 || analyse_count(h->children_first, p) > 0;
     return f->family_read[f->s->families->of[p]] ||
-           (!is_task && creator != WEFT_ROOT &&
-            h->waits_of_first[creator + 1] > h->waits_of_first[creator]);
+           (!is_task && creator != WEFT_ROOT && analyse_count(h->waits_of_first, creator) > 0);
 }
 
 /* Returns true if the resolution of q, in the same run, passes on the failure of p. It does not if
@@ -202,16 +190,15 @@ static uint32_t handed_on(const struct finder *f, uint32_t p)
     uint32_t at = f->h->resolution[p];
     if (at == WEFT_NONE)
         return WEFT_NONE;
-    uint32_t actor = m->interaction[at].actor;
-    int64_t time = m->interaction[at].time_ns;
-    int64_t from = run_start(f, actor, time), to = run_end(f, actor, time);
+    const uint32_t actor = m->interaction[at].actor;
+    const struct weft_run run = run_of(f, actor, m->interaction[at].time_ns);
     uint32_t first = at > NEAR ? at - NEAR : 0;
     uint32_t last = m->interactions - at > NEAR ? at + NEAR : m->interactions;
     for (uint32_t i = first; i < last; i++) {
         const struct weft_interaction *x = &m->interaction[i];
         bool by_p = x->actor == p;
-        if (x->kind != WEFT_RESOLVES || (x->actor != actor && !by_p) || x->time_ns < from ||
-            x->time_ns > to)
+        if (x->kind != WEFT_RESOLVES || (x->actor != actor && !by_p) || x->time_ns < run.start_ns ||
+            x->time_ns > run.end_ns)
             continue;
         uint32_t q = weft_model_final(m, (uint32_t)x->other);
         if (is_reported_by(f, p, q, by_p, i > at))
@@ -273,34 +260,23 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
     return false;
 }
 
-/* Returns true if a promise creates another one between two times; if a promise is given that is
- * not 0: one of that family. */
-static bool creates_one(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
-                        int64_t to)
-{
-    const struct weft_history *h = f->h;
-    uint32_t low = weft_history_child_from(h, creator, from), end = h->children_first[creator + 1];
-    for (uint32_t n = 0; low < end && n < NEAR; low++, n++) {
-        uint32_t child = h->children[low];
-        if (f->m->promise[child].start_ns > to)
-            break;
-        if (family == 0 || f->s->families->of[child] == family)
-            return true;
-    }
-    return false;
-}
-
-/* Returns true if its creator reacts in the run in which it failed: it creates something, or gets a
- * label. */
+/* Returns true if its creator reacts in the run in which it failed: it creates something (if it is
+ * the event loop: of the same sort), or gets a label. */
 static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
-    uint32_t creator = f->m->promise[p].creator;
-    int64_t end = run_end(f, actor, time);
-    end = end - time > ANSWER_NS ? time + ANSWER_NS : end;
-    return creates_one(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1,
-                       end) ||
-           (creator == actor && creator != WEFT_ROOT &&
-            analyse_is_labelled(f->m, creator, time, end, NEAR));
+    const struct weft_history *h = f->h;
+    const uint32_t creator = f->m->promise[p].creator, *of = f->s->families->of;
+    const int64_t end =
+        analyse_earlier(run_of(f, actor, time).end_ns, analyse_sum(time, ANSWER_NS));
+    const uint32_t first = weft_history_child_from(h, creator, time + 1);
+    for (uint32_t i = first; i < h->children_first[creator + 1] && i - first < NEAR; i++) {
+        if (f->m->promise[h->children[i]].start_ns > end)
+            break;
+        if (creator != WEFT_ROOT || of[h->children[i]] == of[p])
+            return true;
+    }
+    return creator == actor && creator != WEFT_ROOT &&
+           analyse_is_labelled(f->m, creator, time, end, NEAR);
 }
 
 /* Returns true if the creator still waits for another one of the same sort: it may look at this one
@@ -349,7 +325,7 @@ static bool is_own_master(const struct finder *f, uint32_t p)
 static bool is_program(const struct finder *f, uint32_t p)
 {
     return f->m->promise[p].creator == WEFT_ROOT && p == 1 &&
-           f->h->children_first[p + 1] > f->h->children_first[p];
+           analyse_count(f->h->children_first, p) > 0;
 }
 
 /* Returns true if its reason begins with one of these, followed by a colon or nothing, as runtimes
@@ -400,10 +376,8 @@ static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked
 
 static void add_failure(struct finder *f, uint32_t p, enum looked looked)
 {
-    struct failure x = {.promise = p,
-                        .family = f->s->families->of[p],
-                        .reason = weft_model_reason(f->m, p),
-                        .origin = WEFT_NONE};
+    struct failure x = {
+        .promise = p, .family = f->s->families->of[p], .reason = weft_model_reason(f->m, p)};
     analyse_judge(&x.verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
     analyse_append(f->s, &f->failure, &f->failures, &f->room, &x, sizeof x);
 }
@@ -422,8 +396,6 @@ static void collect_failures(struct finder *f)
         else
             add_failure(f, p, looked);
     }
-    for (uint32_t i = 0; i < f->failures; i++)
-        f->failure[i].origin = f->origin[f->failure[i].promise];
 }
 
 /* Sorts by family and reason together; within them, the most certain and earliest first. */
@@ -439,7 +411,7 @@ static int by_family_and_reason(const void *a, const void *b)
 static void say_failure(struct finder *f, const struct failure *x, uint32_t count)
 {
     const uint32_t wait = f->stranded[x->promise];
-    const struct weft_wait *w = wait == WEFT_NONE ? NULL : &f->h->wait[wait];
+    const struct weft_wait *w = wait ? &f->h->wait[wait - 1] : NULL;
     analyse_say(f->s, SAY_SWALLOWED, PROMISE(promise, x->promise),
                 PROMISE(stranded, w ? w->reader : WEFT_NONE),
                 PROMISE(source, w ? w->source : WEFT_NONE));
@@ -450,18 +422,18 @@ static void say_failure(struct finder *f, const struct failure *x, uint32_t coun
 static void prove_failure(struct finder *f, const struct failure *x)
 {
     const struct weft_model *m = f->m;
-    uint32_t p = x->promise, wait = f->stranded[p];
+    const uint32_t p = x->promise, origin = f->origin[p];
+    const uint32_t from = origin == WEFT_ROOT ? WEFT_NONE : f->h->resolution[origin];
     const struct weft_promise *q = &m->promise[p];
     if (q->created)
         analyse_show_created(f->s, p);
-    uint32_t from = x->origin == WEFT_NONE ? WEFT_NONE : f->h->resolution[x->origin];
     if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
-        analyse_show(f->s, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, x->origin,
+        analyse_show(f->s, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, origin,
                      m->interaction[from].actor);
     analyse_show(f->s, q->end_ns, WEFT_EVIDENCE_FAILED, p, analyse_resolver(f->h, p));
-    if (wait == WEFT_NONE)
+    if (!f->stranded[p])
         return;
-    const struct weft_wait *w = &f->h->wait[wait];
+    const struct weft_wait *w = &f->h->wait[f->stranded[p] - 1];
     analyse_show_waits_still(f->s, w);
     analyse_affects(f->s, w->reader);
     analyse_affects(f->s, w->source);
@@ -469,13 +441,10 @@ static void prove_failure(struct finder *f, const struct failure *x)
 
 static void report_failure(struct finder *f, const struct failure *x, uint32_t count)
 {
-    int64_t time = f->m->promise[x->promise].end_ns, end = time, cost = 0;
-    if (f->stranded[x->promise] != WEFT_NONE) {
-        end = f->m->end_ns;
-        cost = end > time ? end - time : 0;
-    }
+    const int64_t time = f->m->promise[x->promise].end_ns;
+    const int64_t end = f->stranded[x->promise] ? f->m->end_ns : time;
     if (!analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict, x->promise, time,
-                             end, cost))
+                             end, analyse_later(end - time, 0)))
         return;
     say_failure(f, x, count);
     f->s->finding->count = count;
@@ -497,7 +466,7 @@ static void report_failures(struct finder *f)
             if (y->verdict.confidence != x->verdict.confidence)
                 continue;
             count++;
-            if (f->stranded[worst->promise] == WEFT_NONE && f->stranded[y->promise] != WEFT_NONE)
+            if (!f->stranded[worst->promise] && f->stranded[y->promise])
                 worst = y;
         }
         report_failure(f, worst, count);
@@ -513,10 +482,7 @@ void analyse_find_failures(struct analyse_search *s)
     f.origin = analyse_take(s, f.m->promises, sizeof *f.origin);
     f.stranded = analyse_take(s, f.m->promises, sizeof *f.stranded);
     if (!s->failed) {
-        memset(f.origin, 0xff, f.m->promises * sizeof *f.origin);
-        memset(f.stranded, 0xff, f.m->promises * sizeof *f.stranded);
         record_reads(&f);
-        record_missed(&f);
         record_stranded(&f);
         collect_failures(&f);
         report_failures(&f);

@@ -134,6 +134,43 @@ static inline bool analyse_is_served(const struct weft_wait *w)
     return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
 }
 
+/* How many items belong to one promise (stream …) in a list as for analyse_each. */
+static inline uint32_t analyse_count(const uint32_t *first, uint32_t of)
+{
+    return first[of + 1] - first[of];
+}
+
+/* When a promise ended; if it is pending, the end of the trace. */
+static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t promise)
+{
+    const int64_t end = weft_history_ended_ns(h, promise);
+    return end < h->m->end_ns ? end : h->m->end_ns;
+}
+
+static inline int64_t analyse_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline int64_t analyse_later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* How long two periods overlap. */
+static inline int64_t analyse_overlap(int64_t from_ns, int64_t to_ns, int64_t since_ns,
+                                      int64_t until_ns)
+{
+    const int64_t ns = analyse_earlier(to_ns, until_ns) - analyse_later(from_ns, since_ns);
+    return ns > 0 ? ns : 0;
+}
+
+/* The only loop among the streams; WEFT_NONE: there is none, or more than one. */
+uint32_t analyse_only_loop(const struct weft_history *h);
+
+/* In which of so many equal parts of a period a time is; 0 if it is earlier. */
+unsigned analyse_part(int64_t time_ns, int64_t from_ns, int64_t to_ns, unsigned parts);
+
 /* Sorts the values. Returns the median, the upper of two middle ones; 0 if there are none. */
 int64_t analyse_median(int64_t *value, uint32_t count);
 

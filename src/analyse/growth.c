@@ -117,7 +117,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
 
 static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
 {
-    if (f->sorts.first[family + 1] - f->sorts.first[family] < LEAST)
+    if (analyse_count(f->sorts.first, family) < LEAST)
         return false;
     measure_growth(f, family, g);
     if (g->last_ns - g->first_ns < LEAST_SPAN_NS || g->ended < g->count / ENDED ||

@@ -104,7 +104,7 @@ static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang
     for (uint32_t i = gr->first; i < gr->first + gr->count; i++) {
         uint32_t p = g->order[i];
         bool is_call = strcmp(weft_model_type(m, p), "call") == 0;
-        if (g->in_first[p + 1] - g->in_first[p] > 1 || (p != gr->node && p != first && !is_call))
+        if (analyse_count(g->in_first, p) > 1 || (p != gr->node && p != first && !is_call))
             return false;
     }
     return true;
@@ -425,7 +425,7 @@ static bool measure_hang(const struct analyse_graph *g, uint32_t group, struct a
                                .kind = gr->members || gr->closed ? WEFT_FINDING_DEADLOCK
                                        : gr->lost                ? WEFT_FINDING_LOST_WAKEUP
                                        : gr->count == 1 && gr->first_under == WEFT_NONE &&
-                                               g->in_first[gr->node] == g->in_first[gr->node + 1]
+                                               analyse_count(g->in_first, gr->node) == 0
                                            ? WEFT_FINDING_NEVER_RESOLVED
                                            : WEFT_FINDING_HANG_ROOT,
                                .family = g->s->families->of[gr->node],

@@ -350,7 +350,7 @@ void analyse_find_herds(struct analyse_search *s)
     f.herd = analyse_take(s, s->families->count, sizeof *f.herd);
     f.length = analyse_take(s, s->h->waits, sizeof *f.length);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
-        uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
+        uint32_t waits = analyse_count(f.h->waits_for_first, p);
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)
             find_herds_of(&f, p);
     }

@@ -15,8 +15,6 @@
 #include "analyse/types.h"
 
 enum {
-    STEPS = 4,             /* steps in the histogram of lifetimes between two powers of two */
-    LENGTHS = 64 * STEPS,  /* size of the histogram */
     BUCKETS = 64,          /* periods for which pending promises are counted */
     KEPT = 2,              /* of one creator */
     OUTLIVED_BY = 5,       /* younger ones that have ended */
@@ -34,6 +32,7 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
+    int64_t *length;            /* of those that ended, for finding out what is usual */
     uint32_t *pending;          /* by family: how many are pending at the end and count */
     struct analyse_lists sorts; /* promises by family, for families with enough of them */
     struct {
@@ -83,7 +82,7 @@ static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t 
         if (w->end != WEFT_WAIT_OPEN)
             continue;
         if (!f->m->promise[source].background ||
-            h->waits_for_first[source + 1] - h->waits_for_first[source] < f->s->o->leak_count)
+            analyse_count(h->waits_for_first, source) < f->s->o->leak_count)
             return SOMETHING;
         any = true;
     }
@@ -208,47 +207,20 @@ static enum state state_of(const struct finder *f, uint32_t p)
 
 /* ---- One family ---- */
 
-/* The place of a length in the histogram: a power of two, and STEPS steps up to the next one. */
-static unsigned length_place(int64_t ns)
-{
-    uint64_t x = ns > 0 ? (uint64_t)ns : 0;
-    if (x < STEPS)
-        return (unsigned)x;
-    unsigned power = 63 - (unsigned)__builtin_clzll(x);
-    return power * STEPS + (unsigned)(x >> (power - 2) & (STEPS - 1));
-}
-
-/* The longest length at that place. */
-static int64_t length_limit(unsigned place)
-{
-    unsigned power = place / STEPS;
-    if (place < 2 * STEPS)
-        return 2 * STEPS;
-    return power >= 62 ? INT64_MAX / 4 : (int64_t)(STEPS + place % STEPS + 1) << (power - 2);
-}
-
 static void find_usual(const struct finder *f, struct sort *k)
 {
-    uint32_t at[LENGTHS] = {0}, lengths = 0;
+    uint32_t lengths = 0;
     analyse_each(i, f->sorts.first, k->family) {
-        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
-        k->ended += p->outcome != WEFT_PENDING;
-        k->reused |=
-            f->h->notified_first[f->sorts.item[i] + 1] > f->h->notified_first[f->sorts.item[i]];
-        if (p->outcome == WEFT_PENDING || !p->created)
-            continue;
-        at[length_place(p->end_ns - p->start_ns)]++;
-        lengths++;
+        const uint32_t p = f->sorts.item[i];
+        const struct weft_promise *q = &f->m->promise[p];
+        k->ended += q->outcome != WEFT_PENDING;
+        k->reused |= analyse_count(f->h->notified_first, p) > 0;
+        if (q->outcome != WEFT_PENDING && q->created)
+            f->length[lengths++] = analyse_later(q->end_ns - q->start_ns, 0);
     }
-    k->total = f->sorts.first[k->family + 1] - f->sorts.first[k->family];
-    uint32_t above = 0;
-    for (unsigned i = LENGTHS; i-- > 0 && lengths;) {
-        above += at[i];
-        if (above > lengths / 100) { /* all but one in a hundred are not longer */
-            k->usual_ns = length_limit(i);
-            break;
-        }
-    }
+    k->total = analyse_count(f->sorts.first, k->family);
+    analyse_median(f->length, lengths); /* sorts them */
+    k->usual_ns = lengths ? f->length[lengths - 1 - lengths / 100] : 0;
 }
 
 /* How many of the pending promises each creator has. */
@@ -270,7 +242,7 @@ static void add_one(const struct finder *f, struct sort *k, uint32_t p, uint32_t
 {
     const struct weft_promise *q = &f->m->promise[p];
     enum state state = state_of(f, p);
-    bool old = f->m->end_ns - q->start_ns > 2 * k->usual_ns;
+    bool old = (f->m->end_ns - q->start_ns) / 2 > k->usual_ns;
     bool outlived = k->ended && old && younger_ended >= OUTLIVED_BY;
     if (state == WAITING || state == ALIVE)
         return;
@@ -309,14 +281,6 @@ static void add_all(struct finder *f, struct sort *k)
     }
 }
 
-static unsigned bucket_of(int64_t time, int64_t span)
-{
-    if (time <= 0 || span <= 0)
-        return 0;
-    double at = (double)time / (double)span * BUCKETS;
-    return at >= BUCKETS ? BUCKETS - 1 : (unsigned)at;
-}
-
 /* Returns true if the number of pending ones rises throughout the last half of the time in which
  * they are created, to much more than was usual in the first half. */
 static bool keeps_growing(const struct finder *f, const struct sort *k)
@@ -328,9 +292,9 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
             continue;
-        pending[bucket_of(p->start_ns, span)]++;
+        pending[analyse_part(p->start_ns, 0, span, BUCKETS)]++;
         if (p->outcome != WEFT_PENDING && p->end_ns <= span)
-            pending[bucket_of(p->end_ns, span)]--;
+            pending[analyse_part(p->end_ns, 0, span, BUCKETS)]--;
     }
     for (unsigned i = 0; i < BUCKETS; i++) {
         sum += pending[i];
@@ -339,7 +303,7 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
     for (unsigned q = BUCKETS / 2; q < BUCKETS; q += QUARTER) {
         int64_t least = pending[q];
         for (unsigned i = q; i < q + QUARTER; i++)
-            least = pending[i] < least ? pending[i] : least;
+            least = analyse_earlier(pending[i], least);
         if (least < low || (least == low && flat++ >= (k->ended ? 0 : 1)))
             return false;
         low = least;
@@ -351,7 +315,7 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
 static void count_made(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++)
-        f->made[bucket_of(f->m->promise[p].start_ns, f->m->end_ns)]++;
+        f->made[analyse_part(f->m->promise[p].start_ns, 0, f->m->end_ns, BUCKETS)]++;
 }
 
 /* Returns true if it looks like a pool that has grown until it was large enough: at least as much
@@ -360,11 +324,12 @@ static bool is_full(const struct finder *f, const struct sort *k)
 {
     int64_t span = f->m->end_ns;
     uint64_t own[BUCKETS] = {0}, during = 0, after = 0;
-    unsigned first = bucket_of(k->first_ns, span), last = bucket_of(k->last_ns, span);
+    unsigned first = analyse_part(k->first_ns, 0, span, BUCKETS),
+             last = analyse_part(k->last_ns, 0, span, BUCKETS);
     if (span - k->last_ns < (k->last_ns - k->first_ns) / 2)
         return false;
     analyse_each(i, f->sorts.first, k->family)
-        own[bucket_of(f->m->promise[f->sorts.item[i]].start_ns, span)]++;
+        own[analyse_part(f->m->promise[f->sorts.item[i]].start_ns, 0, span, BUCKETS)]++;
     for (unsigned i = first; i < BUCKETS; i++)
         *(i <= last ? &during : &after) += f->made[i] - own[i];
     return after >= f->s->o->leak_count && after >= during / 2;
@@ -474,6 +439,7 @@ void analyse_find_leaks(struct analyse_search *s)
     f.sorts =
         analyse_lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of_many, &f);
     f.creator = analyse_take(s, s->m->promises, sizeof *f.creator);
+    f.length = analyse_take(s, s->m->promises, sizeof *f.length);
     if (!s->failed)
         count_made(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)

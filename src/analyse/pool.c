@@ -2,7 +2,7 @@
 /* Exhausted pools: all permits of something are held, nobody gives one back for much longer than
  * usual, and others queue for one. This uses what the program says about holds; docs/diagnoses.md
  * explains how this differs from a hang. */
-#include "analyse/judge.h"
+#include "analyse/graph.h"
 
 #define STALL_NS INT64_C(100000000) /* nobody gives one back for this long */
 
@@ -83,20 +83,29 @@ static void advance_clock(struct clock *c, int64_t to_ns)
     c->now_ns = to_ns;
 }
 
+/* How many are held after hold i has begun; *ended: how many have ended by then, in order of time. */
+static uint32_t held_after(const struct finder *f, uint32_t i, uint32_t held, uint32_t *ended)
+{
+    for (; *ended < f->ends && f->end[*ended] <= f->begin[i]; ++*ended)
+        held -= held > 0;
+    return held + 1;
+}
+
 /* In order of time: beginnings at which all are held, up to the next end. */
 static void find_stalls(struct finder *f)
 {
     struct clock begun = {.list = f->wait_from, .count = f->waits};
     struct clock over = {.list = f->wait_until, .count = f->waits};
-    uint32_t held = 0, ended = 0;
-    for (uint32_t i = 0; i < f->begins; i++) {
-        for (; ended < f->ends && f->end[ended] <= f->begin[i]; ended++)
-            held -= held > 0;
-        if (++held < f->capacity)
-            continue;
+    f->capacity = 0;
+    for (uint32_t i = 0, held = 0, ended = 0; i < f->begins; i++) {
+        held = held_after(f, i, held, &ended);
+        f->capacity = held > f->capacity ? held : f->capacity;
+    }
+    for (uint32_t i = 0, held = 0, ended = 0; i < f->begins; i++) {
+        held = held_after(f, i, held, &ended);
         struct stall x = {.from_ns = f->begin[i],
                           .to_ns = ended < f->ends ? f->end[ended] : f->m->end_ns};
-        if (x.to_ns - x.from_ns < STALL_NS)
+        if (held < f->capacity || x.to_ns - x.from_ns < STALL_NS)
             continue;
         advance_clock(&begun, x.from_ns + 1); /* whoever got the last one does not wait any more */
         advance_clock(&over, x.from_ns + 1);
@@ -112,17 +121,6 @@ static void find_stalls(struct finder *f)
         if (x.waited_ns > f->worst.waited_ns)
             f->worst = x;
     }
-}
-
-static uint32_t capacity_of(const struct finder *f)
-{
-    uint32_t held = 0, most = 0, ended = 0;
-    for (uint32_t i = 0; i < f->begins; i++) {
-        for (; ended < f->ends && f->end[ended] <= f->begin[i]; ended++)
-            held -= held > 0;
-        most = ++held > most ? held : most;
-    }
-    return most;
 }
 
 /* How long one is usually held: the median of those that were given back before the stall, or after
@@ -163,7 +161,7 @@ static int64_t ran_ns(const struct finder *f, const struct weft_hold *x)
     for (uint32_t i = weft_history_run_from(h, x->holder, k->from_ns);
          i < h->runs_of_first[x->holder + 1] && f->m->run[h->runs_of[i]].start_ns < k->to_ns; i++) {
         const struct weft_run *r = &f->m->run[h->runs_of[i]];
-        sum += (r->end_ns < k->to_ns ? r->end_ns : k->to_ns) - r->start_ns;
+        sum += analyse_earlier(r->end_ns, k->to_ns) - r->start_ns;
     }
     return sum;
 }
@@ -241,14 +239,10 @@ static uint64_t signs_of_pool(const struct finder *f)
 {
     const struct weft_history *h = f->h;
     const struct stall *x = &f->worst;
-    bool passed = false, gone = false;
-    analyse_each(i, h->holds_for_first, f->resource) {
-        const struct weft_hold *k = hold_at(f, i);
-        passed |= k->holder == WEFT_NONE ||
-                  (k->released_by != WEFT_NONE &&
-                   weft_model_final(f->m, k->released_by) != weft_model_final(f->m, k->holder));
-        gone |= holds_it(f, k) && is_gone(f, k);
-    }
+    const bool passed = analyse_is_passed(h, f->resource);
+    bool gone = false;
+    analyse_each(i, h->holds_for_first, f->resource)
+        gone |= holds_it(f, hold_at(f, i)) && is_gone(f, hold_at(f, i));
     return analyse_signs(f->s, f->resource) | (gone && !passed ? ANALYSE_P_GONE : 0) |
            (passed ? ANALYSE_P_PASSED : 0) | (f->first ? ANALYSE_P_FIRST : 0) |
            (f->capacity == 1 ? ANALYSE_P_LOCK : 0) | (x->waiters < 2 ? ANALYSE_P_ALONE : 0) |
@@ -270,8 +264,8 @@ static void make_pool_room(struct finder *f)
 {
     uint32_t holds = 0, waits = 0;
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        const uint32_t k = f->h->holds_for_first[p + 1] - f->h->holds_for_first[p];
-        const uint32_t w = f->h->waits_for_first[p + 1] - f->h->waits_for_first[p];
+        const uint32_t k = analyse_count(f->h->holds_for_first, p);
+        const uint32_t w = analyse_count(f->h->waits_for_first, p);
         holds = k > holds ? k : holds;
         waits = k && w > waits ? w : waits;
     }
@@ -288,15 +282,13 @@ void analyse_find_pools(struct analyse_search *s)
         return;
     make_pool_room(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
-        if (f.h->holds_for_first[p] == f.h->holds_for_first[p + 1] ||
-            f.h->waits_for_first[p] == f.h->waits_for_first[p + 1] ||
-            f.m->promise[p].becomes != WEFT_NONE)
+        if (analyse_count(f.h->holds_for_first, p) == 0 ||
+            analyse_count(f.h->waits_for_first, p) == 0 || f.m->promise[p].becomes != WEFT_NONE)
             continue;
         f.resource = p;
         f.worst = (struct stall){0};
         f.stalls = 0;
         gather_holds_and_waits(&f);
-        f.capacity = capacity_of(&f);
         find_stalls(&f);
         if (f.stalls == 0)
             continue;

@@ -149,7 +149,7 @@ void analyse_find_retries(struct analyse_search *s)
     for (uint32_t i = 0; i < families && !s->failed; i++)
         f.open[i].creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
-        if (f.made.first[c + 1] - f.made.first[c] >= s->o->retries)
+        if (analyse_count(f.made.first, c) >= s->o->retries)
             analyse_each(i, f.made.first, c)
                 add_attempt(&f, c, f.made.item[i]);
     for (uint32_t i = 1; i < families && !s->failed; i++) {

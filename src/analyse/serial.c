@@ -250,7 +250,7 @@ static bool is_sent_off(const struct finder *f, uint32_t reader, const struct ch
     uint32_t p = reader;
     if (f->s->families->of[wait_at(f, h->waits_of_first[reader])->source] != c->family)
         return false;
-    for (unsigned i = 0; i < RUNS && h->waits_for_first[p + 1] > h->waits_for_first[p]; i++) {
+    for (unsigned i = 0; i < RUNS && analyse_count(h->waits_for_first, p) > 0; i++) {
         const uint32_t by = h->wait[h->waits_for[h->waits_for_first[p]]].reader;
         if (by == WEFT_ROOT)
             return false;
@@ -265,8 +265,8 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
 {
     const struct weft_history *h = f->h;
     uint32_t source = wait_at(f, c->first)->source;
-    bool works = h->children_first[source + 1] > h->children_first[source] ||
-                 h->waits_of_first[source + 1] > h->waits_of_first[source];
+    bool works = analyse_count(h->children_first, source) > 0 ||
+                 analyse_count(h->waits_of_first, source) > 0;
     reader = weft_model_final(f->m, reader);
     const uint32_t first = f->first[reader];
     if (works && is_sent_off(f, reader, c))
@@ -288,10 +288,9 @@ static bool is_alike(const struct finder *f, const struct chain *c)
         const struct weft_wait *w = wait_at(f, i);
         const uint32_t p = w->source, by = resolver_of(f, w, &run);
         if (analyse_is_served(w) &&
-            (weft_model_name(f->m, p) != name || h->children_first[p + 1] > h->children_first[p] ||
-             h->waits_of_first[p + 1] > h->waits_of_first[p] ||
-             h->runs_of_first[p + 1] > h->runs_of_first[p] || by == w->reader ||
-             f->m->promise[by].start_ns > f->m->promise[p].start_ns))
+            (weft_model_name(f->m, p) != name || analyse_count(h->children_first, p) > 0 ||
+             analyse_count(h->waits_of_first, p) > 0 || analyse_count(h->runs_of_first, p) > 0 ||
+             by == w->reader || f->m->promise[by].start_ns > f->m->promise[p].start_ns))
             return false;
     }
     return true;
@@ -420,7 +419,7 @@ static bool are_sleeps(const struct finder *f, const struct chain *c)
         const uint32_t p = weft_model_final(f->m, w->source);
         if (!analyse_is_served(w))
             continue;
-        const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
+        const bool itself = analyse_count(f->h->waits_of_first, p) == 0;
         asleep += itself && analyse_is_sleep(f->s, p);
         within += !itself && waits_only_for_sleeps(f, p);
         again += sleeps_again(f, p);

@@ -3,9 +3,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/sentence.h"
+#include "analyse/finding.h"
 #include "base/array.h"
-#include "base/order.h"
 
 #define LEAST_NS INT64_C(10000000) /* anything shorter is not slow */
 
@@ -52,21 +51,6 @@ struct finder {
     uint32_t spans, span_room;
     bool failed;
 };
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static int64_t sum_capped(int64_t a, int64_t b)
-{
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
 
 /* ---- Sorts that matter ---- */
 
@@ -160,7 +144,7 @@ static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
 
 static bool is_held(const struct finder *f, uint32_t promise)
 {
-    return f->h->holds_for_first[promise] < f->h->holds_for_first[promise + 1];
+    return analyse_count(f->h->holds_for_first, promise) > 0;
 }
 
 /* A period in which a promise waits. */
@@ -208,8 +192,9 @@ static void find_held(struct finder *f, uint32_t promise)
             const struct weft_wait *w = &h->wait[h->waits_of[i]];
             if (w->from_ns >= at.to_ns)
                 break;
-            int64_t from = later(w->from_ns, at.from_ns), to = weft_history_there_ns(h, w, NULL);
-            to = earlier(earlier(to, w->until_ns), at.to_ns);
+            int64_t from = analyse_later(w->from_ns, at.from_ns),
+                    to = weft_history_there_ns(h, w, NULL);
+            to = analyse_earlier(analyse_earlier(to, w->until_ns), at.to_ns);
             uint32_t final = weft_model_final(f->m, w->source);
             if (from < to && is_held(f, final))
                 add_span(f, (struct span){from, to, final});
@@ -238,7 +223,7 @@ static void join_spans(struct finder *f, uint32_t first)
         if (x.resource != into->resource || x.from_ns > into->to_ns)
             f->span[++kept] = x;
         else
-            into->to_ns = later(into->to_ns, x.to_ns);
+            into->to_ns = analyse_later(into->to_ns, x.to_ns);
     }
     f->spans = kept + 1;
 }
@@ -253,7 +238,7 @@ static void add_sum(const struct finder *f, struct sum *sum, uint32_t *sums, uin
         return;
     if (i == *sums)
         sum[(*sums)++] = (struct sum){0, family, promise};
-    sum[i].total_ns = sum_capped(sum[i].total_ns, ns);
+    sum[i].total_ns = analyse_sum(sum[i].total_ns, ns);
 }
 
 static struct sum largest_sum(const struct sum *sum, uint32_t sums)
@@ -275,7 +260,8 @@ static void add_holders(const struct finder *f, const struct span *s, struct sum
     WEFT_SEEK(low, high, f->m->hold[h->holds_for[middle]].from_ns < s->to_ns);
     for (uint32_t n = 0; n < HOLDS && low > first; n++) {
         const struct weft_hold *x = &f->m->hold[h->holds_for[--low]];
-        int64_t from = later(x->from_ns, s->from_ns), to = earlier(x->to_ns, s->to_ns);
+        int64_t from = analyse_later(x->from_ns, s->from_ns),
+                to = analyse_earlier(x->to_ns, s->to_ns);
         if (x->holder != WEFT_NONE && from < to)
             add_sum(f, sum, sums, weft_model_final(f->m, x->holder), to - from);
     }
@@ -302,7 +288,7 @@ static bool find_lock(struct finder *f, struct weft_slow_sort *out)
         if (f->families.of[f->span[i].resource] == lock.family)
             add_holders(f, &f->span[i], sum, &sums);
     holder = largest_sum(sum, sums);
-    lock.total_ns = earlier(lock.total_ns, out->total_ns);
+    lock.total_ns = analyse_earlier(lock.total_ns, out->total_ns);
     out->cause = (struct weft_slow_cause){
         .lock = true,
         .share = {.kind = WEFT_STEP_UNKNOWN,
@@ -328,7 +314,7 @@ static bool find_share(const struct weft_crowd *c, struct weft_slow_sort *out)
                (most->kind != WEFT_STEP_OUTSIDE ||
                 (most->family != out->family && most->promise != WEFT_ROOT));
     for (uint32_t i = 0; i < c->shares; i++)
-        total[c->share[i].kind] = sum_capped(total[c->share[i].kind], c->share[i].total_ns);
+        total[c->share[i].kind] = analyse_sum(total[c->share[i].kind], c->share[i].total_ns);
     for (unsigned k = 0; k < WEFT_STEP_KINDS; k++)
         if (weft_step_is_behind(k) && total[k] >= out->total_ns - total[k]) {
             out->cause.share = (struct weft_crowd_share){

@@ -80,8 +80,7 @@ static uint64_t useful_children(const struct analyse_spins *k, const struct anal
         if (m->promise[c].start_ns > x->last_ns)
             break;
         uint32_t by = analyse_spin_waker(h, c, x->last_ns);
-        useful += h->runs_of_first[c] < h->runs_of_first[c + 1] ||
-                  analyse_spin_serves(k, c, x->promise) ||
+        useful += analyse_count(h->runs_of_first, c) > 0 || analyse_spin_serves(k, c, x->promise) ||
                   (by != WEFT_NONE && by != WEFT_ROOT && by != x->promise);
     }
     return useful;

@@ -111,14 +111,13 @@ static bool is_shareable(const struct finder *f, uint32_t p)
     for (uint32_t i = h->waits_of_first[p], n = 0; i < h->waits_of_first[p + 1]; i++, n++)
         if (n == LOOKED_AT || !analyse_is_of(f->m, h->wait[h->waits_of[i]].source, p, DEEP))
             return false;
-    return h->holds_of_first[p] == h->holds_of_first[p + 1];
+    return analyse_count(h->holds_of_first, p) == 0;
 }
 
 static bool does_work(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
-    return h->runs_of_first[p] < h->runs_of_first[p + 1] ||
-           h->children_first[p] < h->children_first[p + 1];
+    return analyse_count(h->runs_of_first, p) > 0 || analyse_count(h->children_first, p) > 0;
 }
 
 /* Returns true if another promise ends it, and in the same run the one before it. */
@@ -182,7 +181,7 @@ static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
 {
     const int64_t end = weft_history_ended_ns(f->h, p);
     return end != INT64_MAX && end - f->m->promise[p].start_ns <= least_ns / QUICK &&
-           f->h->waits_of_first[p] == f->h->waits_of_first[p + 1];
+           analyse_count(f->h->waits_of_first, p) == 0;
 }
 
 /* Returns true if later ones have it at once, or do not make it. If creators with the same label

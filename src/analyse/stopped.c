@@ -27,10 +27,11 @@ struct finder {
     struct round *round; /* of the current promise */
     int64_t *gap;        /* … from one to the next */
     uint32_t rounds, room;
-    uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
-    uint32_t *waiting, *still; /* … those that wait at the end, and pending ones that do not */
-    uint32_t *ended;
-    uint32_t *newest;
+    struct sort {
+        uint32_t awaited;        /* promises that somebody waits for at the end */
+        uint32_t waiting, still; /* … those that wait at the end, and pending ones that do not */
+        uint32_t ended, newest;
+    } * sort; /* by family */
 };
 
 struct stop {
@@ -74,7 +75,7 @@ static void find_rounds(struct finder *f, uint32_t p)
         if (analyse_is_served(w))
             add_round(f, (struct round){w->from_ns, w->until_ns, w->source});
     }
-    if (h->waits_of_first[p + 1] > h->waits_of_first[p])
+    if (analyse_count(h->waits_of_first, p) > 0)
         return;
     analyse_each(i, h->runs_of_first, p) {
         const uint32_t source = analyse_run_read(h, h->runs_of[i]);
@@ -157,7 +158,7 @@ static bool is_needed(const struct finder *f, uint32_t p)
     for (uint32_t i = f->m->promise[p].first_interaction; i != WEFT_NONE;
          i = f->m->interaction[i].next) {
         const struct weft_interaction *a = &f->m->interaction[i];
-        if (a->kind == WEFT_RESOLVES && f->awaited[f->s->families->of[a->other]])
+        if (a->kind == WEFT_RESOLVES && f->sort[f->s->families->of[a->other]].awaited)
             return true;
     }
     return false;
@@ -179,18 +180,16 @@ static bool comes_later(const struct finder *f, const struct stop *x)
 
 static uint64_t signs_of_stop(const struct finder *f, const struct stop *x)
 {
-    uint32_t p = x->promise, family = f->s->families->of[p];
-    uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
-    enum weft_outcome outcome = f->m->promise[source].outcome;
-    uint64_t signs = analyse_signs(f->s, p);
-    signs |= is_clocked(f) ? ANALYSE_A_TIMER : 0;
-    signs |= f->m->promise[p].background ? ANALYSE_A_BACKGROUND : 0;
-    signs |= comes_later(f, x) ? ANALYSE_A_LATER : 0;
-    signs |= is_needed(f, p) ? ANALYSE_A_NEEDED : 0;
-    signs |= f->waiting[family] >= LIKE && f->still[family] == 1 ? ANALYSE_A_ALONE : 0;
-    signs |= f->ended[family] >= LIKE ? ANALYSE_A_ENDS : 0;
-    signs |= outcome == WEFT_FAILED || outcome == WEFT_CANCELLED ? ANALYSE_A_FAILED : 0;
-    return signs;
+    const uint32_t p = x->promise;
+    const struct sort *k = &f->sort[f->s->families->of[p]];
+    const uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
+    const enum weft_outcome outcome = f->m->promise[source].outcome;
+    return analyse_signs(f->s, p) | (is_clocked(f) ? ANALYSE_A_TIMER : 0) |
+           (f->m->promise[p].background ? ANALYSE_A_BACKGROUND : 0) |
+           (comes_later(f, x) ? ANALYSE_A_LATER : 0) | (is_needed(f, p) ? ANALYSE_A_NEEDED : 0) |
+           (k->waiting >= LIKE && k->still == 1 ? ANALYSE_A_ALONE : 0) |
+           (k->ended >= LIKE ? ANALYSE_A_ENDS : 0) |
+           (outcome == WEFT_FAILED || outcome == WEFT_CANCELLED ? ANALYSE_A_FAILED : 0);
 }
 
 /* ---- Findings ---- */
@@ -238,14 +237,12 @@ static void find_stop(struct finder *f, uint32_t p)
 /* How long each was set for, up to the last one. */
 static void follow_line(struct finder *f, uint32_t last)
 {
-    uint32_t line[LINE], n = 0;
+    uint32_t line[LINE], n = analyse_timer_line(f->s, last, line, LINE);
     f->rounds = 0;
-    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = analyse_set_by(f->s, p))
-        line[n++] = p;
-    for (uint32_t i = n >= TIMES ? n : 0; i-- > 0;) {
-        const uint32_t p = line[i], first = f->h->runs_of_first[p];
-        add_round(f, (struct round){f->m->promise[p].start_ns,
-                                    f->m->run[f->h->runs_of[first]].start_ns, p});
+    for (uint32_t i = 0; i < n && n >= TIMES; i++) {
+        const uint32_t first = f->h->runs_of_first[line[i]];
+        add_round(f, (struct round){f->m->promise[line[i]].start_ns,
+                                    f->m->run[f->h->runs_of[first]].start_ns, line[i]});
     }
 }
 
@@ -275,7 +272,7 @@ static void find_stopped_timers(struct finder *f, uint32_t p)
     struct stop x = {.promise = p};
     const enum weft_outcome outcome = f->m->promise[p].outcome;
     if ((outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED) ||
-        f->h->runs_of_first[p + 1] == f->h->runs_of_first[p])
+        analyse_count(f->h->runs_of_first, p) == 0)
         return;
     follow_line(f, p);
     if (f->rounds < TIMES)
@@ -293,35 +290,28 @@ static void count_sorts(struct finder *f)
     const uint32_t *of = f->s->families->of;
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
-        f->awaited[of[w->source]] += w->end == WEFT_WAIT_OPEN;
+        f->sort[of[w->source]].awaited += w->end == WEFT_WAIT_OPEN;
     }
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        const uint32_t newest = f->newest[of[p]];
-        if (f->m->promise[p].start_ns >= f->m->promise[newest].start_ns)
-            f->newest[of[p]] = p;
-        if (!analyse_is_pending(f->m, p))
-            f->ended[of[p]]++;
-        else if (is_waiting(f, p))
-            f->waiting[of[p]]++;
-        else
-            f->still[of[p]]++;
+        struct sort *k = &f->sort[of[p]];
+        const bool pending = analyse_is_pending(f->m, p), waits = pending && is_waiting(f, p);
+        if (f->m->promise[p].start_ns >= f->m->promise[k->newest].start_ns)
+            k->newest = p;
+        k->ended += !pending;
+        k->waiting += waits;
+        k->still += pending && !waits;
     }
 }
 
 void analyse_find_stopped(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    uint32_t families = s->families->count;
     f.gap = analyse_take(s, (uint64_t)s->h->waits + s->m->runs, sizeof *f.gap);
-    f.awaited = analyse_take(s, families, sizeof *f.awaited);
-    f.waiting = analyse_take(s, families, sizeof *f.waiting);
-    f.still = analyse_take(s, families, sizeof *f.still);
-    f.ended = analyse_take(s, families, sizeof *f.ended);
-    f.newest = analyse_take(s, families, sizeof *f.newest);
+    f.sort = analyse_take(s, s->families->count, sizeof *f.sort);
     if (!s->failed)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
-        if (f.newest[s->families->of[p]] == p && analyse_is_timer(f.m, p))
+        if (f.sort[s->families->of[p]].newest == p && analyse_is_timer(f.m, p))
             find_stopped_timers(&f, p);
         else if (analyse_is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
             find_stop(&f, p);

@@ -74,8 +74,7 @@ static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
 /* Returns true if two waited equally often: otherwise one of them may have had nothing to do. */
 static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
 {
-    return h->waits_of_first[p + 1] - h->waits_of_first[p] ==
-           h->waits_of_first[q + 1] - h->waits_of_first[q];
+    return analyse_count(h->waits_of_first, p) == analyse_count(h->waits_of_first, q);
 }
 
 /* count promises that were started at the same time. */
@@ -213,7 +212,7 @@ void analyse_find_stragglers(struct analyse_search *s)
     if (!s->failed)
         find_readers(&f);
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
-        if (f.h->children_first[c + 1] - f.h->children_first[c] >= LEAST)
+        if (analyse_count(f.h->children_first, c) >= LEAST)
             find_groups(&f, c);
     if (f.founds && !s->failed)
         qsort(f.found, f.founds, sizeof *f.found, by_label);

@@ -55,7 +55,7 @@ static void prove_last_run(const struct analyse_graph *g, uint32_t promise)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = h->m;
-    if (h->runs_of_first[promise] == h->runs_of_first[promise + 1])
+    if (analyse_count(h->runs_of_first, promise) == 0)
         return;
     uint32_t run = h->runs_of[h->runs_of_first[promise + 1] - 1], cause = h->run_cause[run];
     const struct weft_interaction *x = cause == WEFT_NONE ? NULL : &m->interaction[cause];
@@ -74,7 +74,7 @@ static void prove_last_run(const struct analyse_graph *g, uint32_t promise)
 static uint32_t behind_place(const struct analyse_graph *g, uint32_t wait)
 {
     const uint32_t reader = analyse_reader(g, wait);
-    return analyse_is_place(g, reader) && g->in_first[reader] < g->in_first[reader + 1]
+    return analyse_is_place(g, reader) && analyse_count(g->in_first, reader) > 0
                ? g->in[g->in_first[reader]]
                : wait;
 }
@@ -202,7 +202,7 @@ static void say_known_holders(const struct analyse_graph *g, uint32_t resource)
         analyse_say(g->s, SAY_KNOWN_HOLDERS, TEXT(holders, g->s->list.text),
                     AMOUNT(more, count - 1));
     } else if (!analyse_holds_known(h->m, resource) &&
-               h->holds_for_first[resource] < h->holds_for_first[resource + 1])
+               analyse_count(h->holds_for_first, resource) > 0)
         analyse_say(g->s, SAY_HOLDERS_NOT_KNOWN);
 }
 

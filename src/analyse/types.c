@@ -80,12 +80,19 @@ bool analyse_is_sleep(const struct analyse_search *s, uint32_t promise)
             m->promise[by].start_ns >= m->promise[promise].start_ns);
 }
 
-uint32_t analyse_set_by(const struct analyse_search *s, uint32_t timer)
+uint32_t analyse_timer_line(const struct analyse_search *s, uint32_t last, uint32_t *line,
+                            uint32_t most)
 {
     const uint32_t *of = s->families->of;
-    const uint32_t by = weft_model_final(s->m, s->m->promise[timer].creator);
-    return by != WEFT_ROOT && of[by] == of[timer] &&
-                   s->h->runs_of_first[by + 1] > s->h->runs_of_first[by]
-               ? by
-               : WEFT_NONE;
+    uint32_t count = 0;
+    for (uint32_t p = last; p != WEFT_ROOT && of[p] == of[last] && count < most &&
+                            analyse_count(s->h->runs_of_first, p) > 0;
+         p = weft_model_final(s->m, s->m->promise[p].creator))
+        line[count++] = p;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        const uint32_t p = line[i];
+        line[i] = line[count - 1 - i];
+        line[count - 1 - i] = p;
+    }
+    return count;
 }

@@ -37,7 +37,9 @@ unsigned analyse_text_called(const struct analyse_search *s, uint32_t text);
 /* Both together. */
 unsigned analyse_known(const struct analyse_search *s, uint32_t promise);
 
-/* The timer of the same sort that went off and set this one while it ran, or WEFT_NONE. */
-uint32_t analyse_set_by(const struct analyse_search *s, uint32_t timer);
+/* Timers of one sort of which each went off and set the next one while it ran, up to the last one,
+ * which also went off. line has room for `most`; returns how many there are. */
+uint32_t analyse_timer_line(const struct analyse_search *s, uint32_t last, uint32_t *line,
+                            uint32_t most);
 
 #endif

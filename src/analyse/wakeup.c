@@ -108,7 +108,7 @@ static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *gro
 static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notified)
 {
     uint32_t woken = 0;
-    if (h->notified_first[c + 1] - h->notified_first[c] != 1)
+    if (analyse_count(h->notified_first, c) != 1)
         return false;
     analyse_each(i, h->waits_for_first, c) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];

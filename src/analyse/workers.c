@@ -50,12 +50,6 @@ static uint32_t family(const struct finder *f, uint32_t promise)
     return f->s->families->of[promise];
 }
 
-static int64_t ended_by_trace_end(const struct finder *f, uint32_t promise)
-{
-    const int64_t end = weft_history_ended_ns(f->h, promise);
-    return end > f->m->end_ns ? f->m->end_ns : end;
-}
-
 static const struct weft_run *first_run(const struct finder *f, uint32_t promise)
 {
     const uint32_t first = f->h->runs_of_first[promise];
@@ -91,7 +85,7 @@ static void find_jobs_of_stream(struct finder *f, uint32_t stream)
             continue;
         if (h->runs_of[h->runs_of_first[p]] == run) {
             if (before != WEFT_ROOT && before != p &&
-                ended_by_trace_end(f, before) > f->m->run[run].start_ns)
+                analyse_end_ns(f->h, before) > f->m->run[run].start_ns)
                 f->is_worker[before] = true;
             f->last[family(f, p)] = p;
             k->jobs++;
@@ -140,7 +134,7 @@ static int64_t busy_until(const struct finder *f, uint32_t stream, int64_t time_
     if (at == f->h->stream_first[stream])
         return 0;
     const int64_t since = time_ns - f->m->run[f->h->stream_run[at - 1]].start_ns;
-    return f->sum[at - 1] + (since < f->taken[at - 1] ? since : f->taken[at - 1]);
+    return f->sum[at - 1] + analyse_earlier(since, f->taken[at - 1]);
 }
 
 static bool worker_is_busy(const struct finder *f, uint64_t pool, int64_t from_ns, int64_t to_ns)
@@ -167,13 +161,22 @@ struct late {
     uint32_t busy_with, percent; /* mostly, in the meantime: a family */
 };
 
+/* The last run before a time that kept a stream busy, or its first one. */
+static uint32_t busy_at(const struct finder *f, uint32_t stream, int64_t time_ns)
+{
+    uint32_t at = weft_history_stream_from(f->h, stream, time_ns);
+    while (at > f->h->stream_first[stream] && f->taken[--at] == 0)
+        ;
+    return at;
+}
+
 static int64_t usual_length(struct finder *f, uint32_t sort)
 {
     uint32_t n = 0;
     analyse_each(i, f->jobs.first, sort)
         if (!is_pending(f, f->jobs.item[i]))
             f->length[n++] =
-                ended_by_trace_end(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
+                analyse_end_ns(f->h, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
     return n ? analyse_median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
@@ -185,23 +188,16 @@ static void find_busy(struct finder *f, struct late *x, uint64_t pool)
     uint32_t touches = 0;
     for (; pool; pool &= pool - 1) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
-        uint32_t i = weft_history_stream_from(f->h, stream, from);
-        while (i > f->h->stream_first[stream] && f->taken[--i] == 0)
-            ;
-        for (; i < f->h->stream_first[stream + 1]; i++) {
+        for (uint32_t i = busy_at(f, stream, from); i < f->h->stream_first[stream + 1]; i++) {
             const struct weft_run *r = &f->m->run[f->h->stream_run[i]];
             const uint32_t k = family(f, f->h->run_promise[f->h->stream_run[i]]);
-            const int64_t begin = r->start_ns > from ? r->start_ns : from;
-            int64_t end = r->start_ns + f->taken[i];
+            const int64_t ns = analyse_overlap(r->start_ns, r->start_ns + f->taken[i], from, to);
             if (r->start_ns >= to)
                 break;
-            end = end < to ? end : to;
-            if (end <= begin)
-                continue;
-            if (f->length[k] == 0)
+            if (ns && f->length[k] == 0)
                 f->touched[touches++] = k;
-            f->length[k] += end - begin;
-            all += end - begin;
+            f->length[k] += ns;
+            all += ns;
         }
     }
     int64_t most = 0;
@@ -228,8 +224,8 @@ static void find_late_jobs(struct finder *f, uint32_t sort, struct late *x)
             continue;
         x->count++;
         x->waited_ns += stood;
-        x->first_ns = from < x->first_ns ? from : x->first_ns;
-        x->last_ns = from > x->last_ns ? from : x->last_ns;
+        x->first_ns = analyse_earlier(from, x->first_ns);
+        x->last_ns = analyse_later(from, x->last_ns);
         if (stood > x->worst_ns) {
             x->worst_ns = stood;
             x->worst = p;
@@ -246,9 +242,7 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
     analyse_show_created(f->s, x->worst);
     for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
-        uint32_t at = weft_history_stream_from(f->h, stream, p->start_ns + x->worst_ns / 2);
-        while (at > f->h->stream_first[stream] && f->taken[--at] == 0)
-            ;
+        const uint32_t at = busy_at(f, stream, p->start_ns + x->worst_ns / 2);
         const uint32_t run = f->h->stream_run[at];
         if (f->taken[at])
             analyse_show(f->s, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, f->h->run_promise[run],
