@@ -210,16 +210,6 @@ static void find_blocks_of_stream(struct analyse_blocks *b, uint32_t stream)
 
 /* ---- Who was harmed ---- */
 
-static bool is_creator_of(const struct weft_model *m, uint32_t ancestor, uint32_t p)
-{
-    for (unsigned i = 0; i < ANCESTORS && p != WEFT_ROOT; i++) {
-        p = m->promise[p].creator;
-        if (p == ancestor)
-            return true;
-    }
-    return false;
-}
-
 /* Returns true if what was resolved after a block is the result of the block's own work, directly
  * or indirectly: then the block did not delay whoever waited for it. */
 static bool was_its_work(const struct analyse_blocks *b, const struct analyse_block *x,
@@ -341,8 +331,8 @@ static bool is_stranger(const struct analyse_blocks *b, const struct analyse_blo
     const struct weft_history *h = b->h;
     uint32_t y = h->run_promise[run], cause = h->run_cause[run];
     if (y == WEFT_ROOT || y == x->promise || b->m->promise[y].background ||
-        b->m->promise[y].start_ns >= x->from_ns || is_creator_of(b->m, y, x->promise) ||
-        began_it(b, x, y))
+        b->m->promise[y].start_ns >= x->from_ns ||
+        analyse_is_of(b->m, b->m->promise[x->promise].creator, y, ANCESTORS) || began_it(b, x, y))
         return false;
     if (cause != WEFT_NONE) {
         const struct weft_interaction *c = &b->m->interaction[cause];
@@ -378,10 +368,8 @@ void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *cons
                             uint32_t tolds)
 {
     const struct weft_history *h = b->h;
-    uint32_t loops = 0;
-    for (uint32_t i = 0; i < h->streams; i++)
-        loops += h->is_loop[i];
-    bool one_loop = loops == 1; /* so a promise that has never run waits for that loop */
+    const bool one_loop =
+        analyse_only_loop(h) != WEFT_NONE; /* so a promise that has never run waits for that loop */
     for (uint32_t i = 0; i < h->waits && tolds; i++) {
         const struct weft_wait *w = &h->wait[i];
         for (uint32_t t = 0; t < tolds; t++) {
@@ -460,15 +448,12 @@ static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, s
 static void look_for_due(struct analyse_blocks *b)
 {
     const struct weft_history *h = b->h;
-    uint32_t families = b->s->families->count, loop = WEFT_NONE, loops = 0;
+    const uint32_t families = b->s->families->count, loop = analyse_only_loop(h);
     struct {
         uint32_t all, usual;
     } *of = analyse_take(b->s, families, sizeof *of);
-    for (uint32_t i = 0; i < h->streams; i++)
-        if (h->is_loop[i] && loops++ == 0)
-            loop = i;
     struct news news;
-    for (uint32_t p = 1; p < b->m->promises && of && loops == 1; p++)
+    for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
         for (unsigned nth = 0; nth < 2; nth++) {
             uint32_t family = b->s->families->of[p];
             if (!get_news(b, p, nth, &news) || follows(b, loop, news.time_ns))
@@ -476,7 +461,7 @@ static void look_for_due(struct analyse_blocks *b)
             of[family].all++;
             of[family].usual += is_after_idle(b, loop, news.time_ns);
         }
-    for (uint32_t p = 1; p < b->m->promises && of && loops == 1; p++)
+    for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
         for (unsigned nth = 0; nth < 2; nth++) {
             uint32_t family = b->s->families->of[p];
             if (of[family].usual < 5 || of[family].usual < of[family].all / 4 * 3 ||

@@ -573,9 +573,3 @@ bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
     }
     return ok;
 }
-
-void analyse_graph_fini(struct analyse_graph *g)
-{
-    free(g->habit);
-    *g = (struct analyse_graph){0};
-}

@@ -132,10 +132,8 @@ static inline uint32_t analyse_ahead(const struct analyse_graph *g, uint32_t pro
     return analyse_source(g, g->next[promise]);
 }
 
-/* Returns false if there is no memory. *g must be empty before; the caller releases it in any
- * case. */
+/* Returns false if there is no memory. What it takes lasts until the search ends. */
 bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s);
-void analyse_graph_fini(struct analyse_graph *g);
 
 /* What a finding is going to say about a group, and about the groups that are part of it. */
 struct analyse_hang {
@@ -206,9 +204,8 @@ void analyse_mark_held(struct analyse_graph *g);
  * more. */
 bool analyse_free_held(struct analyse_graph *g);
 
-/* For groups whose roots are held: finds who holds them, and in which group the holders hang.
- * Returns false if there is no memory. */
-bool analyse_find_held(struct analyse_graph *g);
+/* For groups whose roots are held: finds who holds them, and in which group the holders hang. */
+void analyse_find_held(struct analyse_graph *g);
 
 /* … and groups that hang only because of one other root: that root is the one to report. Called
  * once it is known who hangs where. */

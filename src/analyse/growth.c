@@ -43,33 +43,21 @@ static bool is_countable(const struct weft_model *m, uint32_t promise)
     return p->created && !p->promoted && !p->background && p->becomes == WEFT_NONE;
 }
 
-static int64_t ended_or_trace_end(const struct finder *f, uint32_t promise)
-{
-    return analyse_is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
-}
-
 static uint32_t family_of_countable(const void *finder, uint32_t promise)
 {
     const struct finder *f = finder;
     return is_countable(f->m, promise) ? f->s->families->of[promise] : WEFT_NONE;
 }
 
-static unsigned part_of(const struct growth *g, int64_t time_ns)
-{
-    const double at = (double)(time_ns - g->first_ns) / (double)(g->last_ns - g->first_ns) * PARTS;
-    return at < 0 ? 0 : at >= PARTS ? PARTS - 1 : (unsigned)at;
-}
-
 static void measure_growth(const struct finder *f, uint32_t family, struct growth *g)
 {
-    const uint32_t first = f->sorts.first[family], end = f->sorts.first[family + 1];
     *g = (struct growth){.first_ns = INT64_MAX, .last_ns = INT64_MIN, .end_ns = INT64_MIN};
-    for (uint32_t i = first; i < end; i++) {
+    analyse_each(i, f->sorts.first, family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
-        const int64_t over = ended_or_trace_end(f, f->sorts.item[i]);
-        g->first_ns = p->start_ns < g->first_ns ? p->start_ns : g->first_ns;
-        g->last_ns = p->start_ns > g->last_ns ? p->start_ns : g->last_ns;
-        g->end_ns = over > g->end_ns ? over : g->end_ns;
+        const int64_t over = analyse_end_ns(f->h, f->sorts.item[i]);
+        g->first_ns = analyse_earlier(p->start_ns, g->first_ns);
+        g->last_ns = analyse_later(p->start_ns, g->last_ns);
+        g->end_ns = analyse_later(over, g->end_ns);
         g->creator = g->count++ ? g->creator : p->creator;
         g->creators |= p->creator != g->creator || p->creator == WEFT_ROOT;
         g->marked += p->should_resolve;
@@ -97,8 +85,9 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
     unsigned part = 0;
     analyse_each(i, f->sorts.first, family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
-        const unsigned came = part_of(g, p->start_ns),
-                       over = part_of(g, ended_or_trace_end(f, f->sorts.item[i]));
+        const unsigned came = analyse_part(p->start_ns, g->first_ns, g->last_ns, PARTS),
+                       over = analyse_part(analyse_end_ns(f->h, f->sorts.item[i]), g->first_ns,
+                                           g->last_ns, PARTS);
         const bool stays = analyse_is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
         for (unsigned k = came; k < (stays ? PARTS : over); k++)
             g->pending[k]++;
@@ -150,7 +139,6 @@ static bool waits_for_growing_sort(const struct finder *f, uint32_t family, cons
 
 static void report_growth(const struct finder *f, uint32_t family, const struct growth *g)
 {
-    const struct weft_promise *p = &f->m->promise[g->worst];
     if (!analyse_report(f->s, WEFT_FINDING_QUEUE_GROWTH,
                         analyse_signs(f->s, g->worst) | (g->left == 0 ? ANALYSE_Q_DRAINED : 0) |
                             (g->marked ? ANALYSE_Q_MARKED : 0) | (g->creators ? ANALYSE_Q_MANY : 0),
@@ -161,13 +149,13 @@ static void report_growth(const struct finder *f, uint32_t family, const struct 
                 AMOUNT(pending_last, g->pending[PARTS - 1]), TIME(last, g->last_ns),
                 LENGTH(took_first, g->took_ns[0]), LENGTH(took_last, g->took_ns[g->known - 1]),
                 PROMISE(worst, g->worst), LENGTH(longest, g->worst_ns));
+    const bool pending = analyse_is_pending(f->m, g->worst);
     analyse_show_created(f->s, g->worst);
-    if (analyse_is_pending(f->m, g->worst))
-        analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
-    else
-        analyse_show(f->s, p->end_ns, analyse_ending(f->m, g->worst), g->worst, WEFT_NONE);
+    analyse_show(f->s, analyse_end_ns(f->h, g->worst),
+                 pending ? WEFT_EVIDENCE_PENDING : analyse_ending(f->m, g->worst), g->worst,
+                 WEFT_NONE);
     analyse_each(i, f->sorts.first, family)
-        if (ended_or_trace_end(f, f->sorts.item[i]) >= g->last_ns)
+        if (analyse_end_ns(f->h, f->sorts.item[i]) >= g->last_ns)
             analyse_affects(f->s, f->sorts.item[i]);
 }
 

@@ -31,8 +31,7 @@ static uint32_t group_after(const struct analyse_graph *g, uint32_t start, uint3
 /* How long a wait has lasted when the trace ends. */
 static int64_t waited_ns(const struct analyse_graph *g, uint32_t wait)
 {
-    int64_t ns = g->s->m->end_ns - g->s->h->wait[wait].from_ns;
-    return ns > 0 ? ns : 0;
+    return analyse_later(g->s->m->end_ns - g->s->h->wait[wait].from_ns, 0);
 }
 
 /* Walks on from start; below the groups of a circle it stops at groups of that circle. */
@@ -53,22 +52,17 @@ static void measure_group(const struct analyse_graph *g, struct analyse_hang *x,
                 x->top = p;
             }
         }
-        if (g->next[p] == WEFT_NONE)
-            continue;
-        int64_t cost = waited_ns(g, g->next[p]);
-        x->cost_ns = cost > x->cost_ns ? cost : x->cost_ns;
+        x->affected += !analyse_is_place(g, p);
+        if (g->next[p] != WEFT_NONE)
+            x->cost_ns = analyse_later(waited_ns(g, g->next[p]), x->cost_ns);
     }
-    x->affected += gr->count;
-    for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
-        x->affected -= analyse_is_place(g, g->order[i]);
 }
 
 /* ---- Confidence ---- */
 
 static int64_t age_of(const struct analyse_graph *g, uint32_t p)
 {
-    int64_t age = g->s->m->end_ns - g->s->m->promise[p].start_ns;
-    return age > 0 ? age : 0;
+    return analyse_later(g->s->m->end_ns - g->s->m->promise[p].start_ns, 0);
 }
 
 /* Returns true if others of its sort took as long, and it was there only for a short time. */
@@ -130,19 +124,9 @@ static bool is_concluded(const struct analyse_graph *g, uint32_t start)
     return false;
 }
 
-/* Returns true if a holder of the root, or of one of the parts, runs when the trace ends. */
-static bool holder_runs(const struct analyse_graph *g, uint32_t resource)
-{
-    uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE)
-        if (analyse_is_pending(g->s->m, analyse_holder(g, hold)) &&
-            analyse_runs_on(g, analyse_holder(g, hold)))
-            return true;
-    return false;
-}
-
-/* … since when none of its holders has moved. */
-static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resource)
+/* Since when none of the holders of a resource has moved. *runs is set if one of them runs when the
+ * trace ends. */
+static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resource, bool *runs)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     int64_t since = INT64_MIN;
@@ -150,8 +134,8 @@ static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resou
         const uint32_t holder = analyse_holder(g, hold);
         if (holder == WEFT_ROOT || !analyse_is_pending(g->s->m, holder))
             continue;
-        const int64_t life = analyse_last_life(g, holder);
-        since = life > since ? life : since;
+        since = analyse_later(analyse_last_life(g, holder), since);
+        *runs |= analyse_runs_on(g, holder);
     }
     return since;
 }
@@ -171,7 +155,7 @@ static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_ha
     for (uint32_t p = 1; p < m->promises; p++)
         if (m->promise[p].created && m->promise[p].start_ns >= from && !analyse_is_pending(m, p)) {
             ended++;
-            last = m->promise[p].end_ns > last ? m->promise[p].end_ns : last;
+            last = analyse_later(m->promise[p].end_ns, last);
         }
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
@@ -291,10 +275,8 @@ static int64_t children_still_since(const struct analyse_graph *g, uint32_t p)
     const struct weft_history *h = g->s->h;
     const uint32_t first = h->children_first[p];
     int64_t since = INT64_MIN;
-    for (uint32_t i = h->children_first[p + 1], n = 0; i-- > first && n < LOOKED_AT; n++) {
-        const int64_t life = analyse_last_life(g, h->children[i]);
-        since = life > since ? life : since;
-    }
+    for (uint32_t i = h->children_first[p + 1], n = 0; i-- > first && n < LOOKED_AT; n++)
+        since = analyse_later(analyse_last_life(g, h->children[i]), since);
     return since;
 }
 
@@ -311,17 +293,12 @@ static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x, ui
     if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & ANALYSE_SHOULD))
         who = analyse_reader(g, x->wait);
     int64_t since = analyse_still_since(g, who, &runs);
-    if (gr->why == ANALYSE_HOLDS && !gr->closed) {
-        const int64_t life = holders_still_since(g, gr->node);
-        since = life > since ? life : since;
-        runs |= holder_runs(g, gr->node);
-    }
+    if (gr->why == ANALYSE_HOLDS && !gr->closed)
+        since = analyse_later(holders_still_since(g, gr->node, &runs), since);
     if (runs && x->kind != WEFT_FINDING_DEADLOCK)
         return false;
-    if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {
-        const int64_t life = children_still_since(g, gr->node);
-        since = life > since ? life : since;
-    }
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED)
+        since = analyse_later(children_still_since(g, gr->node), since);
     x->signs = signs_of_need(g, x, near_behind, alive) | signs_of_end(g, x, m->end_ns - since);
     if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) &&
         (g->mark[who] & ANALYSE_CAN_BE_FREED) && !analyse_is_meant(g, gr->node))
@@ -571,5 +548,4 @@ void analyse_find_hangs(struct analyse_search *s)
     if (found)
         clear_ordinary(found, count);
     s->failed |= !found || !add_findings(&g, found, count);
-    analyse_graph_fini(&g);
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What is held when the trace ends, and who hangs because of that. This uses only what the trace
  * says; where it does not say everything, no conclusion is drawn. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyse/graph.h"
-#include "base/array.h"
 
 enum {
     ROUNDS = 16,   /* what is still undecided after this many rounds may continue */
@@ -178,11 +174,11 @@ static void count_holders(const struct analyse_graph *g, struct analyse_group *g
     }
 }
 
-bool analyse_find_held(struct analyse_graph *g)
+void analyse_find_held(struct analyse_graph *g)
 {
-    bool *stuck = calloc((size_t)g->count + 1, sizeof *stuck);
-    if (!stuck)
-        return false;
+    bool *stuck = analyse_take(g->s, g->count, sizeof *stuck);
+    if (g->s->failed)
+        return;
     for (uint32_t i = 0; i < g->count; i++) {
         struct analyse_group *group = &g->groups[i];
         if (!(g->mark[group->node] & ANALYSE_HELD) || group->members || group->lost)
@@ -200,8 +196,6 @@ bool analyse_find_held(struct analyse_graph *g)
             continue;
         group->up = s.group;
     }
-    free(stuck);
-    return true;
 }
 
 void analyse_follow_holders(struct analyse_graph *g)

@@ -158,6 +158,11 @@ static int64_t judge_members(struct finder *f)
     return median;
 }
 
+static bool is_woken(const struct weft_wait *w)
+{
+    return analyse_is_served(w) && w->reader != WEFT_ROOT;
+}
+
 static void add_member(struct finder *f, uint32_t wait)
 {
     const struct member x = {.wait = wait};
@@ -175,11 +180,11 @@ static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
         const struct member *x = &f->member[i];
         int64_t woken = f->h->wait[x->wait].until_ns;
         if (x->idle) {
-            first_idle = woken < first_idle ? woken : first_idle;
+            first_idle = analyse_earlier(woken, first_idle);
             continue;
         }
         winner = winners++ ? winner : f->h->wait[x->wait].reader;
-        first = woken < first ? woken : first;
+        first = analyse_earlier(woken, first);
         silent = silent && x->silent;
         weak = weak && x->silent && (x->ran_ns <= VAIN_NS || x->ran_ns / WORK_TIMES < usual_ns);
     }
@@ -234,7 +239,7 @@ static void find_herds_of(struct finder *f, uint32_t source)
     f->members = 0;
     for (uint32_t i = first; i < end; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (!analyse_is_served(w) || w->reader == WEFT_ROOT)
+        if (!is_woken(w))
             continue;
         struct cause now = what_woke(f, source, w);
         if (!same_moment(f, cause, now, &h->wait[h->waits_for[last]], w)) {
@@ -250,19 +255,6 @@ static void find_herds_of(struct finder *f, uint32_t source)
 }
 
 /* ---- Findings ---- */
-
-/* Collects the members of the worst moment again. */
-static void find_members_again(struct finder *f, const struct herd *k)
-{
-    const struct weft_history *h = f->h;
-    f->members = 0;
-    for (uint32_t i = k->first; i <= k->last; i++) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (analyse_is_served(w) && w->reader != WEFT_ROOT)
-            add_member(f, h->waits_for[i]);
-    }
-    judge_members(f);
-}
 
 static const struct weft_wait *first_winner(const struct finder *f)
 {
@@ -329,12 +321,16 @@ static uint64_t signs_of_herd(const struct finder *f, const struct herd *k)
 
 static void report_herd(struct finder *f, const struct herd *k)
 {
-    find_members_again(f, k);
+    f->members = 0; /* those of the worst moment again */
+    for (uint32_t i = k->first; i <= k->last; i++)
+        if (is_woken(&f->h->wait[f->h->waits_for[i]]))
+            add_member(f, f->h->waits_for[i]);
+    judge_members(f);
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
         int64_t woken = f->h->wait[f->member[i].wait].until_ns;
-        start = woken < start ? woken : start;
-        end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
+        start = analyse_earlier(woken, start);
+        end = analyse_later(woken + f->member[i].ran_ns, end);
     }
     if (!analyse_report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source, start, end,
                         k->cost_ns))

@@ -2,12 +2,9 @@
 /* The trace does not say who will resolve a promise. But programs repeat what they have done
  * before, so it can be inferred who is expected to. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/graph.h"
 #include "analyse/types.h"
-#include "base/array.h"
-#include "base/order.h"
 
 /* ---- Habits of families ---- */
 
@@ -25,7 +22,7 @@ bool analyse_find_habits(struct analyse_graph *g)
 {
     const struct weft_model *m = g->s->m;
     const struct analyse_families *f = g->s->families;
-    g->habit = calloc(f->count, sizeof *g->habit);
+    g->habit = analyse_take(g->s, f->count, sizeof *g->habit);
     if (!g->habit)
         return false;
     for (uint32_t p = 1; p < m->promises; p++) {
@@ -121,14 +118,12 @@ static bool is_lost(const struct analyse_graph *g, const struct lock *l, uint32_
 }
 
 /* Only for families that have a root, so that other interactions cost nothing. */
-static bool find_holders(struct analyse_graph *g, const bool *has_root)
+static void find_holders(struct analyse_graph *g, const bool *has_root)
 {
     const struct weft_model *m = g->s->m;
     uint32_t locks = 0;
-    struct lock *lock = weft_resize(NULL, (uint64_t)g->count + 1, sizeof *lock);
-    if (!lock)
-        return false;
-    for (uint32_t i = 0; i < g->count; i++) {
+    struct lock *lock = analyse_take(g->s, g->count, sizeof *lock);
+    for (uint32_t i = 0; lock && i < g->count; i++) {
         uint32_t p = g->groups[i].node;
         if (is_plain(g, &g->groups[i]))
             lock[locks++] =
@@ -146,7 +141,7 @@ static bool find_holders(struct analyse_graph *g, const bool *has_root)
         if (has_root[g->s->families->of[p]])
             follow_lock(g, lock, kept, x);
     }
-    for (uint32_t i = 0; i < g->count; i++) {
+    for (uint32_t i = 0; lock && i < g->count; i++) {
         struct analyse_group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
         /* The first one that gives it away may have got it while it was free; or it was free, and
@@ -160,8 +155,6 @@ static bool find_holders(struct analyse_graph *g, const bool *has_root)
         group->of = (uint32_t)l->passed;
         group->all = (uint32_t)l->given;
     }
-    free(lock);
-    return true;
 }
 
 /* ---- Who would resolve a root ---- */
@@ -216,10 +209,9 @@ static void record_work(const struct analyse_graph *g, struct work *work, const 
     const struct weft_model *m = g->s->m;
     struct work *w = &work[g->s->families->of[x->other]];
     uint32_t who = weft_model_final(m, x->actor);
-    if (x->kind != WEFT_RESOLVES || w->worker != who || w->worker == WEFT_NONE ||
-        last[who] == WEFT_NONE)
+    if (x->kind != WEFT_RESOLVES || w->worker != who || w->worker == WEFT_NONE || !last[who])
         return;
-    const struct weft_wait *wait = &g->s->h->wait[last[who]];
+    const struct weft_wait *wait = &g->s->h->wait[last[who] - 1];
     if (g->s->families->of[weft_model_final(m, wait->source)] != w->target)
         return;
     if (wait->from_ns >= m->promise[x->other].start_ns)
@@ -228,14 +220,11 @@ static void record_work(const struct analyse_graph *g, struct work *work, const 
         w->between++;
 }
 
-static bool find_work(struct analyse_graph *g, struct work *work)
+static void find_work(struct analyse_graph *g, struct work *work)
 {
     const struct weft_model *m = g->s->m;
     const struct weft_history *h = g->s->h;
-    uint32_t at = 0, any = 0, *last = weft_resize(NULL, m->promises, sizeof *last);
-    if (!last)
-        return false;
-    memset(last, 0xff, m->promises * sizeof *last);
+    uint32_t at = 0, any = 0, *last = analyse_take(g->s, m->promises, sizeof *last);
     for (uint32_t i = 0; i < g->s->families->count; i++)
         work[i] = (struct work){WEFT_NONE, WEFT_NONE, 0, 0};
     for (uint32_t i = 0; i < g->count; i++) {
@@ -247,15 +236,13 @@ static bool find_work(struct analyse_graph *g, struct work *work)
         w->target = g->s->families->of[analyse_ahead(g, group->owner)];
         any++;
     }
-    for (uint32_t i = 0; i < m->interactions && any; i++) {
+    for (uint32_t i = 0; i < m->interactions && any && last; i++) {
         if (at < h->waits && h->wait[at].begun_by == i) {
-            last[weft_model_final(m, h->wait[at].reader)] = at;
+            last[weft_model_final(m, h->wait[at].reader)] = at + 1;
             at++;
         }
         record_work(g, work, last, &m->interaction[i]);
     }
-    free(last);
-    return true;
 }
 
 /* Finds the group in which an owner is held up. */
@@ -325,28 +312,27 @@ static void link_groups(struct analyse_graph *g)
 bool analyse_find_owners(struct analyse_graph *g)
 {
     const struct analyse_families *f = g->s->families;
-    bool *has_root = calloc(f->count, sizeof *has_root);
-    uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
-    struct work *work = weft_resize(NULL, f->count, sizeof *work);
-    bool ok = has_root && seen && work && analyse_find_held(g);
-    for (uint32_t i = 0; ok && i < g->count; i++)
+    bool *has_root = analyse_take(g->s, f->count, sizeof *has_root);
+    uint32_t *seen = analyse_take(g->s, g->count, sizeof *seen);
+    struct work *work = analyse_take(g->s, f->count, sizeof *work);
+    analyse_find_held(g);
+    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
         if (is_plain(g, &g->groups[i]))
             has_root[f->of[g->groups[i].node]] = true;
-    ok = ok && find_holders(g, has_root);
-    for (uint32_t i = 0; ok && i < g->count; i++)
+    if (!g->s->failed)
+        find_holders(g, has_root);
+    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
         if (is_plain(g, &g->groups[i]))
             find_owner(g, &g->groups[i]);
-    ok = ok && find_work(g, work);
-    for (uint32_t i = 0; ok && i < g->count; i++)
+    if (!g->s->failed)
+        find_work(g, work);
+    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
         if (is_plain(g, &g->groups[i]))
             find_up(g, &g->groups[i], work);
-    if (ok) {
-        analyse_follow_holders(g);
-        close_circles(g, seen);
-        link_groups(g);
-    }
-    free(has_root);
-    free(seen);
-    free(work);
-    return ok;
+    if (g->s->failed)
+        return false;
+    analyse_follow_holders(g);
+    close_circles(g, seen);
+    link_groups(g);
+    return true;
 }

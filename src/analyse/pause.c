@@ -41,15 +41,6 @@ static int64_t away_ns(const struct weft_history *h, int64_t from_ns, int64_t to
     return most;
 }
 
-static void measure_pauses(struct finder *f)
-{
-    const struct weft_history *h = f->h;
-    for (uint32_t i = 0; i < h->collections; i++) {
-        const struct weft_collection *c = &h->collection[i];
-        f->length_ns[i] = c->end_ns - c->start_ns - away_ns(h, c->start_ns, c->end_ns);
-    }
-}
-
 /* Returns true if others had the core for a large part of the time around the longest collection:
  * threads that help to collect may have waited for one, too. */
 static bool others_had_the_cores(const struct finder *f)
@@ -128,10 +119,10 @@ static void report_pauses(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
-    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
-    signs |=
-        f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns ? ANALYSE_G_NEAR : 0;
-    signs |= (f->much == 0 ? ANALYSE_G_LITTLE : 0) | (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
+    const bool near = f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns;
+    const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (near ? ANALYSE_G_NEAR : 0) |
+                           (f->much == 0 ? ANALYSE_G_LITTLE : 0) |
+                           (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
         analyse_report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
@@ -153,8 +144,10 @@ void analyse_find_pauses(struct analyse_search *s)
         return;
     f.held = analyse_take(s, s->h->collections, sizeof *f.held);
     f.length_ns = analyse_take(s, s->h->collections, sizeof *f.length_ns);
-    if (!s->failed)
-        measure_pauses(&f);
+    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
+        const struct weft_collection *c = &s->h->collection[i];
+        f.length_ns[i] = c->end_ns - c->start_ns - away_ns(s->h, c->start_ns, c->end_ns);
+    }
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)

@@ -76,9 +76,9 @@ static void add_late_look(struct finder *f, struct late x, bool waited)
 static void report_polling(struct finder *f, const struct poller *p)
 {
     const struct late *x = &p->worst;
-    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
-    signs |= 2 * p->own > p->count ? ANALYSE_Q_OWN : 0;
-    signs |= 2 * p->vain > p->count ? ANALYSE_Q_VAIN : 0;
+    const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) |
+                           (2 * p->own > p->count ? ANALYSE_Q_OWN : 0) |
+                           (2 * p->vain > p->count ? ANALYSE_Q_VAIN : 0);
     if (!analyse_report(f->s, WEFT_FINDING_POLLING, signs, x->reader, x->there_ns, x->until_ns,
                         p->sum_ns))
         return;
@@ -123,23 +123,21 @@ static void find_late_looks(struct finder *f)
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
         int64_t there = weft_history_resolved_ns(f->h, w->source);
+        f->used[w->source] = true;
         if (analyse_is_served(w) && there != INT64_MAX && there > w->from_ns)
             add_late_look(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns},
                           true);
     }
-    for (uint32_t i = 0; i < f->h->waits; i++)
-        f->used[f->h->wait[i].source] = true;
     for (uint32_t i = 0; i < f->m->interactions; i++) {
         const struct weft_interaction *x = &f->m->interaction[i];
         f->used[x->other] |= x->kind == WEFT_READS || x->kind == WEFT_NOTIFIES;
-        uint32_t source = (uint32_t)x->other;
-        if (x->kind != WEFT_READS || source == WEFT_ROOT)
+        if (x->kind != WEFT_READS || x->other == WEFT_ROOT)
             continue;
-        int64_t there = weft_history_resolved_ns(f->h, source);
-        if (there != INT64_MAX && there <= x->time_ns)
+        const int64_t there = weft_history_resolved_ns(f->h, x->other);
+        if (there <= x->time_ns)
             add_late_look(f,
-                          (struct late){(uint32_t)x->actor, source, 0,
-                                        f->m->promise[source].start_ns, there, x->time_ns},
+                          (struct late){x->actor, x->other, 0, f->m->promise[x->other].start_ns,
+                                        there, x->time_ns},
                           false);
     }
     for (uint32_t p = 1; p < f->m->promises; p++)

@@ -105,10 +105,10 @@ static void report_retries(struct finder *f, uint32_t family)
     enum { SHOWN = 3 };
     const struct series *x = &f->worst[family];
     const struct weft_promise *promise = f->m->promise;
-    uint64_t signs = analyse_signs(f->s, WEFT_ROOT);
-    signs |= x->creator == WEFT_ROOT ? ANALYSE_R_LOOP : 0;
-    signs |= 2 * x->others > x->count ? ANALYSE_R_OTHER : 0;
-    signs |= x->sum_ns / x->count > LONG_NS ? ANALYSE_R_SLOW : 0;
+    const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) |
+                           (x->creator == WEFT_ROOT ? ANALYSE_R_LOOP : 0) |
+                           (2 * x->others > x->count ? ANALYSE_R_OTHER : 0) |
+                           (x->sum_ns / x->count > LONG_NS ? ANALYSE_R_SLOW : 0);
     int64_t from = promise[x->first].start_ns, to = promise[x->last].end_ns;
     if (!analyse_report(f->s, WEFT_FINDING_RETRY_STORM, signs,
                         x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from))
@@ -118,7 +118,7 @@ static void report_retries(struct finder *f, uint32_t family)
                 PROMISE(last, x->last));
     f->s->finding->count = f->total[family];
     uint32_t shown = 0;
-    for (uint32_t i = f->made.first[x->creator]; i < f->made.first[x->creator + 1]; i++) {
+    analyse_each(i, f->made.first, x->creator) {
         const uint32_t p = f->made.item[i];
         if (p < x->first || p > x->last || f->s->families->of[p] != family ||
             !analyse_has_failed(f->m, p))

@@ -100,16 +100,6 @@ static uint32_t resolver_of(const struct finder *f, const struct weft_wait *w, u
     return actor;
 }
 
-static bool is_below(const struct weft_model *m, uint32_t p, uint32_t from)
-{
-    for (unsigned i = 0; i <= ANCESTORS && p != WEFT_ROOT; i++) {
-        if (p == from)
-            return true;
-        p = m->promise[p].creator;
-    }
-    return false;
-}
-
 /* How long the reader's loop worked for the source during a wait: in parallel it would take as
  * long. Work of the source counts, of what it has created, and of the promise that resolves it. */
 static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint32_t stream,
@@ -124,14 +114,12 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
     for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
         const struct weft_run *r = &f->m->run[h->stream_run[low]];
         uint32_t who = h->run_promise[h->stream_run[low]];
-        int64_t a = r->start_ns > w->from_ns ? r->start_ns : w->from_ns;
-        int64_t b = r->end_ns < w->until_ns ? r->end_ns : w->until_ns;
         if (r->start_ns >= w->until_ns)
             break;
         if (who == w->reader || who == WEFT_ROOT)
             continue;
-        if (who == resolver || is_below(f->m, who, w->source))
-            sum += b > a ? b - a : 0;
+        if (who == resolver || analyse_is_of(f->m, who, w->source, ANCESTORS + 1))
+            sum += analyse_overlap(r->start_ns, r->end_ns, w->from_ns, w->until_ns);
     }
     return sum;
 }
@@ -296,32 +284,27 @@ static bool is_alike(const struct finder *f, const struct chain *c)
     return true;
 }
 
-/* Finds sorts of which two ran at the same time with the same creator: so that is possible. Returns
- * false if there is no memory. */
-static bool find_those_together(struct finder *f)
+/* Finds sorts of which two ran at the same time with the same creator: so that is possible. */
+static void find_those_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
-    uint32_t *last = calloc(families, sizeof *last);
+    uint32_t *last = analyse_take(f->s, families, sizeof *last);
     f->together = analyse_take(f->s, families, sizeof *f->together);
-    for (uint32_t p = 1; last && f->together && p < f->m->promises; p++) {
+    for (uint32_t p = 1; !f->s->failed && p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p], *before = &f->m->promise[last[of[p]]];
         f->together[of[p]] |= last[of[p]] && before->creator == q->creator &&
                               q->creator != WEFT_ROOT && q->start_ns < before->end_ns;
         last[of[p]] = p;
     }
-    free(last);
-    return last && f->together;
 }
 
-/* Returns false if there is no memory. */
-static bool find_first_starts(struct finder *f)
+static void find_first_starts(struct finder *f)
 {
     f->first = analyse_take(f->s, f->m->promises, sizeof *f->first);
     for (uint32_t p = 1; f->first && p < f->m->promises; p++) {
         uint32_t *first = &f->first[weft_model_final(f->m, p)];
         *first = *first ? *first : p;
     }
-    return f->first;
 }
 
 /* Returns true if the source spends most of a wait waiting for something that was there before it,
@@ -343,7 +326,8 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
         const struct weft_promise *q = &f->m->promise[inner];
         if (analyse_sum(q->start_ns, half_ns) < w->from_ns ||
             (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT &&
-             !creates_them_itself(f, w->reader, inner) && !is_below(f->m, w->reader, q->creator)))
+             !creates_them_itself(f, w->reader, inner) &&
+             !analyse_is_of(f->m, w->reader, q->creator, ANCESTORS + 1)))
             return true;
         p = weft_model_final(f->m, inner);
     }
@@ -360,7 +344,8 @@ static bool feeds(const struct finder *f, const struct weft_wait *w)
         const struct weft_interaction *x = &f->m->interaction[--i];
         if ((x->kind == WEFT_RESOLVES || x->kind == WEFT_NOTIFIES) && x->actor != WEFT_ROOT &&
             x->actor != w->reader && weft_model_final(f->m, x->other) != final &&
-            is_below(f->m, x->actor, w->source) && !is_below(f->m, x->other, w->source))
+            analyse_is_of(f->m, x->actor, w->source, ANCESTORS + 1) &&
+            !analyse_is_of(f->m, x->other, w->source, ANCESTORS + 1))
             return true;
     }
     return false;
@@ -374,7 +359,8 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
     uint32_t run, resolver = resolver_of(f, w, &run);
     if (waits_for_older(f, w))
         return true;
-    if (run == WEFT_NONE || resolver == w->reader || is_below(f->m, resolver, w->source))
+    if (run == WEFT_NONE || resolver == w->reader ||
+        analyse_is_of(f->m, resolver, w->source, ANCESTORS + 1))
         return false;
     const uint32_t timer = analyse_run_read(f->h, run);
     if (timer == WEFT_NONE || timer == WEFT_ROOT || !(analyse_known(f->s, timer) & ANALYSE_TIMER))
@@ -463,7 +449,7 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
          low++, n++) {
         const struct analyse_blocked *b = &s->blocked[low];
-        sum += (b->to_ns < to ? b->to_ns : to) - (b->from_ns > from ? b->from_ns : from);
+        sum += analyse_overlap(b->from_ns, b->to_ns, from, to);
     }
     return sum > (to - from) / 2;
 }
@@ -618,7 +604,8 @@ static void report_chains(struct finder *f)
 void analyse_find_serial(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    s->failed |= !find_those_together(&f) || !find_first_starts(&f);
+    find_those_together(&f);
+    find_first_starts(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
         find_of(&f, p);
     if (!s->failed)

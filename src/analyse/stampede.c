@@ -157,9 +157,9 @@ static struct burst burst_at(struct finder *f, uint32_t first)
             x.from_ns = start;
         }
         before = p;
-        ended = end < ended ? end : ended;
-        x.to_ns = end > x.to_ns ? end : x.to_ns;
-        x.least_ns = end - start < x.least_ns ? end - start : x.least_ns;
+        ended = analyse_earlier(end, ended);
+        x.to_ns = analyse_later(end, x.to_ns);
+        x.least_ns = analyse_earlier(end - start, x.least_ns);
         x.sum_ns = analyse_sum(x.sum_ns, end - start);
         x.work = x.work && does_work(f, p);
         x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];

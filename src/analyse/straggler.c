@@ -34,9 +34,9 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct child {
-        uint32_t type, place; /* in the history's list */
-    } * child;                /* of one creator */
-    uint32_t *reader;         /* by promise */
+        uint32_t type, promise;
+    } * child;        /* of one creator */
+    uint32_t *reader; /* by promise */
     struct fan_in *found;
     uint32_t founds, room;
 };
@@ -117,7 +117,7 @@ static int by_type(const void *a, const void *b)
 {
     const struct child *x = a, *y = b;
     WEFT_ORDER(x->type, y->type);
-    return weft_order(x->place, y->place);
+    return weft_order(x->promise, y->promise);
 }
 
 /* Promises of one creator and type that were started before any of them had ended belong
@@ -129,19 +129,19 @@ static void find_groups(struct finder *f, uint32_t creator)
     uint32_t group[GROUP_MOST], count = 0;
     int64_t ended = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        f->child[i] = (struct child){f->m->promise[h->children[first + i]].type, first + i};
+        f->child[i] =
+            (struct child){f->m->promise[h->children[first + i]].type, h->children[first + i]};
     }
     qsort(f->child, n, sizeof *f->child, by_type);
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t p = h->children[f->child[i].place];
+        const uint32_t p = f->child[i].promise;
         if (i > 0 &&
             (f->child[i].type != f->child[i - 1].type || f->m->promise[p].start_ns >= ended)) {
             add_fan_in_of(f, group, count);
             count = 0;
             ended = INT64_MAX;
         }
-        int64_t end = weft_history_ended_ns(h, p);
-        ended = end < ended ? end : ended;
+        ended = analyse_earlier(weft_history_ended_ns(h, p), ended);
         if (count < GROUP_MOST)
             group[count] = p;
         count++;
@@ -165,14 +165,15 @@ static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t 
 {
     enum { SHOWN = 3 };
     const struct fan_in *worst = x;
-    uint64_t signs = analyse_signs(f->s, WEFT_ROOT), alike = 0;
+    uint64_t alike = 0;
     int64_t cost = 0;
     for (uint32_t i = 0; i < count; i++) {
         worst = x[i].took_ns - x[i].usual_ns > worst->took_ns - worst->usual_ns ? &x[i] : worst;
         cost = analyse_sum(cost, x[i].took_ns - x[i].usual_ns);
         alike += x[i].alike;
     }
-    signs |= 2 * alike < count ? ANALYSE_T_DIFFERENT : 0;
+    const uint64_t signs =
+        analyse_signs(f->s, WEFT_ROOT) | (2 * alike < count ? ANALYSE_T_DIFFERENT : 0);
     const struct weft_promise *p = &f->m->promise[worst->last];
     if (!analyse_report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last, p->start_ns,
                         p->start_ns + worst->took_ns, cost))

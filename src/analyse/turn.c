@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What was ready and did not run, though no single run was long: the loop slept, others came first,
  * or there was too much to do in one turn (between two idle times). */
-#include <string.h>
+#include <stdlib.h>
 
-#include "analyse/turn.h"
+#include "analyse/judge.h"
+#include "analyse/loop.h"
 
 enum {
     NEAR = 64,        /* waits of the same reader, before and after, that are examined */
@@ -11,16 +12,65 @@ enum {
     MANY = 10,        /* runs; fewer are named one by one */
     LOOKED_AT = 16,   /* waits for something that are examined */
     AT_ONCE_NS = 10000,
+    USUAL = 20,   /* waits of a family, for one that may be an exception */
+    SERVED = 20,  /* times: a promise that starves others */
+    MERGED = 256, /* findings with which others are compared */
+    VICTIMS = 3,  /* waits in a turn; fewer are reported alone */
+};
+
+/* A turn of the loop that took long. */
+struct turn {
+    int64_t from_ns, to_ns;
+    uint32_t stream, runs;
+    /* the first promise of the family that ran for most of it, and that family; WEFT_ROOT: there is none */
+    uint32_t promise, family;
+    int64_t first_ns; /* when it began */
+    int64_t share_ns; /* how long that family ran */
+    uint32_t wait;    /* the wait that was ready for longest, or WEFT_NONE */
+    int64_t ready_ns; /* how long it was ready */
+    uint32_t victims; /* waits that were ready for long during it */
+    uint32_t late;    /* waits for things that the loop noticed late because of it */
+};
+
+enum why { SLEPT, OVERTAKEN, QUEUED };
+
+/* What happened while something was ready. */
+struct delay {
+    uint32_t wait, stream;
+    int64_t from_ns, to_ns;
+    enum why why;
+    uint32_t runs, first; /* how many came before it; how many overtook it */
+    uint32_t most;        /* a promise of the family that ran for most of that time */
+    int64_t most_ns, idle_ns;
+    bool other_stream; /* it was resolved on another stream */
+    bool was_there;    /* it was resolved before the reader began to wait */
+};
+
+struct finder {
+    struct analyse_loops *l;
+    struct analyse_search *s;
+    const struct weft_history *h;
+    const struct weft_model *m;
+    struct turn *turn; /* sorted by stream and start */
+    uint32_t turns, room, *first;
+    struct slow { /* by family of the reader */
+        uint32_t family;
+        uint32_t worst, count; /* a wait, or WEFT_NONE; how many were slow */
+        uint32_t ended;        /* how many waits ended in total */
+        int64_t longest_ns, sum_ns;
+    } * slow;
+    int64_t *family_ns; /* how long each family ran, valid where family_at is the current number */
+    uint32_t *family_at, *promise_at, now;
+    struct told { /* for joining what has one cause */
+        enum why why;
+        uint32_t family, finding;
+    } told[MERGED];
+    uint32_t tolds;
 };
 
 /* ---- Who ran most ---- */
 
-static void begin_count(struct analyse_turns *k)
-{
-    k->now++;
-}
-
-static int64_t count_run(struct analyse_turns *k, uint32_t promise, int64_t length)
+static int64_t count_run(struct finder *k, uint32_t promise, int64_t length)
 {
     uint32_t family = k->s->families->of[promise];
     if (k->family_at[family] != k->now) {
@@ -33,18 +83,17 @@ static int64_t count_run(struct analyse_turns *k, uint32_t promise, int64_t leng
 
 /* ---- Turns ---- */
 
-static void look_at_turn(struct analyse_turns *k, uint32_t stream, int64_t from, int64_t to,
-                         uint32_t *at)
+static void look_at_turn(struct finder *k, uint32_t stream, int64_t from, int64_t to, uint32_t *at)
 {
     const struct weft_history *h = k->h;
     uint32_t end = h->stream_first[stream + 1];
     const uint32_t *of = k->s->families->of;
     uint32_t begin = *at;
     int64_t turn_ns = k->s->o->turn_ns, busy = 0;
-    struct analyse_turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
+    struct turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
     bool is_long = to - from - weft_history_halted(h, stream, from, to) >= turn_ns &&
                    analyse_spans_within(k->l, stream, from, to) < (to - from) / 2;
-    begin_count(k);
+    k->now++;
     for (; *at < end && k->m->run[h->stream_run[*at]].start_ns < to; ++*at) {
         const struct weft_run *r = &k->m->run[h->stream_run[*at]];
         uint32_t p = h->run_promise[h->stream_run[*at]];
@@ -71,11 +120,12 @@ static void look_at_turn(struct analyse_turns *k, uint32_t stream, int64_t from,
         x.first_ns = k->m->run[run].start_ns;
         break;
     }
+    x.family = of[x.promise];
     analyse_append(k->s, &k->turn, &k->turns, &k->room, &x, sizeof x);
 }
 
 /* Between the idle times of a stream; what comes before the first one is its start. */
-static void find_turns_of_stream(struct analyse_turns *k, uint32_t stream)
+static void find_turns_of_stream(struct finder *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
     uint32_t i = h->idle_first[stream], end = h->idle_first[stream + 1];
@@ -94,8 +144,7 @@ static void find_turns_of_stream(struct analyse_turns *k, uint32_t stream)
         look_at_turn(k, stream, from, k->m->end_ns, &at);
 }
 
-struct analyse_turn *analyse_turn_at(const struct analyse_turns *k, uint32_t stream,
-                                     int64_t time_ns)
+static struct turn *turn_at(const struct finder *k, uint32_t stream, int64_t time_ns)
 {
     uint32_t first = k->first[stream], low = first, high = k->first[stream + 1];
     WEFT_SEEK(low, high, k->turn[middle].from_ns <= time_ns);
@@ -128,7 +177,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
 
 /* Since when the wait could have ended, although it ended only later; INT64_MAX: it ended at once,
  * or had to wait. *late_ns: how late that is, at least. */
-static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_t *stream,
+static int64_t ready_since(const struct finder *k, uint32_t wait, uint32_t *stream,
                            int64_t *late_ns)
 {
     const struct weft_history *h = k->h;
@@ -168,16 +217,16 @@ static int64_t ready_since(const struct analyse_turns *k, uint32_t wait, uint32_
     return ready;
 }
 
-static void find_delay_of_wait(struct analyse_turns *k, uint32_t wait)
+static void find_delay_of_wait(struct finder *k, uint32_t wait)
 {
     uint32_t stream;
-    struct analyse_slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
+    struct slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
     enum weft_wait_end how = k->h->wait[wait].end;
     x->ended += how == WEFT_WAIT_READ || how == WEFT_WAIT_RAN;
     int64_t delay, ready = ready_since(k, wait, &stream, &delay);
     if (ready == INT64_MAX)
         return;
-    struct analyse_turn *turn = analyse_turn_at(k, stream, ready);
+    struct turn *turn = turn_at(k, stream, ready);
     if (turn)
         turn->victims++;
     x->count++;
@@ -192,11 +241,10 @@ static void find_delay_of_wait(struct analyse_turns *k, uint32_t wait)
 
 /* In this period the loop itself resolved nothing, and q came then: finds what has waited for it
  * all the time. */
-static void look_at_late(struct analyse_turns *k, uint32_t loop, int64_t from, int64_t to,
-                         uint32_t q)
+static void look_at_late(struct finder *k, uint32_t loop, int64_t from, int64_t to, uint32_t q)
 {
     const struct weft_history *h = k->h;
-    struct analyse_turn *turn = analyse_turn_at(k, loop, to);
+    struct turn *turn = turn_at(k, loop, to);
     uint32_t i = h->waits_for_first[q], end = h->waits_for_first[q + 1];
     for (uint32_t n = 0; turn && i < end && n < LOOKED_AT; i++, n++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
@@ -209,16 +257,13 @@ static void look_at_late(struct analyse_turns *k, uint32_t loop, int64_t from, i
 
 /* During a turn, the loop should check from time to time whether there is anything new. Only with a
  * single loop: otherwise it is not known on which one something new came. */
-static void look_at_news(struct analyse_turns *k)
+static void look_at_news(struct finder *k)
 {
     const struct weft_history *h = k->h;
-    uint32_t loop = WEFT_NONE, loops = 0;
+    const uint32_t loop = analyse_only_loop(h);
     /* from, to: the last long time without a check */
     int64_t last = INT64_MAX, from = 0, to = INT64_MIN;
-    for (uint32_t i = 0; i < h->streams; i++)
-        if (h->is_loop[i] && loops++ == 0)
-            loop = i;
-    for (uint32_t i = 0; i < k->m->interactions && loops == 1 && k->turns; i++) {
+    for (uint32_t i = 0; i < k->m->interactions && loop != WEFT_NONE && k->turns; i++) {
         const struct weft_interaction *e = &k->m->interaction[i];
         if (e->kind != WEFT_RESOLVES || e->actor != WEFT_ROOT)
             continue;
@@ -236,7 +281,7 @@ static void look_at_news(struct analyse_turns *k)
 /* ---- Why ---- */
 
 /* When the cause of a run was there; INT64_MIN: that is not known. */
-static int64_t cause_ready_ns(const struct analyse_turns *k, uint32_t run)
+static int64_t cause_ready_ns(const struct finder *k, uint32_t run)
 {
     uint32_t cause = k->h->run_cause[run];
     if (cause == WEFT_NONE)
@@ -248,12 +293,11 @@ static int64_t cause_ready_ns(const struct analyse_turns *k, uint32_t run)
     return there == INT64_MAX ? INT64_MIN : there;
 }
 
-struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wait)
+static struct delay explain_delay(struct finder *k, uint32_t wait)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[wait];
-    struct analyse_delay d = {
-        .wait = wait, .to_ns = w->until_ns, .why = ANALYSE_QUEUED, .most = WEFT_ROOT};
+    struct delay d = {.wait = wait, .to_ns = w->until_ns, .why = QUEUED, .most = WEFT_ROOT};
     int64_t overtook = 0, late;
     d.from_ns = ready_since(k, wait, &d.stream, &late);
     uint32_t by = h->resolution[w->source], run = WEFT_NONE;
@@ -266,7 +310,7 @@ struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wai
                     : 0;
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     d.was_there = resolved < w->from_ns;
-    begin_count(k);
+    k->now++;
     uint32_t i = weft_history_stream_from(h, d.stream, d.from_ns),
              end = h->stream_first[d.stream + 1];
     for (uint32_t n = 0; i < end && n < SCANNED; i++, n++) {
@@ -293,13 +337,254 @@ struct analyse_delay analyse_delay_explain(struct analyse_turns *k, uint32_t wai
     bool quiet = !k->h->informed[d.stream] && d.other_stream &&
                  (int64_t)d.runs * ANALYSE_MS < (d.to_ns - d.from_ns) / 2;
     if (d.idle_ns > (d.to_ns - d.from_ns) / 2 || quiet)
-        d.why = ANALYSE_SLEPT;
+        d.why = SLEPT;
     else if (overtook > (d.to_ns - d.from_ns) / 2 && d.first >= 3)
-        d.why = ANALYSE_OVERTAKEN;
+        d.why = OVERTAKEN;
     return d;
 }
 
-static void make_turn_room(struct analyse_turns *k)
+/* ---- Findings ---- */
+
+static void say_delay(const struct finder *k, const struct delay *d, const struct slow *x)
+{
+    const struct weft_wait *w = &k->h->wait[d->wait];
+    const bool mostly = d->most_ns > (d->to_ns - d->from_ns) / 2;
+    const uint32_t sort = d->most == WEFT_ROOT ? WEFT_NONE : k->s->families->of[d->most];
+    analyse_say(k->s, d->why == SLEPT ? SAY_LATE_SLEPT : SAY_LATE_QUEUED,
+                PHRASE(late, d->was_there ? SAY_LATE_FOR_WHAT_WAS_THERE
+                             : analyse_is_pending(k->m, weft_model_final(k->m, w->source))
+                                 ? SAY_LATE_FOR_SIGNAL
+                                 : SAY_LATE_FOR_RESULT),
+                PROMISE(waiter, w->reader), PROMISE(source, w->source),
+                LENGTH(delay, d->to_ns - d->from_ns), TIME(ready, d->from_ns),
+                FLAG(other, d->other_stream), LENGTH(idle, d->idle_ns),
+                FLAG(nothing_ran, d->idle_ns == 0), FLAG(overtaken, d->why == OVERTAKEN),
+                FLAG(queued, d->why == QUEUED),
+                AMOUNT(runs, d->why == OVERTAKEN ? d->first : d->runs),
+                SORT(mostly, mostly ? sort : WEFT_NONE), SORT(partly, mostly ? WEFT_NONE : sort));
+    if (x->count > 1)
+        analyse_say(k->s, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
+}
+
+static void prove_delay(const struct finder *k, const struct delay *d)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_wait *w = &h->wait[d->wait];
+    if (!d->was_there)
+        analyse_show_waits(k->s, w);
+    analyse_show_resolved(k->s, w);
+    if (d->was_there)
+        analyse_show_waits(k->s, w);
+    if (d->why == SLEPT) {
+        uint32_t i = h->idle_first[d->stream], end = h->idle_first[d->stream + 1];
+        int64_t longest = 0, at = d->from_ns;
+        for (; i < end && h->idle[i].start_ns < d->to_ns; i++)
+            if (h->idle[i].end_ns > d->from_ns &&
+                h->idle[i].end_ns - h->idle[i].start_ns > longest) {
+                longest = h->idle[i].end_ns - h->idle[i].start_ns;
+                at = h->idle[i].start_ns;
+            }
+        if (at >= d->from_ns)
+            analyse_show(k->s, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    } else {
+        uint32_t i = weft_history_stream_from(h, d->stream, d->from_ns),
+                 end = h->stream_first[d->stream + 1];
+        for (unsigned n = 0; i < end && n < 5; i++) {
+            uint32_t run = h->stream_run[i], p = h->run_promise[run];
+            if (k->m->run[run].start_ns >= d->to_ns)
+                break;
+            if (p == WEFT_ROOT)
+                continue;
+            analyse_show(k->s, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p, WEFT_NONE);
+            n++;
+        }
+    }
+    analyse_show(k->s, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+}
+
+/* Joins it with a finding that has the same cause; returns false if there is none. */
+static bool join_delay(struct finder *k, const struct delay *d, uint32_t family)
+{
+    for (uint32_t i = 0; i < k->tolds; i++)
+        if (k->told[i].why == d->why && k->told[i].family == family) {
+            k->s->finding = &k->s->out->finding[k->told[i].finding];
+            analyse_affects(k->s, k->h->wait[d->wait].reader);
+            return true;
+        }
+    return false;
+}
+
+/* A sleep may have been that long because the machine was busy; so may a short delay. */
+static uint64_t signs_of_delay(const struct finder *k, const struct delay *d, const struct slow *x)
+{
+    int64_t least = k->s->o->slow_wake_ns, limit = (x->ended >= USUAL ? 5 : 3) * least;
+    bool rare = x->count == 1 || x->count <= x->ended / USUAL;
+    if (d->other_stream &&
+        x->ended > 1) { /* was it signalled, and woke up late? A poller is often late */
+        rare = x->count <= x->ended / 2;
+        limit = 5 * least;
+    }
+    return analyse_signs(k->s, WEFT_ROOT) |
+           (d->why == QUEUED && x->longest_ns < 2 * least ? ANALYSE_W_NEAR : 0) |
+           (d->why == SLEPT && d->was_there ? ANALYSE_W_THERE : 0) |
+           (d->why == SLEPT && rare && x->longest_ns < limit ? ANALYSE_W_RARE : 0);
+}
+
+/* How often the promise that ran most was served in the meantime: what it waited for was there, and
+ * it continued. */
+static uint32_t times_served(const struct finder *k, const struct delay *d)
+{
+    const struct weft_history *h = k->h;
+    uint32_t n = 0;
+    if (d->why != OVERTAKEN || d->most == WEFT_ROOT)
+        return 0;
+    for (uint32_t i = weft_history_wait_from(h, d->most, d->from_ns);
+         i < h->waits_of_first[d->most + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        n += analyse_is_served(w) && w->until_ns <= d->to_ns;
+    }
+    return n;
+}
+
+static void report_delay(struct finder *k, const struct delay *d, const struct slow *x)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_wait *w = &h->wait[d->wait];
+    const uint32_t by = analyse_resolver(h, w->source);
+    const uint32_t cause = d->why != SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
+    uint32_t family = k->s->families->of[cause];
+    if (join_delay(k, d, family))
+        return;
+    uint32_t times = times_served(k, d);
+    bool starved = times >= SERVED;
+    enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
+    if (!analyse_report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader,
+                        d->from_ns, d->to_ns, x->sum_ns))
+        return;
+    if (k->tolds < MERGED)
+        k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
+    k->s->finding->count = x->count;
+    say_delay(k, d, x);
+    if (starved)
+        analyse_say(k->s, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
+    prove_delay(k, d);
+    analyse_affects(k->s, w->reader);
+}
+
+static void say_turn(const struct finder *k, const struct turn *x, uint32_t count, int64_t cost)
+{
+    const bool known = x->promise != WEFT_ROOT;
+    analyse_say(k->s, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
+                AMOUNT(runs, x->runs),
+                SORT(sort, known ? k->s->families->of[x->promise] : WEFT_NONE),
+                LENGTH(share, x->share_ns));
+    if (x->wait != WEFT_NONE)
+        analyse_say(k->s,
+                    x->late == 0   ? SAY_TURN_READY
+                    : x->late == 1 ? SAY_TURN_KEPT_ONE
+                                   : SAY_TURN_KEPT,
+                    AMOUNT(count, x->late), PROMISE(waiter, k->h->wait[x->wait].reader),
+                    LENGTH(ready, x->ready_ns));
+    if (count > 1)
+        analyse_say(k->s, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
+}
+
+/* Turns of the same family, the worst first. */
+static int by_family_and_delay(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    WEFT_ORDER(x->family, y->family);
+    WEFT_ORDER(y->ready_ns, x->ready_ns);
+    WEFT_ORDER(y->to_ns - y->from_ns, x->to_ns - x->from_ns);
+    WEFT_ORDER(x->stream, y->stream);
+    return weft_order(x->from_ns, y->from_ns);
+}
+
+static void report_turns(struct finder *k, const struct turn *x, uint32_t count)
+{
+    bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= VICTIMS;
+    int64_t cost = 0;
+    const uint64_t signs = analyse_signs(k->s, WEFT_ROOT) |
+                           (x->wait == WEFT_NONE ? ANALYSE_B_NOBODY : 0) |
+                           (hurt && x->promise != WEFT_ROOT ? 0 : ANALYSE_B_MUCH);
+    for (uint32_t i = 0; i < count; i++)
+        cost = analyse_sum(cost, x[i].to_ns - x[i].from_ns);
+    if (!analyse_report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise, x->from_ns, x->to_ns,
+                        cost))
+        return;
+    uint32_t finding = k->s->out->count - 1;
+    k->s->finding->count = count;
+    say_turn(k, x, count, cost);
+    analyse_show(k->s, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    if (x->wait != WEFT_NONE) {
+        const struct weft_wait *w = &k->h->wait[x->wait];
+        analyse_show_woken(k->s, w);
+        analyse_affects(k->s, w->reader);
+    }
+    analyse_show(k->s, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    for (uint32_t i = 0; i < count; i++)
+        analyse_span_add(k->l, x[i].stream, x[i].from_ns, x[i].to_ns, 0, finding);
+}
+
+static void report_all_turns(struct finder *k)
+{
+    if (k->turns)
+        qsort(k->turn, k->turns, sizeof *k->turn, by_family_and_delay);
+    for (uint32_t i = 0, n, told = 0; i < k->turns && told < ANALYSE_LOOP_FAMILIES && !k->s->failed;
+         i += n, told++) {
+        for (n = 1; i + n < k->turns && k->turn[i + n].family == k->turn[i].family;)
+            n++;
+        report_turns(k, &k->turn[i], n);
+    }
+}
+
+/* Delays by length, so that the worst is reported. */
+static int by_longest_delay(const void *a, const void *b)
+{
+    const struct slow *x = a, *y = b;
+    WEFT_ORDER(y->longest_ns, x->longest_ns);
+    return weft_order(x->family, y->family);
+}
+
+/* Returns true if it had to wait for promises of another sort. If they are of its own sort, there
+ * is simply much to do. */
+static bool is_behind_other_sort(const struct finder *k, const struct delay *d)
+{
+    const uint32_t *of = k->s->families->of;
+    return d->runs >= 3 && d->most != WEFT_ROOT && d->most_ns > (d->to_ns - d->from_ns) / 2 &&
+           of[d->most] != of[k->h->wait[d->wait].reader];
+}
+
+static void report_delays(struct finder *k)
+{
+    qsort(k->slow, k->s->families->count, sizeof *k->slow, by_longest_delay);
+    for (uint32_t i = 0; i < k->s->families->count && i < ANALYSE_LOOP_FAMILIES && !k->s->failed;
+         i++) {
+        const struct slow *x = &k->slow[i];
+        if (x->worst == WEFT_NONE)
+            break;
+        struct delay d = explain_delay(k, x->worst);
+        struct turn *turn = turn_at(k, d.stream, d.from_ns);
+        bool is_turn = d.why == QUEUED && turn && turn->victims >= VICTIMS;
+        if (d.why != QUEUED || (!is_turn && is_behind_other_sort(k, &d))) {
+            report_delay(k, &d, x);
+            if (d.why != SLEPT && turn)
+                turn->share_ns = -1; /* explained */
+        } else if (turn && d.to_ns - d.from_ns > turn->ready_ns) {
+            turn->wait = d.wait;
+            turn->ready_ns = d.to_ns - d.from_ns;
+        }
+    }
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->turns; i++)
+        if (k->turn[i].share_ns >= 0)
+            k->turn[kept++] = k->turn[i];
+    k->turns = kept;
+}
+
+/* ---- The search ---- */
+
+static void make_turn_room(struct finder *k)
 {
     uint32_t families = k->s->families->count;
     k->first = analyse_take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
@@ -308,13 +593,13 @@ static void make_turn_room(struct analyse_turns *k)
     k->family_at = analyse_take(k->s, families, sizeof *k->family_at);
     k->promise_at = analyse_take(k->s, k->m->promises, sizeof *k->promise_at);
     for (uint32_t i = 0; k->slow && i < families; i++)
-        k->slow[i].worst = WEFT_NONE;
+        k->slow[i] = (struct slow){.family = i, .worst = WEFT_NONE};
 }
 
 void analyse_find_turns(struct analyse_loops *l)
 {
     struct analyse_search *s = l->s;
-    struct analyse_turns k = {.l = l, .s = s, .h = s->h, .m = s->m};
+    struct finder k = {.l = l, .s = s, .h = s->h, .m = s->m};
     make_turn_room(&k);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
         k.first[i] = k.turns;
@@ -327,5 +612,7 @@ void analyse_find_turns(struct analyse_loops *l)
     if (!s->failed)
         look_at_news(&k);
     if (!s->failed)
-        analyse_turns_tell(&k);
+        report_delays(&k);
+    if (!s->failed)
+        report_all_turns(&k);
 }
