@@ -22,10 +22,9 @@ static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int6
 static int64_t last_child(const struct analyse_blocks *b, uint32_t promise, int64_t from_ns,
                           int64_t to_ns)
 {
-    const struct weft_history *h = b->h;
-    uint32_t first = h->children_first[promise];
-    uint32_t low = weft_history_child_from(h, promise, to_ns + 1);
-    int64_t start = low > first ? b->m->promise[h->children[low - 1]].start_ns : INT64_MIN;
+    uint32_t first = b->h->children_first[promise];
+    uint32_t low = weft_history_child_from(b->h, promise, to_ns + 1);
+    int64_t start = low > first ? b->m->promise[b->h->children[low - 1]].start_ns : INT64_MIN;
     return start >= from_ns ? start : INT64_MIN;
 }
 
@@ -215,9 +214,8 @@ static void find_blocks_of_stream(struct analyse_blocks *b, uint32_t stream)
 static bool was_its_work(const struct analyse_blocks *b, const struct analyse_block *x,
                          uint32_t source)
 {
-    const struct weft_history *h = b->h;
     const struct weft_model *m = b->m;
-    uint32_t by = h->resolution[weft_model_final(m, source)];
+    uint32_t by = b->h->resolution[weft_model_final(m, source)];
     if (weft_model_final(m, source) == weft_model_final(m, x->promise))
         return true;
     for (unsigned step = 0; step < STEPS && by != WEFT_NONE; step++) {
@@ -227,11 +225,11 @@ static bool was_its_work(const struct analyse_blocks *b, const struct analyse_bl
             return false;
         if (p == x->promise)
             return true;
-        uint32_t run = p == WEFT_ROOT ? WEFT_NONE : weft_history_run_at(h, p, e->time_ns);
+        uint32_t run = p == WEFT_ROOT ? WEFT_NONE : weft_history_run_at(b->h, p, e->time_ns);
         if (run == WEFT_NONE || m->run[run].start_ns < x->from_ns)
             return p == WEFT_ROOT && e->other != WEFT_ROOT &&
                    m->promise[e->other].creator == x->promise;
-        uint32_t cause = h->run_cause[run];
+        uint32_t cause = b->h->run_cause[run];
         if (cause == WEFT_NONE)
             return m->promise[p].creator == x->promise;
         const struct weft_interaction *c = &m->interaction[cause];
@@ -239,7 +237,7 @@ static bool was_its_work(const struct analyse_blocks *b, const struct analyse_bl
             return c->actor == x->promise;
         if (weft_model_final(m, (uint32_t)c->other) == weft_model_final(m, x->promise))
             return true;
-        by = h->resolution[c->other];
+        by = b->h->resolution[c->other];
     }
     return false;
 }
@@ -285,16 +283,15 @@ static bool may_need_block(const struct analyse_blocks *b, const struct analyse_
  * socket. */
 static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *w)
 {
-    const struct weft_history *h = b->h;
     if (!analyse_is_served(w) || w->reader == WEFT_ROOT ||
         (b->m->promise[w->reader].background && b->m->promise[w->source].background))
         return;
-    uint32_t run = weft_history_run_at(h, w->reader, w->until_ns);
+    uint32_t run = weft_history_run_at(b->h, w->reader, w->until_ns);
     if (run == WEFT_NONE)
         return;
-    uint32_t stream = weft_history_stream(h, run);
+    uint32_t stream = weft_history_stream(b->h, run);
     struct analyse_block *x = block_before(b, stream, w->until_ns);
-    int64_t ready = analyse_surely_there_ns(h, w), least = b->s->o->block_ns / 4;
+    int64_t ready = analyse_surely_there_ns(b->h, w), least = b->s->o->block_ns / 4;
     if (!x || ready == INT64_MAX || x->promise == w->reader || may_need_block(b, x, w))
         return;
     int64_t from = ready > x->from_ns ? ready : x->from_ns;
@@ -314,10 +311,9 @@ static void find_harm_of_wait(struct analyse_blocks *b, const struct weft_wait *
 static bool began_it(const struct analyse_blocks *b, const struct analyse_block *x, uint32_t y)
 {
     enum { LOOKED_AT = 8 };
-    const struct weft_history *h = b->h;
-    uint32_t i = x->place, first = h->stream_first[x->stream];
+    uint32_t i = x->place, first = b->h->stream_first[x->stream];
     for (uint32_t n = 0; i > first && n < LOOKED_AT; n++) {
-        uint32_t p = h->run_promise[h->stream_run[--i]];
+        uint32_t p = b->h->run_promise[b->h->stream_run[--i]];
         if (p == y || p == WEFT_ROOT)
             return p == y;
     }
@@ -349,16 +345,15 @@ static bool is_stranger(const struct analyse_blocks *b, const struct analyse_blo
 static void look_behind(const struct analyse_blocks *b, struct analyse_block *x)
 {
     enum { LOOKED_AT = 8 };
-    const struct weft_history *h = b->h;
-    uint32_t end = h->stream_first[x->stream + 1];
+    uint32_t end = b->h->stream_first[x->stream + 1];
     for (uint32_t i = x->place + 1, n = 0; i < end && n < LOOKED_AT; i++, n++) {
-        uint32_t run = h->stream_run[i];
+        uint32_t run = b->h->stream_run[i];
         int64_t start = b->m->run[run].start_ns;
-        if (weft_history_idle(h, x->stream, x->to_ns, start, ANALYSE_NAP, NULL) > 0 ||
+        if (weft_history_idle(b->h, x->stream, x->to_ns, start, ANALYSE_NAP, NULL) > 0 ||
             start - x->to_ns > x->length_ns)
             return;
         if (is_stranger(b, x, run)) {
-            x->pushed = h->run_promise[run];
+            x->pushed = b->h->run_promise[run];
             return;
         }
     }
@@ -392,12 +387,6 @@ void analyse_blocks_waiting(struct analyse_blocks *b, struct analyse_block *cons
 
 /* ---- What came from outside ---- */
 
-/* Something that the loop itself created or resolved. */
-struct news {
-    int64_t time_ns;
-    uint32_t promise;
-};
-
 /* Returns true if the loop has been idle since something else last ran; looks back only a
  * little. */
 static bool is_after_idle(const struct analyse_blocks *b, uint32_t stream, int64_t time_ns)
@@ -429,17 +418,14 @@ static struct analyse_block *follows(const struct analyse_blocks *b, uint32_t st
     return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
 }
 
-/* Piece n of the news about a promise: its creation, its resolution. */
-static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, struct news *news)
+/* Piece n of the news about a promise that the loop itself brought: its creation, its resolution.
+ * Returns false if there is none. */
+static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, int64_t *time_ns)
 {
     const struct weft_promise *x = &b->m->promise[p];
-    uint32_t by = b->h->resolution[p];
-    news->promise = p;
-    news->time_ns = nth ? x->end_ns : x->start_ns;
-    if (nth)
-        return by != WEFT_NONE && b->m->interaction[by].actor == WEFT_ROOT &&
-               x->becomes == WEFT_NONE;
-    return x->created && x->creator == WEFT_ROOT;
+    *time_ns = nth ? x->end_ns : x->start_ns;
+    return nth ? analyse_resolver(b->h, p) == WEFT_ROOT && x->becomes == WEFT_NONE
+               : x->created && x->creator == WEFT_ROOT;
 }
 
 /* If something that usually comes after the loop has slept came as soon as a block was over, it
@@ -447,28 +433,27 @@ static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, s
  * came. */
 static void look_for_due(struct analyse_blocks *b)
 {
-    const struct weft_history *h = b->h;
-    const uint32_t families = b->s->families->count, loop = analyse_only_loop(h);
+    const uint32_t families = b->s->families->count, loop = analyse_only_loop(b->h);
     struct {
         uint32_t all, usual;
     } *of = analyse_take(b->s, families, sizeof *of);
-    struct news news;
+    int64_t time;
     for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
         for (unsigned nth = 0; nth < 2; nth++) {
             uint32_t family = b->s->families->of[p];
-            if (!get_news(b, p, nth, &news) || follows(b, loop, news.time_ns))
+            if (!get_news(b, p, nth, &time) || follows(b, loop, time))
                 continue;
             of[family].all++;
-            of[family].usual += is_after_idle(b, loop, news.time_ns);
+            of[family].usual += is_after_idle(b, loop, time);
         }
     for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
         for (unsigned nth = 0; nth < 2; nth++) {
             uint32_t family = b->s->families->of[p];
             if (of[family].usual < 5 || of[family].usual < of[family].all / 4 * 3 ||
-                !get_news(b, p, nth, &news))
+                !get_news(b, p, nth, &time))
                 continue;
-            struct analyse_block *x = follows(b, loop, news.time_ns);
-            if (x && x->due == WEFT_ROOT && news.time_ns - x->to_ns <= 5 * ANALYSE_NAP &&
+            struct analyse_block *x = follows(b, loop, time);
+            if (x && x->due == WEFT_ROOT && time - x->to_ns <= 5 * ANALYSE_NAP &&
                 !(nth && was_its_work(b, x, p)))
                 x->due = p;
         }

@@ -15,6 +15,7 @@ struct analyse_block {
     /* without the time in which it was halted (weft_history_halted) */
     int64_t length_ns;
     uint32_t promise, stream, place; /* place: in stream_run */
+    uint32_t family, rank;           /* rank: a first estimate of how bad it is */
     uint32_t harmed;                 /* promises that ran late because of it */
     uint32_t nameds,
         /* waits of those, or otherwise of promises that waited in the meantime */
@@ -36,7 +37,7 @@ struct analyse_blocks {
     struct analyse_search *s;
     const struct weft_history *h;
     const struct weft_model *m;
-    struct analyse_block *block;   /* sorted by stream and start */
+    struct analyse_block *block;   /* sorted by stream and start, until they are reported */
     uint32_t blocks, room, *first; /* by stream */
     uint32_t *cursor;              /* for each promise: the current position in its interactions */
     uint32_t *family_runs;         /* by family: how often its promises ran */

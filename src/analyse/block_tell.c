@@ -14,25 +14,20 @@ enum {
 
 /* Blocks of one family. */
 struct group {
-    uint32_t family, worst; /* index of a block */
-    uint32_t first, count;  /* places in order */
-    uint32_t harming;       /* how many harmed a promise */
+    uint32_t family;
+    uint32_t first, count; /* places in the list of blocks; the worst is the first */
+    uint32_t harming;      /* how many harmed a promise */
     int64_t cost_ns;
-};
-
-struct key {
-    uint32_t family, block;
-    unsigned rank; /* a first estimate of how bad it is */
-    int64_t length_ns;
 };
 
 static int by_family_and_rank(const void *a, const void *b)
 {
-    const struct key *x = a, *y = b;
+    const struct analyse_block *x = a, *y = b;
     WEFT_ORDER(x->family, y->family);
     WEFT_ORDER(y->rank, x->rank);
     WEFT_ORDER(y->length_ns, x->length_ns);
-    return weft_order(x->block, y->block);
+    WEFT_ORDER(x->stream, y->stream);
+    return weft_order(x->from_ns, y->from_ns);
 }
 
 static int by_cost(const void *a, const void *b)
@@ -48,7 +43,7 @@ static int by_cost(const void *a, const void *b)
  * little. */
 static uint64_t signs_of_machine(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     int64_t block = b->s->o->block_ns, mean = g->cost_ns / g->count;
     uint32_t runs = b->family_runs[g->family];
     if (x->still || x->length_ns >= 4 * block)
@@ -79,7 +74,7 @@ static int64_t usual_ns(const struct analyse_blocks *b, const struct group *g, u
  * label may be different things. */
 static bool is_outlier(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     return weft_model_name(b->m, b->s->families->first[g->family]) != WEFT_NONE &&
            x->length_ns / 4 >= b->s->o->block_ns &&
            usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
@@ -87,7 +82,7 @@ static bool is_outlier(const struct analyse_blocks *b, const struct group *g)
 
 static uint64_t signs_of_block(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     bool is_long = x->length_ns / 10 >= b->s->o->block_ns, told = b->h->informed[x->stream];
     bool endless = x->still && !x->silent && x->length_ns >= b->s->o->never_yield_ns;
     bool stopped = b->m->losses.ended == WEFT_ENDED_STOPPED;
@@ -105,7 +100,7 @@ static uint64_t signs_of_block(const struct analyse_blocks *b, const struct grou
 
 static void say_others(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     const uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
     const uint32_t count = x->harmed ? x->harmed : x->waiting;
     const bool one = count == 1 && first != WEFT_ROOT;
@@ -126,7 +121,7 @@ static void say_others(const struct analyse_blocks *b, const struct group *g)
 
 static void say_block(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     const int64_t lasted = x->to_ns - x->from_ns;
     /* Small differences are noise of the clock. */
     const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
@@ -161,11 +156,11 @@ static void prove_block(const struct analyse_blocks *b, const struct analyse_blo
 }
 
 static void add_blocked(const struct analyse_blocks *b, const struct group *g,
-                        const struct key *order, struct weft_finding *f)
+                        struct weft_finding *f)
 {
     enum { LOOKED_AT = 64 };
     for (uint32_t i = 0; i < g->count && i < LOOKED_AT; i++) {
-        const struct analyse_block *x = &b->block[order[g->first + i].block];
+        const struct analyse_block *x = &b->block[g->first + i];
         for (uint32_t n = 0; n < x->nameds; n++) {
             uint32_t reader = b->h->wait[x->named[n]].reader, k = 0;
             while (k < f->affecteds && f->affected[k] != reader)
@@ -177,14 +172,13 @@ static void add_blocked(const struct analyse_blocks *b, const struct group *g,
         if (next != WEFT_ROOT && i == 0 && x->nameds == 0)
             analyse_affects(b->s, next);
     }
-    uint32_t harmed = b->block[g->worst].harmed;
+    uint32_t harmed = b->block[g->first].harmed;
     f->affected_total = f->affected_total > harmed ? f->affected_total : harmed;
 }
 
-static void report_blocks(const struct analyse_blocks *b, const struct group *g,
-                          const struct key *order)
+static void report_blocks(const struct analyse_blocks *b, const struct group *g)
 {
-    const struct analyse_block *x = &b->block[g->worst];
+    const struct analyse_block *x = &b->block[g->first];
     struct analyse_verdict v;
     if (!analyse_judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of_block(b, g)))
         return; /* otherwise it becomes a span, even if this kind of finding is ignored */
@@ -195,50 +189,41 @@ static void report_blocks(const struct analyse_blocks *b, const struct group *g,
         say_block(b, g);
         f->count = g->count;
         prove_block(b, x);
-        add_blocked(b, g, order, f);
+        add_blocked(b, g, f);
     }
     int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {
-        const struct analyse_block *y = &b->block[order[g->first + i].block];
+        const struct analyse_block *y = &b->block[g->first + i];
         analyse_span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, usual, finding);
     }
 }
 
-/* Sorts the blocks into groups. */
-static void sort_blocks(struct analyse_blocks *b, struct key **order, struct group **group,
-                        uint32_t *groups)
+/* Sorts the blocks, and makes groups of them. Returns how many. */
+static uint32_t sort_blocks(struct analyse_blocks *b, struct group *group)
 {
-    *order = analyse_take(b->s, b->blocks, sizeof **order);
-    *group = analyse_take(b->s, b->blocks, sizeof **group);
-    *groups = 0;
-    if (b->s->failed)
-        return;
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < b->blocks; i++) {
+        struct analyse_block *x = &b->block[i];
+        x->family = b->s->families->of[x->promise];
+        x->rank = 4u * (x->still && !x->unsure) + 2u * (x->harmed > 0) + (x->pushed || x->due);
+    }
+    qsort(b->block, b->blocks, sizeof *b->block, by_family_and_rank);
     for (uint32_t i = 0; i < b->blocks; i++) {
         const struct analyse_block *x = &b->block[i];
-        unsigned rank =
-            4u * (x->still && !x->unsure) + 2u * (x->harmed > 0) + (x->pushed || x->due);
-        (*order)[i] = (struct key){b->s->families->of[x->promise], i, rank, x->length_ns};
-    }
-    if (b->blocks)
-        qsort(*order, b->blocks, sizeof **order, by_family_and_rank);
-    for (uint32_t i = 0; i < b->blocks; i++) {
-        const struct analyse_block *x = &b->block[(*order)[i].block];
-        if (i == 0 || (*order)[i].family != (*order)[i - 1].family)
-            (*group)[(*groups)++] = (struct group){
-                .family = (*order)[i].family, .worst = (*order)[i].block, .first = i};
-        struct group *g = &(*group)[*groups - 1];
+        if (i == 0 || x->family != b->block[i - 1].family)
+            group[groups++] = (struct group){.family = x->family, .first = i};
+        struct group *g = &group[groups - 1];
         g->count++;
         g->harming += x->harmed || x->pushed || x->due;
         g->cost_ns = analyse_sum(g->cost_ns, x->length_ns);
     }
-    if (*groups)
-        qsort(*group, *groups, sizeof **group, by_cost);
+    qsort(group, groups, sizeof *group, by_cost);
+    return groups;
 }
 
 void analyse_blocks_tell(struct analyse_blocks *b)
 {
-    struct key *order;
-    struct group *group;
+    struct group *group = analyse_take(b->s, b->blocks, sizeof *group);
     struct analyse_block *told[TOLD];
     uint32_t groups, tolds = 0;
     b->family_runs = analyse_take(b->s, b->s->families->count, sizeof *b->family_runs);
@@ -249,10 +234,10 @@ void analyse_blocks_tell(struct analyse_blocks *b)
         b->family_ns[family] =
             analyse_sum(b->family_ns[family], b->m->run[i].end_ns - b->m->run[i].start_ns);
     }
-    sort_blocks(b, &order, &group, &groups);
+    groups = b->s->failed ? 0 : sort_blocks(b, group);
     for (; tolds < groups && tolds < TOLD; tolds++)
-        told[tolds] = &b->block[group[tolds].worst];
+        told[tolds] = &b->block[group[tolds].first];
     analyse_blocks_waiting(b, told, tolds);
     for (uint32_t i = 0; i < groups && i < ANALYSE_LOOP_FAMILIES && !b->s->failed; i++)
-        report_blocks(b, &group[i], order);
+        report_blocks(b, &group[i]);
 }

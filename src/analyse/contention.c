@@ -125,11 +125,10 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
  * longest. */
 static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
-    const struct weft_history *h = f->h;
-    uint32_t first = h->holds_for_first[resource], end = h->holds_for_first[resource + 1];
+    uint32_t first = f->h->holds_for_first[resource], end = f->h->holds_for_first[resource + 1];
     int64_t until = INT64_MIN;
     for (uint32_t i = first; i < end; i++) {
-        const struct weft_hold *x = &f->m->hold[h->holds_for[i]];
+        const struct weft_hold *x = &f->m->hold[f->h->holds_for[i]];
         if (x->holder == WEFT_NONE || x->from_ns < until)
             return false;
         until = x->to_ns;
@@ -192,10 +191,9 @@ static void count_for(struct finder *f, uint32_t promise, const struct weft_wait
 /* Who waits for a promise at that moment, or WEFT_NONE. */
 static uint32_t waiter_of(const struct finder *f, uint32_t promise, int64_t time_ns)
 {
-    const struct weft_history *h = f->h;
-    uint32_t first = h->waits_for_first[promise], end = h->waits_for_first[promise + 1];
+    uint32_t first = f->h->waits_for_first[promise], end = f->h->waits_for_first[promise + 1];
     for (uint32_t i = first; i < end && i < first + DEEP; i++) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
         if (w->from_ns <= time_ns && w->until_ns >= time_ns && w->reader != WEFT_ROOT)
             return w->reader;
     }

@@ -56,16 +56,14 @@ static void record_read(struct finder *f, uint32_t promise, int64_t time_ns)
  * enough for a reader that wants any of them. */
 static bool is_passed_over(const struct finder *f, const struct weft_wait *wait, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     const uint32_t *of = f->s->families->of;
-    const struct weft_promise *reader = &f->m->promise[weft_model_final(f->m, wait->reader)];
-    uint32_t first = h->runs_of_first[wait->reader], end = h->runs_of_first[wait->reader + 1];
+    uint32_t first = f->h->runs_of_first[wait->reader], end = f->h->runs_of_first[wait->reader + 1];
     uint32_t others = 0;
     if (wait->end == WEFT_WAIT_READ || wait->reader == WEFT_ROOT ||
-        reader->outcome != WEFT_FULFILLED)
+        f->m->promise[weft_model_final(f->m, wait->reader)].outcome != WEFT_FULFILLED)
         return false;
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
-        const uint32_t run = h->runs_of[i - 1], other = analyse_run_read(h, run);
+        const uint32_t run = f->h->runs_of[i - 1], other = analyse_run_read(f->h, run);
         if (f->m->run[run].end_ns < f->m->promise[p].end_ns)
             return others >= 2;
         if (other == WEFT_NONE)
@@ -113,9 +111,8 @@ static bool is_made_by(const struct finder *f, uint32_t ancestor, uint32_t promi
 /* Finds who still waits for what a failed promise should have resolved. */
 static void record_stranded(struct finder *f)
 {
-    const struct weft_history *h = f->h;
-    for (uint32_t i = 0; i < h->waits; i++) {
-        const struct weft_wait *w = &h->wait[i];
+    for (uint32_t i = 0; i < f->h->waits; i++) {
+        const struct weft_wait *w = &f->h->wait[i];
         uint32_t p = weft_model_final(f->m, w->source);
         if (w->end != WEFT_WAIT_OPEN || f->m->promise[p].outcome != WEFT_PENDING)
             continue;
@@ -129,12 +126,11 @@ static void record_stranded(struct finder *f)
 
 static enum looked looked_at(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     int64_t failed_ns = f->m->promise[p].end_ns;
     enum looked looked = f->read[p] ? LOOKED : NOT_LOOKED;
-    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1] && looked != LOOKED;
-         i++) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+    for (uint32_t i = f->h->waits_for_first[p];
+         i < f->h->waits_for_first[p + 1] && looked != LOOKED; i++) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
         bool gone = w->end == WEFT_WAIT_LEFT || w->end == WEFT_WAIT_ENDED;
         if (is_passed_over(f, w, p))
             continue;
@@ -161,12 +157,11 @@ static struct weft_run run_of(const struct finder *f, uint32_t actor, int64_t ti
  * failure itself. Then it means something that nobody looked at p. */
 static bool says_who_looks(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     uint32_t creator = f->m->promise[p].creator;
     bool is_task =
-        analyse_count(h->waits_of_first, p) > 0 || analyse_count(h->children_first, p) > 0;
+        analyse_count(f->h->waits_of_first, p) > 0 || analyse_count(f->h->children_first, p) > 0;
     return f->family_read[f->s->families->of[p]] ||
-           (!is_task && creator != WEFT_ROOT && analyse_count(h->waits_of_first, creator) > 0);
+           (!is_task && creator != WEFT_ROOT && analyse_count(f->h->waits_of_first, creator) > 0);
 }
 
 /* Returns true if the resolution of q, in the same run, passes on the failure of p. It does not if
@@ -264,15 +259,14 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
  * the event loop: of the same sort), or gets a label. */
 static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
-    const struct weft_history *h = f->h;
     const uint32_t creator = f->m->promise[p].creator, *of = f->s->families->of;
     const int64_t end =
         analyse_earlier(run_of(f, actor, time).end_ns, analyse_sum(time, ANSWER_NS));
-    const uint32_t first = weft_history_child_from(h, creator, time + 1);
-    for (uint32_t i = first; i < h->children_first[creator + 1] && i - first < NEAR; i++) {
-        if (f->m->promise[h->children[i]].start_ns > end)
+    const uint32_t first = weft_history_child_from(f->h, creator, time + 1);
+    for (uint32_t i = first; i < f->h->children_first[creator + 1] && i - first < NEAR; i++) {
+        if (f->m->promise[f->h->children[i]].start_ns > end)
             break;
-        if (creator != WEFT_ROOT || of[h->children[i]] == of[p])
+        if (creator != WEFT_ROOT || of[f->h->children[i]] == of[p])
             return true;
     }
     return creator == actor && creator != WEFT_ROOT &&
@@ -283,12 +277,11 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
  * later. */
 static bool may_come_to(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     uint32_t creator = f->m->promise[p].creator;
-    uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
+    uint32_t first = f->h->waits_of_first[creator], end = f->h->waits_of_first[creator + 1];
     if (creator == WEFT_ROOT || first == end)
         return false;
-    const struct weft_wait *w = &h->wait[h->waits_of[end - 1]];
+    const struct weft_wait *w = &f->h->wait[f->h->waits_of[end - 1]];
     return w->end == WEFT_WAIT_OPEN && f->s->families->of[w->source] == f->s->families->of[p];
 }
 
@@ -296,13 +289,12 @@ static bool may_come_to(const struct finder *f, uint32_t p)
  * the same sort later, and others that were there already are not read either. */
 static bool may_have_come(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     uint32_t creator = f->m->promise[p].creator, family = f->s->families->of[p];
     if (creator == WEFT_ROOT || !f->family_missed[family])
         return false;
-    uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
+    uint32_t first = f->h->waits_of_first[creator], end = f->h->waits_of_first[creator + 1];
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
+        const struct weft_wait *w = &f->h->wait[f->h->waits_of[i - 1]];
         if (w->source > p && f->s->families->of[w->source] == family && analyse_is_served(w) &&
             w->until_ns >= f->m->promise[p].end_ns)
             return true;
@@ -421,15 +413,14 @@ static void say_failure(struct finder *f, const struct failure *x, uint32_t coun
 
 static void prove_failure(struct finder *f, const struct failure *x)
 {
-    const struct weft_model *m = f->m;
     const uint32_t p = x->promise, origin = f->origin[p];
     const uint32_t from = origin == WEFT_ROOT ? WEFT_NONE : f->h->resolution[origin];
-    const struct weft_promise *q = &m->promise[p];
+    const struct weft_promise *q = &f->m->promise[p];
     if (q->created)
         analyse_show_created(f->s, p);
-    if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
-        analyse_show(f->s, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, origin,
-                     m->interaction[from].actor);
+    if (from != WEFT_NONE && f->m->interaction[from].time_ns <= q->end_ns)
+        analyse_show(f->s, f->m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, origin,
+                     f->m->interaction[from].actor);
     analyse_show(f->s, q->end_ns, WEFT_EVIDENCE_FAILED, p, analyse_resolver(f->h, p));
     if (!f->stranded[p])
         return;

@@ -126,10 +126,9 @@ static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
  * is the queue. */
 static bool waits_for_growing_sort(const struct finder *f, uint32_t family, const struct growth *g)
 {
-    const struct weft_history *h = f->h;
     const struct weft_wait *longest = NULL;
-    analyse_each(i, h->waits_of_first, g->worst) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+    analyse_each(i, f->h->waits_of_first, g->worst) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_of[i]];
         if (!longest || w->until_ns - w->from_ns > longest->until_ns - longest->from_ns)
             longest = w;
     }

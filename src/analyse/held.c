@@ -104,20 +104,24 @@ bool analyse_free_held(struct analyse_graph *g)
 
 /* Who holds the root of a group. */
 struct holders {
-    bool ended;     /* … one of them has ended */
     bool free;      /* one of them does not hang */
     bool together;  /* all of them hang in one group: */
     uint32_t group; /* the group of the oldest hold */
+    uint32_t owner; /* one of those that have ended, or else the one that has held it for longest */
+    uint32_t ended, all;
 };
 
 static struct holders holders_of(const struct analyse_graph *g, uint32_t resource)
 {
-    struct holders s = {.together = true, .group = WEFT_NONE};
+    struct holders s = {.together = true, .group = WEFT_NONE, .owner = WEFT_NONE};
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE) {
         const uint32_t holder = analyse_holder(g, hold);
         const bool hangs = holder != WEFT_ROOT && g->next[holder] != WEFT_NONE;
-        s.ended |= holder != WEFT_ROOT && !analyse_is_pending(g->s->m, holder);
+        const bool ended = holder != WEFT_ROOT && !analyse_is_pending(g->s->m, holder);
+        if (s.all++ == 0 || (ended && s.ended == 0))
+            s.owner = holder;
+        s.ended += ended;
         s.free |= !hangs;
         if (!hangs)
             continue;
@@ -158,22 +162,6 @@ static bool may_come(const struct analyse_graph *g, const struct analyse_group *
     return analyse_is_meant(g, group->node) && !group->lost;
 }
 
-static void count_holders(const struct analyse_graph *g, struct analyse_group *group)
-{
-    uint32_t at = g->s->h->holds_for_first[group->node], hold;
-    group->why = ANALYSE_HOLDS;
-    group->owner = WEFT_NONE;
-    group->of = group->all = 0;
-    while ((hold = analyse_next_holder(g, group->node, &at)) != WEFT_NONE) {
-        const uint32_t holder = analyse_holder(g, hold);
-        const bool ended = holder != WEFT_ROOT && !analyse_is_pending(g->s->m, holder);
-        if (group->all == 0 || (ended && group->of == 0))
-            group->owner = holder;
-        group->of += ended;
-        group->all++;
-    }
-}
-
 void analyse_find_held(struct analyse_graph *g)
 {
     bool *stuck = analyse_take(g->s, g->count, sizeof *stuck);
@@ -183,8 +171,12 @@ void analyse_find_held(struct analyse_graph *g)
         struct analyse_group *group = &g->groups[i];
         if (!(g->mark[group->node] & ANALYSE_HELD) || group->members || group->lost)
             continue;
-        count_holders(g, group);
-        stuck[i] = !holders_of(g, group->node).free;
+        const struct holders s = holders_of(g, group->node);
+        group->why = ANALYSE_HOLDS;
+        group->owner = s.owner;
+        group->of = s.ended;
+        group->all = s.all;
+        stuck[i] = !s.free;
     }
     keep_stuck_groups(g, stuck);
     for (uint32_t i = 0; i < g->count; i++) {

@@ -103,9 +103,8 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
 static bool does_anything(const struct finder *f, const struct weft_wait *w,
                           const struct weft_wait *again)
 {
-    const struct weft_model *m = f->m;
     for (uint32_t i = again->begun_by, n = 0; i > w->begun_by + 1 && n < NEAR; n++) {
-        const struct weft_interaction *x = &m->interaction[--i];
+        const struct weft_interaction *x = &f->m->interaction[--i];
         if (i == w->ended_by || x->time_ns < w->until_ns)
             break;
         if (x->actor == w->reader && !(x->kind == WEFT_READS && i == w->ended_by))
@@ -280,16 +279,15 @@ static void say_herd(const struct finder *f, const struct herd *k, int64_t time)
 static void prove_herd(const struct finder *f, const struct herd *k)
 {
     enum { SHOWN = 3 };
-    const struct weft_model *m = f->m;
     const struct weft_wait *w = first_winner(f);
     struct cause cause = what_woke(f, k->source, w);
     uint32_t by = cause.kind == BY_NOTIFY ? cause.notify
                   : cause.kind == BY_END  ? f->h->resolution[k->source]
                                           : WEFT_NONE;
     if (by != WEFT_NONE)
-        analyse_show(f->s, m->interaction[by].time_ns,
+        analyse_show(f->s, f->m->interaction[by].time_ns,
                      cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_RESOLVED,
-                     k->source, m->interaction[by].actor);
+                     k->source, f->m->interaction[by].actor);
     analyse_show(f->s, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
     uint32_t shown = 0;
     for (uint32_t i = 0; i < f->members; i++) {

@@ -91,9 +91,8 @@ static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t 
 
 static bool is_waited_for(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    analyse_each(i, h->waits_for_first, p) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+    analyse_each(i, f->h->waits_for_first, p) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
         if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !has_ended(f->m, w->reader))
             return true;
     }

@@ -17,6 +17,11 @@ struct finder {
     uint32_t *vain;
 };
 
+static bool repeats(const struct weft_finding *g)
+{
+    return g->kind == WEFT_FINDING_SPIN || g->kind == WEFT_FINDING_RETRY_STORM;
+}
+
 /* Counts what each did between two times. Returns the one that did so most often, besides p;
  * WEFT_ROOT: none. */
 static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
@@ -54,23 +59,14 @@ static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from
     return false;
 }
 
-static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, uint32_t q)
-{
-    f->s->finding = g;
-    analyse_say(f->s, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f->vain[p]),
-                AMOUNT(other_vain, f->vain[q]));
-    analyse_affects(f->s, q);
-    g->kind = WEFT_FINDING_LIVELOCK;
-}
-
-/* Drops the finding about the other promise, which is the same. */
-static void drop_second(struct analyse_search *s, uint32_t first, uint32_t q)
+/* Drops later findings about the two promises, which are the same. */
+static void drop_others(struct analyse_search *s, uint32_t first, uint32_t p, uint32_t q)
 {
     uint32_t kept = first;
     for (uint32_t i = first; i < s->out->count; i++) {
         struct weft_finding *g = &s->out->finding[i];
-        if ((g->kind == WEFT_FINDING_SPIN || g->kind == WEFT_FINDING_RETRY_STORM) &&
-            weft_model_final(s->m, g->promise) == q)
+        const uint32_t who = weft_model_final(s->m, g->promise);
+        if (repeats(g) && (who == p || who == q))
             analyse_finding_fini(g);
         else
             s->out->finding[kept++] = *g;
@@ -85,8 +81,7 @@ void analyse_find_livelocks(struct analyse_search *s)
     for (uint32_t i = 0, n = 0; i < s->out->count && n < LOOKED_AT && !s->failed; i++) {
         struct weft_finding *g = &s->out->finding[i];
         uint32_t p = weft_model_final(s->m, g->promise);
-        if ((g->kind != WEFT_FINDING_SPIN && g->kind != WEFT_FINDING_RETRY_STORM) ||
-            s->o->ignore >> WEFT_FINDING_LIVELOCK & 1)
+        if (!repeats(g) || s->o->ignore >> WEFT_FINDING_LIVELOCK & 1)
             continue;
         n++;
         uint32_t q = count_vain(&f, p, g->start_ns, g->end_ns);
@@ -94,8 +89,11 @@ void analyse_find_livelocks(struct analyse_search *s)
             f.vain[p] / UNEVEN > f.vain[q] || f.vain[q] / UNEVEN > f.vain[p] ||
             gets_on(&f, p, q, g->start_ns, g->end_ns))
             continue;
-        name_livelock(&f, g, p, q);
-        drop_second(s, i + 1, q);
-        drop_second(s, i + 1, p);
+        s->finding = g;
+        g->kind = WEFT_FINDING_LIVELOCK;
+        analyse_say(s, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f.vain[p]),
+                    AMOUNT(other_vain, f.vain[q]));
+        analyse_affects(s, q);
+        drop_others(s, i + 1, p, q);
     }
 }

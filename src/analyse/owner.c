@@ -53,6 +53,15 @@ bool analyse_find_habits(struct analyse_graph *g)
     return true;
 }
 
+static void set_owner(struct analyse_group *group, uint32_t owner, enum analyse_why why,
+                      uint64_t of, uint64_t all)
+{
+    group->owner = owner;
+    group->why = why;
+    group->of = (uint32_t)of;
+    group->all = (uint32_t)all;
+}
+
 /* ---- Locks ---- */
 
 /* Promises of the same type and label, one of which is a root: whether the promise that got it is
@@ -150,10 +159,7 @@ static void find_holders(struct analyse_graph *g, const bool *has_root)
             (l->passed == 0 &&
              (l->given > 1 || !(is_called_lock(g->s, group->node) || is_lost(g, l, group->node)))))
             continue;
-        group->owner = l->holder;
-        group->why = ANALYSE_AS_HOLDER;
-        group->of = (uint32_t)l->passed;
-        group->all = (uint32_t)l->given;
+        set_owner(group, l->holder, ANALYSE_AS_HOLDER, l->passed, l->given);
     }
 }
 
@@ -172,24 +178,16 @@ static void find_owner(const struct analyse_graph *g, struct analyse_group *grou
     const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
     bool own = creator != WEFT_ROOT && creator != p && !waits_for(g, creator, p);
     if (own && b->resolved && b->own > b->resolved - b->own) {
-        group->owner = creator;
-        group->why = ANALYSE_AS_CREATOR;
-        group->of = b->own;
-        group->all = b->resolved;
+        set_owner(group, creator, ANALYSE_AS_CREATOR, b->own, b->resolved);
     } else if (group->why == ANALYSE_AS_HOLDER && !waits_for(g, group->owner, p)) {
         return;
     } else if (b->by_major >= 2 && b->by_major >= b->resolved - b->resolved / 4 &&
                b->major != WEFT_ROOT && b->major != p && !waits_for(g, b->major, p)) {
-        group->owner = b->major;
-        group->why = ANALYSE_AS_BEFORE;
-        group->of = b->by_major;
-        group->all = b->resolved;
+        set_owner(group, b->major, ANALYSE_AS_BEFORE, b->by_major, b->resolved);
     } else if (own && b->resolved == 0) {
-        group->owner = creator;
-        group->why = ANALYSE_CREATED;
+        set_owner(group, creator, ANALYSE_CREATED, 0, 0);
     } else {
-        group->owner = WEFT_NONE;
-        group->why = ANALYSE_NOBODY;
+        set_owner(group, WEFT_NONE, ANALYSE_NOBODY, 0, 0);
     }
 }
 

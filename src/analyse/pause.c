@@ -56,11 +56,10 @@ static bool others_had_the_cores(const struct finder *f)
 /* The collection that was within a wait, and right after which the wait ended; or WEFT_NONE. */
 static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
 {
-    const struct weft_history *h = f->h;
-    uint32_t i = weft_history_collection_from(h->collection, 0, h->collections, w->until_ns);
+    uint32_t i = weft_history_collection_from(f->h->collection, 0, f->h->collections, w->until_ns);
     if (!analyse_is_served(w) || i == 0)
         return WEFT_NONE;
-    const struct weft_collection *c = &h->collection[i - 1];
+    const struct weft_collection *c = &f->h->collection[i - 1];
     bool right_after = w->until_ns >= c->end_ns && w->until_ns - c->end_ns <= AFTER_NS;
     return right_after && w->from_ns <= c->start_ns && f->length_ns[i - 1] >= f->s->o->gc_ns
                ? i - 1

@@ -41,10 +41,9 @@ static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_n
 /* Returns true if one of its own timers woke a reader between two times, in vain. */
 static bool looked_before(const struct finder *f, uint32_t reader, int64_t from, int64_t to)
 {
-    const struct weft_history *h = f->h;
-    for (uint32_t i = weft_history_run_from(h, reader, from), n = 0;
-         i < h->runs_of_first[reader + 1] && n < LOOKED_AT; i++, n++) {
-        int64_t start = f->m->run[h->runs_of[i]].start_ns;
+    for (uint32_t i = weft_history_run_from(f->h, reader, from), n = 0;
+         i < f->h->runs_of_first[reader + 1] && n < LOOKED_AT; i++, n++) {
+        int64_t start = f->m->run[f->h->runs_of[i]].start_ns;
         if (start >= to)
             return false;
         if (timer_of(f, reader, start) != WEFT_NONE)

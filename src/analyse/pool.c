@@ -45,9 +45,8 @@ static const struct weft_hold *hold_at(const struct finder *f, uint32_t place)
 
 static void gather_holds_and_waits(struct finder *f)
 {
-    const struct weft_history *h = f->h;
     f->begins = f->ends = f->waits = 0;
-    analyse_each(i, h->holds_for_first, f->resource) {
+    analyse_each(i, f->h->holds_for_first, f->resource) {
         const struct weft_hold *x = hold_at(f, i);
         if (x->holder == WEFT_NONE)
             continue;
@@ -55,8 +54,8 @@ static void gather_holds_and_waits(struct finder *f)
         if (x->released_by != WEFT_NONE)
             f->end[f->ends++] = x->to_ns;
     }
-    analyse_each(i, h->waits_for_first, f->resource) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+    analyse_each(i, f->h->waits_for_first, f->resource) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
         f->wait_from[f->waits] = w->from_ns;
         f->wait_until[f->waits++] = w->until_ns;
     }
@@ -127,9 +126,8 @@ static void find_stalls(struct finder *f)
  * it; or 0. */
 static int64_t usual_hold_ns(struct finder *f, bool before)
 {
-    const struct weft_history *h = f->h;
     uint32_t n = 0;
-    analyse_each(i, h->holds_for_first, f->resource) {
+    analyse_each(i, f->h->holds_for_first, f->resource) {
         const struct weft_hold *x = hold_at(f, i);
         if (x->holder != WEFT_NONE && x->released_by != WEFT_NONE &&
             (before ? x->to_ns <= f->worst.from_ns : x->from_ns >= f->worst.to_ns))
@@ -187,11 +185,10 @@ static void list_permit_holder(const struct finder *f, const struct weft_hold *x
 
 static void say_permit_holders(const struct finder *f)
 {
-    const struct weft_history *h = f->h;
     uint32_t shown = 0;
     for (unsigned r = 0; r < 3; r++)
-        for (uint32_t i = h->holds_for_first[f->resource];
-             i < h->holds_for_first[f->resource + 1] && shown < SHOWN; i++) {
+        for (uint32_t i = f->h->holds_for_first[f->resource];
+             i < f->h->holds_for_first[f->resource + 1] && shown < SHOWN; i++) {
             const struct weft_hold *x = hold_at(f, i);
             if (!holds_it(f, x) || rank_of_holder(f, x) != r)
                 continue;
@@ -199,7 +196,7 @@ static void say_permit_holders(const struct finder *f)
             list_permit_holder(f, x);
             analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder, f->resource);
             if (r == 0)
-                analyse_show(f->s, weft_history_ended_ns(h, x->holder),
+                analyse_show(f->s, weft_history_ended_ns(f->h, x->holder),
                              analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
     if (shown)
@@ -222,10 +219,9 @@ static void say_pool(const struct finder *f)
 
 static void add_pool_waiters(const struct finder *f)
 {
-    const struct weft_history *h = f->h;
     bool any = false;
-    analyse_each(i, h->waits_for_first, f->resource) {
-        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+    analyse_each(i, f->h->waits_for_first, f->resource) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
         if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
             continue;
         analyse_affects(f->s, w->reader);
@@ -237,11 +233,10 @@ static void add_pool_waiters(const struct finder *f)
 
 static uint64_t signs_of_pool(const struct finder *f)
 {
-    const struct weft_history *h = f->h;
     const struct stall *x = &f->worst;
-    const bool passed = analyse_is_passed(h, f->resource);
+    const bool passed = analyse_is_passed(f->h, f->resource);
     bool gone = false;
-    analyse_each(i, h->holds_for_first, f->resource)
+    analyse_each(i, f->h->holds_for_first, f->resource)
         gone |= holds_it(f, hold_at(f, i)) && is_gone(f, hold_at(f, i));
     return analyse_signs(f->s, f->resource) | (gone && !passed ? ANALYSE_P_GONE : 0) |
            (passed ? ANALYSE_P_PASSED : 0) | (f->first ? ANALYSE_P_FIRST : 0) |

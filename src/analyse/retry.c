@@ -44,11 +44,10 @@ enum between { NOTHING, OTHERS, TIME };
 static enum between waited_before_retry(const struct finder *f, uint32_t creator, uint32_t family,
                                         int64_t from, int64_t to)
 {
-    const struct weft_history *h = f->h;
     bool others = false;
-    for (uint32_t i = weft_history_wait_from(h, creator, from), n = 0;
-         i < h->waits_of_first[creator + 1] && n < LOOKED_AT; i++, n++) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+    for (uint32_t i = weft_history_wait_from(f->h, creator, from), n = 0;
+         i < f->h->waits_of_first[creator + 1] && n < LOOKED_AT; i++, n++) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_of[i]];
         if (w->from_ns > to)
             break;
         if (analyse_is_timer(f->m, w->source))

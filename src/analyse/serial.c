@@ -202,9 +202,8 @@ static bool does_more_after(const struct finder *f, uint32_t reader, const struc
  * of its own, not part of one. */
 static bool fans_out(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
     for (unsigned i = 0; i < ANCESTORS; i++) {
-        const uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+        const uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
         for (uint32_t k = first; k + 1 < end && k - first < RUNS; k++)
             if (wait_at(f, k)->until_ns > wait_at(f, k + 1)->from_ns)
                 return true;
@@ -218,11 +217,10 @@ static bool fans_out(const struct finder *f, uint32_t p)
 /* Returns true if it has done nothing else since it was created. */
 static bool is_whole(const struct finder *f, uint32_t reader, uint32_t first)
 {
-    const struct weft_history *h = f->h;
     const struct weft_promise *p = &f->m->promise[reader];
     const int64_t end = p->outcome == WEFT_PENDING ? f->m->end_ns : p->end_ns;
     const int64_t life = end - f->m->promise[first].start_ns;
-    const uint32_t from = h->waits_of_first[reader], until = h->waits_of_first[reader + 1];
+    const uint32_t from = f->h->waits_of_first[reader], until = f->h->waits_of_first[reader + 1];
     int64_t sum = 0;
     for (uint32_t i = from; i < until; i++)
         sum += wait_at(f, i)->until_ns - wait_at(f, i)->from_ns;
@@ -251,10 +249,9 @@ static bool is_sent_off(const struct finder *f, uint32_t reader, const struct ch
  * another. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
-    const struct weft_history *h = f->h;
     uint32_t source = wait_at(f, c->first)->source;
-    bool works = analyse_count(h->children_first, source) > 0 ||
-                 analyse_count(h->waits_of_first, source) > 0;
+    bool works = analyse_count(f->h->children_first, source) > 0 ||
+                 analyse_count(f->h->waits_of_first, source) > 0;
     reader = weft_model_final(f->m, reader);
     const uint32_t first = f->first[reader];
     if (works && is_sent_off(f, reader, c))
@@ -312,11 +309,10 @@ static void find_first_starts(struct finder *f)
  * parallel would wait for the same thing. */
 static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
 {
-    const struct weft_history *h = f->h;
     const int64_t half_ns = (w->until_ns - w->from_ns) / 2;
     uint32_t p = weft_model_final(f->m, w->source);
     for (unsigned n = 0; n < ANCESTORS; n++) {
-        const uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+        const uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
         uint32_t inner = WEFT_NONE;
         for (uint32_t i = first; i < end && i - first < RUNS && inner == WEFT_NONE; i++)
             if (wait_at(f, i)->until_ns - wait_at(f, i)->from_ns >= half_ns)
@@ -494,9 +490,8 @@ static void end_chain(struct finder *f, uint32_t reader, struct chain *c)
 
 static void find_of(struct finder *f, uint32_t reader)
 {
-    const struct weft_history *h = f->h;
     struct chain c = {0};
-    analyse_each(i, h->waits_of_first, reader) {
+    analyse_each(i, f->h->waits_of_first, reader) {
         const struct weft_wait *w = wait_at(f, i);
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: against a time limit, for example */
             continue;

@@ -253,13 +253,12 @@ static struct sum largest_sum(const struct sum *sum, uint32_t sums)
 static void add_holders(const struct finder *f, const struct span *s, struct sum *sum,
                         uint32_t *sums)
 {
-    const struct weft_history *h = f->h;
-    uint32_t first = h->holds_for_first[s->resource], low = first,
-             high = h->holds_for_first[s->resource + 1];
+    uint32_t first = f->h->holds_for_first[s->resource], low = first,
+             high = f->h->holds_for_first[s->resource + 1];
     /* the first that begins later */
-    WEFT_SEEK(low, high, f->m->hold[h->holds_for[middle]].from_ns < s->to_ns);
+    WEFT_SEEK(low, high, f->m->hold[f->h->holds_for[middle]].from_ns < s->to_ns);
     for (uint32_t n = 0; n < HOLDS && low > first; n++) {
-        const struct weft_hold *x = &f->m->hold[h->holds_for[--low]];
+        const struct weft_hold *x = &f->m->hold[f->h->holds_for[--low]];
         int64_t from = analyse_later(x->from_ns, s->from_ns),
                 to = analyse_earlier(x->to_ns, s->to_ns);
         if (x->holder != WEFT_NONE && from < to)

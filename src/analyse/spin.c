@@ -32,12 +32,11 @@ static void count_wake(struct analyse_series *x, int64_t time_ns)
 static bool is_new(const struct analyse_spins *k, const struct analyse_series *x, uint32_t q,
                    int64_t time_ns)
 {
-    const struct weft_history *h = k->h;
     if (k->m->promise[q].start_ns >= x->last_ns)
         return true;
-    uint32_t first = h->waits_of_first[x->promise];
-    uint32_t low = weft_history_wait_from(h, x->promise, time_ns + 1);
-    return low > first && h->wait[h->waits_of[low - 1]].from_ns >= x->last_ns;
+    uint32_t first = k->h->waits_of_first[x->promise];
+    uint32_t low = weft_history_wait_from(k->h, x->promise, time_ns + 1);
+    return low > first && k->h->wait[k->h->waits_of[low - 1]].from_ns >= x->last_ns;
 }
 
 /* How long it did not run before a time, since its last wake. If a loop reports sleeping and did

@@ -35,15 +35,14 @@ void analyse_spins_share(struct analyse_spins *k)
 
 bool analyse_spin_serves(const struct analyse_spins *k, uint32_t q, uint32_t self)
 {
-    const struct weft_history *h = k->h;
     uint32_t creator = k->m->promise[q].creator;
     if (creator == self)
         return k->shared[q / 8] >> q % 8 & 1;
     if (creator != WEFT_ROOT)
         return true;
-    uint32_t first = h->waits_for_first[q], end = h->waits_for_first[q + 1];
+    uint32_t first = k->h->waits_for_first[q], end = k->h->waits_for_first[q + 1];
     for (uint32_t i = first; i < end; i++) {
-        if (h->wait[h->waits_for[i]].reader != self)
+        if (k->h->wait[k->h->waits_for[i]].reader != self)
             return true;
         if (i - first == LOOKED_AT && end - i > LOOKED_AT)
             i = end - LOOKED_AT;
@@ -71,13 +70,12 @@ uint32_t analyse_spin_waker(const struct weft_history *h, uint32_t q, int64_t ti
 static uint64_t useful_children(const struct analyse_spins *k, const struct analyse_series *x)
 {
     const struct weft_history *h = k->h;
-    const struct weft_model *m = k->m;
     uint32_t low = weft_history_child_from(h, x->promise, x->from_ns);
     uint32_t end = h->children_first[x->promise + 1];
     uint64_t useful = 0;
     for (uint32_t n = 0; low < end && n < CHILDREN; low++, n++) {
         uint32_t c = h->children[low];
-        if (m->promise[c].start_ns > x->last_ns)
+        if (k->m->promise[c].start_ns > x->last_ns)
             break;
         uint32_t by = analyse_spin_waker(h, c, x->last_ns);
         useful += analyse_count(h->runs_of_first, c) > 0 || analyse_spin_serves(k, c, x->promise) ||

@@ -180,7 +180,6 @@ static uint32_t woken_by(const struct analyse_spins *k, uint32_t run, int64_t *t
 static uint64_t count_progress(struct analyse_spins *k, const struct circle *c, int64_t from,
                                int64_t to)
 {
-    const struct weft_history *h = k->h;
     const struct weft_model *m = k->m;
     uint64_t n = 0;
     for (uint32_t i = analyse_interaction_from(m, from);
@@ -191,10 +190,10 @@ static uint64_t count_progress(struct analyse_spins *k, const struct circle *c, 
         if (place_in_circle(c, (uint32_t)e->actor) == c->size ||
             (e->kind != WEFT_RESOLVES && e->kind != WEFT_NOTIFIES))
             continue;
-        uint32_t w = h->waits_for_first[q], end = h->waits_for_first[q + 1];
+        uint32_t w = k->h->waits_for_first[q], end = k->h->waits_for_first[q + 1];
         bool made = m->promise[q].start_ns >= from;
         for (uint32_t j = 0; w < end && j < LOOKED_AT && !made; w++, j++)
-            made = place_in_circle(c, h->wait[h->waits_for[w]].reader) == c->size;
+            made = place_in_circle(c, k->h->wait[k->h->waits_for[w]].reader) == c->size;
         n += made;
     }
     return n;
@@ -202,7 +201,6 @@ static uint64_t count_progress(struct analyse_spins *k, const struct circle *c, 
 
 static void end_circle(struct analyse_spins *k, struct circle *c)
 {
-    const struct weft_history *h = k->h;
     uint32_t one = PARTNERS, other = PARTNERS, all = 0, size = 0; /* one: the oldest */
     for (uint32_t i = 0; i < c->size; i++) {
         all += c->runs[i];
@@ -214,12 +212,12 @@ static void end_circle(struct analyse_spins *k, struct circle *c)
             other = i;
     }
     if (all >= k->s->o->spin_runs && size > 1) {
-        const struct weft_run *last = &k->m->run[h->stream_run[c->end - 1]];
+        const struct weft_run *last = &k->m->run[k->h->stream_run[c->end - 1]];
         struct analyse_series x = {.promise = c->of[one],
                                    .stream = c->stream,
                                    .partner = c->of[other],
                                    .partners = size - 1,
-                                   .from_ns = k->m->run[h->stream_run[c->first]].start_ns,
+                                   .from_ns = k->m->run[k->h->stream_run[c->first]].start_ns,
                                    .last_ns = last->end_ns,
                                    .before_ns = last->start_ns,
                                    .ran = c->ran};
@@ -238,11 +236,10 @@ static void end_circle(struct analyse_spins *k, struct circle *c)
 
 void analyse_spins_exchanged(struct analyse_spins *k, uint32_t stream)
 {
-    const struct weft_history *h = k->h;
     struct circle c = {.stream = stream};
     int64_t until = 0, woken = 0;
-    analyse_each(i, h->stream_first, stream) {
-        uint32_t run = h->stream_run[i], p = h->run_promise[run], by = WEFT_ROOT;
+    analyse_each(i, k->h->stream_first, stream) {
+        uint32_t run = k->h->stream_run[i], p = k->h->run_promise[run], by = WEFT_ROOT;
         const struct weft_run *r = &k->m->run[run];
         if (p == WEFT_ROOT)
             continue;
@@ -265,7 +262,7 @@ void analyse_spins_exchanged(struct analyse_spins *k, uint32_t stream)
         c.end = i + 1;
         analyse_length_add(&c.ran,
                            r->end_ns - r->start_ns -
-                               weft_history_preempted_ns(h, stream, r->start_ns, r->end_ns));
+                               weft_history_preempted_ns(k->h, stream, r->start_ns, r->end_ns));
     }
     end_circle(k, &c);
 }

@@ -116,8 +116,7 @@ static bool is_shareable(const struct finder *f, uint32_t p)
 
 static bool does_work(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    return analyse_count(h->runs_of_first, p) > 0 || analyse_count(h->children_first, p) > 0;
+    return analyse_count(f->h->runs_of_first, p) > 0 || analyse_count(f->h->children_first, p) > 0;
 }
 
 /* Returns true if another promise ends it, and in the same run the one before it. */

@@ -43,10 +43,9 @@ struct stop {
  * something that is meant to be pending for long do not count. */
 static bool is_waiting(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+    uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
     for (uint32_t i = end; i > first; i--) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
+        const struct weft_wait *w = &f->h->wait[f->h->waits_of[i - 1]];
         if (w->end == WEFT_WAIT_OPEN &&
             (i == end || !f->m->promise[weft_model_final(f->m, w->source)].background))
             return true;
@@ -88,11 +87,10 @@ static void find_rounds(struct finder *f, uint32_t p)
 /* Since when it has done nothing. */
 static int64_t idle_since(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    uint32_t runs = h->runs_of_first[p + 1];
+    uint32_t runs = f->h->runs_of_first[p + 1];
     int64_t last = f->round[f->rounds - 1].to_ns, end = INT64_MIN;
-    if (runs > h->runs_of_first[p])
-        end = f->m->run[h->runs_of[runs - 1]].end_ns;
+    if (runs > f->h->runs_of_first[p])
+        end = f->m->run[f->h->runs_of[runs - 1]].end_ns;
     return end > last ? end : last;
 }
 
@@ -141,19 +139,17 @@ static bool is_told_otherwise(const struct finder *f)
  * again. */
 static bool is_armed(const struct finder *f, const struct stop *x)
 {
-    const struct weft_history *h = f->h;
-    for (uint32_t i = weft_history_child_from(h, x->promise, f->round[f->rounds - 1].to_ns);
-         i < h->children_first[x->promise + 1]; i++)
-        if (analyse_is_pending(f->m, weft_model_final(f->m, h->children[i])))
+    for (uint32_t i = weft_history_child_from(f->h, x->promise, f->round[f->rounds - 1].to_ns);
+         i < f->h->children_first[x->promise + 1]; i++)
+        if (analyse_is_pending(f->m, weft_model_final(f->m, f->h->children[i])))
             return true;
     return false;
 }
 
 static bool is_needed(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    analyse_each(i, h->waits_for_first, p)
-        if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
+    analyse_each(i, f->h->waits_for_first, p)
+        if (f->h->wait[f->h->waits_for[i]].end == WEFT_WAIT_OPEN)
             return true;
     for (uint32_t i = f->m->promise[p].first_interaction; i != WEFT_NONE;
          i = f->m->interaction[i].next) {
@@ -248,18 +244,17 @@ static void follow_line(struct finder *f, uint32_t last)
 
 static void report_stopped_timers(struct finder *f, const struct stop *x)
 {
-    const struct weft_model *m = f->m;
     const struct round *last = &f->round[f->rounds - 1];
-    const bool failed = m->promise[x->promise].outcome == WEFT_FAILED;
+    const bool failed = f->m->promise[x->promise].outcome == WEFT_FAILED;
     if (!analyse_report(f->s, WEFT_FINDING_STOPPED,
                         analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER | ANALYSE_A_LINE |
                             (failed ? ANALYSE_A_FAILED : 0),
-                        x->promise, last->to_ns, INT64_MAX, m->end_ns - x->last_ns))
+                        x->promise, last->to_ns, INT64_MAX, f->m->end_ns - x->last_ns))
         return;
     analyse_say(f->s, SAY_TIMER_STOPPED, FLAG(failed, failed),
                 SORT(sort, f->s->families->of[x->promise]), AMOUNT(rounds, f->rounds),
                 LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
-                LENGTH(idle, m->end_ns - x->last_ns));
+                LENGTH(idle, f->m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
         analyse_show_created(f->s, r->source);
         analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);

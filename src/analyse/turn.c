@@ -259,8 +259,7 @@ static void look_at_late(struct finder *k, uint32_t loop, int64_t from, int64_t 
  * single loop: otherwise it is not known on which one something new came. */
 static void look_at_news(struct finder *k)
 {
-    const struct weft_history *h = k->h;
-    const uint32_t loop = analyse_only_loop(h);
+    const uint32_t loop = analyse_only_loop(k->h);
     /* from, to: the last long time without a check */
     int64_t last = INT64_MAX, from = 0, to = INT64_MIN;
     for (uint32_t i = 0; i < k->m->interactions && loop != WEFT_NONE && k->turns; i++) {
@@ -268,7 +267,7 @@ static void look_at_news(struct finder *k)
         if (e->kind != WEFT_RESOLVES || e->actor != WEFT_ROOT)
             continue;
         if (last >= to && e->time_ns > last && e->time_ns - last >= k->s->o->turn_ns &&
-            weft_history_idle(h, loop, last, e->time_ns, ANALYSE_NAP, NULL) == 0) {
+            weft_history_idle(k->h, loop, last, e->time_ns, ANALYSE_NAP, NULL) == 0) {
             from = last;
             to = e->time_ns;
         }
@@ -434,13 +433,12 @@ static uint64_t signs_of_delay(const struct finder *k, const struct delay *d, co
  * it continued. */
 static uint32_t times_served(const struct finder *k, const struct delay *d)
 {
-    const struct weft_history *h = k->h;
     uint32_t n = 0;
     if (d->why != OVERTAKEN || d->most == WEFT_ROOT)
         return 0;
-    for (uint32_t i = weft_history_wait_from(h, d->most, d->from_ns);
-         i < h->waits_of_first[d->most + 1]; i++) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+    for (uint32_t i = weft_history_wait_from(k->h, d->most, d->from_ns);
+         i < k->h->waits_of_first[d->most + 1]; i++) {
+        const struct weft_wait *w = &k->h->wait[k->h->waits_of[i]];
         n += analyse_is_served(w) && w->until_ns <= d->to_ns;
     }
     return n;
@@ -448,9 +446,8 @@ static uint32_t times_served(const struct finder *k, const struct delay *d)
 
 static void report_delay(struct finder *k, const struct delay *d, const struct slow *x)
 {
-    const struct weft_history *h = k->h;
-    const struct weft_wait *w = &h->wait[d->wait];
-    const uint32_t by = analyse_resolver(h, w->source);
+    const struct weft_wait *w = &k->h->wait[d->wait];
+    const uint32_t by = analyse_resolver(k->h, w->source);
     const uint32_t cause = d->why != SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
     uint32_t family = k->s->families->of[cause];
     if (join_delay(k, d, family))

@@ -15,6 +15,15 @@ struct sweep {
     int64_t woken_ns;
 };
 
+static void set_lost(struct analyse_group *group, enum analyse_lost lost, int64_t time_ns,
+                     uint32_t by, uint32_t wait)
+{
+    group->lost = lost;
+    group->lost_ns = time_ns;
+    group->lost_by = by;
+    group->lost_wait = wait;
+}
+
 static void pass_waits(struct sweep *p, uint32_t before)
 {
     const struct weft_history *h = p->h;
@@ -25,8 +34,8 @@ static void pass_waits(struct sweep *p, uint32_t before)
             p->latest = w->ended_by > p->latest ? w->ended_by : p->latest;
             p->woken = woken && w->ended_by > p->woken ? w->ended_by : p->woken;
         } else if (w->end != WEFT_WAIT_OPEN) {
-            p->latest_ns = w->until_ns > p->latest_ns ? w->until_ns : p->latest_ns;
-            p->woken_ns = woken && w->until_ns > p->woken_ns ? w->until_ns : p->woken_ns;
+            p->latest_ns = analyse_later(w->until_ns, p->latest_ns);
+            p->woken_ns = woken ? analyse_later(w->until_ns, p->woken_ns) : p->woken_ns;
         }
     }
 }
@@ -202,11 +211,8 @@ static bool woke_other(struct analyse_graph *g, struct analyse_group *group, uin
         if (w->end != WEFT_WAIT_OPEN || w->begun_by > last ||
             g->s->families->of[w->reader] == family)
             continue;
-        group->lost = ANALYSE_LOST_OTHER;
+        set_lost(group, ANALYSE_LOST_OTHER, group->told_ns, group->told_by, h->waits_for[i]);
         group->lost_to = woken;
-        group->lost_ns = group->told_ns;
-        group->lost_by = group->told_by;
-        group->lost_wait = h->waits_for[i];
         return true;
     }
     return false;
@@ -249,11 +255,12 @@ static void lost_signal(struct analyse_graph *g, struct analyse_group *group, ui
         return;
     if (!vain && (before || !came_late(h, c, last)))
         return;
-    group->lost = before ? ANALYSE_LOST_SIGNAL : vain ? ANALYSE_LOST_BEFORE : ANALYSE_LOST_LATE;
+    set_lost(group,
+             before ? ANALYSE_LOST_SIGNAL
+             : vain ? ANALYSE_LOST_BEFORE
+                    : ANALYSE_LOST_LATE,
+             group->told_ns, group->told_by, wait);
     group->lost_clear = before;
-    group->lost_ns = group->told_ns;
-    group->lost_by = group->told_by;
-    group->lost_wait = wait;
     uint32_t first = h->waits_for_first[c];
     if (group->lost == ANALYSE_LOST_BEFORE)
         judge_vain_signal(g, group, last, in_vain,
@@ -309,10 +316,8 @@ static void lost_on_condition(struct analyse_graph *g, struct analyse_group *gro
     }
     if (last == WEFT_NONE || m->interaction[last].actor == WEFT_ROOT)
         return;
-    group->lost = ANALYSE_LOST_BEFORE;
-    group->lost_ns = m->interaction[last].time_ns;
-    group->lost_by = m->interaction[last].actor;
-    group->lost_wait = wait;
+    set_lost(group, ANALYSE_LOST_BEFORE, m->interaction[last].time_ns, m->interaction[last].actor,
+             wait);
     group->lost_usual = vain > 1;
     group->lost_clear = vain == 1;
 }
@@ -333,9 +338,6 @@ void analyse_find_lost(struct analyse_graph *g, struct analyse_group *group)
             lost_on_condition(g, group, first);
         return;
     }
-    group->lost = ANALYSE_LOST_RESULT;
+    set_lost(group, ANALYSE_LOST_RESULT, m->promise[c].end_ns, analyse_resolver(h, c), first);
     group->lost_clear = true;
-    group->lost_ns = m->promise[c].end_ns;
-    group->lost_wait = first;
-    group->lost_by = analyse_resolver(h, c);
 }

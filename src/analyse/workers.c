@@ -41,8 +41,6 @@ struct finder {
     struct analyse_lists jobs; /* by family */
     int64_t *length;           /* for a median; by family: how long a job takes a worker */
     uint32_t *touched;
-    uint32_t type;      /* the last one that was asked for: */
-    uint64_t type_pool; /* where its jobs run; 0: not all of them are jobs */
 };
 
 static uint32_t family(const struct finder *f, uint32_t promise)
@@ -282,34 +280,28 @@ struct stuck {
 
 static uint32_t open_wait(const struct finder *f, uint32_t promise, bool *several)
 {
-    const struct weft_history *h = f->h;
     uint32_t found = WEFT_NONE;
-    analyse_each(i, h->waits_of_first, promise)
-        if (h->wait[h->waits_of[i]].end == WEFT_WAIT_OPEN) {
+    analyse_each(i, f->h->waits_of_first, promise)
+        if (f->h->wait[f->h->waits_of[i]].end == WEFT_WAIT_OPEN) {
             *several |= found != WEFT_NONE;
-            found = h->waits_of[i];
+            found = f->h->waits_of[i];
         }
     return found;
 }
 
 /* Where promises of a type run if all of them are jobs, otherwise 0. */
-static uint64_t pool_of_type(struct finder *f, uint32_t type)
+static uint64_t pool_of_type(const struct finder *f, uint32_t type)
 {
-    if (f->type == type)
-        return f->type_pool;
-    f->type = type;
-    f->type_pool = 0;
+    uint64_t pool = 0;
     for (uint32_t i = 1; i < f->s->families->count; i++) {
         const struct sort *like = &f->sort[i];
         if (f->m->promise[f->s->families->first[i]].type != type)
             continue;
-        if (like->unrun || (like->jobs && !is_job(like))) {
-            f->type_pool = 0;
-            break;
-        }
-        f->type_pool |= like->pool;
+        if (like->unrun || (like->jobs && !is_job(like)))
+            return 0;
+        pool |= like->pool;
     }
-    return f->type_pool;
+    return pool;
 }
 
 /* Returns true if it waits for one of these workers, and how certain that is. */
@@ -453,7 +445,7 @@ static void look_at_sorts(struct finder *f)
 
 void analyse_find_workers(struct analyse_search *s)
 {
-    struct finder f = {.s = s, .m = s->m, .h = s->h, .type = WEFT_NONE};
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->h->streams < 2)
         return;
     const uint64_t most = s->m->promises > s->families->count ? s->m->promises : s->families->count;
