@@ -17,7 +17,8 @@ struct gatherer {
     struct weft_crowd *out;
     const struct weft_history *h;
     const struct analyse_families *families;
-    uint64_t room, merge_at;
+    uint32_t room;
+    uint64_t merge_at;
 };
 
 int analyse_crowd_by_time(const void *a, const void *b)
@@ -70,15 +71,9 @@ static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
 static bool gather_members(struct gatherer *g, const struct weft_share *share, uint32_t count)
 {
     struct weft_crowd *c = g->out;
-    if (c->shares + (uint64_t)count > g->room) {
-        uint64_t room = 2 * g->room + count;
-        struct weft_crowd_share *grown =
-            room > UINT32_MAX ? NULL : weft_resize(c->share, room, sizeof *grown);
-        if (!grown)
-            return false;
-        c->share = grown;
-        g->room = room;
-    }
+    if (c->shares + (uint64_t)count > g->room &&
+        !weft_reserve_all(&c->share, c->shares + (uint64_t)count, &g->room, sizeof *c->share))
+        return false;
     for (uint32_t i = 0; i < count; i++) {
         bool nobody = weft_step_is_halt(share[i].kind); /* whatever ran: all are one share */
         uint32_t p = nobody ? WEFT_NONE : share[i].promise;
@@ -104,9 +99,8 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
         return false;
     struct weft_share *share = weft_path_shares(path, g->h->m, &count);
     bool ok = path->count == 0 || (share && gather_members(g, share, count));
-    if (path->count) {
+    if (path->count)
         analyse_add(&g->out->sampled_ns, path->step[path->count - 1].to_ns - path->step[0].from_ns);
-    }
     g->out->sampled++;
     free(share);
     return ok;

@@ -3,24 +3,19 @@
 #include "analyse/loop.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "base/array.h"
-#include "base/order.h"
 
 /* ---- Times that are explained ---- */
 
 void analyse_span_add(struct analyse_loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
                       int64_t usual_ns, uint32_t finding)
 {
-    if (to_ns <= from_ns ||
-        !analyse_search_room(l->s, &l->span, l->spans, &l->span_room, sizeof *l->span))
-        return;
-    l->span[l->spans++] = (struct analyse_span){.from_ns = from_ns,
-                                                .to_ns = to_ns,
-                                                .stream = stream,
-                                                .usual_ns = usual_ns > 0 ? usual_ns : 0,
-                                                .finding = finding};
+    const struct analyse_span x = {.from_ns = from_ns,
+                                   .to_ns = to_ns,
+                                   .stream = stream,
+                                   .usual_ns = analyse_later(usual_ns, 0),
+                                   .finding = finding};
+    if (to_ns > from_ns)
+        analyse_append(l->s, &l->span, &l->spans, &l->span_room, &x, sizeof x);
 }
 
 static int by_stream(const void *a, const void *b)
@@ -84,25 +79,13 @@ static int64_t covered_before(const struct analyse_loops *l, uint32_t stream, in
     return doubtful ? x->doubtful_before_ns + doubtful_of(l, x, length) : x->before_ns + length;
 }
 
-static int64_t covered_ns(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
-                          int64_t to_ns, bool doubtful)
+int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
+                             int64_t to_ns, bool doubtful)
 {
     if (to_ns <= from_ns || !l->spans)
         return 0;
     return covered_before(l, stream, to_ns, doubtful) -
            covered_before(l, stream, from_ns, doubtful);
-}
-
-int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
-                             int64_t to_ns)
-{
-    return covered_ns(l, stream, from_ns, to_ns, false);
-}
-
-int64_t analyse_spans_doubtful(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
-                               int64_t to_ns)
-{
-    return covered_ns(l, stream, from_ns, to_ns, true);
 }
 
 static int by_start(const void *a, const void *b)
@@ -170,9 +153,8 @@ uint32_t analyse_interaction_from(const struct weft_model *m, int64_t time_ns)
 
 void analyse_find_blocks(struct analyse_search *s)
 {
-    struct analyse_loops l = {.s = s,
-                              .span_first = calloc((size_t)s->h->streams + 1, sizeof(uint32_t))};
-    s->failed |= !l.span_first;
+    struct analyse_loops l = {.s = s};
+    l.span_first = analyse_take(s, (uint64_t)s->h->streams + 1, sizeof *l.span_first);
     static void (*const searches[])(struct analyse_loops *) = {
         analyse_find_long_runs, analyse_find_spins, analyse_find_turns};
     for (unsigned i = 0; i < 3 && !s->failed && !s->canceled; i++) {
@@ -183,6 +165,4 @@ void analyse_find_blocks(struct analyse_search *s)
     }
     if (!s->failed)
         publish_spans(&l);
-    free(l.span);
-    free(l.span_first);
 }

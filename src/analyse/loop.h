@@ -31,12 +31,10 @@ struct analyse_loops {
 
 void analyse_span_add(struct analyse_loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
                       int64_t usual_ns, uint32_t finding);
-/* How much of a period on a stream is covered by spans. Logarithmic. */
+/* How much of a period on a stream is covered by spans; doubtful: only what is longer than usual, in
+ * spans whose finding is only possible. Logarithmic. */
 int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
-                             int64_t to_ns);
-/* … how much of that is longer than usual, in spans whose finding is only possible. */
-int64_t analyse_spans_doubtful(const struct analyse_loops *l, uint32_t stream, int64_t from_ns,
-                               int64_t to_ns);
+                             int64_t to_ns, bool doubtful);
 
 /* weft_history_there_ns if that is certain; otherwise INT64_MAX. A signal without a notification
  * only says when the wait ended, and if several wait for a condition, it is not known for whom a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs without any progress: how they are found (spin.c: by who wakes whom; spin_runs.c: by what
- * runs), and how such a series is judged (spin_judge.c). Internal to analyse. */
+/* Runs without any progress: how they are found (spin.c), and how such a series is judged
+ * (spin_judge.c). Internal to analyse. */
 #ifndef WEFT_ANALYSE_SPIN_H
 #define WEFT_ANALYSE_SPIN_H
 
@@ -102,10 +102,5 @@ uint64_t analyse_spin_marks(struct analyse_spins *k, const struct analyse_series
 
 /* Judges a series, and stores it if it is a spin. */
 void analyse_spin_keep(struct analyse_spins *k, struct analyse_series x);
-
-/* Finds the spins that do not show in the interactions of a promise. */
-void analyse_spins_of_stream(struct analyse_spins *k, uint32_t stream);
-void analyse_spins_repeated(struct analyse_spins *k);
-void analyse_spins_exchanged(struct analyse_spins *k, uint32_t stream);
 
 #endif

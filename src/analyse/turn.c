@@ -92,7 +92,7 @@ static void look_at_turn(struct finder *k, uint32_t stream, int64_t from, int64_
     int64_t turn_ns = k->s->o->turn_ns, busy = 0;
     struct turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
     bool is_long = to - from - weft_history_halted(h, stream, from, to) >= turn_ns &&
-                   analyse_spans_within(k->l, stream, from, to) < (to - from) / 2;
+                   analyse_spans_within(k->l, stream, from, to, false) < (to - from) / 2;
     k->now++;
     for (; *at < end && k->m->run[h->stream_run[*at]].start_ns < to; ++*at) {
         const struct weft_run *r = &k->m->run[h->stream_run[*at]];
@@ -204,10 +204,10 @@ static int64_t ready_since(const struct finder *k, uint32_t wait, uint32_t *stre
             ready = k->m->run[before].end_ns;
     }
     int64_t delay = w->until_ns - ready - weft_history_halted(h, *stream, ready, w->until_ns);
-    int64_t blocked = analyse_spans_within(k->l, *stream, ready, w->until_ns);
+    int64_t blocked = analyse_spans_within(k->l, *stream, ready, w->until_ns, false);
     *late_ns = w->until_ns - ready;
     if (blocked > delay / 2) { /* if the machine may be the cause, the rest may still be enough */
-        int64_t doubtful = analyse_spans_doubtful(k->l, *stream, ready, w->until_ns);
+        int64_t doubtful = analyse_spans_within(k->l, *stream, ready, w->until_ns, true);
         if (blocked - doubtful > delay / 2)
             return INT64_MAX;
         *late_ns = delay -= doubtful;
