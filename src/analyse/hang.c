@@ -518,15 +518,13 @@ static bool add_findings(const struct analyse_graph *g, struct analyse_hang *fou
     uint32_t sorts = 0;
     if (!sort)
         return false;
-    if (count)
-        qsort(found, count, sizeof *found, by_family);
+    qsort(found, count, sizeof *found, by_family);
     for (uint32_t i = 0; i < count; i++) {
         if (i == 0 || !are_alike(&found[i - 1], &found[i]))
             sort[sorts++] = (struct sort){&found[i], 0};
         sort[sorts - 1].count++;
     }
-    if (sorts)
-        qsort(sort, sorts, sizeof *sort, by_importance);
+    qsort(sort, sorts, sizeof *sort, by_importance);
     for (uint32_t i = 0; i < sorts; i++)
         if (i < WEFT_FINDINGS_MAX)
             add_finding(g, sort[i].first, sort[i].count);

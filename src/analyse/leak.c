@@ -311,12 +311,6 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
            k->last_ns - k->first_ns >= f->m->end_ns / SPREAD_ALONE;
 }
 
-static void count_made(struct finder *f)
-{
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        f->made[analyse_part(f->m->promise[p].start_ns, 0, f->m->end_ns, BUCKETS)]++;
-}
-
 /* Returns true if it looks like a pool that has grown until it was large enough: at least as much
  * happens afterwards. */
 static bool is_full(const struct finder *f, const struct sort *k)
@@ -439,8 +433,8 @@ void analyse_find_leaks(struct analyse_search *s)
         analyse_lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of_many, &f);
     f.creator = analyse_take(s, s->m->promises, sizeof *f.creator);
     f.length = analyse_take(s, s->m->promises, sizeof *f.length);
-    if (!s->failed)
-        count_made(&f);
+    for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
+        f.made[analyse_part(s->m->promise[p].start_ns, 0, s->m->end_ns, BUCKETS)]++;
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.pending[i] >= s->o->leak_count)
             find_leak(&f, i);

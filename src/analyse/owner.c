@@ -314,23 +314,21 @@ bool analyse_find_owners(struct analyse_graph *g)
     uint32_t *seen = analyse_take(g->s, g->count, sizeof *seen);
     struct work *work = analyse_take(g->s, f->count, sizeof *work);
     analyse_find_held(g);
-    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
-        if (is_plain(g, &g->groups[i]))
-            has_root[f->of[g->groups[i].node]] = true;
-    if (!g->s->failed)
-        find_holders(g, has_root);
-    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
-        if (is_plain(g, &g->groups[i]))
-            find_owner(g, &g->groups[i]);
-    if (!g->s->failed)
-        find_work(g, work);
-    for (uint32_t i = 0; i < g->count && !g->s->failed; i++)
-        if (is_plain(g, &g->groups[i]))
-            find_up(g, &g->groups[i], work);
     if (g->s->failed)
         return false;
+    for (uint32_t i = 0; i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            has_root[f->of[g->groups[i].node]] = true;
+    find_holders(g, has_root);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            find_owner(g, &g->groups[i]);
+    find_work(g, work);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            find_up(g, &g->groups[i], work);
     analyse_follow_holders(g);
     close_circles(g, seen);
     link_groups(g);
-    return true;
+    return !g->s->failed;
 }

@@ -23,9 +23,11 @@ struct finder {
     struct analyse_search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    struct series *open, *worst; /* by family */
-    uint64_t *total;             /* … attempts in all series that are long enough */
-    struct analyse_lists made;   /* by the final promise of the creator */
+    struct storm {
+        struct series open, worst;
+        uint64_t total;        /* attempts in all series that are long enough */
+    } * storm;                 /* by family */
+    struct analyse_lists made; /* by the final promise of the creator */
 };
 
 /* The last failure of a series up to a time, or INT64_MIN. */
@@ -59,20 +61,20 @@ static enum between waited_before_retry(const struct finder *f, uint32_t creator
 
 static void end_series(struct finder *f, uint32_t family)
 {
-    struct series *x = &f->open[family];
-    if (x->count >= f->s->o->retries) {
-        f->total[family] += x->count;
-        if (x->count > f->worst[family].count)
-            f->worst[family] = *x;
+    struct storm *x = &f->storm[family];
+    if (x->open.count >= f->s->o->retries) {
+        x->total += x->open.count;
+        if (x->open.count > x->worst.count)
+            x->worst = x->open;
     }
-    *x = (struct series){.creator = WEFT_NONE};
+    x->open = (struct series){.creator = WEFT_NONE};
 }
 
 static void add_attempt(struct finder *f, uint32_t creator, uint32_t p)
 {
     const struct weft_promise *q = &f->m->promise[p];
     uint32_t family = f->s->families->of[p];
-    struct series *x = &f->open[family];
+    struct series *x = &f->storm[family].open;
     if (x->creator != creator)
         end_series(f, family);
     int64_t failed = failure_before(x, q->start_ns);
@@ -102,7 +104,7 @@ static void add_attempt(struct finder *f, uint32_t creator, uint32_t p)
 static void report_retries(struct finder *f, uint32_t family)
 {
     enum { SHOWN = 3 };
-    const struct series *x = &f->worst[family];
+    const struct series *x = &f->storm[family].worst;
     const struct weft_promise *promise = f->m->promise;
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) |
                            (x->creator == WEFT_ROOT ? ANALYSE_R_LOOP : 0) |
@@ -115,7 +117,7 @@ static void report_retries(struct finder *f, uint32_t family)
     analyse_say(f->s, SAY_RETRIES, PROMISE(creator, x->creator), AMOUNT(count, x->count),
                 SORT(sort, family), PROMISE(first, x->first), TIME(from, from), TIME(to, to),
                 PROMISE(last, x->last));
-    f->s->finding->count = f->total[family];
+    f->s->finding->count = f->storm[family].total;
     uint32_t shown = 0;
     analyse_each(i, f->made.first, x->creator) {
         const uint32_t p = f->made.item[i];
@@ -142,18 +144,16 @@ void analyse_find_retries(struct analyse_search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.made = analyse_lists(s, s->m->promises, s->m->promises, maker_of, s->m);
     uint32_t families = s->families->count;
-    f.open = analyse_take(s, families, sizeof *f.open);
-    f.worst = analyse_take(s, families, sizeof *f.worst);
-    f.total = analyse_take(s, families, sizeof *f.total);
+    f.storm = analyse_take(s, families, sizeof *f.storm);
     for (uint32_t i = 0; i < families && !s->failed; i++)
-        f.open[i].creator = WEFT_NONE;
+        f.storm[i].open.creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
         if (analyse_count(f.made.first, c) >= s->o->retries)
             analyse_each(i, f.made.first, c)
                 add_attempt(&f, c, f.made.item[i]);
     for (uint32_t i = 1; i < families && !s->failed; i++) {
         end_series(&f, i);
-        if (f.worst[i].count)
+        if (f.storm[i].worst.count)
             report_retries(&f, i);
     }
 }

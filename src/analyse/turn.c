@@ -598,18 +598,17 @@ void analyse_find_turns(struct analyse_loops *l)
     struct analyse_search *s = l->s;
     struct finder k = {.l = l, .s = s, .h = s->h, .m = s->m};
     make_turn_room(&k);
-    for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
+    if (s->failed)
+        return;
+    for (uint32_t i = 0; i < k.h->streams; i++) {
         k.first[i] = k.turns;
         if (k.h->is_loop[i] && l->s->h->informed[i])
             find_turns_of_stream(&k, i);
         k.first[i + 1] = k.turns;
     }
-    for (uint32_t i = 0; i < k.h->waits && !s->failed; i++)
+    for (uint32_t i = 0; i < k.h->waits; i++)
         find_delay_of_wait(&k, i);
-    if (!s->failed)
-        look_at_news(&k);
-    if (!s->failed)
-        report_delays(&k);
-    if (!s->failed)
-        report_all_turns(&k);
+    look_at_news(&k);
+    report_delays(&k);
+    report_all_turns(&k);
 }
