@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyse/differ.h"
+#include "analyse/times.h"
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/order.h"
 
 #define US INT64_C(1000)
@@ -24,7 +24,6 @@ struct sorter {
     uint32_t kinds, runs;
     /* how long the good runs are; a run that ended by itself has seen everything */
     int64_t seen_ns;
-    uint64_t seed;
 };
 
 /* How long a promise took, or -1: it was not resolved, or is not compared. */
@@ -70,53 +69,32 @@ static bool sort_lengths(struct sorter *k)
     return k->spare != NULL;
 }
 
-/* The value with rank n, smallest first. Reorders them. */
-static int64_t nth_smallest(struct sorter *k, int64_t *x, uint64_t count, uint64_t n)
-{
-    uint64_t low = 0, high = count;
-    while (high - low > 1) {
-        k->seed = weft_mix(k->seed, UINT64_C(0x9e3779b97f4a7c15));
-        int64_t pivot = x[low + k->seed % (high - low)];
-        uint64_t less = low, at = low, more = high;
-        while (at < more) {
-            int64_t v = x[at];
-            if (v < pivot) {
-                x[at++] = x[less];
-                x[less++] = v;
-            } else if (v > pivot) {
-                x[at] = x[--more];
-                x[more] = v;
-            } else {
-                at++;
-            }
-        }
-        if (n < less)
-            high = less;
-        else if (n >= more)
-            low = more;
-        else
-            return pivot;
-    }
-    return x[low];
-}
-
 struct figures {
     uint64_t count;
     int64_t median_ns, p99_ns, longest_ns, spread_ns; /* spread: median distance from the median */
 };
+
+static int64_t median_of(struct sorter *k, int64_t *x, uint64_t count)
+{
+    analyse_sort_times(x, count, k->spare);
+    return x[(count - 1) / 2];
+}
 
 static struct figures figures_of(struct sorter *k, int64_t *x, uint64_t count)
 {
     struct figures f = {.count = count};
     if (count == 0)
         return f;
-    f.median_ns = nth_smallest(k, x, count, (count - 1) / 2);
-    f.p99_ns = nth_smallest(k, x, count, (uint64_t)((double)(count - 1) * 0.99));
-    for (uint64_t i = 0; i < count; i++) {
-        f.longest_ns = x[i] > f.longest_ns ? x[i] : f.longest_ns;
-        k->spare[i] = x[i] < f.median_ns ? f.median_ns - x[i] : x[i] - f.median_ns;
+    const uint64_t half = (count - 1) / 2;
+    f.median_ns = median_of(k, x, count);
+    f.p99_ns = x[(uint64_t)((double)(count - 1) * 0.99)];
+    f.longest_ns = x[count - 1];
+    /* half of them are as near: from low to high, nearest first */
+    for (uint64_t low = half, high = half; high - low < half;) {
+        const bool up =
+            low == 0 || (high + 1 < count && x[high + 1] - f.median_ns < f.median_ns - x[low - 1]);
+        f.spread_ns = up ? x[++high] - f.median_ns : f.median_ns - x[--low];
     }
-    f.spread_ns = nth_smallest(k, k->spare, count, (count - 1) / 2);
     return f;
 }
 
@@ -165,7 +143,7 @@ static struct compared compare_latencies(struct sorter *k, uint32_t kind)
         uint64_t n = first[r + 1] - first[r];
         if (n == 0)
             continue;
-        int64_t median = nth_smallest(k, k->length + first[r], n, (n - 1) / 2);
+        int64_t median = median_of(k, k->length + first[r], n);
         c.low_ns = median < c.low_ns ? median : c.low_ns;
         c.high_ns = median > c.high_ns ? median : c.high_ns;
         c.runs++;
@@ -291,8 +269,7 @@ static bool fill_latencies(struct sorter *k, struct told *list, uint32_t count)
 
 void analyse_find_latencies(struct analyse_differ *d)
 {
-    struct sorter k = {
-        .d = d, .kinds = d->sides.kinds.count, .runs = d->sides.count, .seed = weft_seed()};
+    struct sorter k = {.d = d, .kinds = d->sides.kinds.count, .runs = d->sides.count};
     struct told *list = NULL;
     uint32_t count = 0;
     for (uint32_t r = 0; r < d->goods; r++) {

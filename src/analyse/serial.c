@@ -157,21 +157,13 @@ static bool continues_chain(const struct finder *f, const struct chain *c,
            gap <= (length > before ? length : before);
 }
 
-static void begin_chain(const struct finder *f, struct chain *c, uint32_t place)
-{
-    *c = (struct chain){
-        .first = place, .last = place, .family = f->s->families->of[wait_at(f, place)->source]};
-}
-
 static void add_link(const struct finder *f, struct chain *c, uint32_t place)
 {
     const struct weft_wait *w = wait_at(f, place);
-    int64_t length = w->until_ns - w->from_ns;
-    length = length > 0 ? length : 0;
     if (c->count++)
         c->gaps_ns += w->from_ns - wait_at(f, c->last)->until_ns;
     c->last = place;
-    c->sum_ns = c->sum_ns > INT64_MAX / 2 - length ? INT64_MAX / 2 : c->sum_ns + length;
+    c->sum_ns = analyse_sum(c->sum_ns, w->until_ns - w->from_ns);
     uint32_t outcome = f->m->promise[weft_model_final(f->m, w->source)].outcome;
     c->failed += outcome == WEFT_FAILED || outcome == WEFT_CANCELLED;
 }
@@ -450,42 +442,29 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     return sum > (to - from) / 2;
 }
 
-static void add_chain(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
-{
-    struct found x = {.chain = *c,
-                      .reader = reader,
-                      .saving_ns = saving,
-                      .count = 1,
-                      .reader_family = f->s->families->of[reader]};
-    x.again = f->founds && f->found[f->founds - 1].reader == reader;
-    if (analyse_judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
-        analyse_append(f->s, &f->found, &f->founds, &f->room, &x, sizeof x);
-}
-
-/* The shortest chain that is considered; short ones count only if there are several. */
-static uint32_t shortest_chain(const struct finder *f)
-{
-    return f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5;
-}
-
 static void end_chain(struct finder *f, uint32_t reader, struct chain *c)
 {
-    if (c->count < shortest_chain(f))
+    /* short ones count only if there are several */
+    if (c->count < f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5)
         return;
     for (uint32_t i = c->first; i <= c->last; i++) {
         if (!analyse_is_served(wait_at(f, i)))
             continue;
-        int64_t beside = parallel_ns(f, wait_at(f, i));
-        c->beside_ns =
-            c->beside_ns > INT64_MAX / 2 - beside ? INT64_MAX / 2 : c->beside_ns + beside;
-        c->longest_ns = beside > c->longest_ns ? beside : c->longest_ns;
+        const int64_t beside = parallel_ns(f, wait_at(f, i));
+        c->beside_ns = analyse_sum(c->beside_ns, beside);
+        c->longest_ns = analyse_later(beside, c->longest_ns);
         c->paced += is_paced(f, wait_at(f, i));
         c->feeding += feeds(f, wait_at(f, i));
     }
-    int64_t saving = c->beside_ns - c->longest_ns;
-    if (saving >= f->s->o->serial_saving_ns && c->gaps_ns <= c->sum_ns / 4 &&
-        c->sum_ns / c->count >= LEAST_NS && !is_explained(f, c))
-        add_chain(f, reader, c, saving);
+    struct found x = {.chain = *c,
+                      .reader = reader,
+                      .saving_ns = c->beside_ns - c->longest_ns,
+                      .reader_family = f->s->families->of[reader]};
+    x.again = f->founds && f->found[f->founds - 1].reader == reader;
+    if (x.saving_ns >= f->s->o->serial_saving_ns && c->gaps_ns <= c->sum_ns / 4 &&
+        c->sum_ns / c->count >= LEAST_NS && !is_explained(f, c) &&
+        analyse_judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
+        analyse_append(f->s, &f->found, &f->founds, &f->room, &x, sizeof x);
 }
 
 static void find_of(struct finder *f, uint32_t reader)
@@ -496,16 +475,12 @@ static void find_of(struct finder *f, uint32_t reader)
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: against a time limit, for example */
             continue;
         bool fits = analyse_is_served(w) && creates_them_itself(f, reader, w->source);
-        if (c.count && fits && continues_chain(f, &c, w)) {
-            add_link(f, &c, i);
-            continue;
+        if (!c.count || !fits || !continues_chain(f, &c, w)) {
+            end_chain(f, reader, &c);
+            c = (struct chain){.first = i, .family = f->s->families->of[w->source]};
         }
-        end_chain(f, reader, &c);
-        c.count = 0;
-        if (fits) {
-            begin_chain(f, &c, i);
+        if (fits)
             add_link(f, &c, i);
-        }
     }
     end_chain(f, reader, &c);
 }
