@@ -46,23 +46,6 @@ static int64_t times_ns(int64_t length_ns, uint32_t n)
     return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
 }
 
-/* The median time of the work, before all ticks but the first. */
-static int64_t work_takes(struct finder *f)
-{
-    for (uint32_t i = 1; i < f->ticks; i++)
-        f->length[i - 1] = f->tick[i].set_ns - f->tick[i - 1].woken_ns;
-    return analyse_median(f->length, f->ticks - 1);
-}
-
-/* How long the timers were set for: a tenth of them were shorter. */
-static int64_t timer_takes(struct finder *f)
-{
-    for (uint32_t i = 1; i < f->ticks; i++)
-        f->length[i - 1] = f->tick[i].over_ns - f->tick[i].set_ns;
-    analyse_median(f->length, f->ticks - 1); /* sorts them */
-    return f->length[(f->ticks - 1) / NEAR];
-}
-
 static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64_t work)
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
@@ -102,7 +85,14 @@ static void report_if_late(struct finder *f, uint32_t who)
 {
     if (f->s->failed || f->ticks <= TIMES)
         return;
-    const int64_t timer = timer_takes(f), work = work_takes(f);
+    const uint32_t n = f->ticks - 1;
+    for (uint32_t i = 0; i < n; i++) /* the work, before all ticks but the first */
+        f->length[i] = f->tick[i + 1].set_ns - f->tick[i].woken_ns;
+    const int64_t work = analyse_median(f->length, n);
+    for (uint32_t i = 0; i < n; i++)
+        f->length[i] = f->tick[i + 1].over_ns - f->tick[i + 1].set_ns;
+    analyse_median(f->length, n);              /* sorts them */
+    const int64_t timer = f->length[n / NEAR]; /* how long they were set for: few were shorter */
     const int64_t first = f->tick[0].over_ns - f->tick[0].set_ns;
     uint32_t shorter = 0, near = 0;
     for (uint32_t i = 0; i < f->ticks; i++) {

@@ -17,6 +17,8 @@ enum {
 struct held {
     uint32_t waits, marked, much; /* much: for a large part of their time */
     uint32_t worst;               /* index of a wait */
+    int64_t
+        length_ns; /* of the collection, without the time in which others had the core of a loop */
 };
 
 struct finder {
@@ -24,7 +26,6 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct held *held;            /* by collection */
-    int64_t *length_ns;           /* … without the time in which others had the core of a loop */
     uint32_t pauses, much, worst; /* collections that held up a promise; the longest of them */
     uint32_t often;               /* … those that held up at least FEW */
     int64_t cost_ns;
@@ -46,7 +47,7 @@ static int64_t away_ns(const struct weft_history *h, int64_t from_ns, int64_t to
 static bool others_had_the_cores(const struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
-    const int64_t length = f->length_ns[f->worst], end = f->m->end_ns;
+    const int64_t length = f->held[f->worst].length_ns, end = f->m->end_ns;
     const int64_t about = length > end / ABOUT ? end : length * ABOUT;
     return away_ns(f->h, c->start_ns > about ? c->start_ns - about : 0,
                    end - c->end_ns > about ? c->end_ns + about : end) >= length / SHARE &&
@@ -61,7 +62,7 @@ static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
         return WEFT_NONE;
     const struct weft_collection *c = &f->h->collection[i - 1];
     bool right_after = w->until_ns >= c->end_ns && w->until_ns - c->end_ns <= AFTER_NS;
-    return right_after && w->from_ns <= c->start_ns && f->length_ns[i - 1] >= f->s->o->gc_ns
+    return right_after && w->from_ns <= c->start_ns && f->held[i - 1].length_ns >= f->s->o->gc_ns
                ? i - 1
                : WEFT_NONE;
 }
@@ -81,7 +82,7 @@ static void add_wait(struct finder *f, uint32_t wait)
         x->worst = wait;
     x->waits++;
     x->marked += marked;
-    x->much += (w->until_ns - w->from_ns) / SHARE < f->length_ns[i];
+    x->much += (w->until_ns - w->from_ns) / SHARE < f->held[i].length_ns;
 }
 
 static bool is_held_up(const struct finder *f, const struct held *x)
@@ -107,9 +108,9 @@ static void say_pause(const struct finder *f, const struct weft_collection *c, u
 {
     const struct held *x = &f->held[f->worst];
     const struct weft_wait *w = &f->h->wait[x->worst];
-    analyse_say(f->s, SAY_GC_PAUSE, LENGTH(length, f->length_ns[f->worst]), TIME(from, c->start_ns),
-                PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who), PROMISE(waiter, w->reader),
-                AMOUNT(others, x->waits ? x->waits - 1 : 0));
+    analyse_say(f->s, SAY_GC_PAUSE, LENGTH(length, f->held[f->worst].length_ns),
+                TIME(from, c->start_ns), PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who),
+                PROMISE(waiter, w->reader), AMOUNT(others, x->waits ? x->waits - 1 : 0));
     if (f->pauses > 1)
         analyse_say(f->s, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
 }
@@ -118,7 +119,7 @@ static void report_pauses(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
-    const bool near = f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns;
+    const bool near = f->pauses < SOME && f->held[f->worst].length_ns / LONG < f->s->o->gc_ns;
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (near ? ANALYSE_G_NEAR : 0) |
                            (f->much == 0 ? ANALYSE_G_LITTLE : 0) |
                            (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
@@ -142,10 +143,9 @@ void analyse_find_pauses(struct analyse_search *s)
     if (s->h->collections == 0)
         return;
     f.held = analyse_take(s, s->h->collections, sizeof *f.held);
-    f.length_ns = analyse_take(s, s->h->collections, sizeof *f.length_ns);
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
         const struct weft_collection *c = &s->h->collection[i];
-        f.length_ns[i] = c->end_ns - c->start_ns - away_ns(s->h, c->start_ns, c->end_ns);
+        f.held[i].length_ns = c->end_ns - c->start_ns - away_ns(s->h, c->start_ns, c->end_ns);
     }
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
@@ -154,10 +154,10 @@ void analyse_find_pauses(struct analyse_search *s)
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
         if (!is_held_up(&f, &f.held[i]))
             continue;
-        if (f.pauses++ == 0 || f.length_ns[i] > f.length_ns[f.worst])
+        if (f.pauses++ == 0 || f.held[i].length_ns > f.held[f.worst].length_ns)
             f.worst = i;
         f.much += f.held[i].much > 0;
-        f.cost_ns += f.length_ns[i];
+        f.cost_ns += f.held[i].length_ns;
     }
     if (f.pauses && !s->failed)
         report_pauses(&f);
