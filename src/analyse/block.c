@@ -433,30 +433,26 @@ static bool get_news(const struct analyse_blocks *b, uint32_t p, unsigned nth, i
  * came. */
 static void look_for_due(struct analyse_blocks *b)
 {
-    const uint32_t families = b->s->families->count, loop = analyse_only_loop(b->h);
+    const uint32_t loop = analyse_only_loop(b->h);
     struct {
         uint32_t all, usual;
-    } *of = analyse_take(b->s, families, sizeof *of);
-    int64_t time;
-    for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
-        for (unsigned nth = 0; nth < 2; nth++) {
-            uint32_t family = b->s->families->of[p];
-            if (!get_news(b, p, nth, &time) || follows(b, loop, time))
-                continue;
-            of[family].all++;
-            of[family].usual += is_after_idle(b, loop, time);
-        }
-    for (uint32_t p = 1; p < b->m->promises && of && loop != WEFT_NONE; p++)
-        for (unsigned nth = 0; nth < 2; nth++) {
-            uint32_t family = b->s->families->of[p];
-            if (of[family].usual < 5 || of[family].usual < of[family].all / 4 * 3 ||
-                !get_news(b, p, nth, &time))
-                continue;
-            struct analyse_block *x = follows(b, loop, time);
-            if (x && x->due == WEFT_ROOT && time - x->to_ns <= 5 * ANALYSE_NAP &&
-                !(nth && was_its_work(b, x, p)))
-                x->due = p;
-        }
+    } *of = analyse_take(b->s, b->s->families->count, sizeof *of), *k;
+    for (unsigned pass = 0; pass < 2 && of && loop != WEFT_NONE; pass++)
+        for (uint32_t p = 1; p < b->m->promises; p++)
+            for (unsigned nth = 0; nth < 2; nth++) {
+                int64_t time;
+                if (!get_news(b, p, nth, &time))
+                    continue;
+                struct analyse_block *x = follows(b, loop, time);
+                k = &of[b->s->families->of[p]];
+                if (pass == 0 && !x) { /* what is usual without a block */
+                    k->all++;
+                    k->usual += is_after_idle(b, loop, time);
+                } else if (pass == 1 && x && k->usual >= 5 && k->usual >= k->all / 4 * 3 &&
+                           x->due == WEFT_ROOT && time - x->to_ns <= 5 * ANALYSE_NAP &&
+                           !(nth && was_its_work(b, x, p)))
+                    x->due = p;
+            }
 }
 
 void analyse_find_long_runs(struct analyse_loops *l)

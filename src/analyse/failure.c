@@ -366,27 +366,21 @@ static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked
 
 /* ---- Findings ---- */
 
-static void add_failure(struct finder *f, uint32_t p, enum looked looked)
-{
-    struct failure x = {
-        .promise = p, .family = f->s->families->of[p], .reason = weft_model_reason(f->m, p)};
-    analyse_judge(&x.verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
-    analyse_append(f->s, &f->failure, &f->failures, &f->room, &x, sizeof x);
-}
-
 static void collect_failures(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        if (!analyse_has_failed(f->m, p))
-            continue;
-        enum looked looked = looked_at(f, p);
+        const enum looked looked = analyse_has_failed(f->m, p) ? looked_at(f, p) : LOOKED;
         if (looked == LOOKED)
             continue;
-        uint32_t on = handed_on(f, p);
-        if (on != WEFT_NONE)
+        const uint32_t on = handed_on(f, p);
+        if (on != WEFT_NONE) {
             f->origin[on] = p;
-        else
-            add_failure(f, p, looked);
+            continue;
+        }
+        struct failure x = {
+            .promise = p, .family = f->s->families->of[p], .reason = weft_model_reason(f->m, p)};
+        analyse_judge(&x.verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
+        analyse_append(f->s, &f->failure, &f->failures, &f->room, &x, sizeof x);
     }
 }
 

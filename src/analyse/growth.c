@@ -37,16 +37,13 @@ struct finder {
     bool *grows; /* by family */
 };
 
-static bool is_countable(const struct weft_model *m, uint32_t promise)
-{
-    const struct weft_promise *p = &m->promise[promise];
-    return p->created && !p->promoted && !p->background && p->becomes == WEFT_NONE;
-}
-
 static uint32_t family_of_countable(const void *finder, uint32_t promise)
 {
     const struct finder *f = finder;
-    return is_countable(f->m, promise) ? f->s->families->of[promise] : WEFT_NONE;
+    const struct weft_promise *p = &f->m->promise[promise];
+    return p->created && !p->promoted && !p->background && p->becomes == WEFT_NONE
+               ? f->s->families->of[promise]
+               : WEFT_NONE;
 }
 
 static void measure_growth(const struct finder *f, uint32_t family, struct growth *g)

@@ -85,11 +85,6 @@ static void add_wait(struct finder *f, uint32_t wait)
     x->much += (w->until_ns - w->from_ns) / SHARE < f->held[i].length_ns;
 }
 
-static bool is_held_up(const struct finder *f, const struct held *x)
-{
-    return x->marked > 0 || x->waits >= MANY || (f->often >= MANY && x->waits >= FEW);
-}
-
 /* What ran when a collection began, or WEFT_ROOT. */
 static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
 {
@@ -152,7 +147,8 @@ void analyse_find_pauses(struct analyse_search *s)
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)
         f.often += f.held[i].waits >= FEW;
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
-        if (!is_held_up(&f, &f.held[i]))
+        const struct held *x = &f.held[i];
+        if (x->marked == 0 && x->waits < MANY && (f.often < MANY || x->waits < FEW))
             continue;
         if (f.pauses++ == 0 || f.held[i].length_ns > f.held[f.worst].length_ns)
             f.worst = i;

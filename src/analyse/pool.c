@@ -175,14 +175,6 @@ static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x
     return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
 }
 
-static void list_permit_holder(const struct finder *f, const struct weft_hold *x)
-{
-    const bool gone = is_gone(f, x);
-    analyse_list(f->s, "; ", SAY_POOL_HOLDER, PROMISE(holder, x->holder), TIME(from, x->from_ns),
-                 FLAG(idle, !gone && is_idle(f, x)),
-                 TIME(ended, gone ? weft_history_ended_ns(f->h, x->holder) : INT64_MIN));
-}
-
 static void say_permit_holders(const struct finder *f)
 {
     uint32_t shown = 0;
@@ -193,11 +185,13 @@ static void say_permit_holders(const struct finder *f)
             if (!holds_it(f, x) || rank_of_holder(f, x) != r)
                 continue;
             shown++;
-            list_permit_holder(f, x);
+            const int64_t ended = weft_history_ended_ns(f->h, x->holder);
+            analyse_list(f->s, "; ", SAY_POOL_HOLDER, PROMISE(holder, x->holder),
+                         TIME(from, x->from_ns), FLAG(idle, r == 1),
+                         TIME(ended, r == 0 ? ended : INT64_MIN));
             analyse_show(f->s, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder, f->resource);
             if (r == 0)
-                analyse_show(f->s, weft_history_ended_ns(f->h, x->holder),
-                             analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
+                analyse_show(f->s, ended, analyse_ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
     if (shown)
         analyse_say(f->s, SAY_POOL_HOLDERS, TEXT(holders, f->s->list.text),

@@ -142,11 +142,6 @@ static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
 
 /* ---- What was held ---- */
 
-static bool is_held(const struct finder *f, uint32_t promise)
-{
-    return analyse_count(f->h->holds_for_first, promise) > 0;
-}
-
 /* A period in which a promise waits. */
 struct frame {
     int64_t from_ns, to_ns;
@@ -196,7 +191,7 @@ static void find_held(struct finder *f, uint32_t promise)
                     to = weft_history_there_ns(h, w, NULL);
             to = analyse_earlier(analyse_earlier(to, w->until_ns), at.to_ns);
             uint32_t final = weft_model_final(f->m, w->source);
-            if (from < to && is_held(f, final))
+            if (from < to && analyse_count(h->holds_for_first, final) > 0)
                 add_span(f, (struct span){from, to, final});
             else if (from < to)
                 push_frame(f, frame, &frames, (struct frame){from, to, w->source, at.depth + 1});

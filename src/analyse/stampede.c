@@ -114,11 +114,6 @@ static bool is_shareable(const struct finder *f, uint32_t p)
     return analyse_count(h->holds_of_first, p) == 0;
 }
 
-static bool does_work(const struct finder *f, uint32_t p)
-{
-    return analyse_count(f->h->runs_of_first, p) > 0 || analyse_count(f->h->children_first, p) > 0;
-}
-
 /* Returns true if another promise ends it, and in the same run the one before it. */
 static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
 {
@@ -160,7 +155,8 @@ static struct burst burst_at(struct finder *f, uint32_t first)
         x.to_ns = analyse_later(end, x.to_ns);
         x.least_ns = analyse_earlier(end - start, x.least_ns);
         x.sum_ns = analyse_sum(x.sum_ns, end - start);
-        x.work = x.work && does_work(f, p);
+        x.work = x.work && (analyse_count(f->h->runs_of_first, p) > 0 ||
+                            analyse_count(f->h->children_first, p) > 0);
         x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];
     }
     x.last = i;

@@ -122,9 +122,8 @@ const char *weft_words_add(struct weft_words **words, const char *line)
     while (k < SETS && (strlen(sets[k].name) != name || memcmp(sets[k].name, line, name) != 0))
         k++;
     if (k == SETS || line[name] != ':')
-        return "expected timer, lock, may-last, in-order, for-all or meant-to-fail, "
-               "a "
-               "colon and words, as in: may-last: session peer";
+        return "expected timer, lock, may-last, in-order, for-all or meant-to-fail, a colon and "
+               "words, as in: may-last: session peer";
     if (!*words && !(*words = calloc(1, sizeof **words)))
         return "out of memory";
     char **list = &(*words)->list[k];
