@@ -107,7 +107,7 @@ static bool does_anything(const struct finder *f, const struct weft_wait *w,
         const struct weft_interaction *x = &f->m->interaction[--i];
         if (i == w->ended_by || x->time_ns < w->until_ns)
             break;
-        if (x->actor == w->reader && !(x->kind == WEFT_READS && i == w->ended_by))
+        if (x->actor == w->reader)
             return true;
     }
     return false;
