@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Collecting samples: into one buffer per core and stream, and from there into the stream's queue. */
-#include "kprof/device.h"
-
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -31,10 +29,11 @@ int weft_kprof_new(struct weft_kprof **out, const struct weft_kprof_options *o,
         k->o.user_frames = KPROF_STREAM_FRAMES;
     for (unsigned i = 0; i < KPROF_STREAMS; i++)
         kprof_queue_init(&k->queue[i], o->queue_bytes ? o->queue_bytes : QUEUE_BYTES);
+    k->log.bytes = malloc(KPROF_LOG_BYTES);
     k->core = calloc(host->cores, sizeof *k->core);
     k->stat = calloc(host->cores, sizeof *k->stat);
     k->stat_then = calloc(host->cores, sizeof *k->stat_then);
-    if (kprof_log_init(&k->log) < 0 || !k->core || !k->stat || !k->stat_then) {
+    if (!k->log.bytes || !k->core || !k->stat || !k->stat_then) {
         weft_kprof_free(k);
         return WEFT_E_NOMEM;
     }
@@ -52,7 +51,7 @@ void weft_kprof_free(struct weft_kprof *k)
             free(k->core[c].buffer[i].bytes);
     }
     kprof_histogram_fini(&k->ticks);
-    kprof_log_fini(&k->log);
+    free(k->log.bytes);
     free(k->core);
     free(k->stat);
     free(k->stat_then);

@@ -15,9 +15,13 @@
 #ifndef WEFT_KPROF_DEVICE_H
 #define WEFT_KPROF_DEVICE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "format/error.h"
-#include "kprof/histogram.h"
-#include "kprof/stream.h"
+
+#define KPROF_STREAM_FRAMES 127 /* maximum addresses in a sample */
 
 /* X(enumerator, name, mode) */
 #define WEFT_KPROF_FILE_TABLE(X)                                                                   \
@@ -50,6 +54,24 @@ struct weft_kprof_options {
     const char *stat;        /* NULL: /proc/stat */
     uint32_t ticks_a_second; /* unit of stat; 0: 100 */
 };
+
+struct weft_kprof_sample {
+    uint64_t time_ns;
+    uint32_t process, core;
+    /* The sample is in the kernel, so these are kernel addresses; otherwise the program's. */
+    bool kernel;
+    const uint64_t *address; /* innermost first */
+    uint32_t addresses;
+};
+
+struct weft_kprof_mapping { /* of an executable file */
+    uint64_t time_ns, start, size, offset;
+    uint32_t process;
+    const char *path;
+};
+
+/* Returns the name of the function at an address, or NULL. */
+typedef const char *kprof_name_fn(void *data, uint64_t address);
 
 /* The machine. It calls back weft_kprof_take_…, but only from within its stop and read. */
 struct weft_kprof_host {

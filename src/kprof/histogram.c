@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-#include "kprof/histogram.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "base/order.h"
-#include "format/error.h"
+#include "kprof/state.h"
 
 void kprof_histogram_fini(struct kprof_histogram *h)
 {

@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-#include "kprof/log.h"
-
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "format/error.h"
 #include "format/utf8.h"
-
-int kprof_log_init(struct kprof_log_buffer *l)
-{
-    *l = (struct kprof_log_buffer){.bytes = malloc(KPROF_LOG_BYTES)};
-    return l->bytes ? 0 : WEFT_E_NOMEM;
-}
-
-void kprof_log_fini(struct kprof_log_buffer *l)
-{
-    free(l->bytes);
-    *l = (struct kprof_log_buffer){0};
-}
-
-static void drop_first_line(struct kprof_log_buffer *l)
-{
-    while (l->begin < l->end && l->bytes[l->begin++ % KPROF_LOG_BYTES] != '\n')
-        ;
-}
+#include "kprof/state.h"
 
 static void put_line(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core, const char *text,
                      size_t size)
@@ -44,8 +22,9 @@ static void put_line(struct kprof_log_buffer *l, uint64_t time_ns, uint32_t core
         used += n;
     }
     line[used++] = '\n';
-    while (l->end + used - l->begin > KPROF_LOG_BYTES)
-        drop_first_line(l);
+    while (l->end + used - l->begin > KPROF_LOG_BYTES) /* whole lines go */
+        while (l->begin < l->end && l->bytes[l->begin++ % KPROF_LOG_BYTES] != '\n')
+            ;
     for (size_t i = 0; i < used; i++)
         l->bytes[l->end++ % KPROF_LOG_BYTES] = line[i];
 }

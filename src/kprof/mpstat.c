@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include "kprof/mpstat.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kprof/state.h"
 
 /* The columns of a line in /proc/stat, and the kind of each. The columns for virtual machines (guest) follow;
  * their times are contained in user and nice. */

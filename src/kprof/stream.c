@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-#include "kprof/stream.h"
-
 #include <assert.h>
 #include <string.h>
 
 #include "format/bytes.h"
+#include "kprof/state.h"
 
 enum { KERNEL_TRACE = 1, USER_TRACE = 2, MAPPING = 3, PROCESS = 4 };
 

@@ -14,9 +14,7 @@
 #include "allocations.h"
 #include "format/bytes.h"
 #include "kprof/device.h"
-#include "kprof/log.h"
-#include "kprof/mpstat.h"
-#include "kprof/queue.h"
+#include "kprof/state.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 #define CORES 4u
