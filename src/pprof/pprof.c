@@ -29,6 +29,7 @@ struct writer {
     struct pprof_kinds kinds;
     struct weft_strings *texts; /* the string table */
     FILE *out;
+    int rc; /* the first error; after it nothing more is written */
     z_stream gzip;
     bool zipping;
     unsigned char *packed; /* the current message */
@@ -51,7 +52,13 @@ struct writer {
 
 /* ---- Bytes out ---- */
 
-static int deflate_all(struct writer *w, const void *bytes, size_t size, int flush)
+static void fail(struct writer *w, int rc)
+{
+    if (w->rc == 0)
+        w->rc = rc;
+}
+
+static void deflate_all(struct writer *w, const void *bytes, size_t size, int flush)
 {
     unsigned char out[OUT_BYTES];
     w->gzip.next_in = (Bytef *)(uintptr_t)bytes;
@@ -62,21 +69,22 @@ static int deflate_all(struct writer *w, const void *bytes, size_t size, int flu
         deflate(&w->gzip, flush);
         size_t got = sizeof out - w->gzip.avail_out;
         if (fwrite(out, 1, got, w->out) != got)
-            return WEFT_E_IO;
-    } while (w->gzip.avail_out == 0);
-    return 0;
+            fail(w, WEFT_E_IO);
+    } while (w->gzip.avail_out == 0 && w->rc == 0);
 }
 
 /* Writes a part of the profile. */
-static int put(struct writer *w, const WeftPprof__Profile *part)
+static void put(struct writer *w, const WeftPprof__Profile *part)
 {
     size_t size = protobuf_c_message_get_packed_size(&part->base);
     if (size > UINT32_MAX)
-        return WEFT_E_LIMIT;
-    if (!weft_reserve_all(&w->packed, size, &w->packed_room, 1))
-        return WEFT_E_NOMEM;
+        fail(w, WEFT_E_LIMIT);
+    else if (!weft_reserve_all(&w->packed, size, &w->packed_room, 1))
+        fail(w, WEFT_E_NOMEM);
+    if (w->rc < 0)
+        return;
     protobuf_c_message_pack(&part->base, w->packed);
-    return deflate_all(w, w->packed, size, Z_NO_FLUSH);
+    deflate_all(w, w->packed, size, Z_NO_FLUSH);
 }
 
 /* ---- Texts ---- */
@@ -90,50 +98,45 @@ static bool is_plain(const char *text)
 }
 
 /* Its number in the string table; texts there are UTF-8. */
-static int text(struct writer *w, const char *from, int64_t *number)
+static int64_t text(struct writer *w, const char *from)
 {
     size_t size = strlen(from);
     if (!is_plain(from)) {
-        if (!weft_reserve_all(&w->clean, 3 * size + 1, &w->clean_room, 1))
-            return WEFT_E_NOMEM;
+        if (!weft_reserve_all(&w->clean, 3 * size + 1, &w->clean_room, 1)) {
+            fail(w, WEFT_E_NOMEM);
+            return 0;
+        }
         size = weft_text_clean(w->clean, 3 * size, from, size);
         from = w->clean;
     }
     uint32_t index =
         size > UINT32_MAX ? WEFT_STRINGS_NONE : weft_strings_add(w->texts, from, (uint32_t)size);
-    *number = index;
-    return index == WEFT_STRINGS_NONE ? WEFT_E_NOMEM : 0;
+    if (index == WEFT_STRINGS_NONE)
+        fail(w, WEFT_E_NOMEM);
+    return index;
 }
 
-static int own_text(struct writer *w, uint32_t of_profile, int64_t *number)
+static int64_t own_text(struct writer *w, uint32_t of_profile)
 {
-    return text(w, weft_profile_text(w->p, of_profile), number);
+    return text(w, weft_profile_text(w->p, of_profile));
 }
 
-/* The first error of several. */
-static int first(int rc, int next)
+static void put_texts(struct writer *w)
 {
-    return rc < 0 ? rc : next;
-}
-
-static int put_texts(struct writer *w)
-{
-    int rc = 0;
-    for (uint32_t i = 0; i < weft_strings_count(w->texts) && rc == 0; i++) {
+    for (uint32_t i = 0; i < weft_strings_count(w->texts) && w->rc == 0; i++) {
         PART(Profile, PROFILE);
         char *one = (char *)(uintptr_t)weft_strings_get(w->texts, i, NULL);
         Profile.n_string_table = 1;
         Profile.string_table = &one;
-        rc = put(w, &Profile);
+        put(w, &Profile);
     }
-    return rc;
 }
 
 /* ---- What values count ---- */
 
 /* Of a single kind the names are those that pprof's own profiles have. */
-static int value_type(struct writer *w, const struct pprof_kind *k, bool how_many,
-                      WeftPprof__ValueType *type)
+static void value_type(struct writer *w, const struct pprof_kind *k, bool how_many,
+                       WeftPprof__ValueType *type)
 {
     char name[sizeof k->name + sizeof "_samples"];
     const char *unit = how_many || k->unit != WEFT_UNIT_NS ? "count" : "nanoseconds";
@@ -143,29 +146,29 @@ static int value_type(struct writer *w, const struct pprof_kind *k, bool how_man
         snprintf(name, sizeof name, "samples");
     else
         snprintf(name, sizeof name, "%s", k->unit == WEFT_UNIT_NS ? "cpu" : k->name);
-    return first(text(w, name, &type->type), text(w, unit, &type->unit));
+    type->type = text(w, name);
+    type->unit = text(w, unit);
 }
 
-static int put_value_types(struct writer *w)
+static void put_value_types(struct writer *w)
 {
     PART(Profile, PROFILE);
     PART(ValueType, VALUE_TYPE);
     WeftPprof__ValueType *type = &ValueType;
-    int rc = 0;
     Profile.n_sample_type = 1;
     Profile.sample_type = &type;
-    for (uint32_t i = 0; i < w->kinds.kinds && rc == 0; i++) {
+    for (uint32_t i = 0; i < w->kinds.kinds; i++) {
         const struct pprof_kind *k = &w->kinds.kind[i];
-        for (int how_many = k->counted; how_many >= 0 && rc == 0; how_many--) {
-            rc = value_type(w, k, how_many, type);
-            rc = rc < 0 ? rc : put(w, &Profile);
+        for (int how_many = k->counted; how_many >= 0; how_many--) {
+            value_type(w, k, how_many, type);
+            put(w, &Profile);
         }
     }
-    if (rc == 0 && w->kinds.off_cpu) {
-        rc = first(text(w, "off_cpu", &type->type), text(w, "nanoseconds", &type->unit));
-        rc = rc < 0 ? rc : put(w, &Profile);
+    if (w->kinds.off_cpu) {
+        type->type = text(w, "off_cpu");
+        type->unit = text(w, "nanoseconds");
+        put(w, &Profile);
     }
-    return rc;
 }
 
 /* What a sample of the first kind stands for: as was asked for, or on average. */
@@ -188,32 +191,33 @@ static int64_t period(const struct writer *w)
 }
 
 /* What the profile as a whole is; a time of day is that of its earliest part. */
-static int put_head(struct writer *w)
+static void put_head(struct writer *w)
 {
     PART(Profile, PROFILE);
     PART(ValueType, VALUE_TYPE);
-    int64_t *comment = weft_resize(NULL, w->parts, sizeof *comment);
-    int rc = comment ? put_value_types(w) : WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < w->parts && rc == 0; i++) {
+    Profile.comment = weft_resize(NULL, w->parts, sizeof *Profile.comment);
+    if (!Profile.comment) {
+        fail(w, WEFT_E_NOMEM);
+        return;
+    }
+    put_value_types(w);
+    for (uint32_t i = 0; i < w->parts; i++) {
         const struct weft_pprof_part *part = &w->part[i];
         const struct weft_profile *p = part->profile;
         if (part->comment)
-            rc = text(w, part->comment, &comment[Profile.n_comment++]);
+            Profile.comment[Profile.n_comment++] = text(w, part->comment);
         if (part->real_ns && (!Profile.time_nanos || part->real_ns < Profile.time_nanos))
             Profile.time_nanos = part->real_ns;
         Profile.duration_nanos = pprof_add_values(Profile.duration_nanos, p->last_ns - p->first_ns);
     }
-    if (rc == 0 && w->kinds.kinds) {
-        const struct pprof_kind *k = &w->kinds.kind[0];
-        rc = value_type(w, k, false, &ValueType);
+    if (w->kinds.kinds) {
+        value_type(w, &w->kinds.kind[0], false, &ValueType);
         Profile.period_type = &ValueType;
         Profile.period = period(w);
         Profile.default_sample_type = ValueType.type;
     }
-    Profile.comment = comment;
-    rc = rc < 0 ? rc : put(w, &Profile);
-    free(comment);
-    return rc;
+    put(w, &Profile);
+    free(Profile.comment);
 }
 
 /* ---- Mappings, locations, functions ---- */
@@ -231,18 +235,13 @@ static void note_lines(struct writer *w)
     }
 }
 
-static int put_mapping(struct writer *w, uint32_t index)
+static void put_mapping(struct writer *w, uint32_t index)
 {
-    static const char digits[] = "0123456789abcdef";
     const struct weft_mapping *m = &w->p->mapping[index];
     const char *path = weft_profile_text(w->p, m->path);
-    char id[2 * WEFT_BUILD_ID_MAX + 1];
-    for (unsigned i = 0; i < m->build_id_bytes; i++) {
-        id[2 * i] = digits[m->build_id[i] >> 4];
-        id[2 * i + 1] = digits[m->build_id[i] & 15];
-    }
-    id[2 * m->build_id_bytes] = 0;
-
+    char id[2 * WEFT_BUILD_ID_MAX + 1] = "";
+    for (unsigned i = 0; i < m->build_id_bytes; i++)
+        snprintf(id + 2 * i, 3, "%02x", m->build_id[i]);
     PART(Profile, PROFILE);
     PART(Mapping, MAPPING);
     WeftPprof__Mapping *one = &Mapping;
@@ -254,11 +253,11 @@ static int put_mapping(struct writer *w, uint32_t index)
     one->file_offset = m->offset;
     /* as everybody else calls it */
     bool is_kernel = m->kernel && strcmp(path, "[kernel]") == 0;
-    int rc = text(w, is_kernel ? "[kernel.kallsyms]" : path, &one->filename);
-    rc = first(rc, text(w, id, &one->build_id));
+    one->filename = text(w, is_kernel ? "[kernel.kallsyms]" : path);
+    one->build_id = text(w, id);
     one->has_functions = w->has_names[index];
     one->has_filenames = one->has_line_numbers = one->has_inline_frames = w->has_lines[index];
-    return rc < 0 ? rc : put(w, &Profile);
+    put(w, &Profile);
 }
 
 /* pprof takes the first mapping for the program itself: that of the process that has most of the samples. */
@@ -276,90 +275,80 @@ static uint32_t main_mapping(const struct weft_profile *p)
     return 0;
 }
 
-static int put_mappings(struct writer *w)
+static void put_mappings(struct writer *w)
 {
     uint32_t program = main_mapping(w->p);
-    int rc = w->p->mappings ? put_mapping(w, program) : 0;
-    for (uint32_t i = 0; i < w->p->mappings && rc == 0; i++)
-        rc = i == program ? 0 : put_mapping(w, i);
-    return rc;
+    if (w->p->mappings)
+        put_mapping(w, program);
+    for (uint32_t i = 0; i < w->p->mappings && w->rc == 0; i++)
+        if (i != program)
+            put_mapping(w, i);
 }
 
-static int put_location(struct writer *w, WeftPprof__Location *one, const uint64_t *function,
-                        const uint32_t *line, uint32_t lines)
+/* one: a location with these frames, innermost first. */
+static void put_location(struct writer *w, WeftPprof__Location *one, const struct weft_frame *frame,
+                         uint32_t frames)
 {
     PART(Profile, PROFILE);
-    WeftPprof__Line *list = weft_resize(NULL, lines, sizeof *list);
-    WeftPprof__Line **at = weft_resize(NULL, lines, sizeof *at);
-    int rc = list && at ? 0 : WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < lines && rc == 0; i++) {
+    WeftPprof__Line *list = weft_resize(NULL, frames, sizeof *list);
+    one->line = weft_resize(NULL, frames, sizeof *one->line);
+    if (!list || !one->line)
+        fail(w, WEFT_E_NOMEM);
+    for (uint32_t i = 0; i < frames && w->rc == 0; i++) {
         weft_pprof__line__init(&list[i]);
-        list[i].function_id = function[i];
-        list[i].line = line[i];
-        at[i] = &list[i];
+        list[i].function_id = w->first_function + frame[i].function;
+        list[i].line = frame[i].line;
+        one->line[i] = &list[i];
     }
-    one->n_line = lines;
-    one->line = at;
+    one->n_line = frames;
     Profile.n_location = 1;
     Profile.location = &one;
-    rc = rc < 0 ? rc : put(w, &Profile);
+    if (w->rc == 0)
+        put(w, &Profile);
     free(list);
-    free(at);
-    return rc;
+    free(one->line);
 }
 
-static int put_code(struct writer *w, uint32_t index)
+static void put_code(struct writer *w, uint32_t index)
 {
     const struct weft_location *l = &w->p->location[index];
-    uint64_t *function = weft_resize(NULL, l->frames, sizeof *function);
-    uint32_t *line = weft_resize(NULL, l->frames, sizeof *line);
-    int rc = function && line ? 0 : WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < l->frames && rc == 0; i++) {
-        function[i] = w->first_function + w->p->frame[l->first_frame + i].function;
-        line[i] = w->p->frame[l->first_frame + i].line;
-    }
     PART(Location, LOCATION);
     Location.id = w->first_location + index;
     Location.mapping_id = l->mapping == WEFT_NONE ? 0 : w->first_mapping + l->mapping;
     Location.address = l->address - (l->caller && l->address);
-    rc = rc < 0 ? rc : put_location(w, &Location, function, line, l->frames);
-    free(function);
-    free(line);
-    return rc;
+    put_location(w, &Location, l->frames ? &w->p->frame[l->first_frame] : NULL, l->frames);
 }
 
-static int put_function(struct writer *w, uint64_t id, const struct weft_function *f)
+static void put_function(struct writer *w, uint32_t index, const struct weft_function *f)
 {
     PART(Profile, PROFILE);
     PART(Function, FUNCTION);
     WeftPprof__Function *one = &Function;
     Profile.n_function = 1;
     Profile.function = &one;
-    one->id = id;
+    one->id = w->first_function + index;
     one->start_line = f->start_line;
-    int rc = own_text(w, f->name, &one->name);
-    rc = first(rc, own_text(w, f->system_name ? f->system_name : f->name, &one->system_name));
-    rc = first(rc, own_text(w, f->file, &one->filename));
-    return rc < 0 ? rc : put(w, &Profile);
+    one->name = own_text(w, f->name);
+    one->system_name = own_text(w, f->system_name ? f->system_name : f->name);
+    one->filename = own_text(w, f->file);
+    put(w, &Profile);
 }
 
-static int put_code_and_functions(struct writer *w)
+static void put_code_and_functions(struct writer *w)
 {
     const struct weft_profile *p = w->p;
-    int rc = 0;
-    for (uint32_t i = 0; i < p->locations && rc == 0; i++)
-        rc = w->used[i] ? put_code(w, i) : 0;
-    for (uint32_t i = 0; i < p->functions && rc == 0; i++)
-        rc = put_function(w, w->first_function + i, &p->function[i]);
-    for (uint32_t i = 0; i < w->sums.mades && rc == 0; i++) {
+    for (uint32_t i = 0; i < p->locations && w->rc == 0; i++)
+        if (w->used[i])
+            put_code(w, i);
+    for (uint32_t i = 0; i < p->functions && w->rc == 0; i++)
+        put_function(w, i, &p->function[i]);
+    for (uint32_t i = 0; i < w->sums.mades && w->rc == 0; i++) {
         PART(Location, LOCATION);
-        uint64_t function = w->first_function + p->functions + i;
-        uint32_t line = 0, name = w->sums.made[i].text;
+        const struct weft_frame frame = {.function = p->functions + i};
         Location.id = w->first_location + p->locations + i;
-        rc = put_function(w, function, &(struct weft_function){.name = name, .system_name = name});
-        rc = rc < 0 ? rc : put_location(w, &Location, &function, &line, 1);
+        put_function(w, frame.function, &(struct weft_function){.name = w->sums.made[i]});
+        put_location(w, &Location, &frame, 1);
     }
-    return rc;
 }
 
 /* ---- Samples ---- */
@@ -369,21 +358,22 @@ struct labels {
     size_t count;
 };
 
-static int label(struct writer *w, struct labels *l, const char *key, const char *value)
+static void label(struct writer *w, struct labels *l, const char *key, const char *value)
 {
     assert(l->count < LABELS_MAX);
     WeftPprof__Label *one = &l->label[l->count];
     weft_pprof__label__init(one);
     l->at[l->count++] = one;
-    return first(text(w, key, &one->key), text(w, value, &one->str));
+    one->key = text(w, key);
+    one->str = text(w, value);
 }
 
 /* Numbers are texts: readers drop a label that is 0, and take others for amounts. */
-static int number_label(struct writer *w, struct labels *l, const char *key, uint64_t number)
+static void number_label(struct writer *w, struct labels *l, const char *key, uint64_t number)
 {
     char value[32];
     snprintf(value, sizeof value, "%" PRIu64, number);
-    return label(w, l, key, value);
+    label(w, l, key, value);
 }
 
 static const char *promise_label(const struct weft_model *m, uint32_t promise)
@@ -392,112 +382,111 @@ static const char *promise_label(const struct weft_model *m, uint32_t promise)
     return name == WEFT_NONE ? "" : weft_model_text(m, name, NULL);
 }
 
-static int promise_labels(struct writer *w, struct labels *l, uint32_t promise)
+static void promise_labels(struct writer *w, struct labels *l, uint32_t promise)
 {
     const struct weft_model *m = w->p->model;
-    int rc = number_label(w, l, "promise", m->promise[promise].id);
-    rc = first(rc, label(w, l, "type", weft_model_type(m, promise)));
     const char *name = promise_label(m, promise);
-    if (*name)
-        rc = first(rc, label(w, l, "label", name));
     uint32_t root = w->root[promise];
+    number_label(w, l, "promise", m->promise[promise].id);
+    label(w, l, "type", weft_model_type(m, promise));
+    if (*name)
+        label(w, l, "label", name);
     if (root != WEFT_NONE) {
         const char *of_root = promise_label(m, root);
-        rc = first(rc, label(w, l, "root", *of_root ? of_root : weft_model_type(m, root)));
+        label(w, l, "root", *of_root ? of_root : weft_model_type(m, root));
     }
-    return rc;
 }
 
-static int add_labels(struct writer *w, struct labels *l, const struct pprof_sum *s)
+static void add_labels(struct writer *w, struct labels *l, const struct pprof_sum *s)
 {
     const struct weft_thread *t = &w->p->thread[s->thread];
     const char *name = weft_profile_text(w->p, t->name);
-    int rc = 0;
     if (s->promise != WEFT_NONE && w->p->model)
-        rc = promise_labels(w, l, s->promise);
+        promise_labels(w, l, s->promise);
     if (*name)
-        rc = first(rc, label(w, l, "thread", name));
+        label(w, l, "thread", name);
     if (t->process != UINT32_MAX)
-        rc = first(rc, number_label(w, l, "pid", t->process));
+        number_label(w, l, "pid", t->process);
     if (t->thread != UINT32_MAX)
-        rc = first(rc, number_label(w, l, "tid", t->thread));
+        number_label(w, l, "tid", t->thread);
     if (s->core != UINT32_MAX)
-        rc = first(rc, number_label(w, l, "core", s->core));
+        number_label(w, l, "core", s->core);
     if (s->state != PPROF_RUNNING)
-        rc = first(rc, label(w, l, "state", s->state == PPROF_WAITING ? "waiting" : "preempted"));
-    return rc;
+        label(w, l, "state", s->state == PPROF_WAITING ? "waiting" : "preempted");
 }
 
-/* A frame of that name, which no address has. */
-static int put_made(struct writer *w, const char *name, uint64_t *id)
+/* The id of a location; see pprof_node. */
+static uint64_t location_id(const struct writer *w, uint32_t location)
+{
+    return w->first_location +
+           (location & PPROF_MADE ? w->p->locations + (location & ~PPROF_MADE) : location);
+}
+
+/* The id of a frame of that name, which no address has. */
+static uint64_t made_id(struct writer *w, const char *name)
 {
     uint32_t number = weft_profile_add_text(w->p, name, (uint32_t)strlen(name));
     uint32_t made = number == WEFT_NONE ? WEFT_NONE : pprof_sums_made(&w->sums, number);
-    *id = w->first_location + w->p->locations + (made & ~PPROF_MADE);
-    return made == WEFT_NONE ? WEFT_E_NOMEM : 0;
+    if (made == WEFT_NONE)
+        fail(w, WEFT_E_NOMEM);
+    return location_id(w, made);
 }
 
-/* Readers leave out samples without any location. */
-static int put_state(struct writer *w, const struct pprof_sum *s)
+static void put_sample(struct writer *w, uint32_t index)
 {
-    static const char *const names[] = {
+    static const char *const states[] = {
         [PPROF_RUNNING] = "(no stack)",
         [PPROF_WAITING] = "(waiting)",
         [PPROF_PREEMPTED] = "(preempted)",
     };
-    return put_made(w, names[s->state], &w->ids[0]);
-}
-
-static int put_sample(struct writer *w, uint32_t index)
-{
     const struct pprof_sum *s = &w->sums.sum[index];
     struct labels labels = {.count = 0};
     size_t depth = 0;
     uint32_t stack = s->stack, most = WEFT_FRAMES_MAX + (w->sums.frames != NULL);
     while (stack && depth < most) {
         uint32_t location = pprof_sums_pop(&w->sums, &stack);
-        if (location & PPROF_MADE)
-            w->ids[depth++] = w->first_location + w->p->locations + (location & ~PPROF_MADE);
-        else
-            w->ids[depth++] = w->first_location + location;
+        w->ids[depth++] = location_id(w, location);
         if (!(location & PPROF_MADE))
             w->used[location] = true;
     }
-    int rc = stack ? put_made(w, "…", &w->ids[depth++]) : 0;
+    if (stack)
+        w->ids[depth++] = made_id(w, "…");
     PART(Profile, PROFILE);
     PART(Sample, SAMPLE);
     WeftPprof__Sample *one = &Sample;
     Profile.n_sample = 1;
     Profile.sample = &one;
-    rc = first(rc, add_labels(w, &labels, s));
-    if (depth == 0)
-        rc = first(rc, put_state(w, s));
-    one->n_location_id = depth ? depth : 1;
+    add_labels(w, &labels, s);
+    if (depth == 0) /* readers leave out samples without any location */
+        w->ids[depth++] = made_id(w, states[s->state]);
+    one->n_location_id = depth;
     one->location_id = w->ids;
     one->n_value = w->sums.values;
     one->value = w->sums.total + (size_t)index * w->sums.values;
     one->n_label = labels.count;
     one->label = labels.at;
-    return rc < 0 ? rc : put(w, &Profile);
+    put(w, &Profile);
 }
 
 /* ---- */
 
-static int write_part(struct writer *w, const struct weft_pprof_part *part)
+static void write_part(struct writer *w, const struct weft_pprof_part *part)
 {
     const struct weft_profile *p = w->p;
     w->used = calloc((size_t)p->locations + 1, 1);
     w->has_lines = calloc((size_t)p->mappings + 1, 1);
     w->has_names = calloc((size_t)p->mappings + 1, 1);
     w->root = p->model ? weft_profile_roots(p->model) : NULL;
-    if (!w->used || !w->has_lines || !w->has_names || (p->model && !w->root))
-        return WEFT_E_NOMEM;
-    int rc = pprof_sums_make(&w->sums, &w->kinds, part, w->o);
-    for (uint32_t i = 0; i < w->sums.sums && rc == 0; i++)
-        rc = put_sample(w, i);
+    if (!w->used || !w->has_lines || !w->has_names || (p->model && !w->root)) {
+        fail(w, WEFT_E_NOMEM);
+        return;
+    }
+    fail(w, pprof_sums_make(&w->sums, &w->kinds, part, w->o));
+    for (uint32_t i = 0; i < w->sums.sums && w->rc == 0; i++)
+        put_sample(w, i);
     note_lines(w);
-    rc = rc < 0 ? rc : put_mappings(w);
-    return rc < 0 ? rc : put_code_and_functions(w);
+    put_mappings(w);
+    put_code_and_functions(w);
 }
 
 static void end_part(struct writer *w)
@@ -515,40 +504,43 @@ static void end_part(struct writer *w)
     w->used = w->has_lines = w->has_names = NULL;
 }
 
-static int write_all(struct writer *w)
+static void write_all(struct writer *w)
 {
-    int rc = 0;
     w->texts = weft_strings_new();
     w->kinds.off_cpu = w->o->off_cpu;
     w->first_mapping = w->first_location = w->first_function = 1;
     if (!w->texts || weft_strings_add(w->texts, "", 0) != 0 ||
         deflateInit2(&w->gzip, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
-                     Z_DEFAULT_STRATEGY) != Z_OK)
-        return WEFT_E_NOMEM;
+                     Z_DEFAULT_STRATEGY) != Z_OK) {
+        fail(w, WEFT_E_NOMEM);
+        return;
+    }
     w->zipping = true;
-    for (uint32_t i = 0; i < w->parts && rc == 0; i++)
-        rc = pprof_kinds_add(&w->kinds, w->part[i].profile);
-    rc = rc < 0 ? rc : put_head(w);
-    for (uint32_t i = 0; i < w->parts && rc == 0; i++) {
+    for (uint32_t i = 0; i < w->parts; i++)
+        fail(w, pprof_kinds_add(&w->kinds, w->part[i].profile));
+    put_head(w);
+    for (uint32_t i = 0; i < w->parts && w->rc == 0; i++) {
         w->p = w->part[i].profile;
-        rc = write_part(w, &w->part[i]);
+        write_part(w, &w->part[i]);
         end_part(w);
     }
-    rc = rc < 0 ? rc : put_texts(w);
-    return rc < 0 ? rc : deflate_all(w, NULL, 0, Z_FINISH);
+    put_texts(w);
+    if (w->rc == 0)
+        deflate_all(w, NULL, 0, Z_FINISH);
 }
 
 int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
                      const struct weft_pprof_options *o, uint64_t *cut, struct weft_error *err)
 {
     struct writer w = {.part = part, .parts = parts, .o = o, .out = out};
-    int rc = write_all(&w);
+    write_all(&w);
     if (w.zipping)
         deflateEnd(&w.gzip);
     weft_strings_free(w.texts);
     free(w.packed);
     free(w.clean);
     *cut = w.cut;
+    int rc = w.rc;
     if (rc == WEFT_E_IO)
         weft_error_set(err, rc, WEFT_NO_OFFSET, "cannot be written: %s", strerror(errno));
     else if (rc == WEFT_E_LIMIT)

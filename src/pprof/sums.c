@@ -69,21 +69,20 @@ static uint32_t add_node(struct pprof_sums *s, uint32_t parent, uint32_t locatio
 
 static uint64_t hash_made(const void *array, uint32_t item, uint64_t seed)
 {
-    return weft_mix(((const struct pprof_made *)array)[item].text, seed);
+    return weft_mix(((const uint32_t *)array)[item], seed);
 }
 
 static bool same_made(const void *array, uint32_t item, const void *key)
 {
-    return ((const struct pprof_made *)array)[item].text == ((const struct pprof_made *)key)->text;
+    return ((const uint32_t *)array)[item] == *(const uint32_t *)key;
 }
 
 uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text)
 {
-    const struct pprof_made key = {text};
     if (s->mades >= PPROF_MADE - 1)
         return WEFT_NONE;
     return PPROF_MADE | weft_table_put(&s->mades_by, &s->made, &s->mades, &s->made_room,
-                                       sizeof *s->made, hash_made, same_made, &key, s->seed);
+                                       sizeof *s->made, hash_made, same_made, &text, s->seed);
 }
 
 /* Frames that are inlined into each other are one location: as many as it has, from the innermost one on. */

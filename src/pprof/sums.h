@@ -40,13 +40,9 @@ int pprof_kinds_add(struct pprof_kinds *k, const struct weft_profile *p);
 /* A stack with frames that have no address: [0] is the empty one. */
 struct pprof_node {
     uint32_t parent;
-    uint32_t location; /* of the profile; or PPROF_MADE and an index of one in pprof_sums */
+    uint32_t location; /* of the profile; or PPROF_MADE and an index of pprof_sums.made */
 };
 #define PPROF_MADE (UINT32_C(1) << 31)
-
-struct pprof_made { /* a frame that stands for something other than code */
-    uint32_t text;  /* of the profile's */
-};
 
 struct pprof_sums {
     struct weft_profile *p;
@@ -57,7 +53,7 @@ struct pprof_sums {
     struct pprof_sum *sum;
     int64_t *total; /* the values of each sum */
     struct pprof_node *node;
-    struct pprof_made *made;
+    uint32_t *made; /* frames that stand for something other than code: texts of the profile */
     uint32_t sums, nodes, mades;
     uint32_t sum_room, total_room, node_room, made_room;
     struct weft_table sums_by, nodes_by, mades_by;
