@@ -146,8 +146,8 @@ static void value_type(struct writer *w, const struct pprof_kind *k, bool how_ma
         snprintf(name, sizeof name, "samples");
     else
         snprintf(name, sizeof name, "%s", k->unit == WEFT_UNIT_NS ? "cpu" : k->name);
-    type->type = text(w, name);
     type->unit = text(w, unit);
+    type->type = text(w, name);
 }
 
 static void put_value_types(struct writer *w)
@@ -165,8 +165,8 @@ static void put_value_types(struct writer *w)
         }
     }
     if (w->kinds.off_cpu) {
-        type->type = text(w, "off_cpu");
         type->unit = text(w, "nanoseconds");
+        type->type = text(w, "off_cpu");
         put(w, &Profile);
     }
 }
@@ -364,8 +364,8 @@ static void label(struct writer *w, struct labels *l, const char *key, const cha
     WeftPprof__Label *one = &l->label[l->count];
     weft_pprof__label__init(one);
     l->at[l->count++] = one;
-    one->key = text(w, key);
     one->str = text(w, value);
+    one->key = text(w, key);
 }
 
 /* Numbers are texts: readers drop a label that is 0, and take others for amounts. */
