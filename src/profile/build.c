@@ -9,8 +9,15 @@
 
 #include "profile/builder.h"
 
-/* Makes room in p->what for one more. */
-#define ROOM(p, array, count, room) weft_reserve(&(array), (count), &(room), sizeof *(array))
+/* Makes room for one more. */
+#define ROOM(p, array, count, room)                                                                \
+    profile_is_there(p, weft_reserve(&(array), (count), &(room), sizeof *(array)))
+
+/* The same index, which is WEFT_NONE if there was no memory. */
+static uint32_t known(struct weft_profile *p, uint32_t index)
+{
+    return profile_is_there(p, index != WEFT_NONE) ? index : WEFT_NONE;
+}
 
 struct weft_profile *weft_profile_new(void)
 {
@@ -39,7 +46,7 @@ fail:
 
 uint32_t weft_profile_add_text(struct weft_profile *p, const char *text, uint32_t size)
 {
-    return weft_strings_add(p->strings, text, size);
+    return known(p, weft_strings_add(p->strings, text, size));
 }
 
 uint32_t weft_profile_add_source(struct weft_profile *p, const struct weft_source *s)
@@ -99,8 +106,9 @@ static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
     const struct profile_renewed key = {.process = process};
-    const uint32_t at = weft_table_put(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
-                                       sizeof key, hash_renewed, same_renewed, &key, b->seed);
+    const uint32_t at =
+        known(p, weft_table_put(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
+                                sizeof key, hash_renewed, same_renewed, &key, b->seed));
     if (at == WEFT_NONE)
         return false;
     struct profile_renewed *r = &b->renewed[at];
@@ -130,10 +138,8 @@ uint32_t profile_generation(struct weft_profile *p, uint32_t process, uint64_t t
 
 void weft_profile_exec(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
-    if (process == UINT32_MAX)
-        return;
-    if (!renew(p, process, time_ns) || !add_change(p, process, UINT32_MAX, WEFT_NONE, time_ns))
-        p->build->no_memory = true;
+    if (process != UINT32_MAX && renew(p, process, time_ns))
+        add_change(p, process, UINT32_MAX, WEFT_NONE, time_ns);
 }
 
 int weft_profile_fork(struct weft_profile *p, uint32_t process, uint32_t parent, uint64_t time_ns)
@@ -177,8 +183,9 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
 {
     struct weft_profile_build *b = p->build;
     struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
-    if (!weft_table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) ||
-        !weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed) ||
+    if (!profile_is_there(
+            p, weft_table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) &&
+                   weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed)) ||
         !ROOM(p, p->thread, p->threads, b->thread_room))
         return WEFT_NONE;
     uint32_t *slot = weft_table_find(&b->threads, thread_hash(process, thread, b->seed),
@@ -257,7 +264,8 @@ static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t 
         .caller = (flags & WEFT_NODE_CALLER) != 0,
     };
     key.generation = profile_generation(p, key.process, time_ns);
-    if (!weft_table_reserve(&b->locations, p, p->locations, hash_location, b->seed) ||
+    if (!profile_is_there(
+            p, weft_table_reserve(&b->locations, p, p->locations, hash_location, b->seed)) ||
         !ROOM(p, p->location, p->locations, b->location_room) ||
         !ROOM(p, b->place, p->locations, b->place_room))
         return WEFT_NONE;
@@ -296,14 +304,17 @@ uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t pro
                            uint64_t address, uint8_t flags, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
+    if (b->no_memory)
+        return WEFT_NONE;
     assert(parent < p->stacks);
     if (b->depth[parent] == PROFILE_DEPTH_MAX)
         return parent;
     struct weft_stack key = {parent, add_location(p, process, address, flags, time_ns)};
     if (key.location == WEFT_NONE || !ROOM(p, b->depth, p->stacks, b->depth_room))
         return WEFT_NONE;
-    const uint32_t stack = weft_table_put(&b->stacks, &p->stack, &p->stacks, &b->stack_room,
-                                          sizeof *p->stack, hash_stack, same_stack, &key, b->seed);
+    const uint32_t stack =
+        known(p, weft_table_put(&b->stacks, &p->stack, &p->stacks, &b->stack_room, sizeof *p->stack,
+                                hash_stack, same_stack, &key, b->seed));
     if (stack != WEFT_NONE)
         b->depth[stack] = (uint16_t)(b->depth[parent] + 1);
     return stack;
@@ -320,6 +331,8 @@ static void note_time(struct weft_profile *p, uint64_t from_ns, uint64_t to_ns)
 
 int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s)
 {
+    if (p->build->no_memory)
+        return WEFT_E_NOMEM;
     assert(s->stack < p->stacks && s->thread < p->threads && s->source < p->sources);
     if (!ROOM(p, p->sample, p->samples, p->build->sample_room))
         return WEFT_E_NOMEM;
@@ -332,6 +345,8 @@ int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s)
 
 int weft_profile_add_absence(struct weft_profile *p, const struct weft_absence *a)
 {
+    if (p->build->no_memory)
+        return WEFT_E_NOMEM;
     assert(a->stack < p->stacks && a->thread < p->threads);
     if (!ROOM(p, p->absence, p->absences, p->build->absence_room))
         return WEFT_E_NOMEM;
@@ -370,8 +385,8 @@ static bool same_function(const void *array, uint32_t item, const void *key)
 uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f)
 {
     struct weft_profile_build *b = p->build;
-    return weft_table_put(&b->functions, &p->function, &p->functions, &b->function_room,
-                          sizeof *p->function, hash_function, same_function, f, b->seed);
+    return known(p, weft_table_put(&b->functions, &p->function, &p->functions, &b->function_room,
+                                   sizeof *p->function, hash_function, same_function, f, b->seed));
 }
 
 /* The index of the first frame; WEFT_NONE: no memory. */
@@ -393,7 +408,7 @@ int weft_profile_resolve(struct weft_profile *p, uint32_t location, const struct
 {
     count = count < UINT16_MAX ? count : UINT16_MAX;
     uint32_t first = add_frames(p, frame, count);
-    if (first == WEFT_NONE)
+    if (p->build->no_memory)
         return WEFT_E_NOMEM;
     struct weft_location *l = &p->location[location];
     l->first_frame = first;
@@ -439,8 +454,8 @@ static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
 {
     struct weft_profile_build *b = p->build;
     struct profile_mapped_object key = object_of(m, m->process);
-    return weft_table_put(&b->objects_by, &b->object, &b->objects, &b->object_room,
-                          sizeof *b->object, hash_object, same_object, &key, b->seed);
+    return known(p, weft_table_put(&b->objects_by, &b->object, &b->objects, &b->object_room,
+                                   sizeof *b->object, hash_object, same_object, &key, b->seed));
 }
 
 static uint64_t hash_symbol(const void *array, uint32_t item, uint64_t seed)
@@ -460,12 +475,12 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
 {
     struct weft_profile_build *b = p->build;
     count = count < UINT16_MAX ? count : UINT16_MAX;
-    uint32_t o = add_object(p, object), first = add_frames(p, frame, count), at;
-    const struct profile_symbol key = {offset, o, first, (uint16_t)count};
-    if (o == WEFT_NONE || first == WEFT_NONE ||
-        (at = weft_table_put(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
-                             sizeof *b->symbol, hash_symbol, same_symbol, &key, b->seed)) ==
-            WEFT_NONE)
+    const struct profile_symbol key = {offset, add_object(p, object), add_frames(p, frame, count),
+                                       (uint16_t)count};
+    const uint32_t at =
+        known(p, weft_table_put(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
+                                sizeof *b->symbol, hash_symbol, same_symbol, &key, b->seed));
+    if (b->no_memory)
         return WEFT_E_NOMEM;
     b->symbol[at] = key;
     return 0;
@@ -547,7 +562,8 @@ static void cut_stacks(struct weft_profile *p)
 int weft_profile_finish(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
-    if (b->no_memory || !profile_switch_end(p))
+    profile_switch_end(p);
+    if (b->no_memory)
         return WEFT_E_NOMEM;
     /* They are large, and not needed any more; they are made again if something is added. */
     weft_table_drop(&b->stacks);

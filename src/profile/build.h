@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* How to fill a profile; all on one thread. Functions that return an index return WEFT_NONE if
  * there is no memory, or if there are already 2^32 - 2 items of that sort; after that the profile
- * can only be freed.
+ * can only be freed. Then all functions may still be called, with such an index, too, and
+ * weft_profile_finish returns WEFT_E_NOMEM: so a reader need not check each step.
  * Equal things are stored once: texts, functions, locations (process, address, mapping, caller),
  * nodes of stacks. The hash tables for that are seeded (base/seed.h), since a file's author may
  * choose what is in them. */

@@ -57,10 +57,9 @@ struct weft_profile_build {
     uint32_t change_room, renewed_room, object_room, symbol_room;
     struct weft_table functions, locations, stacks, threads, numbers, reneweds_by, objects_by,
         symbols_by;
-    uint32_t last_renewed; /* the process that was last looked up … */
-    uint32_t last_index;   /* … and its index, or WEFT_NONE */
-    /* there was no memory in a function that could not return an error */
-    bool no_memory;
+    uint32_t last_renewed;     /* the process that was last looked up … */
+    uint32_t last_index;       /* … and its index, or WEFT_NONE */
+    bool no_memory;            /* there was none once: nothing is added any more */
     struct profile_away *away; /* parallel to p->thread, as far as switches are known */
     uint32_t aways, away_room;
 };
@@ -84,15 +83,21 @@ uint32_t profile_generation(struct weft_profile *p, uint32_t process, uint64_t t
 /* Sets the mapping of each location, and when mappings end. Returns 0 or WEFT_E_NOMEM. */
 int profile_mappings_assign(struct weft_profile *p);
 
-/* A thread leaves a core, comes back, or exits. Call them in order of time for each thread. Returns
- * false if there is no memory. */
-bool profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
-                        uint32_t stack, bool preempted);
-bool profile_switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns);
-bool profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns);
+/* there: there was memory for something. Returns true if there always was. */
+static inline bool profile_is_there(struct weft_profile *p, bool there)
+{
+    p->build->no_memory |= !there;
+    return !p->build->no_memory;
+}
 
-/* Threads that have not come back are away until the end. Returns false if there is no memory. */
-bool profile_switch_end(struct weft_profile *p);
+/* A thread leaves a core, comes back, or exits. Call them in order of time for each thread. */
+void profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
+                        uint32_t stack, bool preempted);
+void profile_switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns);
+void profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns);
+
+/* Threads that have not come back are away until the end. */
+void profile_switch_end(struct weft_profile *p);
 
 /* Stable; linear if the items are nearly in order. Items begin with a time. Returns false if there
  * is no memory. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "profile/foreign.h"
-
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +49,26 @@ ptrdiff_t profile_window_at(struct profile_window *w, uint64_t offset, size_t si
     return (ptrdiff_t)(left < size ? left : size);
 }
 
+int profile_record_cut(struct profile_foreign *f, uint64_t offset, uint64_t size, uint64_t left)
+{
+    return weft_error_set(f->err, WEFT_E_FORMAT, offset,
+                          "%s ends within a record: of its %" PRIu64 " bytes, %" PRIu64
+                          " are there",
+                          f->what, size, left);
+}
+
+int profile_record_at(struct profile_foreign *f, uint64_t offset, uint64_t size,
+                      const unsigned char **bytes)
+{
+    uint64_t left = offset < f->end ? f->end - offset : 0;
+    ptrdiff_t got = profile_window_at(f->window, offset, (size_t)size, bytes, f->err);
+    if (got < 0 || left == 0)
+        return got < 0 ? (int)got : 0;
+    left =
+        left < (uint64_t)got ? left : (uint64_t)got; /* it may have been cut since it was opened */
+    return left < size ? profile_record_cut(f, offset, size, left) : 1;
+}
+
 int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *in,
                               const struct weft_foreign_options *options,
                               struct weft_foreign_facts *facts, struct weft_error *err)
@@ -60,7 +79,9 @@ int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *i
                                 .in = in,
                                 .options = options ? options : &defaults,
                                 .facts = facts ? facts : &unwanted,
-                                .err = err};
+                                .err = err,
+                                .what = "the file",
+                                .end = in->size};
     memset(f.facts, 0, sizeof *f.facts);
     enum weft_foreign kind = f.options->kind;
     if (kind == WEFT_FOREIGN_NONE ||

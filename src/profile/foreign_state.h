@@ -3,6 +3,7 @@
 #ifndef WEFT_PROFILE_FOREIGN_STATE_H
 #define WEFT_PROFILE_FOREIGN_STATE_H
 
+#include "profile/builder.h"
 #include "profile/foreign.h"
 
 /* A part of the input in memory, so that small records do not cost a call each. */
@@ -27,7 +28,17 @@ struct profile_foreign {
     struct weft_foreign_facts *facts;
     struct profile_window *window;
     struct weft_error *err;
+    const char *what; /* that ends, if it ends within a record: "the file" */
+    uint64_t end;     /* where it ends */
 };
+
+/* Points *bytes at the record of `size` bytes at offset, until the next call. Returns 1; 0 at the
+ * end; or a negative WEFT_E code, also if the end is within the record. */
+int profile_record_at(struct profile_foreign *f, uint64_t offset, uint64_t size,
+                      const unsigned char **bytes);
+
+/* Of the record's bytes, only `left` are there: sets the error and returns it. */
+int profile_record_cut(struct profile_foreign *f, uint64_t offset, uint64_t size, uint64_t left);
 
 int profile_akaros_load(struct profile_foreign *f);
 int profile_kpdata_load(struct profile_foreign *f);
@@ -44,6 +55,12 @@ bool profile_perf_begins(const unsigned char *head, size_t size);
 static inline int profile_foreign_no_memory(struct profile_foreign *f)
 {
     return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+/* 0, or this error if there was no memory for something that was added to the profile. */
+static inline int profile_foreign_added(struct profile_foreign *f)
+{
+    return f->p->build->no_memory ? profile_foreign_no_memory(f) : 0;
 }
 
 #endif

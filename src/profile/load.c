@@ -40,7 +40,6 @@ struct packet {
     struct weft_table known_by;
     struct weft_frame *frame;
     uint32_t frame_room;
-    bool no_memory;
 };
 
 /* Reports that the current record, or what it refers to, cannot be used. */
@@ -61,19 +60,13 @@ __attribute__((format(printf, 2, 3))) static void skip(struct packet *k, const c
 
 #define APPEND(k, array, count, room, ...)                                                         \
     do {                                                                                           \
-        if (!weft_reserve(&(array), (count), &(room), sizeof *(array)))                            \
-            (k)->no_memory = true;                                                                 \
-        else                                                                                       \
+        if (profile_is_there((k)->p, weft_reserve(&(array), (count), &(room), sizeof *(array))))   \
             (array)[(count)++] = (__VA_ARGS__);                                                    \
     } while (0)
 
 static void add_text(struct packet *k, const char *text, uint32_t size)
 {
-    uint32_t number = weft_profile_add_text(k->p, text, size);
-    if (number == WEFT_NONE)
-        k->no_memory = true;
-    else
-        APPEND(k, k->text, k->texts, k->text_room, number);
+    APPEND(k, k->text, k->texts, k->text_room, weft_profile_add_text(k->p, text, size));
 }
 
 /* The profile's number for a text. Reports it if there is none. */
@@ -87,8 +80,9 @@ static bool get_text(struct packet *k, uint32_t number, uint32_t *text)
     return there;
 }
 
-static void take_text(struct packet *k, const struct weft_record_text *r)
+static void take_text(struct packet *k, const void *record)
 {
+    const struct weft_record_text *r = record;
     uint64_t room = r->head.bytes - sizeof *r;
     if (r->size >= room) {
         skip(k, "a text of %" PRIu32 " bytes stands in a record of %" PRIu32, r->size,
@@ -100,8 +94,9 @@ static void take_text(struct packet *k, const struct weft_record_text *r)
     add_text(k, text, (uint32_t)strnlen(text, r->size));
 }
 
-static void take_source(struct packet *k, const struct weft_record_source *r)
+static void take_source(struct packet *k, const void *record)
 {
+    const struct weft_record_source *r = record;
     struct weft_source s = {
         .unit = (enum weft_source_unit)(r->head.small <= WEFT_UNIT_CYCLES ? r->head.small
                                                                           : WEFT_UNIT_COUNT),
@@ -109,15 +104,12 @@ static void take_source(struct packet *k, const struct weft_record_source *r)
         .period = r->period,
     };
     get_text(k, r->name, &s.name);
-    uint32_t number = weft_profile_add_source(k->p, &s);
-    if (number == WEFT_NONE)
-        k->no_memory = true;
-    else
-        APPEND(k, k->source, k->sources, k->source_room, number);
+    APPEND(k, k->source, k->sources, k->source_room, weft_profile_add_source(k->p, &s));
 }
 
-static void take_node(struct packet *k, const struct weft_record_node *r)
+static void take_node(struct packet *k, const void *record)
 {
+    const struct weft_record_node *r = record;
     uint32_t parent = r->parent;
     if (parent >= k->nodes) {
         skip(k, "a stack's caller is node %" PRIu32 ", but only %" PRIu32 " stand before it",
@@ -176,17 +168,14 @@ static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint
         *cut = true;
         return 0;
     }
-    while (steps && stack != WEFT_NONE) {
+    while (steps) {
         const struct node *n = &k->node[way[--steps]];
         key.node = way[steps];
         key.stack = stack = weft_profile_push(k->p, stack, process, n->address, n->flags, time_ns);
-        if (stack == WEFT_NONE ||
-            !weft_table_reserve(&k->known_by, k->known, k->knowns, hash_known, seed) ||
-            !weft_reserve(&k->known, k->knowns, &k->known_room, sizeof *k->known))
+        if (!profile_is_there(k->p, weft_table_put(&k->known_by, &k->known, &k->knowns,
+                                                   &k->known_room, sizeof key, hash_known,
+                                                   same_known, &key, seed) != UINT32_MAX))
             return WEFT_NONE;
-        k->known[k->knowns] = key;
-        *weft_table_find(&k->known_by, hash_known(&key, 0, seed), same_known, k->known, &key) =
-            ++k->knowns;
     }
     return stack;
 }
@@ -205,14 +194,14 @@ static bool find_stack(struct packet *k, uint32_t node, uint32_t process, uint32
     }
     *stack = stack_of(k, node, process, time_ns, cut);
     *index = weft_profile_add_thread(k->p, process, thread, WEFT_NONE);
-    k->no_memory |= *stack == WEFT_NONE || *index == WEFT_NONE;
     if (*cut)
         skip(k, "its stacks take more memory than a packet of %zu bytes should", k->content);
-    return !k->no_memory;
+    return true;
 }
 
-static void take_sample(struct packet *k, const struct weft_record_sample *r)
+static void take_sample(struct packet *k, const void *record)
 {
+    const struct weft_record_sample *r = record;
     struct weft_sample s = {
         .time_ns = r->time_ns, .value = r->value, .core = r->core, .flags = r->head.flags};
     bool cut = false;
@@ -225,25 +214,28 @@ static void take_sample(struct packet *k, const struct weft_record_sample *r)
         return;
     s.source = k->source[r->head.small];
     s.flags = (uint8_t)(s.flags | (cut ? WEFT_SAMPLE_CUT : 0));
-    k->no_memory |= weft_profile_add_sample(k->p, &s) < 0;
+    weft_profile_add_sample(k->p, &s);
 }
 
-static void take_switch(struct packet *k, const struct weft_record_switch *r)
+static void take_switch(struct packet *k, const void *record)
 {
+    const struct weft_record_switch *r = record;
     uint32_t stack, thread;
     bool cut = false;
     bool out = r->head.flags & WEFT_SWITCH_OUT;
     if (!find_stack(k, out ? r->stack : 0, r->process, r->thread, r->time_ns, &stack, &thread,
                     &cut))
         return;
-    bool done = out ? profile_switch_out(k->p, thread, r->time_ns, r->core, stack,
-                                         r->head.flags & WEFT_SWITCH_PREEMPTED)
-                    : profile_switch_in(k->p, thread, r->time_ns);
-    k->no_memory |= !done;
+    if (out)
+        profile_switch_out(k->p, thread, r->time_ns, r->core, stack,
+                           r->head.flags & WEFT_SWITCH_PREEMPTED);
+    else
+        profile_switch_in(k->p, thread, r->time_ns);
 }
 
-static void take_mapping(struct packet *k, const struct weft_record_mapping *r)
+static void take_mapping(struct packet *k, const void *record)
 {
+    const struct weft_record_mapping *r = record;
     struct weft_mapping m = {
         .process = r->process,
         .start = r->start,
@@ -260,33 +252,33 @@ static void take_mapping(struct packet *k, const struct weft_record_mapping *r)
         return;
     m.build_id_bytes = (uint8_t)r->head.small;
     memcpy(m.build_id, r->build_id, m.build_id_bytes);
-    k->no_memory |= weft_profile_add_mapping(k->p, &m) == WEFT_NONE;
+    weft_profile_add_mapping(k->p, &m);
 }
 
-static void take_thread(struct packet *k, const struct weft_record_thread *r)
+static void take_thread(struct packet *k, const void *record)
 {
+    const struct weft_record_thread *r = record;
     struct weft_profile *p = k->p;
     uint32_t name;
     if (!get_text(k, r->name, &name))
         return;
-    uint32_t thread = weft_profile_add_thread(p, r->process, r->thread, r->name ? name : WEFT_NONE);
-    if (thread == WEFT_NONE) {
-        k->no_memory = true;
-    } else if (r->head.flags & WEFT_THREAD_EXEC) {
+    weft_profile_add_thread(p, r->process, r->thread, r->name ? name : WEFT_NONE);
+    if (r->head.flags & WEFT_THREAD_EXEC)
         weft_profile_exec(p, r->process, r->time_ns);
-    } else if (r->parent != UINT32_MAX && r->thread == r->process) {
-        k->no_memory |= weft_profile_fork(p, r->process, r->parent, r->time_ns) < 0;
-    }
+    else if (r->parent != UINT32_MAX && r->thread == r->process)
+        weft_profile_fork(p, r->process, r->parent, r->time_ns);
 }
 
-static void take_exit(struct packet *k, const struct weft_record_exit *r)
+static void take_exit(struct packet *k, const void *record)
 {
+    const struct weft_record_exit *r = record;
     uint32_t thread = weft_profile_add_thread(k->p, r->process, r->thread, WEFT_NONE);
-    k->no_memory |= thread == WEFT_NONE || !profile_switch_exit(k->p, thread, r->time_ns);
+    profile_switch_exit(k->p, thread, r->time_ns);
 }
 
-static void take_lost(struct packet *k, const struct weft_record_lost *r)
+static void take_lost(struct packet *k, const void *record)
 {
+    const struct weft_record_lost *r = record;
     struct weft_profile *p = k->p;
     uint64_t *lost = r->head.flags & WEFT_LOST_OTHER ? &p->lost_other : &p->lost;
     *lost = r->count < UINT64_MAX - *lost ? *lost + r->count : UINT64_MAX;
@@ -295,8 +287,9 @@ static void take_lost(struct packet *k, const struct weft_record_lost *r)
         p->switches_until_ns = r->time_ns;
 }
 
-static void take_interrupt(struct packet *k, const struct weft_record_interrupt *r)
+static void take_interrupt(struct packet *k, const void *record)
 {
+    const struct weft_record_interrupt *r = record;
     struct weft_interrupt i = {
         .from_ns = r->from_ns,
         .to_ns = r->to_ns,
@@ -311,15 +304,14 @@ static void take_interrupt(struct packet *k, const struct weft_record_interrupt 
     }
     if (!get_text(k, r->name, &i.name))
         return;
-    if (r->thread != UINT32_MAX) {
+    if (r->thread != UINT32_MAX)
         i.thread = profile_thread_by_number(k->p, r->thread);
-        k->no_memory |= i.thread == WEFT_NONE;
-    }
-    k->no_memory |= weft_profile_add_interrupt(k->p, &i) < 0;
+    weft_profile_add_interrupt(k->p, &i);
 }
 
-static void take_object(struct packet *k, const struct weft_record_object *r)
+static void take_object(struct packet *k, const void *record)
 {
+    const struct weft_record_object *r = record;
     struct weft_mapping o = {.process = r->process};
     if (r->head.small > WEFT_BUILD_ID_MAX)
         skip(k, "an object's build id has %u bytes", (unsigned)r->head.small);
@@ -341,12 +333,12 @@ static bool make_frame(struct packet *k, const struct weft_symbol_frame *r,
     if (!r->system_name)
         f.system_name = f.name;
     *frame = (struct weft_frame){weft_profile_add_function(k->p, &f), r->line};
-    k->no_memory |= frame->function == WEFT_NONE;
-    return !k->no_memory;
+    return true;
 }
 
-static void take_symbol(struct packet *k, const struct weft_record_symbol *r)
+static void take_symbol(struct packet *k, const void *record)
 {
+    const struct weft_record_symbol *r = record;
     const struct weft_symbol_frame *frame = (const struct weft_symbol_frame *)(r + 1);
     uint32_t frames = r->head.small;
     if (frames > (r->head.bytes - sizeof *r) / sizeof *frame) {
@@ -360,97 +352,55 @@ static void take_symbol(struct packet *k, const struct weft_record_symbol *r)
         return;
     }
     for (uint32_t i = 0; i < frames; i++) {
-        if (!weft_reserve(&k->frame, i, &k->frame_room, sizeof *k->frame))
-            k->no_memory = true;
-        if (k->no_memory || !make_frame(k, &frame[i], &k->frame[i]))
+        if (!profile_is_there(k->p, weft_reserve(&k->frame, i, &k->frame_room, sizeof *k->frame)) ||
+            !make_frame(k, &frame[i], &k->frame[i]))
             return;
     }
-    k->no_memory |=
-        weft_profile_add_symbol(k->p, &k->object[r->object], r->offset, k->frame, frames) < 0;
+    weft_profile_add_symbol(k->p, &k->object[r->object], r->offset, k->frame, frames);
 }
 
 /* ---- The packet ---- */
 
-static const size_t least_bytes[] = {
-    [WEFT_RECORD_TEXT] = sizeof(struct weft_record_text),
-    [WEFT_RECORD_SOURCE] = sizeof(struct weft_record_source),
-    [WEFT_RECORD_NODE] = sizeof(struct weft_record_node),
-    [WEFT_RECORD_SAMPLE] = sizeof(struct weft_record_sample),
-    [WEFT_RECORD_SWITCH] = sizeof(struct weft_record_switch),
-    [WEFT_RECORD_MAPPING] = sizeof(struct weft_record_mapping),
-    [WEFT_RECORD_THREAD] = sizeof(struct weft_record_thread),
-    [WEFT_RECORD_EXIT] = sizeof(struct weft_record_exit),
-    [WEFT_RECORD_LOST] = sizeof(struct weft_record_lost),
-    [WEFT_RECORD_INTERRUPT] = sizeof(struct weft_record_interrupt),
-    [WEFT_RECORD_OBJECT] = sizeof(struct weft_record_object),
-    [WEFT_RECORD_SYMBOL] = sizeof(struct weft_record_symbol),
+static const struct {
+    void (*take)(struct packet *k, const void *record);
+    size_t least_bytes;
+} kinds[] = {
+    [WEFT_RECORD_TEXT] = {take_text, sizeof(struct weft_record_text)},
+    [WEFT_RECORD_SOURCE] = {take_source, sizeof(struct weft_record_source)},
+    [WEFT_RECORD_NODE] = {take_node, sizeof(struct weft_record_node)},
+    [WEFT_RECORD_SAMPLE] = {take_sample, sizeof(struct weft_record_sample)},
+    [WEFT_RECORD_SWITCH] = {take_switch, sizeof(struct weft_record_switch)},
+    [WEFT_RECORD_MAPPING] = {take_mapping, sizeof(struct weft_record_mapping)},
+    [WEFT_RECORD_THREAD] = {take_thread, sizeof(struct weft_record_thread)},
+    [WEFT_RECORD_EXIT] = {take_exit, sizeof(struct weft_record_exit)},
+    [WEFT_RECORD_LOST] = {take_lost, sizeof(struct weft_record_lost)},
+    [WEFT_RECORD_INTERRUPT] = {take_interrupt, sizeof(struct weft_record_interrupt)},
+    [WEFT_RECORD_OBJECT] = {take_object, sizeof(struct weft_record_object)},
+    [WEFT_RECORD_SYMBOL] = {take_symbol, sizeof(struct weft_record_symbol)},
 };
-
-static void take_record(struct packet *k, const void *record, uint8_t kind)
-{
-    switch ((enum weft_record_kind)kind) {
-    case WEFT_RECORD_TEXT:
-        take_text(k, record);
-        break;
-    case WEFT_RECORD_SOURCE:
-        take_source(k, record);
-        break;
-    case WEFT_RECORD_NODE:
-        take_node(k, record);
-        break;
-    case WEFT_RECORD_SAMPLE:
-        take_sample(k, record);
-        break;
-    case WEFT_RECORD_SWITCH:
-        take_switch(k, record);
-        break;
-    case WEFT_RECORD_MAPPING:
-        take_mapping(k, record);
-        break;
-    case WEFT_RECORD_THREAD:
-        take_thread(k, record);
-        break;
-    case WEFT_RECORD_EXIT:
-        take_exit(k, record);
-        break;
-    case WEFT_RECORD_LOST:
-        take_lost(k, record);
-        break;
-    case WEFT_RECORD_INTERRUPT:
-        take_interrupt(k, record);
-        break;
-    case WEFT_RECORD_OBJECT:
-        take_object(k, record);
-        break;
-    case WEFT_RECORD_SYMBOL:
-        take_symbol(k, record);
-        break;
-    }
-}
 
 static void take_records(struct packet *k)
 {
     struct weft_record_head head;
-    while (!k->no_memory && k->content - k->at >= sizeof head) {
+    while (profile_is_there(k->p, true) && k->content - k->at >= sizeof head) {
         memcpy(&head, k->bytes + k->at, sizeof head);
         if (head.bytes < sizeof head || head.bytes % 8 || head.bytes > k->content - k->at) {
             skip(k, "a record says it has %" PRIu32 " bytes, with %zu left in its packet",
                  head.bytes, k->content - k->at);
             return;
         }
-        bool known =
-            head.kind < sizeof least_bytes / sizeof *least_bytes && least_bytes[head.kind] != 0;
+        bool known = head.kind < sizeof kinds / sizeof *kinds && kinds[head.kind].take;
         if (!known)
             skip(k, "a record is of kind %u, which this version of weft does not know",
                  (unsigned)head.kind);
-        else if (head.bytes < least_bytes[head.kind])
+        else if (head.bytes < kinds[head.kind].least_bytes)
             skip(k, "a record of kind %u has %" PRIu32 " bytes, but needs %zu", (unsigned)head.kind,
-                 head.bytes, least_bytes[head.kind]);
+                 head.bytes, kinds[head.kind].least_bytes);
         else
-            take_record(k, k->bytes + k->at, head.kind);
+            kinds[head.kind].take(k, k->bytes + k->at);
         k->at += head.bytes;
     }
-    if (!k->no_memory && k->content != k->at)
+    if (profile_is_there(k->p, true) && k->content != k->at)
         skip(k, "a packet of samples ends in the middle of a record");
 }
 
@@ -493,11 +443,12 @@ int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t 
     if (memcmp(p->boot_id, unknown, sizeof unknown) == 0)
         memcpy(p->boot_id, h.boot_id, sizeof p->boot_id);
     add_text(&k, "", 0);
-    if (!k.no_memory)
-        APPEND(&k, k.node, k.nodes, k.node_room, (struct node){.depth = 0});
+    APPEND(&k, k.node, k.nodes, k.node_room, (struct node){.depth = 0});
     take_records(&k);
     free_packet(&k);
-    return k.no_memory ? weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its samples") : 0;
+    return profile_is_there(p, true)
+               ? 0
+               : weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its samples");
 }
 
 int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struct weft_error *err)

@@ -125,6 +125,9 @@ int profile_perf_unpack(struct profile_perf *d, const unsigned char *packed, siz
 const struct weft_input *profile_perf_unpacked(const struct profile_perf *d);
 void profile_perf_unpack_end(struct profile_perf *d);
 
+/* Returns true if records of that type are applied in order of time. */
+bool profile_perf_applies(uint32_t type);
+
 /* Adds everything to the profile, in order of time. Returns 0, WEFT_E_NOMEM or WEFT_E_IO. */
 int profile_perf_apply(struct profile_perf *d);
 

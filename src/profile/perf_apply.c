@@ -53,11 +53,6 @@ struct record {
     struct profile_perf_trailer trailer; /* not for samples */
 };
 
-static bool no_memory(uint32_t index)
-{
-    return index == WEFT_NONE;
-}
-
 /* ---- Fetching them ---- */
 
 /* NULL: the file was truncated in the meantime, or cannot be read. */
@@ -102,29 +97,23 @@ static void set_build_id(const struct profile_perf *d, struct weft_mapping *m)
     memcpy(m->build_id, b->id, b->bytes);
 }
 
-static int tell_unwinder(struct apply *a, const struct weft_mapping *m)
-{
-    const struct weft_foreign_unwinder *u = a->f->options->unwinder;
-    if (!u || m->kernel)
-        return 0;
-    return u->map(u->data, m, weft_profile_text(a->p, m->path));
-}
-
 /* pid, tid, address, size, offset; then, for MMAP2, the file's number or its build id, and the
  * protection. */
-static int add_mapping(struct apply *a, const struct record *r)
+static void add_mapping(struct apply *a, const struct record *r)
 {
     bool second = r->type == PERF_RECORD_MMAP2;
     unsigned path_at = second ? 64 : 32;
-    if (r->bytes <= path_at)
-        return a->p->skipped++, 0;
+    if (r->bytes <= path_at) {
+        a->p->skipped++;
+        return;
+    }
     const unsigned char *b = r->body;
     const char *path = (const char *)b + path_at;
     size_t size = strnlen(path, r->bytes - path_at);
     bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     bool host = kernel || (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_USER;
     if (!host || (!second && r->misc & PERF_RECORD_MISC_MMAP_DATA))
-        return 0; /* of a guest, or of data */
+        return; /* of a guest, or of data */
     /* "[kernel.kallsyms]_text": the symbol that its offset was made of */
     const char *bracket = kernel && *path == '[' ? memchr(path, ']', size) : NULL;
     size = bracket ? (size_t)(bracket + 1 - path) : size;
@@ -140,83 +129,68 @@ static int add_mapping(struct apply *a, const struct record *r)
     m.size = m.size > UINT64_MAX - m.start ? UINT64_MAX - m.start : m.size;
     if (size == sizeof kernel_name - 1 && memcmp(path, kernel_name, size) == 0 && kernel)
         a->f->facts->kernel_start = m.start;
-    if (no_memory(m.path))
-        return profile_foreign_no_memory(a->f);
     if (second && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID && b[32] <= WEFT_BUILD_ID_MAX) {
         m.build_id_bytes = b[32];
         memcpy(m.build_id, b + 36, b[32]);
     } else {
         set_build_id(a->d, &m);
     }
-    if (no_memory(weft_profile_add_mapping(a->p, &m)) || tell_unwinder(a, &m) < 0)
-        return profile_foreign_no_memory(a->f);
-    return 0;
+    const struct weft_foreign_unwinder *u = a->f->options->unwinder;
+    if (weft_profile_add_mapping(a->p, &m) != WEFT_NONE && u && !kernel)
+        profile_is_there(a->p, u->map(u->data, &m, weft_profile_text(a->p, m.path)) == 0);
 }
 
-static int add_name(struct apply *a, const struct record *r)
+static void add_name(struct apply *a, const struct record *r)
 {
-    if (r->bytes <= 8)
-        return a->p->skipped++, 0;
     const char *name = (const char *)r->body + 8;
     uint32_t process = weft_read_u32(r->body), thread = weft_read_u32(r->body + 4);
     uint32_t text = weft_profile_add_text(a->p, name, (uint32_t)strnlen(name, r->bytes - 8));
-    if (no_memory(text) || no_memory(weft_profile_add_thread(a->p, process, thread, text)))
-        return profile_foreign_no_memory(a->f);
+    weft_profile_add_thread(a->p, process, thread, text);
     if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
         const struct weft_foreign_unwinder *u = a->f->options->unwinder;
         weft_profile_exec(a->p, process, r->trailer.time_ns);
         if (u)
             u->forget(u->data, process);
     }
-    return 0;
 }
 
 /* pid, parent's pid, tid, parent's tid. */
-static int add_fork(struct apply *a, const struct record *r)
+static void add_fork(struct apply *a, const struct record *r)
 {
-    if (r->bytes < 16)
-        return a->p->skipped++, 0;
     uint32_t process = weft_read_u32(r->body), parent = weft_read_u32(r->body + 4);
     uint32_t thread = weft_read_u32(r->body + 8), from = weft_read_u32(r->body + 12);
     uint32_t maker = weft_profile_add_thread(a->p, parent, from, WEFT_NONE);
-    if (no_memory(maker) ||
-        no_memory(weft_profile_add_thread(a->p, process, thread, a->p->thread[maker].name)))
-        return profile_foreign_no_memory(a->f);
+    if (maker == WEFT_NONE)
+        return;
+    weft_profile_add_thread(a->p, process, thread, a->p->thread[maker].name);
     if (process == parent)
-        return 0;
+        return;
     const struct weft_foreign_unwinder *u = a->f->options->unwinder;
-    if (weft_profile_fork(a->p, process, parent, r->trailer.time_ns) < 0 ||
-        (u && u->fork(u->data, process, parent) < 0))
-        return profile_foreign_no_memory(a->f);
-    return 0;
+    weft_profile_fork(a->p, process, parent, r->trailer.time_ns);
+    if (u)
+        profile_is_there(a->p, u->fork(u->data, process, parent) == 0);
 }
 
 /* ---- Switches ---- */
 
-static int add_switch(struct apply *a, const struct record *r)
+static void add_switch(struct apply *a, const struct record *r)
 {
     const struct profile_perf_trailer *t = &r->trailer;
     if (t->thread == 0 || t->thread == UINT32_MAX || !t->time_ns)
-        return 0; /* idle, or it does not say who or when */
+        return; /* idle, or it does not say who or when */
     uint32_t thread = weft_profile_add_thread(a->p, t->process, t->thread, WEFT_NONE);
-    if (no_memory(thread))
-        return profile_foreign_no_memory(a->f);
-    bool ok = r->misc & PERF_RECORD_MISC_SWITCH_OUT
-                  ? profile_switch_out(a->p, thread, t->time_ns, t->core, 0,
-                                       r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT)
-                  : profile_switch_in(a->p, thread, t->time_ns);
-    return ok ? 0 : profile_foreign_no_memory(a->f);
+    if (r->misc & PERF_RECORD_MISC_SWITCH_OUT)
+        profile_switch_out(a->p, thread, t->time_ns, t->core, 0,
+                           r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT);
+    else
+        profile_switch_in(a->p, thread, t->time_ns);
 }
 
-static int add_exit(struct apply *a, const struct record *r)
+static void add_exit(struct apply *a, const struct record *r)
 {
-    if (r->bytes < 16)
-        return a->p->skipped++, 0;
     uint32_t thread = weft_profile_add_thread(a->p, weft_read_u32(r->body),
                                               weft_read_u32(r->body + 8), WEFT_NONE);
-    if (no_memory(thread) || !profile_switch_exit(a->p, thread, r->trailer.time_ns))
-        return profile_foreign_no_memory(a->f);
-    return 0;
+    profile_switch_exit(a->p, thread, r->trailer.time_ns);
 }
 
 /* ---- Samples ---- */
@@ -303,28 +277,25 @@ static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sam
         add_pc(s, pcs[i], PERF_RECORD_MISC_USER, i == 0);
 }
 
-static int add_source(struct apply *a, struct profile_perf_event *e)
+static void add_source(struct apply *a, struct profile_perf_event *e)
 {
     uint32_t name = e->name;
     if (name == WEFT_NONE) {
         struct profile_perf_name made = profile_perf_event_name(&e->attr);
         name = weft_profile_add_text(a->p, made.text, (uint32_t)strlen(made.text));
     }
-    if (name == WEFT_NONE)
-        return profile_foreign_no_memory(a->f);
     struct weft_source s = {.name = name, .unit = profile_perf_event_unit(&e->attr)};
     if (e->attr.freq)
         s.frequency = e->attr.sample_freq < UINT32_MAX ? (uint32_t)e->attr.sample_freq : 0;
     else
         s.period = e->attr.sample_period;
     e->source = weft_profile_add_source(a->p, &s);
-    return no_memory(e->source) ? profile_foreign_no_memory(a->f) : 0;
 }
 
 static uint32_t push_all(struct apply *a, const struct pcs *s, uint32_t process, uint64_t time_ns)
 {
     uint32_t stack = 0;
-    for (uint32_t i = s->count; i-- > 0 && stack != WEFT_NONE;) {
+    for (uint32_t i = s->count; i-- > 0;) {
         const struct pc *pc = &s->pc[i];
         uint32_t whose = pc->flags & WEFT_NODE_KERNEL ? UINT32_MAX : pc->guest ? GUEST : process;
         stack = weft_profile_push(a->p, stack, whose, pc->address, pc->flags, time_ns);
@@ -332,7 +303,7 @@ static uint32_t push_all(struct apply *a, const struct pcs *s, uint32_t process,
     return stack;
 }
 
-static int add_sample(struct apply *a, const struct record *r)
+static void add_sample(struct apply *a, const struct record *r)
 {
     struct pcs s; /* large: it must not be cleared for each sample */
     s.count = 0;
@@ -340,10 +311,12 @@ static int add_sample(struct apply *a, const struct record *r)
     struct profile_perf_sample from;
     const struct perf_event_attr *attr = &r->event->attr;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    if (!profile_perf_sample_read(&from, attr, r->body, r->bytes))
-        return a->p->skipped++, 0; /* it was valid a moment ago */
-    if (r->event->source == WEFT_NONE && add_source(a, r->event) < 0)
-        return WEFT_E_NOMEM;
+    if (!profile_perf_sample_read(&from, attr, r->body, r->bytes)) {
+        a->p->skipped++; /* it was valid a moment ago */
+        return;
+    }
+    if (r->event->source == WEFT_NONE)
+        add_source(a, r->event);
     add_chain(&s, &from, mode);
     unwind(a, &s, &from);
     uint64_t fixed = attr->freq ? 1 : attr->sample_period;
@@ -354,52 +327,46 @@ static int add_sample(struct apply *a, const struct record *r)
         .thread = weft_profile_add_thread(a->p, from.process, from.thread, WEFT_NONE),
         .core = from.core,
         .source = r->event->source,
-        .promise = WEFT_NONE,
         .flags = s.count && s.pc[0].flags & WEFT_NODE_KERNEL ? WEFT_SAMPLE_IN_KERNEL : 0,
     };
-    if (no_memory(sample.stack) || no_memory(sample.thread) ||
-        weft_profile_add_sample(a->p, &sample) < 0)
-        return profile_foreign_no_memory(a->f);
+    weft_profile_add_sample(a->p, &sample);
     a->f->facts->samples++;
     a->f->facts->other_machines += s.count && s.pc[0].guest;
-    return 0;
+}
+
+/* id, count; or only the count. */
+static void add_lost(struct apply *a, const struct record *r)
+{
+    size_t at = r->type == PERF_RECORD_LOST ? 8 : 0;
+    a->p->lost += r->bytes >= at + 8 ? weft_read_u64(r->body + at) : 0;
 }
 
 /* ---- All of them ---- */
 
-static int apply_record(struct apply *a, const struct record *r)
+/* What is done with a record, and how many bytes its body has at least. */
+static const struct {
+    void (*apply)(struct apply *a, const struct record *r);
+    size_t least;
+} records[] = {
+    [PERF_RECORD_SAMPLE] = {add_sample, 0}, [PERF_RECORD_MMAP] = {add_mapping, 0},
+    [PERF_RECORD_MMAP2] = {add_mapping, 0}, [PERF_RECORD_COMM] = {add_name, 9},
+    [PERF_RECORD_FORK] = {add_fork, 16},    [PERF_RECORD_EXIT] = {add_exit, 16},
+    [PERF_RECORD_SWITCH] = {add_switch, 0}, [PERF_RECORD_SWITCH_CPU_WIDE] = {add_switch, 0},
+    [PERF_RECORD_LOST] = {add_lost, 0},     [PERF_RECORD_LOST_SAMPLES] = {add_lost, 0},
+};
+
+bool profile_perf_applies(uint32_t type)
 {
-    switch (r->type) {
-    case PERF_RECORD_SAMPLE:
-        return add_sample(a, r);
-    case PERF_RECORD_MMAP:
-    case PERF_RECORD_MMAP2:
-        return add_mapping(a, r);
-    case PERF_RECORD_COMM:
-        return add_name(a, r);
-    case PERF_RECORD_FORK:
-        return add_fork(a, r);
-    case PERF_RECORD_EXIT:
-        return add_exit(a, r);
-    case PERF_RECORD_SWITCH:
-    case PERF_RECORD_SWITCH_CPU_WIDE:
-        return add_switch(a, r);
-    case PERF_RECORD_LOST: /* id, count */
-        a->p->lost += r->bytes >= 16 ? weft_read_u64(r->body + 8) : 0;
-        return 0;
-    case PERF_RECORD_LOST_SAMPLES:
-        a->p->lost += r->bytes >= 8 ? weft_read_u64(r->body) : 0;
-        return 0;
-    default:
-        return 0;
-    }
+    return type < sizeof records / sizeof *records && records[type].apply;
 }
 
-static int apply_place(struct apply *a, uint64_t place)
+static void apply_place(struct apply *a, uint64_t place)
 {
     const unsigned char *b = fetch(a, place);
-    if (!b || weft_read_u16(b + 6) != (uint16_t)place)
-        return a->p->skipped++, 0; /* the file changes while it is read */
+    if (!b || weft_read_u16(b + 6) != (uint16_t)place || !profile_perf_applies(weft_read_u32(b))) {
+        a->p->skipped++; /* the file changes while it is read */
+        return;
+    }
     struct record r = {
         .type = weft_read_u32(b),
         .misc = weft_read_u16(b + 4),
@@ -407,15 +374,20 @@ static int apply_place(struct apply *a, uint64_t place)
         .bytes = (size_t)(uint16_t)place - HEADER,
     };
     const struct profile_perf_event *e = profile_perf_event_of(a->d, r.type, r.body, r.bytes);
-    if (!e)
-        return a->p->skipped++, 0;
+    if (!e) {
+        a->p->skipped++;
+        return;
+    }
     r.event = &a->d->event[e - a->d->event];
     if (r.type != PERF_RECORD_SAMPLE) {
         r.trailer = profile_perf_trailer_read(&e->attr, r.body, r.bytes);
         unsigned words = profile_perf_trailer_words(&e->attr);
         r.bytes -= words * 8 <= r.bytes ? words * 8 : 0;
     }
-    return apply_record(a, &r);
+    if (r.bytes < records[r.type].least)
+        a->p->skipped++;
+    else
+        records[r.type].apply(a, &r);
 }
 
 int profile_perf_apply(struct profile_perf *d)
@@ -426,8 +398,10 @@ int profile_perf_apply(struct profile_perf *d)
         rc = profile_foreign_no_memory(d->f);
     if (d->build_ids)
         qsort(d->build_id, d->build_ids, sizeof *d->build_id, by_path);
-    for (uint32_t i = 0; i < d->records && rc == 0; i++)
-        rc = apply_place(&a, d->record[i].place);
+    for (uint32_t i = 0; i < d->records && rc == 0; i++) {
+        apply_place(&a, d->record[i].place);
+        rc = profile_foreign_added(d->f);
+    }
     free(a.cache);
     return rc;
 }

@@ -36,14 +36,6 @@ bool profile_perf_begins(const unsigned char *head, size_t size)
 
 /* ---- Events and their ids ---- */
 
-static int cut_off(struct profile_perf *d, uint64_t at, uint64_t wanted, uint64_t left)
-{
-    return weft_error_set(d->f->err, WEFT_E_FORMAT, at,
-                          "the data ends within a record: of its %" PRIu64 " bytes, %" PRIu64
-                          " are there",
-                          wanted, left);
-}
-
 static uint64_t hash_id(const void *array, uint32_t item, uint64_t seed)
 {
     return weft_mix(((const struct profile_perf_id *)array)[item].id, seed);
@@ -121,7 +113,7 @@ static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uin
         if (got < 0)
             return (int)got;
         if ((size_t)got < bytes) /* truncated since it was opened */
-            return cut_off(d, at + i * 8, bytes, (uint64_t)got);
+            return profile_record_cut(d->f, at + i * 8, bytes, (uint64_t)got);
         for (size_t k = 0; k < bytes; k += 8, i++) {
             int rc = profile_perf_add_id(d, weft_read_u64(piece + k), event);
             if (rc < 0)
@@ -137,6 +129,7 @@ static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint
     struct profile_foreign *f = d->f;
     const unsigned char *b;
     int rc = 0;
+    f->what = "the data";
     if (attr_bytes < ATTR_LEAST + SECTION || attr_bytes > UINT16_MAX)
         return weft_error_set(f->err, WEFT_E_FORMAT, 16,
                               "expected the size of an event's description, not %" PRIu64,
@@ -149,11 +142,9 @@ static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint
     for (uint64_t n = 0; rc == 0 && n < bytes / attr_bytes; n++) {
         uint64_t offset = at + n * attr_bytes;
         uint32_t event;
-        ptrdiff_t got = profile_window_at(f->window, offset, (size_t)attr_bytes, &b, f->err);
-        if (got < 0)
-            return (int)got;
-        if ((uint64_t)got < attr_bytes) /* truncated since it was opened */
-            return cut_off(d, offset, attr_bytes, (uint64_t)got);
+        rc = profile_record_at(f, offset, attr_bytes, &b);
+        if (rc <= 0)
+            return rc;
         uint64_t ids_at = weft_read_u64(b + attr_bytes - SECTION);
         uint64_t ids_bytes = weft_read_u64(b + attr_bytes - 8);
         rc = profile_perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
@@ -182,11 +173,9 @@ static int take_event_name(struct profile_perf *d, const unsigned char *body, si
     uint32_t event = profile_perf_find_id(d, weft_read_u64(body + 8));
     const char *name = (const char *)body + 16;
     uint32_t text = weft_profile_add_text(d->f->p, name, (uint32_t)strnlen(name, bytes - 16));
-    if (text == WEFT_NONE)
-        return profile_foreign_no_memory(d->f);
     if (event != WEFT_NONE)
         d->event[event].name = text;
-    return 0;
+    return profile_foreign_added(d->f);
 }
 
 /* ---- Records ---- */
@@ -219,18 +208,9 @@ int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint1
 {
     const unsigned char *body = record + HEADER;
     size_t left = bytes - HEADER;
-    switch (weft_read_u32(record)) {
-    case PERF_RECORD_MMAP:
-    case PERF_RECORD_MMAP2:
-    case PERF_RECORD_COMM:
-    case PERF_RECORD_FORK:
-    case PERF_RECORD_EXIT:
-    case PERF_RECORD_LOST:
-    case PERF_RECORD_LOST_SAMPLES:
-    case PERF_RECORD_SWITCH:
-    case PERF_RECORD_SWITCH_CPU_WIDE:
-    case PERF_RECORD_SAMPLE:
+    if (profile_perf_applies(weft_read_u32(record)))
         return remember(d, record, bytes, place);
+    switch (weft_read_u32(record)) {
     case RECORD_ATTR:
         return take_event(d, body, left);
     case RECORD_EVENT_UPDATE:
@@ -272,31 +252,24 @@ static int walk(struct profile_perf *d, uint64_t at, uint64_t end)
 {
     struct profile_foreign *f = d->f;
     const unsigned char *b;
-    while (at < end) {
-        uint64_t left = end - at;
-        ptrdiff_t got = profile_window_at(f->window, at, HEADER, &b, f->err);
-        if (got < 0)
-            return (int)got;
-        if (got < HEADER || left < HEADER)
-            return cut_off(d, at, HEADER, left < (uint64_t)got ? left : (uint64_t)got);
+    uint64_t bytes = 0;
+    int rc;
+    f->what = "the data";
+    f->end = end;
+    for (; (rc = profile_record_at(f, at, HEADER, &b)) > 0; at += bytes) {
         uint16_t size = weft_read_u16(b + 6);
         if (size < HEADER)
             return weft_error_set(f->err, WEFT_E_FORMAT, at,
                                   "expected a record, not one of %u bytes; the least is 8", size);
-        got = profile_window_at(f->window, at, size, &b, f->err);
-        if (got < 0)
-            return (int)got;
-        if (left < size || got < size)
-            return cut_off(d, at, size, left < (uint64_t)got ? left : (uint64_t)got);
-        uint64_t bytes;
-        int rc = take_record(d, at, b, size, &bytes);
+        rc = profile_record_at(f, at, size, &b);
+        if (rc > 0)
+            rc = take_record(d, at, b, size, &bytes);
         if (rc < 0)
             return rc;
-        if (bytes > left)
-            return cut_off(d, at, bytes, left);
-        at += bytes;
+        if (bytes > end - at)
+            return profile_record_cut(f, at, bytes, end - at);
     }
-    return 0;
+    return rc;
 }
 
 /* ---- The file ---- */

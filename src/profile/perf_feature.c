@@ -103,12 +103,9 @@ static int keep_names(struct profile_perf *d, struct rest *r, bool *sound)
         skip(r, (uint64_t)ids * 8);
         if (event >= d->events)
             continue;
-        uint32_t text = weft_profile_add_text(d->f->p, name, (uint32_t)size);
-        if (text == WEFT_NONE)
-            return profile_foreign_no_memory(d->f);
-        d->event[event].name = text;
+        d->event[event].name = weft_profile_add_text(d->f->p, name, (uint32_t)size);
     }
-    return 0;
+    return profile_foreign_added(d->f);
 }
 
 int profile_perf_add_build_id(struct profile_perf *d, const unsigned char *record, size_t bytes)
@@ -122,11 +119,10 @@ int profile_perf_add_build_id(struct profile_perf *d, const unsigned char *recor
     memcpy(b.id, record + BUILD_ID_AT, b.bytes);
     b.path =
         weft_profile_add_text(d->f->p, path, (uint32_t)strnlen(path, bytes - BUILD_ID_PATH_AT));
-    if (b.path == WEFT_NONE ||
-        !weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
+    if (!weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
         return profile_foreign_no_memory(d->f);
     d->build_id[d->build_ids++] = b;
-    return 0;
+    return profile_foreign_added(d->f);
 }
 
 static int keep_build_ids(struct profile_perf *d, struct rest *r, bool *sound)

@@ -5,69 +5,63 @@
 
 #include "profile/builder.h"
 
+/* NULL: no memory. */
 static struct profile_away *away_of(struct weft_profile *p, uint32_t thread)
 {
     struct weft_profile_build *b = p->build;
-    while (b->aways <= thread) {
-        if (!weft_reserve(&b->away, b->aways, &b->away_room, sizeof *b->away))
-            return NULL;
-        b->away[b->aways++] = (struct profile_away){.away = false};
-    }
-    return &b->away[thread];
+    while (!b->no_memory && b->aways <= thread)
+        if (profile_is_there(p, weft_reserve(&b->away, b->aways, &b->away_room, sizeof *b->away)))
+            b->away[b->aways++] = (struct profile_away){.away = false};
+    return b->no_memory ? NULL : &b->away[thread];
 }
 
-static bool come_back(struct weft_profile *p, uint32_t thread, struct profile_away *a,
-                      uint64_t to_ns, bool open)
+static void come_back(struct weft_profile *p, uint32_t thread, uint64_t to_ns, bool open)
 {
-    if (!a->away)
-        return true;
+    struct profile_away *a = &p->build->away[thread];
+    if (a->away && to_ns >= a->from_ns)
+        weft_profile_add_absence(p, &(struct weft_absence){
+                                        .from_ns = a->from_ns,
+                                        .to_ns = to_ns,
+                                        .thread = thread,
+                                        .stack = a->stack,
+                                        .core = a->core,
+                                        .preempted = a->preempted,
+                                        .open = open,
+                                    });
     a->away = false;
-    if (to_ns < a->from_ns)
-        return true;
-    return weft_profile_add_absence(p, &(struct weft_absence){
-                                           .from_ns = a->from_ns,
-                                           .to_ns = to_ns,
-                                           .thread = thread,
-                                           .stack = a->stack,
-                                           .core = a->core,
-                                           .preempted = a->preempted,
-                                           .open = open,
-                                       }) == 0;
 }
 
-bool profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
+void profile_switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
                         uint32_t stack, bool preempted)
 {
     struct profile_away *a = away_of(p, thread);
-    if (!a)
-        return false;
-    if (!a->ended) /* if it was away already, it is not known when it came back */
+    if (a && !a->ended) /* if it was away already, it is not known when it came back */
         *a = (struct profile_away){time_ns, stack, core, true, preempted, false};
-    return true;
 }
 
-bool profile_switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+void profile_switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
 {
     struct profile_away *a = away_of(p, thread);
     if (!a)
-        return false;
+        return;
     a->ended = false;
-    return come_back(p, thread, a, time_ns, false);
+    come_back(p, thread, time_ns, false);
 }
 
-bool profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+void profile_switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
 {
     struct profile_away *a = away_of(p, thread);
     if (!a)
-        return false;
+        return;
     a->ended = true;
     const uint64_t until_ns = p->switches_until_ns;
     if (until_ns && until_ns < time_ns) /* it came back earlier, but it is not known when */
-        return come_back(p, thread, a, until_ns > a->from_ns ? until_ns : a->from_ns, true);
-    return come_back(p, thread, a, time_ns, false);
+        come_back(p, thread, until_ns > a->from_ns ? until_ns : a->from_ns, true);
+    else
+        come_back(p, thread, time_ns, false);
 }
 
-bool profile_switch_end(struct weft_profile *p)
+void profile_switch_end(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
     uint64_t end_ns = p->last_ns;
@@ -77,9 +71,7 @@ bool profile_switch_end(struct weft_profile *p)
     if (p->switches_until_ns && p->switches_until_ns < end_ns)
         end_ns = p->switches_until_ns; /* it is not known when they came back */
     for (uint32_t t = 0; t < b->aways; t++)
-        if (!come_back(p, t, &b->away[t], end_ns, true))
-            return false;
-    return true;
+        come_back(p, t, end_ns, true);
 }
 
 /* ---- Sorting ---- */
