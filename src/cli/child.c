@@ -136,6 +136,12 @@ int cli_child_go(void)
     return error;
 }
 
+int cli_child_failed(const char *program, int error)
+{
+    cli_say(program, "cannot be executed: %s", strerror(error));
+    return error == ENOENT ? 127 : 126;
+}
+
 void cli_child_cancel(void)
 {
     int status;

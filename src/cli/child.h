@@ -17,6 +17,9 @@ int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data);
  * is gone. */
 int cli_child_go(void);
 
+/* Prints that the program cannot be executed, and returns the exit status that a shell gives then. */
+int cli_child_failed(const char *program, int error);
+
 /* Ends the child before it becomes the program. */
 void cli_child_cancel(void);
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/children.h"
-
 #include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -10,9 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/live.h"
+#include "cli/record.h"
 #include "cli/summary.h"
+#include "read/alive.h"
 
 enum { TOLD_MAX = 64 }; /* as many as record/follow.c starts */
 
@@ -87,16 +88,11 @@ struct child {
 static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
 {
     struct weft_facts_header facts;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool is = fd >= 0 && cli_facts_read(fd, &facts) && facts.pid == c->pid &&
-              facts.start_mono_ns >= since_ns;
-    if (is) {
-        c->begun_ns = facts.start_mono_ns;
-        c->live = cli_facts_live(&facts);
-    }
-    if (fd >= 0)
-        close(fd);
-    return is;
+    if (!cli_facts_at(path, &facts) || facts.pid != c->pid || facts.start_mono_ns < since_ns)
+        return false;
+    c->begun_ns = facts.start_mono_ns;
+    c->live = weft_facts_alive(&facts);
+    return true;
 }
 
 static void tell(const char *path, uint64_t pid, bool live)
@@ -116,7 +112,7 @@ static void tell(const char *path, uint64_t pid, bool live)
 static int by_pid(const void *a, const void *b)
 {
     const struct child *x = a, *y = b;
-    return x->pid < y->pid ? -1 : x->pid > y->pid;
+    return weft_order(x->pid, y->pid);
 }
 
 /* At most TOLD_MAX, without the program itself. */

@@ -11,10 +11,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/live.h"
 #include "cli/summary.h"
 #include "cli/target.h"
+#include "read/alive.h"
 
 #define DEFAULT_WAIT_NS INT64_C(2000000000)
 #define MIN_BYTES (UINT64_C(64) << 10)
@@ -30,13 +32,6 @@ struct order {
     bool by_trace;
     uint8_t uuid[16]; /* of the trace, if one was given */
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
 
 static struct order request = {.what = "status", .wait_ns = DEFAULT_WAIT_NS};
 
@@ -98,10 +93,8 @@ static void print_time(uint64_t real_ns)
 {
     char text[64];
     time_t seconds = (time_t)(real_ns / 1000000000);
-    struct timespec now;
     struct tm tm;
-    clock_gettime(CLOCK_REALTIME, &now);
-    int64_t ago = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - (int64_t)real_ns;
+    int64_t ago = weft_clock_ns(CLOCK_REALTIME) - (int64_t)real_ns;
     if (localtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
         printf("  since    %s, for %s\n", text, weft_duration(ago > 0 ? ago : 0).text);
 }
@@ -207,34 +200,34 @@ static int show_file(const struct cli_target *t)
 
 /* ---- Asking ---- */
 
-enum outcome { ANSWERED, SILENT, GONE };
-
-/* Waits until some copy has answered the request. */
-static enum outcome wait_for(const struct cli_target *t, uint64_t number, int64_t wait_ns,
-                             struct weft_record_answer *answer)
+/* Sends the request and waits until some copy has answered it. Otherwise returns false and sets the exit status. what:
+ * what the process will do. */
+static bool ask(const struct order *o, const struct cli_target *t, struct weft_record_request *r,
+                const char *what, struct weft_record_answer *answer, int *status)
 {
-    const int64_t until = now_ns() + wait_ns;
+    const int64_t until = weft_monotonic_ns() + o->wait_ns;
     int64_t pause_ns = 50000;
-    for (;; pause_ns = pause_ns < 10000000 ? pause_ns * 5 / 4 : pause_ns) {
-        for (unsigned i = 0; i < t->copies; i++) {
+    bool there = cli_target_ask(t, r);
+    while (there) {
+        for (unsigned i = 0; there && i < t->copies; i++) {
             uint64_t at = t->copy[i].at + offsetof(struct weft_record_control, answer);
-            if (!cli_target_read(t, at, answer, sizeof *answer))
-                return GONE;
+            there = cli_target_read(t, at, answer, sizeof *answer);
             /* The number is stored last, so the other fields read together with it may be older. */
-            if (answer->number == number)
-                return cli_target_read(t, at, answer, sizeof *answer) ? ANSWERED : GONE;
+            if (there && answer->number == r->number &&
+                (there = cli_target_read(t, at, answer, sizeof *answer)))
+                return true;
         }
-        if (now_ns() > until)
-            return SILENT;
+        if (there && weft_monotonic_ns() > until) {
+            printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name,
+                   what, weft_duration(o->wait_ns).text);
+            *status = CLI_DONE;
+            return false;
+        }
         nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+        pause_ns = pause_ns < 10000000 ? pause_ns * 5 / 4 : pause_ns;
     }
-}
-
-static int tell_silent(const struct cli_target *t, const char *what, int64_t wait_ns)
-{
-    printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name, what,
-           weft_duration(wait_ns).text);
-    return CLI_DONE;
+    *status = tell_gone(t);
+    return false;
 }
 
 /* Says how long it took, so that users know what the recording missed. */
@@ -290,18 +283,6 @@ static bool stands_there(const struct cli_target *t, bool elsewhere, const char 
     return lstat(name, &st) == 0;
 }
 
-static bool join(char *path, size_t size, const char *name, pid_t pid)
-{
-    char folder[PATH_MAX] = "";
-    size_t n = 0;
-    if (*name != '/') {
-        if (!getcwd(folder, sizeof folder))
-            return false;
-        n = (size_t)snprintf(path, size, "%s/", strcmp(folder, "/") == 0 ? "" : folder);
-    }
-    return n < size && cli_expand_pid(path + n, size - n, name, pid) < size - n;
-}
-
 static bool find_place(const struct order *o, const struct cli_target *t,
                        struct weft_record_request *r)
 {
@@ -309,7 +290,7 @@ static bool find_place(const struct order *o, const struct cli_target *t,
     const size_t room = sizeof r->path - 16;
     bool elsewhere = cli_target_elsewhere(t);
     char name[64];
-    if (o->output && !join(r->path, room, o->output, t->pid)) {
+    if (o->output && !cli_absolute(r->path, room, o->output, t->pid)) {
         cli_say(o->output, "the name is too long");
         return false;
     }
@@ -322,7 +303,7 @@ static bool find_place(const struct order *o, const struct cli_target *t,
         if (i > 1)
             snprintf(count, sizeof count, ".%d", i);
         snprintf(name, sizeof name, "weft-%d%s.trace", (int)t->pid, count);
-        if (!join(r->path, room, name, t->pid)) {
+        if (!cli_absolute(r->path, room, name, t->pid)) {
             cli_say(name, "the name of the present folder is too long; give one with -o");
             return false;
         }
@@ -341,6 +322,7 @@ static int switch_on(const struct order *o, const struct cli_target *t, const st
 {
     static struct weft_record_request r;
     struct weft_record_answer answer;
+    int status;
     r.command = WEFT_RECORD_CTL_ON;
     r.bytes = o->bytes;
     if ((s->recording || s->paused) && (o->output || o->bytes)) {
@@ -354,16 +336,8 @@ static int switch_on(const struct order *o, const struct cli_target *t, const st
     }
     if (!s->recording && !s->paused && !find_place(o, t, &r))
         return CLI_FAILED;
-    if (!cli_target_ask(t, &r))
-        return tell_gone(t);
-    switch (wait_for(t, r.number, o->wait_ns, &answer)) {
-    case GONE:
-        return tell_gone(t);
-    case SILENT:
-        return tell_silent(t, s->paused ? "go on to record" : "begin to record", o->wait_ns);
-    case ANSWERED:
-        break;
-    }
+    if (!ask(o, t, &r, s->paused ? "go on to record" : "begin to record", &answer, &status))
+        return status;
     if (answer.error < 0)
         return tell_failed(t, &r, -answer.error);
     printf("%s: records into %s", t->name, cli_shown(s->paused ? s->path : r.path).text);
@@ -377,22 +351,15 @@ static int switch_off(const struct order *o, const struct cli_target *t, const s
 {
     static struct weft_record_request r;
     struct weft_record_answer answer;
+    int status;
     const char *path = *s->path ? s->path : "memory of its own";
     r.command = stop ? WEFT_RECORD_CTL_STOP : WEFT_RECORD_CTL_OFF;
     if (!s->asked && !s->recording && !(stop && s->paused)) {
         printf("%s: %s\n", t->name, s->paused ? "is paused already" : "does not record");
         return CLI_DONE;
     }
-    if (!cli_target_ask(t, &r))
-        return tell_gone(t);
-    switch (wait_for(t, r.number, o->wait_ns, &answer)) {
-    case GONE:
-        return tell_gone(t);
-    case SILENT:
-        return tell_silent(t, stop ? "end the recording" : "record nothing", o->wait_ns);
-    case ANSWERED:
-        break;
-    }
+    if (!ask(o, t, &r, stop ? "end the recording" : "record nothing", &answer, &status))
+        return status;
     if (!s->recording && !s->paused)
         printf("%s: does not record\n", t->name);
     else if (stop)
@@ -443,7 +410,7 @@ static pid_t writer_of(const char *path, struct order *o)
         cli_say(path, "%s", strerror(errno));
         return 0;
     }
-    bool is_trace = cli_facts_read(fd, &facts), live = is_trace && cli_facts_live(&facts);
+    bool is_trace = cli_facts_read(fd, &facts), live = is_trace && weft_facts_alive(&facts);
     close(fd);
     o->by_trace = true;
     memcpy(o->uuid, facts.packet.uuid, sizeof o->uuid);
@@ -466,7 +433,7 @@ static int run(int operands, char **operand)
     struct order *o = &request;
     uint64_t number;
     size_t word = 0;
-    o->began_ns = now_ns();
+    o->began_ns = weft_monotonic_ns();
     o->who = operand[0];
     o->what = operands > 1 ? operand[1] : words[0];
     while (words[word] && strcmp(o->what, words[word]) != 0)

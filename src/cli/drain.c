@@ -21,13 +21,12 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/live.h"
 #include "format/ocaml.h"
 #include "format/packet.h"
-#include "output/output.h"
 #include "read/alive.h"
 
 enum {
@@ -69,13 +68,6 @@ struct sample_drain {
     struct ring **owner; /* of each slot whose packet is open, or NULL */
 };
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- Opening ---- */
 
 struct sample_drain *cli_drain_new(const struct cli_drain_options *o)
@@ -111,29 +103,8 @@ static bool read_at(const struct sample_drain *d, void *buffer, size_t size, uin
 static bool records_itself(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
-    int fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const bool does = fd >= 0 && cli_facts_read(fd, &facts) && facts.pid == (uint32_t)d->o.pid &&
-                      facts.start_mono_ns >= d->o.since_ns;
-    if (fd >= 0)
-        close(fd);
-    return does;
-}
-
-/* Returns true if the trace may be put there: there is nothing, or a trace that nobody is writing. */
-static bool is_free(const struct sample_drain *d)
-{
-    struct weft_facts_header facts;
-    struct stat st;
-    uint32_t pid;
-    if (lstat(d->path, &st) < 0)
-        return errno == ENOENT;
-    if (!S_ISREG(st.st_mode) || st.st_size == 0)
-        return S_ISREG(st.st_mode);
-    int fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    const bool fits = fd >= 0 && cli_facts_read(fd, &facts) && !weft_output_is_recorded(fd, &pid);
-    if (fd >= 0)
-        close(fd);
-    return fits;
+    return cli_facts_at(d->path, &facts) && facts.pid == (uint32_t)d->o.pid &&
+           facts.start_mono_ns >= d->o.since_ns;
 }
 
 static void put_fact(char *bytes, size_t *used, const char *key, const char *value)
@@ -187,8 +158,8 @@ static bool write_facts(struct sample_drain *d)
         .pid = (uint32_t)d->o.pid,
         .clock = WEFT_CLOCK_MONOTONIC,
         .hz = 1000000000,
-        .start_mono_ns = clock_ns(CLOCK_MONOTONIC),
-        .start_real_ns = clock_ns(CLOCK_REALTIME),
+        .start_mono_ns = (uint64_t)weft_monotonic_ns(),
+        .start_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME),
         .process_start = weft_process_start((uint32_t)d->o.pid),
     };
     h->start_ticks = h->stop_mono_ns = h->start_mono_ns;
@@ -211,7 +182,8 @@ static bool publish(const struct sample_drain *d, const char *temporary)
 static bool make_trace(struct sample_drain *d)
 {
     char temporary[PATH_MAX + 16];
-    if (records_itself(d) || !is_free(d))
+    uint32_t pid;
+    if (records_itself(d) || cli_what_stands(d->path, &pid) > CLI_A_TRACE)
         return false;
     snprintf(temporary, sizeof temporary, "%s.XXXXXX", d->path);
     d->fd = mkostemp(temporary, O_CLOEXEC);
@@ -325,8 +297,8 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
         .from = from,
         .to = from,
         .lost = g->lost,
-        .pair_mono_ns = clock_ns(CLOCK_MONOTONIC),
-        .pair_real_ns = clock_ns(CLOCK_REALTIME),
+        .pair_mono_ns = (uint64_t)weft_monotonic_ns(),
+        .pair_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME),
     };
     memcpy(h->packet.uuid, d->facts.packet.uuid, sizeof h->packet.uuid);
     const off_t at = place_of(d, g->slot);
@@ -550,7 +522,7 @@ unsigned cli_drain_round(struct sample_drain *d)
     if (d->dropped)
         return 0;
     const size_t domains = (size_t)d->w[WEFT_OCAML_HEAD_DOMAINS];
-    d->facts.stop_mono_ns = clock_ns(CLOCK_MONOTONIC);
+    d->facts.stop_mono_ns = (uint64_t)weft_monotonic_ns();
     if (!is_same(d) ||
         !read_at(d, d->heads, domains * WEFT_OCAML_RING_HEAD_BYTES, WEFT_OCAML_HEAD_BYTES))
         return 0;
@@ -571,11 +543,6 @@ unsigned cli_drain_round(struct sample_drain *d)
 pid_t cli_drain_pid(const struct sample_drain *d)
 {
     return d->o.pid;
-}
-
-bool cli_drain_is_there(const struct sample_drain *d)
-{
-    return d->ready && !d->dropped;
 }
 
 bool cli_drain_says(const struct sample_drain *d)

@@ -30,8 +30,7 @@ bool cli_drain_ended(const struct sample_drain *d);
 
 pid_t cli_drain_pid(const struct sample_drain *d);
 
-/* Returns true if there is a trace that is worth keeping besides others: the program itself has recorded something. */
-bool cli_drain_is_there(const struct sample_drain *d);
+/* Returns true if the trace is worth keeping besides others: the program itself has recorded something. */
 bool cli_drain_says(const struct sample_drain *d);
 
 /* 0, or the errno with which the trace could not be written. */

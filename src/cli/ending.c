@@ -10,11 +10,12 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/live.h"
+#include "read/alive.h"
 
 /* Appends the text, with its NUL, to the facts, in which the recorder has left space for it. */
 static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
@@ -34,9 +35,7 @@ static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
 static bool note(int fd, struct weft_facts_header *f, pid_t pid, int status)
 {
     char text[32];
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    const uint64_t ns = (uint64_t)weft_monotonic_ns();
     if (f->state == WEFT_TRACE_RECORDING &&
         pwrite(fd, &ns, sizeof ns, offsetof(struct weft_facts_header, stop_mono_ns)) != sizeof ns)
         return false;
@@ -65,9 +64,9 @@ void cli_ending_note(const char *path, const char *name, pid_t pid, int status)
     if (fd < 0)
         return;
     const bool read = cli_facts_read(fd, &facts);
-    if (read && facts.pid != (uint32_t)pid && cli_facts_live(&facts))
+    if (read && facts.pid != (uint32_t)pid && weft_facts_alive(&facts))
         wait_for((pid_t)facts.pid);
-    if (read && !cli_facts_live(&facts) && !note(fd, &facts, pid, status))
+    if (read && !weft_facts_alive(&facts) && !note(fd, &facts, pid, status))
         cli_say(name, "cannot be written: %s", strerror(errno));
     close(fd);
 }

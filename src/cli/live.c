@@ -17,25 +17,50 @@
 
 #include "cli/common.h"
 #include "cli/rights.h"
+#include "format/walk.h"
 #include "read/alive.h"
 #include "symbols/regular.h"
 #include "symbols/worker.h"
 
-bool cli_facts_valid(const struct weft_facts_header *facts)
-{
-    const struct weft_packet_header *p = &facts->packet;
-    return p->magic == WEFT_PACKET_MAGIC && p->signature == WEFT_PACKET_SIGNATURE &&
-           p->class == WEFT_PACKET_FACTS && p->header_bytes >= sizeof *facts;
-}
-
 bool cli_facts_read(int fd, struct weft_facts_header *facts)
 {
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && cli_facts_valid(facts);
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
 }
 
-bool cli_facts_live(const struct weft_facts_header *facts)
+bool cli_facts_at(const char *path, struct weft_facts_header *facts)
 {
-    return weft_facts_alive(facts);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    bool there = fd >= 0 && cli_facts_read(fd, facts);
+    if (fd >= 0)
+        close(fd);
+    return there;
+}
+
+enum cli_stands cli_what_stands(const char *path, uint32_t *pid)
+{
+    struct weft_facts_header facts;
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return CLI_NOTHING;
+    if (!S_ISREG(st.st_mode) || st.st_size == 0)
+        return S_ISREG(st.st_mode) ? CLI_EMPTY : CLI_SOMETHING;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    enum cli_stands s = CLI_SOMETHING;
+    if (fd >= 0 && cli_facts_read(fd, &facts))
+        s = weft_output_is_recorded(fd, pid) ? CLI_LIVE : CLI_A_TRACE;
+    if (fd >= 0)
+        close(fd);
+    return s;
+}
+
+bool cli_absolute(char *path, size_t size, const char *name, pid_t pid)
+{
+    char folder[PATH_MAX] = "";
+    if (*name != '/' && !getcwd(folder, sizeof folder))
+        return false;
+    const char *slash = *name == '/' || strcmp(folder, "/") == 0 ? "" : "/";
+    const size_t n = (size_t)snprintf(path, size, "%s%s", folder, slash);
+    return n < size && cli_expand_pid(path + n, size - n, name, pid) < size - n;
 }
 
 /* ---- The trace of a process ---- */
@@ -200,17 +225,10 @@ static bool try_descriptors(struct search *s, pid_t pid, const char *only)
 /* Memory that weft record has given to the program; weft record keeps it open, the program itself does not. */
 static bool try_parent(struct search *s)
 {
-    char name[64], text[1024];
-    snprintf(name, sizeof name, "/proc/%d/stat", (int)s->pid);
-    FILE *stat = s->given ? fopen(name, "re") : NULL;
-    size_t n = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
-    text[n] = 0;
-    if (stat)
-        fclose(stat);
-    const char *at = strrchr(text, ')'); /* the end of field 2, which may contain anything */
-    if (!at || n < (size_t)(at - text) + 4)
+    char text[32];
+    if (!s->given || !cli_status_line(s->pid, "PPid", text, sizeof text))
         return false;
-    const pid_t parent = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
+    const pid_t parent = (pid_t)strtol(text, NULL, 10);
     s->rights = cli_rights_of(parent);
     const bool found = try_descriptors(s, parent, MEMORY_NAME);
     s->rights = cli_rights_of(s->pid);

@@ -15,11 +15,16 @@
 /* Reads the facts at the start of a recorder's file. False: there are none. */
 bool cli_facts_read(int fd, struct weft_facts_header *facts);
 
-/* Returns true if these are such facts. */
-bool cli_facts_valid(const struct weft_facts_header *facts);
+bool cli_facts_at(const char *path, struct weft_facts_header *facts);
 
-/* Returns true if the process that records into this trace is alive, on this machine. */
-bool cli_facts_live(const struct weft_facts_header *facts);
+/* What is at a place where a trace may be put. */
+enum cli_stands { CLI_NOTHING, CLI_EMPTY, CLI_A_TRACE, CLI_SOMETHING, CLI_LIVE };
+
+/* *pid: the process that records there, if it is CLI_LIVE. */
+enum cli_stands cli_what_stands(const char *path, uint32_t *pid);
+
+/* The absolute path of a name, with the process id for every %p. False: it is too long. */
+bool cli_absolute(char *path, size_t size, const char *name, pid_t pid);
 
 /* Returns true if a name on the command line is a process id: a number, and no file has that name. */
 bool cli_live_process(const char *name, pid_t *pid);

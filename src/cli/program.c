@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/program.h"
-
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -13,6 +11,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/record.h"
 
 /* The names by which weft is recognised in a program: the word that its calls test, and the library. */
 static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE",
@@ -21,20 +20,21 @@ static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft
 static const char *const of_ocaml[] = {"OCAMLRUNPARAM", NULL};
 #define MARK_MAX 16
 
-/* The file that execvp would take. */
-static bool find_program(const char *name, char *path, size_t size)
+/* Opens the file that execvp would take. Returns a descriptor, or -1. */
+static int open_program(const char *name)
 {
+    char path[PATH_MAX];
     const char *at = getenv("PATH");
     if (strchr(name, '/') || !at)
-        return (size_t)snprintf(path, size, "%s", name) < size;
+        return open(name, O_RDONLY | O_CLOEXEC);
     for (;; at++) {
         size_t n = strcspn(at, ":");
-        int length = snprintf(path, size, "%.*s%s%s", (int)n, at, n ? "/" : "", name);
-        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
-            return true;
+        int length = snprintf(path, sizeof path, "%.*s%s%s", (int)n, at, n ? "/" : "", name);
+        if (length > 0 && (size_t)length < sizeof path && access(path, X_OK) == 0)
+            return open(path, O_RDONLY | O_CLOEXEC);
         at += n;
         if (!*at)
-            return false;
+            return -1;
     }
 }
 
@@ -100,10 +100,8 @@ static void look(int fd, struct cli_why *why)
     ssize_t n = pread(fd, head, sizeof head - 1, 0);
     head[n > 0 ? n : 0] = 0;
     if (strncmp(head, "#!", 2) == 0) {
-        const char *interpreter = head + 2 + strspn(head + 2, " \t");
-        struct cli_shown shown = cli_shown("");
         head[strcspn(head, "\r\n")] = 0;
-        shown = cli_shown(interpreter);
+        const struct cli_shown shown = cli_shown(head + 2 + strspn(head + 2, " \t"));
         snprintf(why->text, sizeof why->text,
                  "is a script for %.200s; give the program that it runs, or let the script exec it",
                  shown.text);
@@ -132,8 +130,7 @@ static void look(int fd, struct cli_why *why)
 struct cli_why cli_program_why(const char *name)
 {
     struct cli_why why = {.text = "cannot be read, so weft cannot say why"};
-    char path[PATH_MAX];
-    int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = open_program(name);
     if (fd >= 0) {
         look(fd, &why);
         close(fd);
@@ -143,8 +140,7 @@ struct cli_why cli_program_why(const char *name)
 
 bool cli_program_script(const char *name, char *line, size_t size)
 {
-    char path[PATH_MAX];
-    int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    int fd = open_program(name);
     ssize_t n = fd >= 0 ? pread(fd, line, size - 1, 0) : -1;
     if (fd >= 0)
         close(fd);

@@ -12,18 +12,15 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/child.h"
-#include "cli/children.h"
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/live.h"
-#include "cli/program.h"
-#include "cli/record_xen.h"
-#include "cli/rings.h"
-#include "cli/runtimes.h"
+#include "cli/memory.h"
+#include "cli/record.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
 
@@ -149,18 +146,6 @@ static void check(struct request *r)
 
 /* ---- The place for the trace ---- */
 
-/* The program may change its directory before it reads its environment. */
-static bool expand_path(char *path, size_t size, const char *output, pid_t pid)
-{
-    char folder[PATH_MAX] = "";
-    if (*output != '/' && !getcwd(folder, sizeof folder - 1))
-        return false;
-    if (*folder)
-        strcat(folder, "/");
-    const size_t room = size - TEMPORARY_SUFFIX, n = cli_expand_pid(path, room, folder, pid);
-    return n < room && cli_expand_pid(path + n, room - n, output, pid) < room - n;
-}
-
 static bool refuse(const struct place *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 static bool refuse(const struct place *p, const char *format, ...)
@@ -172,25 +157,6 @@ static bool refuse(const struct place *p, const char *format, ...)
     va_end(args);
     cli_say(p->name, "%s; the program runs on without recording", why);
     return false;
-}
-
-enum stands { NOTHING, A_TRACE, SOMETHING, LIVE };
-
-static enum stands what_stands(const char *path, uint32_t *pid)
-{
-    struct weft_facts_header facts;
-    struct stat st;
-    if (lstat(path, &st) < 0)
-        return NOTHING;
-    int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    enum stands s = SOMETHING;
-    if (fd >= 0 && cli_facts_read(fd, &facts)) {
-        *pid = facts.pid;
-        s = weft_output_is_recorded(fd, pid) ? LIVE : A_TRACE;
-    }
-    if (fd >= 0)
-        close(fd);
-    return s;
 }
 
 /* Returns true if there is a folder for it with enough space; otherwise prints why not. */
@@ -215,10 +181,10 @@ static bool check_file(const struct place *p, bool force)
     const char *path = p->path;
     struct stat st;
     uint32_t pid = 0;
-    enum stands stands = what_stands(path, &pid);
-    if (stands == LIVE)
+    enum cli_stands stands = cli_what_stands(path, &pid);
+    if (stands == CLI_LIVE)
         return refuse(p, "is being written by process %" PRIu32 "; give another name", pid);
-    if (stands != SOMETHING || lstat(path, &st) < 0)
+    if (stands != CLI_SOMETHING || lstat(path, &st) < 0)
         return true;
     if (S_ISDIR(st.st_mode))
         return refuse(p, "is a folder; give the name of a file");
@@ -226,8 +192,6 @@ static bool check_file(const struct place *p, bool force)
         return unlink(path) == 0 || refuse(p, "cannot be replaced: %s", strerror(errno));
     if (S_ISLNK(st.st_mode))
         return refuse(p, "is a symbolic link, which weft does not follow; give another name");
-    if (S_ISREG(st.st_mode) && st.st_size == 0)
-        return true;
     return refuse(p, "is a file that is no trace; it is left alone, give another name");
 }
 
@@ -237,11 +201,11 @@ static bool keep_older(struct place *p, bool force)
     struct stat st;
     uint32_t pid;
     p->before = lstat(p->path, &st) == 0 ? st.st_ino : 0;
-    if (force || what_stands(p->path, &pid) != A_TRACE)
+    if (force || cli_what_stands(p->path, &pid) != CLI_A_TRACE)
         return true;
     snprintf(p->old, sizeof p->old, "%s.old", p->path);
-    enum stands old = what_stands(p->old, &pid);
-    if (old != NOTHING && old != A_TRACE)
+    enum cli_stands old = cli_what_stands(p->old, &pid);
+    if (old != CLI_NOTHING && old != CLI_A_TRACE)
         return refuse(p, "cannot be kept: there is another file with .old behind its name; give "
                          "another name, or --force");
     snprintf(p->kept, sizeof p->kept, "%s.%d", p->old, (int)getpid());
@@ -254,7 +218,8 @@ static bool keep_older(struct place *p, bool force)
 
 static void prepare(struct place *p, const struct request *r)
 {
-    bool fits = expand_path(p->path, sizeof p->path, r->output, getpid());
+    /* absolute, because the program may change its directory before it reads its environment */
+    bool fits = cli_absolute(p->path, sizeof p->path - TEMPORARY_SUFFIX, r->output, getpid());
     snprintf(p->name, sizeof p->name, "%s", fits && strstr(r->output, "%p") ? p->path : r->output);
     if (!fits)
         refuse(p, "the name is too long");
@@ -278,25 +243,12 @@ static void settle(const struct place *p)
 
 #define MEMORY_FD 100 /* scripts use small numbers themselves */
 
-static uint64_t available_memory(void)
-{
-    char line[256];
-    unsigned long long kib = 0;
-    FILE *f = fopen("/proc/meminfo", "re");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
-            break;
-    if (f)
-        fclose(f);
-    return (uint64_t)kib << 10;
-}
-
 /* Memory that nobody can shrink: if a mapped file is truncated, SIGBUS kills the program. We keep it open, so it
  * outlives the program. Returns a descriptor, or -1 after printing why. */
 static int make_memory(const struct request *r)
 {
     /* Taking more memory than there is would not fail: it would evict other processes' memory. */
-    const uint64_t left = available_memory();
+    const uint64_t left = cli_memory_available();
     if (r->bytes > left) {
         cli_say("--memory",
                 "%s is more than the %s that are left, give a smaller --size; the "
@@ -364,7 +316,6 @@ static void prepare_child(void *data)
     const struct start *start = data;
     const struct request *r = start->request;
     struct place *place = start->place;
-    char bytes[32], pid[32], number[32];
     if (!r->memory || start->memory >= 0)
         prepare(place, r);
     unsetenv("WEFT_TRACE"); /* it may belong to another program */
@@ -372,17 +323,13 @@ static void prepare_child(void *data)
     unsetenv("WEFT_TRACE_FORK");
     if (place->usable && r->memory) {
         int given = fcntl(start->memory, F_DUPFD, MEMORY_FD);
-        snprintf(number, sizeof number, "%d", given >= 0 ? given : dup(start->memory));
-        setenv("WEFT_TRACE_FD", number, 1);
+        cli_env_number("WEFT_TRACE_FD", (uint64_t)(given >= 0 ? given : dup(start->memory)));
     }
     if (place->usable) {
-        snprintf(bytes, sizeof bytes, "%" PRIu64, r->bytes);
-        snprintf(pid, sizeof pid, "%d", (int)getpid());
         setenv("WEFT_TRACE", place->path, 1);
-        setenv("WEFT_TRACE_SIZE", bytes, 1);
-        snprintf(bytes, sizeof bytes, "%" PRIu64, r->pending);
-        setenv("WEFT_TRACE_PENDING", bytes, 1);
-        setenv("WEFT_TRACE_FOR", pid, 1);
+        cli_env_number("WEFT_TRACE_SIZE", r->bytes);
+        cli_env_number("WEFT_TRACE_PENDING", r->pending);
+        cli_env_number("WEFT_TRACE_FOR", (uint64_t)getpid());
         if (!r->memory &&
             cli_children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
@@ -417,9 +364,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
     struct cli_rings rings = {.folder = ""};
     struct start start = {r, place, memory, &rings};
     pid_t pid;
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    place->begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    place->begun_ns = (uint64_t)weft_monotonic_ns();
     if (cli_runtimes_ocaml(r->runtimes))
         cli_rings_init(&rings);
     int error = cli_child_start(&pid, r->argv, prepare_child, &start);
@@ -620,8 +565,7 @@ static int run(int operands, char **operand)
     int error = run_program(&request, place, memory, &sampling, &status);
     if (error) {
         settle(place);
-        cli_say(request.argv[0], "cannot be executed: %s", strerror(error));
-        return error == ENOENT ? 127 : 126;
+        return cli_child_failed(request.argv[0], error);
     }
     tell(&request, place, memory, &sampling, status);
     cli_sampling_close(&sampling);

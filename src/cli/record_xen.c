@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/record_xen.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,7 +11,7 @@
 
 #include "cli/child.h"
 #include "cli/common.h"
-#include "cli/program.h"
+#include "cli/record.h"
 #ifdef WEFT_HAS_XEN
 #include "xen/libxen.h"
 #endif
@@ -39,24 +37,6 @@ static void find_library(char *path, size_t size)
         snprintf(path, size, LIBRARY);
 }
 
-static void set_number(const char *name, uint64_t number)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%" PRIu64, number);
-    setenv(name, text, 1);
-}
-
-static void preload(const char *library)
-{
-    const char *others = getenv("LD_PRELOAD");
-    char *all = NULL;
-    if (!others || !*others)
-        setenv("LD_PRELOAD", library, 1);
-    else if (asprintf(&all, "%s:%s", others, library) > 0)
-        setenv("LD_PRELOAD", all, 1);
-    free(all);
-}
-
 static void prepare_child(void *data)
 {
     const struct start *start = data;
@@ -66,13 +46,13 @@ static void prepare_child(void *data)
     unsetenv("WEFT_TRACE"); /* it may belong to another program */
     unsetenv("WEFT_TRACE_FD");
     unsetenv("WEFT_XEN_REPORT");
-    set_number("WEFT_XEN", start->bytes);
-    set_number("WEFT_TRACE_FOR", (uint64_t)getpid());
+    cli_env_number("WEFT_XEN", start->bytes);
+    cli_env_number("WEFT_TRACE_FOR", (uint64_t)getpid());
     if (fd >= 0 && fstat(fd, &st) == 0) {
         snprintf(report, sizeof report, "%d:%" PRIu64, fd, (uint64_t)st.st_ino);
         setenv("WEFT_XEN_REPORT", report, 1);
     }
-    preload(start->library);
+    cli_env_join("LD_PRELOAD", getenv("LD_PRELOAD"), ':', start->library);
 }
 
 /* ---- The result ---- */
@@ -147,10 +127,8 @@ int cli_record_xen(uint64_t bytes, char **argv)
     int error = cli_child_start(&pid, argv, prepare_child, &start);
     if (!error)
         error = cli_child_go();
-    if (error) {
-        cli_say(argv[0], "cannot be executed: %s", strerror(error));
-        return error == ENOENT ? 127 : 126;
-    }
+    if (error)
+        return cli_child_failed(argv[0], error);
     cli_child_ended(true, &status);
     tell(&start, report[0], argv[0], status);
     cli_end_as(status);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/rings.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,11 +12,13 @@
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/drain.h"
+#include "cli/record.h"
 #include "format/ocaml.h"
 
 enum {
@@ -115,15 +115,10 @@ void cli_rings_set(const struct cli_rings *r)
     setenv("OCAML_RUNTIME_EVENTS_START", "1", 0);
     setenv("OCAML_RUNTIME_EVENTS_PRESERVE", "1", 0);
     setenv("OCAML_RUNTIME_EVENTS_DIR", r->folder, 0);
-    const char *before = parameters();
-    const size_t size = (before ? strlen(before) : 0) + 16;
-    char *text = r->log2_words ? malloc(size) : NULL;
-    if (!text)
-        return;
-    snprintf(text, size, "%s%se=%u", before ? before : "", before && *before ? "," : "",
-             r->log2_words);
-    setenv("OCAMLRUNPARAM", text, 1);
-    free(text);
+    char size[16];
+    snprintf(size, sizeof size, "e=%u", r->log2_words);
+    if (r->log2_words)
+        cli_env_join("OCAMLRUNPARAM", parameters(), ',', size);
 }
 
 /* ---- Processes ---- */
@@ -133,16 +128,13 @@ static void events_path(const struct cli_rings *r, pid_t pid, char *path, size_t
     snprintf(path, size, "%s/%d.events", r->folder, (int)pid);
 }
 
-/* For a folder that others use, too: a process that got its environment from us. */
-static bool is_ours(const struct cli_rings *r, pid_t pid)
+/* Returns true if a process has that variable in the environment with which it began. */
+static bool has_variable(int pid, const char *wanted)
 {
-    char name[64], wanted[64], *line = NULL;
+    char name[64], *line = NULL;
     size_t room = 0;
     bool found = false;
-    if (r->own || pid == r->program.pid)
-        return true;
-    snprintf(wanted, sizeof wanted, "WEFT_TRACE_FOR=%d", (int)r->program.pid);
-    snprintf(name, sizeof name, "/proc/%d/environ", (int)pid);
+    snprintf(name, sizeof name, "/proc/%d/environ", pid);
     FILE *f = fopen(name, "re");
     while (f && !found && getdelim(&line, &room, 0, f) > 0)
         found = strcmp(line, wanted) == 0;
@@ -152,15 +144,19 @@ static bool is_ours(const struct cli_rings *r, pid_t pid)
     return found;
 }
 
+/* For a folder that others use, too: a process that got its environment from us. */
+static bool is_ours(const struct cli_rings *r, pid_t pid)
+{
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "WEFT_TRACE_FOR=%d", (int)r->program.pid);
+    return r->own || pid == r->program.pid || has_variable(pid, wanted);
+}
+
 /* Returns true if the file was written since the program began. */
 static bool is_recent(const struct cli_rings *r, const char *path)
 {
     struct stat st;
-    struct timespec real, mono;
-    clock_gettime(CLOCK_REALTIME, &real);
-    clock_gettime(CLOCK_MONOTONIC, &mono);
-    const int64_t ahead =
-        ((int64_t)real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
+    const int64_t ahead = weft_clock_ns(CLOCK_REALTIME) - weft_monotonic_ns();
     /* File times have the resolution of the kernel's tick. */
     return lstat(path, &st) == 0 &&
            (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec - ahead + 20000000 >=
@@ -234,15 +230,9 @@ static void finish(struct cli_rings *r, unsigned which)
     cli_drain_close(d, is_worth_keeping(r, d));
     r->drain[which] = r->drain[--r->drains];
     events_path(r, pid, events, sizeof events);
-    if (!ended || r->preserve || unlink(events) < 0) {
-        pid_t *grown = r->dones < r->done_room
-                           ? r->done
-                           : realloc(r->done, (r->done_room += 64) * sizeof *grown);
-        if (grown) {
-            r->done = grown;
-            r->done[r->dones++] = pid;
-        }
-    }
+    if ((!ended || r->preserve || unlink(events) < 0) &&
+        weft_reserve(&r->done, r->dones, &r->done_room, sizeof *r->done))
+        r->done[r->dones++] = pid;
 }
 
 /* Reads everything that is there; all: also ends the rings of processes that keep running. Returns how full the fullest
@@ -326,28 +316,19 @@ void cli_rings_start(struct cli_rings *r, const struct cli_rings_program *p)
  * process. */
 static bool is_used(const struct cli_rings *r)
 {
-    char name[300], wanted[PATH_MAX + 32], *line = NULL;
-    size_t room = 0;
+    char wanted[PATH_MAX + 32];
     bool found = false;
     snprintf(wanted, sizeof wanted, "OCAML_RUNTIME_EVENTS_DIR=%s", r->folder);
     DIR *processes = opendir("/proc");
     const struct dirent *entry;
     struct stat st;
-    while (processes && !found && (entry = readdir(processes))) {
-        /* Other processes could keep us waiting. */
-        if (*entry->d_name < '1' || *entry->d_name > '9' ||
-            fstatat(dirfd(processes), entry->d_name, &st, 0) < 0 || st.st_uid != geteuid())
-            continue;
-        snprintf(name, sizeof name, "/proc/%s/environ", entry->d_name);
-        FILE *f = fopen(name, "re");
-        while (f && !found && getdelim(&line, &room, 0, f) > 0)
-            found = strcmp(line, wanted) == 0;
-        if (f)
-            fclose(f);
-    }
+    while (processes && !found && (entry = readdir(processes)))
+        /* Processes of others could keep us waiting. */
+        found = *entry->d_name >= '1' && *entry->d_name <= '9' &&
+                fstatat(dirfd(processes), entry->d_name, &st, 0) == 0 && st.st_uid == geteuid() &&
+                has_variable(atoi(entry->d_name), wanted);
     if (processes)
         closedir(processes);
-    free(line);
     return found;
 }
 

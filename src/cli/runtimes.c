@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/runtimes.h"
-
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/record.h"
 
 static const struct runtime {
     const char *name;
@@ -81,34 +81,38 @@ bool cli_runtimes_parse(const char *list, unsigned *chosen)
     }
 }
 
-/* Puts a folder in front of a list, unless it is already first. */
-static void put_in_front(const char *variable, const char *folder)
+void cli_env_join(const char *variable, const char *first, char separator, const char *second)
 {
-    const char *before = getenv(variable);
-    const size_t n = strlen(folder), size = n + (before ? strlen(before) : 0) + 2;
-    char *list = malloc(size);
-    if (!list || (before && strncmp(before, folder, n) == 0 && (!before[n] || before[n] == ':'))) {
-        free(list);
+    char *text;
+    const bool both = first && *first && second && *second;
+    if (asprintf(&text, "%s%.*s%s", first ? first : "", both, &separator, second ? second : "") < 0)
         return;
-    }
-    snprintf(list, size, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "");
-    setenv(variable, list, 1);
-    free(list);
+    setenv(variable, text, 1);
+    free(text);
+}
+
+void cli_env_number(const char *variable, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    setenv(variable, text, 1);
+}
+
+/* Puts a folder in front of a list, unless it is already first. */
+static void put_in_front(const struct runtime *r, const char *folder)
+{
+    const char *before = getenv(r->variable);
+    const size_t n = strlen(folder);
+    if (!before || strncmp(before, folder, n) != 0 || (before[n] && before[n] != ':'))
+        cli_env_join(r->variable, folder, ':', before);
 }
 
 /* Puts options in front of others, unless they are already there. */
 static void put_options(const char *variable, const char *options)
 {
     const char *before = getenv(variable);
-    const size_t size = strlen(options) + (before ? strlen(before) : 0) + 2;
-    char *list = malloc(size);
-    if (!list || (before && strstr(before, options))) {
-        free(list);
-        return;
-    }
-    snprintf(list, size, "%s%s%s", options, before && *before ? " " : "", before ? before : "");
-    setenv(variable, list, 1);
-    free(list);
+    if (!before || !strstr(before, options))
+        cli_env_join(variable, options, ' ', before);
 }
 
 /* In double quotes, because a folder's name may contain a space. */
@@ -123,14 +127,6 @@ static void put_first(const struct runtime *r, const char *folder)
     }
     sprintf(at, "/%s\"", r->begins);
     put_options(r->variable, text);
-}
-
-static void put_into(const struct runtime *r, const char *folder)
-{
-    if (r->option)
-        put_first(r, folder);
-    else
-        put_in_front(r->variable, folder);
 }
 
 void cli_runtimes_list(void)
@@ -225,7 +221,7 @@ void cli_runtimes_set(unsigned chosen, bool sampled, char **argv)
     for (unsigned i = 0; i < ADAPTERS; i++)
         if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
             !(i == NODE && is_locked_node(argv)))
-            put_into(&runtimes[i], folder);
+            (runtimes[i].option ? put_first : put_in_front)(&runtimes[i], folder);
     if (sampled && chosen & 1u << NODE)
         put_options("NODE_OPTIONS", NODE_NAMES);
     if (sampled && chosen & 1u << PYTHON)

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/child.h"
 #include "cli/common.h"
 #include "cli/sampling.h"
@@ -146,13 +146,6 @@ static void catch_signals(void)
             sigaction(list[i], &catch_kill, NULL);
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 /* ---- Running ---- */
 
 struct end {
@@ -167,7 +160,7 @@ static bool is_over(struct end *e)
     struct pollfd gone = {.fd = e->process, .events = POLLIN};
     if (e->child && cli_child_ended(false, &e->status))
         e->child_ended = true;
-    return e->child_ended || interrupted || (e->at_ns && now_ns() >= e->at_ns) ||
+    return e->child_ended || interrupted || (e->at_ns && weft_monotonic_ns() >= e->at_ns) ||
            (e->process >= 0 && poll(&gone, 1, 0) > 0);
 }
 
@@ -216,25 +209,19 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     if (o->scope == WEFT_SAMPLE_COMMAND)
         o->process = (uint32_t)pid;
     e->child = r->argv;
-    if (!cli_sampling_open(s, "sample", o) || !cli_sampling_create(s, r->output, o, r->argv)) {
-        if (r->argv)
-            cli_child_cancel();
-        return CLI_FAILED;
-    }
-    if (o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0) {
+    bool ready = cli_sampling_open(s, "sample", o) && cli_sampling_create(s, r->output, o, r->argv);
+    if (ready && o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0) {
         cli_say("sample", "out of memory");
-        if (r->argv)
-            cli_child_cancel();
+        ready = false;
+    }
+    if (!ready && r->argv)
+        cli_child_cancel();
+    if (!ready)
         return CLI_FAILED;
-    }
     error = r->argv ? cli_child_go() : 0;
-    if (error) {
-        cli_say(r->argv[0], "cannot be executed: %s", strerror(error));
-        return error == ENOENT ? 127 : 126;
-    }
-    if (cli_sampling_settle(s))
-        return CLI_DONE;
-    s->failed = true; /* the program is already running and is left alone */
+    if (error)
+        return cli_child_failed(r->argv[0], error);
+    s->failed = !cli_sampling_settle(s); /* the program is already running and is left alone */
     return CLI_DONE;
 }
 
@@ -255,7 +242,7 @@ static int run(int operands, char **operand)
     }
     if (request.sampler.scope == WEFT_SAMPLE_PROCESS)
         end.process = (int)syscall(SYS_pidfd_open, (pid_t)request.sampler.process, 0);
-    end.at_ns = request.duration_ns ? now_ns() + request.duration_ns : 0;
+    end.at_ns = request.duration_ns ? weft_monotonic_ns() + request.duration_ns : 0;
     tell_beginning(&request);
     sample_until(&sampling, &end);
     if (end.process >= 0)

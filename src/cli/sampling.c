@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/live.h"
 #include "output/output.h"
@@ -21,34 +22,7 @@
 #define STEP_MS 150 /* a ring that fills faster wakes us sooner */
 #define FLUSH_NS 500000000
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- The file's place ---- */
-
-enum stands { NOTHING, A_TRACE, LIVE, SOMETHING };
-
-static enum stands what_stands(const char *path)
-{
-    struct weft_facts_header facts;
-    struct stat st;
-    uint32_t pid;
-    if (lstat(path, &st) < 0)
-        return NOTHING;
-    int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    enum stands s = SOMETHING;
-    if (fd >= 0 && weft_output_is_recorded(fd, &pid))
-        s = LIVE;
-    else if (fd >= 0 && (st.st_size == 0 || cli_facts_read(fd, &facts)))
-        s = A_TRACE;
-    if (fd >= 0)
-        close(fd);
-    return s;
-}
 
 bool cli_sampling_check(const char *path, const char *name)
 {
@@ -66,19 +40,20 @@ bool cli_sampling_check(const char *path, const char *name)
         cli_say(name, "is a folder; give the name of a file");
         return false;
     }
-    const enum stands stands = what_stands(path);
-    if (stands == LIVE) {
+    uint32_t pid;
+    const enum cli_stands stands = cli_what_stands(path, &pid);
+    if (stands == CLI_LIVE) {
         cli_say(name, "is being recorded; give another name");
         return false;
     }
-    if (stands == SOMETHING) {
+    if (stands == CLI_SOMETHING) {
         cli_say(name, "is %s; it is left alone, give another name with -o",
                 S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
                                     : "a file that is no trace");
         return false;
     }
     snprintf(old, sizeof old, "%s.old", path);
-    if (stands == NOTHING || !st.st_size || what_stands(old) <= A_TRACE)
+    if (stands <= CLI_EMPTY || cli_what_stands(old, &pid) <= CLI_A_TRACE)
         return true;
     cli_say(name, "cannot be kept: there is another file with .old behind its name; give another "
                   "name");
@@ -149,7 +124,7 @@ bool cli_sampling_create(struct cli_sampling *s, const char *path,
     }
     flock(s->fd, LOCK_EX | LOCK_NB); /* it is being recorded */
     if (weft_samples_begin(&s->file, s->fd, &facts, &source, event, &err) == 0) {
-        s->begun_ns = s->flushed_ns = now_ns();
+        s->begun_ns = s->flushed_ns = (uint64_t)weft_monotonic_ns();
         return true;
     }
     cli_complain(path, &err);
@@ -197,7 +172,7 @@ void cli_sampling_step(struct cli_sampling *s)
         return;
     }
     read_some(s, STEP_MS);
-    const uint64_t now = now_ns();
+    const uint64_t now = (uint64_t)weft_monotonic_ns();
     if (now - s->flushed_ns >= FLUSH_NS) {
         flush(s);
         s->flushed_ns = now;
@@ -210,7 +185,7 @@ void cli_sampling_stop(struct cli_sampling *s)
         return;
     s->stopped = true;
     weft_sampler_stop(s->sampler);
-    s->ended_ns = now_ns();
+    s->ended_ns = (uint64_t)weft_monotonic_ns();
     while (!s->failed && read_some(s, 0))
         ;
     flush(s);

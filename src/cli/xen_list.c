@@ -7,10 +7,10 @@
 
 #include "cli/common.h"
 #include "cli/report.h"
-#include "cli/live.h"
 #include "cli/trace_json.h"
 #include "cli/xen.h"
 #include "format/mirage.h"
+#include "format/walk.h"
 
 /* A domain, and what can be seen of its trace without reading it. */
 struct offer {
@@ -26,7 +26,7 @@ static void recognise(struct offer *o, const unsigned char head[WEFT_XEN_PAGE])
 {
     struct weft_facts_header facts;
     memcpy(&facts, head, sizeof facts);
-    if (cli_facts_valid(&facts)) {
+    if (format_is_facts(&facts)) {
         bool dead = cli_xen_is_dead(o->domain->state);
         o->format = "weft";
         o->trace = facts.state == WEFT_TRACE_STOPPED     ? "stopped"

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/* weft record: what its files share. */
+#ifndef WEFT_CLI_RECORD_H
+#define WEFT_CLI_RECORD_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Sets a variable of the environment to both texts with the separator between them; a text may be "" or NULL. */
+void cli_env_join(const char *variable, const char *first, char separator, const char *second);
+
+/* Sets a variable of the environment to a number. */
+void cli_env_number(const char *variable, uint64_t number);
+
+/* ---- record_xen.c: the trace is not in a file but in pages of this Xen guest that the control domain may read ---- */
+
+/* The range of bytes. */
+#define CLI_XEN_MIN_BYTES (UINT64_C(72) << 10)
+#define CLI_XEN_MAX_BYTES (UINT64_C(3900) << 20)
+
+/* Runs the program with libweft-xen loaded into it. Returns weft's exit status if it cannot be executed; otherwise does
+ * not return: weft ends the way the program did. */
+int cli_record_xen(uint64_t bytes, char **argv);
+
+/* ---- program.c: examines a program's file: why it may have recorded nothing ---- */
+
+struct cli_why {
+    char text[512];
+    bool unlinked; /* it is a program without weft linked into it */
+};
+
+/* Why the program, named like this on a command line, did not even begin to record, as far as its file shows: a part of
+ * a sentence. */
+struct cli_why cli_program_why(const char *name);
+
+/* For a script, the text after "#!" in its first line. False: it is not a script. */
+bool cli_program_script(const char *name, char *line, size_t size);
+
+/* ---- runtimes.c: what is injected into programs of other runtimes (adapters/), through their environment ---- */
+
+/* Parses "python,node,ocaml" or "none" into bits. False: unknown name. */
+bool cli_runtimes_parse(const char *list, unsigned *chosen);
+
+#define CLI_RUNTIMES_ALL (~0u)
+
+/* Sets the environment that the chosen runtimes need; existing values are kept. sampled: they also have to provide the
+ * names of their functions. Call it in the child, before it becomes the program (argv). */
+void cli_runtimes_set(unsigned chosen, bool sampled, char **argv);
+
+/* Returns true if OCaml is among them. */
+bool cli_runtimes_ocaml(unsigned chosen);
+
+/* Returns true if only cli_runtimes_set, and not also the user, made them provide these names; then
+ * cli_runtimes_drop_names removes the files of names that a process has written, once they have been read. */
+bool cli_runtimes_names(unsigned chosen);
+void cli_runtimes_drop_names(pid_t pid);
+
+/* Prints what is installed, and what each can see. */
+void cli_runtimes_list(void);
+
+/* Why a program of a runtime has recorded nothing. Leaves *why unchanged if it is not such a program. */
+void cli_runtimes_why(char **argv, unsigned chosen, struct cli_why *why);
+
+/* ---- children.c: the traces of processes that a recorded program has forked; record/follow.c writes them ---- */
+
+/* The pattern of their names, with %p for the process id, for a program that records into path: either the given name
+ * contains %p, or "-%p" is inserted before its ending. False: it is too long. */
+bool cli_children_pattern(char *pattern, size_t size, const char *path, const char *given);
+
+/* Returns true if the program of this trace forked while it was recorded. */
+bool cli_children_there(const char *path);
+
+/* Lists on standard error the traces that were begun since then (CLOCK_MONOTONIC), except that of the program itself.
+ * Returns how many. */
+unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns);
+
+/* Calls the function for each of their processes. */
+void cli_children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t));
+
+/* Renames the trace of the first child that began since then to path. Returns its process; 0: there is none, or it
+ * cannot be renamed. */
+pid_t cli_children_adopt(const char *pattern, uint64_t since_ns, const char *path);
+
+/* A name as it is shown: without the folder, if that is the current directory. */
+const char *cli_children_shown(const char *path);
+
+/* ---- rings.c: unmodified OCaml 5 programs ----
+ *
+ * Their runtime is made to write its events into ring files, in a folder of weft's own, which are read while the program
+ * runs. A thread does that, so that nothing else waits for it.
+ *
+ *     cli_rings_init(&r);                 before the program is started
+ *     cli_rings_set(&r);                  in the child, which becomes the program
+ *     cli_rings_start(&r, …);             when the process id is known
+ *     cli_rings_stop(&r);                 when it has ended, or could not be started */
+
+#define CLI_RINGS_MAX 64 /* processes at the same time; others wait until one has ended */
+
+struct sample_drain;
+
+struct cli_rings_program {
+    const char *path; /* of its trace */
+    const char *
+        children; /* pattern of other processes' traces, from cli_children_pattern; "": they are not recorded */
+    char *const *argv;
+    uint64_t bytes;    /* of each trace */
+    uint64_t begun_ns; /* CLOCK_MONOTONIC: when that began */
+    pid_t pid;
+};
+
+struct cli_rings {
+    char folder[PATH_MAX]; /* "": nothing is recorded */
+    bool own;              /* the folder is ours */
+    bool preserve;         /* files stay there */
+    unsigned log2_words;   /* size of a ring; 0: the user's setting */
+    struct cli_rings_program program;
+    struct sample_drain *drain[CLI_RINGS_MAX];
+    unsigned drains;
+    pid_t *done; /* whose files stay, and have been read */
+    uint32_t dones, done_room;
+    unsigned silent;       /* traces of other processes with nothing but collections */
+    int folder_watch, end; /* inotify; an eventfd */
+    pthread_t thread;
+    bool runs;
+    int error;
+};
+
+/* Finds a place for ring files. If there is none, OCaml is not recorded. */
+void cli_rings_init(struct cli_rings *r);
+
+/* Sets the environment. */
+void cli_rings_set(const struct cli_rings *r);
+
+void cli_rings_start(struct cli_rings *r, const struct cli_rings_program *p);
+
+/* Call it when the program has ended: reads the rest and removes what is no longer needed. Prints what is wrong. */
+void cli_rings_stop(struct cli_rings *r);
+
+#endif
