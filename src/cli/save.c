@@ -13,27 +13,18 @@
 #include "cli/save.h"
 #include "cli/xen.h"
 
-struct copy {
-    struct weft_input in;
-    const char *name;
-    struct weft_snapshot *snapshot; /* NULL: `in` is not in weft's own format */
-    struct weft_input spooled;      /* the copy, if it was made elsewhere first */
-    struct weft_error err;
-};
-
 /* ---- Shared with save_xen.c ---- */
 
 /* Copies the bytes as they are: a trace without weft's packets, or a copy. */
-int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
-                   struct weft_error *err)
+static int write_bytes(struct cli_copy *c, const struct weft_input *from)
 {
     char block[65536];
-    struct cli_progress progress = cli_progress_begin(name);
+    struct cli_progress progress = cli_progress_begin(c->source);
     uint64_t done = 0;
     ptrdiff_t n;
-    while ((n = weft_input_read(from, block, sizeof block, done, err)) > 0) {
-        if (fwrite(block, 1, (size_t)n, out) != (size_t)n) {
-            n = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
+    while ((n = weft_input_read(from, block, sizeof block, done, &c->err)) > 0) {
+        if (fwrite(block, 1, (size_t)n, c->out.file) != (size_t)n) {
+            n = weft_error_set(&c->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
                                strerror(errno));
             break;
         }
@@ -44,121 +35,125 @@ int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
     return (int)n;
 }
 
-int cli_save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err)
+static int write_packets(struct cli_copy *c)
 {
-    struct cli_progress progress = cli_progress_begin(name);
-    int rc = weft_snapshot_write(s, out, cli_progress_show, &progress, err);
+    struct cli_progress progress = cli_progress_begin(c->source);
+    int rc = weft_snapshot_write(c->snapshot, c->out.file, cli_progress_show, &progress, &c->err);
     cli_progress_end(&progress);
     return rc;
 }
 
-static const char *shown_target(const char *target)
-{
-    return strcmp(target, "-") == 0 ? "standard output" : target;
-}
-
-int cli_save_end(struct weft_output *out, const char *source, const char *target, int rc,
-                 struct weft_error *err)
-{
-    if (out->file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
-        cli_output_close(out, target, false);
-        return CLI_FAILED;
-    }
-    bool kept = cli_output_close(out, target, rc == 0);
-    if (rc < 0)
-        cli_complain(err->offset == WEFT_NO_OFFSET ? shown_target(target) : source, err);
-    return rc == 0 && kept ? CLI_DONE : CLI_FAILED;
-}
-
-void cli_save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes)
-{
-    if (gone)
-        cli_say(source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
-                gone);
-    if (isatty(STDERR_FILENO))
-        cli_say(shown_target(target), "%" PRIu64 " bytes written", bytes);
-}
-
-/* ---- Files ---- */
-
-/* Returns true if it contains a trace; otherwise prints what it is. */
-static bool is_other_trace(struct copy *c, const char *source)
-{
-    struct weft_reader *reader;
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", c->in.fd);
-    if (weft_reader_open(&reader, name, &c->err) < 0) {
-        cli_complain(source, &c->err);
-        return false;
-    }
-    weft_reader_close(reader);
-    return true;
-}
-
-bool cli_save_can_seek(FILE *file)
+/* What is not known yet when the copy begins is written at the end. */
+static bool can_seek(FILE *file)
 {
     struct stat st;
     int fd = fileno(file);
     return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
 }
 
-/* A pipe or a device may be slow, and meanwhile the packets of a trace that is being recorded are overwritten. So the
- * copy is made in a file first. */
-static int write_packets(struct copy *c, FILE *out)
+bool cli_save_elsewhere(const struct cli_copy *c)
 {
-    if (!weft_snapshot_is_live(c->snapshot) || cli_save_can_seek(out))
-        return cli_save_packets(out, c->snapshot, c->name, &c->err);
-    int rc = weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err);
-    return rc < 0 ? rc : cli_save_bytes(out, &c->spooled, c->name, &c->err);
+    return weft_snapshot_is_live(c->snapshot) && !can_seek(c->out.file);
 }
 
-static int write_copy(struct copy *c, const char *source, const char *target)
+/* Releases disk space that was reserved and not needed; if that fails, the file keeps it. */
+static void give_room_back(const struct cli_copy *c)
 {
-    struct weft_output out;
-    char opened[32];
-    const char *const sources[] = {strcmp(source, "-") == 0 ? source : opened};
-    snprintf(opened, sizeof opened, "/proc/self/fd/%d", c->in.fd);
-    int rc = weft_snapshot_begin(&c->snapshot, &c->in, &c->err);
-    if (rc < 0)
-        cli_complain(source, &c->err);
-    if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) ||
-        !cli_output_open(&out, target, WEFT_OUTPUT_TRACE, sources, 1))
-        return CLI_FAILED;
-    rc = rc > 0 ? write_packets(c, out.file) : cli_save_bytes(out.file, &c->in, c->name, &c->err);
-    int status = cli_save_end(&out, source, target, rc, &c->err);
-    if (status == CLI_DONE)
-        cli_save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
-                        c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);
-    return status;
+    const int fd = fileno(c->out.file);
+    struct stat st;
+    if (c->out.temporary && fflush(c->out.file) == 0 && fstat(fd, &st) == 0)
+        (void)!ftruncate(fd, st.st_size);
 }
+
+int cli_save_write(struct cli_copy *c, const struct weft_input *in)
+{
+    const char *target = c->request->target;
+    const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
+    int rc = c->spooled.fd >= 0 ? write_bytes(c, &c->spooled)
+             : c->snapshot      ? write_packets(c)
+                                : write_bytes(c, in);
+    if (c->request->follow)
+        give_room_back(c);
+    if (c->out.file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
+        cli_output_close(&c->out, target, false);
+        return CLI_FAILED;
+    }
+    bool kept = cli_output_close(&c->out, target, rc == 0);
+    if (rc < 0)
+        cli_complain(c->err.offset == WEFT_NO_OFFSET ? shown : c->source, &c->err);
+    if (rc < 0 || !kept)
+        return CLI_FAILED;
+    uint64_t gone = c->snapshot ? weft_snapshot_gone(c->snapshot) : 0;
+    if (gone)
+        cli_say(c->source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
+                gone);
+    if (isatty(STDERR_FILENO))
+        cli_say(shown, "%" PRIu64 " bytes written",
+                c->snapshot ? weft_snapshot_bytes(c->snapshot) : in->size);
+    return CLI_DONE;
+}
+
+int cli_save_give_up(struct cli_copy *c)
+{
+    cli_complain(c->source, &c->err);
+    cli_output_close(&c->out, c->request->target, false);
+    return CLI_FAILED;
+}
+
+void cli_save_fini(struct cli_copy *c)
+{
+    weft_input_close(&c->spooled);
+    weft_snapshot_free(c->snapshot);
+}
+
+/* ---- Files ---- */
 
 /* A process id, or the name of a file. */
-static bool open_source(struct copy *c, const struct cli_save_request *r, char *path,
-                        size_t path_size)
+static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, size_t path_size)
 {
+    const struct cli_save_request *r = c->request;
     pid_t pid;
     snprintf(path, path_size, "%s", r->source);
-    int rc = cli_live_process(r->source, &pid)
-                 ? cli_live_open(&c->in, pid, path, path_size, &c->err)
-                 : weft_input_open(&c->in, r->source, &c->err);
+    int rc = cli_live_process(r->source, &pid) ? cli_live_open(in, pid, path, path_size, &c->err)
+                                               : weft_input_open(in, r->source, &c->err);
     if (rc == 0)
-        rc = cli_live_check_size(&c->in, r->limit_bytes, &c->err);
+        rc = cli_live_check_size(in, r->limit_bytes, &c->err);
     if (rc < 0)
         cli_complain(r->source, &c->err);
     return rc == 0;
 }
 
+static int copy(struct cli_copy *c, const struct weft_input *in)
+{
+    char opened[32];
+    const char *const sources[] = {strcmp(c->source, "-") == 0 ? c->source : opened};
+    struct weft_reader *reader = NULL;
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", in->fd);
+    int rc = weft_snapshot_begin(&c->snapshot, in, &c->err);
+    if (rc == 0) { /* of another format, or no trace at all */
+        rc = weft_reader_open(&reader, opened, &c->err);
+        if (rc == 0)
+            weft_reader_close(reader);
+    }
+    if (rc < 0)
+        cli_complain(c->source, &c->err);
+    if (rc < 0 || !cli_output_open(&c->out, c->request->target, WEFT_OUTPUT_TRACE, sources, 1))
+        return CLI_FAILED;
+    if (c->snapshot && cli_save_elsewhere(c) &&
+        weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err) < 0)
+        return cli_save_give_up(c);
+    return cli_save_write(c, in);
+}
+
 static int save_file(const struct cli_save_request *r)
 {
     char path[PATH_MAX];
-    struct copy copy = {
-        .in = {.fd = -1}, .name = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
-    int status = CLI_FAILED;
-    if (open_source(&copy, r, path, sizeof path))
-        status = write_copy(&copy, path, r->target);
-    weft_input_close(&copy.in);
-    weft_input_close(&copy.spooled);
-    weft_snapshot_free(copy.snapshot);
+    struct weft_input in = {.fd = -1};
+    struct cli_copy c = {
+        .request = r, .source = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
+    int status = open_source(&c, &in, path, sizeof path) ? copy(&c, &in) : CLI_FAILED;
+    weft_input_close(&in);
+    cli_save_fini(&c);
     return status;
 }
 

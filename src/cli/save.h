@@ -12,22 +12,28 @@ struct cli_save_request {
     bool follow;          /* follow a domain until it ends */
 };
 
-/* Copies the bytes of from to out. Returns 0 or a negative WEFT_E code. */
-int cli_save_bytes(FILE *out, const struct weft_input *from, const char *name,
-                   struct weft_error *err);
+/* A copy that is made. */
+struct cli_copy {
+    const struct cli_save_request *request;
+    const char *source; /* its name, to be shown */
+    struct weft_output out;
+    struct weft_snapshot *snapshot; /* NULL: the source is not in weft's own format */
+    struct weft_input spooled;      /* the copy, if it was made elsewhere first */
+    struct weft_error err;
+};
 
-/* Copies the packets. Returns the same codes. */
-int cli_save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err);
+/* Returns true if the copy should be made elsewhere first: a pipe or a device may be slow, and meanwhile the packets of
+ * a trace that is being recorded are overwritten. */
+bool cli_save_elsewhere(const struct cli_copy *c);
 
-/* Prepares for writing, at the end, what is not known yet when the copy begins. */
-bool cli_save_can_seek(FILE *file);
+/* Writes the copy, or the bytes of `in` if there is no snapshot, ends the output, and prints what is worth knowing.
+ * Returns the exit status. */
+int cli_save_write(struct cli_copy *c, const struct weft_input *in);
 
-/* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
-int cli_save_end(struct weft_output *out, const char *source, const char *target, int rc,
-                 struct weft_error *err);
+/* Complains about the source, and discards the output. Returns CLI_FAILED. */
+int cli_save_give_up(struct cli_copy *c);
 
-/* Prints what is worth knowing about a finished copy. */
-void cli_save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);
+void cli_save_fini(struct cli_copy *c);
 
 /* Saves the trace of a Xen domain. Returns the exit status. */
 int cli_save_guest(const struct cli_save_request *r);

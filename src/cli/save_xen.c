@@ -17,29 +17,25 @@
 #include "read/wall.h"
 
 struct job {
-    const struct cli_save_request *request;
+    struct cli_copy copy;
     struct weft_xen xen;
     struct cli_guest guest;
-    struct weft_output out;
-    struct weft_snapshot *snapshot;
-    struct weft_input spooled; /* the copy, if it was made elsewhere first */
-    bool replaced;             /* the domain offers another trace now */
-    struct weft_error err;
+    bool replaced; /* the domain offers another trace now */
 };
 
 static int open_guest(struct job *j)
 {
-    const struct cli_save_request *r = j->request;
+    const struct cli_save_request *r = j->copy.request;
     const uint64_t limit = r->limit_bytes ? r->limit_bytes : CLI_LIMIT_BYTES;
-    int rc = cli_guest_open(&j->guest, &j->xen, r->source, limit, &j->err);
+    int rc = cli_guest_open(&j->guest, &j->xen, r->source, limit, &j->copy.err);
     if (rc == WEFT_E_LIMIT)
-        cli_advise(&j->err, "--limit SIZE allows more");
+        cli_advise(&j->copy.err, "--limit SIZE allows more");
     return rc;
 }
 
 static void say_state(const struct job *j, const char *more)
 {
-    cli_say(j->request->source, "%s %s%s", cli_guest_name(&j->guest.domain).text,
+    cli_say(j->copy.source, "%s %s%s", cli_guest_name(&j->guest.domain).text,
             j->replaced          ? "offers another trace now"
             : j->guest.withdrawn ? "has withdrawn its trace"
                                  : cli_xen_has(j->guest.domain.state),
@@ -52,22 +48,14 @@ static void say_state(const struct job *j, const char *more)
 static int take_room(struct job *j)
 {
     const off_t most = (off_t)j->guest.in.size + WEFT_SIGHT_TEXT;
-    if (!j->out.temporary || fallocate(fileno(j->out.file), FALLOC_FL_KEEP_SIZE, 0, most) == 0)
+    if (!j->copy.out.temporary ||
+        fallocate(fileno(j->copy.out.file), FALLOC_FL_KEEP_SIZE, 0, most) == 0)
         return 0;
     if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
         return 0;
-    return weft_error_set(&j->err, WEFT_E_IO, WEFT_NO_OFFSET,
+    return weft_error_set(&j->copy.err, WEFT_E_IO, WEFT_NO_OFFSET,
                           "its %" PRIu64 " bytes have no room in %s: %s", j->guest.in.size,
-                          j->request->target, strerror(errno));
-}
-
-/* Releases the space that the copy did not need; if that fails, the file keeps it. */
-static void give_room_back(struct job *j)
-{
-    const int fd = fileno(j->out.file);
-    struct stat st;
-    if (j->out.temporary && fflush(j->out.file) == 0 && fstat(fd, &st) == 0)
-        (void)!ftruncate(fd, st.st_size);
+                          j->copy.request->target, strerror(errno));
 }
 
 /* ---- Waiting ---- */
@@ -103,7 +91,7 @@ static void release_signals(const struct sigaction before[SIGNALS])
 /* Nobody is left to write for. */
 static bool nobody_reads(const struct job *j)
 {
-    return j->out.file == stdout && cli_stdout_left();
+    return j->copy.out.file == stdout && cli_stdout_left();
 }
 
 static bool stopped(const struct job *j)
@@ -118,22 +106,22 @@ static int await_trace(struct job *j)
     int rc;
     bool said = false;
     for (unsigned failed = 0; !stopped(j);) {
-        j->err = (struct weft_error){.offset = WEFT_NO_OFFSET};
+        j->copy.err = (struct weft_error){.offset = WEFT_NO_OFFSET};
         rc = open_guest(j);
         bool nothing = rc == WEFT_E_INVALID;
         failed = nothing ? 0 : failed + 1;
         if (rc == 0 || rc == WEFT_E_NOMEM || rc == WEFT_E_LIMIT || failed == TRIES)
             return rc;
         if (nothing && !said)
-            cli_say(j->request->source, "%.*s; waiting", (int)strcspn(j->err.text, ";"),
-                    j->err.text);
+            cli_say(j->copy.source, "%.*s; waiting", (int)strcspn(j->copy.err.text, ";"),
+                    j->copy.err.text);
         said |= nothing;
         if (!nothing || j->guest.domain.id == CLI_NO_DOMAIN)
             poll(NULL, 0, LOOK_EVERY_MS);
         else if (j->xen.wait(j->xen.context, j->guest.domain.id, LOOK_EVERY_MS) < 0)
             poll(NULL, 0, LOOK_EVERY_MS);
     }
-    return weft_error_set(&j->err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
+    return weft_error_set(&j->copy.err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
                           "stopped before there was a trace");
 }
 
@@ -153,20 +141,20 @@ static int await_end(struct job *j)
     struct cli_guest *g = &j->guest;
     int rc = 0;
     if (isatty(STDERR_FILENO) && !cli_xen_is_dead(g->domain.state))
-        cli_say(j->request->source, "following %s; Ctrl-C copies what is there",
+        cli_say(j->copy.source, "following %s; Ctrl-C copies what is there",
                 cli_guest_name(&g->domain).text);
     while (rc == 0 && !stopped(j) && !cli_xen_is_dead(g->domain.state)) {
         cli_guest_watch(g);
-        rc = weft_xen_ring_wait(g->ring, LOOK_EVERY_MS, &g->domain.state, &j->err);
+        rc = weft_xen_ring_wait(g->ring, LOOK_EVERY_MS, &g->domain.state, &j->copy.err);
     }
     if (rc < 0) /* the pages are still there */
-        cli_complain(j->request->source, &j->err);
+        cli_complain(j->copy.source, &j->copy.err);
     bool over = rc > 0 && !cli_xen_is_dead(g->domain.state);
     j->replaced = over && offers_another(j);
     g->withdrawn = over && !j->replaced;
     cli_guest_look(g, &j->xen);
     if (nobody_reads(j))
-        return weft_error_set(&j->err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
+        return weft_error_set(&j->copy.err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
                               "stopped: nobody reads standard output any more");
     say_state(j, rc == 0 && signaled ? "; copied now, since a signal came"
                  : rc < 0            ? "; copied now, since nothing more can be known of it"
@@ -192,43 +180,21 @@ static int follow(struct job *j)
 /* Sets the time of the copy; makes it in another file first if that is better. */
 static int begin_copy(struct job *j)
 {
+    struct cli_copy *c = &j->copy;
     uint64_t size = j->guest.in.size;
     cli_memory_confine(2 * size + CLI_MEMORY_SLACK);
-    int rc = weft_snapshot_begin(&j->snapshot, &j->guest.in, &j->err);
+    int rc = weft_snapshot_begin(&c->snapshot, &j->guest.in, &c->err);
     if (rc == 0)
-        return cli_guest_no_trace(&j->guest, &j->err);
-    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || cli_save_can_seek(j->out.file))
+        return cli_guest_no_trace(&j->guest, &c->err);
+    if (rc < 0 || !cli_save_elsewhere(c))
         return rc;
     if (size <= cli_memory_available() / 2)
-        return weft_snapshot_to_room(j->snapshot, &j->spooled, &j->err);
-    cli_say(j->request->source,
+        return weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err);
+    cli_say(c->source,
             "is too large to be copied elsewhere first: what the guest overwrites while %s is "
             "written is lost; a file would be better",
-            strcmp(j->request->target, "-") == 0 ? "standard output" : "the target");
+            strcmp(c->request->target, "-") == 0 ? "standard output" : "the target");
     return rc;
-}
-
-static int write_copy(struct job *j)
-{
-    const char *source = j->request->source;
-    FILE *out = j->out.file;
-    int rc = begin_copy(j);
-    if (rc < 0) {
-        cli_complain(source, &j->err);
-        cli_output_close(&j->out, j->request->target, false);
-        return CLI_FAILED;
-    }
-    if (j->spooled.fd >= 0)
-        rc = cli_save_bytes(out, &j->spooled, source, &j->err);
-    else
-        rc = cli_save_packets(out, j->snapshot, source, &j->err);
-    if (j->request->follow)
-        give_room_back(j);
-    int status = cli_save_end(&j->out, source, j->request->target, rc, &j->err);
-    if (status == CLI_DONE)
-        cli_save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
-                        weft_snapshot_bytes(j->snapshot));
-    return status;
 }
 
 /* Notices if the domain has ended just now. */
@@ -243,21 +209,19 @@ static void look_again(struct job *j)
 
 static int save(struct job *j)
 {
-    const struct cli_save_request *r = j->request;
-    int rc = r->follow ? 0 : open_guest(j);
+    struct cli_copy *c = &j->copy;
+    const bool following = c->request->follow;
+    int rc = following ? 0 : open_guest(j);
     if (rc < 0)
-        cli_complain(r->source, &j->err);
-    if (rc < 0 || !cli_output_open(&j->out, r->target, WEFT_OUTPUT_TRACE, &r->source, 1))
+        cli_complain(c->source, &c->err);
+    if (rc < 0 || !cli_output_open(&c->out, c->request->target, WEFT_OUTPUT_TRACE, &c->source, 1))
         return CLI_FAILED;
-    rc = r->follow ? follow(j) : 0;
-    if (rc < 0) {
-        cli_complain(r->source, &j->err);
-        cli_output_close(&j->out, j->request->target, false);
-        return CLI_FAILED;
-    }
-    if (!r->follow && cli_xen_is_dead(j->guest.domain.state))
+    rc = following ? follow(j) : 0;
+    if (rc == 0 && !following && cli_xen_is_dead(j->guest.domain.state))
         say_state(j, "");
-    int status = write_copy(j);
+    if (rc < 0 || begin_copy(j) < 0)
+        return cli_save_give_up(c);
+    int status = cli_save_write(c, NULL);
     if (status == CLI_DONE)
         look_again(j);
     return status;
@@ -265,14 +229,16 @@ static int save(struct job *j)
 
 int cli_save_guest(const struct cli_save_request *r)
 {
-    struct job j = {.request = r, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
-    if (cli_xen_connect(&j.xen, &j.err) < 0) {
-        cli_complain(r->source, &j.err);
+    struct job j = {.copy = {.request = r,
+                             .source = r->source,
+                             .spooled = {.fd = -1},
+                             .err = {.offset = WEFT_NO_OFFSET}}};
+    if (cli_xen_connect(&j.xen, &j.copy.err) < 0) {
+        cli_complain(r->source, &j.copy.err);
         return CLI_FAILED;
     }
     int status = save(&j);
-    weft_snapshot_free(j.snapshot);
-    weft_input_close(&j.spooled);
+    cli_save_fini(&j.copy);
     cli_guest_close(&j.guest);
     cli_xen_disconnect(&j.xen);
     return status;

@@ -48,8 +48,7 @@ static struct offer look_at(const struct weft_xen *xen, const struct weft_xen_do
     return o;
 }
 
-/* ---- For people ---- */
-
+/* Why it is not open, or what it is. */
 static const char *words(const struct offer *o, char *text, size_t room)
 {
     if (!o->open)
@@ -59,7 +58,28 @@ static const char *words(const struct offer *o, char *text, size_t room)
     return text;
 }
 
-static bool print(const struct offer *offer, uint32_t count)
+static void put_row(struct cli_table *t, const struct offer *o)
+{
+    char text[64];
+    cli_cell(t, "", "%u", o->domain->id);
+    cli_cell(t, "", "%s", cli_shown(o->domain->name).text);
+    cli_cell(t, "", "%s", weft_xen_state_name(o->domain->state));
+    cli_cell(t, "", "%s", o->open ? weft_size(o->bytes).text : "-");
+    cli_cell(t, "", "%s", cli_shown(words(o, text, sizeof text)).text);
+}
+
+static json_t *as_json(const struct offer *o)
+{
+    char text[64];
+    return CLI_OBJECT("id", o->domain->id, "name", o->domain->name, "state",
+                      weft_xen_state_name(o->domain->state), "bytes",
+                      o->open ? json_integer((json_int_t)o->bytes) : json_null(), "format",
+                      o->format, "trace", o->trace, "error",
+                      o->open ? NULL : words(o, text, sizeof text));
+}
+
+static void list_all(const struct weft_xen *xen, const struct weft_xen_domain *domain,
+                     uint32_t count, bool json)
 {
     static const struct cli_column columns[] = {
         {.head = "ID", .least = 5},
@@ -68,59 +88,25 @@ static bool print(const struct offer *offer, uint32_t count)
         {.head = "SIZE", .gap = 2, .least = 10},
         {.head = "TRACE", .gap = 2, .left = true}};
     struct cli_table t = CLI_TABLE(columns);
-    cli_narrow_output();
+    json_t *list = json ? json_array() : NULL;
     for (uint32_t i = 0; i < count; i++) {
-        const struct offer *o = &offer[i];
-        char text[64];
-        cli_cell(&t, "", "%u", o->domain->id);
-        cli_cell(&t, "", "%s", cli_shown(o->domain->name).text);
-        cli_cell(&t, "", "%s", weft_xen_state_name(o->domain->state));
-        cli_cell(&t, "", "%s", o->open ? weft_size(o->bytes).text : "-");
-        cli_cell(&t, "", "%s", cli_shown(words(o, text, sizeof text)).text);
+        if (!domain[i].lists && !domain[i].indexes)
+            continue;
+        const struct offer o = look_at(xen, &domain[i]);
+        if (json)
+            cli_json_append(list, as_json(&o));
+        else
+            put_row(&t, &o);
     }
-    return cli_table_print(&t);
-}
-
-/* ---- For programs ---- */
-
-static void print_json(const struct offer *offer, uint32_t count)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < count; i++) {
-        const struct offer *o = &offer[i];
-        char text[64];
-        cli_json_append(list, CLI_OBJECT("id", o->domain->id, "name", o->domain->name, "state",
-                                         weft_xen_state_name(o->domain->state), "bytes",
-                                         o->open ? json_integer((json_int_t)o->bytes) : json_null(),
-                                         "format", o->format, "trace", o->trace, "error",
-                                         o->open ? NULL : words(o, text, sizeof text)));
-    }
-    cli_json_print(list);
-}
-
-/* ---- ---- */
-
-static int list_all(const struct weft_xen *xen, struct weft_xen_domain *domain, uint32_t count,
-                    bool json)
-{
-    uint32_t offers = 0;
-    struct offer *offer = calloc(count + 1, sizeof *offer);
-    if (!offer) {
-        cli_say("xen", "out of memory");
-        return CLI_FAILED;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        if (domain[i].lists || domain[i].indexes)
-            offer[offers++] = look_at(xen, &domain[i]);
-    if (json)
-        print_json(offer, offers);
-    else if (offers)
-        print(offer, offers);
-    else
+    if (json) {
+        cli_json_print(list);
+    } else if (t.cells) {
+        cli_narrow_output();
+        cli_table_print(&t);
+    } else {
         cli_say("xen", "no domain offers a trace; a guest does by weft record --xen -- PROGRAM, "
                        "or by itself with libweft-xen");
-    free(offer);
-    return CLI_DONE;
+    }
 }
 
 int cli_xen_list(const struct weft_xen *xen, bool json)
@@ -132,9 +118,9 @@ int cli_xen_list(const struct weft_xen *xen, bool json)
         cli_complain("xen", &err);
         return CLI_FAILED;
     }
-    int status = list_all(xen, domain, count, json);
+    list_all(xen, domain, count, json);
     free(domain);
-    return status;
+    return CLI_DONE;
 }
 
 void cli_xen_names(void (*put)(const char *name))
