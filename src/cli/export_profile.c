@@ -15,11 +15,6 @@ struct loaded {
     unsigned count;
 };
 
-static const char *shown_path(const char *path)
-{
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 /* ---- What users of the result should know ---- */
 
 static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
@@ -27,21 +22,22 @@ static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
 {
     if (e->legacy || e->profiles.no_symbols)
         return;
-    if (s->missing)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
-                "names; --sysroot DIR says where the system is that ran it",
-                s->missing, weft_plural(s->missing), s->missing == 1 ? "is" : "are");
-    if (s->other_build)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
-                "it have no names",
-                s->other_build, weft_plural(s->other_build), s->other_build == 1 ? "has" : "have");
-    if (s->damaged)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
-                "addresses in it have no names",
-                s->damaged, weft_plural(s->damaged));
+    const struct {
+        uint64_t files;
+        const char *one, *many, *so;
+    } list[] = {
+        {s->missing, "is not there", "are not there",
+         "so addresses in it have no names; --sysroot DIR says where the system is that ran it"},
+        {s->other_build, "has been replaced since", "have been replaced since",
+         "so addresses in it have no names"},
+        {s->damaged, "cannot be read to the end", "cannot be read to the end",
+         "so some addresses in it have no names"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].files)
+            cli_say(path, "warning: %" PRIu64 " file%s with code %s, %s", list[i].files,
+                    weft_plural(list[i].files), list[i].files == 1 ? list[i].one : list[i].many,
+                    list[i].so);
 }
 
 /* The kernel's names are only looked up if they belong to the kernel that was running. */
@@ -103,13 +99,13 @@ static bool load(struct loaded *l, const struct cli_export_profile *e, const cha
     if (e->pprof.async != WEFT_ASYNC_NONE && p->profile->model) {
         part->family = cli_profile_families(p->profile);
         if (!part->family)
-            return cli_say(shown_path(path), "%s", weft_error_name(WEFT_E_NOMEM)), false;
+            return cli_say(path, "%s", weft_error_name(WEFT_E_NOMEM)), false;
     }
     if (f->real_ns)
         part->real_ns = (int64_t)((uint64_t)f->real_ns + p->profile->first_ns - f->clock_ns);
-    warn_symbols(shown_path(path), &p->symbols, e);
-    warn_kernel(shown_path(path), p, e);
-    warn_missing(shown_path(path), p, e);
+    warn_symbols(path, &p->symbols, e);
+    warn_kernel(path, p, e);
+    warn_missing(path, p, e);
     return true;
 }
 
@@ -132,17 +128,9 @@ static bool load_all(struct loaded *l, const struct cli_export_profile *e, const
         found |= has_process(l->part[l->count - 1].profile, e->pprof.process);
     }
     if (!found)
-        cli_say(shown_path(path[0]), "there are no samples of process %" PRIu32 "%s",
-                e->pprof.process, paths > 1 ? " in any of these files" : " in it");
+        cli_say(path[0], "there are no samples of process %" PRIu32 "%s", e->pprof.process,
+                paths > 1 ? " in any of these files" : " in it");
     return found;
-}
-
-static uint64_t samples_in(const struct loaded *l)
-{
-    uint64_t samples = 0;
-    for (unsigned i = 0; i < l->count; i++)
-        samples += l->part[i].profile->samples;
-    return samples;
 }
 
 static int write_profile(const struct loaded *l, const struct cli_export_profile *e,
@@ -168,7 +156,9 @@ static int write_profile(const struct loaded *l, const struct cli_export_profile
                 "warning: the stacks of %" PRIu64 " sample%s are too deep to be written whole; "
                 "of each there are the innermost addresses, at most %d",
                 cut, weft_plural(cut), WEFT_FRAMES_MAX);
-    uint64_t samples = samples_in(l);
+    uint64_t samples = 0;
+    for (unsigned i = 0; i < l->count; i++)
+        samples += l->part[i].profile->samples;
     if (isatty(STDERR_FILENO))
         cli_say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them", samples,
                 weft_plural(samples), cli_shown(shown).text);

@@ -100,8 +100,9 @@ struct cli_profile_blanks {
 
 /* Of the requested part. */
 bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v);
-const char *cli_profile_nameless_name(enum profile_nameless why);   /* "stripped" */
-const char *cli_profile_nameless_advice(enum profile_nameless why); /* advice */
+extern const struct cli_profile_reason {
+    const char *name, *advice;
+} cli_profile_nameless[];
 
 /* ---- The reports. False: no memory, or not possible, which is printed. ---- */
 
@@ -150,6 +151,9 @@ bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
 /* Explains what # stands for, if it is used. */
 void cli_profile_put_folded(const struct cli_profile_view *v);
 
+/* Prints that there is nothing in what was asked for. */
+void cli_profile_say_nothing(const struct cli_profile_view *v);
+
 /* How many rows of a list are shown: at most limit, and only those with at least the given percentage of the total. */
 uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least);
 
@@ -166,15 +170,6 @@ struct cli_profile_waits {
 };
 int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v);
 void cli_profile_waits_fini(struct cli_profile_waits *w);
-
-/* profile_lines.c: lines of source files, read once and bounded. */
-struct profile_sources;
-struct profile_sources *cli_profile_sources_new(
-    const struct cli_profile_view *v); /* NULL: no memory */
-/* The text of a line without leading and trailing space, or NULL. *changed: the file was changed after the recording. */
-const char *cli_profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
-                                    bool *changed);
-void cli_profile_sources_free(struct profile_sources *s);
 
 /* profile_diff.c */
 struct cli_profile_changes {

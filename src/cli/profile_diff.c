@@ -6,7 +6,6 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
 
 int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
                              const struct cli_profile_view *after)

@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/profile.h"
 #include "base/array.h"
+#include "base/order.h"
 #include "profile/gather.h"
 
 /* ---- How often ---- */
@@ -41,12 +42,6 @@ static double rate_by_absences(const struct cli_profile_facts *f, const struct s
     return running_ns ? (double)f->samples * 1e9 / (double)running_ns : 0;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Else from the usual distance between two samples of a thread. */
 static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_profile *p,
                              uint32_t source)
@@ -65,7 +60,7 @@ static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_prof
     }
     bool ok = gap && last;
     if (ok && n) {
-        qsort(gap, (size_t)n, sizeof *gap, by_size);
+        qsort(gap, (size_t)n, sizeof *gap, weft_order_u64);
         f->rate = 1e9 / (double)gap[n / 2];
     }
     free(gap);
@@ -90,18 +85,15 @@ static void count_absences(struct cli_profile_facts *f, const struct weft_profil
 
 static uint32_t processes(const struct weft_profile *p, const struct seen *seen)
 {
-    uint32_t count = 0, last = UINT32_MAX;
-    uint64_t *number = weft_resize(NULL, (size_t)p->threads + 1, sizeof *number), n = 0;
+    uint32_t count = 0, n = 0;
+    uint32_t *number = weft_resize(NULL, (size_t)p->threads + 1, sizeof *number);
     for (uint32_t t = 0; number && t < p->threads; t++)
         if (seen[t].any)
             number[n++] = p->thread[t].process;
     if (number)
-        qsort(number, (size_t)n, sizeof *number, by_size);
-    for (uint64_t i = 0; i < n; i++)
-        if (i == 0 || number[i] != last) {
-            last = (uint32_t)number[i];
-            count += last != UINT32_MAX;
-        }
+        qsort(number, n, sizeof *number, weft_order_u32);
+    for (uint32_t i = 0; i < n; i++)
+        count += number[i] != UINT32_MAX && (i == 0 || number[i] != number[i - 1]);
     free(number);
     return count;
 }
@@ -165,35 +157,23 @@ uint32_t *cli_profile_objects(const struct weft_profile *p)
 
 /* ---- What has no name ---- */
 
-const char *cli_profile_nameless_name(enum profile_nameless why)
-{
-    static const char *const names[] = {
-        [PROFILE_NO_MAPPING] = "unknown",  [PROFILE_GENERATED] = "generated",
-        [PROFILE_GONE] = "missing",        [PROFILE_REPLACED] = "replaced",
-        [PROFILE_STRIPPED] = "stripped",   [PROFILE_KERNEL] = "kernel",
-        [PROFILE_NOT_ASKED] = "not_asked",
-    };
-    return names[why];
-}
-
-const char *cli_profile_nameless_advice(enum profile_nameless why)
-{
-    static const char *const advice[] = {
-        [PROFILE_NO_MAPPING] = "it is not known what was mapped there",
-        [PROFILE_GENERATED] = "code that the program generated: let it write /tmp/perf-PID.map",
-        [PROFILE_GONE] = "the file is not there; --sysroot DIR, if it stands below DIR",
-        [PROFILE_REPLACED] =
-            "the file is another one by now (its build id differs); --sysroot DIR, "
-            "if the old one stands below DIR",
-        [PROFILE_STRIPPED] = "no symbols for it: the file is stripped; install its debug symbols, "
-                             "or build it with -g",
-        [PROFILE_KERNEL] = "the kernel's names: --kallsyms FILE has them; this machine's are asked "
-                           "only for what was recorded on it since it was booted, and only root "
-                           "may read them, unless sysctl kernel.kptr_restrict is 0",
-        [PROFILE_NOT_ASKED] = "--no-symbols was given",
-    };
-    return advice[why];
-}
+const struct cli_profile_reason cli_profile_nameless[] = {
+    [PROFILE_NO_MAPPING] = {"unknown", "it is not known what was mapped there"},
+    [PROFILE_GENERATED] = {"generated",
+                           "code that the program generated: let it write /tmp/perf-PID.map"},
+    [PROFILE_GONE] = {"missing", "the file is not there; --sysroot DIR, if it stands below DIR"},
+    [PROFILE_REPLACED] = {"replaced",
+                          "the file is another one by now (its build id differs); --sysroot DIR, "
+                          "if the old one stands below DIR"},
+    [PROFILE_STRIPPED] = {"stripped",
+                          "no symbols for it: the file is stripped; install its debug symbols, "
+                          "or build it with -g"},
+    [PROFILE_KERNEL] = {"kernel",
+                        "the kernel's names: --kallsyms FILE has them; this machine's are asked "
+                        "only for what was recorded on it since it was booted, and only root "
+                        "may read them, unless sysctl kernel.kptr_restrict is 0"},
+    [PROFILE_NOT_ASKED] = {"not_asked", "--no-symbols was given"},
+};
 
 /* Determined when it is needed, from the file that is at its path now. */
 static enum profile_nameless judge(const struct cli_profile_view *v, uint32_t mapping)
@@ -222,15 +202,15 @@ static enum profile_nameless judge(const struct cli_profile_view *v, uint32_t ma
 static int by_path(const void *a, const void *b)
 {
     const struct cli_profile_blank *x = a, *y = b;
-    if (x->path != y->path)
-        return x->path < y->path ? -1 : 1;
-    return x->why < y->why ? -1 : x->why > y->why;
+    WEFT_ORDER(x->path, y->path);
+    return weft_order(x->why, y->why);
 }
 
 static int by_value(const void *a, const void *b)
 {
     const struct cli_profile_blank *x = a, *y = b;
-    return x->value != y->value ? (x->value > y->value ? -1 : 1) : by_path(a, b);
+    WEFT_ORDER(y->value, x->value);
+    return by_path(a, b);
 }
 
 /* Sorted by mapping first; then the mappings of one file are combined, because a file has several. */

@@ -8,8 +8,6 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/stats.h"
 
 struct line {
     char text[1024];
@@ -297,7 +295,7 @@ bool cli_profile_print_blanks(const struct cli_profile_view *v)
             const char *path = weft_profile_text(v->p, blank->path);
             struct line l = {.used = 0};
             put(&l, "%s%s%s", cli_shown(path).text, *path ? ": " : "",
-                cli_profile_nameless_advice(blank->why));
+                cli_profile_nameless[blank->why].advice);
             char first[64];
             snprintf(first, sizeof first, "  %8s  ", cli_profile_share(blank->value, total).text);
             cli_wrap(first, "            ", l.text);

@@ -197,7 +197,7 @@ static bool print_blanks(const struct cli_profile_view *v)
     for (uint32_t i = 0; ok && i < b.blanks; i++) {
         const struct cli_profile_blank *blank = &b.blank[i];
         ok = cli_json_dump(CLI_OBJECT("object", profile_text(v->p, blank->path), "why",
-                                      cli_profile_nameless_name(blank->why), "samples",
+                                      cli_profile_nameless[blank->why].name, "samples",
                                       blank->samples, "total", blank->value),
                            i ? ",\n  " : "\n  ");
     }

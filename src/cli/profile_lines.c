@@ -8,10 +8,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/stats.h"
 #include "symbols/regular.h"
 
 enum { FILES = 64, FILE_BYTES = 4 << 20, LINE_BYTES = 240 };
@@ -23,35 +22,14 @@ struct source {
     bool changed;
 };
 
-struct profile_sources {
+/* Lines of source files, read once and bounded. */
+struct sources {
     const struct cli_profile_view *v;
     time_t recorded; /* when the recording ended; 0: not known */
     struct source file[FILES];
     unsigned files;
     char line[LINE_BYTES];
 };
-
-struct profile_sources *cli_profile_sources_new(const struct cli_profile_view *v)
-{
-    struct profile_sources *s = calloc(1, sizeof *s);
-    struct timespec now, clock;
-    if (!s)
-        return NULL;
-    s->v = v;
-    if (v->files->this_boot && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
-        clock_gettime(CLOCK_MONOTONIC, &clock) == 0)
-        s->recorded = now.tv_sec - (clock.tv_sec - (time_t)(v->p->last_ns / 1000000000));
-    return s;
-}
-
-void cli_profile_sources_free(struct profile_sources *s)
-{
-    for (unsigned i = 0; s && i < s->files; i++) {
-        free(s->file[i].path);
-        free(s->file[i].text);
-    }
-    free(s);
-}
 
 static bool looks_like_source(const char *path)
 {
@@ -83,7 +61,7 @@ static char *read_all(int fd, size_t size)
     return text;
 }
 
-static void load(struct profile_sources *s, struct source *f, const char *path)
+static void load(struct sources *s, struct source *f, const char *path)
 {
     char full[4096];
     struct stat named, st;
@@ -106,7 +84,7 @@ static void load(struct profile_sources *s, struct source *f, const char *path)
     close(fd);
 }
 
-static struct source *find(struct profile_sources *s, const char *path)
+static struct source *find(struct sources *s, const char *path)
 {
     for (unsigned i = 0; i < s->files; i++)
         if (strcmp(s->file[i].path, path) == 0)
@@ -122,8 +100,8 @@ static struct source *find(struct profile_sources *s, const char *path)
     return f;
 }
 
-const char *cli_profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
-                                    bool *changed)
+/* The text of a line without leading and trailing space, or NULL. *changed: the file was changed after the recording. */
+static const char *line_of(struct sources *s, const char *path, uint32_t line, bool *changed)
 {
     const struct source *f = line ? find(s, path) : NULL;
     if (!f || !f->text)
@@ -153,8 +131,7 @@ const char *cli_profile_source_line(struct profile_sources *s, const char *path,
 struct table {
     const struct cli_profile_view *v;
     const struct weft_profile_list *l;
-    struct profile_sources *sources;
-    uint32_t shown;
+    struct sources sources;
     bool changed;
 };
 
@@ -195,9 +172,8 @@ static void put_row(struct table *t, struct cli_table *out, const struct weft_pr
     cli_cell(out, "", "%s", where_of(t->v, &r->frame).text);
     cli_cell(out, "", "%s", function_of(p, &r->frame).text);
     if (r->frame.function != WEFT_NONE)
-        line = cli_profile_source_line(t->sources,
-                                       weft_profile_text(p, p->function[r->frame.function].file),
-                                       r->frame.line, &changed);
+        line = line_of(&t->sources, weft_profile_text(p, p->function[r->frame.function].file),
+                       r->frame.line, &changed);
     t->changed |= changed;
     char text[700];
     snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "", line ? cli_shown(line).text : "");
@@ -214,29 +190,34 @@ bool cli_profile_print_lines(const struct cli_profile_view *v)
         {.head = "line", .gap = 2, .least = 6, .most = 40, .left = true},
         {.head = "function, and what stands there", .gap = 2, .left = true}};
     struct cli_table out = CLI_TABLE(columns);
-    struct table t = {.v = v};
+    struct table t = {.v = v, .sources.v = v};
     struct weft_profile_list *l;
     uint64_t sum = 0;
     if (weft_profile_list_make(&l, v->p, &v->o) < 0)
         return false;
     t.l = l;
-    t.sources = cli_profile_sources_new(v);
-    t.shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
-    for (uint32_t i = 0; t.sources && i < t.shown; i++) {
+    if (v->files->this_boot)
+        t.sources.recorded =
+            time(NULL) - (time_t)((weft_monotonic_ns() - (int64_t)v->p->last_ns) / 1000000000);
+    const uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
+    for (uint32_t i = 0; i < shown; i++) {
         sum += l->row[i].self;
         put_row(&t, &out, &l->row[i], sum);
     }
+    bool ok = true;
     if (l->samples == 0)
-        printf("Nothing of it is left: no sample is of what was asked for.\n");
-    else if (!cli_table_print(&out))
-        return false;
-    if (t.shown < l->rows)
-        printf("%*s%s more; --limit 0 shows all\n", 41, "", weft_count(l->rows - t.shown).text);
-    if (t.changed)
+        cli_profile_say_nothing(v);
+    else
+        ok = cli_table_print(&out);
+    if (ok && shown < l->rows)
+        printf("%*s%s more; --limit 0 shows all\n", 41, "", weft_count(l->rows - shown).text);
+    if (ok && t.changed)
         printf("~: the file has been written since the recording, so something else may stand "
                "there\n");
-    bool ok = t.sources != NULL;
-    cli_profile_sources_free(t.sources);
+    for (unsigned i = 0; i < t.sources.files; i++) {
+        free(t.sources.file[i].path);
+        free(t.sources.file[i].text);
+    }
     weft_profile_list_free(l);
     return ok;
 }

@@ -8,9 +8,8 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/stats.h"
 #include "base/array.h"
+#include "base/order.h"
 #include "model/strings.h"
 
 /* If a call is at several locations, it does not say which. But the names of the kernel's functions are known, and what
@@ -55,43 +54,42 @@ static bool within(const struct weft_profile *p, const struct weft_named_frame *
 static int by_time(const void *a, const void *b)
 {
     const struct cli_profile_wait *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns > y->ns ? -1 : 1;
-    if (x->times != y->times)
-        return x->times > y->times ? -1 : 1;
-    return x->call != y->call ? (x->call < y->call ? -1 : 1) : x->preempted - y->preempted;
+    WEFT_ORDER(y->ns, x->ns);
+    WEFT_ORDER(y->times, x->times);
+    WEFT_ORDER(x->call, y->call);
+    return x->preempted - y->preempted;
 }
 
 /* For each call, its place, and whether it belongs to threads that could have run. */
-struct places {
-    uint32_t *call;
-    bool *kernel, *preempted;
-    uint64_t *times; /* those that ended in exactly this call */
-    uint8_t *sides;  /* of names */
+struct place {
+    uint32_t call;
+    bool kernel, preempted;
+    uint64_t times; /* those that ended in exactly this call */
 };
 
-static void find_places(struct places *s, const struct weft_profile *p,
-                        const struct weft_calltree *t)
+/* sides: of names. */
+static void find_places(struct place *s, const struct weft_profile *p,
+                        const struct weft_calltree *t, const uint8_t *sides)
 {
     for (uint32_t i = 0; i < t->calls; i++) {
         const struct weft_call *c = &t->call[i];
         uint32_t up = i ? c->parent : 0;
         bool state = c->frame.kind == WEFT_FRAME_STATE;
-        s->kernel[i] = i && is_kernel(p, &c->frame, s->sides, s->kernel[up]);
+        s[i].kernel = i && is_kernel(p, &c->frame, sides, s[up].kernel);
         bool inner =
-            up && (state || s->kernel[i] || within(p, &c->frame, &t->call[s->call[up]].frame));
-        s->call[i] = inner ? s->call[up] : i;
-        s->preempted[i] = i && s->preempted[up];
+            up && (state || s[i].kernel || within(p, &c->frame, &t->call[s[up].call].frame));
+        s[i].call = inner ? s[up].call : i;
+        s[i].preempted = i && s[up].preempted;
         if (state)
-            s->preempted[i] = strcmp(weft_profile_text(p, c->frame.text), "(preempted)") == 0;
-        s->times[i] = c->samples;
+            s[i].preempted = strcmp(weft_profile_text(p, c->frame.text), "(preempted)") == 0;
+        s[i].times = c->samples;
         if (i)
-            s->times[up] -= c->samples < s->times[up] ? c->samples : s->times[up];
+            s[up].times -= c->samples < s[up].times ? c->samples : s[up].times;
     }
 }
 
 /* Two sums for each place: waiting, and preempted. */
-static int add_up(struct cli_profile_waits *w, const struct places *s)
+static int add_up(struct cli_profile_waits *w, const struct place *s)
 {
     const struct weft_calltree *t = w->tree;
     struct cli_profile_wait *sum = weft_resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
@@ -101,9 +99,9 @@ static int add_up(struct cli_profile_waits *w, const struct places *s)
         for (unsigned k = 0; k < 2; k++)
             sum[2 * (size_t)i + k] = (struct cli_profile_wait){.call = i, .preempted = k};
     for (uint32_t i = 0; i < t->calls; i++) {
-        struct cli_profile_wait *place = &sum[2 * (size_t)s->call[i] + s->preempted[i]];
+        struct cli_profile_wait *place = &sum[2 * (size_t)s[i].call + s[i].preempted];
         place->ns += t->call[i].self;
-        place->times += s->times[i];
+        place->times += s[i].times;
     }
     for (size_t i = 0; i < 2 * (size_t)t->calls; i++)
         if (sum[i].ns || sum[i].times)
@@ -122,22 +120,15 @@ int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile
     int rc = weft_calltree_make(&w->tree, v->p, &o);
     if (rc < 0)
         return rc;
-    uint32_t n = w->tree->calls;
-    struct places s = {.call = weft_resize(NULL, n, sizeof *s.call),
-                       .kernel = weft_resize(NULL, n, sizeof *s.kernel),
-                       .preempted = weft_resize(NULL, n, sizeof *s.preempted),
-                       .times = weft_resize(NULL, n, sizeof *s.times),
-                       .sides = sides_of_names(v->p)};
-    rc = s.call && s.kernel && s.preempted && s.times && s.sides ? 0 : WEFT_E_NOMEM;
+    struct place *place = weft_resize(NULL, w->tree->calls, sizeof *place);
+    uint8_t *sides = sides_of_names(v->p);
+    rc = place && sides ? 0 : WEFT_E_NOMEM;
     if (rc == 0) {
-        find_places(&s, v->p, w->tree);
-        rc = add_up(w, &s);
+        find_places(place, v->p, w->tree, sides);
+        rc = add_up(w, place);
     }
-    free(s.call);
-    free(s.kernel);
-    free(s.preempted);
-    free(s.sides);
-    free(s.times);
+    free(place);
+    free(sides);
     return rc;
 }
 
@@ -227,7 +218,7 @@ static bool print_places(const struct cli_profile_view *v, const struct cli_prof
     uint32_t shown = 0;
     bool ok = true;
     if (w->waits == 0) {
-        printf("Nothing of it is left: no thread was away then.\n");
+        cli_profile_say_nothing(v);
         return true;
     }
     printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", cli_style(CLI_BOLD), "away", "share", "times",

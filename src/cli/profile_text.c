@@ -7,8 +7,6 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/stats.h"
 #include "format/utf8.h"
 
 /* ---- Numbers ---- */
@@ -121,6 +119,12 @@ struct cli_shown cli_profile_place(const struct cli_profile_view *v,
 }
 
 /* ---- The list ---- */
+
+void cli_profile_say_nothing(const struct cli_profile_view *v)
+{
+    printf("Nothing of it is left: %s.\n",
+           v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
+}
 
 uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least)
 {
@@ -237,8 +241,7 @@ bool cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_b
     if (second && l->samples)
         putchar('\n');
     if (l->samples == 0 && !second)
-        printf("Nothing of it is left: %s.\n",
-               v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
+        cli_profile_say_nothing(v);
     else if (by == WEFT_PROFILE_BY_FUNCTION)
         ok = print_calls(v, l, shown);
     else if (l->samples)

@@ -9,8 +9,6 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/report.h"
-#include "cli/stats.h"
 #include "base/array.h"
 
 enum {
@@ -248,8 +246,7 @@ bool cli_profile_print_tree(const struct cli_profile_view *v)
                      .width = columns()};
     bool ok = t.next && limited(&t, v->r->limit);
     if (ok && calls->samples == 0) {
-        printf("Nothing of it is left: %s.\n",
-               v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
+        cli_profile_say_nothing(v);
     } else if (ok) {
         printf("%s%10s %8s %8s   %s%s\n", cli_style(CLI_BOLD), "total", "total %", "self %",
                v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",

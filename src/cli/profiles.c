@@ -6,15 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "cli/common.h"
 #include "base/array.h"
 #include "model/strings.h"
-#include "cli/perf_boot.h"
 #include "cli/source.h"
 #include "profile/join.h"
 #include "profile/load.h"
+#include "read/alive.h"
 #include "symbols/unwind.h"
 
 /* What the functions here share while files are read. On failure, all of them print why and return false. */
@@ -88,6 +89,33 @@ static void warn_foreign(const struct loading *l, const char *path,
                 f->other_machines);
 }
 
+/* The lines of /proc/kallsyms are: address, kind, name. */
+static bool kernel_is_at(uint64_t address)
+{
+    char line[512], name[128];
+    uint64_t at;
+    bool found = false;
+    FILE *f = fopen("/proc/kallsyms", "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        found = sscanf(line, "%" SCNx64 " %*c %127s", &at, name) == 2 && at == address &&
+                (strcmp(name, "_text") == 0 || strcmp(name, "_stext") == 0);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Returns true if a perf.data file was recorded on this machine since it was booted, so that its kernel's names are
+ * those in /proc/kallsyms. It compares the host, the release and the address of the kernel, which changes with each
+ * boot. */
+static bool is_of_this_boot(const struct weft_foreign_facts *facts)
+{
+    struct utsname here;
+    return facts->kernel_start && uname(&here) == 0 &&
+           (!*facts->host || strcmp(facts->host, here.nodename) == 0) &&
+           (!*facts->release || strcmp(facts->release, here.release) == 0) &&
+           kernel_is_at(facts->kernel_start);
+}
+
 static bool load_foreign(struct loading *l, const struct weft_input *in,
                          struct cli_profiles_file *file)
 {
@@ -102,7 +130,7 @@ static bool load_foreign(struct loading *l, const struct weft_input *in,
     weft_unwinder_free(unwinder.data);
     file->real_ns = facts.real_ns;
     file->clock_ns = (uint64_t)facts.clock_ns;
-    file->this_boot = facts.kind == WEFT_FOREIGN_PERF && cli_perf_is_of_this_boot(&facts);
+    file->this_boot = facts.kind == WEFT_FOREIGN_PERF && is_of_this_boot(&facts);
     /* A truncated file is valid up to where it was cut. */
     file->damaged = rc < 0;
     bool usable = (rc == WEFT_E_FORMAT || rc == WEFT_E_LIMIT) && facts.samples;
@@ -277,20 +305,12 @@ static bool join(struct loading *l)
 
 static bool of_this_boot(const struct cli_profiles *p)
 {
-    char text[64] = "", wanted[64];
-    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (f && !fgets(text, sizeof text, f))
-        *text = 0;
-    if (f)
-        fclose(f);
+    uint8_t id[16];
+    bool there = weft_boot_id(id);
     for (unsigned i = 0; i < p->files; i++) {
-        size_t used = 0;
-        for (unsigned b = 0; b < 16; b++)
-            used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%02x",
-                                     b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "",
-                                     p->file[i].boot_id[b]);
-        if (p->file[i].samples + p->file[i].absences && !p->file[i].this_boot &&
-            strncmp(text, wanted, used) != 0)
+        const struct cli_profiles_file *f = &p->file[i];
+        if (f->samples + f->absences && !f->this_boot &&
+            !(there && memcmp(id, f->boot_id, sizeof id) == 0))
             return false;
     }
     return true;
@@ -299,10 +319,8 @@ static bool of_this_boot(const struct cli_profiles *p)
 static bool resolve(struct loading *l)
 {
     struct cli_profiles *out = l->out;
-    const struct weft_symbols_options o = {.kallsyms = l->o->kallsyms,
-                                           .sysroot = l->o->sysroot,
-                                           .debug_path = l->o->debug_path,
-                                           .this_machine = out->this_boot};
+    const struct weft_symbols_options o = {
+        .kallsyms = l->o->kallsyms, .sysroot = l->o->sysroot, .this_machine = out->this_boot};
     if (l->o->no_symbols)
         return true;
     struct cli_progress progress = cli_progress_begin(l->o->quiet ? NULL : "names of functions");

@@ -22,11 +22,11 @@ struct cli_profiles_options {
     const struct weft_model *model; /* join this one (borrowed) instead of that of a file */
     bool no_model;                  /* do not ask which promise ran: faster */
     bool no_symbols; /* do not look up addresses, except in what the files themselves contain */
-    const char *sysroot, *kallsyms, *debug_path; /* as in symbols/symbols.h */
-    uint64_t period_ns;                          /* of Akaros's streams, as in profile/foreign.h */
-    enum weft_foreign from;                      /* the format of the files; NONE: detect it */
-    bool may_be_empty;                           /* a profile without samples is not a failure */
-    bool quiet;                                  /* no warnings: only why it failed */
+    const char *sysroot, *kallsyms; /* as in symbols/symbols.h */
+    uint64_t period_ns;             /* of Akaros's streams, as in profile/foreign.h */
+    enum weft_foreign from;         /* the format of the files; NONE: detect it */
+    bool may_be_empty;              /* a profile without samples is not a failure */
+    bool quiet;                     /* no warnings: only why it failed */
 };
 
 struct cli_profiles_file {

@@ -97,6 +97,7 @@ static void flush(struct weft_kprof *k, uint32_t core, enum kprof_stream stream)
     b->used = 0;
 }
 
+/* Moves the buffers of cores whose oldest record is that old into the queue. */
 static void flush_older(struct weft_kprof *k, uint64_t before_ns)
 {
     for (uint32_t c = 0; c < k->host.cores; c++)
@@ -105,11 +106,6 @@ static void flush_older(struct weft_kprof *k, uint64_t before_ns)
             if (b->used > 0 && b->since_ns <= before_ns)
                 flush(k, c, i);
         }
-}
-
-void kprof_flush(struct weft_kprof *k)
-{
-    flush_older(k, UINT64_MAX);
 }
 
 void weft_kprof_flush(struct weft_kprof *k)
@@ -254,7 +250,7 @@ int kprof_opstop(struct weft_kprof *k)
         return 0;
     k->host.stop(k->host.data);
     k->collecting = false;
-    kprof_flush(k);
+    flush_older(k, UINT64_MAX);
     if (kprof_slowed(k) > 0)
         kprof_log(k, 0,
                   "the kernel slowed the timers down %" PRIu64 " times: the period is "
@@ -286,5 +282,5 @@ void weft_kprof_end(struct weft_kprof *k)
     if (k->counting || k->collecting)
         k->host.stop(k->host.data);
     k->counting = k->collecting = false;
-    kprof_flush(k);
+    flush_older(k, UINT64_MAX);
 }

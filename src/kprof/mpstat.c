@@ -26,7 +26,7 @@ static void parse_line(struct kprof_mpstat_core *c, const char *at)
     }
 }
 
-void kprof_mpstat_parse(struct kprof_mpstat_core *core, uint32_t cores, const char *text)
+static void parse(struct kprof_mpstat_core *core, uint32_t cores, const char *text)
 {
     memset(core, 0, cores * sizeof *core);
     for (const char *line = text; line; line = strchr(line, '\n')) {
@@ -53,7 +53,7 @@ int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s cannot be read: %s", path,
                             strerror(errno));
     else
-        kprof_mpstat_parse(core, cores, text);
+        parse(core, cores, text);
     free(text);
     if (f)
         fclose(f);

@@ -42,10 +42,7 @@ struct kprof_mpstat_core {
     bool online;
 };
 
-/* Fills core[0 … cores) from a text in the format of /proc/stat; ignores other cores. */
-void kprof_mpstat_parse(struct kprof_mpstat_core *core, uint32_t cores, const char *text);
-
-/* Reads path. Returns 0, WEFT_E_IO or WEFT_E_NOMEM. */
+/* Fills core[0 … cores) from a file in the format of /proc/stat; ignores other cores. Returns 0, WEFT_E_IO or WEFT_E_NOMEM. */
 int kprof_mpstat_read(struct kprof_mpstat_core *core, uint32_t cores, const char *path,
                       struct weft_error *err);
 
@@ -176,9 +173,6 @@ struct weft_kprof {
 /* Adds a line to kptrace. */
 void kprof_log(struct weft_kprof *k, uint32_t core, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Moves the buffers of all cores into the queue. */
-void kprof_flush(struct weft_kprof *k);
 
 /* How often the timers were slowed down since opstart. */
 uint64_t kprof_slowed(const struct weft_kprof *k);

@@ -11,14 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/strings.h"
 #include "profile/builder.h"
 #include "profile/names.h"
-#include "profile/waits.h"
 
 enum {
     CREATORS_MAX = 256, /* how many are examined; successive equal ones are one frame */
     WAITERS_MAX = 64,
+    LOOKED_AT = 64, /* of the waits for one promise */
+};
+
+/* Who waited for a promise at a given time. */
+struct waits {
+    /* parallel to the promises, with one more entry: where its waits begin */
+    uint32_t *first;
+    uint32_t *interaction; /* those that are waits, sorted by what is waited for, then by time */
 };
 
 struct weft_frames {
@@ -26,7 +34,7 @@ struct weft_frames {
     const struct weft_model *m;
     enum weft_async_stacks async;
     struct profile_names names;
-    struct profile_wait_lists waits;
+    struct waits waits;
     bool *is_loop;  /* parallel to the functions */
     uint32_t *base; /* parallel to the threads: the stack up to where the loop ends; 0: none */
     uint32_t functions;
@@ -140,6 +148,60 @@ static bool find_bases(struct weft_frames *f)
     return done;
 }
 
+/* ---- Who waits ---- */
+
+/* A promise that waits for one that became another waits for the other. */
+static uint32_t waited_for(const struct weft_model *m, const struct weft_interaction *i)
+{
+    return i->kind == WEFT_WAITS ? weft_model_final(m, i->other) : WEFT_NONE;
+}
+
+static bool find_waits(struct waits *w, const struct weft_model *m)
+{
+    uint32_t *place = calloc((size_t)m->promises + 1, sizeof *place), waits = 0;
+    w->first = weft_resize(NULL, (uint64_t)m->promises + 1, sizeof *w->first);
+    for (uint32_t i = 0; place && i < m->interactions; i++) {
+        uint32_t other = waited_for(m, &m->interaction[i]);
+        if (other != WEFT_NONE) {
+            place[other]++;
+            waits++;
+        }
+    }
+    w->interaction = weft_resize(NULL, (uint64_t)waits + 1, sizeof *w->interaction);
+    bool done = place && w->first && w->interaction;
+    waits = 0;
+    for (uint32_t p = 0; done && p <= m->promises; p++) {
+        uint32_t count = place[p];
+        w->first[p] = place[p] = waits;
+        waits += count;
+    }
+    for (uint32_t i = 0; done && i < m->interactions; i++) {
+        uint32_t other = waited_for(m, &m->interaction[i]);
+        if (other != WEFT_NONE)
+            w->interaction[place[other]++] = i;
+    }
+    free(place);
+    return done;
+}
+
+/* The promise that has waited for it the longest at that time, or WEFT_NONE. If there are very many
+ * waits, only the latest are considered. */
+static uint32_t first_waiter(const struct waits *w, const struct weft_model *m, uint32_t promise,
+                             int64_t now)
+{
+    uint32_t begin = w->first[promise], low = begin, high = w->first[promise + 1];
+    WEFT_SEEK(low, high, m->interaction[w->interaction[middle]].time_ns <= now);
+    uint32_t waiter = WEFT_NONE;
+    for (uint32_t i = low; i > begin && low - i < LOOKED_AT; i--) {
+        uint32_t actor = m->interaction[w->interaction[i - 1]].actor;
+        const struct weft_promise *a = &m->promise[actor];
+        if (actor != WEFT_ROOT && actor != promise &&
+            (a->outcome == WEFT_PENDING || a->end_ns > now))
+            waiter = actor;
+    }
+    return waiter;
+}
+
 /* ---- Making and freeing ---- */
 
 int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
@@ -159,7 +221,7 @@ int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
     if (done && f->async != WEFT_ASYNC_NONE)
         done = find_loops(f) && find_bases(f);
     if (done && f->async == WEFT_ASYNC_WAITERS)
-        done = profile_waits_init(&f->waits, f->m);
+        done = find_waits(&f->waits, f->m);
     if (!done) {
         weft_frames_free(f);
         return WEFT_E_NOMEM;
@@ -173,7 +235,8 @@ void weft_frames_free(struct weft_frames *f)
     if (!f)
         return;
     profile_names_fini(&f->names);
-    profile_waits_fini(&f->waits);
+    free(f->waits.first);
+    free(f->waits.interaction);
     free(f->is_loop);
     free(f->base);
     free(f);
@@ -285,7 +348,7 @@ static bool put_waiters(struct weft_frames *f, uint32_t promise, uint64_t time_n
         chain[count++] = at;
         if (!put_promise(f, at))
             return false;
-        at = profile_waits_first(&f->waits, f->m, at, now);
+        at = first_waiter(&f->waits, f->m, at, now);
     }
     return true;
 }

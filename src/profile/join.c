@@ -255,19 +255,6 @@ static bool is_top(const struct weft_model *m, uint32_t promise)
            m->promise[creator].background;
 }
 
-uint32_t weft_profile_root(const struct weft_model *m, uint32_t promise)
-{
-    if (promise == WEFT_NONE || promise == WEFT_ROOT)
-        return WEFT_NONE;
-    uint32_t at = promise;
-    for (uint32_t steps = 0; steps < m->promises; steps++) {
-        if (is_top(m, at))
-            return at;
-        at = m->promise[at].creator;
-    }
-    return promise; /* a circle */
-}
-
 uint32_t *weft_profile_roots(const struct weft_model *m)
 {
     uint32_t *root = weft_resize(NULL, m->promises, sizeof *root);

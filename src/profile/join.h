@@ -13,14 +13,11 @@
  * is then NULL); or WEFT_E_NOMEM. */
 int weft_profile_join(struct weft_profile *p, const struct weft_model *m);
 
-/* The promise on whose behalf a promise runs: a request, a connection. It is its outermost creator
- * below the event loop, or below the nearest creator that is marked background (an accept loop
- * starts things that do not belong to it). If there is none, it is the promise itself. WEFT_NONE
- * for WEFT_NONE and for the loop. Bounded even if creators form a circle. Linear in the number of
- * creators; for many promises use weft_profile_roots. */
-uint32_t weft_profile_root(const struct weft_model *m, uint32_t promise);
-
-/* The same for each promise of the model, in linear time. The caller frees it. NULL: no memory. */
+/* For each promise of the model, the one on whose behalf it runs: a request, a connection. It is its
+ * outermost creator below the event loop, or below the nearest creator that is marked background (an
+ * accept loop starts things that do not belong to it). If there is none, or creators form a circle,
+ * it is the promise itself. WEFT_NONE for the loop. In linear time. The caller frees it. NULL: no
+ * memory. */
 uint32_t *weft_profile_roots(const struct weft_model *m);
 
 #endif

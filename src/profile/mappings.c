@@ -157,6 +157,14 @@ static void walk_forward(struct weft_profile *p, struct space *s, struct query *
     }
 }
 
+/* Answers a query with what was mapped next. */
+static void answer_next(struct weft_profile *p, const struct space *s, struct query *q)
+{
+    uint32_t next = q->found ? 0 : look(s, p->location[q->location].address);
+    if (next)
+        answer(p, q, &s->change[s->changes - next]);
+}
+
 /* Answers what was mapped next, but not by another program, and sets when mappings end. times: of
  * the queries, in the same order. */
 static void walk_backward(struct weft_profile *p, struct space *s, struct query *query,
@@ -167,12 +175,8 @@ static void walk_backward(struct weft_profile *p, struct space *s, struct query 
     clear(s);
     for (uint32_t i = s->changes; i-- > 0;) {
         const struct profile_change *c = &s->change[i];
-        for (; left && time_ns[left - 1] >= c->time_ns; left--) {
-            uint32_t next =
-                query[left - 1].found ? 0 : look(s, p->location[query[left - 1].location].address);
-            if (next)
-                answer(p, &query[left - 1], &s->change[s->changes - next]);
-        }
+        for (; left && time_ns[left - 1] >= c->time_ns; left--)
+            answer_next(p, s, &query[left - 1]);
         uint32_t number = s->changes - i;
         if (c->mapping == WEFT_NONE) {
             s->floor = number;
@@ -180,17 +184,14 @@ static void walk_backward(struct weft_profile *p, struct space *s, struct query 
             continue;
         }
         struct weft_mapping *m = &p->mapping[c->mapping];
-        uint32_t next = set_ends ? look(s, m->start) : 0;
-        if (set_ends)
+        if (set_ends) {
+            uint32_t next = look(s, m->start);
             m->to_ns = next ? s->change[s->changes - next].time_ns : gone_ns;
+        }
         cover(s, m, number);
     }
-    for (; left; left--) {
-        uint32_t next =
-            query[left - 1].found ? 0 : look(s, p->location[query[left - 1].location].address);
-        if (next)
-            answer(p, &query[left - 1], &s->change[s->changes - next]);
-    }
+    while (left)
+        answer_next(p, s, &query[--left]);
 }
 
 static int ask_process(struct weft_profile *p, const struct profile_change *change,
