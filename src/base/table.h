@@ -82,6 +82,68 @@ static inline uint32_t weft_table_put(struct weft_table *t, void *array, uint32_
     return *slot - 1;
 }
 
+/* ---- The same for items that are equal if their first `key` bytes are, which have no padding ---- */
+
+static inline uint64_t weft_table_hash(const void *item, size_t key, uint64_t seed)
+{
+    const char *bytes = item;
+    uint64_t hash = seed, word;
+    for (; key >= sizeof word; bytes += sizeof word, key -= sizeof word) {
+        memcpy(&word, bytes, sizeof word);
+        hash = weft_mix(hash ^ word, seed);
+    }
+    word = 0;
+    memcpy(&word, bytes, key);
+    return key ? weft_mix(hash ^ word, seed) : hash;
+}
+
+/* The slot of an item that equals this one, or a free slot. The table must have room. */
+static inline uint32_t *weft_table_slot(const struct weft_table *t, const void *array, size_t bytes,
+                                        size_t key, const void *item, uint64_t seed)
+{
+    uint64_t i = weft_table_hash(item, key, seed) & (t->room - 1);
+    while (t->slot[i] && memcmp((const char *)array + (t->slot[i] - 1) * bytes, item, key) != 0)
+        i = (i + 1) & (t->room - 1);
+    return &t->slot[i];
+}
+
+/* The index of the item that equals this one; UINT32_MAX: there is none. */
+static inline uint32_t weft_table_get(const struct weft_table *t, const void *array, size_t bytes,
+                                      size_t key, const void *item, uint64_t seed)
+{
+    return t->room ? *weft_table_slot(t, array, bytes, key, item, seed) - 1 : UINT32_MAX;
+}
+
+/* Like weft_table_put. */
+static inline uint32_t weft_table_add(struct weft_table *t, void *array, uint32_t *count,
+                                      uint32_t *room, size_t bytes, size_t key, const void *item,
+                                      uint64_t seed)
+{
+    void **items = array;
+    if ((uint64_t)*count + 1 > t->room / 2) {
+        struct weft_table grown = {.room = t->room ? 2 * t->room : 64};
+        while ((uint64_t)*count + 1 > grown.room / 2)
+            grown.room *= 2;
+        grown.slot = grown.room > SIZE_MAX / sizeof *grown.slot
+                         ? NULL
+                         : calloc((size_t)grown.room, sizeof *grown.slot);
+        if (!grown.slot)
+            return UINT32_MAX;
+        for (uint32_t i = 0; i < *count; i++)
+            *weft_table_slot(&grown, *items, bytes, key, (char *)*items + i * bytes, seed) = i + 1;
+        free(t->slot);
+        *t = grown;
+    }
+    if (!weft_reserve(items, *count, room, bytes))
+        return UINT32_MAX;
+    uint32_t *slot = weft_table_slot(t, *items, bytes, key, item, seed);
+    if (!*slot) {
+        memcpy((char *)*items + *count * bytes, item, bytes);
+        *slot = ++*count;
+    }
+    return *slot - 1;
+}
+
 static inline void weft_table_drop(struct weft_table *t)
 {
     free(t->slot);
