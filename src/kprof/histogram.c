@@ -12,17 +12,6 @@ void kprof_histogram_fini(struct kprof_histogram *h)
     *h = (struct kprof_histogram){0};
 }
 
-/* The addresses come from the kernel and not from an attacker, so the hash needs no seed. */
-static uint64_t hash_cell(const void *cells, uint32_t cell, uint64_t seed)
-{
-    return weft_mix(((const struct kprof_histogram_cell *)cells)[cell].address, seed);
-}
-
-static bool is_at(const void *cells, uint32_t cell, const void *address)
-{
-    return ((const struct kprof_histogram_cell *)cells)[cell].address == *(const uint64_t *)address;
-}
-
 void kprof_histogram_outside(struct kprof_histogram *h)
 {
     h->total++;
@@ -31,17 +20,15 @@ void kprof_histogram_outside(struct kprof_histogram *h)
 
 void kprof_histogram_tick(struct kprof_histogram *h, uint64_t address)
 {
+    const struct kprof_histogram_cell cell = {.address = address};
     h->total++;
-    uint32_t *slot = weft_table_reserve(&h->by, h->cell, h->used, hash_cell, 0)
-                         ? weft_table_find(&h->by, weft_mix(address, 0), is_at, h->cell, &address)
-                         : NULL;
-    if (slot && !*slot && h->used < KPROF_HISTOGRAM_ADDRESSES &&
-        weft_reserve(&h->cell, h->used, &h->room, sizeof *h->cell)) {
-        h->cell[h->used] = (struct kprof_histogram_cell){.address = address};
-        *slot = ++h->used;
-    }
-    if (slot && *slot)
-        h->cell[*slot - 1].ticks++;
+    /* The addresses come from the kernel and not from an attacker, so the hash needs no seed. */
+    uint32_t at = weft_table_get(&h->by, h->cell, sizeof cell, sizeof address, &cell, 0);
+    if (at == UINT32_MAX && h->used < KPROF_HISTOGRAM_ADDRESSES)
+        at = weft_table_add(&h->by, &h->cell, &h->used, &h->room, sizeof cell, sizeof address,
+                            &cell, 0);
+    if (at != UINT32_MAX)
+        h->cell[at].ticks++;
     else
         h->unplaced++;
 }

@@ -12,8 +12,8 @@
 
 struct node { /* in the tree of stacks, which are distinguished by addresses alone */
     uint64_t address;
-    uint64_t count; /* samples that end here */
     uint32_t parent;
+    uint64_t count; /* samples that end here */
 };
 
 struct mapped { /* a mapping to be written */
@@ -54,24 +54,12 @@ static int no_memory(struct legacy *l)
 
 /* ---- Stacks ---- */
 
-static uint64_t hash_node(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct node *n = (const struct node *)array + item;
-    return weft_mix(weft_mix(n->address, seed) ^ n->parent, seed);
-}
-
-static bool same_node(const void *array, uint32_t item, const void *key)
-{
-    const struct node *n = (const struct node *)array + item, *k = key;
-    return n->address == k->address && n->parent == k->parent;
-}
-
 /* WEFT_NONE: no memory. */
 static uint32_t add_node(struct legacy *l, uint32_t parent, uint64_t address)
 {
     const struct node key = {.address = address, .parent = parent};
-    return weft_table_put(&l->nodes_by, &l->node, &l->nodes, &l->node_room, sizeof *l->node,
-                          hash_node, same_node, &key, l->seed);
+    return weft_table_add(&l->nodes_by, &l->node, &l->nodes, &l->node_room, sizeof key,
+                          offsetof(struct node, parent) + sizeof parent, &key, l->seed);
 }
 
 /* The stacks of the part; callers come before those they call. */

@@ -47,42 +47,20 @@ int pprof_kinds_add(struct pprof_kinds *k, const struct weft_profile *p)
 
 /* ---- Stacks with frames of promises ---- */
 
-static uint64_t hash_node(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct pprof_node *n = (const struct pprof_node *)array + item;
-    return weft_mix((uint64_t)n->parent << 32 | n->location, seed);
-}
-
-static bool same_node(const void *array, uint32_t item, const void *key)
-{
-    const struct pprof_node *n = (const struct pprof_node *)array + item, *k = key;
-    return n->parent == k->parent && n->location == k->location;
-}
-
 /* WEFT_NONE: no memory. */
 static uint32_t add_node(struct pprof_sums *s, uint32_t parent, uint32_t location)
 {
     const struct pprof_node key = {parent, location};
-    return weft_table_put(&s->nodes_by, &s->node, &s->nodes, &s->node_room, sizeof *s->node,
-                          hash_node, same_node, &key, s->seed);
-}
-
-static uint64_t hash_made(const void *array, uint32_t item, uint64_t seed)
-{
-    return weft_mix(((const uint32_t *)array)[item], seed);
-}
-
-static bool same_made(const void *array, uint32_t item, const void *key)
-{
-    return ((const uint32_t *)array)[item] == *(const uint32_t *)key;
+    return weft_table_add(&s->nodes_by, &s->node, &s->nodes, &s->node_room, sizeof *s->node,
+                          sizeof key, &key, s->seed);
 }
 
 uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text)
 {
     if (s->mades >= PPROF_MADE - 1)
         return WEFT_NONE;
-    return PPROF_MADE | weft_table_put(&s->mades_by, &s->made, &s->mades, &s->made_room,
-                                       sizeof *s->made, hash_made, same_made, &text, s->seed);
+    return PPROF_MADE | weft_table_add(&s->mades_by, &s->made, &s->mades, &s->made_room,
+                                       sizeof *s->made, sizeof text, &text, s->seed);
 }
 
 /* Frames that are inlined into each other are one location: as many as it has, from the innermost one on. */
@@ -132,33 +110,21 @@ uint32_t pprof_sums_pop(const struct pprof_sums *s, uint32_t *stack)
 
 /* ---- Sums ---- */
 
-static uint64_t hash_sum(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct pprof_sum *k = (const struct pprof_sum *)array + item;
-    uint64_t hash = weft_mix((uint64_t)k->stack << 32 | k->promise, seed);
-    return weft_mix(hash ^ ((uint64_t)k->thread << 32 | k->core), seed) + k->state;
-}
-
-static bool same_sum(const void *array, uint32_t item, const void *key)
-{
-    return memcmp((const struct pprof_sum *)array + item, key, sizeof(struct pprof_sum)) == 0;
-}
-
 /* The values of what has that stack and these labels; NULL: no memory. */
 static int64_t *total_of(struct pprof_sums *s, const struct pprof_sum *key)
 {
+    const uint32_t before = s->sums;
     if (key->stack == WEFT_NONE ||
-        !weft_table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
-        !weft_reserve(&s->sum, s->sums, &s->sum_room, sizeof *s->sum) ||
         !weft_reserve(&s->total, s->sums, &s->total_room, s->values * sizeof *s->total))
         return NULL;
-    uint32_t *slot = weft_table_find(&s->sums_by, hash_sum(key, 0, s->seed), same_sum, s->sum, key);
-    if (!*slot) {
-        s->sum[s->sums] = *key;
-        memset(s->total + (size_t)s->sums * s->values, 0, s->values * sizeof *s->total);
-        *slot = ++s->sums;
-    }
-    return s->total + (size_t)(*slot - 1) * s->values;
+    const uint32_t at = weft_table_add(&s->sums_by, &s->sum, &s->sums, &s->sum_room, sizeof *key,
+                                       sizeof *key, key, s->seed);
+    if (at == UINT32_MAX)
+        return NULL;
+    int64_t *total = s->total + (size_t)at * s->values;
+    if (at == before)
+        memset(total, 0, s->values * sizeof *total);
+    return total;
 }
 
 static bool left_out(const struct pprof_sums *s, uint32_t thread)

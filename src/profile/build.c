@@ -91,24 +91,14 @@ uint32_t weft_profile_add_mapping(struct weft_profile *p, const struct weft_mapp
     return p->mappings++;
 }
 
-static uint64_t hash_renewed(const void *array, uint32_t item, uint64_t seed)
-{
-    return weft_mix(((const struct profile_renewed *)array)[item].process, seed);
-}
-
-static bool same_renewed(const void *array, uint32_t item, const void *key)
-{
-    return ((const struct profile_renewed *)array)[item].process == *(const uint32_t *)key;
-}
-
 /* The process begins anew. */
 static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
     const struct profile_renewed key = {.process = process};
     const uint32_t at =
-        known(p, weft_table_put(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
-                                sizeof key, hash_renewed, same_renewed, &key, b->seed));
+        known(p, weft_table_add(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
+                                sizeof key, sizeof process, &key, b->seed));
     if (at == WEFT_NONE)
         return false;
     struct profile_renewed *r = &b->renewed[at];
@@ -122,13 +112,12 @@ static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 uint32_t profile_generation(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
-    if (!b->reneweds || process == UINT32_MAX)
+    if (process == UINT32_MAX)
         return 0;
     if (process != b->last_renewed) {
         b->last_renewed = process;
-        b->last_index = *weft_table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
-                                         b->renewed, &process) -
-                        1;
+        b->last_index = weft_table_get(&b->reneweds_by, b->renewed, sizeof *b->renewed,
+                                       sizeof process, &process, b->seed);
     }
     if (b->last_index == WEFT_NONE)
         return 0;
@@ -151,23 +140,6 @@ int weft_profile_fork(struct weft_profile *p, uint32_t process, uint32_t parent,
     return 0;
 }
 
-static uint64_t thread_hash(uint32_t process, uint32_t thread, uint64_t seed)
-{
-    return weft_mix((uint64_t)process << 32 | thread, seed);
-}
-
-static uint64_t hash_thread(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct weft_thread *t = (const struct weft_thread *)array + item;
-    return thread_hash(t->process, t->thread, seed);
-}
-
-static bool same_thread(const void *array, uint32_t item, const void *key)
-{
-    const struct weft_thread *t = (const struct weft_thread *)array + item, *k = key;
-    return t->process == k->process && t->thread == k->thread;
-}
-
 static uint64_t hash_number(const void *array, uint32_t item, uint64_t seed)
 {
     return weft_mix(((const struct weft_thread *)array)[item].thread, seed);
@@ -182,25 +154,22 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
                                  uint32_t name)
 {
     struct weft_profile_build *b = p->build;
-    struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
+    const struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
+    const uint32_t before = p->threads;
     if (!profile_is_there(
-            p, weft_table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) &&
-                   weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed)) ||
-        !ROOM(p, p->thread, p->threads, b->thread_room))
+            p, weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed)))
         return WEFT_NONE;
-    uint32_t *slot = weft_table_find(&b->threads, thread_hash(process, thread, b->seed),
-                                     same_thread, p->thread, &key);
-    if (!*slot) {
+    const uint32_t at =
+        known(p, weft_table_add(&b->threads, &p->thread, &p->threads, &b->thread_room, sizeof key,
+                                sizeof process + sizeof thread, &key, b->seed));
+    if (at == before) {
         uint32_t *number = weft_table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
                                            p->thread, &thread);
-        p->thread[p->threads] = key;
-        *slot = ++p->threads;
-        if (!*number)
-            *number = *slot;
+        *number = *number ? *number : at + 1;
     }
-    if (name != WEFT_NONE)
-        p->thread[*slot - 1].name = name;
-    return *slot - 1;
+    if (at != WEFT_NONE && name != WEFT_NONE)
+        p->thread[at].name = name;
+    return at;
 }
 
 uint32_t profile_thread_by_number(struct weft_profile *p, uint32_t thread)
@@ -217,87 +186,28 @@ uint32_t profile_thread_by_number(struct weft_profile *p, uint32_t thread)
 
 /* ---- Stacks ---- */
 
-/* What distinguishes locations until their mappings are known. */
-struct location_key {
-    const struct profile_place *place;
-    uint64_t address;
-    uint32_t process, generation;
-    bool kernel, caller;
-};
-
-static uint64_t location_hash(const struct location_key *k, uint64_t seed)
-{
-    uint64_t rest = (uint64_t)k->generation << 34 | (uint64_t)k->process << 2 |
-                    (uint64_t)k->kernel << 1 | k->caller;
-    return weft_mix(weft_mix(k->address, seed) ^ rest, seed);
-}
-
-static bool same_location(const void *array, uint32_t item, const void *key)
-{
-    const struct location_key *k = key;
-    const struct weft_location *l = (const struct weft_location *)array + item;
-    return l->address == k->address && l->process == k->process && l->kernel == k->kernel &&
-           l->caller == k->caller && k->place[item].generation == k->generation;
-}
-
-/* Both arrays are needed to insert locations again. */
-static uint64_t hash_location(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct weft_profile *p = array;
-    const struct weft_location *l = &p->location[item];
-    return location_hash(&(struct location_key){.address = l->address,
-                                                .process = l->process,
-                                                .generation = p->build->place[item].generation,
-                                                .kernel = l->kernel,
-                                                .caller = l->caller},
-                         seed);
-}
-
 static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t address,
                              uint8_t flags, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
-    struct location_key key = {
+    const uint32_t before = p->locations;
+    process = flags & WEFT_NODE_KERNEL ? UINT32_MAX : process;
+    const struct weft_location key = {
         .address = address,
-        .process = flags & WEFT_NODE_KERNEL ? UINT32_MAX : process,
+        .process = process,
+        .generation = profile_generation(p, process, time_ns),
         .kernel = flags & WEFT_NODE_KERNEL,
         .caller = (flags & WEFT_NODE_CALLER) != 0,
+        .mapping = WEFT_NONE,
     };
-    key.generation = profile_generation(p, key.process, time_ns);
-    if (!profile_is_there(
-            p, weft_table_reserve(&b->locations, p, p->locations, hash_location, b->seed)) ||
-        !ROOM(p, p->location, p->locations, b->location_room) ||
-        !ROOM(p, b->place, p->locations, b->place_room))
+    if (!ROOM(p, b->first_ns, p->locations, b->first_ns_room))
         return WEFT_NONE;
-    key.place = b->place;
-    uint32_t *slot = weft_table_find(&b->locations, location_hash(&key, b->seed), same_location,
-                                     p->location, &key);
-    if (!*slot) {
-        p->location[p->locations] = (struct weft_location){
-            .address = address,
-            .process = key.process,
-            .mapping = WEFT_NONE,
-            .kernel = key.kernel,
-            .caller = key.caller,
-        };
-        b->place[p->locations] = (struct profile_place){time_ns, key.generation};
-        *slot = ++p->locations;
-    }
-    struct profile_place *place = &b->place[*slot - 1];
-    place->first_ns = time_ns < place->first_ns ? time_ns : place->first_ns;
-    return *slot - 1;
-}
-
-static uint64_t hash_stack(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct weft_stack *s = (const struct weft_stack *)array + item;
-    return weft_mix((uint64_t)s->parent << 32 | s->location, seed);
-}
-
-static bool same_stack(const void *array, uint32_t item, const void *key)
-{
-    const struct weft_stack *s = (const struct weft_stack *)array + item, *k = key;
-    return s->parent == k->parent && s->location == k->location;
+    const uint32_t at = known(
+        p, weft_table_add(&b->locations, &p->location, &p->locations, &b->location_room, sizeof key,
+                          offsetof(struct weft_location, resolved), &key, b->seed));
+    if (at != WEFT_NONE && (at == before || time_ns < b->first_ns[at]))
+        b->first_ns[at] = time_ns;
+    return at;
 }
 
 uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t process,
@@ -313,8 +223,8 @@ uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t pro
     if (key.location == WEFT_NONE || !ROOM(p, b->depth, p->stacks, b->depth_room))
         return WEFT_NONE;
     const uint32_t stack =
-        known(p, weft_table_put(&b->stacks, &p->stack, &p->stacks, &b->stack_room, sizeof *p->stack,
-                                hash_stack, same_stack, &key, b->seed));
+        known(p, weft_table_add(&b->stacks, &p->stack, &p->stacks, &b->stack_room, sizeof *p->stack,
+                                sizeof key, &key, b->seed));
     if (stack != WEFT_NONE)
         b->depth[stack] = (uint16_t)(b->depth[parent] + 1);
     return stack;
@@ -368,25 +278,11 @@ int weft_profile_add_interrupt(struct weft_profile *p, const struct weft_interru
 
 /* ---- Symbols ---- */
 
-static uint64_t hash_function(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct weft_function *f = (const struct weft_function *)array + item;
-    uint64_t h = weft_mix((uint64_t)f->name << 32 | f->system_name, seed);
-    return weft_mix(h ^ ((uint64_t)f->file << 32 | f->start_line), seed);
-}
-
-static bool same_function(const void *array, uint32_t item, const void *key)
-{
-    const struct weft_function *f = (const struct weft_function *)array + item, *k = key;
-    return f->name == k->name && f->system_name == k->system_name && f->file == k->file &&
-           f->start_line == k->start_line;
-}
-
 uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f)
 {
     struct weft_profile_build *b = p->build;
-    return known(p, weft_table_put(&b->functions, &p->function, &p->functions, &b->function_room,
-                                   sizeof *p->function, hash_function, same_function, f, b->seed));
+    return known(p, weft_table_add(&b->functions, &p->function, &p->functions, &b->function_room,
+                                   sizeof *p->function, sizeof *f, f, b->seed));
 }
 
 /* The index of the first frame; WEFT_NONE: no memory. */
@@ -417,23 +313,6 @@ int weft_profile_resolve(struct weft_profile *p, uint32_t location, const struct
     return 0;
 }
 
-static uint64_t hash_object(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct profile_mapped_object *o = (const struct profile_mapped_object *)array + item;
-    uint64_t h = weft_mix((uint64_t)o->path << 32 | o->process, seed), word;
-    memcpy(&word, o->build_id, sizeof word);
-    return weft_mix(h ^ word, seed);
-}
-
-static bool same_object(const void *array, uint32_t item, const void *key)
-{
-    const struct profile_mapped_object *o = (const struct profile_mapped_object *)array + item,
-                                       *k = key;
-    return o->path == k->path && o->process == k->process &&
-           o->build_id_bytes == k->build_id_bytes &&
-           memcmp(o->build_id, k->build_id, sizeof o->build_id) == 0;
-}
-
 /* Code that is not in a file: its addresses mean something in its process only. */
 static bool is_generated(const struct weft_profile *p, const struct weft_mapping *m)
 {
@@ -454,20 +333,8 @@ static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
 {
     struct weft_profile_build *b = p->build;
     struct profile_mapped_object key = object_of(m, m->process);
-    return known(p, weft_table_put(&b->objects_by, &b->object, &b->objects, &b->object_room,
-                                   sizeof *b->object, hash_object, same_object, &key, b->seed));
-}
-
-static uint64_t hash_symbol(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct profile_symbol *s = (const struct profile_symbol *)array + item;
-    return weft_mix(weft_mix(s->offset, seed) ^ s->object, seed);
-}
-
-static bool same_symbol(const void *array, uint32_t item, const void *key)
-{
-    const struct profile_symbol *s = (const struct profile_symbol *)array + item, *k = key;
-    return s->offset == k->offset && s->object == k->object;
+    return known(p, weft_table_add(&b->objects_by, &b->object, &b->objects, &b->object_room,
+                                   sizeof *b->object, PROFILE_OBJECT_KEY, &key, b->seed));
 }
 
 int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *object,
@@ -478,8 +345,8 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
     const struct profile_symbol key = {offset, add_object(p, object), add_frames(p, frame, count),
                                        (uint16_t)count};
     const uint32_t at =
-        known(p, weft_table_put(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
-                                sizeof *b->symbol, hash_symbol, same_symbol, &key, b->seed));
+        known(p, weft_table_add(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
+                                sizeof *b->symbol, PROFILE_SYMBOL_KEY, &key, b->seed));
     if (b->no_memory)
         return WEFT_E_NOMEM;
     b->symbol[at] = key;
@@ -506,9 +373,7 @@ static uint32_t find_object(const struct weft_profile *p, const struct weft_mapp
 {
     const struct weft_profile_build *b = p->build;
     struct profile_mapped_object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
-    return *weft_table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object, b->object,
-                            &key) -
-           1;
+    return weft_table_get(&b->objects_by, b->object, sizeof key, PROFILE_OBJECT_KEY, &key, b->seed);
 }
 
 static int apply_symbols(struct weft_profile *p)
@@ -527,12 +392,12 @@ static int apply_symbols(struct weft_profile *p)
             continue;
         struct profile_symbol key = {.offset = weft_profile_symbol_offset(p, i),
                                      .object = object[l->mapping]};
-        uint32_t found = *weft_table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed),
-                                          same_symbol, b->symbol, &key);
-        if (!found)
+        uint32_t found = weft_table_get(&b->symbols_by, b->symbol, sizeof key, PROFILE_SYMBOL_KEY,
+                                        &key, b->seed);
+        if (found == WEFT_NONE)
             continue;
-        l->first_frame = b->symbol[found - 1].first_frame;
-        l->frames = b->symbol[found - 1].frames;
+        l->first_frame = b->symbol[found].first_frame;
+        l->frames = b->symbol[found].frames;
         /* If nothing was known about it, something may be known here, where more debug information
          * may be installed. */
         l->resolved = l->frames > 0;

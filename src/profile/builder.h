@@ -3,6 +3,8 @@
 #ifndef WEFT_PROFILE_BUILDER_H
 #define WEFT_PROFILE_BUILDER_H
 
+#include <stddef.h>
+
 #include "model/strings.h"
 #include "profile/build.h"
 #include "base/table.h"
@@ -29,6 +31,7 @@ struct profile_mapped_object {
     uint8_t build_id[WEFT_BUILD_ID_MAX];
     uint8_t build_id_bytes;
 };
+#define PROFILE_OBJECT_KEY (offsetof(struct profile_mapped_object, build_id_bytes) + 1)
 
 struct profile_symbol {
     uint64_t offset;
@@ -36,12 +39,7 @@ struct profile_symbol {
     uint32_t first_frame;
     uint16_t frames;
 };
-
-/* What is stored in addition for a location. */
-struct profile_place {
-    uint64_t first_ns;
-    uint32_t generation;
-};
+#define PROFILE_SYMBOL_KEY offsetof(struct profile_symbol, first_frame)
 
 struct weft_profile_build {
     uint64_t seed;
@@ -49,10 +47,10 @@ struct weft_profile_build {
     struct profile_renewed *renewed;
     struct profile_mapped_object *object;
     struct profile_symbol *symbol;
-    struct profile_place *place; /* parallel to p->location */
-    uint16_t *depth;             /* parallel to p->stack */
+    uint64_t *first_ns; /* parallel to p->location: when it was first used */
+    uint16_t *depth;    /* parallel to p->stack */
     uint32_t changes, reneweds, objects, symbols;
-    uint32_t source_room, mapping_room, function_room, frame_room, location_room, place_room,
+    uint32_t source_room, mapping_room, function_room, frame_room, location_room, first_ns_room,
         stack_room, depth_room, sample_room, absence_room, interrupt_room, thread_room;
     uint32_t change_room, renewed_room, object_room, symbol_room;
     struct weft_table functions, locations, stacks, threads, numbers, reneweds_by, objects_by,

@@ -10,52 +10,31 @@
 #include "base/order.h"
 #include "profile/gather.h"
 
+struct key {
+    uint32_t parent, text, kind;
+    uint32_t
+        group; /* for those directly below the root, what they are a group of; else WEFT_NONE */
+};
+
 struct maker {
     struct profile_gather gather;
     struct weft_frames *frames;
     struct weft_calltree *tree;
-    /* parallel to the calls: for those directly below the root, what they are a group of, or
-     * WEFT_NONE */
-    uint32_t *group;
-    uint32_t call_room, group_room, calls_max;
+    struct key *key; /* parallel to the calls */
+    uint32_t keys, key_room, call_room, calls_max;
     struct weft_table calls_by;
+    uint64_t seed;
 };
 
 /* ---- Adding ---- */
 
-struct key {
-    const uint32_t *groups;
-    uint32_t parent, text, group;
-    enum weft_frame_kind kind;
-};
-
-static uint64_t key_hash(const struct key *k, uint64_t seed)
+/* Makes room for a call, and adds its key. Returns its index; WEFT_NONE: no memory. */
+static uint32_t add_key(struct maker *t, const struct key *key)
 {
-    uint64_t h = weft_mix((uint64_t)k->parent << 32 | k->text, seed);
-    return weft_mix(h ^ ((uint64_t)k->group << 4 | k->kind), seed);
-}
-
-static uint64_t hash_call(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct maker *t = array;
-    const struct weft_call *c = &t->tree->call[item];
-    return key_hash(&(struct key){NULL, c->parent, c->frame.text, t->group[item], c->frame.kind},
-                    seed);
-}
-
-static bool same_call(const void *array, uint32_t item, const void *key)
-{
-    const struct weft_call *c = (const struct weft_call *)array + item;
-    const struct key *k = key;
-    return c->parent == k->parent && c->frame.text == k->text && c->frame.kind == k->kind &&
-           k->groups[item] == k->group;
-}
-
-static bool reserve_call(struct maker *t)
-{
-    struct weft_calltree *tree = t->tree;
-    return weft_reserve(&tree->call, tree->calls, &t->call_room, sizeof *tree->call) &&
-           weft_reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
+    if (!weft_reserve(&t->tree->call, t->keys, &t->call_room, sizeof *t->tree->call))
+        return WEFT_NONE;
+    return weft_table_add(&t->calls_by, &t->key, &t->keys, &t->key_room, sizeof *key, sizeof *key,
+                          key, t->seed);
 }
 
 /* WEFT_NONE: no memory. It returns the parent itself if there are too many calls. */
@@ -63,30 +42,30 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
                         uint32_t group)
 {
     struct weft_calltree *tree = t->tree;
-    if (frame->text == WEFT_NONE || !reserve_call(t) ||
-        !weft_table_reserve(&t->calls_by, t, tree->calls, hash_call, t->gather.seed))
+    const struct key key = {parent, frame->text, frame->kind, group};
+    if (frame->text == WEFT_NONE)
         return WEFT_NONE;
-    struct key key = {t->group, parent, frame->text, group, frame->kind};
-    uint32_t *slot =
-        weft_table_find(&t->calls_by, key_hash(&key, t->gather.seed), same_call, tree->call, &key);
-    if (*slot) {
-        profile_gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
-        return *slot - 1;
+    uint32_t at = weft_table_get(&t->calls_by, t->key, sizeof key, sizeof key, &key, t->seed);
+    if (at != WEFT_NONE) {
+        profile_gather_merge(&t->gather, &tree->call[at].frame, frame);
+        return at;
     }
     if (tree->calls == t->calls_max)
         return parent;
+    at = add_key(t, &key);
+    if (at == WEFT_NONE)
+        return WEFT_NONE;
     uint32_t depth = tree->call[parent].depth + 1;
-    tree->call[tree->calls] = (struct weft_call){
+    tree->call[at] = (struct weft_call){
         .parent = parent,
         .first_child = WEFT_NONE,
         .next_sibling = WEFT_NONE,
         .frame = *frame,
         .depth = depth,
     };
-    t->group[tree->calls] = group;
+    tree->calls = t->keys;
     tree->depth = depth > tree->depth ? depth : tree->depth;
-    *slot = ++tree->calls;
-    return *slot - 1;
+    return at;
 }
 
 /* Moves to a call of *at. Returns false if there is none because there are too many. */
@@ -182,7 +161,7 @@ static bool link_calls(struct weft_calltree *tree, const struct weft_profile *p)
 static bool begin(struct maker *t)
 {
     t->tree = calloc(1, sizeof *t->tree);
-    if (!t->tree || !reserve_call(t))
+    if (!t->tree || add_key(t, &(struct key){.parent = WEFT_NONE, .group = WEFT_NONE}) != 0)
         return false;
     t->tree->call[0] = (struct weft_call){
         .parent = WEFT_NONE,
@@ -193,7 +172,6 @@ static bool begin(struct maker *t)
                   .location = WEFT_NONE,
                   .promise = WEFT_NONE},
     };
-    t->group[0] = WEFT_NONE;
     t->tree->calls = 1;
     return true;
 }
@@ -201,7 +179,8 @@ static bool begin(struct maker *t)
 int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
                        const struct weft_calltree_options *o)
 {
-    struct maker t = {.calls_max = o->calls_max ? o->calls_max : WEFT_CALLS_MAX};
+    struct maker t = {.calls_max = o->calls_max ? o->calls_max : WEFT_CALLS_MAX,
+                      .seed = weft_seed()};
     *out = NULL;
     int rc = begin(&t) ? weft_frames_new(&t.frames, p,
                                          &(struct weft_frames_options){
@@ -224,7 +203,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
         weft_calltree_free(t.tree);
     profile_gather_fini(&t.gather);
     weft_frames_free(t.frames);
-    free(t.group);
+    free(t.key);
     weft_table_drop(&t.calls_by);
     return rc;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Compares two profiles. Each has its own numbers for texts, so rows are matched by the texts
  * themselves. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,8 +25,9 @@ static uint32_t number_of(struct weft_strings *both, const struct weft_profile *
 
 /* ---- Lists ---- */
 
+/* By text and kind: rows of one list that have the same text (promises with the same label) become one. */
 struct matched {
-    uint32_t text;
+    uint32_t text, kind;
     struct weft_profile_delta delta;
 };
 
@@ -37,39 +39,23 @@ struct compare {
     uint64_t seed;
 };
 
-static uint64_t hash_matched(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct matched *r = (const struct matched *)array + item;
-    return weft_mix((uint64_t)r->text << 4 | r->delta.kind, seed);
-}
-
-/* Rows of one list that have the same text (promises with the same label) become one here. */
-static bool same_matched(const void *array, uint32_t item, const void *key)
-{
-    const struct matched *r = (const struct matched *)array + item, *k = key;
-    return r->text == k->text && r->delta.kind == k->delta.kind;
-}
-
 static bool match_row(struct compare *c, const struct weft_profile *p,
                       const struct weft_profile_list *list, uint32_t row, bool after)
 {
     const struct weft_profile_row *r = &list->row[row];
     struct matched new = {
         .text = number_of(c->both, p, r->frame.text),
+        .kind = r->frame.kind,
         .delta = {.kind = r->frame.kind, .before_row = WEFT_NONE, .after_row = WEFT_NONE},
     };
-    if (new.text == WEFT_NONE ||
-        !weft_table_reserve(&c->rows_by, c->row, c->rows, hash_matched, c->seed) ||
-        !weft_reserve(&c->row, c->rows, &c->room, sizeof *c->row))
+    new.delta.text = weft_profile_text(p, r->frame.text);
+    const uint32_t at = new.text == WEFT_NONE
+                            ? WEFT_NONE
+                            : weft_table_add(&c->rows_by, &c->row, &c->rows, &c->room, sizeof new,
+                                             sizeof new.text + sizeof new.kind, &new, c->seed);
+    if (at == WEFT_NONE)
         return false;
-    uint32_t *slot =
-        weft_table_find(&c->rows_by, hash_matched(&new, 0, c->seed), same_matched, c->row, &new);
-    if (!*slot) {
-        c->row[c->rows] = new;
-        c->row[c->rows].delta.text = weft_profile_text(p, r->frame.text);
-        *slot = ++c->rows;
-    }
-    struct weft_profile_delta *d = &c->row[*slot - 1].delta;
+    struct weft_profile_delta *d = &c->row[at].delta;
     uint32_t *first = after ? &d->after_row : &d->before_row;
     *first = *first == WEFT_NONE ? row : *first;
     *(after ? &d->after_self : &d->before_self) += r->self;
@@ -142,44 +128,21 @@ void weft_profile_deltas_free(struct weft_profile_deltas *d)
 
 /* ---- Trees ---- */
 
-/* A call by the common number of its text, and the call in the other tree that corresponds to its
- * parent. */
+/* A call by the common number of its text, and the call that corresponds to its parent. */
 struct place {
-    uint32_t parent, text;
-    enum weft_frame_kind kind;
+    uint32_t parent, text, kind;
+    uint32_t call; /* the first one there */
 };
+#define PLACE_KEY offsetof(struct place, call)
 
-static uint64_t hash_place(const void *array, uint32_t item, uint64_t seed)
+/* root: it is the whole tree. */
+static struct place place_of(struct weft_strings *both, const struct weft_profile *p,
+                             const struct weft_call *c, uint32_t parent, bool root)
 {
-    const struct place *p = (const struct place *)array + item;
-    return weft_mix(weft_mix((uint64_t)p->parent << 32 | p->text, seed) ^ p->kind, seed);
-}
-
-static bool same_place(const void *array, uint32_t item, const void *key)
-{
-    const struct place *p = (const struct place *)array + item, *k = key;
-    return p->parent == k->parent && p->text == k->text && p->kind == k->kind;
-}
-
-/* Inserts all calls of a tree. Calls in the same place count as the first of them. */
-static bool enter(struct weft_table *t, struct place *place, struct weft_strings *both,
-                  const struct weft_profile *p, const struct weft_calltree *tree, uint64_t seed)
-{
-    if (!weft_table_reserve(t, place, 0, hash_place, seed))
-        return false;
-    place[0] = (struct place){WEFT_NONE, 0, WEFT_FRAME_STATE};
-    for (uint32_t i = 0; i < tree->calls; i++) {
-        const struct weft_call *c = &tree->call[i];
-        if (i)
-            place[i] = (struct place){c->parent, number_of(both, p, c->frame.text), c->frame.kind};
-        if (place[i].text == WEFT_NONE || !weft_table_reserve(t, place, i, hash_place, seed))
-            return false;
-        uint32_t *slot =
-            weft_table_find(t, hash_place(place, i, seed), same_place, place, &place[i]);
-        if (!*slot)
-            *slot = i + 1;
-    }
-    return true;
+    return root ? (struct place){.parent = WEFT_NONE, .kind = WEFT_FRAME_STATE}
+                : (struct place){.parent = parent,
+                                 .text = number_of(both, p, c->frame.text),
+                                 .kind = c->frame.kind};
 }
 
 int weft_calltree_compare(struct weft_call_before **out, const struct weft_profile *before,
@@ -189,23 +152,27 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
     uint64_t seed = weft_seed();
     struct weft_table by = {.room = 0};
     struct weft_strings *both = weft_strings_new();
-    struct place *place = weft_resize(NULL, before_tree->calls, sizeof *place);
+    struct place *place = NULL;
+    uint32_t places = 0, room = 0;
     uint32_t *same = weft_resize(NULL, after_tree->calls, sizeof *same); /* call of before */
     struct weft_call_before *result = calloc(after_tree->calls, sizeof *result);
     *out = NULL;
-    bool done =
-        both && place && same && result && enter(&by, place, both, before, before_tree, seed);
+    bool done = both && same && result;
+    for (uint32_t i = 0; done && i < before_tree->calls; i++) {
+        const struct weft_call *c = &before_tree->call[i];
+        struct place key = place_of(both, before, c, c->parent, i == 0);
+        key.call = i;
+        done = key.text != WEFT_NONE && weft_table_add(&by, &place, &places, &room, sizeof key,
+                                                       PLACE_KEY, &key, seed) != UINT32_MAX;
+    }
     for (uint32_t i = 0; done && i < after_tree->calls; i++) {
         const struct weft_call *c = &after_tree->call[i];
-        struct place key = {WEFT_NONE, 0, WEFT_FRAME_STATE};
-        if (i)
-            key = (struct place){same[c->parent], number_of(both, after, c->frame.text),
-                                 c->frame.kind};
+        const struct place key = place_of(both, after, c, i ? same[c->parent] : 0, i == 0);
         done = key.text != WEFT_NONE;
-        same[i] =
-            i && key.parent == WEFT_NONE
-                ? WEFT_NONE
-                : *weft_table_find(&by, hash_place(&key, 0, seed), same_place, place, &key) - 1;
+        uint32_t at = i && key.parent == WEFT_NONE
+                          ? WEFT_NONE
+                          : weft_table_get(&by, place, sizeof key, PLACE_KEY, &key, seed);
+        same[i] = at == WEFT_NONE ? WEFT_NONE : place[at].call;
         if (same[i] != WEFT_NONE) {
             result[i].self = before_tree->call[same[i]].self;
             result[i].total = before_tree->call[same[i]].total;

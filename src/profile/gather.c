@@ -61,25 +61,12 @@ static bool has_time(const struct profile_gather *g, uint64_t *from_ns, uint64_t
 
 /* ---- Putting together ---- */
 
-static uint64_t hash_item(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct profile_item *i = (const struct profile_item *)array + item;
-    uint64_t h = weft_mix((uint64_t)i->stack << 32 | i->group, seed);
-    return weft_mix(h ^ ((uint64_t)i->promise << 32 | (i->thread << 2) | i->state), seed);
-}
-
-static bool same_item(const void *array, uint32_t item, const void *key)
-{
-    const struct profile_item *i = (const struct profile_item *)array + item, *k = key;
-    return i->group == k->group && i->stack == k->stack && i->promise == k->promise &&
-           i->thread == k->thread && i->state == k->state;
-}
-
 static bool add_item(struct profile_gather *g, const struct profile_item *item)
 {
     const uint32_t before = g->items;
-    const uint32_t at = weft_table_put(&g->items_by, &g->item, &g->items, &g->item_room,
-                                       sizeof *g->item, hash_item, same_item, item, g->seed);
+    const uint32_t at =
+        weft_table_add(&g->items_by, &g->item, &g->items, &g->item_room, sizeof *item,
+                       offsetof(struct profile_item, state) + sizeof item->state, item, g->seed);
     if (at < before) {
         g->item[at].value += item->value;
         g->item[at].samples += item->samples;

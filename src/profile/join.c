@@ -22,6 +22,12 @@ struct kept {
     bool overwritten; /* there were others before */
 };
 
+/* What belongs to a thread of the profile. */
+struct of_thread {
+    uint32_t group; /* WEFT_NONE: nothing was recorded on it */
+    uint32_t next;  /* the first run that may not have ended */
+};
+
 struct join {
     struct weft_profile *p;
     const struct weft_model *m;
@@ -29,11 +35,9 @@ struct join {
     uint32_t *group_of;      /* parallel to the model's streams: the first of the group in stream */
     /* parallel to stream, with one more entry: where the runs of the group begin in run */
     uint32_t *first;
-    uint32_t *run; /* runs of promises, by group, then in order of time */
-    /* parallel to the profile's threads; WEFT_NONE: nothing was recorded on it */
-    uint32_t *group;
-    uint32_t *next;    /* … and the first run that may not have ended */
-    struct kept *kept; /* parallel to stream: per group */
+    uint32_t *run;            /* runs of promises, by group, then in order of time */
+    struct of_thread *thread; /* parallel to the profile's threads */
+    struct kept *kept;        /* parallel to stream: per group */
     uint32_t streams, runs;
 };
 
@@ -51,10 +55,9 @@ static bool allocate(struct join *j)
     j->group_of = weft_resize(NULL, streams, sizeof *j->group_of);
     j->first = weft_resize(NULL, streams, sizeof *j->first);
     j->run = weft_resize(NULL, (uint64_t)j->m->runs + 1, sizeof *j->run);
-    j->group = weft_resize(NULL, threads, sizeof *j->group);
-    j->next = weft_resize(NULL, threads, sizeof *j->next);
+    j->thread = weft_resize(NULL, threads, sizeof *j->thread);
     j->kept = calloc(streams, sizeof *j->kept);
-    return j->stream && j->group_of && j->first && j->run && j->group && j->next && j->kept;
+    return j->stream && j->group_of && j->first && j->run && j->thread && j->kept;
 }
 
 static void release(struct join *j)
@@ -63,8 +66,7 @@ static void release(struct join *j)
     free(j->group_of);
     free(j->first);
     free(j->run);
-    free(j->group);
-    free(j->next);
+    free(j->thread);
     free(j->kept);
 }
 
@@ -142,7 +144,7 @@ static void find_threads(struct join *j)
         WEFT_SEEK(low, high, j->stream[middle].thread < t->thread);
         bool found = low < j->streams && j->stream[low].thread == t->thread &&
                      is_its_thread(t, &j->m->stream_thread[j->stream[low].stream]);
-        j->group[i] = found ? low : WEFT_NONE;
+        j->thread[i].group = found ? low : WEFT_NONE;
         t->stream = found ? j->stream[low].stream : WEFT_NONE;
     }
 }
@@ -150,7 +152,7 @@ static void find_threads(struct join *j)
 static void rewind_runs(struct join *j)
 {
     for (uint32_t i = 0; i < j->p->threads; i++)
-        j->next[i] = j->group[i] == WEFT_NONE ? 0 : j->first[j->group[i]];
+        j->thread[i].next = j->thread[i].group == WEFT_NONE ? 0 : j->first[j->thread[i].group];
 }
 
 /* What ran on a thread at that time. For each thread, the times must not run backwards. If runs do,
@@ -158,16 +160,16 @@ static void rewind_runs(struct join *j)
 static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thread,
                            uint64_t time_ns)
 {
-    uint32_t group = j->group[thread];
+    uint32_t group = j->thread[thread].group;
     if (group == WEFT_NONE)
         return WEFT_NONE;
     const struct weft_model *m = j->m;
     int64_t now = weft_model_time(time_ns, m->first_ns);
     /* only the first stream of a group has runs */
-    uint32_t next = j->next[thread], end = j->first[group + 1];
+    uint32_t next = j->thread[thread].next, end = j->first[group + 1];
     while (next < end && m->run[j->run[next]].end_ns <= now)
         next++;
-    j->next[thread] = next;
+    j->thread[thread].next = next;
     bool runs = next < end && m->run[j->run[next]].start_ns <= now;
     return runs ? promise[j->run[next]] : WEFT_NONE;
 }
@@ -178,7 +180,7 @@ static enum weft_gap gap_at(const struct join *j, uint32_t thread, uint64_t time
 {
     const struct weft_model *m = j->m;
     int64_t now = weft_model_time(time_ns, m->first_ns);
-    uint32_t group = j->group[thread];
+    uint32_t group = j->thread[thread].group;
     if (!j->streams)
         return WEFT_GAP_NONE;
     if (now < m->begin_ns || now > m->end_ns)

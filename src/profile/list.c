@@ -6,72 +6,43 @@
 #include "base/order.h"
 #include "profile/gather.h"
 
+struct key {
+    uint32_t text, kind, kernel;
+    uint32_t group; /* of groups; else 0 */
+};
+
 struct maker {
     struct profile_gather gather;
     struct weft_frames *frames; /* NULL: rows are groups */
     struct weft_profile_list *list;
-    /* parallel to the rows: the last item that it was counted in, plus 1; for groups, the group */
-    uint32_t *seen;
+    struct key *key; /* parallel to the rows */
+    uint32_t *seen;  /* parallel to the rows: the last item that it was counted in, plus 1 */
     /* parallel to the profile's frames, then its locations without frames: their rows, plus 1 */
     uint32_t *known;
-    uint32_t row_room, seen_room;
+    uint32_t keys, key_room, row_room, seen_room;
     uint32_t item; /* counts them */
     struct weft_table rows_by;
 };
-
-struct key {
-    const struct maker *maker;
-    uint32_t text, group; /* group: of groups */
-    enum weft_frame_kind kind;
-    bool kernel;
-};
-
-static uint64_t key_hash(const struct key *k, uint64_t seed)
-{
-    uint64_t name = (uint64_t)k->text << 5 | (uint64_t)k->kind << 1 | k->kernel;
-    return weft_mix(weft_mix(name, seed) ^ k->group, seed);
-}
-
-static struct key key_of(const struct maker *l, uint32_t row)
-{
-    const struct weft_profile_row *r = &l->list->row[row];
-    return (struct key){l, r->frame.text, l->frames ? 0 : l->seen[row], r->frame.kind, r->kernel};
-}
-
-static uint64_t hash_row(const void *array, uint32_t item, uint64_t seed)
-{
-    struct key k = key_of(array, item);
-    return key_hash(&k, seed);
-}
-
-static bool same_row(const void *array, uint32_t item, const void *key)
-{
-    struct key a = key_of(array, item);
-    const struct key *b = key;
-    return a.text == b->text && a.kind == b->kind && a.group == b->group && a.kernel == b->kernel;
-}
 
 /* The row for frame; added if it is new. WEFT_NONE: no memory. */
 static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, uint32_t group)
 {
     struct weft_profile_list *list = l->list;
-    uint64_t seed = l->gather.seed;
+    bool kernel = frame->location != WEFT_NONE && l->gather.p->location[frame->location].kernel;
+    const struct key key = {frame->text, frame->kind, kernel, group};
     if (frame->text == WEFT_NONE ||
-        !weft_table_reserve(&l->rows_by, l, list->rows, hash_row, seed) ||
         !weft_reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
         !weft_reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
         return WEFT_NONE;
-    bool kernel = frame->location != WEFT_NONE && l->gather.p->location[frame->location].kernel;
-    struct key key = {l, frame->text, group, frame->kind, kernel};
-    uint32_t *slot = weft_table_find(&l->rows_by, key_hash(&key, seed), same_row, l, &key);
-    if (!*slot) {
-        list->row[list->rows] = (struct weft_profile_row){.frame = *frame, .kernel = kernel};
-        l->seen[list->rows] = group;
-        *slot = ++list->rows;
-        return *slot - 1;
+    const uint32_t at = weft_table_add(&l->rows_by, &l->key, &l->keys, &l->key_room, sizeof key,
+                                       sizeof key, &key, l->gather.seed);
+    if (at == list->rows) {
+        list->row[list->rows++] = (struct weft_profile_row){.frame = *frame, .kernel = kernel};
+        l->seen[at] = 0;
+    } else if (at != WEFT_NONE) {
+        profile_gather_merge(&l->gather, &list->row[at].frame, frame);
     }
-    profile_gather_merge(&l->gather, &list->row[*slot - 1].frame, frame);
-    return *slot - 1;
+    return at;
 }
 
 static bool take_group(void *data, const struct profile_item *item)
@@ -206,6 +177,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
         weft_profile_list_free(l.list);
     profile_gather_fini(&l.gather);
     weft_frames_free(l.frames);
+    free(l.key);
     free(l.seen);
     free(l.known);
     weft_table_drop(&l.rows_by);

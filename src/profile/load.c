@@ -23,6 +23,7 @@ struct node {
 struct known {
     uint32_t node, process, generation, stack;
 };
+#define KNOWN_KEY offsetof(struct known, stack)
 
 struct packet {
     struct weft_profile *p;
@@ -122,18 +123,6 @@ static void take_node(struct packet *k, const void *record)
     APPEND(k, k->node, k->nodes, k->node_room, n);
 }
 
-static uint64_t hash_known(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct known *n = (const struct known *)array + item;
-    return weft_mix(weft_mix((uint64_t)n->node << 32 | n->process, seed) ^ n->generation, seed);
-}
-
-static bool same_known(const void *array, uint32_t item, const void *key)
-{
-    const struct known *n = (const struct known *)array + item, *m = key;
-    return n->node == m->node && n->process == m->process && n->generation == m->generation;
-}
-
 /* The first node, going outwards, that is not yet known as a stack of the process, up to one that
  * is; *stack is that one's stack. */
 static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, uint32_t *stack)
@@ -141,12 +130,10 @@ static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, u
     uint32_t steps = 0;
     *stack = 0;
     for (; key.node; key.node = k->node[key.node].parent) {
-        uint32_t found = k->known_by.room ? *weft_table_find(&k->known_by,
-                                                             hash_known(&key, 0, k->p->build->seed),
-                                                             same_known, k->known, &key)
-                                          : 0;
-        if (found) {
-            *stack = k->known[found - 1].stack;
+        uint32_t found =
+            weft_table_get(&k->known_by, k->known, sizeof key, KNOWN_KEY, &key, k->p->build->seed);
+        if (found != UINT32_MAX) {
+            *stack = k->known[found].stack;
             break;
         }
         way[steps++] = key.node;
@@ -172,9 +159,9 @@ static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint
         const struct node *n = &k->node[way[--steps]];
         key.node = way[steps];
         key.stack = stack = weft_profile_push(k->p, stack, process, n->address, n->flags, time_ns);
-        if (!profile_is_there(k->p, weft_table_put(&k->known_by, &k->known, &k->knowns,
-                                                   &k->known_room, sizeof key, hash_known,
-                                                   same_known, &key, seed) != UINT32_MAX))
+        if (!profile_is_there(k->p,
+                              weft_table_add(&k->known_by, &k->known, &k->knowns, &k->known_room,
+                                             sizeof key, KNOWN_KEY, &key, seed) != UINT32_MAX))
             return WEFT_NONE;
     }
     return stack;

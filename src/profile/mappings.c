@@ -263,7 +263,7 @@ int profile_mappings_assign(struct weft_profile *p)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < p->locations; i++) {
         p->location[i].mapping = WEFT_NONE;
-        query[queries++] = (struct query){b->place[i].first_ns, p->location[i].process, i, false};
+        query[queries++] = (struct query){b->first_ns[i], p->location[i].process, i, false};
     }
     if (b->changes)
         qsort(b->change, b->changes, sizeof *b->change, by_process);

@@ -11,8 +11,6 @@
 #include "profile/build.h"
 #include "profile/frames.h"
 
-enum { LINES = 1024 };
-
 static uint32_t add_sized(struct profile_names *n, const char *text, uint32_t size)
 {
     uint32_t number = weft_strings_add(n->p->strings, text, size);
@@ -53,22 +51,18 @@ bool profile_names_init(struct profile_names *n, struct weft_profile *p)
     *n = (struct profile_names){.p = p};
     n->address = none(p->locations);
     n->text_of = none(p->model ? weft_strings_count(p->model->strings) : 0);
-    n->line = none(LINES);
-    n->line_key = calloc(LINES, sizeof *n->line_key);
     for (unsigned i = 0; i < WEFT_GAPS; i++)
         n->gap[i] = add(n, gap_names[i]);
     n->no_stack = add(n, "(no stack)");
     n->waiting = add(n, "(waiting)");
     n->preempted = add(n, "(preempted)");
-    return n->address && n->text_of && n->line && n->line_key && !n->failed;
+    return n->address && n->text_of && !n->failed;
 }
 
 void profile_names_fini(struct profile_names *n)
 {
     free(n->address);
     free(n->text_of);
-    free(n->line);
-    free(n->line_key);
 }
 
 static const char *last_part(const char *path)
@@ -118,14 +112,9 @@ uint32_t profile_name_family(struct profile_names *n, uint32_t whose)
 
 uint32_t profile_name_line(struct profile_names *n, uint32_t file, uint32_t line)
 {
-    uint64_t key = (uint64_t)file << 32 | line;
-    uint32_t place = (file * 31 + line) % LINES;
-    if (n->line[place] != WEFT_NONE && n->line_key[place] == key)
-        return n->line[place];
     char text[512];
     snprintf(text, sizeof text, "%.495s:%" PRIu32, weft_profile_text(n->p, file), line);
-    n->line_key[place] = key;
-    return n->line[place] = add(n, text);
+    return add(n, text);
 }
 
 uint32_t profile_name_thread(struct profile_names *n, uint32_t thread)

@@ -8,10 +8,8 @@
 
 struct profile_names {
     struct weft_profile *p;
-    uint32_t *address; /* parallel to the locations; WEFT_NONE: not made yet */
-    uint32_t *text_of; /* parallel to the model's texts */
-    uint32_t *line;    /* a small cache: see profile_name_line */
-    uint64_t *line_key;
+    uint32_t *address;      /* parallel to the locations; WEFT_NONE: not made yet */
+    uint32_t *text_of;      /* parallel to the model's texts */
     const uint32_t *family; /* parallel to the promises: see weft_calltree_options; or NULL */
     bool failed;            /* there was no memory for a name */
     uint32_t gap[WEFT_GAPS], no_stack, waiting, preempted; /* texts */

@@ -63,6 +63,27 @@ struct profile_perf {
 };
 #define PROFILE_PERF_NO_ID UINT32_MAX
 
+/* The rest of a record. Reading beyond its end gives NULL, and sets a flag. */
+struct profile_perf_rest {
+    const unsigned char *at;
+    size_t bytes;
+    bool cut;
+};
+
+static inline const unsigned char *profile_perf_take_bytes(struct profile_perf_rest *r,
+                                                           uint64_t bytes)
+{
+    const unsigned char *at = r->at;
+    if (bytes > r->bytes) {
+        r->cut = true;
+        r->bytes = 0;
+        return NULL;
+    }
+    r->at += bytes;
+    r->bytes -= (size_t)bytes;
+    return at;
+}
+
 /* The fields of a sample that are needed; pointers point into the record. */
 struct profile_perf_sample {
     uint64_t ip, time_ns, period;
@@ -105,18 +126,8 @@ enum weft_source_unit profile_perf_event_unit(const struct perf_event_attr *attr
 int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint16_t bytes,
                       uint64_t place);
 
-/* Adds an event, with its ids one after another; attr_bytes of its description are there. */
-int profile_perf_add_event(struct profile_perf *d, const unsigned char *attr, size_t attr_bytes,
-                           uint32_t *event);
-int profile_perf_add_id(struct profile_perf *d, uint64_t id, uint32_t event);
-uint32_t profile_perf_find_id(const struct profile_perf *d, uint64_t id); /* event, or WEFT_NONE */
-
-/* A feature section (perf_feature.c); sections that are not understood are counted. The only error
- * is WEFT_E_NOMEM. */
-int profile_perf_feature(struct profile_perf *d, unsigned feature, const unsigned char *at,
-                         size_t bytes);
-int profile_perf_add_build_id(struct profile_perf *d, const unsigned char *record, size_t bytes);
-bool profile_perf_feature_wanted(unsigned feature);
+/* The event with that id, or WEFT_NONE. */
+uint32_t profile_perf_find_id(const struct profile_perf *d, uint64_t id);
 
 /* Decompresses (perf_unpack.c), and handles the records that are complete by then. offset: of the
  * record. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* The file as a whole: header, events, and the records one after another. */
+/* The file as a whole: header, events, features, and the records one after another. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,29 +37,17 @@ bool profile_perf_begins(const unsigned char *head, size_t size)
 
 /* ---- Events and their ids ---- */
 
-static uint64_t hash_id(const void *array, uint32_t item, uint64_t seed)
-{
-    return weft_mix(((const struct profile_perf_id *)array)[item].id, seed);
-}
-
-static bool same_id(const void *array, uint32_t item, const void *key)
-{
-    return ((const struct profile_perf_id *)array)[item].id == *(const uint64_t *)key;
-}
-
 uint32_t profile_perf_find_id(const struct profile_perf *d, uint64_t id)
 {
-    if (!d->ids)
-        return WEFT_NONE;
-    uint32_t *slot = weft_table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
-    return *slot ? d->id[*slot - 1].event : WEFT_NONE;
+    uint32_t at = weft_table_get(&d->ids_by, d->id, sizeof *d->id, sizeof id, &id, d->seed);
+    return at == UINT32_MAX ? WEFT_NONE : d->id[at].event;
 }
 
-int profile_perf_add_id(struct profile_perf *d, uint64_t id, uint32_t event)
+static int add_id(struct profile_perf *d, uint64_t id, uint32_t event)
 {
     const struct profile_perf_id key = {id, event};
-    return weft_table_put(&d->ids_by, &d->id, &d->ids, &d->id_room, sizeof *d->id, hash_id, same_id,
-                          &key, d->seed) == UINT32_MAX
+    return weft_table_add(&d->ids_by, &d->id, &d->ids, &d->id_room, sizeof key, sizeof id, &key,
+                          d->seed) == UINT32_MAX
                ? profile_foreign_no_memory(d->f)
                : 0;
 }
@@ -83,8 +72,9 @@ static void find_ids(struct profile_perf *d, uint64_t type)
     d->id_at_end = at_end;
 }
 
-int profile_perf_add_event(struct profile_perf *d, const unsigned char *attr, size_t attr_bytes,
-                           uint32_t *event)
+/* attr_bytes of its description are there. */
+static int add_event(struct profile_perf *d, const unsigned char *attr, size_t attr_bytes,
+                     uint32_t *event)
 {
     struct profile_perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
     memcpy(&e.attr, attr, attr_bytes < sizeof e.attr ? attr_bytes : sizeof e.attr);
@@ -115,7 +105,7 @@ static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uin
         if ((size_t)got < bytes) /* truncated since it was opened */
             return profile_record_cut(d->f, at + i * 8, bytes, (uint64_t)got);
         for (size_t k = 0; k < bytes; k += 8, i++) {
-            int rc = profile_perf_add_id(d, weft_read_u64(piece + k), event);
+            int rc = add_id(d, weft_read_u64(piece + k), event);
             if (rc < 0)
                 return rc;
         }
@@ -147,7 +137,7 @@ static int read_events(struct profile_perf *d, uint64_t at, uint64_t bytes, uint
             return rc;
         uint64_t ids_at = weft_read_u64(b + attr_bytes - SECTION);
         uint64_t ids_bytes = weft_read_u64(b + attr_bytes - 8);
-        rc = profile_perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
+        rc = add_event(d, b, (size_t)attr_bytes - SECTION, &event);
         if (rc == 0)
             rc = read_ids(d, event, offset, ids_at, ids_bytes / 8);
     }
@@ -160,9 +150,9 @@ static int take_event(struct profile_perf *d, const unsigned char *body, size_t 
     uint32_t event, size = bytes >= ATTR_LEAST ? weft_read_u32(body + 4) : 0;
     if (size < ATTR_LEAST || size > bytes)
         return d->f->p->skipped++, 0;
-    int rc = profile_perf_add_event(d, body, size, &event);
+    int rc = add_event(d, body, size, &event);
     for (size_t at = size; rc == 0 && at + 8 <= bytes; at += 8)
-        rc = profile_perf_add_id(d, weft_read_u64(body + at), event);
+        rc = add_id(d, weft_read_u64(body + at), event);
     return rc;
 }
 
@@ -176,6 +166,143 @@ static int take_event_name(struct profile_perf *d, const unsigned char *body, si
     if (event != WEFT_NONE)
         d->event[event].name = text;
     return profile_foreign_added(d->f);
+}
+
+/* ---- What the file says in addition to the records ---- */
+
+/* The numbers are those of perf's headers (tools/perf/Documentation/perf.data-file-format.txt). */
+enum feature {
+    BUILD_ID = 2,
+    HOST_NAME = 3,
+    RELEASE = 4,
+    COMMAND_LINE = 11,
+    EVENT_DESCRIPTIONS = 12,
+    CLOCK_DATA = 29,
+};
+#define WANTED                                                                                     \
+    (1u << BUILD_ID | 1u << HOST_NAME | 1u << RELEASE | 1u << COMMAND_LINE |                       \
+     1u << EVENT_DESCRIPTIONS | 1u << CLOCK_DATA)
+
+enum { BUILD_ID_AT = 12, BUILD_ID_SIZE_AT = 20, BUILD_ID_PATH_AT = 36, HAS_SIZE = 1 << 15 };
+
+static uint32_t take_u32(struct profile_perf_rest *r)
+{
+    const unsigned char *at = profile_perf_take_bytes(r, 4);
+    return at ? weft_read_u32(at) : 0;
+}
+
+/* A text with its size before it, padded with zeros. */
+static const char *take_text(struct profile_perf_rest *r, size_t *size)
+{
+    uint32_t bytes = take_u32(r);
+    const char *text = (const char *)profile_perf_take_bytes(r, bytes);
+    *size = text ? strnlen(text, bytes) : 0;
+    return text ? text : "";
+}
+
+static void keep_text(struct profile_perf_rest *r, char *out, size_t room)
+{
+    size_t size;
+    const char *text = take_text(r, &size);
+    if (!r->cut)
+        snprintf(out, room, "%.*s", (int)(size < room ? size : room), text);
+}
+
+static void keep_command(struct profile_perf_rest *r, char *out, size_t room)
+{
+    size_t size, used = 0;
+    for (uint32_t words = take_u32(r); words && used < room; words--) {
+        const char *text = take_text(r, &size);
+        if (r->cut)
+            return;
+        used += (size_t)snprintf(out + used, room - used, "%s%.*s", used ? " " : "",
+                                 (int)(size < room ? size : room), text);
+    }
+}
+
+/* The names of events, which are stated once more together with all that is known about them. */
+static void keep_names(struct profile_perf *d, struct profile_perf_rest *r)
+{
+    uint32_t events = take_u32(r), attr_bytes = take_u32(r);
+    for (uint32_t i = 0; i < events && !r->cut; i++) {
+        size_t size;
+        profile_perf_take_bytes(r, attr_bytes);
+        uint64_t ids = take_u32(r);
+        const char *name = take_text(r, &size);
+        const unsigned char *id = profile_perf_take_bytes(r, ids * 8);
+        if (r->cut)
+            return;
+        uint32_t event = ids ? profile_perf_find_id(d, weft_read_u64(id)) : i;
+        if (event < d->events)
+            d->event[event].name = weft_profile_add_text(d->f->p, name, (uint32_t)size);
+    }
+}
+
+static int add_build_id(struct profile_perf *d, const unsigned char *record, size_t bytes)
+{
+    if (bytes <= BUILD_ID_PATH_AT)
+        return d->f->p->skipped++, 0;
+    const char *path = (const char *)record + BUILD_ID_PATH_AT;
+    struct profile_perf_build_id b = {.bytes = WEFT_BUILD_ID_MAX};
+    if (weft_read_u16(record + 4) & HAS_SIZE && record[BUILD_ID_AT + BUILD_ID_SIZE_AT] < b.bytes)
+        b.bytes = record[BUILD_ID_AT + BUILD_ID_SIZE_AT];
+    memcpy(b.id, record + BUILD_ID_AT, b.bytes);
+    b.path =
+        weft_profile_add_text(d->f->p, path, (uint32_t)strnlen(path, bytes - BUILD_ID_PATH_AT));
+    if (!weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
+        return profile_foreign_no_memory(d->f);
+    d->build_id[d->build_ids++] = b;
+    return profile_foreign_added(d->f);
+}
+
+static int keep_build_ids(struct profile_perf *d, struct profile_perf_rest *r)
+{
+    int rc = 0;
+    while (rc == 0 && r->bytes >= HEADER) {
+        uint16_t bytes = weft_read_u16(r->at + 6);
+        const unsigned char *record = profile_perf_take_bytes(r, bytes);
+        r->cut |= bytes < HEADER;
+        if (r->cut)
+            break;
+        rc = add_build_id(d, record, bytes);
+    }
+    return rc;
+}
+
+/* Sections that are not understood are counted. The only error is WEFT_E_NOMEM. */
+static int take_feature(struct profile_perf *d, uint64_t feature, const unsigned char *at,
+                        size_t bytes)
+{
+    struct weft_foreign_facts *facts = d->f->facts;
+    struct profile_perf_rest r = {at, bytes, false};
+    int rc = 0;
+    switch (feature) {
+    case BUILD_ID:
+        rc = keep_build_ids(d, &r);
+        break;
+    case HOST_NAME:
+        keep_text(&r, facts->host, sizeof facts->host);
+        break;
+    case RELEASE:
+        keep_text(&r, facts->release, sizeof facts->release);
+        break;
+    case COMMAND_LINE:
+        keep_command(&r, facts->command, sizeof facts->command);
+        break;
+    case EVENT_DESCRIPTIONS:
+        keep_names(d, &r);
+        break;
+    case CLOCK_DATA: /* version, number of the clock, time of day, time of that clock */
+        if (profile_perf_take_bytes(&r, 24)) {
+            facts->real_ns = (int64_t)weft_read_u64(at + 8);
+            facts->clock_ns = (int64_t)weft_read_u64(at + 16);
+        }
+        break;
+    default:
+        break;
+    }
+    d->f->p->skipped += r.cut;
+    return rc < 0 ? rc : profile_foreign_added(d->f);
 }
 
 /* ---- Records ---- */
@@ -216,10 +343,10 @@ int profile_perf_take(struct profile_perf *d, const unsigned char *record, uint1
     case RECORD_EVENT_UPDATE:
         return take_event_name(d, body, left);
     case RECORD_BUILD_ID:
-        return profile_perf_add_build_id(d, record, bytes);
+        return add_build_id(d, record, bytes);
     case RECORD_FEATURE:
         if (left >= 8 && weft_read_u64(body) < FEATURES)
-            return profile_perf_feature(d, (unsigned)weft_read_u64(body), body + 8, left - 8);
+            return take_feature(d, weft_read_u64(body), body + 8, left - 8);
         return d->f->p->skipped++, 0;
     default: /* the others say nothing about where the time went */
         d->f->p->skipped += weft_read_u32(record) >= RECORD_KNOWN;
@@ -288,7 +415,7 @@ static int read_features(struct profile_perf *d, const unsigned char *bits, uint
         if (got < SECTION)
             return (int)(got < 0 ? got : 0);
         uint64_t offset = weft_read_u64(b), bytes = weft_read_u64(b + 8);
-        if (!profile_perf_feature_wanted(feature) || !bytes)
+        if (feature >= 32 || !(WANTED >> feature & 1) || !bytes)
             continue;
         if (offset > f->in->size || bytes > f->in->size - offset) {
             f->p->skipped++;
@@ -298,7 +425,7 @@ static int read_features(struct profile_perf *d, const unsigned char *bits, uint
         if (!whole)
             return profile_foreign_no_memory(f);
         got = weft_input_read(f->in, whole, (size_t)bytes, offset, f->err);
-        int rc = got < 0 ? (int)got : profile_perf_feature(d, feature, whole, (size_t)got);
+        int rc = got < 0 ? (int)got : take_feature(d, feature, whole, (size_t)got);
         free(whole);
         if (rc < 0)
             return rc;

@@ -10,64 +10,44 @@
 #endif
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
 
-/* The rest of a record. Reading beyond its end gives 0, and sets a flag. */
-struct rest {
-    const unsigned char *at;
-    size_t bytes;
-    bool cut;
-};
-
-static const unsigned char *take(struct rest *r, uint64_t bytes)
+static uint64_t take_u64(struct profile_perf_rest *r)
 {
-    const unsigned char *at = r->at;
-    if (bytes > r->bytes) {
-        r->cut = true;
-        r->bytes = 0;
-        return NULL;
-    }
-    r->at += bytes;
-    r->bytes -= (size_t)bytes;
-    return at;
-}
-
-static uint64_t take_u64(struct rest *r)
-{
-    const unsigned char *at = take(r, 8);
+    const unsigned char *at = profile_perf_take_bytes(r, 8);
     return at ? weft_read_u64(at) : 0;
 }
 
 /* count items of size bytes. */
-static const unsigned char *take_array(struct rest *r, uint64_t count, unsigned size)
+static const unsigned char *take_array(struct profile_perf_rest *r, uint64_t count, unsigned size)
 {
-    return take(r, count > r->bytes ? UINT64_MAX : count * size);
+    return profile_perf_take_bytes(r, count > r->bytes ? UINT64_MAX : count * size);
 }
 
-static void take_ids(struct rest *r, uint64_t type, struct profile_perf_sample *s)
+static void take_ids(struct profile_perf_rest *r, uint64_t type, struct profile_perf_sample *s)
 {
     const unsigned char *b;
     if (type & PERF_SAMPLE_IDENTIFIER)
-        take(r, 8);
+        profile_perf_take_bytes(r, 8);
     if (type & PERF_SAMPLE_IP)
         s->ip = take_u64(r);
-    if (type & PERF_SAMPLE_TID && (b = take(r, 8))) {
+    if (type & PERF_SAMPLE_TID && (b = profile_perf_take_bytes(r, 8))) {
         s->process = weft_read_u32(b);
         s->thread = weft_read_u32(b + 4);
     }
     if (type & PERF_SAMPLE_TIME)
         s->time_ns = take_u64(r);
     if (type & PERF_SAMPLE_ADDR)
-        take(r, 8);
+        profile_perf_take_bytes(r, 8);
     if (type & PERF_SAMPLE_ID)
-        take(r, 8);
+        profile_perf_take_bytes(r, 8);
     if (type & PERF_SAMPLE_STREAM_ID)
-        take(r, 8);
-    if (type & PERF_SAMPLE_CPU && (b = take(r, 8)))
+        profile_perf_take_bytes(r, 8);
+    if (type & PERF_SAMPLE_CPU && (b = profile_perf_take_bytes(r, 8)))
         s->core = weft_read_u32(b);
     if (type & PERF_SAMPLE_PERIOD)
         s->period = take_u64(r);
 }
 
-static void skip_read(struct rest *r, uint64_t format)
+static void skip_read(struct profile_perf_rest *r, uint64_t format)
 {
     unsigned times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0;
     times += (format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0;
@@ -79,15 +59,15 @@ static void skip_read(struct rest *r, uint64_t format)
     take_array(r, values, words * 8);
 }
 
-static void skip_branches(struct rest *r, uint64_t branch_type)
+static void skip_branches(struct profile_perf_rest *r, uint64_t branch_type)
 {
     uint64_t count = take_u64(r);
     if (branch_type & BRANCH_HW_INDEX)
-        take(r, 8);
+        profile_perf_take_bytes(r, 8);
     take_array(r, count, 24);
 }
 
-static void take_stack(struct rest *r, const struct perf_event_attr *attr,
+static void take_stack(struct profile_perf_rest *r, const struct perf_event_attr *attr,
                        struct profile_perf_sample *s)
 {
     if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
@@ -98,7 +78,7 @@ static void take_stack(struct rest *r, const struct perf_event_attr *attr,
     }
     if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
         uint64_t bytes = take_u64(r);
-        s->stack = bytes ? take(r, bytes) : NULL;
+        s->stack = bytes ? profile_perf_take_bytes(r, bytes) : NULL;
         uint64_t there = bytes ? take_u64(r) : 0; /* as much as there was */
         s->stack_bytes = !s->stack ? 0 : there < bytes ? there : bytes;
     }
@@ -107,7 +87,7 @@ static void take_stack(struct rest *r, const struct perf_event_attr *attr,
 bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_event_attr *attr,
                               const unsigned char *body, size_t bytes)
 {
-    struct rest r = {.at = body, .bytes = bytes};
+    struct profile_perf_rest r = {.at = body, .bytes = bytes};
     uint64_t type = attr->sample_type;
     *s = (struct profile_perf_sample){
         .process = UINT32_MAX, .thread = UINT32_MAX, .core = UINT32_MAX};
@@ -119,8 +99,8 @@ bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_e
         s->chain = take_array(&r, s->chain_length, 8);
     }
     if (type & PERF_SAMPLE_RAW) {
-        const unsigned char *size = take(&r, 4);
-        take(&r, size ? weft_read_u32(size) : 0);
+        const unsigned char *size = profile_perf_take_bytes(&r, 4);
+        profile_perf_take_bytes(&r, size ? weft_read_u32(size) : 0);
     }
     if (type & PERF_SAMPLE_BRANCH_STACK)
         skip_branches(&r, attr->branch_sample_type);

@@ -23,7 +23,7 @@ static void free_build(struct weft_profile_build *b)
     free(b->renewed);
     free(b->object);
     free(b->symbol);
-    free(b->place);
+    free(b->first_ns);
     free(b->depth);
     free(b->away);
     weft_table_drop(&b->functions);

@@ -48,13 +48,16 @@ struct weft_frame {
 };
 
 struct weft_location {
+    /* What distinguishes locations: */
     uint64_t address;
-    uint32_t process;     /* its process; UINT32_MAX: the kernel */
+    uint32_t process;    /* its process; UINT32_MAX: the kernel */
+    uint32_t generation; /* how many times the process had begun anew by then */
+    bool kernel, caller; /* see enum weft_node_flags */
+
+    bool resolved;        /* symbols were looked up, and found or not */
+    uint16_t frames;      /* 0: no name is known */
     uint32_t mapping;     /* or WEFT_NONE */
     uint32_t first_frame; /* innermost first */
-    uint16_t frames;      /* 0: no name is known */
-    bool kernel, caller;  /* see enum weft_node_flags */
-    bool resolved;        /* symbols were looked up, and found or not */
 };
 
 struct weft_stack {  /* a node of the tree of stacks; [0] is the empty stack */
