@@ -28,10 +28,8 @@ struct loading {
 
 static bool fail(const struct loading *l, const char *path, int rc, const struct weft_error *err)
 {
-    struct weft_error e = *err;
-    if (!*e.text && e.code == 0)
-        e.code = rc;
-    cli_complain(path ? path : l->command, &e);
+    const struct weft_error plain = {.code = rc, .offset = WEFT_NO_OFFSET};
+    cli_complain(path ? path : l->command, err && (*err->text || err->code) ? err : &plain);
     return false;
 }
 
@@ -300,7 +298,7 @@ static bool join(struct loading *l)
     if (rc > 0 && !l->o->quiet)
         cli_say(path, "warning: the samples are of another boot than the events, so which promise "
                       "ran is not known");
-    return rc >= 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
+    return rc >= 0 || fail(l, NULL, rc, NULL);
 }
 
 static bool of_this_boot(const struct cli_profiles *p)
@@ -326,7 +324,7 @@ static bool resolve(struct loading *l)
     struct cli_progress progress = cli_progress_begin(l->o->quiet ? NULL : "names of functions");
     int rc = weft_symbols_resolve(out->profile, &o, &out->symbols, cli_progress_show, &progress);
     cli_progress_end(&progress);
-    return rc == 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
+    return rc == 0 || fail(l, NULL, rc, NULL);
 }
 
 static bool say_empty(const struct loading *l)
@@ -376,11 +374,10 @@ bool cli_profiles_open(struct cli_profiles *p, const char *const *path, unsigned
                        const struct cli_profiles_options *o)
 {
     struct loading l = {.out = p, .o = o, .command = o->command ? o->command : "profile"};
-    const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
     *p = (struct cli_profiles){.profile = weft_profile_new(),
                                .file = calloc(paths, sizeof *p->file)};
     if (!p->profile || !p->file)
-        return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
+        return fail(&l, NULL, WEFT_E_NOMEM, NULL);
     for (; p->files < paths; p->files++) {
         p->file[p->files].path = path[p->files];
         if (!load_file(&l, &p->file[p->files])) {
@@ -389,7 +386,7 @@ bool cli_profiles_open(struct cli_profiles *p, const char *const *path, unsigned
         }
     }
     if (weft_profile_finish(p->profile) < 0 || !unite_sources(p->profile))
-        return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
+        return fail(&l, NULL, WEFT_E_NOMEM, NULL);
     if (p->profile->skipped && !o->quiet)
         cli_say(path[0], "warning: %" PRIu64 " records of samples could not be understood",
                 p->profile->skipped);
