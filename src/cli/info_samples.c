@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/trace_json.h"
-#include "profile/load.h"
+#include "profile/build.h"
 
 enum { THREADS_SHOWN = 16 };
 

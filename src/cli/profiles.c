@@ -14,7 +14,7 @@
 #include "model/strings.h"
 #include "cli/source.h"
 #include "profile/join.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "read/alive.h"
 #include "symbols/unwind.h"
 

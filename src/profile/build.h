@@ -69,4 +69,18 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
  * stay so until the end, or until p->switches_until_ns. Returns 0 or WEFT_E_NOMEM. */
 int weft_profile_finish(struct weft_profile *p);
 
+/* ---- weft's own packets of samples (load.c) ----
+ *
+ * Several files may be added one after another. Input is hostile: errors are clear and have an
+ * offset, and a file cannot choose how much is allocated. Functions return 0 or a negative WEFT_E
+ * code. What can be skipped is counted in p->skipped. */
+
+/* The samples of a weft trace. If it has none, p stays as it was. */
+int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struct weft_error *err);
+
+/* One complete packet of class WEFT_PACKET_SAMPLES, aligned to 8 bytes, at offset at of its
+ * file. */
+int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,
+                             struct weft_error *err);
+
 #endif

@@ -3,10 +3,9 @@
  * each number must refer to something before it. A packet's tree of stacks is independent of
  * processes, but the profile's is not. A node becomes a stack of a process when a sample refers to
  * it; how often that happens is bounded by the packet's size. */
-#include "profile/load.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

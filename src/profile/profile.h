@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* A profile: samples of where the CPU time went, and what is known about the addresses in them. It
  * comes from weft's own packets of samples, from Akaros's streams or from perf.data
- * (profile/load.h). Query it through profile/frames.h and profile/calltree.h.
+ * (profile/build.h, foreign.h). Query it through profile/frames.h and profile/calltree.h.
  * It consists of arrays with 32-bit indices, like the model. Times are absolute nanoseconds on the
  * clock of the trace's events (CLOCK_MONOTONIC): weft_model_time(time_ns, m->first_ns) is the
  * model's time. A profile is filled by one thread (profile/build.h); once it is finished, any

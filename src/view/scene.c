@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "profile/join.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "view/density.h"
 #include "view/index.h"
 

@@ -2,7 +2,7 @@
 /* Any bytes as the contents of the kernel's rings: nothing crashes, and what is handed out of them can be written
  * into a file, whose packets are then sound. The first byte says where the second ring begins. */
 #include "../unit/rings.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "read/reader.h"
 #include "require.h"
 #include "sample/file.h"

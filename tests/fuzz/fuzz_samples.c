@@ -6,7 +6,7 @@
 
 #include "profile/calltree.h"
 #include "profile/join.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "require.h"
 
 static struct weft_profile *load(const char *path, size_t size)

@@ -31,7 +31,7 @@
 
 #include <weft/freestanding.h>
 
-#include "profile/load.h"
+#include "profile/build.h"
 #include "sample/file.h"
 
 enum { FUNCTIONS = 256, PROMISES = 1024, THREADS = 8, DEPTH = 128, WORD = 256 };

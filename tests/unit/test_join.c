@@ -7,7 +7,7 @@
 #include "profile/calltree.h"
 #include "profile/frames.h"
 #include "profile/join.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "samples.h"
 
 #define PID 70

@@ -6,7 +6,7 @@
 #include "model/strings.h"
 #include "profile/calltree.h"
 #include "profile/join.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "read/snapshot.h"
 #include "samples.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "allocations.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "read/reader.h"
 #include "rings.h"
 #include "sample/file.h"
