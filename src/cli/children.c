@@ -57,11 +57,6 @@ const char *cli_children_shown(const char *path)
     return n > 1 && strncmp(path, folder, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-static bool expand(char *path, size_t size, const char *pattern, uint64_t pid)
-{
-    return cli_expand_pid(path, size, pattern, (pid_t)pid) < size;
-}
-
 /* The process id in a file's name; 0: the name does not match. */
 static uint64_t number_in(const char *pattern, const char *folder_end, const char *file)
 {
@@ -74,7 +69,8 @@ static uint64_t number_in(const char *pattern, const char *folder_end, const cha
         return 0;
     memcpy(number, file + before, digits);
     number[digits] = 0;
-    if (!weft_parse_count(number, INT_MAX, &pid) || !expand(path, sizeof path, pattern, pid))
+    if (!weft_parse_count(number, INT_MAX, &pid) ||
+        cli_expand_pid(path, sizeof path, pattern, (pid_t)pid) >= sizeof path)
         return 0;
     return strcmp(path + (folder_end - pattern) + 1, file) == 0 ? pid : 0;
 }
@@ -128,7 +124,8 @@ static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, stru
     DIR *dir = opendir(folder);
     while (dir && count < TOLD_MAX && (entry = readdir(dir))) {
         struct child c = {.pid = number_in(pattern, end, entry->d_name)};
-        if (c.pid && c.pid != (uint64_t)program && expand(path, sizeof path, pattern, c.pid) &&
+        if (c.pid && c.pid != (uint64_t)program &&
+            cli_expand_pid(path, sizeof path, pattern, (pid_t)c.pid) < sizeof path &&
             is_recent(path, &c, since_ns))
             found[count++] = c;
     }
@@ -144,7 +141,7 @@ unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns
     struct child found[TOLD_MAX];
     const unsigned count = find(pattern, program, since_ns, found);
     for (unsigned i = 0; i < count; i++)
-        if (expand(path, sizeof path, pattern, found[i].pid))
+        if (cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) < sizeof path)
             tell(path, found[i].pid, found[i].live);
     return count;
 }
@@ -166,7 +163,8 @@ pid_t cli_children_adopt(const char *pattern, uint64_t since_ns, const char *pat
     for (unsigned i = 0; i < count; i++)
         if (!first || found[i].begun_ns < first->begun_ns)
             first = &found[i];
-    return first && expand(name, sizeof name, pattern, first->pid) && rename(name, path) == 0
+    return first && cli_expand_pid(name, sizeof name, pattern, (pid_t)first->pid) < sizeof name &&
+                   rename(name, path) == 0
                ? (pid_t)first->pid
                : 0;
 }

@@ -76,20 +76,24 @@ enum {
     DISK_BLOCK = 512, /* of st_blocks */
 };
 
+/* What a child process returns of its search. */
+struct found {
+    uint32_t other;           /* another process, whose trace this one has open; 0: none */
+    bool forbidden;           /* something may not be opened */
+    bool kept;                /* a trace is in a file system that a program of its user provides */
+    char path[PATH_MAX + 64]; /* path of the candidate, to be shown */
+};
+
 struct search {
     pid_t pid;
     uint32_t inner;           /* its id in its own namespace, as in its facts */
     uint64_t start;           /* weft_process_start */
     struct cli_rights rights; /* the rights with which files are opened */
-    char *path;               /* path of the candidate, to be shown */
-    size_t path_size;
-    int fd; /* the trace, or -1 */
-    bool forbidden;
-    uint64_t at;    /* only what is mapped there; 0: anything */
-    bool given;     /* it has memory from weft record */
-    bool kept;      /* a trace is in a file system that a program of its user provides */
-    bool late;      /* the search was given up: something did not answer */
-    uint32_t other; /* another process, whose trace this one has open; 0: none */
+    struct found found;
+    int fd;      /* the trace, or -1 */
+    uint64_t at; /* only what is mapped there; 0: anything */
+    bool given;  /* it has memory from weft record */
+    bool late;   /* the search was given up: something did not answer */
     unsigned tries;
 };
 
@@ -107,17 +111,17 @@ static bool try_file(struct search *s, int fd)
 {
     struct weft_facts_header facts;
     struct statfs fs;
-    s->forbidden |= fd < 0 && (errno == EACCES || errno == EPERM);
+    s->found.forbidden |= fd < 0 && (errno == EACCES || errno == EPERM);
     if (fd < 0)
         return false;
     if (s->rights.fewer && (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC))
-        s->kept = true;
+        s->found.kept = true;
     else if (cli_facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
         if (is_own(s, &facts)) {
             s->fd = fd;
             return true;
         }
-        s->other = facts.pid;
+        s->found.other = facts.pid;
     }
     close(fd);
     return false;
@@ -153,7 +157,7 @@ static int open_by_name(struct search *s, uint64_t inode)
     struct stat st;
     snprintf(root, sizeof root, "/proc/%d/root", (int)s->pid);
     cli_rights_take(&s->rights);
-    int fd = symbols_regular_open(root, s->path);
+    int fd = symbols_regular_open(root, s->found.path);
     cli_rights_back(&s->rights);
     if (fd >= 0 && geteuid() == 0 && (fstat(fd, &st) < 0 || st.st_ino != inode)) {
         close(fd);
@@ -174,16 +178,16 @@ static bool try_mapping(struct search *s, const char *line)
         at == 0 || (s->at ? s->at < start || s->at >= end : mode[1] != 'w') || mode[3] != 's')
         return false;
     const char *mapped = line + at;
-    snprintf(s->path, s->path_size, "%.*s", (int)strcspn(mapped, "\n"), mapped);
+    snprintf(s->found.path, sizeof s->found.path, "%.*s", (int)strcspn(mapped, "\n"), mapped);
     snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)s->pid, start, end);
-    s->given |= strncmp(s->path, MEMORY_NAME, strlen(MEMORY_NAME)) == 0;
+    s->given |= strncmp(s->found.path, MEMORY_NAME, strlen(MEMORY_NAME)) == 0;
     if (s->tries++ == TRIES)
         return false;
     int fd = open_mapped(s, name); /* only with the right privileges */
     if (fd >= 0)
         return try_file(s, fd);
-    s->forbidden |= errno == EACCES || errno == EPERM;
-    return s->path[0] == '/' && try_file(s, open_by_name(s, inode));
+    s->found.forbidden |= errno == EACCES || errno == EPERM;
+    return s->found.path[0] == '/' && try_file(s, open_by_name(s, inode));
 }
 
 static bool try_mappings(struct search *s)
@@ -193,7 +197,7 @@ static bool try_mappings(struct search *s)
     bool found = false;
     snprintf(name, sizeof name, "/proc/%d/maps", (int)s->pid);
     FILE *maps = fopen(name, "re");
-    s->forbidden |= !maps && errno == EACCES;
+    s->found.forbidden |= !maps && errno == EACCES;
     while (maps && !found && s->tries <= TRIES && getline(&line, &room, maps) > 0)
         found = try_mapping(s, line);
     free(line);
@@ -212,10 +216,10 @@ static bool try_descriptors(struct search *s, pid_t pid, const char *only)
     bool found = false;
     for (unsigned i = 0; dir && !found && i < TRIES && (entry = readdir(dir)); i++) {
         snprintf(name, sizeof name, "/proc/%d/fd/%s", (int)pid, entry->d_name);
-        ssize_t n = readlink(name, s->path, s->path_size - 1);
-        s->path[n > 0 ? n : 0] = 0;
-        found =
-            n > 0 && strncmp(s->path, only, strlen(only)) == 0 && try_file(s, open_link(s, name));
+        ssize_t n = readlink(name, s->found.path, sizeof s->found.path - 1);
+        s->found.path[n > 0 ? n : 0] = 0;
+        found = n > 0 && strncmp(s->found.path, only, strlen(only)) == 0 &&
+                try_file(s, open_link(s, name));
     }
     if (dir)
         closedir(dir);
@@ -241,58 +245,42 @@ static void look(struct search *s)
     s->inner = (uint32_t)cli_inner_pid(s->pid);
     s->start = weft_process_start((uint32_t)s->pid);
     s->fd = -1;
-    *s->path = 0;
+    *s->found.path = 0;
     s->rights = cli_rights_of(s->pid);
     bool found = try_mappings(s) || try_parent(s) || (!s->at && try_descriptors(s, s->pid, ""));
     if (!found && !s->at)
-        *s->path = 0;
+        *s->found.path = 0;
 }
-
-/* The result of look, as a child process returns it. */
-struct found {
-    uint32_t other;
-    bool forbidden, kept;
-    char path[PATH_MAX + 64];
-};
 
 static void look_aside(int fd, void *data)
 {
-    static struct found f;
     struct search *s = data;
     look(s);
-    f.other = s->other;
-    f.forbidden = s->forbidden;
-    f.kept = s->kept;
-    snprintf(f.path, sizeof f.path, "%s", s->path);
-    if (symbols_worker_put(fd, &f, sizeof f))
+    if (symbols_worker_put(fd, &s->found, sizeof s->found))
         symbols_file_send(fd, s->fd, s->fd < 0);
 }
 
 /* Like look. */
 static void find(struct search *s)
 {
-    static struct found f;
     const struct symbols_worker_options o = {.aside = true, .keep = {-1, -1}};
     struct symbols_worker aside;
     int none;
     s->fd = -1;
-    *s->path = 0;
     s->late = symbols_worker_start(&aside, &o, look_aside, s) < 0 ||
-              !symbols_worker_answers(&aside, &f, sizeof f);
-    if (!s->late) {
+              !symbols_worker_answers(&aside, &s->found, sizeof s->found);
+    if (s->late)
+        s->found = (struct found){.path = ""};
+    else
         s->fd = symbols_file_receive(aside.fd, &none);
-        s->other = f.other;
-        s->forbidden = f.forbidden;
-        s->kept = f.kept;
-        snprintf(s->path, s->path_size, "%s", f.path);
-    }
     symbols_worker_stop(&aside);
 }
 
 int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
 {
-    struct search s = {.pid = pid, .path = path, .path_size = path_size, .at = at};
+    struct search s = {.pid = pid, .at = at};
     find(&s);
+    snprintf(path, path_size, "%s", s.found.path);
     return s.fd;
 }
 
@@ -310,17 +298,17 @@ static int say_none(const struct search *s, struct weft_error *err)
                        "process %d does not let itself be looked at: its files have not answered "
                        "for %d s, as with a file system that hangs",
                        pid, SYMBOLS_ASIDE_SECONDS);
-    else if (s->kept)
+    else if (s->found.kept)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "the trace of process %d is in a file system that a program of its user may "
                        "keep (FUSE); give the name of the file",
                        pid);
-    else if (s->other)
+    else if (s->found.other)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "process %d has only the trace of another process, which calls itself "
                        "%" PRIu32 " there; give the id of that one, or the name of its trace",
-                       pid, s->other);
-    else if (s->forbidden && geteuid() != 0)
+                       pid, s->found.other);
+    else if (s->found.forbidden && geteuid() != 0)
         weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                        "the files of process %d cannot be read; be the same user or root, or give "
                        "the name of its trace",
@@ -336,9 +324,10 @@ static int say_none(const struct search *s, struct weft_error *err)
 int cli_live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,
                   struct weft_error *err)
 {
-    struct search s = {.pid = pid, .path = path, .path_size = path_size};
+    struct search s = {.pid = pid};
     struct stat st;
     find(&s);
+    snprintf(path, path_size, "%s", s.found.path);
     *in = (struct weft_input){.fd = s.fd, .process = (uint32_t)pid};
     if (s.fd < 0)
         return say_none(&s, err);

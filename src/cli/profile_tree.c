@@ -93,16 +93,10 @@ static uint32_t tail_of(const struct tree *t, uint32_t head)
 
 /* ---- A chain of names ---- */
 
-static char *name_of(const struct tree *t, uint32_t call)
-{
-    const struct weft_named_frame *f = &t->t->call[call].frame;
-    return cli_profile_name(t->v->p, f);
-}
-
 /* How many columns it takes in a chain. */
 static int wide(const struct tree *t, uint32_t call)
 {
-    char *name = name_of(t, call);
+    char *name = cli_profile_name(t->v->p, &t->t->call[call].frame);
     int width = name ? cli_width(name) : 0;
     free(name);
     return width > NAME_WIDTH ? NAME_WIDTH : width;
@@ -110,7 +104,7 @@ static int wide(const struct tree *t, uint32_t call)
 
 static bool put(const struct tree *t, uint32_t call, int room)
 {
-    char *name = name_of(t, call);
+    char *name = cli_profile_name(t->v->p, &t->t->call[call].frame);
     if (!name)
         return false;
     bool known = t->t->call[call].frame.kind != WEFT_FRAME_ADDRESS;

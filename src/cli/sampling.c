@@ -15,7 +15,7 @@
 #include "cli/common.h"
 #include "cli/live.h"
 #include "output/output.h"
-#include "profile/load.h"
+#include "profile/build.h"
 #include "read/reader.h"
 #include "symbols/symbols.h"
 
@@ -251,17 +251,9 @@ bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *
 {
     struct weft_error err;
     cli_sampling_stop(s);
-    const struct weft_sampler_counts counts = weft_sampler_counts(s->sampler);
-    *c = (struct cli_sampled){
-        .samples = counts.samples,
-        .switches = counts.switches,
-        .lost = counts.lost,
-        .lost_switches = counts.lost_switches,
-        .throttled = counts.throttled,
-        .given_up_ns = counts.given_up_ns,
-        .given_up_rate = counts.given_up_rate,
-        .span_ns = s->ended_ns - s->begun_ns,
-    };
+    *c = (struct cli_sampled){.by = weft_sampler_counts(s->sampler),
+                              .span_ns = s->ended_ns - s->begun_ns};
+    c->samples = c->by.samples;
     struct weft_profile *p = load(s);
     bool fine = p && !s->failed;
     if (p)
@@ -277,8 +269,6 @@ bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *
         weft_profile_free(p);
     int rc = weft_samples_end(s->file, &err);
     s->file = NULL;
-    struct stat st;
-    c->bytes = fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
     if (rc < 0 && fine)
         cli_complain(s->name, &err);
     return fine && rc == 0;
@@ -317,13 +307,13 @@ void cli_sampling_tell(const struct cli_sampled *c)
         fputs(" are in the file; it ends there, for it could not be written", stderr);
         return;
     }
-    fprintf(stderr, "; %s lost", weft_count(c->lost).text);
-    if (c->lost_switches && !c->given_up_ns)
-        fprintf(stderr, ", and %s record%s of switches", weft_count(c->lost_switches).text,
-                weft_plural(c->lost_switches));
-    if (c->throttled)
-        fprintf(stderr, "; the kernel paused the timer %s time%s", weft_count(c->throttled).text,
-                weft_plural(c->throttled));
+    fprintf(stderr, "; %s lost", weft_count(c->by.lost).text);
+    if (c->by.lost_switches && !c->by.given_up_ns)
+        fprintf(stderr, ", and %s record%s of switches", weft_count(c->by.lost_switches).text,
+                weft_plural(c->by.lost_switches));
+    if (c->by.throttled)
+        fprintf(stderr, "; the kernel paused the timer %s time%s", weft_count(c->by.throttled).text,
+                weft_plural(c->by.throttled));
 }
 
 void cli_sampling_advise(const struct cli_sampled *c, const char *name)
@@ -331,14 +321,14 @@ void cli_sampling_advise(const struct cli_sampled *c, const char *name)
     const struct cli_shown shown = cli_shown(name);
     if (c->samples)
         fprintf(stderr, "; see weft profile %s\n", shown.text);
-    else if (c->switches)
+    else if (c->by.switches)
         fprintf(stderr, "; it hardly used the CPU: see weft profile --off-cpu %s\n", shown.text);
     else
         fputc('\n', stderr);
-    if (c->given_up_ns)
+    if (c->by.given_up_ns)
         cli_say(name,
                 "threads left their cores %s times a second, so after %s these times were given "
                 "up; --off-cpu keeps them, which costs",
-                weft_count(rounded(c->given_up_rate)).text,
-                weft_duration((int64_t)c->given_up_ns).text);
+                weft_count(rounded(c->by.given_up_rate)).text,
+                weft_duration((int64_t)c->by.given_up_ns).text);
 }

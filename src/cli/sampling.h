@@ -25,8 +25,8 @@ struct cli_sampling {
 
 /* What was sampled; valid for a finished file. */
 struct cli_sampled {
-    uint64_t samples, switches, threads, own, lost, lost_switches, throttled, bytes, span_ns;
-    uint64_t given_up_ns, given_up_rate; /* from the sampler */
+    struct weft_sampler_counts by; /* the sampler */
+    uint64_t samples, threads, own, span_ns;
     bool cut; /* the file could not be completed: samples and span describe what it contains */
 };
 

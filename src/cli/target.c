@@ -119,13 +119,11 @@ static void take_copy(struct cli_target *t, uint64_t at, uint32_t *version)
     copy->word = (uintptr_t)c.word;
     copy->old_word = (uintptr_t)c.old_word;
     copy->bell = (uintptr_t)c.bell;
+    copy->recorder = t->recorders;
     for (unsigned i = 0; i < t->copies; i++)
-        if (t->copy[i].word == copy->word) {
+        if (t->copy[i].word == copy->word)
             copy->recorder = t->copy[i].recorder;
-            t->copies++;
-            return;
-        }
-    copy->recorder = t->recorders++;
+    t->recorders += copy->recorder == t->recorders;
     t->copies++;
 }
 

@@ -91,25 +91,14 @@ static bool type_and_label(struct finder *f, uint32_t promise, uint32_t name)
 
 static bool matches(struct finder *f, uint32_t promise, enum way way)
 {
+    static const unsigned flag[WAYS] = {[LABEL] = WHOLE, [SHAPED] = SHAPE, [PART_OF_LABEL] = PART};
     uint32_t name = weft_model_name(f->m, promise);
     if (way == TYPE)
         return strcmp(weft_model_type(f->m, promise), f->which) == 0;
     if (name == WEFT_NONE)
         return false;
-    switch (way) {
-    case LABEL:
-        return flags_of(f, name) & WHOLE;
-    case SHAPED:
-        return flags_of(f, name) & SHAPE;
-    case TYPE_AND_LABEL:
-        return type_and_label(f, promise, name);
-    case PART_OF_LABEL:
-        return flags_of(f, name) & PART;
-    case TYPE:
-    case WAYS:
-        break;
-    }
-    return false;
+    return way == TYPE_AND_LABEL ? type_and_label(f, promise, name)
+                                 : (flags_of(f, name) & flag[way]) != 0;
 }
 
 static uint32_t shape_of(const struct weft_model *m, uint32_t promise, char *out)
