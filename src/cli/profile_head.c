@@ -75,7 +75,7 @@ static void say_samples(const struct cli_profile_view *v)
     else if (s->period > 1)
         put(&l, ", one for each %s", weft_count(s->period).text);
     if (p->lost)
-        put(&l, "; %s more (%s) were lost, for want of room", weft_count(p->lost).text,
+        put(&l, "; %s more (%s) were lost, for lack of space", weft_count(p->lost).text,
             cli_profile_share(p->lost, p->lost + f->samples).text);
     else
         put(&l, "; none lost");
@@ -149,7 +149,8 @@ static void say_lost(const struct cli_profile_view *v)
             weft_moment(weft_model_time(p->switches_until_ns, p->first_ns)).text);
     if (p->lost_other)
         put(&l,
-            "%s%s record%s that are no samples (of switches, or what was mapped), for want of room",
+            "%s%s record%s that are no samples (of switches, or what was mapped), for lack of "
+            "space",
             l.used ? "; " : "", weft_count(p->lost_other).text, weft_plural(p->lost_other));
     if (l.used)
         say("missing", &l);

@@ -23,8 +23,8 @@ exit status 1
 $ weft profile server.weft later.weft
 server.weft
 later.weft: server --port 80
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none

@@ -4,7 +4,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -30,7 +30,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -47,7 +47,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -64,7 +64,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -81,7 +81,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -96,7 +96,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
 
@@ -120,7 +120,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  15.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'GET /key-#': 15.0 ms, which is 73.2 % of all
 
@@ -135,7 +135,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  20.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'GET /key-#' and those that they created: 20.0 ms, which is
             97.6 % of all
@@ -153,7 +153,7 @@ many.weft
   away      threads were off the cores for 50 µs, 2 times: 50 µs they waited for something, 0 ns (0
             times) they could have run, but others did
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  0.000 µs (0.0 %) for promises, 50.000 µs (100.0 %) for none
 
       away    share      times        each  why        where, and who called it
@@ -169,7 +169,7 @@ many.weft
   rate      2,000 a second asked for
   over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
   missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
-            it; 9 records that are no samples (of switches, or what was mapped), for want of room
+            it; 9 records that are no samples (of switches, or what was mapped), for lack of space
   promises  5.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'parse': 5.0 ms, which is 24.4 % of all
 

@@ -1,7 +1,7 @@
 $ weft profile  server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -30,8 +30,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --top --limit 2 server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -46,8 +46,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --top --min 20 server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -63,8 +63,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --tree server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -82,8 +82,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --tree --limit 3 server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -98,8 +98,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --tree --min 0 --by thread server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -119,8 +119,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --tree --async-stacks server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -142,8 +142,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --tree --async-stacks=waits --thread zipper server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
@@ -155,8 +155,8 @@ server.weft
 
 $ weft profile --lines server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -178,8 +178,8 @@ Without a name: 9.1 % of all samples
 
 $ weft profile --by label server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -193,8 +193,8 @@ server.weft
 
 $ weft profile --by promise server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -209,8 +209,8 @@ server.weft
 
 $ weft profile --by root server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -223,8 +223,8 @@ server.weft
 
 $ weft profile --by thread server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -236,8 +236,8 @@ server.weft
 
 $ weft profile --by core server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
@@ -249,8 +249,8 @@ server.weft
 
 $ weft profile --off-cpu server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
@@ -269,8 +269,8 @@ server.weft
 
 $ weft profile --off-cpu --tree server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
@@ -286,8 +286,8 @@ server.weft
 
 $ weft profile --off-cpu --by label server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
@@ -317,8 +317,8 @@ exit status 1
 
 $ weft profile --promise 'PUT /x' server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  6 ms (100.0 %) for promises, 0 ms (0.0 %) for none
@@ -344,8 +344,8 @@ Without a name: 16.7 % of what is shown
 
 $ weft profile --promise '#2' server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  3 ms (100.0 %) for promises, 0 ms (0.0 %) for none
@@ -366,8 +366,8 @@ server.weft
 
 $ weft profile --label 'GET /x' server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
@@ -388,8 +388,8 @@ server.weft
 
 $ weft profile --from 5ms --to 6ms server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  2 ms (100.0 %) for promises, 0 ms (0.0 %) for none
@@ -413,8 +413,8 @@ Without a name: 50.0 % of what is shown
 
 $ weft profile --from 20ms server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  0 ns (0.0 %) for promises, 0 ns (0.0 %) for none
@@ -424,8 +424,8 @@ Nothing of it is left: no sample is of what was asked for.
 
 $ weft profile --promise 'GET /x' server.weft
 server.weft
-  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
-            room
+  samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for lack of
+            space
   rate      1,000 a second asked for, 1,375 a second got while threads ran
   over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
