@@ -10,11 +10,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Like realloc, to `count` items of `item` bytes each; a count of 0 is taken as 1. */
 static inline void *weft_resize(void *array, uint64_t count, size_t item)
 {
     return count > PTRDIFF_MAX / item ? NULL : realloc(array, (size_t)(count ? count : 1) * item);
+}
+
+/* A new array whose bytes are all 0xff: 32-bit numbers that mean "none". NULL: no memory. */
+static inline void *weft_new_none(uint64_t count, size_t item)
+{
+    void *array = weft_resize(NULL, count, item);
+    return array ? memset(array, 0xff, (size_t)count * item) : NULL;
+}
+
+/* Frees each of its arguments. */
+#define weft_free_all(...)                                                                         \
+    weft_free_each((void *[]){__VA_ARGS__}, sizeof((void *[]){__VA_ARGS__}) / sizeof(void *))
+static inline void weft_free_each(void **pointer, size_t count)
+{
+    while (count)
+        free(pointer[--count]);
 }
 
 /* Makes room for `wanted` items in total; the array grows by at least half. `array` is the address of the pointer. If

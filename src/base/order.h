@@ -28,6 +28,15 @@
             return (a) < (b) ? -1 : 1;                                                             \
     } while (0)
 
+static inline int64_t weft_later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+static inline int64_t weft_earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Binary search: moves low up to the first place below high where `holds`, an expression of `middle`, is false; changes
  * high. Once `holds` is false for a place, it must be false for all later places. */
 #define WEFT_SEEK(low, high, holds)                                                                \
