@@ -92,29 +92,32 @@ static int lookup_both(struct weft_builder *b, const struct weft_event *ev, uint
     return model_lookup(b, ev->b, y);
 }
 
-int model_add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
+static int add_bytes(struct weft_builder *b, const char *text, uint32_t size, uint32_t *out)
 {
-    *out = weft_strings_add(b->m->strings, ev->text, ev->text_size);
+    *out = weft_strings_add(b->m->strings, text, size);
     return *out == WEFT_STRINGS_NONE ? model_no_room(b, weft_strings_count(b->m->strings), "texts")
                                      : 0;
+}
+
+int model_add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
+{
+    return add_bytes(b, ev->text, ev->text_size, out);
 }
 
 int model_add_name(struct weft_builder *b, const char *name, uint32_t *out)
 {
-    *out = weft_strings_add(b->m->strings, name, (uint32_t)strlen(name));
-    return *out == WEFT_STRINGS_NONE ? model_no_room(b, weft_strings_count(b->m->strings), "texts")
-                                     : 0;
+    return add_bytes(b, name, (uint32_t)strlen(name), out);
 }
 
 /* Adds an interaction of its actor. A read replaces the actor's wait for the same promise, if
  * nothing came in between. */
-static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_kind kind,
-                    uint32_t actor, uint32_t other)
+static int interact(struct weft_builder *b, enum weft_interaction_kind kind, uint32_t actor,
+                    uint32_t other)
 {
     struct weft_model *m = b->m;
     uint32_t this = m->interactions;
     APPEND(b, m->interaction, m->interactions, b->interaction_room, "interactions",
-           (struct weft_interaction){.time_ns = now,
+           (struct weft_interaction){.time_ns = b->now,
                                      .actor = actor & (WEFT_PROMISES_MAX - 1),
                                      .other = other & (WEFT_PROMISES_MAX - 1),
                                      .kind = kind,
@@ -154,9 +157,15 @@ static bool has_ended(const struct weft_builder *b, uint32_t promise)
            o != WEFT_FORGOTTEN;
 }
 
-static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int64_t now,
-                       enum weft_outcome outcome)
+static int on_resolves(struct weft_builder *b, const struct weft_event *ev)
 {
+    static const unsigned char outcomes[WEFT_EVENT_KINDS] = {
+        [WEFT_EVENT_FULFILLS] = WEFT_FULFILLED,
+        [WEFT_EVENT_FAILS] = WEFT_FAILED,
+        [WEFT_EVENT_RESOLVES] = WEFT_RESOLVED,
+        [WEFT_EVENT_CANCELS] = WEFT_CANCELLED,
+    };
+    const unsigned char outcome = outcomes[ev->kind];
     uint32_t resolver, promise, reason = WEFT_NONE;
     TRY(lookup_both(b, ev, &resolver, &promise));
     if (ev->text)
@@ -164,7 +173,7 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     struct weft_promise *p = &b->m->promise[promise];
     bool again = has_ended(b, promise);
     bool late = again && outcome == WEFT_CANCELLED;
-    TRY(interact(b, now,
+    TRY(interact(b,
                  late    ? WEFT_CANCELS_LATE
                  : again ? WEFT_RESOLVES_AGAIN
                          : WEFT_RESOLVES,
@@ -178,13 +187,13 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     if (again)
         return 0;
     p->outcome = outcome & 7u;
-    p->end_ns = now;
+    p->end_ns = b->now;
     p->reason_or_final = reason;
     return 0;
 }
 
 /* Nobody can resolve it any more. If it was already resolved, the event adds nothing. */
-static int on_forgets(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_forgets(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t promise;
     TRY(model_lookup(b, ev->a, &promise));
@@ -193,20 +202,20 @@ static int on_forgets(struct weft_builder *b, const struct weft_event *ev, int64
         b->m->contradictions.on_loop++;
     } else if (p->outcome == WEFT_PENDING) {
         p->outcome = WEFT_FORGOTTEN;
-        p->end_ns = now;
+        p->end_ns = b->now;
     }
     return 0;
 }
 
-static int on_notifies(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_notifies(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t notifier, condition;
     TRY(lookup_both(b, ev, &notifier, &condition));
-    model_set_checked(&b->m->promise[condition], now);
-    return interact(b, now, WEFT_NOTIFIES, notifier, condition);
+    model_set_checked(&b->m->promise[condition], b->now);
+    return interact(b, WEFT_NOTIFIES, notifier, condition);
 }
 
-static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_becomes(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t p, q;
     TRY(lookup_both(b, ev, &p, &q));
@@ -227,13 +236,13 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     const uint32_t stream = ev->stream == WEFT_STREAM_NONE ? 0 : ev->stream;
     struct weft_running *s = model_stream(b, stream);
     if (has_ended(b, p))
-        return interact(b, now, WEFT_RESOLVES_AGAIN,
-                        s->promise == WEFT_NONE ? WEFT_ROOT : s->promise, p);
+        return interact(b, WEFT_RESOLVES_AGAIN, s->promise == WEFT_NONE ? WEFT_ROOT : s->promise,
+                        p);
     m->promise[p].outcome = WEFT_BECAME;
-    m->promise[p].end_ns = now;
+    m->promise[p].end_ns = b->now;
     m->promise[p].becomes = q;
     m->promise[p].reason_or_final = q;
-    return s->promise == p && !ev->promoted ? model_switch(b, s, now, q) : 0;
+    return s->promise == p && !ev->promoted ? model_switch(b, s, b->now, q) : 0;
 }
 
 /* p runs from now on, on the event's stream. */
@@ -242,7 +251,7 @@ static int runs_on(struct weft_builder *b, const struct weft_event *ev, uint32_t
     return model_switch(b, model_stream(b, ev->stream), b->now, p);
 }
 
-static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_reads(struct weft_builder *b, const struct weft_event *ev)
 {
     if (ev->b == WEFT_ID_LOOP && b->m->quirks.loop_is_sleep)
         return 0;
@@ -253,20 +262,20 @@ static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t
     if (source == WEFT_ROOT && ev->b == WEFT_ID_LOOP)
         return 0;
     if (ev->kind == WEFT_EVENT_TRY_READ) {
-        model_set_checked(&b->m->promise[source], now);
-        return interact(b, now, WEFT_WAITS, reader, source);
+        model_set_checked(&b->m->promise[source], b->now);
+        return interact(b, WEFT_WAITS, reader, source);
     }
-    return interact(b, now, WEFT_READS, reader, source);
+    return interact(b, WEFT_READS, reader, source);
 }
 
-static int on_signals(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_signals(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t receiver, source;
     TRY(lookup_both(b, ev, &receiver, &source));
     if (ev->kind == WEFT_EVENT_SIGNAL)
         TRY(runs_on(b, ev, receiver));
-    model_set_checked(&b->m->promise[receiver], now);
-    return interact(b, now, WEFT_SIGNALS, source, receiver);
+    model_set_checked(&b->m->promise[receiver], b->now);
+    return interact(b, WEFT_SIGNALS, source, receiver);
 }
 
 static int on_mark(struct weft_builder *b, const struct weft_event *ev)
@@ -282,7 +291,7 @@ static int on_mark(struct weft_builder *b, const struct weft_event *ev)
     return 0;
 }
 
-static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_label(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t text, promise;
     TRY(model_add_text(b, ev, &text));
@@ -290,7 +299,7 @@ static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t
         return 0;
     TRY(model_lookup(b, ev->a, &promise));
     if (text != b->should_resolve_text)
-        return model_add_label(b, now, promise, false, text, WEFT_NONE);
+        return model_add_label(b, b->now, promise, false, text, WEFT_NONE);
     b->m->promise[promise].should_resolve = true;
     return 0;
 }
@@ -315,7 +324,7 @@ static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
     return 0;
 }
 
-static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_counter(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
     uint32_t promise, name, counter = 0, this = m->changes;
@@ -329,7 +338,7 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     bool add = ev->kind == WEFT_EVENT_INCREASE;
     uint64_t value = !add ? given : ev->has_total ? (uint64_t)ev->total : old + given;
     APPEND(b, m->change, m->changes, b->change_room, "counter changes",
-           (struct weft_change){.time_ns = now,
+           (struct weft_change){.time_ns = b->now,
                                 .value = (int64_t)value,
                                 .amount = (int64_t)(add ? given : given - old),
                                 .counter = counter,
@@ -339,7 +348,7 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     else
         m->change[c->last_change].next = this;
     c->last_change = this;
-    return model_add_label(b, now, promise, true, this, WEFT_NONE);
+    return model_add_label(b, b->now, promise, true, this, WEFT_NONE);
 }
 
 static int on_switch(struct weft_builder *b, const struct weft_event *ev)
@@ -349,24 +358,24 @@ static int on_switch(struct weft_builder *b, const struct weft_event *ev)
     return runs_on(b, ev, promise);
 }
 
-static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_gc(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
     uint64_t duration = (uint64_t)ev->value;
-    int64_t start = duration < WEFT_TIME_MAX ? now - (int64_t)duration : -WEFT_TIME_MAX;
+    int64_t start = duration < WEFT_TIME_MAX ? b->now - (int64_t)duration : -WEFT_TIME_MAX;
     APPEND(b, m->pause, m->pauses, b->pause_room, "collections",
-           (struct weft_pause){.start_ns = start, .end_ns = now});
+           (struct weft_pause){.start_ns = start, .end_ns = b->now});
     return 0;
 }
 
 /* The event does not say when in the turn it was preempted. The best guess is that it happened
  * during the longest time without an event, and ended when that ended. */
-static int on_preempted(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_preempted(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
     const struct weft_running *s = model_stream(b, ev->stream);
-    const uint64_t duration = (uint64_t)ev->value, turn = (uint64_t)(now - s->turn_ns);
-    if (duration == 0 || s->turn_ns >= now)
+    const uint64_t duration = (uint64_t)ev->value, turn = (uint64_t)(b->now - s->turn_ns);
+    if (duration == 0 || s->turn_ns >= b->now)
         return 0;
     const int64_t length = (int64_t)(duration < turn ? duration : turn);
     const int64_t start =
@@ -421,40 +430,37 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
     return 0;
 }
 
-static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_kind(struct weft_builder *b, const struct weft_event *ev)
 {
     switch ((enum weft_event_kind)ev->kind) {
     case WEFT_EVENT_CREATES:
-        return model_on_creates(b, ev, now);
+        return model_on_creates(b, ev);
     case WEFT_EVENT_FULFILLS:
-        return on_resolves(b, ev, now, WEFT_FULFILLED);
     case WEFT_EVENT_FAILS:
-        return on_resolves(b, ev, now, WEFT_FAILED);
     case WEFT_EVENT_RESOLVES:
-        return on_resolves(b, ev, now, WEFT_RESOLVED);
     case WEFT_EVENT_CANCELS:
-        return on_resolves(b, ev, now, WEFT_CANCELLED);
+        return on_resolves(b, ev);
     case WEFT_EVENT_FORGETS:
-        return on_forgets(b, ev, now);
+        return on_forgets(b, ev);
     case WEFT_EVENT_BECOMES:
-        return on_becomes(b, ev, now);
+        return on_becomes(b, ev);
     case WEFT_EVENT_READ:
     case WEFT_EVENT_READ_LATER:
     case WEFT_EVENT_TRY_READ:
-        return on_reads(b, ev, now);
+        return on_reads(b, ev);
     case WEFT_EVENT_SIGNAL:
     case WEFT_EVENT_SIGNAL_ONLY:
-        return on_signals(b, ev, now);
+        return on_signals(b, ev);
     case WEFT_EVENT_NOTIFIES:
-        return on_notifies(b, ev, now);
+        return on_notifies(b, ev);
     case WEFT_EVENT_LABEL:
-        return on_label(b, ev, now);
+        return on_label(b, ev);
     case WEFT_EVENT_SHOULD_RESOLVE:
     case WEFT_EVENT_BACKGROUND:
         return on_mark(b, ev);
     case WEFT_EVENT_INCREASE:
     case WEFT_EVENT_COUNTER:
-        return on_counter(b, ev, now);
+        return on_counter(b, ev);
     case WEFT_EVENT_SWITCH:
         return on_switch(b, ev);
     case WEFT_EVENT_SUSPEND:
@@ -462,12 +468,12 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
     case WEFT_EVENT_RESUME:
         return runs_on(b, ev, WEFT_ROOT);
     case WEFT_EVENT_GC:
-        return on_gc(b, ev, now);
+        return on_gc(b, ev);
     case WEFT_EVENT_PREEMPTED:
-        return on_preempted(b, ev, now);
+        return on_preempted(b, ev);
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
-        return model_on_holds(b, ev, now);
+        return model_on_holds(b, ev);
     case WEFT_EVENT_KINDS:
         break;
     }
@@ -491,7 +497,7 @@ static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
 {
     b->m->promoted_events++;
     if (ev->kind != WEFT_EVENT_RESOLVES)
-        return on_kind(b, ev, b->now);
+        return on_kind(b, ev);
     on_ended(b, ev);
     return 0;
 }
@@ -523,7 +529,7 @@ static int on_event(struct weft_builder *b, const struct weft_event *ev)
     m->events_total++;
     m->events[ev->kind]++;
     TRY(on_stream(b, ev));
-    return on_kind(b, ev, b->now);
+    return on_kind(b, ev);
 }
 
 static int begin(struct weft_builder *b)
@@ -533,10 +539,7 @@ static int begin(struct weft_builder *b)
     m->ids = weft_idmap_new();
     if (!m->strings || !m->ids)
         return model_no_room(b, 0, "promises");
-    const char mark[] = "__should_resolve";
-    b->should_resolve_text = weft_strings_add(m->strings, mark, sizeof mark - 1);
-    if (b->should_resolve_text == WEFT_STRINGS_NONE)
-        return model_no_room(b, 0, "texts");
+    TRY(model_add_name(b, "__should_resolve", &b->should_resolve_text));
     memset(b->type_text, 0xff, sizeof b->type_text);
     TRY(model_add_name(b, "preexisting", &b->preexisting_text));
     uint32_t root;
@@ -660,10 +663,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
         rc = model_add_given_up(&b);
     b.m->losses = losses(r);
     b.m->losses.pending |= b.unsure;
-    free(b.counter_of);
-    free(b.site);
-    free(b.stream);
-    free(b.sleeper);
+    weft_free_all(b.counter_of, b.site, b.stream, b.sleeper);
     if (rc < 0)
         weft_model_free(b.m);
     else

@@ -141,11 +141,11 @@ int model_add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool 
                     uint32_t what, uint32_t next);
 
 /* Creations; create.c */
-int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+int model_on_creates(struct weft_builder *b, const struct weft_event *ev);
 
 /* Who holds what; holds.c. The second function is called at the end, once it is known what each
  * promise became, and before anybody asks which resources are not fully known. */
-int model_on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+int model_on_holds(struct weft_builder *b, const struct weft_event *ev);
 int model_finish_holds(struct weft_builder *b);
 
 /* What runs; running.c */

@@ -133,7 +133,7 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
     return true;
 }
 
-int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+int model_on_creates(struct weft_builder *b, const struct weft_event *ev)
 {
     struct creation c = {.place = MODEL_NO_PLACE};
     uint32_t child;
@@ -146,11 +146,11 @@ int model_on_creates(struct weft_builder *b, const struct weft_event *ev, int64_
         if (!create_again(b, child, &c))
             return 0;
     } else {
-        TRY(model_add_promise(b, ev->b, c.parent, now, c.type, &child));
+        TRY(model_add_promise(b, ev->b, c.parent, b->now, c.type, &child));
         /* the widest of these bit fields first */
         b->m->promise[child].place = c.place & MODEL_NO_PLACE;
         b->m->promise[child].created = true;
-        model_set_child(&b->m->promise[c.parent], now);
+        model_set_child(&b->m->promise[c.parent], b->now);
     }
     b->m->promise[child].promoted = ev->promoted;
     return ev->text ? label_creation(b, child, ev, late) : 0;

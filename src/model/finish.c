@@ -6,11 +6,6 @@
 #include "base/order.h"
 #include "model/build.h"
 
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Makes a promise, and all others on the way, point to the last one of its chain, so that nobody
  * has to follow the chain again. Over all promises, every link is followed twice. */
 static void shorten_chain(struct weft_promise *at, uint32_t promise)
@@ -38,7 +33,7 @@ static void settle(struct weft_model *m)
         if (!p->created && p->start_ns > 0)
             p->start_ns = 0;
         if (p->outcome == WEFT_PENDING)
-            p->end_ns = later(later(p->start_ns, p->end_ns), model_checked(p));
+            p->end_ns = weft_later(weft_later(p->start_ns, p->end_ns), model_checked(p));
         p->first_label = p->first_interaction = p->first_run = WEFT_NONE;
         p->simplified = false;
     }
@@ -48,7 +43,7 @@ static void settle(struct weft_model *m)
 static void sign(struct weft_promise *p, int64_t time)
 {
     if (p->outcome == WEFT_PENDING)
-        p->end_ns = later(p->end_ns, time);
+        p->end_ns = weft_later(p->end_ns, time);
 }
 
 /* Puts the labels of creations that came late before the other labels of their promises. */
@@ -114,7 +109,7 @@ static void end_pending(const struct weft_builder *b, struct weft_promise *p)
     if (must_have_ended(b, p))
         p->outcome = WEFT_RESOLVED;
     else if (p->should_resolve || p->promoted)
-        p->end_ns = later(b->m->end_ns, p->start_ns);
+        p->end_ns = weft_later(b->m->end_ns, p->start_ns);
 }
 
 /* The types of promises whose creation says less than their first read: they are made together with
@@ -152,11 +147,9 @@ static int judge(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     uint32_t bind[BINDS];
-    for (unsigned t = 0; t < BINDS; t++) {
-        bind[t] = weft_strings_add(m->strings, bind_names[t], (uint32_t)strlen(bind_names[t]));
-        if (bind[t] == WEFT_STRINGS_NONE)
-            return model_no_room(b, weft_strings_count(m->strings), "texts");
-    }
+    for (unsigned t = 0; t < BINDS; t++)
+        TRY(model_add_name(b, bind_names[t], &bind[t]));
+
     for (uint32_t i = 0; i < m->promises; i++) {
         if (m->promise[i].outcome == WEFT_PENDING)
             end_pending(b, &m->promise[i]);
@@ -177,8 +170,7 @@ static int judge(struct weft_builder *b)
 
 struct named {
     const char *name;
-    uint32_t size;       /* of the whole name */
-    uint32_t scale_size; /* of the part that names the scale */
+    uint32_t size;
     uint32_t counter;
 };
 
@@ -243,9 +235,7 @@ static int finish_counters(struct weft_builder *b)
     memcpy(m->counter, sorted, m->counters * sizeof *sorted);
     rc = 0;
 out:
-    free(named);
-    free(sorted);
-    free(place);
+    weft_free_all(named, sorted, place);
     weft_strings_free(scales);
     return rc < 0 ? weft_error_set(b->err, rc, WEFT_NO_OFFSET, "out of memory") : 0;
 }
@@ -310,18 +300,13 @@ static bool waits_for_unsure(const struct weft_builder *b)
 
 int model_finish(struct weft_builder *b)
 {
-    int rc = model_rest(b);
-    if (rc < 0)
-        return rc;
+    TRY(model_rest(b));
     settle(b->m);
-    rc = model_finish_holds(b);
-    if (rc < 0)
-        return rc;
+    TRY(model_finish_holds(b));
     chain(b);
     join_missing(b->m);
-    rc = judge(b);
+    TRY(judge(b));
     b->unsure = waits_for_unsure(b);
-    if (rc == 0)
-        rc = finish_counters(b);
-    return rc < 0 ? rc : trim(b);
+    TRY(finish_counters(b));
+    return trim(b);
 }

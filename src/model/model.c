@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/idmap.h"
 #include "base/order.h"
 #include "model/strings.h"
@@ -25,24 +26,9 @@ void weft_model_free(struct weft_model *m)
 {
     if (!m)
         return;
-    free(m->promise);
-    free(m->label);
-    free(m->interaction);
-    free(m->hold);
-    free(m->run);
-    free(m->run_stream);
-    free(m->stream_thread);
-    free(m->again);
-    free(m->idle);
-    free(m->sleep);
-    free(m->missing);
-    free(m->origin);
-    free(m->given_up);
-    free(m->pause);
-    free(m->preemption);
-    free(m->change);
-    free(m->counter);
-    free(m->scale);
+    weft_free_all(m->promise, m->label, m->interaction, m->hold, m->run, m->run_stream,
+                  m->stream_thread, m->again, m->idle, m->sleep, m->missing, m->origin, m->given_up,
+                  m->pause, m->preemption, m->change, m->counter, m->scale);
     weft_strings_free(m->strings);
     weft_idmap_free(m->ids);
     free(m);
