@@ -4,14 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/names.h"
 #include "base/array.h"
+#include "base/lists.h"
 #include "base/order.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type that has as many labels as promises */
-enum {
-    NESTED = 8
-}; /* how deep promises without a counterpart may be nested; a file may nest them deeper */
 
 /* ---- Comparing the same program with mirage-profile's Lwt and with an Lwt that reports to weft
  * ----
@@ -41,19 +38,15 @@ static bool is_place(const char *name, uint32_t size)
            memcmp(name + size - (sizeof end - 1), end, sizeof end - 1) == 0;
 }
 
-/* The text that identifies a promise, or WEFT_NONE. */
-static uint32_t name_of(const struct analyse_side *side, uint32_t promise)
+static uint32_t mirage_name(const struct weft_model *m, uint32_t promise)
 {
-    const struct weft_model *m = side->h->m;
-    uint32_t size;
-    if (!side->as_mirage)
-        return weft_model_name(m, promise);
     for (uint32_t l = m->promise[promise].first_label; l != WEFT_NONE; l = m->label[l].next) {
+        uint32_t size, text = m->label[l].what;
         if (m->label[l].is_change)
             continue;
-        const char *name = weft_model_text(m, m->label[l].what, &size);
+        const char *name = weft_model_text(m, text, &size);
         if (!is_place(name, size))
-            return m->label[l].what;
+            return text;
     }
     return WEFT_NONE;
 }
@@ -76,83 +69,66 @@ static bool is_none(const struct analyse_side *side, uint32_t promise)
 
 /* ---- Kinds ---- */
 
-struct texts { /* by text of one model: its number here, or WEFT_NONE: not set yet */
-    uint32_t *type, *shape;
-};
-
-static bool number_text(struct analyse_sides *s, const struct weft_model *m, uint32_t text,
-                        uint32_t *number)
+static const char *type_of(const struct analyse_side *side, uint32_t promise)
 {
-    uint32_t size;
-    if (*number == WEFT_NONE) {
-        const char *bytes = weft_model_text(m, text, &size);
-        *number = weft_strings_add(s->texts, bytes, size);
-    }
-    return *number != WEFT_STRINGS_NONE;
+    const char *type = weft_model_type(side->h->m, promise);
+    for (size_t i = 0; side->as_mirage && i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i].is) == 0)
+            return types[i].was;
+    return type;
 }
 
-static bool number_label(struct analyse_sides *s, struct analyse_side *side, uint32_t text,
-                         uint32_t *shape)
+/* The kind of a promise; WEFT_NONE: no memory. */
+static uint32_t number_kind(struct analyse_sides *s, const struct analyse_side *side,
+                            uint32_t promise)
 {
+    const char *type = type_of(side, promise);
+    uint32_t size, name = side->name_of(side->h->m, promise), shape = WEFT_NONE;
     char out[ANALYSE_SHAPE_BYTES];
-    uint32_t size;
-    if (!number_text(s, side->h->m, text, &side->label[text]))
-        return false;
-    if (*shape == WEFT_NONE) {
-        const char *label = weft_model_text(side->h->m, text, &size);
-        *shape = weft_strings_add(s->texts, out, analyse_shape(out, label, size));
-    }
-    return *shape != WEFT_STRINGS_NONE;
-}
-
-static bool number_type(struct analyse_sides *s, const struct analyse_side *side, uint32_t promise,
-                        uint32_t *number)
-{
-    const struct weft_model *m = side->h->m;
-    for (size_t i = 0; side->as_mirage && *number == WEFT_NONE && i < sizeof types / sizeof *types;
-         i++)
-        if (strcmp(weft_model_type(m, promise), types[i].is) == 0)
-            *number = weft_strings_add(s->texts, types[i].was, (uint32_t)strlen(types[i].was));
-    return number_text(s, m, m->promise[promise].type, number);
-}
-
-static bool number_kind(struct analyse_sides *s, struct analyse_side *side, struct texts *t,
-                        uint32_t promise)
-{
-    const struct weft_model *m = side->h->m;
-    uint32_t type = m->promise[promise].type, name = name_of(side, promise), shape = WEFT_NONE;
-    if (!number_type(s, side, promise, &t->type[type]))
-        return false;
+    if (promise == WEFT_ROOT)
+        return 0;
+    uint32_t number = weft_strings_add(s->texts, type, (uint32_t)strlen(type));
     if (name != WEFT_NONE) {
-        if (!number_label(s, side, name, &t->shape[name]))
-            return false;
-        shape = t->shape[name];
+        const char *label = weft_model_text(side->h->m, name, &size);
+        shape = weft_strings_add(s->texts, out, analyse_shape(out, label, size));
     }
-    side->kind[promise] = analyse_pairs_add(&s->kinds, t->type[type], shape);
-    return side->kind[promise] != WEFT_NONE;
+    return number == WEFT_NONE || (name != WEFT_NONE && shape == WEFT_NONE)
+               ? WEFT_NONE
+               : analyse_pairs_add(&s->kinds, number, shape);
 }
 
+static bool number_label(struct analyse_sides *s, struct analyse_side *side, uint32_t promise)
+{
+    uint32_t size, name = side->name_of(side->h->m, promise);
+    if (name == WEFT_NONE || side->label[name] != WEFT_NONE)
+        return true;
+    const char *text = weft_model_text(side->h->m, name, &size);
+    side->label[name] = weft_strings_add(s->texts, text, size);
+    return side->label[name] != WEFT_NONE;
+}
+
+/* A family of promises in one run is a kind, or part of one. */
 static bool number_kinds(struct analyse_sides *s, struct analyse_side *side)
 {
     const struct weft_model *m = side->h->m;
-    uint64_t texts = (uint64_t)weft_strings_count(m->strings) + 1;
-    struct texts t = {weft_resize(NULL, texts, sizeof *t.type),
-                      weft_resize(NULL, texts, sizeof *t.shape)};
-    side->kind = weft_resize(NULL, m->promises, sizeof *side->kind);
-    side->clan = weft_resize(NULL, m->promises, sizeof *side->clan);
-    side->label = weft_resize(NULL, texts, sizeof *side->label);
-    bool ok = t.type && t.shape && side->kind && side->clan && side->label;
-    if (ok) {
-        memset(t.type, 0xff, texts * sizeof *t.type);
-        memset(t.shape, 0xff, texts * sizeof *t.shape);
-        memset(side->label, 0xff, texts * sizeof *side->label);
-        memset(side->clan, 0xff, m->promises * sizeof *side->clan);
-        side->kind[WEFT_ROOT] = 0;
+    struct analyse_families f;
+    bool ok = analyse_sorts_init(&f, m, side->name_of, false) == 0;
+    uint32_t *kind = ok ? weft_resize(NULL, f.count, sizeof *kind) : NULL;
+    side->kind = f.of;
+    side->clan = weft_new_none(m->promises, sizeof *side->clan);
+    side->label = weft_new_none((uint64_t)weft_strings_count(m->strings) + 1, sizeof *side->label);
+    ok = kind && side->clan && side->label;
+    for (uint32_t i = 0; ok && i < f.count; i++) {
+        kind[i] = number_kind(s, side, f.first[i]);
+        ok = kind[i] != WEFT_NONE;
     }
-    for (uint32_t p = 1; ok && p < m->promises; p++)
-        ok = number_kind(s, side, &t, p);
-    free(t.type);
-    free(t.shape);
+    for (uint32_t p = 1; ok && p < m->promises; p++) {
+        side->kind[p] = kind[side->kind[p]];
+        ok = number_label(s, side, p);
+    }
+    free(kind);
+    f.of = NULL; /* it is the side's now */
+    analyse_families_fini(&f);
     return ok;
 }
 
@@ -170,10 +146,8 @@ static bool join_kinds(struct analyse_sides *s)
     uint32_t kinds = s->kinds.count, types = weft_strings_count(s->texts) + 1;
     struct labels *of = calloc(types, sizeof *of);
     /* the run it was seen in; UINT32_MAX - 1: several */
-    uint32_t *seen = weft_resize(NULL, kinds, sizeof *seen);
+    uint32_t *seen = weft_new_none(kinds, sizeof *seen);
     bool ok = of && seen;
-    if (ok)
-        memset(seen, 0xff, kinds * sizeof *seen);
     for (uint32_t i = 0; ok && i < s->count; i++)
         for (uint32_t p = 1; p < s->side[i].h->m->promises; p++) {
             uint32_t kind = s->side[i].kind[p];
@@ -214,26 +188,47 @@ static uint32_t clan_below(struct analyse_pairs *clans, uint32_t above, uint32_t
     return analyse_pairs_add(clans, above, kind);
 }
 
+static uint32_t list_of_child(const void *side, uint32_t promise)
+{
+    const struct analyse_side *s = side;
+    return promise == WEFT_ROOT || is_none(s, promise) ? WEFT_NONE : s->under[promise];
+}
+
+/* Numbers clans from the loop downwards. */
 static bool number_clans(struct analyse_sides *s, struct analyse_side *side)
 {
     const struct weft_history *h = side->h;
     uint32_t *queue = weft_resize(NULL, h->m->promises, sizeof *queue), end = 0;
-    if (!queue)
-        return false;
-    side->clan[WEFT_ROOT] = 0;
-    queue[end++] = WEFT_ROOT;
-    bool ok = true;
-    for (uint32_t at = 0; at < end && ok; at++)
-        for (uint32_t i = h->children_first[queue[at]]; i < h->children_first[queue[at] + 1] && ok;
-             i++) {
+    side->under = side->as_mirage ? weft_new_none(h->m->promises, sizeof *side->under) : NULL;
+    bool ok = queue && (side->under || !side->as_mirage);
+    if (ok) {
+        side->clan[WEFT_ROOT] = 0;
+        queue[end++] = WEFT_ROOT;
+    }
+    if (ok && side->under)
+        side->under[WEFT_ROOT] = WEFT_ROOT;
+    for (uint32_t at = 0; at < end && ok; at++) {
+        const uint32_t above = queue[at];
+        for (uint32_t i = h->children_first[above]; i < h->children_first[above + 1] && ok; i++) {
             uint32_t child = h->children[i];
-            side->clan[child] = is_none(side, child) ? 0
-                                                     : clan_below(&s->clans, side->clan[queue[at]],
-                                                                  side->kind[child]);
+            side->clan[child] = is_none(side, child)
+                                    ? 0
+                                    : clan_below(&s->clans, side->clan[above], side->kind[child]);
             ok = side->clan[child] != WEFT_NONE;
+            if (side->under)
+                side->under[child] = is_none(side, above) ? side->under[above] : above;
             queue[end++] = child;
         }
+    }
     free(queue);
+    side->child_first = h->children_first;
+    side->child = h->children;
+    if (ok && side->under) {
+        ok = weft_lists(&side->own_first, &side->own, h->m->promises, h->m->promises, list_of_child,
+                        side);
+        side->child_first = side->own_first;
+        side->child = side->own;
+    }
     return ok;
 }
 
@@ -249,6 +244,7 @@ int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const
     for (uint32_t i = 0; i < count && ok; i++) {
         s->side[i].h = h[i];
         s->side[i].as_mirage = both;
+        s->side[i].name_of = both ? mirage_name : weft_model_name;
         ok = number_kinds(s, &s->side[i]);
     }
     ok = ok && join_kinds(s);
@@ -262,9 +258,8 @@ int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const
 void analyse_sides_fini(struct analyse_sides *s)
 {
     for (uint32_t i = 0; s->side && i < s->count; i++) {
-        free(s->side[i].kind);
-        free(s->side[i].clan);
-        free(s->side[i].label);
+        struct analyse_side *x = &s->side[i];
+        weft_free_all(x->kind, x->clan, x->label, x->under, x->own_first, x->own);
     }
     free(s->side);
     weft_strings_free(s->texts);
@@ -279,12 +274,17 @@ struct child {
     uint32_t type, kind, label, promise;
 };
 
+/* [0] is run a, [1] is run b. */
 struct aligner {
     const struct analyse_pairs *kinds;
-    const struct analyse_side *a, *b;
-    uint32_t *b_of_a, *a_of_b;
-    struct child *of_a, *of_b, *spare;
+    const struct analyse_side *side[2];
+    uint32_t *other[2];    /* by promise: its counterpart */
+    struct child *list[2]; /* children that have no counterpart yet */
+    uint32_t count[2];
+    struct child *spare;
 };
+
+typedef int order_fn(const void *x, const void *y);
 
 static int by_label(const void *x, const void *y)
 {
@@ -301,16 +301,6 @@ static int by_order(const void *x, const void *y)
     return weft_order(a->promise, b->promise);
 }
 
-static void sort_children(struct child *list, uint32_t count,
-                          int (*order)(const void *, const void *))
-{
-    uint32_t i = 1;
-    while (i < count && order(&list[i - 1], &list[i]) < 0)
-        i++;
-    if (i < count) /* they are often in order already */
-        qsort(list, count, sizeof *list, order);
-}
-
 static int by_type(const void *x, const void *y)
 {
     const struct child *a = x, *b = y;
@@ -320,17 +310,28 @@ static int by_type(const void *x, const void *y)
     return weft_order(a->promise, b->promise);
 }
 
-static uint32_t children_of(const struct aligner *k, const struct analyse_side *s, uint32_t promise,
-                            unsigned depth, struct child *out)
+static void sort_children(struct child *list, uint32_t count, order_fn *order)
 {
-    const struct weft_history *h = s->h;
+    uint32_t i = 1;
+    while (i < count && order(&list[i - 1], &list[i]) < 0)
+        i++;
+    if (i < count) /* they are often in order already */
+        qsort(list, count, sizeof *list, order);
+}
+
+static void sort_both(struct aligner *k, order_fn *order)
+{
+    for (unsigned r = 0; r < 2; r++)
+        sort_children(k->list[r], k->count[r], order);
+}
+
+static uint32_t children_of(const struct aligner *k, unsigned run, uint32_t promise,
+                            struct child *out)
+{
+    const struct analyse_side *s = k->side[run];
     uint32_t count = 0;
-    analyse_each(i, h->children_first, promise) {
-        uint32_t child = h->children[i], name = name_of(s, child);
-        if (depth < NESTED && is_none(s, child)) { /* its children count as the loop's */
-            count += children_of(k, s, child, depth + 1, out + count);
-            continue;
-        }
+    analyse_each(i, s->child_first, promise) {
+        uint32_t child = s->child[i], name = s->name_of(s->h->m, child);
         out[count++] = (struct child){k->kinds->pair[s->kind[child]].a, s->kind[child],
                                       name == WEFT_NONE ? WEFT_NONE : s->label[name], child};
     }
@@ -339,79 +340,80 @@ static uint32_t children_of(const struct aligner *k, const struct analyse_side *
 
 static void join_equal(struct aligner *k, uint32_t a, uint32_t b)
 {
-    k->b_of_a[a] = b;
-    k->a_of_b[b] = a;
+    k->other[0][a] = b;
+    k->other[1][b] = a;
 }
 
-/* Joins equal entries of two sorted lists, and leaves the rest at the beginning of the lists. */
-static void merge_lists(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
+/* Sorts both lists, joins their equal entries, and leaves the rest. */
+static void join_sorted(struct aligner *k, bool labels)
 {
-    uint32_t i = 0, j = 0, rest_a = 0, rest_b = 0;
-    while (i < *as || j < *bs) {
-        const struct child *a = i < *as ? &k->of_a[i] : NULL, *b = j < *bs ? &k->of_b[j] : NULL;
-        int order = !a ? 1 : !b ? -1 : a->kind < b->kind ? -1 : a->kind > b->kind;
+    uint32_t i = 0, j = 0, rest[2] = {0, 0};
+    sort_both(k, labels ? by_label : by_order);
+    while (i < k->count[0] || j < k->count[1]) {
+        const struct child *a = i < k->count[0] ? &k->list[0][i] : NULL;
+        const struct child *b = j < k->count[1] ? &k->list[1][j] : NULL;
+        int order = !a ? 1 : !b ? -1 : weft_order(a->kind, b->kind);
         if (a && b && order == 0 && labels)
-            order = a->label < b->label ? -1 : a->label > b->label;
+            order = weft_order(a->label, b->label);
         if (order == 0) {
             join_equal(k, a->promise, b->promise);
             i++;
             j++;
         } else if (order < 0) {
-            k->of_a[rest_a++] = k->of_a[i++];
+            k->list[0][rest[0]++] = k->list[0][i++];
         } else {
-            k->of_b[rest_b++] = k->of_b[j++];
+            k->list[1][rest[1]++] = k->list[1][j++];
         }
     }
-    *as = rest_a;
-    *bs = rest_b;
+    memcpy(k->count, rest, sizeof rest);
 }
 
-/* Counts the promises at the beginning of a list that have that type and no label yet. */
-static uint32_t count_nameless(const struct analyse_side *s, const struct child *list,
-                               uint32_t count, uint32_t type)
+/* Removes entries with a counterpart from the lists. */
+static void drop_joined(struct aligner *k)
 {
-    uint32_t n = 0;
-    while (n < count && list[n].type == type && list[n].label == WEFT_NONE &&
-           s->h->m->promise[list[n].promise].outcome == WEFT_PENDING)
-        n++;
-    return n;
+    for (unsigned r = 0; r < 2; r++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < k->count[r]; i++)
+            if (k->other[r][k->list[r][i].promise] == WEFT_NONE)
+                k->list[r][kept++] = k->list[r][i];
+        k->count[r] = kept;
+    }
 }
 
-/* Removes entries with a counterpart from a list. */
-static void drop_joined(struct child *list, uint32_t *count, const uint32_t *other)
+/* Where the promises of a type end that begin at a place; *nameless grows by how many of them, at
+ * the beginning, are pending and have no label yet. */
+static uint32_t end_of_type(const struct aligner *k, unsigned run, uint32_t from, uint32_t type,
+                            uint32_t *nameless)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < *count; i++)
-        if (other[list[i].promise] == WEFT_NONE)
-            list[kept++] = list[i];
-    *count = kept;
+    const struct child *c = k->list[run];
+    const struct weft_promise *promise = k->side[run]->h->m->promise;
+    uint32_t at = from;
+    while (at < k->count[run] && c[at].type == type && c[at].label == WEFT_NONE &&
+           promise[c[at].promise].outcome == WEFT_PENDING)
+        at++;
+    *nameless += at - from;
+    while (at < k->count[run] && c[at].type == type)
+        at++;
+    return at;
 }
 
 /* Joins pending promises without a label with promises of the other run that have one: the label
  * may come later. Only one of the lists has such promises of a type; all others are joined
  * already. */
-static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
+static void join_nameless(struct aligner *k)
 {
     uint32_t i = 0, j = 0;
-    sort_children(k->of_a, *as, by_type);
-    sort_children(k->of_b, *bs, by_type);
-    while (i < *as && j < *bs) {
-        uint32_t type_a = k->of_a[i].type, type_b = k->of_b[j].type;
+    sort_both(k, by_type);
+    while (i < k->count[0] && j < k->count[1]) {
+        uint32_t type_a = k->list[0][i].type, type_b = k->list[1][j].type, n = 0;
         uint32_t type = type_a < type_b ? type_a : type_b;
-        uint32_t end_a = i, end_b = j;
-        while (end_a < *as && k->of_a[end_a].type == type)
-            end_a++;
-        while (end_b < *bs && k->of_b[end_b].type == type)
-            end_b++;
-        uint32_t n = count_nameless(k->a, k->of_a + i, end_a - i, type) +
-                     count_nameless(k->b, k->of_b + j, end_b - j, type);
+        uint32_t end_a = end_of_type(k, 0, i, type, &n), end_b = end_of_type(k, 1, j, type, &n);
         for (; n && i < end_a && j < end_b; n--)
-            join_equal(k, k->of_a[i++].promise, k->of_b[j++].promise);
+            join_equal(k, k->list[0][i++].promise, k->list[1][j++].promise);
         i = end_a;
         j = end_b;
     }
-    drop_joined(k->of_a, as, k->b_of_a);
-    drop_joined(k->of_b, bs, k->a_of_b);
+    drop_joined(k);
 }
 
 /* Returns true if a promise ended well. */
@@ -421,141 +423,123 @@ static bool is_well(const struct analyse_side *s, uint32_t promise)
     return p->outcome == WEFT_FULFILLED || p->outcome == WEFT_RESOLVED;
 }
 
-/* Returns true if a promise of run b took far longer than one of run a. */
-static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
+static int64_t length_ns(const struct analyse_side *s, uint32_t promise)
 {
-    int64_t was = weft_history_ended_ns(k->a->h, a) - k->a->h->m->promise[a].start_ns;
-    int64_t is = weft_history_ended_ns(k->b->h, b) - k->b->h->m->promise[b].start_ns;
+    return weft_history_ended_ns(s->h, promise) - s->h->m->promise[promise].start_ns;
+}
+
+/* Returns true if a promise took far longer than one of the other run. */
+static bool is_slow(const struct aligner *k, unsigned run, uint32_t promise, uint32_t other)
+{
+    int64_t was = length_ns(k->side[!run], other), is = length_ns(k->side[run], promise);
     return is / 3 > was && is - was > 5000000;
 }
 
-/* If run a has fewer promises of a kind than b, prefers to leave those of b without a counterpart
- * that went well. list: those without; parent: whose children they are. Both are sorted by kind. */
-static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t count,
-                          uint32_t parent)
+/* If the other run has fewer promises of a kind, prefers to leave those without a counterpart that
+ * went well. parent: whose children the list has. It is sorted by kind. */
+static void prefer_unwell(struct aligner *k, unsigned run, uint32_t parent)
 {
-    uint32_t all = count ? children_of(k, k->b, parent, 0, k->spare) : 0, at = 0;
+    const struct analyse_side *side = k->side[run];
+    uint32_t all = k->count[run] ? children_of(k, run, parent, k->spare) : 0, at = 0;
     sort_children(k->spare, all, by_order);
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t unwell = list[i].promise;
-        bool well = is_well(k->b, unwell), found = false;
-        if (k->b->h->m->promise[unwell].background)
+    for (uint32_t i = 0; i < k->count[run]; i++) {
+        const struct child *c = &k->list[run][i];
+        bool well = is_well(side, c->promise), found = false;
+        if (side->h->m->promise[c->promise].background)
             continue;
-        for (; at < all && k->spare[at].kind <= list[i].kind && !found; at++) {
-            uint32_t other = k->spare[at].promise, a = k->a_of_b[other];
-            found = k->spare[at].kind == list[i].kind && a != WEFT_NONE && is_well(k->b, other) &&
-                    is_well(k->a, a) && (!well || (is_slow(k, unwell, a) && !is_slow(k, other, a)));
-            if (!found && well && k->spare[at].kind == list[i].kind)
+        for (; at < all && k->spare[at].kind <= c->kind && !found; at++) {
+            uint32_t rival = k->spare[at].promise, other = k->other[run][rival];
+            if (k->spare[at].kind != c->kind)
+                continue;
+            found =
+                other != WEFT_NONE && is_well(side, rival) && is_well(k->side[!run], other) &&
+                (!well || (is_slow(k, run, c->promise, other) && !is_slow(k, run, rival, other)));
+            if (!found && well)
                 break;
             if (!found)
                 continue;
-            k->a_of_b[other] = WEFT_NONE;
-            join_equal(k, a, unwell);
+            k->other[run][rival] = WEFT_NONE;
+            k->other[run][c->promise] = other;
+            k->other[!run][other] = c->promise;
         }
     }
 }
 
 /* Treats all promises with labels as one kind; drops the others. */
-static void drop_types(struct child *list, uint32_t *count)
+static void drop_types(struct aligner *k)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < *count; i++)
-        if (list[i].label != WEFT_NONE)
-            list[kept++] = (struct child){0, 0, list[i].label, list[i].promise};
-    *count = kept;
+    for (unsigned r = 0; r < 2; r++) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < k->count[r]; i++)
+            if (k->list[r][i].label != WEFT_NONE)
+                k->list[r][kept++] =
+                    (struct child){0, 0, k->list[r][i].label, k->list[r][i].promise};
+        k->count[r] = kept;
+    }
 }
 
-static void align_children(struct aligner *k, uint32_t a, uint32_t b)
+static void align_children(struct aligner *k, const uint32_t parent[2])
 {
-    uint32_t as = children_of(k, k->a, a, 0, k->of_a), bs = children_of(k, k->b, b, 0, k->of_b);
-    if (as == 0 || bs == 0)
+    for (unsigned r = 0; r < 2; r++)
+        k->count[r] = children_of(k, r, parent[r], k->list[r]);
+    if (k->count[0] == 0 || k->count[1] == 0)
         return;
-    sort_children(k->of_a, as, by_label);
-    sort_children(k->of_b, bs, by_label);
-    merge_lists(k, &as, &bs, true);
-    sort_children(k->of_a, as, by_order);
-    sort_children(k->of_b, bs, by_order);
-    merge_lists(k, &as, &bs, false);
-    join_nameless(k, &as, &bs);
-    sort_children(k->of_a, as, by_order);
-    sort_children(k->of_b, bs, by_order);
-    struct aligner back = *k; /* the same in the other direction */
-    back.a = k->b;
-    back.b = k->a;
-    back.a_of_b = k->b_of_a;
-    back.b_of_a = k->a_of_b;
-    prefer_unwell(k, k->of_b, bs, b);
-    prefer_unwell(&back, k->of_a, as, a);
-    drop_joined(k->of_a, &as, k->b_of_a);
-    drop_joined(k->of_b, &bs, k->a_of_b);
-    drop_types(k->of_a, &as);
-    drop_types(k->of_b, &bs);
-    sort_children(k->of_a, as, by_label);
-    sort_children(k->of_b, bs, by_label);
-    merge_lists(k, &as, &bs, true);
+    join_sorted(k, true);
+    join_sorted(k, false);
+    join_nameless(k);
+    sort_both(k, by_order);
+    prefer_unwell(k, 1, parent[1]);
+    prefer_unwell(k, 0, parent[0]);
+    drop_joined(k);
+    drop_types(k);
+    join_sorted(k, true);
 }
 
 static uint32_t most_children(const struct analyse_side *s)
 {
-    const struct weft_history *h = s->h;
-    uint32_t most = 0, of_loop = 0;
-    for (uint32_t p = 0; p < h->m->promises; p++) {
-        uint32_t n = h->children_first[p + 1] - h->children_first[p];
-        of_loop += p == WEFT_ROOT || is_none(s, p) ? n : 0;
+    uint32_t most = 0;
+    for (uint32_t p = 0; p < s->h->m->promises; p++) {
+        uint32_t n = s->child_first[p + 1] - s->child_first[p];
         most = n > most ? n : most;
     }
-    return of_loop > most ? of_loop : most;
-}
-
-static uint32_t *new_empty_list(uint32_t count)
-{
-    uint32_t *list = weft_resize(NULL, count, sizeof *list);
-    if (list)
-        memset(list, 0xff, count * sizeof *list);
-    return list;
+    return most;
 }
 
 int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
                   uint32_t **a_of_b)
 {
-    struct aligner k = {.kinds = &s->kinds, .a = &s->side[a], .b = &s->side[b]};
-    const struct weft_model *of_a = k.a->h->m, *of_b = k.b->h->m;
-    const uint32_t most_a = most_children(k.a), most_b = most_children(k.b);
-    k.b_of_a = new_empty_list(of_a->promises);
-    k.a_of_b = new_empty_list(of_b->promises);
-    uint32_t *queue = weft_resize(NULL, of_a->promises, sizeof *queue), queued = 0;
-    k.of_a = weft_resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
-    k.of_b = weft_resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
-    k.spare = weft_resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
-    bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
+    struct aligner k = {.kinds = &s->kinds, .side = {&s->side[a], &s->side[b]}};
+    uint32_t most = 0, queued = 0;
+    bool ok = true;
+    for (unsigned r = 0; r < 2; r++) {
+        const uint32_t n = most_children(k.side[r]);
+        most = n > most ? n : most;
+        k.other[r] = weft_new_none(k.side[r]->h->m->promises, sizeof *k.other[r]);
+        k.list[r] = weft_resize(NULL, n, sizeof *k.list[r]);
+        ok = ok && k.other[r] && k.list[r];
+    }
+    k.spare = weft_resize(NULL, most, sizeof *k.spare);
+    uint32_t *queue = weft_resize(NULL, k.side[0]->h->m->promises, sizeof *queue);
+    ok = ok && k.spare && queue;
     if (ok) {
         join_equal(&k, WEFT_ROOT, WEFT_ROOT);
         queue[queued++] = WEFT_ROOT;
     }
     for (uint32_t i = 0; ok && i < queued; i++) {
-        uint32_t p = queue[i];
-        align_children(&k, p, k.b_of_a[p]);
-        uint32_t children = children_of(&k, k.a, p, 0, k.spare);
-        for (uint32_t n = 0; n < children; n++)
-            if (k.b_of_a[k.spare[n].promise] != WEFT_NONE)
-                queue[queued++] = k.spare[n].promise;
+        const uint32_t pair[2] = {queue[i], k.other[0][queue[i]]};
+        align_children(&k, pair);
+        analyse_each(n, k.side[0]->child_first, pair[0])
+            if (k.other[0][k.side[0]->child[n]] != WEFT_NONE)
+                queue[queued++] = k.side[0]->child[n];
     }
-    for (uint32_t p = 1; ok && p < of_a->promises; p++)
-        if (is_none(k.a, p))
-            k.b_of_a[p] = WEFT_ROOT;
-    for (uint32_t p = 1; ok && p < of_b->promises; p++)
-        if (is_none(k.b, p))
-            k.a_of_b[p] = WEFT_ROOT;
-    free(queue);
-    free(k.of_a);
-    free(k.of_b);
-    free(k.spare);
-    if (!ok) {
-        free(k.b_of_a);
-        free(k.a_of_b);
-        k.b_of_a = k.a_of_b = NULL;
-    }
-    *b_of_a = k.b_of_a;
-    *a_of_b = k.a_of_b;
+    for (unsigned r = 0; r < 2 && ok; r++)
+        for (uint32_t p = 1; p < k.side[r]->h->m->promises; p++)
+            if (is_none(k.side[r], p))
+                k.other[r][p] = WEFT_ROOT;
+    weft_free_all(queue, k.list[0], k.list[1], k.spare);
+    if (!ok)
+        weft_free_all(k.other[0], k.other[1]);
+    *b_of_a = ok ? k.other[0] : NULL;
+    *a_of_b = ok ? k.other[1] : NULL;
     return ok ? 0 : WEFT_E_NOMEM;
 }

@@ -9,6 +9,7 @@
 #define WEFT_ANALYSE_ALIGN_H
 
 #include "analyse/history.h"
+#include "analyse/names.h"
 #include "analyse/pairs.h"
 #include "model/strings.h"
 
@@ -19,6 +20,11 @@ struct analyse_side {
     uint32_t *label; /* by text of the model that is a label: its number in texts */
     /* a run of mirage-profile's is compared with one of weft's, or the other way round */
     bool as_mirage;
+    analyse_name_fn *name_of; /* the text that identifies a promise */
+    /* Children by creator. as_mirage: those of a promise that the other format does not have count
+     * as those of the closest creator that it has; under says which, and the lists are the side's. */
+    const uint32_t *child_first, *child;
+    uint32_t *under, *own_first, *own;
 };
 
 struct analyse_sides {

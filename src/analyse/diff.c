@@ -78,6 +78,21 @@ static void count_clan(struct analyse_differ *d, uint32_t run, uint32_t *last)
     }
 }
 
+/* Of several promises of a kind the labels may differ, at least between the runs. */
+static bool list_kinds(struct analyse_differ *d)
+{
+    bool ok = true;
+    for (unsigned which = 0; which < 2 && ok; which++) {
+        struct analyse_families *f = &d->kinds[which];
+        const struct analyse_side *s = &d->sides.side[which ? d->goods : 0];
+        *f = (struct analyse_families){.of = s->kind, .count = d->sides.kinds.count};
+        ok = analyse_families_list(f, s->h->m);
+        for (uint32_t i = 0; ok && i < f->count; i++)
+            f->differs[i] = f->size[i] > 1;
+    }
+    return ok;
+}
+
 static bool count_clans(struct analyse_differ *d)
 {
     uint32_t *last = weft_resize(NULL, d->sides.clans.count, sizeof *last);
@@ -562,7 +577,7 @@ static int compare_runs(struct analyse_differ *d, weft_progress_fn *progress, vo
     STEP(0.5);
     d->mark = calloc(d->good->m->promises, sizeof *d->mark);
     d->bad_mark = calloc(d->bad->m->promises, sizeof *d->bad_mark);
-    d->failed = !d->mark || !d->bad_mark || !count_clans(d);
+    d->failed = !d->mark || !d->bad_mark || !count_clans(d) || !list_kinds(d);
     STEP(0.6);
     mark_used(d->good->m, d->mark);
     mark_used(d->bad->m, d->bad_mark);
@@ -619,11 +634,11 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
     out->good_of_bad = d.good_of_bad;
     for (uint32_t i = 0; d.other && i < goods; i++)
         free(d.other[i]);
-    free(d.other);
-    free(runs);
-    free(d.clan);
-    free(d.mark);
-    free(d.bad_mark);
+    for (unsigned i = 0; i < 2; i++) {
+        d.kinds[i].of = NULL;
+        analyse_families_fini(&d.kinds[i]);
+    }
+    weft_free_all(d.other, runs, d.clan, d.mark, d.bad_mark);
     analyse_sides_fini(&d.sides);
     if (rc < 0)
         weft_diff_fini(out);
@@ -640,14 +655,7 @@ void weft_diff_fini(struct weft_diff *d)
         free(d->running[i].text);
     for (uint32_t i = 0; i < d->orders; i++)
         free(d->order[i].text);
-    free(d->order);
-    free(d->running);
-    free(d->change);
-    free(d->latency);
-    free(d->divergence.text);
-    free(d->bad_of_good);
-    free(d->good_of_bad);
-    free(d->doubt);
-    free(d->swapped);
+    weft_free_all(d->order, d->running, d->change, d->latency, d->divergence.text, d->bad_of_good,
+                  d->good_of_bad, d->doubt, d->swapped);
     *d = (struct weft_diff){0};
 }

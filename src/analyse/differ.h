@@ -50,6 +50,9 @@ struct analyse_differ {
         *other; /* by further good run (from 1 on): the counterparts of the first run's promises */
     uint32_t *bad_of_good, *good_of_bad;
     struct analyse_clan *clan;
+    /* the kinds in the first good run and in the bad one, as families for sentences; `of` is the
+     * side's */
+    struct analyse_families kinds[2];
     uint8_t *mark, *bad_mark; /* by promise of the first good run, and by promise of the bad run */
     struct weft_diff *out;
     bool failed;
@@ -89,9 +92,5 @@ void analyse_find_swapped(struct analyse_differ *d);
 /* latency.c, running.c */
 void analyse_find_latencies(struct analyse_differ *d);
 void analyse_find_running(struct analyse_differ *d);
-
-/* The first promise of each kind in a run, and how many there are, for analyse_put_family. The
- * caller frees first and size; both NULL: no memory. */
-struct analyse_families analyse_kinds_of(const struct analyse_differ *d, uint32_t run);
 
 #endif

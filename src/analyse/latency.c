@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds sorts of promises that take longer, or shorter, than the good runs vary. */
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/differ.h"
 #include "analyse/times.h"
@@ -74,28 +72,35 @@ struct figures {
     int64_t median_ns, p99_ns, longest_ns, spread_ns; /* spread: median distance from the median */
 };
 
-static int64_t median_of(struct sorter *k, int64_t *x, uint64_t count)
+/* The median distance of sorted values from their median. */
+static int64_t spread_of(const int64_t *x, uint64_t count)
 {
-    analyse_sort_times(x, count, k->spare);
-    return x[(count - 1) / 2];
+    const uint64_t middle = (count - 1) / 2;
+    uint64_t low = middle, high = middle; /* [low, high) has been passed */
+    int64_t distance = 0;
+    for (uint64_t n = 0; n <= middle; n++) {
+        const int64_t below = low > 0 ? x[middle] - x[low - 1] : INT64_MAX;
+        const int64_t above = high < count ? x[high] - x[middle] : INT64_MAX;
+        distance = weft_earlier(below, above);
+        if (below < above)
+            low--;
+        else
+            high++;
+    }
+    return distance;
 }
 
+/* Sorts the values. */
 static struct figures figures_of(struct sorter *k, int64_t *x, uint64_t count)
 {
-    struct figures f = {.count = count};
     if (count == 0)
-        return f;
-    const uint64_t half = (count - 1) / 2;
-    f.median_ns = median_of(k, x, count);
-    f.p99_ns = x[(uint64_t)((double)(count - 1) * 0.99)];
-    f.longest_ns = x[count - 1];
-    /* half of them are as near: from low to high, nearest first */
-    for (uint64_t low = half, high = half; high - low < half;) {
-        const bool up =
-            low == 0 || (high + 1 < count && x[high + 1] - f.median_ns < f.median_ns - x[low - 1]);
-        f.spread_ns = up ? x[++high] - f.median_ns : f.median_ns - x[--low];
-    }
-    return f;
+        return (struct figures){0};
+    analyse_sort_times(x, count, k->spare);
+    return (struct figures){.count = count,
+                            .median_ns = x[(count - 1) / 2],
+                            .p99_ns = x[(uint64_t)((double)(count - 1) * 0.99)],
+                            .longest_ns = x[count - 1],
+                            .spread_ns = spread_of(x, count)};
 }
 
 /* ---- What matters ---- */
@@ -143,7 +148,7 @@ static struct compared compare_latencies(struct sorter *k, uint32_t kind)
         uint64_t n = first[r + 1] - first[r];
         if (n == 0)
             continue;
-        int64_t median = median_of(k, k->length + first[r], n);
+        int64_t median = figures_of(k, k->length + first[r], n).median_ns;
         c.low_ns = median < c.low_ns ? median : c.low_ns;
         c.high_ns = median > c.high_ns ? median : c.high_ns;
         c.runs++;
@@ -156,7 +161,6 @@ static struct compared compare_latencies(struct sorter *k, uint32_t kind)
 /* ---- Telling ---- */
 
 struct told {
-    struct weft_latency_change change;
     struct compared c;
     uint32_t kind;
     double weight;
@@ -170,9 +174,9 @@ static int by_weight(const void *a, const void *b)
     return weft_order(x->kind, y->kind);
 }
 
-static char *say_latency(struct sorter *k, const struct told *x,
-                         const struct analyse_families *names)
+static char *say_latency(struct sorter *k, const struct told *x)
 {
+    const struct analyse_families *names = &k->d->kinds[1];
     const struct compared *c = &x->c;
     const bool several = c->bad.count > 1 || c->good.count > 1, runs = c->runs > 1;
     const struct weft_model *m = k->d->bad->m;
@@ -189,43 +193,12 @@ static char *say_latency(struct sorter *k, const struct told *x,
                            FLAG(runs, runs), LENGTH(low, c->low_ns), LENGTH(high, c->high_ns));
 }
 
-struct analyse_families analyse_kinds_of(const struct analyse_differ *d, uint32_t run)
+static double weight_of(const struct compared *c)
 {
-    const struct analyse_side *s = &d->sides.side[run];
-    uint32_t kinds = d->sides.kinds.count;
-    struct analyse_families f = {.of = s->kind, .count = kinds}; /* of is borrowed */
-    f.first = weft_resize(NULL, kinds, sizeof *f.first);
-    f.size = calloc(kinds, sizeof *f.size);
-    if (!f.first || !f.size) {
-        free(f.first);
-        free(f.size);
-        return (struct analyse_families){0};
-    }
-    for (uint32_t p = 0; p < s->h->m->promises; p++)
-        if (f.size[s->kind[p]]++ == 0)
-            f.first[s->kind[p]] = p;
-    return f;
-}
-
-static bool add_told(struct told **list, uint32_t *count, uint32_t *room, struct told x)
-{
-    if (!weft_reserve(list, *count, room, sizeof **list))
-        return false;
-    int64_t g = x.c.good.median_ns, b = x.c.bad.median_ns;
-    bool median = median_differs(&x.c);
-    double was = (double)(median ? g : x.c.good.longest_ns) + 1e3;
-    double is = (double)(median ? b : x.c.bad.longest_ns) + 1e3;
-    x.weight = (is > was ? is / was + 1e6 : was / is) + (median ? 2e6 : 0); /* slower ones first */
-    x.change.good_count = x.c.good.count;
-    x.change.bad_count = x.c.bad.count;
-    x.change.good_median_ns = g;
-    x.change.bad_median_ns = b;
-    x.change.good_low_ns = x.c.low_ns;
-    x.change.good_high_ns = x.c.high_ns;
-    x.change.good_p99_ns = x.c.good.p99_ns;
-    x.change.bad_p99_ns = x.c.bad.p99_ns;
-    (*list)[(*count)++] = x;
-    return true;
+    const bool median = median_differs(c);
+    double was = (double)(median ? c->good.median_ns : c->good.longest_ns) + 1e3;
+    double is = (double)(median ? c->bad.median_ns : c->bad.longest_ns) + 1e3;
+    return (is > was ? is / was + 1e6 : was / is) + (median ? 2e6 : 0); /* slower ones first */
 }
 
 static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
@@ -236,35 +209,40 @@ static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
         if (c.good.count == 0 || c.bad.count == 0)
             continue;
         k->d->out->latencies_compared++;
-        if ((median_differs(&c) || tail_differs(&c)) &&
-            !add_told(list, count, &room, (struct told){.c = c, .kind = kind}))
+        if (!median_differs(&c) && !tail_differs(&c))
+            continue;
+        if (!weft_reserve(list, *count, &room, sizeof **list))
             return false;
+        (*list)[(*count)++] = (struct told){c, kind, weight_of(&c)};
     }
     if (*count)
         qsort(*list, *count, sizeof **list, by_weight);
     return true;
 }
 
-static bool fill_latencies(struct sorter *k, struct told *list, uint32_t count)
+static bool fill_latencies(struct sorter *k, const struct told *list, uint32_t count)
 {
     struct weft_diff *o = k->d->out;
-    struct analyse_families good = analyse_kinds_of(k->d, 0),
-                            bad = analyse_kinds_of(k->d, k->d->goods);
     uint32_t kept = count < WEFT_CHANGES_MAX ? count : WEFT_CHANGES_MAX;
     o->latency = calloc(kept ? kept : 1, sizeof *o->latency);
-    bool ok = o->latency && good.first && bad.first;
-    for (uint32_t i = 0; i < kept && ok; i++) {
-        struct weft_latency_change *c = &o->latency[o->latencies++];
-        *c = list[i].change;
-        c->good = good.size[list[i].kind] ? good.first[list[i].kind] : WEFT_NONE;
-        c->bad = bad.first[list[i].kind];
-        c->text = say_latency(k, &list[i], &bad);
+    for (; o->latency && o->latencies < kept; o->latencies++) {
+        const struct told *x = &list[o->latencies];
+        const struct compared *c = &x->c;
+        o->latency[o->latencies] = (struct weft_latency_change){
+            .good = k->d->kinds[0].first[x->kind],
+            .bad = k->d->kinds[1].first[x->kind],
+            .good_count = c->good.count,
+            .bad_count = c->bad.count,
+            .good_median_ns = c->good.median_ns,
+            .bad_median_ns = c->bad.median_ns,
+            .good_low_ns = c->low_ns,
+            .good_high_ns = c->high_ns,
+            .good_p99_ns = c->good.p99_ns,
+            .bad_p99_ns = c->bad.p99_ns,
+            .text = say_latency(k, x),
+        };
     }
-    free(good.first);
-    free(good.size);
-    free(bad.first);
-    free(bad.size);
-    return ok;
+    return o->latency;
 }
 
 void analyse_find_latencies(struct analyse_differ *d)
@@ -279,8 +257,5 @@ void analyse_find_latencies(struct analyse_differ *d)
     }
     bool ok = sort_lengths(&k) && find_told(&k, &list, &count) && fill_latencies(&k, list, count);
     d->failed |= !ok;
-    free(list);
-    free(k.first);
-    free(k.length);
-    free(k.spare);
+    weft_free_all(list, k.first, k.length, k.spare);
 }

@@ -181,92 +181,70 @@ uint32_t analyse_shape(char *out, const char *label, uint32_t size)
     return used;
 }
 
-/* Maps texts to families: the shape is computed once for each text that is a label. */
-struct maker {
-    const struct weft_model *m;
-    struct analyse_families *f;
-    struct weft_strings *shapes;
-    uint32_t *shape_of; /* by text; WEFT_NONE: not set yet */
-    uint32_t texts;
-    struct analyse_pairs sorts; /* type, shape; with the numbers of families */
-    uint32_t room;
-};
-
-static uint32_t shape_of(struct maker *k, uint32_t text)
+/* The number of a label's shape, which is computed once for each text. UINT32_MAX: no memory. */
+static uint32_t shape_of(const struct weft_model *m, struct weft_strings *shapes, uint32_t *number,
+                         uint32_t text)
 {
     char out[FAMILY_BYTES];
-    if (k->shape_of[text] == WEFT_NONE) {
-        uint32_t size;
-        const char *label = weft_model_text(k->m, text, &size);
-        k->shape_of[text] = weft_strings_add(k->shapes, out, analyse_shape(out, label, size));
+    uint32_t size;
+    if (number[text] == WEFT_NONE) {
+        const char *label = weft_model_text(m, text, &size);
+        number[text] = weft_strings_add(shapes, out, analyse_shape(out, label, size));
     }
-    return k->shape_of[text];
+    return number[text];
 }
 
-static bool add_family(struct maker *k, uint32_t promise)
+bool analyse_families_list(struct analyse_families *f, const struct weft_model *m)
 {
-    struct analyse_families *f = k->f;
-    if (f->count == k->room) {
-        uint32_t room = k->room ? 2 * k->room : 64;
-        uint32_t *first = weft_resize(f->first, room, sizeof *first);
-        f->first = first ? first : f->first;
-        uint32_t *size = weft_resize(f->size, room, sizeof *size);
-        f->size = size ? size : f->size;
-        bool *differs = weft_resize(f->differs, room, sizeof *differs);
-        f->differs = differs ? differs : f->differs;
-        if (!first || !size || !differs)
-            return false;
-        k->room = room;
+    f->first = weft_new_none(f->count, sizeof *f->first);
+    f->size = calloc(f->count, sizeof *f->size);
+    f->differs = calloc(f->count, sizeof *f->differs);
+    const bool ok = f->first && f->size && f->differs;
+    for (uint32_t p = 0; ok && p < m->promises; p++) {
+        const uint32_t family = f->of[p];
+        if (f->size[family]++ == 0)
+            f->first[family] = p;
+        f->differs[family] |= weft_model_name(m, p) != weft_model_name(m, f->first[family]);
     }
-    f->first[f->count] = promise;
-    f->size[f->count] = 0;
-    f->differs[f->count++] = false;
-    return true;
+    return ok;
 }
 
-static bool place(struct maker *k, uint32_t promise)
+int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
+                       analyse_name_fn *name_of, bool exact)
 {
-    uint32_t name = weft_model_name(k->m, promise), of = WEFT_NONE;
-    if (name != WEFT_NONE && (of = shape_of(k, name)) == WEFT_STRINGS_NONE)
-        return false;
-    uint32_t family = analyse_pairs_add(&k->sorts, k->m->promise[promise].type, of);
-    if (family == WEFT_NONE || (family == k->f->count && !add_family(k, promise)))
-        return false;
-    k->f->of[promise] = family;
-    k->f->size[family]++;
-    k->f->differs[family] |= weft_model_name(k->m, k->f->first[family]) != name;
-    return true;
-}
-
-int analyse_families_init(struct analyse_families *f, const struct weft_model *m)
-{
-    struct maker k = {.m = m, .f = f, .shapes = weft_strings_new()};
+    struct analyse_pairs sorts = {.count = 0}; /* of a type, and a text or its shape */
+    struct weft_strings *shapes = weft_strings_new();
+    uint32_t *shape = weft_new_none((uint64_t)weft_strings_count(m->strings) + 1, sizeof *shape);
     *f = (struct analyse_families){.of = weft_resize(NULL, m->promises, sizeof *f->of)};
-    k.texts = weft_strings_count(m->strings);
-    k.shape_of = weft_resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
-    bool ok = f->of && k.shapes && k.shape_of &&
-              analyse_pairs_add(&k.sorts, WEFT_NONE, WEFT_NONE) == 0 && add_family(&k, WEFT_ROOT);
-    if (ok) {
-        memset(k.shape_of, 0xff, k.texts * sizeof *k.shape_of);
-        f->of[WEFT_ROOT] = 0;
-        f->size[0] = 1;
+    bool ok = f->of && shapes && shape &&
+              (f->of[WEFT_ROOT] = analyse_pairs_add(&sorts, WEFT_NONE, WEFT_NONE)) == 0;
+    for (uint32_t p = 1; ok && p < m->promises; p++) {
+        uint32_t text = name_of(m, p);
+        if (text != WEFT_NONE && !exact) {
+            text = shape_of(m, shapes, shape, text);
+            ok = text != WEFT_NONE;
+        }
+        f->of[p] = analyse_pairs_add(&sorts, m->promise[p].type, text);
+        ok = ok && f->of[p] != WEFT_NONE;
     }
-    for (uint32_t p = 1; ok && p < m->promises; p++)
-        ok = place(&k, p);
-    weft_strings_free(k.shapes);
-    free(k.shape_of);
-    analyse_pairs_fini(&k.sorts);
+    f->count = sorts.count;
+    ok = ok && analyse_families_list(f, m);
+    weft_strings_free(shapes);
+    free(shape);
+    analyse_pairs_fini(&sorts);
     if (!ok)
         analyse_families_fini(f);
     return ok ? 0 : WEFT_E_NOMEM;
 }
 
+int analyse_families_init(struct analyse_families *f, const struct weft_model *m)
+{
+    return analyse_sorts_init(f, m, weft_model_name, false);
+}
+
 void analyse_families_fini(struct analyse_families *f)
 {
-    free(f->of);
-    free(f->first);
-    free(f->size);
-    free(f->differs);
+    weft_free_all(f->of, f->first, f->size, f->differs);
     *f = (struct analyse_families){0};
 }
 
@@ -275,8 +253,7 @@ void analyse_put_family(struct analyse_text *t, const struct weft_model *m,
 {
     uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
     char out[FAMILY_BYTES];
-    bool alike = f->differs ? !f->differs[family] : f->size[family] == 1;
-    if (alike || name == WEFT_NONE) {
+    if (!f->differs[family] || name == WEFT_NONE) {
         if (name != WEFT_NONE || promise == WEFT_ROOT)
             analyse_put_name(t, m, promise);
         else

@@ -64,12 +64,21 @@ struct analyse_families {
     uint32_t *of;    /* by promise */
     uint32_t *first; /* by family: its first promise; [0] is the loop's */
     uint32_t *size;  /* by family: how many promises it has */
-    bool *differs;   /* … their labels differ; NULL: not known */
+    bool *differs;   /* … their labels differ */
     uint32_t count;
 };
 
 /* Returns 0 or WEFT_E_NOMEM. */
 int analyse_families_init(struct analyse_families *f, const struct weft_model *m);
+
+/* The same for another text than the first label: name_of says which, or WEFT_NONE. exact: numbers
+ * in it count. */
+typedef uint32_t analyse_name_fn(const struct weft_model *m, uint32_t promise);
+int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
+                       analyse_name_fn *name_of, bool exact);
+
+/* Only of and count are set: sets the rest. Returns false if there is no memory. */
+bool analyse_families_list(struct analyse_families *f, const struct weft_model *m);
 void analyse_families_fini(struct analyse_families *f);
 
 /* 'GET /users/#'; or their label if all have the same one; or their type if they have none. */

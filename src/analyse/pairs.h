@@ -3,19 +3,45 @@
 #ifndef WEFT_ANALYSE_PAIRS_H
 #define WEFT_ANALYSE_PAIRS_H
 
-#include <stdint.h>
+#include "base/table.h"
 
+struct analyse_pair {
+    uint32_t a, b;
+};
+
+/* All zero: empty. */
 struct analyse_pairs {
-    struct analyse_pair {
-        uint32_t a, b;
-    } * pair;
+    struct analyse_pair *pair;
     uint32_t count, room;
-    uint32_t *slot, mask; /* open addressing: numbers of pairs, or WEFT_NONE */
+    struct weft_table by;
     uint64_t seed;
 };
 
+static inline uint64_t analyse_pair_hash(const void *pairs, uint32_t number, uint64_t seed)
+{
+    const struct analyse_pair *p = pairs;
+    return weft_mix((uint64_t)p[number].a << 32 | p[number].b, seed);
+}
+
+static inline bool analyse_pair_is(const void *pairs, uint32_t number, const void *key)
+{
+    return memcmp((const struct analyse_pair *)pairs + number, key, sizeof(struct analyse_pair)) ==
+           0;
+}
+
 /* WEFT_NONE: no memory. */
-uint32_t analyse_pairs_add(struct analyse_pairs *p, uint32_t a, uint32_t b);
-void analyse_pairs_fini(struct analyse_pairs *p);
+static inline uint32_t analyse_pairs_add(struct analyse_pairs *p, uint32_t a, uint32_t b)
+{
+    const struct analyse_pair pair = {a, b};
+    p->seed = p->count ? p->seed : weft_seed();
+    return weft_table_put(&p->by, &p->pair, &p->count, &p->room, sizeof pair, analyse_pair_hash,
+                          analyse_pair_is, &pair, p->seed);
+}
+
+static inline void analyse_pairs_fini(struct analyse_pairs *p)
+{
+    weft_free_all(p->pair, p->by.slot);
+    *p = (struct analyse_pairs){.count = 0};
+}
 
 #endif

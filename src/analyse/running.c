@@ -60,12 +60,6 @@ static bool runs_longer(const struct activity *a)
 
 /* ---- Telling ---- */
 
-struct teller {
-    struct analyse_differ *d;
-    struct analyse_families good, bad;
-    uint32_t room;
-};
-
 /* "8", "1.6" */
 static struct weft_figure mean_runs(uint64_t runs, uint64_t promises)
 {
@@ -77,37 +71,38 @@ static struct weft_figure mean_runs(uint64_t runs, uint64_t promises)
     return out;
 }
 
-static char *say_running(const struct teller *k, const struct activity *a, uint32_t kind,
+static char *say_running(struct analyse_differ *d, const struct activity *a, uint32_t kind,
                          bool long_one)
 {
-    const struct weft_model *m = k->d->bad->m;
+    const struct weft_model *m = d->bad->m;
     if (long_one)
-        return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_LONGER, SORT(sort, kind),
+        return analyse_put_new(&d->failed, m, &d->kinds[1], SAY_RUNS_LONGER, SORT(sort, kind),
                                LENGTH(bad, a->longest_ns[1]), LENGTH(good, a->longest_ns[0]));
-    return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_MORE_OFTEN, SORT(sort, kind),
+    return analyse_put_new(&d->failed, m, &d->kinds[1], SAY_RUNS_MORE_OFTEN, SORT(sort, kind),
                            TEXT(bad, mean_runs(a->runs[1], a->promises[1]).text),
                            TEXT(good, mean_runs(a->runs[0], a->promises[0]).text),
                            AMOUNT(count, a->promises[1] > 1 ? a->promises[1] : 0));
 }
 
-static void add_running(struct teller *k, const struct activity *a, uint32_t kind, bool long_one)
+static void add_running(struct analyse_differ *d, const struct activity *a, uint32_t kind,
+                        bool long_one, uint32_t *room)
 {
-    struct weft_diff *o = k->d->out;
+    struct weft_diff *o = d->out;
     if (o->runnings == WEFT_CHANGES_MAX)
         return;
-    if (!weft_reserve(&o->running, o->runnings, &k->room, sizeof *o->running)) {
-        k->d->failed = true;
+    if (!weft_reserve(&o->running, o->runnings, room, sizeof *o->running)) {
+        d->failed = true;
         return;
     }
     o->running[o->runnings++] = (struct weft_running_change){
-        .good = k->good.size[kind] ? k->good.first[kind] : WEFT_NONE,
-        .bad = k->bad.first[kind],
+        .good = d->kinds[0].first[kind],
+        .bad = d->kinds[1].first[kind],
         .longer = long_one,
         .good_runs = a->runs[0],
         .bad_runs = a->runs[1],
         .good_longest_ns = a->longest_ns[0],
         .bad_longest_ns = a->longest_ns[1],
-        .text = say_running(k, a, kind, long_one),
+        .text = say_running(d, a, kind, long_one),
     };
 }
 
@@ -125,24 +120,18 @@ static int by_importance(const void *a, const void *b)
 
 void analyse_find_running(struct analyse_differ *d)
 {
-    uint32_t kinds = d->sides.kinds.count;
+    uint32_t kinds = d->sides.kinds.count, room = 0;
     struct activity *of = calloc(kinds, sizeof *of);
-    struct teller k = {
-        .d = d, .good = analyse_kinds_of(d, 0), .bad = analyse_kinds_of(d, d->goods)};
-    d->failed |= !of || !k.good.first || !k.bad.first;
+    d->failed |= !of;
     for (uint32_t r = 0; r <= d->goods && !d->failed; r++)
         count_runs(of, &d->sides.side[r], r == d->goods);
     for (uint32_t kind = 1; kind < kinds && !d->failed; kind++) {
         if (runs_longer(&of[kind]))
-            add_running(&k, &of[kind], kind, true);
+            add_running(d, &of[kind], kind, true, &room);
         if (more_often(&of[kind]))
-            add_running(&k, &of[kind], kind, false);
+            add_running(d, &of[kind], kind, false, &room);
     }
     if (d->out->runnings)
         qsort(d->out->running, d->out->runnings, sizeof *d->out->running, by_importance);
-    free(k.good.first);
-    free(k.good.size);
-    free(k.bad.first);
-    free(k.bad.size);
     free(of);
 }

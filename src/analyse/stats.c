@@ -10,7 +10,6 @@
 #include "analyse/times.h"
 #include "format/utf8.h"
 #include "base/array.h"
-#include "base/hash.h"
 
 enum { STEP = 65536 }; /* promises between two calls of progress */
 
@@ -18,14 +17,7 @@ struct maker {
     const struct weft_history *h;
     const struct weft_model *m;
     struct weft_stats *out;
-    uint32_t row_room;
-    uint32_t *row_of; /* by promise */
-    struct slot {
-        uint32_t type, label, row;
-    } * table; /* open addressing; row WEFT_NONE: empty */
-    uint32_t mask;
-    uint64_t seed;
-
+    struct analyse_families families;
     struct weft_meter meter;
     int64_t *spare; /* for sorting */
     weft_progress_fn *progress;
@@ -44,113 +36,36 @@ static bool report_progress(const struct maker *k, double share)
 
 /* ---- Rows ---- */
 
-static struct slot *slot_of(const struct maker *k, uint32_t type, uint32_t label)
+static uint32_t no_name(const struct weft_model *m, uint32_t promise)
 {
-    for (uint64_t at = weft_mix((uint64_t)type << 32 | label, k->seed);; at++) {
-        struct slot *s = &k->table[at & k->mask];
-        if (s->row == WEFT_NONE || (s->type == type && s->label == label))
-            return s;
-    }
+    (void)m;
+    (void)promise;
+    return WEFT_NONE;
 }
 
-static bool grow_table(struct maker *k)
-{
-    if (k->table && k->out->rows <= k->mask / 2)
-        return true;
-    uint64_t old = k->table ? (uint64_t)k->mask + 1 : 0, size = old ? 2 * old : 64;
-    struct slot *before = k->table, *table = weft_resize(NULL, size, sizeof *table);
-    if (!table)
-        return false;
-    memset(table, 0xff, (size_t)size * sizeof *table);
-    k->table = table;
-    k->mask = (uint32_t)(size - 1);
-    for (uint64_t i = 0; i < old; i++)
-        if (before[i].row != WEFT_NONE)
-            *slot_of(k, before[i].type, before[i].label) = before[i];
-    free(before);
-    return true;
-}
-
-static bool add_row(struct maker *k, uint32_t promise)
-{
-    struct weft_stats *s = k->out;
-    if (!weft_reserve(&s->row, s->rows, &k->row_room, sizeof *s->row))
-        return false;
-    s->row[s->rows++] =
-        (struct weft_stats_row){.promise = promise, .one_label = true, .slowest = WEFT_NONE};
-    return true;
-}
-
-/* One row for each (type, label) or type. */
-static bool rows_by_label(struct maker *k, enum weft_stats_by by)
-{
-    const struct weft_model *m = k->m;
-    k->out->rows = 0;
-    for (uint32_t p = 1; p < m->promises; p++) {
-        uint32_t label = by == WEFT_BY_TYPE ? WEFT_NONE : weft_model_name(m, p);
-        if (!grow_table(k))
-            return false;
-        struct slot *slot = slot_of(k, m->promise[p].type, label);
-        if (slot->row == WEFT_NONE) {
-            *slot = (struct slot){m->promise[p].type, label, k->out->rows};
-            if (!add_row(k, p))
-                return false;
-        }
-        k->row_of[p] = slot->row;
-    }
-    k->out->by = by;
-    return true;
-}
-
-static bool rows_by_family(struct maker *k)
-{
-    struct analyse_families f;
-    if (analyse_families_init(&f, k->m) < 0)
-        return false;
-    bool ok = true;
-    k->out->rows = 0;
-    for (uint32_t i = 1; ok && i < f.count; i++)
-        ok = add_row(k, f.first[i]);
-    for (uint32_t p = 1; ok && p < k->m->promises; p++)
-        k->row_of[p] = f.of[p] - 1;
-    analyse_families_fini(&f);
-    k->out->by = WEFT_BY_FAMILY;
-    return ok;
-}
-
-/* Returns true if a row has promises with several labels. */
-static bool mark_rows(struct maker *k)
-{
-    const struct weft_model *m = k->m;
-    bool several = false;
-    for (uint32_t p = 1; p < m->promises; p++) {
-        struct weft_stats_row *r = &k->out->row[k->row_of[p]];
-        if (weft_model_name(m, p) != weft_model_name(m, r->promise))
-            r->one_label = false;
-        several |= !r->one_label;
-    }
-    return several;
-}
-
+/* If no labels differ only in numbers, a family is a label. */
 static bool find_rows(struct maker *k, enum weft_stats_by by)
 {
-    const struct weft_model *m = k->m;
-    bool ok = true, family = by == WEFT_BY_AUTO || by == WEFT_BY_FAMILY;
-    k->row_of = weft_resize(NULL, m->promises, sizeof *k->row_of);
-    if (!k->row_of)
+    struct analyse_families *f = &k->families;
+    const bool type = by == WEFT_BY_TYPE;
+    bool several = false;
+    if (analyse_sorts_init(f, k->m, type ? no_name : weft_model_name, by == WEFT_BY_LABEL) < 0)
         return false;
-    if (family) {
-        ok = rows_by_family(k);
-        family = ok && (mark_rows(k) || by == WEFT_BY_FAMILY);
+    k->out->row = weft_resize(NULL, f->count, sizeof *k->out->row);
+    if (!k->out->row)
+        return false;
+    for (uint32_t i = 1; i < f->count; i++) {
+        several |= f->differs[i];
+        k->out->row[k->out->rows++] = (struct weft_stats_row){
+            .promise = f->first[i], .one_label = !f->differs[i], .slowest = WEFT_NONE};
     }
-    if (ok && !family) {
-        ok = rows_by_label(k, by == WEFT_BY_AUTO ? WEFT_BY_LABEL : by);
-        if (ok)
-            mark_rows(k);
-    }
-    free(k->table);
-    k->table = NULL;
-    return ok;
+    k->out->by = by != WEFT_BY_AUTO ? by : several ? WEFT_BY_FAMILY : WEFT_BY_LABEL;
+    return true;
+}
+
+static struct weft_stats_row *row_of(const struct maker *k, uint32_t promise)
+{
+    return &k->out->row[k->families.of[promise] - 1]; /* the loop has none */
 }
 
 /* ---- Counts and latencies ---- */
@@ -190,7 +105,7 @@ static void count_promises(struct maker *k)
     struct weft_stats *s = k->out;
     int64_t ns;
     for (uint32_t p = 1; p < m->promises; p++) {
-        struct weft_stats_row *r = &s->row[k->row_of[p]];
+        struct weft_stats_row *r = row_of(k, p);
         const struct weft_promise *promise = &m->promise[p];
         count_outcome(r, promise, m->promise[weft_model_final(m, p)].outcome);
         r->rate += promise->created && !promise->promoted;
@@ -223,7 +138,7 @@ static bool sort_latencies(struct maker *k)
     if (!s->latency || !k->spare)
         return false;
     for (uint32_t p = 1; p < k->m->promises; p++) {
-        struct weft_stats_row *r = &s->row[k->row_of[p]];
+        struct weft_stats_row *r = row_of(k, p);
         if (latency_of(k, p, &ns))
             s->latency[r->first_latency + r->latencies++] = ns;
     }
@@ -261,7 +176,7 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 
 static bool measure_promise(struct maker *k, uint32_t promise)
 {
-    struct weft_stats_row *r = &k->out->row[k->row_of[promise]];
+    struct weft_stats_row *r = row_of(k, promise);
     struct weft_spent spent;
     if (weft_spent_find(&spent, &k->meter, promise) < 0)
         return false;
@@ -338,13 +253,11 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
                       .m = h->m,
                       .out = out,
                       .meter = {.h = h, .raw = by & WEFT_STATS_RAW},
-                      .seed = weft_seed(),
                       .progress = progress,
                       .data = data};
     *out = (struct weft_stats){0};
     int rc = make_stats(&k, by & ~WEFT_STATS_RAW);
-    free(k.row_of);
-    free(k.table);
+    analyse_families_fini(&k.families);
     weft_meter_fini(&k.meter);
     free(k.spare);
     if (rc < 0)

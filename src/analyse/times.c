@@ -8,14 +8,6 @@
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
 
-static int by_time(const void *a, const void *b)
-{
-    int64_t x, y;
-    memcpy(&x, a, sizeof x);
-    memcpy(&y, b, sizeof y);
-    return weft_order(x, y);
-}
-
 /* Sorts times by one digit of their difference to least. */
 static void sort_digit(int64_t *to, const int64_t *from, size_t count, int64_t least,
                        unsigned shift)
@@ -44,7 +36,7 @@ void analyse_sort_times(int64_t *time, size_t count, int64_t *spare)
     if (sorted)
         return;
     if (count < DIGITS) {
-        qsort(time, count, sizeof *time, by_time);
+        qsort(time, count, sizeof *time, weft_order_i64);
         return;
     }
     int64_t *from = time,
