@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/lists.h"
 #include "base/order.h"
 
 struct maker {
@@ -13,90 +14,79 @@ struct maker {
     const struct weft_model *m;
     struct weft_idle *gap; /* idle times of streams, in the order in which they are found */
     uint32_t gaps, gap_room, wait_room;
-    uint32_t *open; /* hash table of open waits: indices */
-    uint32_t open_mask, open_count;
+    /* hash table of waits by reader and source: the last one of each two, or WEFT_NONE; those that
+     * have ended are dropped when it is made again */
+    uint32_t *open;
+    uint32_t open_mask, open_used;
     uint64_t seed;
 };
 
 /* ---- Lists by key ---- */
 
-/* The key of item i, or WEFT_NONE. */
-typedef uint32_t key_of(const struct maker *k, uint32_t i);
-
-/* Sorts the items below count into lists: *first has keys + 1 entries. An item is kept as i / per. */
-static bool sort_by(const struct maker *k, uint32_t **first, uint32_t **items, uint32_t keys,
-                    uint64_t count, uint32_t per, key_of *key)
+static uint32_t run_key(const void *history, uint32_t run)
 {
-    uint32_t *begin = calloc((size_t)keys + 2, sizeof *begin), sum = 0;
-    *first = begin;
-    if (!begin || count > UINT32_MAX)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = key(k, i);
-        if (at != WEFT_NONE)
-            begin[at + 2]++; /* begin[at + 1] is moved on while the items are stored */
-    }
-    for (uint32_t i = 2; i < keys + 2; i++) {
-        sum += begin[i];
-        begin[i] = sum;
-    }
-    *items = weft_resize(NULL, (uint64_t)sum + 1, sizeof **items);
-    if (!*items)
-        return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t at = key(k, i);
-        if (at != WEFT_NONE)
-            (*items)[begin[at + 1]++] = i / per;
-    }
-    return true;
+    return ((const struct weft_history *)history)->run_promise[run];
 }
 
-static uint32_t run_key(const struct maker *k, uint32_t run)
+static uint32_t stream_key(const void *history, uint32_t run)
 {
-    return k->h->run_promise[run];
+    return weft_history_stream(history, run);
 }
 
-static uint32_t stream_key(const struct maker *k, uint32_t run)
+static uint32_t reader_key(const void *history, uint32_t wait)
 {
-    return weft_history_stream(k->h, run);
+    const struct weft_history *h = history;
+    return weft_model_final(h->m, h->wait[wait].reader);
 }
 
-static uint32_t reader_key(const struct maker *k, uint32_t wait)
+static uint32_t notified_key(const void *history, uint32_t interaction)
 {
-    return weft_model_final(k->h->m, k->h->wait[wait].reader);
-}
-
-/* Each wait is in the lists twice if the source has become another promise. */
-static uint32_t source_key(const struct maker *k, uint32_t twice)
-{
-    uint32_t source = k->h->wait[twice / 2].source, final = weft_model_final(k->m, source);
-    return twice % 2 == 0 ? source : final != source ? final : WEFT_NONE;
-}
-
-static uint32_t notified_key(const struct maker *k, uint32_t interaction)
-{
-    const struct weft_interaction *x = &k->m->interaction[interaction];
+    const struct weft_interaction *x =
+        &((const struct weft_history *)history)->m->interaction[interaction];
     return x->kind == WEFT_NOTIFIES ? (uint32_t)x->other : WEFT_NONE;
 }
 
-/* Each hold is in the lists twice if its holder has become another promise. */
-static uint32_t holder_key(const struct maker *k, uint32_t twice)
+static uint32_t creator_key(const void *history, uint32_t promise)
 {
-    uint32_t holder = k->m->hold[twice / 2].holder;
-    uint32_t final = holder == WEFT_NONE ? WEFT_NONE : weft_model_final(k->m, holder);
-    return twice % 2 == 0 ? holder : final != holder ? final : WEFT_NONE;
+    const struct weft_history *h = history;
+    return promise == WEFT_ROOT ? WEFT_NONE : h->m->promise[promise].creator;
 }
 
-/* … or its resource has. */
-static uint32_t resource_key(const struct maker *k, uint32_t twice)
+/* What is listed twice: by a promise, and by what that has become, if it has become another one. */
+static uint32_t either(const struct weft_history *h, uint32_t promise, uint32_t twice)
 {
-    uint32_t resource = k->m->hold[twice / 2].resource, final = weft_model_final(k->m, resource);
-    return twice % 2 == 0 ? resource : final != resource ? final : WEFT_NONE;
+    if (promise == WEFT_NONE || twice % 2 == 0)
+        return promise;
+    const uint32_t final = weft_model_final(h->m, promise);
+    return final != promise ? final : WEFT_NONE;
 }
 
-static uint32_t creator_key(const struct maker *k, uint32_t promise)
+static uint32_t source_key(const void *history, uint32_t twice)
 {
-    return promise == WEFT_ROOT ? WEFT_NONE : k->m->promise[promise].creator;
+    const struct weft_history *h = history;
+    return either(h, h->wait[twice / 2].source, twice);
+}
+
+static uint32_t holder_key(const void *history, uint32_t twice)
+{
+    const struct weft_history *h = history;
+    return either(h, h->m->hold[twice / 2].holder, twice);
+}
+
+static uint32_t resource_key(const void *history, uint32_t twice)
+{
+    const struct weft_history *h = history;
+    return either(h, h->m->hold[twice / 2].resource, twice);
+}
+
+static bool list_twice(const struct weft_history *h, uint32_t **first, uint32_t **item,
+                       uint32_t count, weft_list_fn *key)
+{
+    const uint32_t promises = h->m->promises;
+    const bool ok = weft_lists(first, item, promises, 2 * (uint64_t)count, key, h);
+    for (uint32_t i = 0; ok && i < (*first)[promises]; i++)
+        (*item)[i] /= 2;
+    return ok;
 }
 
 /* ---- Runs ---- */
@@ -112,8 +102,8 @@ static bool find_runs(struct maker *k)
         for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
             h->run_promise[r] = p;
     h->streams = m->streams ? m->streams : 1;
-    return sort_by(k, &h->runs_of_first, &h->runs_of, m->promises, m->runs, 1, run_key) &&
-           sort_by(k, &h->stream_first, &h->stream_run, h->streams, m->runs, 1, stream_key);
+    return weft_lists(&h->runs_of_first, &h->runs_of, m->promises, m->runs, run_key, h) &&
+           weft_lists(&h->stream_first, &h->stream_run, h->streams, m->runs, stream_key, h);
 }
 
 /* The interaction with which each run began. */
@@ -122,14 +112,13 @@ static bool find_causes(struct maker *k)
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
     uint32_t *at = weft_resize(NULL, m->promises, sizeof *at); /* the next run of each promise */
-    h->run_cause = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_cause);
+    h->run_cause = weft_new_none(m->runs, sizeof *h->run_cause);
     h->is_loop = calloc(h->streams, sizeof *h->is_loop);
     if (!at || !h->run_cause || !h->is_loop) {
         free(at);
         return false;
     }
     memcpy(at, h->runs_of_first, m->promises * sizeof *at);
-    memset(h->run_cause, 0xff, m->runs * sizeof *h->run_cause);
     for (uint32_t i = 0; i < m->interactions; i++) {
         const struct weft_interaction *x = &m->interaction[i];
         if (x->kind != WEFT_READS && x->kind != WEFT_SIGNALS)
@@ -161,15 +150,8 @@ static bool add_idle(struct maker *k, uint32_t stream, int64_t from, int64_t to)
         last->end_ns = to > last->end_ns ? to : last->end_ns;
         return true;
     }
-    if (k->gaps == k->gap_room) {
-        uint64_t room = k->gap_room ? k->gap_room + k->gap_room / UINT64_C(2) : 64;
-        struct weft_idle *grown =
-            room > UINT32_MAX ? NULL : weft_resize(k->gap, room, sizeof *grown);
-        if (!grown)
-            return false;
-        k->gap = grown;
-        k->gap_room = (uint32_t)room;
-    }
+    if (!weft_reserve(&k->gap, k->gaps, &k->gap_room, sizeof *k->gap))
+        return false;
     k->gap[k->gaps++] = (struct weft_idle){from, to, stream};
     return true;
 }
@@ -192,9 +174,9 @@ static bool idle_between_runs(struct maker *k, uint32_t stream)
     return ok;
 }
 
-static uint32_t idle_key(const struct maker *k, uint32_t i)
+static uint32_t idle_key(const void *history, uint32_t i)
 {
-    return k->m->idle[i].stream;
+    return ((const struct weft_history *)history)->m->idle[i].stream;
 }
 
 static bool find_idle(struct maker *k)
@@ -204,7 +186,7 @@ static bool find_idle(struct maker *k)
     uint32_t *first = NULL, *item = NULL;
     h->idle_first = calloc((size_t)h->streams + 1, sizeof *h->idle_first);
     bool ok =
-        h->idle_first && sort_by(k, &first, &item, h->streams, m->idle ? m->idles : 0, 1, idle_key);
+        h->idle_first && weft_lists(&first, &item, h->streams, m->idle ? m->idles : 0, idle_key, h);
     for (uint32_t s = 0; s < h->streams && ok; s++) {
         h->idle_first[s] = k->gaps;
         if (!m->idle && s == m->sleep_stream) {
@@ -267,47 +249,68 @@ static bool look_at_streams(struct weft_history *h)
     return true;
 }
 
-/* The model has pauses sorted by end: going backwards from the last one, overlapping ones are
- * joined. */
-static bool find_collections(struct maker *k)
+static int by_stream(const void *a, const void *b)
 {
-    const struct weft_model *m = k->m;
-    struct weft_history *h = k->h;
-    uint32_t first = m->pauses;
-    struct weft_collection *list = weft_resize(NULL, (uint64_t)m->pauses + 1, sizeof *list);
-    h->collection = list;
-    if (!list)
+    const struct weft_preemption *x = a, *y = b;
+    WEFT_ORDER(x->stream, y->stream);
+    return weft_order(x->start_ns, y->start_ns);
+}
+
+/* Sorts times by stream, and joins those of a stream that overlap. */
+static bool join_times(struct weft_collection **out, uint32_t **first, uint32_t streams,
+                       struct weft_preemption *list, uint32_t count)
+{
+    uint32_t n = 0, i = 0;
+    weft_free_all(*out, *first);
+    *out = weft_resize(NULL, count, sizeof **out);
+    *first = calloc((size_t)streams + 1, sizeof **first);
+    if (!*out || !*first)
         return false;
-    for (uint32_t i = m->pauses; i-- > 0;) {
-        int64_t start = m->pause[i].start_ns, end = m->pause[i].end_ns;
-        if (end <= start)
-            continue;
-        if (first == m->pauses || end < list[first].start_ns)
-            list[--first] = (struct weft_collection){.start_ns = start, .end_ns = end};
-        else if (start < list[first].start_ns)
-            list[first].start_ns = start;
+    if (count)
+        qsort(list, count, sizeof *list, by_stream);
+    for (uint32_t s = 0; s < streams; s++) {
+        struct weft_collection *last = NULL;
+        for (int64_t before = 0; i < count && list[i].stream == s; i++) {
+            const int64_t from =
+                last ? weft_later(last->end_ns, list[i].start_ns) : list[i].start_ns;
+            if (list[i].end_ns <= from)
+                continue;
+            if (!last || from > last->end_ns) {
+                last = &(*out)[n++];
+                *last = (struct weft_collection){from, from, before};
+            }
+            before += list[i].end_ns - from;
+            last->end_ns = list[i].end_ns;
+        }
+        (*first)[s + 1] = n;
     }
-    h->collections = m->pauses - first;
-    memmove(list, list + first, h->collections * sizeof *list);
-    for (uint32_t i = 1; i < h->collections; i++)
-        list[i].before_ns = list[i - 1].before_ns + list[i - 1].end_ns - list[i - 1].start_ns;
     return true;
 }
 
-/* When others had the core, if the recorder has recorded that. If not, it is treated as not
- * known. */
-static bool find_preemptions(struct weft_history *h)
+/* Garbage collections; and when others had the core, if the recorder has recorded that. If not, it
+ * is treated as not known. */
+static bool find_halts(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
-    if (!m->preemptions)
-        return true;
-    struct weft_preemption *list = weft_resize(NULL, m->preemptions, sizeof *list);
-    if (!list)
-        return false;
-    memcpy(list, m->preemption, m->preemptions * sizeof *list);
-    const int rc = weft_history_preempted(h, list, m->preemptions);
-    free(list);
-    return rc == 0;
+    uint32_t *first = NULL;
+    struct weft_preemption *list =
+        weft_resize(NULL, m->pauses > m->preemptions ? m->pauses : m->preemptions, sizeof *list);
+    for (uint32_t i = 0; list && i < m->pauses; i++)
+        list[i] = (struct weft_preemption){m->pause[i].start_ns, m->pause[i].end_ns, 0};
+    bool ok = list && join_times(&h->collection, &first, 1, list, m->pauses);
+    h->collections = ok ? first[1] : 0;
+    if (ok && m->preemptions) {
+        memcpy(list, m->preemption, m->preemptions * sizeof *list);
+        ok = weft_history_preempted(h, list, m->preemptions) == 0;
+    }
+    weft_free_all(list, first);
+    return ok;
+}
+
+int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count)
+{
+    return join_times(&h->preemption, &h->preemption_first, h->streams, list, count) ? 0
+                                                                                     : WEFT_E_NOMEM;
 }
 
 /* ---- Waits ---- */
@@ -325,7 +328,7 @@ static bool same_pair(const struct maker *k, const struct weft_wait *w, uint32_t
            weft_model_final(k->m, w->source) == weft_model_final(k->m, source);
 }
 
-/* The place of an open wait in the table, or where it would be stored. */
+/* The place of the last wait in the table, or where it would be stored. */
 static uint32_t *open_at(const struct maker *k, uint32_t reader, uint32_t source)
 {
     for (uint64_t at = pair_hash(k, reader, source);; at++) {
@@ -335,43 +338,32 @@ static uint32_t *open_at(const struct maker *k, uint32_t reader, uint32_t source
     }
 }
 
+static bool is_open(const struct maker *k, uint32_t wait)
+{
+    return wait != WEFT_NONE && k->h->wait[wait].end == WEFT_WAIT_OPEN;
+}
+
 static bool grow_open(struct maker *k)
 {
-    if (k->open && k->open_count < k->open_mask / 2)
+    if (k->open && k->open_used < k->open_mask / 2)
         return true;
-    uint64_t size = k->open ? 2 * ((uint64_t)k->open_mask + 1) : 64;
-    uint32_t *before = k->open, old = before ? k->open_mask + 1 : 0;
-    uint32_t *table = size > UINT32_MAX ? NULL : weft_resize(NULL, size, sizeof *table);
+    uint32_t *before = k->open, old = before ? k->open_mask + 1 : 0, used = 0;
+    uint64_t size = 1024;
+    for (uint32_t i = 0; i < old; i++)
+        used += is_open(k, before[i]);
+    while (size < 4 * (uint64_t)used)
+        size *= 2;
+    uint32_t *table = size > UINT32_MAX ? NULL : weft_new_none(size, sizeof *table);
     if (!table)
         return false;
-    memset(table, 0xff, size * sizeof *table);
     k->open = table;
     k->open_mask = (uint32_t)size - 1;
+    k->open_used = used;
     for (uint32_t i = 0; i < old; i++)
-        if (before[i] != WEFT_NONE)
+        if (is_open(k, before[i]))
             *open_at(k, k->h->wait[before[i]].reader, k->h->wait[before[i]].source) = before[i];
     free(before);
     return true;
-}
-
-/* Removes a wait from the table; those after it move up. */
-static void close_slot(struct maker *k, uint32_t *slot)
-{
-    uint32_t hole = (uint32_t)(slot - k->open);
-    k->open_count--;
-    for (uint32_t at = hole;;) {
-        at = (at + 1) & k->open_mask;
-        uint32_t wait = k->open[at];
-        if (wait == WEFT_NONE)
-            break;
-        const struct weft_wait *w = &k->h->wait[wait];
-        uint32_t home = (uint32_t)pair_hash(k, w->reader, w->source) & k->open_mask;
-        if (((at - home) & k->open_mask) >= ((at - hole) & k->open_mask)) {
-            k->open[hole] = wait;
-            hole = at;
-        }
-    }
-    k->open[hole] = WEFT_NONE;
 }
 
 /* The first run of a promise that begins at or after a time, or WEFT_NONE. */
@@ -390,23 +382,15 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
     if (!grow_open(k))
         return false;
     uint32_t *slot = open_at(k, x->actor, x->other);
-    if (*slot != WEFT_NONE) { /* a new wait, or the same one? */
+    if (is_open(k, *slot)) { /* a new wait, or the same one? */
         uint32_t run = run_from(h, x->actor, h->wait[*slot].from_ns + 1);
         if (run == WEFT_NONE || h->m->run[run].start_ns > x->time_ns)
             return true;
-        k->open_count--;
     }
-    if (h->waits == k->wait_room) {
-        uint64_t room = k->wait_room ? k->wait_room + k->wait_room / UINT64_C(2) : 256;
-        struct weft_wait *grown =
-            room > UINT32_MAX ? NULL : weft_resize(h->wait, room, sizeof *grown);
-        if (!grown)
-            return false;
-        h->wait = grown;
-        k->wait_room = (uint32_t)room;
-    }
+    k->open_used += *slot == WEFT_NONE;
+    if (!weft_reserve(&h->wait, h->waits, &k->wait_room, sizeof *h->wait))
+        return false;
     *slot = h->waits;
-    k->open_count++;
     h->wait[h->waits++] = (struct weft_wait){.from_ns = x->time_ns,
                                              .until_ns = h->m->end_ns,
                                              .reader = x->actor,
@@ -423,14 +407,13 @@ static void end_wait(struct maker *k, uint32_t reader, uint32_t source, uint32_t
     if (!k->open)
         return;
     uint32_t *slot = open_at(k, reader, source);
-    if (*slot == WEFT_NONE)
+    if (!is_open(k, *slot))
         return;
     struct weft_wait *w = &k->h->wait[*slot];
     int64_t time = k->m->interaction[interaction].time_ns;
     w->end = WEFT_WAIT_READ;
     w->until_ns = time > w->from_ns ? time : w->from_ns;
     w->ended_by = interaction;
-    close_slot(k, slot);
 }
 
 static bool find_all_waits(struct maker *k)
@@ -623,10 +606,9 @@ static bool find_turns(struct weft_history *h)
 static bool find_resolutions(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
-    h->resolution = weft_resize(NULL, m->promises, sizeof *h->resolution);
+    h->resolution = weft_new_none(m->promises, sizeof *h->resolution);
     if (!h->resolution)
         return false;
-    memset(h->resolution, 0xff, m->promises * sizeof *h->resolution);
     for (uint32_t i = 0; i < m->interactions; i++)
         if (m->interaction[i].kind == WEFT_RESOLVES)
             h->resolution[m->interaction[i].other] = i;
@@ -638,8 +620,8 @@ static bool find_resolutions(struct weft_history *h)
 
 static int make_history(struct maker *k, weft_progress_fn *progress, void *data)
 {
-    const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
+    const uint32_t promises = h->m->promises;
 #define STEP(share, ok)                                                                            \
     do {                                                                                           \
         if (!(ok))                                                                                 \
@@ -652,22 +634,18 @@ static int make_history(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.4, find_idle(k));
     find_loops(h);
     STEP(0.42, look_at_streams(h));
-    STEP(0.45, find_collections(k) && find_preemptions(h));
+    STEP(0.45, find_halts(h));
     STEP(0.5, find_resolutions(h));
     STEP(0.7, find_all_waits(k));
-    STEP(0.8, sort_by(k, &h->waits_of_first, &h->waits_of, m->promises, h->waits, 1, reader_key));
-    STEP(0.9, sort_by(k, &h->waits_for_first, &h->waits_for, m->promises, 2 * (uint64_t)h->waits, 2,
-                      source_key));
-    STEP(0.95, sort_by(k, &h->notified_first, &h->notified, m->promises, m->interactions, 1,
-                       notified_key));
-    STEP(0.96, sort_by(k, &h->holds_of_first, &h->holds_of, m->promises, 2 * (uint64_t)m->holds, 2,
-                       holder_key) &&
-                   sort_by(k, &h->holds_for_first, &h->holds_for, m->promises,
-                           2 * (uint64_t)m->holds, 2, resource_key));
+    STEP(0.8, weft_lists(&h->waits_of_first, &h->waits_of, promises, h->waits, reader_key, h));
+    STEP(0.9, list_twice(h, &h->waits_for_first, &h->waits_for, h->waits, source_key));
+    STEP(0.95, weft_lists(&h->notified_first, &h->notified, promises, h->m->interactions,
+                          notified_key, h));
+    STEP(0.96, list_twice(h, &h->holds_of_first, &h->holds_of, h->m->holds, holder_key) &&
+                   list_twice(h, &h->holds_for_first, &h->holds_for, h->m->holds, resource_key));
     end_open_waits(h);
     STEP(0.97, find_turns(h));
-    STEP(1.0,
-         sort_by(k, &h->children_first, &h->children, m->promises, m->promises, 1, creator_key));
+    STEP(1.0, weft_lists(&h->children_first, &h->children, promises, promises, creator_key, h));
 #undef STEP
     return 0;
 }
@@ -694,34 +672,11 @@ void weft_history_free(struct weft_history *h)
 {
     if (!h)
         return;
-    free(h->wait);
-    free(h->waits_of_first);
-    free(h->waits_of);
-    free(h->waits_for_first);
-    free(h->waits_for);
-    free(h->resolution);
-    free(h->run_promise);
-    free(h->run_cause);
-    free(h->runs_of_first);
-    free(h->runs_of);
-    free(h->stream_first);
-    free(h->stream_run);
-    free(h->is_loop);
-    free(h->suspends);
-    free(h->informed);
-    free(h->idle);
-    free(h->idle_first);
-    free(h->idle_sum);
-    free(h->collection);
-    free(h->preemption);
-    free(h->preemption_first);
-    free(h->holds_of_first);
-    free(h->holds_of);
-    free(h->holds_for_first);
-    free(h->holds_for);
-    free(h->notified_first);
-    free(h->notified);
-    free(h->children_first);
-    free(h->children);
+    weft_free_all(h->wait, h->waits_of_first, h->waits_of, h->waits_for_first, h->waits_for,
+                  h->resolution, h->run_promise, h->run_cause, h->runs_of_first, h->runs_of,
+                  h->stream_first, h->stream_run, h->is_loop, h->suspends, h->informed, h->idle,
+                  h->idle_first, h->idle_sum, h->collection, h->preemption, h->preemption_first,
+                  h->holds_of_first, h->holds_of, h->holds_for_first, h->holds_for,
+                  h->notified_first, h->notified, h->children_first, h->children);
     free(h);
 }

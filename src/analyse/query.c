@@ -3,8 +3,6 @@
 #include "analyse/history.h"
 #include "base/order.h"
 
-#include <stdlib.h>
-
 enum {
     LONG_NS = 1000000, /* a shorter run does not block anything */
     LOOK_BACK = 64,    /* runs and idle times before a moment */
@@ -107,23 +105,15 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most)
 {
-    uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
-    uint32_t n = 0;
-    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
-        n++;
-    return n;
+    const uint32_t first = weft_history_idle_from(h, stream, from_ns);
+    const uint32_t end = weft_history_idle_until(h, stream, to_ns);
+    return end <= first ? 0 : end - first < most ? end - first : most;
 }
 
 uint32_t weft_history_collection_from(const struct weft_collection *list, uint32_t first,
                                       uint32_t end, int64_t time_ns)
 {
-    while (first < end) {
-        uint32_t middle = first + (end - first) / 2;
-        if (list[middle].start_ns < time_ns)
-            first = middle + 1;
-        else
-            end = middle;
-    }
+    WEFT_SEEK(first, end, list[middle].start_ns < time_ns);
     return first;
 }
 
@@ -222,43 +212,6 @@ int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int6
         since = h->collection[low - 1].start_ns;
     since = since > from_ns ? since : from_ns;
     return time_ns - since >= LONG_NS ? since : time_ns;
-}
-
-/* ---- Cores that others had ---- */
-
-static int by_stream(const void *a, const void *b)
-{
-    const struct weft_preemption *x = a, *y = b;
-    WEFT_ORDER(x->stream, y->stream);
-    return weft_order(x->start_ns, y->start_ns);
-}
-
-int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count)
-{
-    free(h->preemption);
-    free(h->preemption_first);
-    h->preemption = calloc((size_t)count + 1, sizeof *h->preemption);
-    h->preemption_first = calloc((size_t)h->streams + 1, sizeof *h->preemption_first);
-    if (!h->preemption || !h->preemption_first)
-        return WEFT_E_NOMEM;
-    if (count)
-        qsort(list, count, sizeof *list, by_stream);
-    uint32_t n = 0, i = 0;
-    for (uint32_t stream = 0; stream < h->streams; stream++) {
-        int64_t before = 0;
-        for (h->preemption_first[stream] = n; i < count && list[i].stream == stream; i++) {
-            struct weft_collection *last =
-                n > h->preemption_first[stream] ? &h->preemption[n - 1] : NULL;
-            const int64_t from =
-                last && last->end_ns > list[i].start_ns ? last->end_ns : list[i].start_ns;
-            if (list[i].end_ns <= from)
-                continue;
-            h->preemption[n++] = (struct weft_collection){from, list[i].end_ns, before};
-            before += list[i].end_ns - from;
-        }
-    }
-    h->preemption_first[h->streams] = n;
-    return 0;
 }
 
 int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
