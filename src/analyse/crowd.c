@@ -71,8 +71,7 @@ static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
 static bool gather_members(struct gatherer *g, const struct weft_share *share, uint32_t count)
 {
     struct weft_crowd *c = g->out;
-    if (c->shares + (uint64_t)count > g->room &&
-        !weft_reserve_all(&c->share, c->shares + (uint64_t)count, &g->room, sizeof *c->share))
+    if (!weft_reserve_all(&c->share, c->shares + (uint64_t)count, &g->room, sizeof *c->share))
         return false;
     for (uint32_t i = 0; i < count; i++) {
         bool nobody = weft_step_is_halt(share[i].kind); /* whatever ran: all are one share */

@@ -15,13 +15,10 @@ struct sorted {
 static int by_what(const void *a, const void *b)
 {
     const struct sorted *x = a, *y = b;
-    const uint32_t keys[][2] = {{x->share.kind, y->share.kind},
-                                {x->type, y->type},
-                                {x->name, y->name},
-                                {x->share.promise, y->share.promise}};
-    for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-        WEFT_ORDER(keys[i][0], keys[i][1]);
-    return 0;
+    WEFT_ORDER(x->share.kind, y->share.kind);
+    WEFT_ORDER(x->type, y->type);
+    WEFT_ORDER(x->name, y->name);
+    return weft_order(x->share.promise, y->share.promise);
 }
 
 static int by_length(const void *a, const void *b)

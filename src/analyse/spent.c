@@ -12,16 +12,14 @@ enum {
     LONG_NS = 1000000, /* the loop itself may have slept */
 };
 
-/* A period in the life of one promise. A kind with more weight hides the others. */
+/* A period in the life of one promise; it may be empty. A kind with more weight hides the others. */
 struct weft_meter_span {
     int64_t from_ns, to_ns;
-    enum { BLOCKED, WAITING, READY, RUNNING } kind;
+    enum { BLOCKED, WAITING, READY, RUNNING, KINDS } kind;
 };
 
 static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned kind)
 {
-    if (to <= from)
-        return true;
     if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
         return false;
     k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
@@ -125,22 +123,15 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
                       (w->end == WEFT_WAIT_OPEN && runs);
         uint32_t by;
         int64_t there = there_ns(h, w, &by);
-        if (counts && w->until_ns >= there) {
-            if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
-                return false;
-            k->span[k->spans++] =
-                (struct weft_meter_span){there, w->until_ns, READY}; /* may be empty */
-        }
+        if (counts && w->until_ns >= there && !add_span(k, there, w->until_ns, READY))
+            return false;
     }
     sort_spans(k, by_end);
     size_t kept = 0;
     for (size_t i = 0; i < k->spans; i++)
         if (kept == 0 || k->span[kept - 1].to_ns != k->span[i].to_ns)
             k->span[kept++] = k->span[i];
-    k->spans = 0;
-    for (size_t i = 0; i < kept; i++)
-        if (k->span[i].from_ns < k->span[i].to_ns)
-            k->span[k->spans++] = k->span[i];
+    k->spans = (uint32_t)kept;
     if (!runs)
         return true;
     uint32_t run = h->runs_of[h->runs_of_first[promise]];
@@ -178,49 +169,37 @@ static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
     return true;
 }
 
-/* How much time the spans of at least that kind cover. What is new in that counts as ready if ready
- * is set, and without garbage collections if those are. */
-static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_t *sum)
-{
-    int64_t until = INT64_MIN;
-    *sum = 0;
-    for (size_t i = 0; i < k->spans; i++) {
-        const struct weft_meter_span *s = &k->span[i];
-        if (s->kind < least || s->to_ns <= until)
-            continue;
-        int64_t from = s->from_ns > until ? s->from_ns : until;
-        analyse_add(sum, s->to_ns - from);
-        if (collections && k->h->m->pauses)
-            *sum -= weft_history_collecting(k->h, from, s->to_ns);
-        if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))
-            return false;
-        until = s->to_ns;
-    }
-    return true;
-}
-
 int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promise)
 {
-    int64_t running, net, ready, certain, all;
+    /* By kind: how much time the spans of at least that kind cover, and up to when. */
+    int64_t sum[KINDS] = {0}, until[KINDS] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
+    int64_t collecting = 0;
     *out = (struct weft_spent){0};
     k->spans = 0;
     if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
         return WEFT_E_NOMEM;
-    if (k->spans == 0)
-        return 0;
     sort_spans(k, by_begin);
-    if (!cover(k, RUNNING, false, &running) || !cover(k, RUNNING, true, &net) ||
-        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &certain) ||
-        !cover(k, BLOCKED, false, &all))
-        return WEFT_E_NOMEM;
-    *out = (struct weft_spent){all - ready, all - certain, ready - running, net, running - net};
+    for (size_t i = 0; i < k->spans; i++) {
+        const struct weft_meter_span *s = &k->span[i];
+        for (unsigned least = 0; least <= s->kind; least++) {
+            const int64_t from = weft_later(s->from_ns, until[least]);
+            if (s->to_ns <= from)
+                continue;
+            until[least] = s->to_ns;
+            analyse_add(&sum[least], s->to_ns - from);
+            if (least == RUNNING && k->h->m->pauses)
+                collecting += weft_history_collecting(k->h, from, s->to_ns);
+            if (least == READY && s->kind == READY && !stood_ready(k, from, s->to_ns))
+                return WEFT_E_NOMEM;
+        }
+    }
+    *out = (struct weft_spent){sum[BLOCKED] - sum[READY], sum[BLOCKED] - sum[WAITING],
+                               sum[READY] - sum[RUNNING], sum[RUNNING] - collecting, collecting};
     return 0;
 }
 
 void weft_meter_fini(struct weft_meter *k)
 {
-    free(k->span);
-    free(k->begin);
-    free(k->end);
+    weft_free_all(k->span, k->begin, k->end);
     *k = (struct weft_meter){0};
 }

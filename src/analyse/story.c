@@ -2,6 +2,7 @@
 #include "analyse/story.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/order.h"
@@ -10,16 +11,6 @@
 struct turn {
     int64_t at_ns, ready_ns;
 };
-
-static int64_t later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
-static int64_t earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* ---- Waits ---- */
 
@@ -32,28 +23,37 @@ static struct weft_story_wait resolved_by(const struct weft_history *h, uint32_t
                                     by == WEFT_NONE ? WEFT_NONE : h->m->interaction[by].actor};
 }
 
-static int64_t length_of(const struct weft_history *h, const struct weft_story_wait *w)
+/* Makes room in a list that keeps the longest entries, in order of time, for one of that length;
+ * `lengths` has those of the others. Returns its place, or WEFT_NONE: all others are longer. Among
+ * equal ones the first stay. */
+static uint32_t place_for(int64_t length, int64_t *lengths, void *list, size_t entry,
+                          uint32_t *kept)
 {
-    return h->wait[w->wait].until_ns - h->wait[w->wait].from_ns;
+    const uint32_t last = WEFT_STORY_KEPT - 1;
+    uint32_t least = 0;
+    if (*kept <= last) {
+        lengths[*kept] = length;
+        return (*kept)++;
+    }
+    for (uint32_t i = 1; i <= last; i++)
+        if (lengths[i] <= lengths[least])
+            least = i;
+    if (lengths[least] >= length)
+        return WEFT_NONE;
+    memmove(lengths + least, lengths + least + 1, (last - least) * sizeof *lengths);
+    memmove((char *)list + least * entry, (char *)list + (least + 1) * entry,
+            (last - least) * entry);
+    lengths[last] = length;
+    return last;
 }
 
-/* Keeps the longest: replaces the shortest one. Among equal ones the first stay. */
 static void add_story_wait(const struct weft_history *h, struct weft_story_wait *list,
-                           uint32_t *kept, struct weft_story_wait w)
+                           int64_t *lengths, uint32_t *kept, struct weft_story_wait w)
 {
-    uint32_t shortest = 0;
-    if (*kept < WEFT_STORY_KEPT) {
-        list[(*kept)++] = w;
-        return;
-    }
-    for (uint32_t i = 1; i < *kept; i++)
-        if (length_of(h, &list[i]) <= length_of(h, &list[shortest]))
-            shortest = i;
-    if (length_of(h, &list[shortest]) >= length_of(h, &w))
-        return;
-    for (uint32_t i = shortest; i + 1 < *kept; i++) /* in order of time */
-        list[i] = list[i + 1];
-    list[*kept - 1] = w;
+    const int64_t length = h->wait[w.wait].until_ns - h->wait[w.wait].from_ns;
+    const uint32_t at = place_for(length, lengths, list, sizeof *list, kept);
+    if (at != WEFT_NONE)
+        list[at] = w;
 }
 
 static int by_time(const void *a, const void *b)
@@ -67,14 +67,15 @@ static int by_time(const void *a, const void *b)
 static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, struct turn *turn)
 {
     uint32_t turns = 0;
+    int64_t lengths[WEFT_STORY_KEPT];
     analyse_each(i, h->waits_of_first, s->promise) {
         struct weft_story_wait told_of = resolved_by(h, h->waits_of[i]);
         const struct weft_wait *w = &h->wait[told_of.wait];
-        add_story_wait(h, s->wait, &s->kept_waits, told_of);
+        add_story_wait(h, s->wait, lengths, &s->kept_waits, told_of);
         s->waits++;
         s->waits_open += w->end == WEFT_WAIT_OPEN;
         if (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)
-            turn[turns++] = (struct turn){w->until_ns, earlier(told_of.there_ns, w->until_ns)};
+            turn[turns++] = (struct turn){w->until_ns, weft_earlier(told_of.there_ns, w->until_ns)};
     }
     qsort(turn, turns, sizeof *turn, by_time);
     return turns;
@@ -82,13 +83,15 @@ static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, s
 
 static void find_story_readers(struct weft_story *s, const struct weft_history *h)
 {
+    int64_t lengths[WEFT_STORY_KEPT];
     for (uint32_t p = s->promise;; p = s->final) { /* and those that waited for what it became */
         analyse_each(i, h->waits_for_first, p) {
             const struct weft_wait *w = &h->wait[h->waits_for[i]];
             /* for it, and already counted; or for another promise that became the same */
             if (p != s->promise && w->source != p)
                 continue;
-            add_story_wait(h, s->reader, &s->kept_readers, resolved_by(h, h->waits_for[i]));
+            add_story_wait(h, s->reader, lengths, &s->kept_readers,
+                           resolved_by(h, h->waits_for[i]));
             s->readers++;
             s->readers_open += w->end == WEFT_WAIT_OPEN;
         }
@@ -99,36 +102,13 @@ static void find_story_readers(struct weft_story *s, const struct weft_history *
 
 /* ---- Runs ---- */
 
-static int64_t weight_of_run(const struct weft_history *h, const struct weft_story_run *r)
-{
-    return h->m->run[r->run].end_ns - h->m->run[r->run].start_ns + r->ready_ns;
-}
-
-static void add_story_run(const struct weft_history *h, struct weft_story *s,
-                          struct weft_story_run r)
-{
-    uint32_t least = 0;
-    if (s->kept_runs < WEFT_STORY_KEPT) {
-        s->run[s->kept_runs++] = r;
-        return;
-    }
-    for (uint32_t i = 1; i < s->kept_runs; i++)
-        if (weight_of_run(h, &s->run[i]) <= weight_of_run(h, &s->run[least]))
-            least = i;
-    if (weight_of_run(h, &s->run[least]) >= weight_of_run(h, &r))
-        return;
-    for (uint32_t i = least; i + 1 < s->kept_runs; i++)
-        s->run[i] = s->run[i + 1];
-    s->run[s->kept_runs - 1] = r;
-}
-
 /* Its runs. turn is sorted. */
 static void find_story_runs(struct weft_story *s, const struct weft_history *h,
                             const struct turn *turn, uint32_t turns)
 {
     const struct weft_model *m = h->m;
-    int64_t ran = s->start_ns;
-    uint32_t t = 0;
+    int64_t ran = s->start_ns, lengths[WEFT_STORY_KEPT];
+    uint32_t t = 0, at;
     analyse_each(i, h->runs_of_first, s->promise) {
         struct weft_story_run r = {.run = h->runs_of[i], .because = WEFT_NONE};
         int64_t from = m->run[r.run].start_ns, to = m->run[r.run].end_ns, ready = INT64_MIN;
@@ -139,13 +119,15 @@ static void find_story_runs(struct weft_story *s, const struct weft_history *h,
         while (t < turns && turn[t].at_ns < from)
             t++;
         for (; t < turns && turn[t].at_ns == from; t++)
-            ready = later(ready, turn[t].ready_ns);
-        if (ready != INT64_MIN && from > later(ready, ran))
-            r.ready_ns = from - later(ready, ran);
-        ran = later(ran, to);
+            ready = weft_later(ready, turn[t].ready_ns);
+        if (ready != INT64_MIN && from > weft_later(ready, ran))
+            r.ready_ns = from - weft_later(ready, ran);
+        ran = weft_later(ran, to);
         s->runs++;
-        add_story_run(h, s, r);
-        s->longest_run_ns = later(s->longest_run_ns, to - from);
+        at = place_for(to - from + r.ready_ns, lengths, s->run, sizeof r, &s->kept_runs);
+        if (at != WEFT_NONE)
+            s->run[at] = r;
+        s->longest_run_ns = weft_later(s->longest_run_ns, to - from);
     }
 }
 
