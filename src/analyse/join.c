@@ -23,40 +23,34 @@ static bool is_listed(const struct weft_finding *f, uint32_t promise)
     return false;
 }
 
-static bool shows_event(const struct weft_finding *f, enum weft_evidence_event event)
+/* The first piece of evidence of that kind, about those promises (ANY: about any), or NULL. */
+#define ANY (WEFT_NONE - 1)
+static const struct weft_evidence *find_evidence(const struct weft_finding *f,
+                                                 enum weft_evidence_event event, uint32_t promise,
+                                                 uint32_t other)
 {
-    for (uint32_t i = 0; i < f->evidences; i++)
-        if (f->evidence[i].event == event)
-            return true;
-    return false;
+    for (uint32_t i = 0; i < f->evidences; i++) {
+        const struct weft_evidence *e = &f->evidence[i];
+        if (e->event == event && (promise == ANY || e->promise == promise) &&
+            (other == ANY || e->other == other))
+            return e;
+    }
+    return NULL;
 }
 
 /* ---- A failure that nobody looked at, and what hangs because of it ---- */
 
-/* Who waits for the promise that hangs, according to the evidence of its finding; or WEFT_NONE. */
-static uint32_t waiter_of(const struct weft_finding *hang)
-{
-    for (uint32_t i = 0; i < hang->evidences; i++)
-        if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
-            hang->evidence[i].other == hang->promise)
-            return hang->evidence[i].promise;
-    return WEFT_NONE;
-}
-
 /* The evidence that the failed promise holds what the hanging one waits for, or NULL. */
 static const struct weft_evidence *evidence_of_hold(const struct weft_finding *hang)
 {
-    const uint32_t failed = analyse_hang_failure(hang);
-    for (uint32_t i = 0; i < hang->evidences; i++)
-        if (hang->evidence[i].event == WEFT_EVIDENCE_ACQUIRED &&
-            hang->evidence[i].promise == failed && hang->evidence[i].other == hang->promise)
-            return &hang->evidence[i];
-    return NULL;
+    return find_evidence(hang, WEFT_EVIDENCE_ACQUIRED, analyse_hang_failure(hang), hang->promise);
 }
 
 static void say_what_hangs(struct analyse_search *s, const struct weft_finding *hang)
 {
-    const uint32_t reader = waiter_of(hang);
+    const struct weft_evidence *waits =
+        find_evidence(hang, WEFT_EVIDENCE_WAITS_STILL, ANY, hang->promise);
+    const uint32_t reader = waits ? waits->promise : WEFT_NONE;
     const struct weft_evidence *got = evidence_of_hold(hang);
     analyse_say(s,
                 reader == WEFT_NONE ? (got ? SAY_FAILED_HOLDING : SAY_FAILED_UNRESOLVED)
@@ -70,13 +64,12 @@ static void take_over_hang(struct analyse_search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
     s->finding = f;
-    if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* otherwise the finding says so itself */
+    const struct weft_evidence *waits = find_evidence(hang, WEFT_EVIDENCE_WAITS_STILL, ANY, ANY);
+    const bool known = find_evidence(f, WEFT_EVIDENCE_WAITS_STILL, ANY, ANY);
+    if (!known) /* otherwise the finding says so itself */
         say_what_hangs(s, hang);
-    for (uint32_t i = 0; i < hang->evidences; i++)
-        if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
-            !shows_event(f, WEFT_EVIDENCE_WAITS_STILL))
-            analyse_show(s, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
-                         hang->evidence[i].promise, hang->evidence[i].other);
+    if (!known && waits)
+        analyse_show(s, waits->time_ns, waits->event, waits->promise, waits->other);
     const struct weft_evidence *got = evidence_of_hold(hang);
     if (got)
         analyse_show(s, got->time_ns, got->event, got->promise, got->other);
@@ -231,15 +224,6 @@ static void join_repeats(const struct analyse_search *s, bool *gone)
 
 /* ---- What hangs because all workers wait ---- */
 
-static bool waits_in(const struct weft_finding *pool, uint32_t job)
-{
-    for (uint32_t i = 0; i < pool->evidences; i++)
-        if (pool->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
-            pool->evidence[i].promise == job)
-            return true;
-    return false;
-}
-
 static void join_workers(const struct analyse_search *s, bool *gone)
 {
     enum { POOLS = 16 };
@@ -258,8 +242,9 @@ static void join_workers(const struct analyse_search *s, bool *gone)
             gone[k] |= same && (is_hang(f) || f->kind == WEFT_FINDING_LEAK) &&
                        f->confidence <= pool->confidence;
             gone[k] |= f->kind == WEFT_FINDING_LOOP_BLOCKED &&
-                       shows_event(f, WEFT_EVIDENCE_RUNS_STILL) &&
-                       waits_in(pool, f->promise); /* its thread stands still */
+                       find_evidence(f, WEFT_EVIDENCE_RUNS_STILL, ANY, ANY) &&
+                       find_evidence(pool, WEFT_EVIDENCE_WAITS_STILL, f->promise,
+                                     ANY); /* its thread stands still */
         }
     }
 }

@@ -6,10 +6,10 @@
  * If nothing ended worse, it is what became slower, by most; otherwise what somebody waits for and
  * only one of the runs has; otherwise whatever ended differently. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/parting.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #define MS INT64_C(1000000)
 
@@ -18,52 +18,41 @@
 struct walk {
     const struct weft_history *h;
     uint8_t *mark, bit; /* bit: to be set in mark */
-    int64_t *until_ns;  /* by promise: what it did until then matters; INT64_MIN: nothing */
-    uint32_t *wait, *notice, *act; /* … places in its lists that are still to be examined */
+    struct place {
+        int64_t until_ns;           /* what it did until then matters; INT64_MIN: nothing */
+        uint32_t wait, notice, act; /* places in its lists that are still to be examined */
+        bool queued;
+    } * at; /* by promise */
     uint32_t *queue, queued;
-    bool *in_queue;
 };
 
 static bool walk_init(struct walk *w, const struct weft_history *h, uint8_t *mark, uint8_t bit)
 {
     uint32_t n = h->m->promises;
     *w = (struct walk){.h = h, .mark = mark, .bit = bit};
-    w->until_ns = weft_resize(NULL, n, sizeof *w->until_ns);
-    w->wait = weft_resize(NULL, n, sizeof *w->wait);
-    w->notice = weft_resize(NULL, n, sizeof *w->notice);
-    w->act = weft_resize(NULL, n, sizeof *w->act);
+    w->at = weft_resize(NULL, n, sizeof *w->at);
     w->queue = weft_resize(NULL, n, sizeof *w->queue);
-    w->in_queue = calloc(n, sizeof *w->in_queue);
-    if (!w->until_ns || !w->wait || !w->notice || !w->act || !w->queue || !w->in_queue)
-        return false;
-    memcpy(w->wait, h->waits_of_first, n * sizeof *w->wait);
-    memcpy(w->notice, h->notified_first, n * sizeof *w->notice);
-    for (uint32_t p = 0; p < n; p++) {
-        w->until_ns[p] = INT64_MIN;
-        w->act[p] = h->m->promise[p].first_interaction;
-    }
-    return true;
+    for (uint32_t p = 0; w->at && p < n; p++)
+        w->at[p] = (struct place){INT64_MIN, h->waits_of_first[p], h->notified_first[p],
+                                  h->m->promise[p].first_interaction, false};
+    return w->at && w->queue;
 }
 
 static void walk_fini(struct walk *w)
 {
-    free(w->until_ns);
-    free(w->wait);
-    free(w->notice);
-    free(w->act);
-    free(w->queue);
-    free(w->in_queue);
+    weft_free_all(w->at, w->queue);
 }
 
 static void reach_promise(struct walk *w, uint32_t promise, int64_t until_ns)
 {
-    if (promise == WEFT_ROOT || w->until_ns[promise] >= until_ns)
+    struct place *at = &w->at[promise];
+    if (promise == WEFT_ROOT || at->until_ns >= until_ns)
         return;
-    w->until_ns[promise] = until_ns;
+    at->until_ns = until_ns;
     w->mark[promise] |= w->bit;
-    if (!w->in_queue[promise])
+    if (!at->queued)
         w->queue[w->queued++] = promise;
-    w->in_queue[promise] = true;
+    at->queued = true;
 }
 
 /* Everything is visited once, so it is linear. */
@@ -71,27 +60,28 @@ static void reach_causes(struct walk *w, uint32_t promise)
 {
     const struct weft_history *h = w->h;
     const struct weft_model *m = h->m;
-    int64_t until = w->until_ns[promise];
+    struct place *at = &w->at[promise];
+    int64_t until = at->until_ns;
     uint32_t end = h->resolution[promise];
     reach_promise(w, m->promise[promise].creator, m->promise[promise].start_ns);
     reach_promise(w, weft_model_final(m, promise), until);
     if (end != WEFT_NONE && m->interaction[end].time_ns <= until)
         reach_promise(w, m->interaction[end].actor, m->interaction[end].time_ns);
-    for (; w->wait[promise] < h->waits_of_first[promise + 1]; w->wait[promise]++) {
-        const struct weft_wait *x = &h->wait[h->waits_of[w->wait[promise]]];
+    for (; at->wait < h->waits_of_first[promise + 1]; at->wait++) {
+        const struct weft_wait *x = &h->wait[h->waits_of[at->wait]];
         if (x->from_ns > until)
             break;
-        reach_promise(w, x->source, x->until_ns < until ? x->until_ns : until);
+        reach_promise(w, x->source, weft_earlier(x->until_ns, until));
     }
-    for (uint32_t *i = &w->act[promise]; *i != WEFT_NONE; *i = m->interaction[*i].next) {
-        const struct weft_interaction *x = &m->interaction[*i];
+    for (; at->act != WEFT_NONE; at->act = m->interaction[at->act].next) {
+        const struct weft_interaction *x = &m->interaction[at->act];
         if (x->time_ns > until)
             break;
         if (x->kind == WEFT_READS)
             reach_promise(w, x->other, x->time_ns);
     }
-    for (; w->notice[promise] < h->notified_first[promise + 1]; w->notice[promise]++) {
-        const struct weft_interaction *x = &m->interaction[h->notified[w->notice[promise]]];
+    for (; at->notice < h->notified_first[promise + 1]; at->notice++) {
+        const struct weft_interaction *x = &m->interaction[h->notified[at->notice]];
         if (x->time_ns > until)
             break;
         reach_promise(w, x->actor, x->time_ns);
@@ -102,7 +92,7 @@ static void walk_on(struct walk *w)
 {
     while (w->queued) {
         uint32_t promise = w->queue[--w->queued];
-        w->in_queue[promise] = false;
+        w->at[promise].queued = false;
         reach_causes(w, promise);
     }
 }
@@ -328,12 +318,10 @@ void analyse_find_relevant(struct analyse_differ *d)
         add_lonely(&k);
     if (!d->failed && !k.any)
         add_changed(&k, false);
-    if (!d->failed) {
-        for (int pass = 0; pass < 2; pass++) {
-            walk_on(&k.good);
-            walk_on(&k.bad);
-            share_marks(d, &k.good, &k.bad);
-        }
+    for (int pass = 0; pass < 2 && !d->failed; pass++) {
+        walk_on(&k.good);
+        walk_on(&k.bad);
+        share_marks(d, &k.good, &k.bad);
     }
     walk_fini(&k.good);
     walk_fini(&k.bad);
