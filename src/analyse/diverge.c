@@ -228,8 +228,10 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t reader,
                         uint32_t source, uint32_t rank)
 {
-    struct analyse_parting c = {
-        .what = ANALYSE_EXTRA_WAIT, .when_ns = bad->from_ns, .reader_good = reader};
+    struct analyse_parting c = {.what = ANALYSE_EXTRA_WAIT,
+                                .when_ns = bad->from_ns,
+                                .reader_good = reader,
+                                .late = {.bad_ns = INT64_MIN}};
     if (rank ? !(s->d->mark[reader] & ANALYSE_CHANGED)
              : waits_for_kind(s, reader, s->d->sides.side[s->d->goods].kind[bad->source]))
         return;

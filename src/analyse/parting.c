@@ -14,9 +14,9 @@ uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_
 
 static const char *happened(const struct weft_model *m, enum analyse_happening is, uint32_t promise)
 {
-    return is == ANALYSE_NOTIFIED   ? analyse_sentence_text(SAY_WAS_SIGNALLED)
-           : is == ANALYSE_RESOLVED ? analyse_outcome_verb(m, promise)
-                                    : "";
+    return promise == WEFT_NONE || is == ANALYSE_WAITED ? ""
+           : is == ANALYSE_NOTIFIED                     ? analyse_sentence_text(SAY_WAS_SIGNALLED)
+                                                        : analyse_outcome_verb(m, promise);
 }
 
 /* What a promise waits for when the trace ends, or WEFT_NONE. */
@@ -108,149 +108,105 @@ static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
 
 /* ---- Where they diverge ---- */
 
-static void say_order(const struct analyse_differ *d, struct analyse_text *t,
-                      const struct analyse_parting *c)
+/* The same, but WEFT_NONE stands for all that WEFT_ROOT does. */
+static uint32_t by_whom(const struct weft_history *h, uint32_t promise)
+{
+    const uint32_t by = promise == WEFT_NONE ? WEFT_ROOT : analyse_resolver_of(h, promise);
+    return by == WEFT_ROOT ? WEFT_NONE : by;
+}
+
+static uint32_t creator_of(const struct weft_model *m, uint32_t promise)
+{
+    return promise == WEFT_NONE ? WEFT_NONE : m->promise[promise].creator;
+}
+
+static int64_t length_ns(const struct weft_history *h, uint32_t promise, int64_t end_ns)
+{
+    return promise == WEFT_NONE || end_ns == INT64_MIN ? 0 : end_ns - analyse_start_ns(h, promise);
+}
+
+/* Each sentence uses some of the slots. */
+static void say(const struct analyse_differ *d, struct analyse_text *t,
+                const struct analyse_parting *c, enum analyse_sentence which)
 {
     const struct weft_model *g = d->good->m, *b = d->bad->m;
     const struct analyse_moment *early = &c->early, *late = &c->late;
-    analyse_put(t, b, NULL, early->is == ANALYSE_WAITED ? SAY_PART_WAITED_LATE : SAY_PART_ORDER,
-                GOOD(reader, c->reader_good), GOOD(early, early->good),
-                TEXT(early_did, happened(g, early->is, early->good)),
-                TIME(good_early, early->good_ns), GOOD(late, late->good),
-                TEXT(late_did, happened(g, late->is, late->good)), TIME(good_late, late->good_ns),
-                BAD(bad_late, late->bad), TEXT(bad_late_did, happened(b, late->bad_is, late->bad)),
-                TIME(bad_late_at, late->bad_ns), BAD(bad_early, early->bad),
-                TEXT(bad_early_did, happened(b, early->bad_is, early->bad)),
-                TIME(bad_early_at, early->bad_ns), BAD(bad_reader, c->reader_bad),
-                BAD(source, c->wait.bad), TIME(waited, c->wait.bad_ns));
-}
-
-static void say_unresolved(const struct analyse_differ *d, struct analyse_text *t,
-                           const struct analyse_parting *c)
-{
-    const struct analyse_moment *early = &c->early;
-    const uint32_t by = analyse_resolver_of(d->good, early->good);
-    const bool known = by != WEFT_ROOT;
-    analyse_put(t, d->good->m, NULL, SAY_PART_UNRESOLVED, GOOD(promise, early->good),
-                TEXT(did, happened(d->good->m, early->is, early->good)), TIME(when, early->good_ns),
-                GOOD(by, known ? by : WEFT_NONE));
-    if (known)
-        say_ran_too(d, t, c, by);
-    say_overtaken(d, t, early->good, early->bad, c->when_ns);
-    say_still_waits(d, t, known ? d->bad_of_good[by] : early->bad);
-}
-
-/* A wait that the good run does not have. */
-static void say_extra_wait(const struct analyse_differ *d, struct analyse_text *t,
-                           const struct analyse_parting *c)
-{
-    analyse_put(t, d->bad->m, NULL, c->rank ? SAY_PART_ONE_WAIT_MORE : SAY_PART_EXTRA_WAIT,
-                BAD(reader, c->reader_bad), BAD(source, c->early.bad), TIME(from, c->early.bad_ns),
-                TIME(signalled, c->late.bad_is == ANALYSE_NOTIFIED ? c->late.bad_ns : INT64_MIN));
-    say_overtaken(d, t, c->early.good, c->early.bad, c->early.bad_ns);
-    say_still_waits(d, t, c->early.bad);
-}
-
-static void say_no_wait(const struct analyse_differ *d, struct analyse_text *t,
-                        const struct analyse_parting *c)
-{
-    analyse_put(t, d->good->m, NULL, SAY_PART_NO_WAIT, GOOD(reader, c->reader_good),
-                GOOD(source, c->early.good), TIME(from, c->early.good_ns),
-                BAD(bad_reader, c->reader_bad));
-    if (weft_history_resolved_ns(d->bad, c->early.bad) != INT64_MAX)
-        analyse_put(t, d->bad->m, NULL, SAY_PART_NO_WAIT_ENDED, BAD(promise, c->early.bad));
-}
-
-static void say_ending(const struct analyse_differ *d, struct analyse_text *t,
-                       const struct analyse_parting *c)
-{
-    const bool pending = analyse_ending_of(d->good->m, c->early.good) == ANALYSE_OPEN;
-    uint32_t by = analyse_resolver_of(d->bad, c->early.bad), why = WEFT_NONE;
+    const struct weft_running_change *longest = d->out->runnings ? d->out->running : NULL;
+    const uint32_t bad_by = by_whom(d->bad, early->bad);
     int64_t at;
-    if (by == WEFT_ROOT)
-        by = WEFT_NONE;
-    else
-        why = analyse_woken_by(d->bad, by, c->early.bad_ns, &at);
-    analyse_put(t, d->good->m, NULL, pending ? SAY_PART_ENDING_OF_PENDING : SAY_PART_ENDING,
-                GOOD(good, c->early.good), BAD(bad, c->early.bad), BAD(by, by),
-                BAD(why, why == WEFT_ROOT ? WEFT_NONE : why));
-    if (c->then != WEFT_ROOT)
-        analyse_put(t, d->bad->m, NULL, SAY_PART_ENDING_THEN, BAD(promise, c->then));
+    uint32_t why =
+        bad_by == WEFT_NONE ? WEFT_NONE : analyse_woken_by(d->bad, bad_by, early->bad_ns, &at);
+    analyse_put(
+        t, g, NULL, which, GOOD(early, early->good),
+        TEXT(early_did, happened(g, early->is, early->good)), TIME(good_early, early->good_ns),
+        GOOD(late, late->good), TEXT(late_did, happened(g, late->is, late->good)),
+        TIME(good_late, late->good_ns), BAD(bad_early, early->bad),
+        TEXT(bad_early_did, happened(b, early->bad_is, early->bad)),
+        TIME(bad_early_at, early->bad_ns), BAD(bad_late, late->bad),
+        TEXT(bad_late_did, happened(b, late->bad_is, late->bad)), TIME(bad_late_at, late->bad_ns),
+        GOOD(reader, c->reader_good), BAD(bad_reader, c->reader_bad), BAD(source, c->wait.bad),
+        TIME(waited, c->wait.bad_ns), GOOD(by, by_whom(d->good, early->good)), BAD(bad_by, bad_by),
+        BAD(why, why == WEFT_ROOT ? WEFT_NONE : why), BAD(then, c->then),
+        GOOD(creator, creator_of(g, early->good)), BAD(bad_creator, creator_of(b, early->bad)),
+        LENGTH(took, length_ns(d->good, early->good, early->good_ns)),
+        LENGTH(bad_took, length_ns(d->bad, early->bad, early->bad_ns)),
+        LENGTH(longest, longest ? longest->good_longest_ns : 0),
+        LENGTH(bad_longest, longest ? longest->bad_longest_ns : 0));
 }
 
-static void say_slower(const struct analyse_differ *d, struct analyse_text *t,
-                       const struct analyse_parting *c)
+/* Returns true if the second of the sentences for it is the right one. */
+static bool is_special(const struct analyse_differ *d, const struct analyse_parting *c)
 {
-    analyse_put(t, d->good->m, NULL, SAY_PART_SLOWER, GOOD(promise, c->early.good),
-                LENGTH(good, c->early.good_ns - analyse_start_ns(d->good, c->early.good)),
-                LENGTH(bad, c->early.bad_ns - analyse_start_ns(d->bad, c->early.bad)),
-                TIME(when, c->early.bad_ns));
+    const uint32_t *notified = d->bad->notified_first;
+    return c->what == ANALYSE_SWAPPED       ? c->early.is == ANALYSE_WAITED
+           : c->what == ANALYSE_UNSIGNALLED ? notified[c->late.bad] < notified[c->late.bad + 1]
+           : c->what == ANALYSE_ENDING
+               ? analyse_ending_of(d->good->m, c->early.good) == ANALYSE_OPEN
+           : c->what == ANALYSE_EXTRA_WAIT ? c->rank > 0
+                                           : c->then == c->early.bad;
 }
 
-static void say_blocker(const struct analyse_differ *d, struct analyse_text *t,
-                        const struct analyse_parting *c)
+static void say_consequences(const struct analyse_differ *d, struct analyse_text *t,
+                             const struct analyse_parting *c)
 {
-    const struct weft_running_change *r = &d->out->running[0];
-    analyse_put(t, d->bad->m, NULL,
-                c->then == c->early.bad ? SAY_PART_BLOCKED_ALL : SAY_PART_BLOCKER,
-                BAD(promise, c->early.bad), LENGTH(bad, r->bad_longest_ns),
-                TIME(when, c->early.bad_ns), LENGTH(good, r->good_longest_ns), BAD(then, c->then));
-}
-
-static void say_other_actor(const struct analyse_differ *d, struct analyse_text *t,
-                            const struct analyse_parting *c)
-{
-    analyse_put(t, d->good->m, NULL, SAY_PART_OTHER_ACTOR, GOOD(promise, c->early.good),
-                GOOD(by, analyse_resolver_of(d->good, c->early.good)), TIME(good, c->early.good_ns),
-                BAD(bad_by, analyse_resolver_of(d->bad, c->early.bad)), TIME(bad, c->early.bad_ns),
-                BAD(then, c->then));
-}
-
-static void say_unsignalled(const struct analyse_differ *d, struct analyse_text *t,
-                            const struct analyse_parting *c)
-{
-    const uint32_t *first = &d->bad->notified_first[c->late.bad];
-    analyse_put(t, d->good->m, NULL,
-                first[0] < first[1] ? SAY_PART_NOT_SIGNALLED_AGAIN : SAY_PART_UNSIGNALLED,
-                GOOD(signalled, c->late.good), TIME(good, c->late.good_ns),
-                GOOD(reader, c->reader_good), BAD(bad_reader, c->reader_bad),
-                TIME(since, c->early.bad_ns));
-}
-
-/* A promise that only one of the runs has. */
-static void say_lonely(const struct analyse_differ *d, struct analyse_text *t,
-                       const struct analyse_parting *c)
-{
-    const bool missing = c->what == ANALYSE_MISSING;
-    const struct weft_model *m = missing ? d->good->m : d->bad->m;
-    const struct weft_promise *p = &m->promise[missing ? c->early.good : c->early.bad];
-    analyse_put(t, m, NULL, missing ? SAY_PART_MISSING : SAY_PART_ADDED,
-                PROMISE(creator, p->creator), PROMISE(promise, p - m->promise),
-                TIME(when, p->start_ns));
-    if (missing && p->creator != WEFT_ROOT)
-        say_still_waits(d, t, d->bad_of_good[p->creator]);
-}
-
-static void say_unread(const struct analyse_differ *d, struct analyse_text *t,
-                       const struct analyse_parting *c)
-{
-    analyse_put(t, d->bad->m, NULL, SAY_PART_UNREAD, BAD(promise, c->early.bad),
-                TIME(good, c->early.good_ns), TIME(bad, c->early.bad_ns));
+    const uint32_t by = by_whom(d->good, c->early.good), bad = c->early.bad;
+    const uint32_t creator = creator_of(d->good->m, c->early.good);
+    if (c->what == ANALYSE_UNRESOLVED) {
+        if (by != WEFT_NONE)
+            say_ran_too(d, t, c, by);
+        say_overtaken(d, t, c->early.good, bad, c->when_ns);
+        say_still_waits(d, t, by != WEFT_NONE ? d->bad_of_good[by] : bad);
+    } else if (c->what == ANALYSE_EXTRA_WAIT) {
+        say_overtaken(d, t, c->early.good, bad, c->early.bad_ns);
+        say_still_waits(d, t, bad);
+    } else if (c->what == ANALYSE_NO_WAIT && weft_history_resolved_ns(d->bad, bad) != INT64_MAX) {
+        say(d, t, c, SAY_PART_NO_WAIT_ENDED);
+    } else if (c->what == ANALYSE_ENDING && c->then != WEFT_ROOT) {
+        say(d, t, c, SAY_PART_ENDING_THEN);
+    } else if (c->what == ANALYSE_MISSING && creator != WEFT_ROOT) {
+        say_still_waits(d, t, d->bad_of_good[creator]);
+    }
 }
 
 char *analyse_say_parting(struct analyse_differ *d, const struct analyse_parting *c)
 {
-    static void (*const say[])(const struct analyse_differ *d, struct analyse_text *t,
-                               const struct analyse_parting *c) = {
-        [ANALYSE_SWAPPED] = say_order,         [ANALYSE_UNSIGNALLED] = say_unsignalled,
-        [ANALYSE_UNRESOLVED] = say_unresolved, [ANALYSE_ENDING] = say_ending,
-        [ANALYSE_EXTRA_WAIT] = say_extra_wait, [ANALYSE_NO_WAIT] = say_no_wait,
-        [ANALYSE_UNREAD] = say_unread,         [ANALYSE_MISSING] = say_lonely,
-        [ANALYSE_ADDED] = say_lonely,          [ANALYSE_SLOWER] = say_slower,
-        [ANALYSE_BLOCKER] = say_blocker,       [ANALYSE_OTHER_ACTOR] = say_other_actor,
+    static const enum analyse_sentence sentences[][2] = {
+        [ANALYSE_SWAPPED] = {SAY_PART_ORDER, SAY_PART_WAITED_LATE},
+        [ANALYSE_UNSIGNALLED] = {SAY_PART_UNSIGNALLED, SAY_PART_NOT_SIGNALLED_AGAIN},
+        [ANALYSE_UNRESOLVED] = {SAY_PART_UNRESOLVED, SAY_PART_UNRESOLVED},
+        [ANALYSE_ENDING] = {SAY_PART_ENDING, SAY_PART_ENDING_OF_PENDING},
+        [ANALYSE_EXTRA_WAIT] = {SAY_PART_EXTRA_WAIT, SAY_PART_ONE_WAIT_MORE},
+        [ANALYSE_NO_WAIT] = {SAY_PART_NO_WAIT, SAY_PART_NO_WAIT},
+        [ANALYSE_UNREAD] = {SAY_PART_UNREAD, SAY_PART_UNREAD},
+        [ANALYSE_MISSING] = {SAY_PART_MISSING, SAY_PART_MISSING},
+        [ANALYSE_ADDED] = {SAY_PART_ADDED, SAY_PART_ADDED},
+        [ANALYSE_SLOWER] = {SAY_PART_SLOWER, SAY_PART_SLOWER},
+        [ANALYSE_BLOCKER] = {SAY_PART_BLOCKER, SAY_PART_BLOCKED_ALL},
+        [ANALYSE_OTHER_ACTOR] = {SAY_PART_OTHER_ACTOR, SAY_PART_OTHER_ACTOR},
     };
     struct analyse_text t = {0};
-    say[c->what](d, &t, c);
+    say(d, &t, c, sentences[c->what][is_special(d, c)]);
+    say_consequences(d, &t, c);
     d->failed |= t.failed;
     return analyse_text_take(&t);
 }
