@@ -52,11 +52,11 @@ static struct weft_figure put_short(bool minus, uint64_t whole, uint64_t part, i
     return put(minus, whole, part, digits, " ", unit);
 }
 
-/* Rounds to three significant digits: sets whole, part and the number of digits of part. */
-static const struct unit *round_off(uint64_t n, uint64_t *whole, uint64_t *part, int *digits)
+/* Three significant digits. */
+static struct weft_figure put_rounded(int64_t ns, bool narrow)
 {
+    uint64_t n = magnitude(ns), scale = 100;
     const struct unit *u = unit_of(n);
-    uint64_t scale = 100;
     if (n >= 600 * SECOND) {
         u = long_units;
         while (n < u->ns && u->ns > 60 * SECOND)
@@ -64,31 +64,25 @@ static const struct unit *round_off(uint64_t n, uint64_t *whole, uint64_t *part,
     } else if (u != units && n >= u->ns * 1000 - u->ns / 2) { /* 999.6 µs are 1 ms */
         u--;
     }
-    *digits = u->ns == 1 ? 0 : 2;
-    for (; *digits && n + u->ns / scale / 2 >= u->ns / scale * 1000; scale /= 10)
-        --*digits;
-    if (!*digits)
+    int digits = u->ns == 1 ? 0 : 2;
+    for (; digits && n + u->ns / scale / 2 >= u->ns / scale * 1000; scale /= 10)
+        digits--;
+    if (!digits)
         scale = 1;
     n += u->ns / scale / 2;
-    *whole = n / u->ns;
-    *part = n % u->ns / (u->ns / scale);
-    return u;
+    const uint64_t whole = n / u->ns, part = n % u->ns / (u->ns / scale);
+    return narrow ? put(ns < 0, whole, part, digits, "", u->name)
+                  : put_short(ns < 0, whole, part, digits, u->name);
 }
 
 struct weft_figure weft_duration(int64_t ns)
 {
-    uint64_t whole, part;
-    int digits;
-    const struct unit *u = round_off(magnitude(ns), &whole, &part, &digits);
-    return put_short(ns < 0, whole, part, digits, u->name);
+    return put_rounded(ns, false);
 }
 
 struct weft_figure weft_duration_narrow(int64_t ns)
 {
-    uint64_t whole, part;
-    int digits;
-    const struct unit *u = round_off(magnitude(ns), &whole, &part, &digits);
-    return put(ns < 0, whole, part, digits, "", u->name);
+    return put_rounded(ns, true);
 }
 
 struct weft_figure weft_moment(int64_t ns)

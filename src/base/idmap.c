@@ -69,9 +69,7 @@ void weft_idmap_free(struct weft_idmap *map)
     if (!map)
         return;
     weft_table_drop(&map->by);
-    free(map->block);
-    free(map->list);
-    free(map);
+    weft_free_all(map->block, map->list, map);
 }
 
 /* The block of id, created if it does not exist. NULL: no memory. */

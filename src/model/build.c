@@ -74,7 +74,6 @@ static uint32_t follow(struct weft_model *m, uint32_t p)
     return p;
 }
 
-/* The promise that an id in an event refers to. */
 int model_lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
     uint32_t known = weft_idmap_seek(b->m->ids, id);
@@ -364,7 +363,7 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev)
     uint64_t duration = (uint64_t)ev->value;
     int64_t start = duration < WEFT_TIME_MAX ? b->now - (int64_t)duration : -WEFT_TIME_MAX;
     APPEND(b, m->pause, m->pauses, b->pause_room, "collections",
-           (struct weft_pause){.start_ns = start, .end_ns = b->now});
+           (struct weft_span){.start_ns = start, .end_ns = b->now});
     return 0;
 }
 
@@ -392,7 +391,7 @@ static int pass_pause(struct weft_builder *b, struct weft_running *s)
     struct weft_model *m = b->m;
     const int64_t from = s->last_ns > m->paused_ns ? s->last_ns : m->paused_ns;
     APPEND(b, m->missing, m->missings, b->missing_room, "gaps",
-           (struct weft_missing){.start_ns = from, .end_ns = m->resumed_ns});
+           (struct weft_span){.start_ns = from, .end_ns = m->resumed_ns});
     return model_switch(b, s, from, WEFT_NONE);
 }
 
@@ -413,7 +412,7 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
         s->suspended = false;
         if (!new && ev->missing)
             APPEND(b, b->m->missing, b->m->missings, b->missing_room, "gaps",
-                   (struct weft_missing){.start_ns = s->last_ns, .end_ns = b->now});
+                   (struct weft_span){.start_ns = s->last_ns, .end_ns = b->now});
         TRY(model_switch(b, s, s->last_ns, WEFT_NONE));
         TRY(model_lookup(b, ev->running, &running));
         TRY(model_switch(b, s, b->now, running));

@@ -39,13 +39,6 @@ static void settle(struct weft_model *m)
     }
 }
 
-/* Records a sign of life of the promise. */
-static void sign(struct weft_promise *p, int64_t time)
-{
-    if (p->outcome == WEFT_PENDING)
-        p->end_ns = weft_later(p->end_ns, time);
-}
-
 /* Puts the labels of creations that came late before the other labels of their promises. */
 static void chain_late_labels(struct weft_model *m)
 {
@@ -58,40 +51,40 @@ static void chain_late_labels(struct weft_model *m)
     }
 }
 
-/* Chains the records of each promise, last one first. Its last record is a sign of life. */
+/* Puts a record before those of its promise that are chained already, and returns the first of these.
+ * The last record of a promise is a sign of life. */
+static uint32_t chain_one(struct weft_promise *p, uint32_t *first, uint32_t record, int64_t time)
+{
+    const uint32_t next = *first;
+    if (next == WEFT_NONE && p->outcome == WEFT_PENDING)
+        p->end_ns = weft_later(p->end_ns, time);
+    *first = record;
+    return next;
+}
+
+/* Chains the records of each promise, last one first. */
 static void chain(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     for (uint32_t i = m->labels; i-- > 0;) {
         struct weft_label *l = &m->label[i];
         struct weft_promise *p = &m->promise[l->promise];
-        /* it belongs to the start, so it is not a later sign of life */
-        if (l->next == MODEL_LABEL_FIRST)
-            continue;
-        if (p->first_label == WEFT_NONE)
-            sign(p, l->time_ns);
-        l->next = p->first_label;
-        p->first_label = i;
+        /* a first one belongs to the start, so it is not a later sign of life */
+        if (l->next != MODEL_LABEL_FIRST)
+            l->next = chain_one(p, &p->first_label, i, l->time_ns);
     }
     if (b->labels_late)
         chain_late_labels(m);
     for (uint32_t i = m->interactions; i-- > 0;) {
         struct weft_interaction *x = &m->interaction[i];
         struct weft_promise *p = &m->promise[x->actor];
-        if (x->replaced)
-            continue;
-        if (p->first_interaction == WEFT_NONE)
-            sign(p, x->time_ns);
-        x->next = p->first_interaction;
-        p->first_interaction = i;
+        if (!x->replaced)
+            x->next = chain_one(p, &p->first_interaction, i, x->time_ns);
     }
     for (uint32_t i = m->runs; i-- > 0;) {
         struct weft_run *r = &m->run[i];
         struct weft_promise *p = &m->promise[r->next];
-        if (p->first_run == WEFT_NONE)
-            sign(p, r->end_ns);
-        r->next = p->first_run;
-        p->first_run = i;
+        r->next = chain_one(p, &p->first_run, i, r->end_ns);
     }
 }
 
@@ -242,7 +235,7 @@ out:
 
 static int by_start(const void *a, const void *b)
 {
-    const struct weft_missing *x = a, *y = b;
+    const struct weft_span *x = a, *y = b;
     return weft_order(x->start_ns, y->start_ns);
 }
 
@@ -253,7 +246,7 @@ static void join_missing(struct weft_model *m)
     if (m->missings)
         qsort(m->missing, m->missings, sizeof *m->missing, by_start);
     for (uint32_t i = 0; i < m->missings; i++) {
-        struct weft_missing *last = &m->missing[joined - (joined > 0)];
+        struct weft_span *last = &m->missing[joined - (joined > 0)];
         if (!joined || m->missing[i].start_ns > last->end_ns)
             m->missing[joined++] = m->missing[i];
         else if (m->missing[i].end_ns > last->end_ns)

@@ -132,11 +132,8 @@ struct weft_again {
 
 #define WEFT_AGAIN_LEAST 16 /* a smaller number of times is not recorded */
 
-struct weft_sleep { /* the process slept; in order, without overlaps */
-    int64_t start_ns, end_ns;
-};
-
-struct weft_missing { /* events of some stream are missing; in order, without overlaps */
+/* A period: the process slept, events of some stream are missing, or garbage was collected. */
+struct weft_span {
     int64_t start_ns, end_ns;
 };
 
@@ -151,10 +148,6 @@ struct weft_stream_thread {   /* the thread whose events are in a stream */
     bool overwritten;         /* it had more events, before the first one that is there */
     /* time of that first event; WEFT_TIME_MAX: only promoted events are there */
     int64_t first_ns;
-};
-
-struct weft_pause { /* a garbage collection */
-    int64_t start_ns, end_ns;
 };
 
 /* others had the core of a stream's thread: how long is known, when is a guess */
@@ -215,9 +208,9 @@ struct weft_model {
     struct weft_interaction *interaction; /* in the order of recording */
     struct weft_hold *hold;
     struct weft_run *run;
-    struct weft_sleep *sleep;
-    struct weft_missing *missing;
-    struct weft_pause *pause;
+    struct weft_span *sleep;   /* in order, without overlaps */
+    struct weft_span *missing; /* … */
+    struct weft_span *pause;
     struct weft_preemption *preemption; /* in order for each stream */
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */

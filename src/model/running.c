@@ -61,7 +61,7 @@ static int add_sleep(struct weft_builder *b, uint32_t stream, int64_t start, int
         !model_grow(&b->sleeper, m->sleeps, &b->sleeper_room, sizeof *b->sleeper))
         return model_no_room(b, m->sleeps, "suspensions");
     b->sleeper[m->sleeps] = stream;
-    m->sleep[m->sleeps++] = (struct weft_sleep){.start_ns = start, .end_ns = end};
+    m->sleep[m->sleeps++] = (struct weft_span){.start_ns = start, .end_ns = end};
     return 0;
 }
 
@@ -71,9 +71,7 @@ int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, ui
     uint32_t p = s->promise;
     if (s->suspended && next != WEFT_NONE) {
         s->suspended = false;
-        int rc = add_sleep(b, index_of(b, s), s->suspended_ns, now);
-        if (rc < 0)
-            return rc;
+        TRY(add_sleep(b, index_of(b, s), s->suspended_ns, now));
     }
     if (p == next) {
         s->again += s->again < UINT32_MAX;
@@ -91,10 +89,8 @@ int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, ui
         end = ran->end_ns;
     if (end < since) /* it was resolved before */
         return 0;
-    int rc = add_run(b, index_of(b, s), p, since, end, again);
-    if (rc == 0 && p == WEFT_ROOT && m->quirks.loop_is_sleep)
-        rc = add_sleep(b, index_of(b, s), since, end);
-    return rc;
+    TRY(add_run(b, index_of(b, s), p, since, end, again));
+    return p == WEFT_ROOT && m->quirks.loop_is_sleep ? add_sleep(b, index_of(b, s), since, end) : 0;
 }
 
 int model_suspend(struct weft_builder *b, struct weft_running *s)
@@ -145,7 +141,7 @@ static int intersect_sleeps(struct weft_builder *b)
     qsort(change, count, sizeof *change, by_time);
     /* There may be more of them than before: if streams come one after the other, the times in
      * between are added. */
-    struct weft_sleep *sleep = weft_resize(NULL, (uint64_t)count + 1, sizeof *sleep);
+    struct weft_span *sleep = weft_resize(NULL, (uint64_t)count + 1, sizeof *sleep);
     if (!sleep) {
         free(change);
         return model_no_room(b, m->sleeps, "suspensions");
@@ -154,7 +150,7 @@ static int intersect_sleeps(struct weft_builder *b)
     m->sleeps = 0;
     for (size_t i = 0; i < count; i++) {
         if (awake == 0 && i && change[i].time_ns > change[i - 1].time_ns)
-            sleep[m->sleeps++] = (struct weft_sleep){change[i - 1].time_ns, change[i].time_ns};
+            sleep[m->sleeps++] = (struct weft_span){change[i - 1].time_ns, change[i].time_ns};
         awake += change[i].awake;
     }
     free(change);
@@ -185,14 +181,12 @@ int model_rest(struct weft_builder *b)
     b->m->runs_ended = b->m->runs;
     for (uint32_t i = 0; i < b->streams; i++) {
         struct weft_running *s = &b->stream[i];
-        if (s->promise != WEFT_NONE && s->promise != WEFT_ROOT)
-            s->last_ns = end;
-        awake |= s->promise != WEFT_NONE && s->promise != WEFT_ROOT;
-        int rc = model_switch(b, s, end, WEFT_NONE);
-        if (rc == 0 && s->suspended)
-            rc = add_sleep(b, i, s->suspended_ns, end);
-        if (rc < 0)
-            return rc;
+        const bool runs = s->promise != WEFT_NONE && s->promise != WEFT_ROOT;
+        s->last_ns = runs ? end : s->last_ns;
+        awake |= runs;
+        TRY(model_switch(b, s, end, WEFT_NONE));
+        if (s->suspended)
+            TRY(add_sleep(b, i, s->suspended_ns, end));
         sleepers += s->suspends;
         if (s->suspends)
             b->m->sleep_stream = i;

@@ -60,13 +60,8 @@ static uint64_t hash_of_text(const void *texts, uint32_t text, uint64_t seed)
 struct weft_strings *weft_strings_new(void)
 {
     struct weft_strings *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->seed = weft_seed();
-    if (!weft_table_reserve(&s->by, NULL, 0, hash_of_text, s->seed)) {
-        free(s);
-        return NULL;
-    }
+    if (s)
+        s->seed = weft_seed();
     return s;
 }
 
@@ -74,10 +69,8 @@ void weft_strings_free(struct weft_strings *s)
 {
     if (!s)
         return;
-    free(s->bytes);
-    free(s->text);
     weft_table_drop(&s->by);
-    free(s);
+    weft_free_all(s->bytes, s->text, s);
 }
 
 static bool make_room(struct weft_strings *s, uint32_t size)
