@@ -110,41 +110,19 @@ static void blocking_of(struct blocking *b, uint32_t r)
     }
 }
 
-struct sorting {
-    const struct analyse_graph *g;
-    const uint32_t *wait;
-};
-
-static uint32_t reader_in_list(const void *sorting, uint32_t i)
+static uint32_t source_in_list(const void *graph, uint32_t i)
 {
-    const struct sorting *x = sorting;
-    return analyse_reader(x->g, x->wait[i]);
+    const struct analyse_graph *g = graph;
+    return analyse_source(g, g->out[i]);
 }
 
-static uint32_t source_in_list(const void *sorting, uint32_t i)
+static void list_by_source(struct analyse_graph *g, uint32_t count)
 {
-    const struct sorting *x = sorting;
-    return analyse_source(x->g, x->wait[i]);
-}
-
-/* Sorts waits by reader or by source. */
-static void sort_waits(struct analyse_graph *g, const struct blocking *b,
-                       uint32_t (*by)(const void *sorting, uint32_t i), uint32_t **first,
-                       uint32_t **item)
-{
-    const struct sorting x = {g, b->out};
-    const struct analyse_lists l = analyse_lists(g->s, g->s->m->promises, b->count, by, &x);
-    for (uint32_t i = 0; i < b->count && !g->s->failed; i++)
-        l.item[i] = b->out[l.item[i]];
-    *first = l.first;
-    *item = l.item;
-}
-
-static bool sort_both(struct analyse_graph *g, const struct blocking *b)
-{
-    sort_waits(g, b, reader_in_list, &g->out_first, &g->out);
-    sort_waits(g, b, source_in_list, &g->in_first, &g->in);
-    return !g->s->failed;
+    const struct analyse_lists l = analyse_lists(g->s, g->s->m->promises, count, source_in_list, g);
+    for (uint32_t i = 0; i < count && !g->s->failed; i++)
+        l.item[i] = g->out[l.item[i]];
+    g->in_first = l.first;
+    g->in = l.item;
 }
 
 /* ---- Cancelled in vain ---- */
@@ -214,22 +192,22 @@ static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint3
     return WEFT_NONE;
 }
 
-/* What such promises wait for is not what holds up others. Returns false if there are none. */
-static bool leave_out_deaf(struct analyse_graph *g, struct blocking *b)
+/* What such promises wait for is not what holds up others. */
+static void leave_out_deaf(struct analyse_graph *g)
 {
-    uint32_t kept = 0, last = WEFT_NONE, who;
-    bool deaf = false;
-    for (uint32_t i = 0; i < b->count; i++) {
-        uint32_t reader = analyse_reader(g, b->out[i]);
-        if (reader != last) /* the waits of one reader come together */
-            deaf = deaf_wait(g, reader, &who) != WEFT_NONE;
-        last = reader;
-        if (!deaf)
-            b->out[kept++] = b->out[i];
+    const uint32_t promises = g->s->m->promises;
+    uint32_t kept = 0, at = 0, who;
+    for (uint32_t r = 0; r < promises; r++) {
+        const uint32_t end = g->out_first[r + 1];
+        const bool deaf = at < end && deaf_wait(g, r, &who) != WEFT_NONE;
+        g->out_first[r] = kept;
+        for (; at < end; at++)
+            if (!deaf)
+                g->out[kept++] = g->out[at];
     }
-    bool any = kept < b->count;
-    b->count = kept;
-    return any;
+    g->out_first[promises] = kept;
+    if (kept < at)
+        list_by_source(g, kept);
 }
 
 static bool find_blocking(struct analyse_graph *g)
@@ -239,16 +217,20 @@ static bool find_blocking(struct analyse_graph *g)
     uint32_t open = 0;
     for (uint32_t i = 0; i < h->waits; i++)
         open += h->wait[i].end == WEFT_WAIT_OPEN;
-    struct blocking b = {.s = g->s,
-                         .h = h,
-                         .told = says_who_goes_on(h),
-                         .out = analyse_take(g->s, open, sizeof *b.out)};
-    if (!b.out)
+    g->out = analyse_take(g->s, open, sizeof *g->out);
+    g->out_first = analyse_take(g->s, (uint64_t)m->promises + 1, sizeof *g->out_first);
+    if (g->s->failed)
         return false;
-    for (uint32_t r = 1; r < m->promises; r++)
-        if (analyse_is_pending(m, r))
+    struct blocking b = {.s = g->s, .h = h, .told = says_who_goes_on(h), .out = g->out};
+    for (uint32_t r = 0; r < m->promises; r++) {
+        if (r != WEFT_ROOT && analyse_is_pending(m, r))
             blocking_of(&b, r);
-    return sort_both(g, &b) && (!leave_out_deaf(g, &b) || sort_both(g, &b));
+        g->out_first[r + 1] = b.count;
+    }
+    list_by_source(g, b.count);
+    if (!g->s->failed)
+        leave_out_deaf(g);
+    return !g->s->failed;
 }
 
 /* ---- Groups ---- */

@@ -218,21 +218,10 @@ static bool find_idle(struct maker *k)
 
 /* If nothing is ever woken, the loops are the streams that were suspended; at least the first
  * stream is one. */
-static void find_loops(struct weft_history *h)
-{
-    const struct weft_model *m = h->m;
-    bool any = false;
-    for (uint32_t s = 0; s < h->streams; s++)
-        any |= h->is_loop[s];
-    for (uint32_t i = 0; i < m->idles && !any; i++)
-        h->is_loop[m->idle[i].stream] = true;
-    if (!any && !m->idle)
-        h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
-}
-
 static bool look_at_streams(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
+    bool woken = false;
     h->suspends = calloc(h->streams, sizeof *h->suspends);
     h->informed = calloc(h->streams, sizeof *h->informed);
     if (!h->suspends || !h->informed)
@@ -241,7 +230,12 @@ static bool look_at_streams(struct weft_history *h)
         h->suspends[m->idle[i].stream] = true;
     if (!m->idle && !m->quirks.loop_is_sleep && m->sleeps && m->sleep_stream < h->streams)
         h->suspends[m->sleep_stream] = true;
+    for (uint32_t s = 0; s < h->streams; s++)
+        woken |= h->is_loop[s];
+    if (!woken && !m->idle)
+        h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
     for (uint32_t s = 0; s < h->streams; s++) {
+        h->is_loop[s] |= !woken && m->idle && h->suspends[s];
         h->informed[s] = h->suspends[s] || m->quirks.loop_is_sleep;
         for (uint32_t i = h->stream_first[s] + 1; i + 1 < h->stream_first[s + 1]; i++)
             h->informed[s] |= h->run_promise[h->stream_run[i]] == WEFT_ROOT;
@@ -632,7 +626,6 @@ static int make_history(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.2, find_runs(k));
     STEP(0.3, find_causes(k));
     STEP(0.4, find_idle(k));
-    find_loops(h);
     STEP(0.42, look_at_streams(h));
     STEP(0.45, find_halts(h));
     STEP(0.5, find_resolutions(h));

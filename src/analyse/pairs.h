@@ -38,6 +38,15 @@ static inline uint32_t analyse_pairs_add(struct analyse_pairs *p, uint32_t a, ui
                           analyse_pair_is, &pair, p->seed);
 }
 
+/* WEFT_NONE: it was not added. */
+static inline uint32_t analyse_pairs_find(const struct analyse_pairs *p, uint32_t a, uint32_t b)
+{
+    const struct analyse_pair pair = {a, b};
+    const uint64_t hash = analyse_pair_hash(&pair, 0, p->seed);
+    return p->count ? *weft_table_find(&p->by, hash, analyse_pair_is, p->pair, &pair) - 1
+                    : UINT32_MAX;
+}
+
 static inline void analyse_pairs_fini(struct analyse_pairs *p)
 {
     weft_free_all(p->pair, p->by.slot);

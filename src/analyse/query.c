@@ -128,11 +128,25 @@ static int64_t sum_until(const struct weft_collection *list, uint32_t first, uin
     return c->before_ns + (c->end_ns < time_ns ? c->end_ns : time_ns) - c->start_ns;
 }
 
+/* How much of the list, from first on, is between two times. */
+static int64_t sum_between(const struct weft_collection *list, uint32_t first, uint32_t end,
+                           int64_t from_ns, int64_t to_ns)
+{
+    return from_ns < to_ns
+               ? sum_until(list, first, end, to_ns) - sum_until(list, first, end, from_ns)
+               : 0;
+}
+
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
 {
-    return from_ns < to_ns ? sum_until(h->collection, 0, h->collections, to_ns) -
-                                 sum_until(h->collection, 0, h->collections, from_ns)
-                           : 0;
+    return sum_between(h->collection, 0, h->collections, from_ns, to_ns);
+}
+
+int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                                  int64_t to_ns)
+{
+    const uint32_t *first = h->preemption_first;
+    return first ? sum_between(h->preemption, first[stream], first[stream + 1], from_ns, to_ns) : 0;
 }
 
 /* ---- What a loop did not see ---- */
@@ -212,16 +226,6 @@ int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int6
         since = h->collection[low - 1].start_ns;
     since = since > from_ns ? since : from_ns;
     return time_ns - since >= LONG_NS ? since : time_ns;
-}
-
-int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
-                                  int64_t to_ns)
-{
-    if (!h->preemption_first || from_ns >= to_ns)
-        return 0;
-    const uint32_t first = h->preemption_first[stream], end = h->preemption_first[stream + 1];
-    return sum_until(h->preemption, first, end, to_ns) -
-           sum_until(h->preemption, first, end, from_ns);
 }
 
 int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
