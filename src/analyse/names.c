@@ -64,11 +64,6 @@ void analyse_text_cut(struct analyse_text *t, size_t size)
     }
 }
 
-void analyse_put_count(struct analyse_text *t, uint64_t n)
-{
-    analyse_put_format(t, "%s", weft_count(n).text);
-}
-
 /* ---- Promises ---- */
 
 /* 'label', cut if it is long. */
@@ -113,16 +108,6 @@ void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32
     analyse_put_name(t, m, promise);
     if (promise != WEFT_ROOT && weft_model_name(m, promise) != WEFT_NONE)
         analyse_put_format(t, " (%s)", numbered(m, promise).text);
-}
-
-void analyse_put_time(struct analyse_text *t, int64_t time_ns)
-{
-    analyse_put_format(t, "%s", weft_moment(time_ns).text);
-}
-
-void analyse_put_length(struct analyse_text *t, int64_t ns)
-{
-    analyse_put_format(t, "%s", weft_duration(ns).text);
 }
 
 void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise)

@@ -19,10 +19,6 @@ struct analyse_text {
  * replaced. */
 void analyse_put_format(struct analyse_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void analyse_put_time(struct analyse_text *t,
-                      int64_t time_ns); /* "39.912 ms": since the first event */
-void analyse_put_length(struct analyse_text *t, int64_t ns); /* "8.21 ms" */
-void analyse_put_count(struct analyse_text *t, uint64_t n);  /* "1,204" */
 
 /* 'ARP response' if it has a label, otherwise "type 12"; "the event loop". */
 void analyse_put_name(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
@@ -45,9 +41,17 @@ struct analyse_phrase analyse_as_name(const struct weft_model *m, uint32_t promi
 /* How a promise ended, as a verb: "was fulfilled". */
 const char *analyse_outcome_verb(const struct weft_model *m, uint32_t promise);
 
-/* Adds a text of any size; and cuts the text to its first size bytes. */
+/* Adds a text of any size; and cuts the text to its first size bytes.
+ *     analyse_text_add(t, weft_moment(time_ns).text); */
 void analyse_text_add(struct analyse_text *t, const char *text);
 void analyse_text_cut(struct analyse_text *t, size_t size);
+
+/* Finds the interactions (RESOLVES_AGAIN) that ended a promise a second time (WEFT_ROOT: any promise);
+ * the first end counts, though somebody relies on the second. Stores the first ones, at most room.
+ * With WEFT_ROOT, promises that were cancelled first are left out, since it is normal that they are
+ * resolved later. Returns how many there are. Linear in the interactions. */
+uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t *first,
+                          uint32_t room);
 
 /* Hands the text to the caller, who frees it; NULL if it failed or is empty. */
 char *analyse_text_take(struct analyse_text *t);

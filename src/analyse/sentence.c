@@ -85,7 +85,7 @@ static void put_promise(const struct filler *f, const struct analyse_slot *slot,
     else if (is_word(form, "verb"))
         analyse_put_format(f->t, "%s", analyse_outcome_verb(m, promise));
     else if (is_word(form, "end"))
-        analyse_put_time(f->t, m->promise[final].end_ns);
+        analyse_text_add(f->t, weft_moment(m->promise[final].end_ns).text);
     else if (is_word(form, "reason"))
         put_reason(f->t, m, final);
     else {
@@ -117,15 +117,15 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
         break;
     case ANALYSE_TIME:
         if (is_word(form, "ago"))
-            analyse_put_length(f->t, ago_ns(f->m, value));
+            analyse_text_add(f->t, weft_duration(ago_ns(f->m, value)).text);
         else if (value != INT64_MIN)
-            analyse_put_time(f->t, value);
+            analyse_text_add(f->t, weft_moment(value).text);
         break;
     case ANALYSE_LENGTH:
-        analyse_put_length(f->t, value);
+        analyse_text_add(f->t, weft_duration(value).text);
         break;
     case ANALYSE_COUNT:
-        analyse_put_count(f->t, (uint64_t)value);
+        analyse_text_add(f->t, weft_count((uint64_t)value).text);
         break;
     case ANALYSE_NUMBER:
         analyse_put_format(f->t, "%" PRId64, value);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/twice.h"
-
+/* Promises that were ended a second time. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
@@ -34,8 +33,8 @@ struct second {
 static int by_family(const void *a, const void *b)
 {
     const struct second *x = a, *y = b;
-    const int by = weft_order(x->family, y->family);
-    return by ? by : weft_order(x->at, y->at);
+    WEFT_ORDER(x->family, y->family);
+    return weft_order(x->at, y->at);
 }
 
 /* It runs, or ends other promises, because a time was reached. */
@@ -109,13 +108,13 @@ static void report_double(struct analyse_search *s, const struct second *x,
 void analyse_find_doubles(struct analyse_search *s)
 {
     enum { SOME = 4 };
-    const uint64_t all = weft_ended_again(s->m, WEFT_ROOT, NULL, 0);
-    if (!all)
+    const uint64_t most = s->m->contradictions.resolved_twice;
+    if (!most)
         return;
-    uint32_t *at = analyse_take(s, all, sizeof *at), count = 0;
-    struct second *x = analyse_take(s, all, sizeof *x);
+    uint32_t *at = analyse_take(s, most, sizeof *at), count = 0;
+    struct second *x = analyse_take(s, most, sizeof *x);
     if (!s->failed)
-        count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)all);
+        count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)most);
     for (uint32_t i = 0; i < count; i++)
         x[i] = (struct second){s->families->of[s->m->interaction[at[i]].other], at[i],
                                signs_of_double(s, at[i])};

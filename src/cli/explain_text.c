@@ -246,7 +246,7 @@ static void print_pause(const struct weft_model *m)
                        weft_moment(m->paused_ns).text);
     analyse_put_format(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
     if (m->resumed_ns != WEFT_TIME_MAX)
-        analyse_put_time(&t, m->resumed_ns);
+        analyse_text_add(&t, weft_moment(m->resumed_ns).text);
     analyse_put_format(&t, ": what ended meanwhile is pending here.");
     if (t.text)
         cli_wrap("", "", t.text);

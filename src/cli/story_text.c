@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/twice.h"
+#include "analyse/names.h"
 #include "cli/common.h"
 #include "cli/path_text.h"
 #include "cli/report.h"
@@ -43,7 +43,7 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
     analyse_text_fini(&name);
     analyse_put_format(&t, p->created ? "Created at " : "Created before the trace begins");
     if (p->created)
-        analyse_put_time(&t, p->start_ns);
+        analyse_text_add(&t, weft_moment(p->start_ns).text);
     if (p->promoted)
         analyse_put_format(&t, ", before the rest of this trace,");
     analyse_put_format(&t, s->creators ? " by " : p->created ? " by the event loop" : "");
@@ -326,7 +326,7 @@ static void put_crowd(struct analyse_text *t, const struct weft_model *m,
         one_type &= m->promise[p[i]].type == m->promise[p[0]].type;
         one_name &= weft_model_name(m, p[i]) == name;
     }
-    analyse_put_count(t, told->count);
+    analyse_text_add(t, weft_count(told->count).text);
     analyse_put_format(t, name == WEFT_NONE || !one_name ? " promises" : " promises ");
     if (name != WEFT_NONE && one_name)
         analyse_put_name(t, m, p[0]);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/twice.h"
+#include "analyse/names.h"
 #include "format/utf8.h"
 
 json_t *cli_json_number(uint64_t n)

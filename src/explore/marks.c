@@ -140,7 +140,7 @@ static void note_finding(struct weft_explorer *e, const struct explore_pane *p,
     add_note(e, &t);
     for (uint32_t i = 0; i < f->evidences && i < EVIDENCE_MAX; i++) {
         analyse_put_format(&t, "%s  at ", number(i));
-        analyse_put_time(&t, f->evidence[i].time_ns);
+        analyse_text_add(&t, weft_moment(f->evidence[i].time_ns).text);
         analyse_put_format(&t, ": ");
         weft_evidence_say(&t, p->model, f, i);
         add_note(e, &t);
@@ -157,7 +157,8 @@ static void note_path(struct weft_explorer *e, const struct explore_pane *p,
     analyse_put_format(&t, "Critical path of ");
     analyse_put_full(&t, p->model, e->path_promise);
     analyse_put_format(&t, ": ");
-    analyse_put_length(&t, path->step[path->count - 1].to_ns - path->step[0].from_ns);
+    analyse_text_add(&t,
+                     weft_duration(path->step[path->count - 1].to_ns - path->step[0].from_ns).text);
     for (uint32_t i = 0; share && i < count && i < SHARES_MAX; i++) {
         analyse_put_format(&t, i ? ", " : ": ");
         explore_put_share(&t, p->model, &share[i]);
