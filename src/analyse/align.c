@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/align.h"
+#include "analyse/differ.h"
 
 #include <stdlib.h>
 #include <string.h>

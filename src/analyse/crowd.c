@@ -1,14 +1,90 @@
 /* SPDX-License-Identifier: ISC */
+/* Where the time of one path went, and of the paths of many promises of one sort. */
 #include "analyse/crowd.h"
 
 #include <stdlib.h>
 
 #include "base/order.h"
+#include "analyse/pairs.h"
 #include "analyse/times.h"
 #include "base/array.h"
 
+/* ---- One path ---- */
+
+struct sorted {
+    struct weft_share share;
+    uint32_t type, name;
+};
+
+static int by_kind(const void *a, const void *b)
+{
+    const struct sorted *x = a, *y = b;
+    WEFT_ORDER(x->share.kind, y->share.kind);
+    WEFT_ORDER(x->type, y->type);
+    WEFT_ORDER(x->name, y->name);
+    return weft_order(x->share.promise, y->share.promise);
+}
+
+static int by_total(const void *a, const void *b)
+{
+    const struct weft_share *x = a, *y = b;
+    WEFT_ORDER(y->total_ns, x->total_ns);
+    WEFT_ORDER(x->kind, y->kind);
+    return weft_order(x->promise, y->promise);
+}
+
+static struct sorted sorted_step(const struct weft_step *s, const struct weft_model *m)
+{
+    uint32_t named = weft_step_is_behind(s->kind) ? s->behind : s->promise;
+    struct sorted out = {
+        .share = {.kind = s->kind, .promise = named, .total_ns = s->to_ns - s->from_ns, .steps = 1},
+        .type = WEFT_NONE,
+        .name = WEFT_NONE};
+    if (weft_step_is_halt(s->kind)) /* whatever ran: all are one share */
+        out.type = out.name = 0;
+    else if (named != WEFT_NONE && named != WEFT_ROOT) {
+        out.type = m->promise[named].type;
+        out.name = weft_model_name(m, named);
+    }
+    return out;
+}
+
+struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft_model *m,
+                                    uint32_t *count)
+{
+    *count = 0;
+    if (p->count == 0)
+        return NULL;
+    struct sorted *sorted = weft_resize(NULL, p->count, sizeof *sorted);
+    struct weft_share *out = weft_resize(NULL, p->count, sizeof *out);
+    if (!sorted || !out) {
+        free(sorted);
+        free(out);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < p->count; i++)
+        sorted[i] = sorted_step(&p->step[i], m);
+    qsort(sorted, p->count, sizeof *sorted, by_kind);
+    for (uint32_t i = 0; i < p->count; i++) {
+        struct sorted *s = &sorted[i], *before = i ? &sorted[i - 1] : NULL;
+        bool loop = s->type == WEFT_NONE; /* or nothing: by promise */
+        if (!before || before->share.kind != s->share.kind || before->type != s->type ||
+            before->name != s->name || (loop && before->share.promise != s->share.promise)) {
+            out[(*count)++] = s->share;
+            continue;
+        }
+        out[*count - 1].several |= s->share.promise != before->share.promise;
+        out[*count - 1].total_ns += s->share.total_ns;
+        out[*count - 1].steps++;
+    }
+    free(sorted);
+    qsort(out, *count, sizeof *out, by_total);
+    return out;
+}
+
+/* ---- Many ---- */
+
 enum {
-    MERGE_AT = 1 << 18,  /* shares that are collected before they are merged */
     SOUNDINGS = 32,      /* paths used to estimate how long paths are */
     STEPS_MAX = 2000000, /* approximate limit for all examined paths together */
 };
@@ -17,8 +93,8 @@ struct gatherer {
     struct weft_crowd *out;
     const struct weft_history *h;
     const struct analyse_families *families;
+    struct analyse_pairs sorts; /* kind, family: with the numbers of shares */
     uint32_t room;
-    uint64_t merge_at;
 };
 
 int analyse_crowd_by_time(const void *a, const void *b)
@@ -28,18 +104,12 @@ int analyse_crowd_by_time(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-static int by_what(const void *a, const void *b)
-{
-    const struct weft_crowd_share *x = a, *y = b;
-    WEFT_ORDER(x->kind, y->kind);
-    return weft_order(x->family, y->family);
-}
-
 static int by_length(const void *a, const void *b)
 {
     const struct weft_crowd_share *x = a, *y = b;
     WEFT_ORDER(y->total_ns, x->total_ns);
-    return by_what(a, b);
+    WEFT_ORDER(x->kind, y->kind);
+    return weft_order(x->family, y->family);
 }
 
 static uint32_t name_of(const struct weft_model *m, uint32_t promise)
@@ -47,46 +117,25 @@ static uint32_t name_of(const struct weft_model *m, uint32_t promise)
     return promise == WEFT_NONE ? WEFT_NONE : weft_model_name(m, promise);
 }
 
-/* Merges shares of one kind and family. */
-static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
-{
-    uint32_t kept = 0;
-    if (c->shares == 0)
-        return;
-    qsort(c->share, c->shares, sizeof *c->share, by_what);
-    for (uint32_t i = 1; i < c->shares; i++) {
-        struct weft_crowd_share *into = &c->share[kept];
-        if (by_what(into, &c->share[i]) != 0) {
-            c->share[++kept] = c->share[i];
-            continue;
-        }
-        analyse_add(&into->total_ns, c->share[i].total_ns);
-        into->steps += c->share[i].steps;
-        into->one_label &=
-            c->share[i].one_label && name_of(m, into->promise) == name_of(m, c->share[i].promise);
-    }
-    c->shares = kept + 1;
-}
-
+/* Adds shares of one path to those of the same kind and family. */
 static bool gather_members(struct gatherer *g, const struct weft_share *share, uint32_t count)
 {
     struct weft_crowd *c = g->out;
-    if (!weft_reserve_all(&c->share, c->shares + (uint64_t)count, &g->room, sizeof *c->share))
-        return false;
     for (uint32_t i = 0; i < count; i++) {
         bool nobody = weft_step_is_halt(share[i].kind); /* whatever ran: all are one share */
-        uint32_t p = nobody ? WEFT_NONE : share[i].promise;
-        c->share[c->shares++] =
-            (struct weft_crowd_share){.kind = share[i].kind,
-                                      .family = p == WEFT_NONE ? WEFT_NONE : g->families->of[p],
-                                      .promise = p,
-                                      .one_label = name_of(g->h->m, p) != WEFT_NONE,
-                                      .steps = share[i].steps,
-                                      .total_ns = share[i].total_ns};
-    }
-    if (c->shares > g->merge_at) {
-        merge_shares(g->h->m, c);
-        g->merge_at = 2 * (uint64_t)c->shares + MERGE_AT;
+        uint32_t p = nobody ? WEFT_NONE : share[i].promise, name = name_of(g->h->m, p);
+        uint32_t family = p == WEFT_NONE ? WEFT_NONE : g->families->of[p];
+        uint32_t at = analyse_pairs_add(&g->sorts, share[i].kind, family);
+        if (at == WEFT_NONE || !weft_reserve(&c->share, at, &g->room, sizeof *c->share))
+            return false;
+        if (at == c->shares)
+            c->share[c->shares++] = (struct weft_crowd_share){.kind = share[i].kind,
+                                                              .family = family,
+                                                              .promise = p,
+                                                              .one_label = name != WEFT_NONE};
+        c->share[at].one_label &= name_of(g->h->m, c->share[at].promise) == name;
+        c->share[at].steps += share[i].steps;
+        analyse_add(&c->share[at].total_ns, share[i].total_ns);
     }
     return true;
 }
@@ -147,7 +196,6 @@ static bool sample_members(struct gatherer *g, const uint32_t *promise)
     for (uint32_t i = 0; i < wanted && ok; i++)
         ok = add_path(g, &path, chosen_member(c, promise, i, wanted));
     weft_path_fini(&path);
-    merge_shares(g->h->m, c);
     if (c->shares)
         qsort(c->share, c->shares, sizeof *c->share, by_length);
     return ok;
@@ -174,7 +222,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
                     const struct analyse_families *families, const uint32_t *promise,
                     uint32_t count)
 {
-    struct gatherer g = {.out = out, .h = h, .families = families, .merge_at = MERGE_AT};
+    struct gatherer g = {.out = out, .h = h, .families = families};
     *out = (struct weft_crowd){.count = count, .oldest_pending = WEFT_NONE};
     out->member = weft_resize(NULL, (uint64_t)count + 1, sizeof *out->member);
     if (!out->member)
@@ -182,10 +230,11 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
     for (uint32_t i = 0; i < count; i++)
         count_promise(out, h, promise[i]);
     qsort(out->member, out->members, sizeof *out->member, analyse_crowd_by_time);
-    if (count == 0 || sample_members(&g, promise))
-        return 0;
-    weft_crowd_fini(out);
-    return WEFT_E_NOMEM;
+    const bool ok = count == 0 || sample_members(&g, promise);
+    analyse_pairs_fini(&g.sorts);
+    if (!ok)
+        weft_crowd_fini(out);
+    return ok ? 0 : WEFT_E_NOMEM;
 }
 
 void weft_crowd_fini(struct weft_crowd *c)

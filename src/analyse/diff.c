@@ -84,7 +84,7 @@ static bool list_kinds(struct analyse_differ *d)
     bool ok = true;
     for (unsigned which = 0; which < 2 && ok; which++) {
         struct analyse_families *f = &d->kinds[which];
-        const struct analyse_side *s = &d->sides.side[which ? d->goods : 0];
+        const struct analyse_side *s = d->side[which];
         *f = (struct analyse_families){.of = s->kind, .count = d->sides.kinds.count};
         ok = analyse_families_list(f, s->h->m);
         for (uint32_t i = 0; ok && i < f->count; i++)
@@ -164,12 +164,12 @@ static bool is_usual_ending(const struct analyse_clan *c, enum analyse_ending e)
 static bool same_type(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
     const struct analyse_pair *kind = d->sides.kinds.pair;
-    return kind[d->sides.side[0].kind[good]].a == kind[d->sides.side[d->goods].kind[bad]].a;
+    return kind[d->side[0]->kind[good]].a == kind[d->side[1]->kind[bad]].a;
 }
 
 static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
+    const struct analyse_clan *c = analyse_clan_of(d, 0, good);
     enum analyse_ending g = analyse_ending_of(d->good->m, good),
                         b = analyse_ending_of(d->bad->m, bad);
     if (d->good->m->promise[good].becomes != WEFT_NONE &&
@@ -188,8 +188,7 @@ static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint
     }
     if (g == ANALYSE_OPEN)
         return b != ANALYSE_CANCEL && b != ANALYSE_DROP &&
-               pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1,
-                                d->bad) &&
+               pending_for_good(d->good, good, analyse_clan_of(d, 1, bad), 1, d->bad) &&
                !is_usual_ending(c, b);
     bool both_dropped =
         g >= ANALYSE_CANCEL && g <= ANALYSE_DROP && b >= ANALYSE_CANCEL && b <= ANALYSE_DROP;
@@ -200,8 +199,8 @@ static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint
  * clan. */
 static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
-    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
-    const struct analyse_clan *of_bad = &d->clan[d->sides.side[d->goods].clan[bad]];
+    const struct analyse_clan *c = analyse_clan_of(d, 0, good);
+    const struct analyse_clan *of_bad = analyse_clan_of(d, 1, bad);
     enum analyse_ending g = analyse_ending_of(d->good->m, good),
                         b = analyse_ending_of(d->bad->m, bad);
     return (b == ANALYSE_VALUE || b == ANALYSE_SOMEHOW) &&
@@ -241,8 +240,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
 {
     struct analyse_differ *d = k->d;
     const struct weft_model *g = d->good->m, *b = d->bad->m;
-    uint32_t clan =
-        good == WEFT_NONE ? d->sides.side[d->goods].clan[bad] : d->sides.side[0].clan[good];
+    uint32_t clan = good == WEFT_NONE ? d->side[1]->clan[bad] : d->side[0]->clan[good];
     uint32_t what = (uint32_t)kind;
     int64_t when;
     bool must = false;
@@ -295,8 +293,7 @@ static void find_endings(struct collector *k)
             add_change(k, WEFT_CHANGE_OUTCOME, p, bad);
         else if (is_unread(d, p, bad))
             add_change(k, WEFT_CHANGE_UNREAD, p, bad);
-        else if (!same_type(d, p, bad) &&
-                 d->clan[d->sides.side[d->goods].clan[bad]].promises[0] == 0)
+        else if (!same_type(d, p, bad) && analyse_clan_of(d, 1, bad)->promises[0] == 0)
             add_change(k, WEFT_CHANGE_TYPE, p, bad);
     }
 }
@@ -389,7 +386,7 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 {
     struct analyse_differ *d = k->d;
     const struct weft_history *g = d->good, *b = d->bad;
-    const uint32_t *good_clan = d->sides.side[0].clan, *bad_clan = d->sides.side[d->goods].clan;
+    const uint32_t *good_clan = d->side[0]->clan, *bad_clan = d->side[1]->clan;
     uint32_t bad = d->bad_of_good[good], clan;
     bool complete = true; /* overwritten promises are not missing */
     for (uint32_t i = 0; i < d->goods; i++)
@@ -422,13 +419,8 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 static void find_children(struct collector *k)
 {
     struct analyse_differ *d = k->d;
-    size_t clans = d->sides.clans.count;
-    uint32_t *seen = weft_resize(NULL, clans, sizeof *seen);
-    if (!seen) {
-        d->failed = true;
-        return;
-    }
-    memset(seen, 0xff, clans * sizeof *seen);
+    uint32_t *seen = weft_new_none(d->sides.clans.count, sizeof *seen);
+    d->failed |= !seen;
     for (uint32_t p = 0; p < d->good->m->promises && !d->failed; p++)
         if (d->bad_of_good[p] != WEFT_NONE)
             compare_children(k, p, seen);
@@ -437,22 +429,12 @@ static void find_children(struct collector *k)
 
 /* ---- Telling of changes ---- */
 
-static uint32_t creator_of(const struct analyse_differ *d, const struct weft_change_found *c)
-{
-    return c->kind == WEFT_CHANGE_MISSING ? d->good->m->promise[c->good].creator : WEFT_ROOT;
-}
-
 static int by_importance(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    bool x_ends = x->change.kind == WEFT_CHANGE_OUTCOME,
-         y_ends = y->change.kind == WEFT_CHANGE_OUTCOME;
-    if (x->change.follows != y->change.follows)
-        return x->change.follows ? 1 : -1;
-    if (x->must != y->must)
-        return x->must ? -1 : 1;
-    if (x_ends != y_ends)
-        return x_ends ? -1 : 1;
+    WEFT_ORDER(x->change.follows, y->change.follows);
+    WEFT_ORDER(y->must, x->must);
+    WEFT_ORDER(y->change.kind == WEFT_CHANGE_OUTCOME, x->change.kind == WEFT_CHANGE_OUTCOME);
     WEFT_ORDER(x->change.kind, y->change.kind);
     WEFT_ORDER(x->when_ns, y->when_ns);
     uint32_t p = x->change.good == WEFT_NONE ? x->change.bad : x->change.good;
@@ -483,8 +465,9 @@ static void fill_changes(struct collector *k)
     struct analyse_differ *d = k->d;
     uint32_t count = k->sorts.count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t creator = creator_of(d, &k->found[i].change);
-        k->found[i].change.follows = d->mark[creator] & ANALYSE_CHANGED;
+        struct weft_change_found *c = &k->found[i].change;
+        c->follows = c->kind == WEFT_CHANGE_MISSING &&
+                     d->mark[d->good->m->promise[c->good].creator] & ANALYSE_CHANGED;
     }
     if (count)
         qsort(k->found, count, sizeof *k->found, by_importance);
@@ -503,10 +486,8 @@ static void find_changes(struct analyse_differ *d)
 {
     struct collector k = {.d = d};
     find_endings(&k);
-    if (!d->failed)
-        follow_waits(&k);
-    if (!d->failed)
-        find_children(&k);
+    follow_waits(&k);
+    find_children(&k);
     if (!d->failed)
         fill_changes(&k);
     analyse_pairs_fini(&k.sorts);
@@ -623,6 +604,10 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
         memcpy(runs, good, goods * sizeof *runs);
         runs[goods] = bad;
         rc = analyse_sides_init(&d.sides, runs, goods + 1);
+    }
+    if (rc == 0) {
+        d.side[0] = &d.sides.side[0];
+        d.side[1] = &d.sides.side[goods];
     }
     if (rc == 0 && progress && !progress(data, 0.3))
         rc = WEFT_E_CANCELED;

@@ -1,11 +1,55 @@
 /* SPDX-License-Identifier: ISC */
-/* What the parts of a comparison share. Internal to analyse. */
+/* What the parts of a comparison share. Internal to analyse.
+ * A kind is a type together with a label, ignoring numbers in the label. A clan is a kind together
+ * with the clan of the creator: it is what promises do in the program, however often the program
+ * runs them. If something creates its own kind again (a loop written as a recursion), that is the
+ * same clan. Kinds and clans have the same numbers in all runs. */
 #ifndef WEFT_ANALYSE_DIFFER_H
 #define WEFT_ANALYSE_DIFFER_H
 
-#include "analyse/align.h"
 #include "analyse/diff.h"
+#include "analyse/pairs.h"
 #include "analyse/sentence.h"
+#include "model/strings.h"
+
+/* ---- Alignment: align.c ---- */
+
+struct analyse_side {
+    const struct weft_history *h;
+    uint32_t *kind;  /* by promise; the loop has 0 */
+    uint32_t *clan;  /* by promise; the loop has 0; WEFT_NONE if the creators are a circle */
+    uint32_t *label; /* by text of the model that is a label: its number in texts */
+    /* a run of mirage-profile's is compared with one of weft's, or the other way round */
+    bool as_mirage;
+    analyse_name_fn *name_of; /* the text that identifies a promise */
+    /* Children by creator. as_mirage: those of a promise that the other format does not have count
+     * as those of the closest creator that it has; under says which, and the lists are the side's. */
+    const uint32_t *child_first, *child;
+    uint32_t *under, *own_first, *own;
+};
+
+struct analyse_sides {
+    struct analyse_side *side;
+    uint32_t count;
+    struct weft_strings *texts;
+    struct analyse_pairs kinds; /* number of the type, number of the label's shape or WEFT_NONE */
+    struct analyse_pairs clans; /* clan of the creator, kind */
+};
+
+/* Returns 0 or WEFT_E_NOMEM. */
+int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *h,
+                       uint32_t count);
+void analyse_sides_fini(struct analyse_sides *s);
+
+/* Finds the counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE.
+ * It goes from the loop downwards, and compares the children of counterparts. Promises with equal
+ * labels are matched first, in their order; then the rest of each kind, in order; then pending ones
+ * that have no label yet; then those with equal labels but different types. WEFT_ROOT: the other
+ * run's format has no promise for it. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
+int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                  uint32_t **a_of_b);
+
+/* ---- Comparison ---- */
 
 /* How a promise ended in the end, following what it became. */
 enum analyse_ending {
@@ -43,9 +87,10 @@ enum {
 };
 
 struct analyse_differ {
-    struct analyse_sides sides; /* the good runs, then the bad one */
+    struct analyse_sides sides;         /* the good runs, then the bad one */
+    const struct analyse_side *side[2]; /* the first good one, the bad one */
     uint32_t goods;
-    const struct weft_history *good, *bad; /* the first good one */
+    const struct weft_history *good, *bad;
     uint32_t *
         *other; /* by further good run (from 1 on): the counterparts of the first run's promises */
     uint32_t *bad_of_good, *good_of_bad;
@@ -61,6 +106,12 @@ struct analyse_differ {
 /* Slots of sentences: a promise of the good run, or of the bad one; d must be in scope. */
 #define GOOD(name, promise) PROMISE_OF(d->good->m, name, promise)
 #define BAD(name, promise) PROMISE_OF(d->bad->m, name, promise)
+
+static inline struct analyse_clan *analyse_clan_of(const struct analyse_differ *d, unsigned which,
+                                                   uint32_t promise)
+{
+    return &d->clan[d->side[which]->clan[promise]];
+}
 
 enum analyse_ending analyse_ending_of(const struct weft_model *m, uint32_t promise);
 
@@ -92,5 +143,64 @@ void analyse_find_swapped(struct analyse_differ *d);
 /* latency.c, running.c */
 void analyse_find_latencies(struct analyse_differ *d);
 void analyse_find_running(struct analyse_differ *d);
+
+/* ---- Where a bad run diverges from the good one: found in diverge.c, described in parting.c ---- */
+
+/* diverge.c explains them; if two have the same time, the first in this list is reported */
+enum analyse_part {
+    ANALYSE_SWAPPED,
+    ANALYSE_UNSIGNALLED,
+    ANALYSE_ENDING,
+    ANALYSE_EXTRA_WAIT,
+    ANALYSE_NO_WAIT,
+    ANALYSE_UNREAD,
+    ANALYSE_UNRESOLVED,
+    ANALYSE_MISSING,
+    ANALYSE_ADDED,
+    ANALYSE_SLOWER,
+    ANALYSE_OTHER_ACTOR,
+    ANALYSE_BLOCKER
+};
+
+/* Something that happened to a promise in both runs; it need not be exactly the same thing. */
+struct analyse_moment {
+    uint32_t good, bad;      /* promises, or WEFT_NONE */
+    int64_t good_ns, bad_ns; /* INT64_MIN: it did not happen */
+    enum analyse_happening { ANALYSE_RESOLVED, ANALYSE_NOTIFIED, ANALYSE_WAITED } is, bad_is;
+};
+
+struct analyse_parting {
+    enum analyse_part what;
+    int64_t when_ns; /* in the bad run */
+    /* SWAPPED: in the order of the good run; UNSIGNALLED, EXTRA_WAIT: the wait, the signal; the
+     * others: early only */
+    struct analyse_moment early, late;
+    uint32_t reader_good, reader_bad; /* SWAPPED, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
+    struct analyse_moment wait;       /* SWAPPED: the wait, before it was followed back */
+    uint32_t rank; /* EXTRA_WAIT: how many earlier waits for the same thing there were */
+    /* WEFT_ROOT, or the promise of the bad run that ended, or took another way, because of it */
+    uint32_t then;
+};
+
+static inline int64_t analyse_start_ns(const struct weft_history *h, uint32_t promise)
+{
+    return h->m->promise[promise].start_ns;
+}
+
+static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t promise)
+{
+    return h->m->promise[weft_model_final(h->m, promise)].end_ns;
+}
+
+/* Why a promise ran at a time: what it read, or who signalled it, or WEFT_NONE. *at_ns: when it
+ * began to run. */
+uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
+                          int64_t *at_ns);
+
+/* Who resolved a promise, which may be WEFT_NONE; WEFT_NONE: the loop, the promise itself, or nobody. */
+uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise);
+
+/* Describes where they diverge; the caller frees the text. NULL: no memory, or nothing to say. */
+char *analyse_say_parting(struct analyse_differ *d, const struct analyse_parting *c);
 
 #endif

@@ -21,8 +21,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/parting.h"
+#include "analyse/differ.h"
 #include "base/array.h"
+#include "base/order.h"
 
 struct search {
     struct analyse_differ *d;
@@ -30,8 +31,10 @@ struct search {
     uint64_t budget; /* steps left for finding which of many waits is meant */
     struct analyse_parting *found;
     uint32_t count, room;
-    uint8_t *differs, *bad_differs;   /* by promise: enum differs */
-    int64_t *cause_ns, *bad_cause_ns; /* by promise: when it first used something that differs */
+    /* By promise, of the good run and of the bad one: enum differs; and when it first used, or waited
+     * for, something that differs. */
+    uint8_t *differs[2];
+    int64_t *cause_ns[2];
 };
 
 enum differs {
@@ -50,9 +53,9 @@ static void add_parting(struct search *s, struct analyse_parting c)
     }
     s->found[s->count++] = c;
     if (good != WEFT_NONE)
-        s->differs[weft_model_final(s->g->m, good)] |= waits ? DIFFERS | WAITS : DIFFERS;
+        s->differs[0][weft_model_final(s->g->m, good)] |= waits ? DIFFERS | WAITS : DIFFERS;
     if (bad != WEFT_NONE)
-        s->bad_differs[weft_model_final(s->b->m, bad)] |= waits ? DIFFERS | WAITS : DIFFERS;
+        s->differs[1][weft_model_final(s->b->m, bad)] |= waits ? DIFFERS | WAITS : DIFFERS;
 }
 
 /* ---- Waits that never end ---- */
@@ -64,7 +67,7 @@ static uint32_t what_is_waited_for(const struct search *s, const struct weft_his
     uint32_t name = weft_model_name(h->m, source);
     return !by_name            ? weft_model_final(h->m, source)
            : name == WEFT_NONE ? WEFT_NONE
-                               : s->d->sides.side[h == s->b ? s->d->goods : 0].label[name];
+                               : s->d->side[h == s->b]->label[name];
 }
 
 /* Takes one step of the budget; returns false if it is used up. */
@@ -135,7 +138,7 @@ static void follow_back(const struct search *s, struct analyse_parting *c, uint3
             bad_ns <= c->late.bad_ns || s->g->resolution[by] == WEFT_NONE)
             return;
         c->early =
-            (struct analyse_moment){by, bad, good_ns, bad_ns, ANALYSE_RESOLVED, ANALYSE_RESOLVED};
+            (struct analyse_moment){.good = by, .bad = bad, .good_ns = good_ns, .bad_ns = bad_ns};
         at = good_ns;
         actor = s->g->m->interaction[s->g->resolution[by]].actor;
         if (actor == by) /* a task that ended by itself: why did it run? */
@@ -217,7 +220,7 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
     analyse_each(i, h->waits_of_first, reader) {
         if (!may_go_on(s))
             return true;
-        if (s->d->sides.side[0].kind[h->wait[h->waits_of[i]].source] == kind)
+        if (s->d->side[0]->kind[h->wait[h->waits_of[i]].source] == kind)
             return true;
     }
     return false;
@@ -233,7 +236,7 @@ static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t 
                                 .reader_good = reader,
                                 .late = {.bad_ns = INT64_MIN}};
     if (rank ? !(s->d->mark[reader] & ANALYSE_CHANGED)
-             : waits_for_kind(s, reader, s->d->sides.side[s->d->goods].kind[bad->source]))
+             : waits_for_kind(s, reader, s->d->side[1]->kind[bad->source]))
         return;
     c.rank = rank;
     c.reader_bad = bad->reader;
@@ -311,12 +314,10 @@ static void compare_open_waits(struct search *s)
 
 static struct analyse_moment ends_at(const struct search *s, uint32_t good, uint32_t bad)
 {
-    return (struct analyse_moment){good,
-                                   bad,
-                                   analyse_end_ns(s->g, good),
-                                   analyse_end_ns(s->b, bad),
-                                   ANALYSE_RESOLVED,
-                                   ANALYSE_RESOLVED};
+    return (struct analyse_moment){.good = good,
+                                   .bad = bad,
+                                   .good_ns = analyse_end_ns(s->g, good),
+                                   .bad_ns = analyse_end_ns(s->b, bad)};
 }
 
 static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
@@ -328,7 +329,7 @@ static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
             return;
         c.what = ANALYSE_SLOWER;
     } else if (analyse_ending_of(s->b->m, bad) == ANALYSE_OPEN) {
-        if (s->differs[weft_model_final(s->g->m, good)] & WAITS)
+        if (s->differs[0][weft_model_final(s->g->m, good)] & WAITS)
             return;
         c.what = ANALYSE_UNRESOLVED;
         c.when_ns = analyse_start_ns(s->b, bad) + (c.early.good_ns - analyse_start_ns(s->g, good));
@@ -406,27 +407,27 @@ static void find_others(struct search *s)
 
 /* ---- Which of them is first ---- */
 
-/* When each promise first used, or waited for, something that differs. */
-static void find_causes(const struct weft_model *m, const uint8_t *differs, int64_t *cause_ns)
+static bool find_causes(struct search *s, unsigned run)
 {
-    for (uint32_t p = 0; p < m->promises; p++)
+    const struct weft_model *m = (run ? s->b : s->g)->m;
+    int64_t *cause_ns = s->cause_ns[run] = weft_resize(NULL, m->promises, sizeof *cause_ns);
+    for (uint32_t p = 0; cause_ns && p < m->promises; p++)
         cause_ns[p] = INT64_MAX;
-    for (uint32_t i = 0; i < m->interactions; i++) {
+    for (uint32_t i = 0; cause_ns && i < m->interactions; i++) {
         const struct weft_interaction *x = &m->interaction[i];
-        if ((x->kind != WEFT_READS && x->kind != WEFT_WAITS) ||
-            !differs[weft_model_final(m, x->other)])
-            continue;
-        uint32_t who = weft_model_final(m, x->actor);
-        if (who != weft_model_final(m, x->other) && x->time_ns < cause_ns[who])
-            cause_ns[who] = x->time_ns;
+        const uint32_t who = weft_model_final(m, x->actor), other = weft_model_final(m, x->other);
+        if ((x->kind == WEFT_READS || x->kind == WEFT_WAITS) && s->differs[run][other] &&
+            who != other)
+            cause_ns[who] = weft_earlier(cause_ns[who], x->time_ns);
     }
+    return cause_ns;
 }
 
 /* Returns true if a promise was resolved in the good run by one that differs between the runs. */
 static bool by_another(const struct search *s, uint32_t good)
 {
     uint32_t by = analyse_resolver_of(s->g, good);
-    return by != WEFT_ROOT && s->differs[weft_model_final(s->g->m, by)];
+    return by != WEFT_NONE && s->differs[0][weft_model_final(s->g->m, by)];
 }
 
 /* Returns true if the creator of a missing promise did something afterwards, or did the same kind
@@ -434,7 +435,7 @@ static bool by_another(const struct search *s, uint32_t good)
 static bool got_past(struct search *s, uint32_t good)
 {
     const struct analyse_differ *d = s->d;
-    const uint32_t *clan = d->sides.side[0].clan;
+    const uint32_t *clan = d->side[0]->clan;
     uint32_t creator = s->g->m->promise[good].creator;
     analyse_each(i, s->g->children_first, creator) {
         uint32_t child = s->g->children[i];
@@ -457,7 +458,7 @@ static void drop_unreached(struct search *s)
         const struct analyse_parting *c = &s->found[i];
         uint32_t good = c->early.good;
         if (c->what != ANALYSE_MISSING || got_past(s, good) ||
-            !(s->differs[weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS))
+            !(s->differs[0][weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS))
             s->found[kept++] = *c;
     }
     s->count = kept;
@@ -473,7 +474,7 @@ static bool is_consequence(const struct search *s, const struct analyse_parting 
     case ANALYSE_NO_WAIT:
     case ANALYSE_SWAPPED:
     case ANALYSE_EXTRA_WAIT:
-        return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
+        return s->cause_ns[1][weft_model_final(s->b->m, c->reader_bad)] <
                (c->what == ANALYSE_SWAPPED   ? c->wait.bad_ns
                 : c->what == ANALYSE_NO_WAIT ? c->when_ns
                                              : c->early.bad_ns);
@@ -487,7 +488,8 @@ static bool is_consequence(const struct search *s, const struct analyse_parting 
     }
     uint32_t good = weft_model_final(s->g->m, c->early.good),
              bad = weft_model_final(s->b->m, c->early.bad);
-    return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX || by_another(s, good);
+    return s->cause_ns[0][good] < INT64_MAX || s->cause_ns[1][bad] < INT64_MAX ||
+           by_another(s, good);
 }
 
 /* The first that is not a consequence of another; if they form a circle, the first of all. */
@@ -498,12 +500,12 @@ static const struct analyse_parting *first_of(const struct search *s)
     for (uint32_t i = 0; i < s->count; i++) {
         const struct analyse_parting *c = &s->found[i];
         bool consequence = is_consequence(s, c);
-        if (!best || consequence < of_best ||
-            (consequence == of_best && (c->when_ns < best->when_ns ||
-                                        (c->when_ns == best->when_ns && c->what < best->what)))) {
-            best = c;
-            of_best = consequence;
-        }
+        if (best && (consequence != of_best        ? consequence
+                     : c->when_ns != best->when_ns ? c->when_ns > best->when_ns
+                                                   : c->what >= best->what))
+            continue;
+        best = c;
+        of_best = consequence;
     }
     return best;
 }
@@ -542,7 +544,9 @@ static bool find_limit(const struct search *s, struct analyse_parting *c)
 /* Returns true if promises of two runs have the same type and the same name. */
 static bool are_namesakes(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
 {
-    const struct analyse_side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
+    const struct analyse_side *a = s->d->side[0], *b = &s->d->sides.side[run];
+    if (other == WEFT_NONE)
+        return false;
     uint32_t x = weft_model_name(a->h->m, good), y = weft_model_name(b->h->m, other);
     return a->kind[good] == b->kind[other] &&
            (x == WEFT_NONE || y == WEFT_NONE ? x == y : a->label[x] == b->label[y]);
@@ -584,7 +588,7 @@ static void find_other_actor(const struct search *s, struct analyse_parting *c, 
     if (good == WEFT_NONE)
         return;
     uint32_t by = analyse_resolver_of(s->g, good), bad_by = analyse_resolver_of(s->b, last);
-    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || are_namesakes(s, by, s->d->goods, bad_by) ||
+    if (by == WEFT_NONE || bad_by == WEFT_NONE || are_namesakes(s, by, s->d->goods, bad_by) ||
         seen_by(s, good, by))
         return;
     *c = (struct analyse_parting){
@@ -596,7 +600,7 @@ static void find_other_actor(const struct search *s, struct analyse_parting *c, 
 static void find_blocker(const struct search *s, struct analyse_parting *c)
 {
     const struct weft_diff *o = s->d->out;
-    const uint32_t *kind = s->d->sides.side[s->d->goods].kind;
+    const uint32_t *kind = s->d->side[1]->kind;
     int64_t from = analyse_start_ns(s->b, c->early.bad), longest = 0;
     for (uint32_t i = 0; o->runnings && o->running[0].longer && i < s->b->m->runs; i++) {
         const struct weft_run *run = &s->b->m->run[i];
@@ -658,6 +662,22 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
     }
 }
 
+static void set_moments(struct weft_divergence *v, const struct analyse_moment *first,
+                        const struct analyse_moment *second)
+{
+    v->good_first = first->good;
+    v->bad_first = first->bad;
+    v->good_first_ns = first->good_ns;
+    v->bad_first_ns = first->bad_ns;
+    v->good_second = second->good;
+    v->bad_second = second->bad;
+    v->good_second_ns = second->good_ns;
+    v->bad_second_ns = second->bad_ns;
+}
+
+static const struct analyse_moment no_moment = {
+    .good = WEFT_NONE, .bad = WEFT_NONE, .good_ns = INT64_MIN, .bad_ns = INT64_MIN};
+
 static void fill_divergence(struct search *s, const struct analyse_parting *c)
 {
     struct weft_divergence *v = &s->d->out->divergence;
@@ -667,37 +687,18 @@ static void fill_divergence(struct search *s, const struct analyse_parting *c)
     v->causal =
         (c->what != ANALYSE_ENDING && c->what != ANALYSE_UNRESOLVED) || c->then != WEFT_ROOT;
     v->text = analyse_say_parting(s->d, c);
-    v->good_first = c->early.good;
-    v->bad_first = c->early.bad;
-    v->good_first_ns = c->early.good_ns;
-    v->bad_first_ns = c->early.bad_ns;
-    if (two) {
-        v->good_second = c->late.good;
-        v->bad_second = c->late.bad;
-        v->good_second_ns = c->late.good_ns;
-        v->bad_second_ns = c->late.bad_ns;
-    }
+    set_moments(v, &c->early, two ? &c->late : &no_moment);
     find_common(s, c->early.good_ns == INT64_MIN ? INT64_MAX : c->early.good_ns, c->when_ns);
 }
 
 void analyse_find_divergence(struct analyse_differ *d)
 {
     struct search s = {.d = d, .g = d->good, .b = d->bad};
-    uint64_t goods = d->good->m->promises, bads = d->bad->m->promises;
-    d->out->divergence = (struct weft_divergence){.good_first = WEFT_NONE,
-                                                  .good_second = WEFT_NONE,
-                                                  .bad_first = WEFT_NONE,
-                                                  .bad_second = WEFT_NONE,
-                                                  .good_first_ns = INT64_MIN,
-                                                  .good_second_ns = INT64_MIN,
-                                                  .bad_first_ns = INT64_MIN,
-                                                  .bad_second_ns = INT64_MIN};
+    set_moments(&d->out->divergence, &no_moment, &no_moment);
     s.budget = 8 * ((uint64_t)d->good->waits + d->bad->waits) + 1000;
-    s.differs = calloc(goods, sizeof *s.differs);
-    s.bad_differs = calloc(bads, sizeof *s.bad_differs);
-    s.cause_ns = weft_resize(NULL, goods, sizeof *s.cause_ns);
-    s.bad_cause_ns = weft_resize(NULL, bads, sizeof *s.bad_cause_ns);
-    d->failed |= !s.differs || !s.bad_differs || !s.cause_ns || !s.bad_cause_ns;
+    s.differs[0] = calloc(d->good->m->promises, sizeof *s.differs[0]);
+    s.differs[1] = calloc(d->bad->m->promises, sizeof *s.differs[1]);
+    d->failed |= !s.differs[0] || !s.differs[1];
     if (!d->failed) {
         compare_open_waits(&s);
         find_left_out(&s);
@@ -705,16 +706,12 @@ void analyse_find_divergence(struct analyse_differ *d)
     }
     if (!d->failed)
         drop_unreached(&s);
-    if (!d->failed && s.count) {
-        find_causes(d->good->m, s.differs, s.cause_ns);
-        find_causes(d->bad->m, s.bad_differs, s.bad_cause_ns);
+    if (s.count && !d->failed)
+        d->failed = !find_causes(&s, 0) || !find_causes(&s, 1);
+    if (s.count && !d->failed) {
         struct analyse_parting first = *first_of(&s);
         follow_unwaited(&s, &first);
         fill_divergence(&s, &first);
     }
-    free(s.found);
-    free(s.differs);
-    free(s.bad_differs);
-    free(s.cause_ns);
-    free(s.bad_cause_ns);
+    weft_free_all(s.found, s.differs[0], s.differs[1], s.cause_ns[0], s.cause_ns[1]);
 }

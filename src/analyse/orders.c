@@ -4,7 +4,7 @@
  * else explains why the bad run went wrong. */
 #include <stdlib.h>
 
-#include "analyse/parting.h"
+#include "analyse/differ.h"
 #include "base/array.h"
 
 enum { MOST = 1000 }; /* promises that are compared with each other */
@@ -32,7 +32,7 @@ struct sorter {
 static bool is_event(const struct analyse_differ *d, uint32_t good)
 {
     uint32_t bad = d->bad_of_good[good];
-    const struct analyse_clan *c = &d->clan[d->sides.side[0].clan[good]];
+    const struct analyse_clan *c = analyse_clan_of(d, 0, good);
     if (bad == WEFT_NONE || weft_model_name(d->good->m, good) == WEFT_NONE || c->promises[1] != 1 ||
         c->promises[0] != d->goods || weft_history_ended_ns(d->good, good) == INT64_MAX ||
         analyse_ending_of(d->good->m, good) != analyse_ending_of(d->bad->m, bad))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/parting.h"
+#include "analyse/differ.h"
 
 uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                           int64_t *at_ns)
@@ -30,9 +30,10 @@ static uint32_t waits_for_at_end(const struct weft_history *h, uint32_t promise)
 
 uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise)
 {
-    uint32_t by = h->resolution[promise];
+    uint32_t by = promise == WEFT_NONE ? WEFT_NONE : h->resolution[promise];
     by = by == WEFT_NONE ? WEFT_ROOT : h->m->interaction[by].actor;
-    return by == weft_model_final(h->m, promise) || by == promise ? WEFT_ROOT : by;
+    return by == WEFT_ROOT || by == promise || by == weft_model_final(h->m, promise) ? WEFT_NONE
+                                                                                     : by;
 }
 
 static bool have_one_name(const struct analyse_side *s, uint32_t a, uint32_t b)
@@ -67,7 +68,7 @@ static void say_still_waits(const struct analyse_differ *d, struct analyse_text 
 static void say_overtaken(const struct analyse_differ *d, struct analyse_text *t, uint32_t good,
                           uint32_t bad, int64_t bad_ns)
 {
-    const struct analyse_side *side = &d->sides.side[d->goods];
+    const struct analyse_side *side = d->side[1];
     int64_t good_ns = good == WEFT_NONE ? INT64_MAX : weft_history_resolved_ns(d->good, good);
     int64_t last_ns = INT64_MIN;
     uint32_t last = WEFT_NONE;
@@ -108,13 +109,6 @@ static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
 
 /* ---- Where they diverge ---- */
 
-/* The same, but WEFT_NONE stands for all that WEFT_ROOT does. */
-static uint32_t by_whom(const struct weft_history *h, uint32_t promise)
-{
-    const uint32_t by = promise == WEFT_NONE ? WEFT_ROOT : analyse_resolver_of(h, promise);
-    return by == WEFT_ROOT ? WEFT_NONE : by;
-}
-
 static uint32_t creator_of(const struct weft_model *m, uint32_t promise)
 {
     return promise == WEFT_NONE ? WEFT_NONE : m->promise[promise].creator;
@@ -132,7 +126,7 @@ static void say(const struct analyse_differ *d, struct analyse_text *t,
     const struct weft_model *g = d->good->m, *b = d->bad->m;
     const struct analyse_moment *early = &c->early, *late = &c->late;
     const struct weft_running_change *longest = d->out->runnings ? d->out->running : NULL;
-    const uint32_t bad_by = by_whom(d->bad, early->bad);
+    const uint32_t bad_by = analyse_resolver_of(d->bad, early->bad);
     int64_t at;
     uint32_t why =
         bad_by == WEFT_NONE ? WEFT_NONE : analyse_woken_by(d->bad, bad_by, early->bad_ns, &at);
@@ -145,8 +139,8 @@ static void say(const struct analyse_differ *d, struct analyse_text *t,
         TIME(bad_early_at, early->bad_ns), BAD(bad_late, late->bad),
         TEXT(bad_late_did, happened(b, late->bad_is, late->bad)), TIME(bad_late_at, late->bad_ns),
         GOOD(reader, c->reader_good), BAD(bad_reader, c->reader_bad), BAD(source, c->wait.bad),
-        TIME(waited, c->wait.bad_ns), GOOD(by, by_whom(d->good, early->good)), BAD(bad_by, bad_by),
-        BAD(why, why == WEFT_ROOT ? WEFT_NONE : why), BAD(then, c->then),
+        TIME(waited, c->wait.bad_ns), GOOD(by, analyse_resolver_of(d->good, early->good)),
+        BAD(bad_by, bad_by), BAD(why, why == WEFT_ROOT ? WEFT_NONE : why), BAD(then, c->then),
         GOOD(creator, creator_of(g, early->good)), BAD(bad_creator, creator_of(b, early->bad)),
         LENGTH(took, length_ns(d->good, early->good, early->good_ns)),
         LENGTH(bad_took, length_ns(d->bad, early->bad, early->bad_ns)),
@@ -169,7 +163,7 @@ static bool is_special(const struct analyse_differ *d, const struct analyse_part
 static void say_consequences(const struct analyse_differ *d, struct analyse_text *t,
                              const struct analyse_parting *c)
 {
-    const uint32_t by = by_whom(d->good, c->early.good), bad = c->early.bad;
+    const uint32_t by = analyse_resolver_of(d->good, c->early.good), bad = c->early.bad;
     const uint32_t creator = creator_of(d->good->m, c->early.good);
     if (c->what == ANALYSE_UNRESOLVED) {
         if (by != WEFT_NONE)

@@ -7,7 +7,7 @@
  * only one of the runs has; otherwise whatever ended differently. */
 #include <stdlib.h>
 
-#include "analyse/parting.h"
+#include "analyse/differ.h"
 #include "base/array.h"
 #include "base/order.h"
 
@@ -218,7 +218,7 @@ static void find_limits(const struct analyse_differ *d, struct lengths *of)
                              : INT64_MAX;
     for (uint32_t i = 0; i < d->out->latencies; i++) {
         const struct weft_latency_change *c = &d->out->latency[i];
-        struct lengths *k = &of[d->sides.side[d->goods].kind[c->bad]];
+        struct lengths *k = &of[d->side[1]->kind[c->bad]];
         k->limit_ns = c->bad_median_ns > c->good_median_ns ? 0 : k->longest_ns;
     }
 }
@@ -228,7 +228,7 @@ static void find_limits(const struct analyse_differ *d, struct lengths *of)
 static void add_slowest(struct goals *k)
 {
     const struct analyse_differ *d = k->d;
-    const uint32_t *kind = d->sides.side[0].kind;
+    const uint32_t *kind = d->side[0]->kind;
     uint32_t slowest = WEFT_NONE;
     int64_t most = 0;
     struct lengths *of = calloc(d->sides.kinds.count, sizeof *of);

@@ -213,6 +213,111 @@ static bool find_depth(struct maker *k)
     return true;
 }
 
+/* ---- Streams ---- */
+
+static int64_t run_length(const struct weft_history *h, uint32_t run)
+{
+    const struct weft_run *r = &h->m->run[run];
+    return r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
+}
+
+static void add_longest_run(const struct weft_history *h, struct weft_stats_stream *s, uint32_t run)
+{
+    int64_t length = run_length(h, run);
+    unsigned at = WEFT_STATS_RUNS;
+    while (at > 0 &&
+           (s->longest_run[at - 1] == WEFT_NONE || run_length(h, s->longest_run[at - 1]) < length))
+        at--;
+    for (unsigned i = WEFT_STATS_RUNS; i-- > at + 1;)
+        s->longest_run[i] = s->longest_run[i - 1];
+    if (at < WEFT_STATS_RUNS)
+        s->longest_run[at] = run;
+}
+
+/* Adds runs that are not idle: of promises, and of the loop itself if it reports sleeping. */
+static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, int64_t *first,
+                     int64_t *last)
+{
+    analyse_each(i, h->stream_first, s->stream) {
+        uint32_t run = h->stream_run[i];
+        const struct weft_run *r = &h->m->run[run];
+        bool loop = h->run_promise[run] == WEFT_ROOT;
+        int64_t length = run_length(h, run);
+        *first = r->start_ns < *first ? r->start_ns : *first;
+        *last = r->end_ns > *last ? r->end_ns : *last;
+        if (loop)
+            length -= weft_history_idle(h, s->stream, r->start_ns, r->end_ns, 0, NULL);
+        s->runs += !loop;
+        if (length <= 0)
+            continue;
+        analyse_add(&s->busy_ns, length);
+        if (loop)
+            analyse_add(&s->loop_ns, length);
+        if (h->m->pauses)
+            analyse_add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
+        add_longest_run(h, s, run);
+    }
+}
+
+static void add_turn(struct weft_stats_stream *s, int64_t from, int64_t to)
+{
+    if (to <= from)
+        return;
+    s->turns++;
+    if (to - from > s->turn_to_ns - s->turn_from_ns) {
+        s->turn_from_ns = from;
+        s->turn_to_ns = to;
+    }
+}
+
+static void add_idle_times(struct weft_stats_stream *s, const struct weft_history *h,
+                           int64_t *first, int64_t *last)
+{
+    uint32_t begin = h->idle_first[s->stream], end = h->idle_first[s->stream + 1];
+    for (uint32_t i = begin; i < end; i++) {
+        *first = h->idle[i].start_ns < *first ? h->idle[i].start_ns : *first;
+        *last = h->idle[i].end_ns > *last ? h->idle[i].end_ns : *last;
+        analyse_add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
+    }
+    int64_t from = *first;
+    for (uint32_t i = begin; i < end; i++) {
+        add_turn(s, from, h->idle[i].start_ns);
+        from = h->idle[i].end_ns;
+    }
+    add_turn(s, from, *last);
+}
+
+static void measure_stream(struct weft_stats_stream *s, const struct weft_history *h)
+{
+    int64_t first = INT64_MAX, last = INT64_MIN;
+    memset(s->longest_run, 0xff, sizeof s->longest_run);
+    add_runs(s, h, &first, &last);
+    if (h->idle_first[s->stream] < h->idle_first[s->stream + 1] || last > first)
+        add_idle_times(s, h, &first, &last);
+    s->span_ns = last > first ? last - first : 0;
+    analyse_each(i, h->stream_first, s->stream) {
+        uint32_t run = h->stream_run[i];
+        const struct weft_run *r = &h->m->run[run];
+        s->turn_runs += h->run_promise[run] != WEFT_ROOT && r->start_ns >= s->turn_from_ns &&
+                        r->start_ns < s->turn_to_ns;
+    }
+}
+
+static bool measure_streams(struct weft_stats *out, const struct weft_history *h)
+{
+    out->stream = calloc(h->streams, sizeof *out->stream);
+    for (uint32_t i = 0; i < h->streams && out->stream; i++) {
+        struct weft_stats_stream *s = &out->stream[out->streams];
+        *s = (struct weft_stats_stream){.stream = i,
+                                        .is_loop = h->is_loop[i],
+                                        .suspends = h->suspends[i] ||
+                                                    (h->m->quirks.loop_is_sleep && h->m->sleeps)};
+        measure_stream(s, h);
+        out->streams += s->span_ns != 0;
+    }
+    return out->stream != NULL;
+}
+
 /* ---- All of it ---- */
 
 static int by_total(const void *a, const void *b)
@@ -239,7 +344,7 @@ static int make_stats(struct maker *k, enum weft_stats_by by)
         if (!measure_promise(k, p))
             return WEFT_E_NOMEM;
     }
-    if (!find_depth(k) || !analyse_stats_streams(s, k->h))
+    if (!find_depth(k) || !measure_streams(s, k->h))
         return WEFT_E_NOMEM;
     if (s->rows)
         qsort(s->row, s->rows, sizeof *s->row, by_total);
