@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/pairs.h"
 #include "base/array.h"
-#include "base/hash.h"
 #include "base/lists.h"
 #include "base/order.h"
 
@@ -14,11 +14,8 @@ struct maker {
     const struct weft_model *m;
     struct weft_idle *gap; /* idle times of streams, in the order in which they are found */
     uint32_t gaps, gap_room, wait_room;
-    /* hash table of waits by reader and source: the last one of each two, or WEFT_NONE; those that
-     * have ended are dropped when it is made again */
-    uint32_t *open;
-    uint32_t open_mask, open_used;
-    uint64_t seed;
+    struct analyse_pairs two;  /* reader and source: what they became */
+    uint32_t *last, last_room; /* by the number of such a pair: its last wait */
 };
 
 /* ---- Lists by key ---- */
@@ -309,57 +306,6 @@ int weft_history_preempted(struct weft_history *h, struct weft_preemption *list,
 
 /* ---- Waits ---- */
 
-static uint64_t pair_hash(const struct maker *k, uint32_t reader, uint32_t source)
-{
-    return weft_mix((uint64_t)weft_model_final(k->m, reader) << 32 | weft_model_final(k->m, source),
-                    k->seed);
-}
-
-static bool same_pair(const struct maker *k, const struct weft_wait *w, uint32_t reader,
-                      uint32_t source)
-{
-    return weft_model_final(k->m, w->reader) == weft_model_final(k->m, reader) &&
-           weft_model_final(k->m, w->source) == weft_model_final(k->m, source);
-}
-
-/* The place of the last wait in the table, or where it would be stored. */
-static uint32_t *open_at(const struct maker *k, uint32_t reader, uint32_t source)
-{
-    for (uint64_t at = pair_hash(k, reader, source);; at++) {
-        uint32_t *slot = &k->open[at & k->open_mask];
-        if (*slot == WEFT_NONE || same_pair(k, &k->h->wait[*slot], reader, source))
-            return slot;
-    }
-}
-
-static bool is_open(const struct maker *k, uint32_t wait)
-{
-    return wait != WEFT_NONE && k->h->wait[wait].end == WEFT_WAIT_OPEN;
-}
-
-static bool grow_open(struct maker *k)
-{
-    if (k->open && k->open_used < k->open_mask / 2)
-        return true;
-    uint32_t *before = k->open, old = before ? k->open_mask + 1 : 0, used = 0;
-    uint64_t size = 1024;
-    for (uint32_t i = 0; i < old; i++)
-        used += is_open(k, before[i]);
-    while (size < 4 * (uint64_t)used)
-        size *= 2;
-    uint32_t *table = size > UINT32_MAX ? NULL : weft_new_none(size, sizeof *table);
-    if (!table)
-        return false;
-    k->open = table;
-    k->open_mask = (uint32_t)size - 1;
-    k->open_used = used;
-    for (uint32_t i = 0; i < old; i++)
-        if (is_open(k, before[i]))
-            *open_at(k, k->h->wait[before[i]].reader, k->h->wait[before[i]].source) = before[i];
-    free(before);
-    return true;
-}
-
 /* The first run of a promise that begins at or after a time, or WEFT_NONE. */
 static uint32_t run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
@@ -373,18 +319,18 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
     struct weft_history *h = k->h;
     if (x->other == WEFT_ROOT)
         return true;
-    if (!grow_open(k))
+    const uint32_t before = k->two.count, reader = weft_model_final(h->m, x->actor);
+    const uint32_t two = analyse_pairs_add(&k->two, reader, weft_model_final(h->m, x->other));
+    if (two == WEFT_NONE || !weft_reserve(&k->last, two, &k->last_room, sizeof *k->last))
         return false;
-    uint32_t *slot = open_at(k, x->actor, x->other);
-    if (is_open(k, *slot)) { /* a new wait, or the same one? */
-        uint32_t run = run_from(h, x->actor, h->wait[*slot].from_ns + 1);
+    if (two < before && h->wait[k->last[two]].end == WEFT_WAIT_OPEN) { /* a new one, or the same? */
+        uint32_t run = run_from(h, x->actor, h->wait[k->last[two]].from_ns + 1);
         if (run == WEFT_NONE || h->m->run[run].start_ns > x->time_ns)
             return true;
     }
-    k->open_used += *slot == WEFT_NONE;
     if (!weft_reserve(&h->wait, h->waits, &k->wait_room, sizeof *h->wait))
         return false;
-    *slot = h->waits;
+    k->last[two] = h->waits;
     h->wait[h->waits++] = (struct weft_wait){.from_ns = x->time_ns,
                                              .until_ns = h->m->end_ns,
                                              .reader = x->actor,
@@ -398,12 +344,11 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
 
 static void end_wait(struct maker *k, uint32_t reader, uint32_t source, uint32_t interaction)
 {
-    if (!k->open)
+    const uint32_t two =
+        analyse_pairs_find(&k->two, weft_model_final(k->m, reader), weft_model_final(k->m, source));
+    struct weft_wait *w = two == WEFT_NONE ? NULL : &k->h->wait[k->last[two]];
+    if (!w || w->end != WEFT_WAIT_OPEN)
         return;
-    uint32_t *slot = open_at(k, reader, source);
-    if (!is_open(k, *slot))
-        return;
-    struct weft_wait *w = &k->h->wait[*slot];
     int64_t time = k->m->interaction[interaction].time_ns;
     w->end = WEFT_WAIT_READ;
     w->until_ns = time > w->from_ns ? time : w->from_ns;
@@ -422,8 +367,9 @@ static bool find_all_waits(struct maker *k)
         else if (x->kind == WEFT_SIGNALS)
             end_wait(k, x->other, x->actor, i);
     }
-    free(k->open);
-    k->open = NULL;
+    free(k->last);
+    k->last = NULL;
+    analyse_pairs_fini(&k->two);
     return true;
 }
 
@@ -646,14 +592,14 @@ static int make_history(struct maker *k, weft_progress_fn *progress, void *data)
 int weft_history_new(struct weft_history **out, const struct weft_model *m,
                      weft_progress_fn *progress, void *data)
 {
-    struct maker k = {.m = m, .h = calloc(1, sizeof *k.h), .seed = weft_seed()};
+    struct maker k = {.m = m, .h = calloc(1, sizeof *k.h)};
     *out = NULL;
     if (!k.h)
         return WEFT_E_NOMEM;
     k.h->m = m;
     int rc = make_history(&k, progress, data);
-    free(k.gap);
-    free(k.open);
+    weft_free_all(k.gap, k.last);
+    analyse_pairs_fini(&k.two);
     if (rc < 0)
         weft_history_free(k.h);
     else
