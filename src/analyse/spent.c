@@ -12,7 +12,7 @@ enum {
     LONG_NS = 1000000, /* the loop itself may have slept */
 };
 
-/* A period in the life of one promise; it may be empty. A kind with more weight hides the others. */
+/* A period in the life of one promise. A kind with more weight hides the others. */
 struct weft_meter_span {
     int64_t from_ns, to_ns;
     enum { BLOCKED, WAITING, READY, RUNNING, KINDS } kind;
@@ -20,6 +20,8 @@ struct weft_meter_span {
 
 static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned kind)
 {
+    if (to <= from && kind != READY) /* see add_ready */
+        return true;
     if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
         return false;
     k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
@@ -127,11 +129,15 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
             return false;
     }
     sort_spans(k, by_end);
-    size_t kept = 0;
-    for (size_t i = 0; i < k->spans; i++)
-        if (kept == 0 || k->span[kept - 1].to_ns != k->span[i].to_ns)
-            k->span[kept++] = k->span[i];
-    k->spans = (uint32_t)kept;
+    const uint32_t found = k->spans;
+    k->spans = 0;
+    for (uint32_t i = 0, end; i < found; i = end) { /* the first that ends then may be empty */
+        const struct weft_meter_span s = k->span[i];
+        for (end = i + 1; end < found && k->span[end].to_ns == s.to_ns; end++)
+            ;
+        if (s.from_ns < s.to_ns)
+            k->span[k->spans++] = s;
+    }
     if (!runs)
         return true;
     uint32_t run = h->runs_of[h->runs_of_first[promise]];
