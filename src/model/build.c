@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 bool model_trim(void *array, uint32_t used, size_t item)
 {
@@ -350,13 +351,6 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev)
     return model_add_label(b, b->now, promise, true, this, WEFT_NONE);
 }
 
-static int on_switch(struct weft_builder *b, const struct weft_event *ev)
-{
-    uint32_t promise;
-    TRY(model_lookup(b, ev->a, &promise));
-    return runs_on(b, ev, promise);
-}
-
 static int on_gc(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
@@ -431,6 +425,7 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
 
 static int on_kind(struct weft_builder *b, const struct weft_event *ev)
 {
+    uint32_t promise;
     switch ((enum weft_event_kind)ev->kind) {
     case WEFT_EVENT_CREATES:
         return model_on_creates(b, ev);
@@ -461,7 +456,8 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev)
     case WEFT_EVENT_COUNTER:
         return on_counter(b, ev);
     case WEFT_EVENT_SWITCH:
-        return on_switch(b, ev);
+        TRY(model_lookup(b, ev->a, &promise));
+        return runs_on(b, ev, promise);
     case WEFT_EVENT_SUSPEND:
         return model_suspend(b, model_stream(b, ev->stream));
     case WEFT_EVENT_RESUME:
@@ -491,16 +487,6 @@ static void on_ended(struct weft_builder *b, const struct weft_event *ev)
     p->end_ns = b->now > start ? b->now : start;
 }
 
-/* A promoted event says something about a promise, but nothing about what ran. */
-static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
-{
-    b->m->promoted_events++;
-    if (ev->kind != WEFT_EVENT_RESOLVES)
-        return on_kind(b, ev);
-    on_ended(b, ev);
-    return 0;
-}
-
 /* Sets when the recording was off; the first event is known. */
 static void find_pause(struct weft_builder *b)
 {
@@ -521,10 +507,14 @@ static int on_event(struct weft_builder *b, const struct weft_event *ev)
     }
     b->begun = true;
     b->now = weft_model_time(ev->time_ns, m->first_ns);
-    if (ev->promoted)
-        return on_promoted(b, ev);
-    if (b->now > m->end_ns)
-        m->end_ns = b->now;
+    if (ev->promoted) { /* it says something about a promise, but nothing about what ran */
+        m->promoted_events++;
+        if (ev->kind != WEFT_EVENT_RESOLVES)
+            return on_kind(b, ev);
+        on_ended(b, ev);
+        return 0;
+    }
+    m->end_ns = weft_later(m->end_ns, b->now);
     m->events_total++;
     m->events[ev->kind]++;
     TRY(on_stream(b, ev));
@@ -583,8 +573,7 @@ static void extend(struct weft_builder *b)
     b->m->begin_ns = since && since < b->m->first_ns ? weft_model_time(since, b->m->first_ns) : 0;
     b->m->end_known = (b->m->events_total || samples) && until > b->m->first_ns;
     int64_t end = b->m->end_known ? weft_model_time(until, b->m->first_ns) : 0;
-    if (end > b->m->end_ns)
-        b->m->end_ns = end;
+    b->m->end_ns = weft_later(b->m->end_ns, end);
 }
 
 /* Sets the time from which on all events are there, except discarded ones. */

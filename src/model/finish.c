@@ -51,8 +51,8 @@ static void chain_late_labels(struct weft_model *m)
     }
 }
 
-/* Puts a record before those of its promise that are chained already, and returns the first of these.
- * The last record of a promise is a sign of life. */
+/* Puts a record before those of its promise that are chained already, and returns the first of
+ * these. The last record of a promise is a sign of life. */
 static uint32_t chain_one(struct weft_promise *p, uint32_t *first, uint32_t record, int64_t time)
 {
     const uint32_t next = *first;
@@ -88,18 +88,13 @@ static void chain(struct weft_builder *b)
     }
 }
 
-/* Returns true for a promise that was pending before the oldest event that is there, but was not
- * kept as one that still is. */
-static bool must_have_ended(const struct weft_builder *b, const struct weft_promise *p)
-{
-    return !p->created && weft_reader_was_overwritten(b->reader, p->id);
-}
-
-/* Promises that should have resolved end with the trace. The last sign of life of promoted ones may
- * be long before the first event; they are shown because they are pending. */
+/* A promise that was pending before the oldest event that is there, but was not kept as one that
+ * still is, must have ended. Promises that should have resolved end with the trace. The last sign
+ * of life of promoted ones may be long before the first event; they are shown because they are
+ * pending. */
 static void end_pending(const struct weft_builder *b, struct weft_promise *p)
 {
-    if (must_have_ended(b, p))
+    if (!p->created && weft_reader_was_overwritten(b->reader, p->id))
         p->outcome = WEFT_RESOLVED;
     else if (p->should_resolve || p->promoted)
         p->end_ns = weft_later(b->m->end_ns, p->start_ns);

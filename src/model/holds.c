@@ -60,8 +60,8 @@ static bool may_be_older(const struct weft_model *m, uint32_t promise)
     return promise != WEFT_ROOT && (!p->created || p->promoted);
 }
 
-/* Pairs the events of one resource. A release ends the oldest hold of its promise, or else the oldest
- * one of all. */
+/* Pairs the events of one resource. A release ends the oldest hold of its promise, or else the
+ * oldest one of all. */
 static void pair_those(struct holding *h, uint32_t resource)
 {
     struct weft_model *m = h->m;
