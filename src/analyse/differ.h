@@ -23,7 +23,8 @@ struct analyse_side {
     bool as_mirage;
     analyse_name_fn *name_of; /* the text that identifies a promise */
     /* Children by creator. as_mirage: those of a promise that the other format does not have count
-     * as those of the closest creator that it has; under says which, and the lists are the side's. */
+     * as those of the closest creator that it has; under says which, and the lists are the side's.
+     * */
     const uint32_t *child_first, *child;
     uint32_t *under, *own_first, *own;
 };
@@ -144,7 +145,7 @@ void analyse_find_swapped(struct analyse_differ *d);
 void analyse_find_latencies(struct analyse_differ *d);
 void analyse_find_running(struct analyse_differ *d);
 
-/* ---- Where a bad run diverges from the good one: found in diverge.c, described in parting.c ---- */
+/* ---- Where a bad run diverges: found in diverge.c, described in parting.c ---- */
 
 /* diverge.c explains them; if two have the same time, the first in this list is reported */
 enum analyse_part {
@@ -197,7 +198,8 @@ static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t prom
 uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                           int64_t *at_ns);
 
-/* Who resolved a promise, which may be WEFT_NONE; WEFT_NONE: the loop, the promise itself, or nobody. */
+/* Who resolved a promise, which may be WEFT_NONE; WEFT_NONE: the loop, the promise itself, or
+ * nobody. */
 uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise);
 
 /* Describes where they diverge; the caller frees the text. NULL: no memory, or nothing to say. */

@@ -31,8 +31,8 @@ struct search {
     uint64_t budget; /* steps left for finding which of many waits is meant */
     struct analyse_parting *found;
     uint32_t count, room;
-    /* By promise, of the good run and of the bad one: enum differs; and when it first used, or waited
-     * for, something that differs. */
+    /* By promise, of the good run and of the bad one: enum differs; and when it first used, or
+     * waited for, something that differs. */
     uint8_t *differs[2];
     int64_t *cause_ns[2];
 };

@@ -186,19 +186,15 @@ static bool find_idle(struct maker *k)
         h->idle_first && weft_lists(&first, &item, h->streams, m->idle ? m->idles : 0, idle_key, h);
     for (uint32_t s = 0; s < h->streams && ok; s++) {
         h->idle_first[s] = k->gaps;
-        if (!m->idle && s == m->sleep_stream) {
-            for (uint32_t i = 0; i < m->sleeps && ok; i++)
-                ok = add_idle(k, s, m->sleep[i].start_ns, m->sleep[i].end_ns);
-            if (m->sleeps)
-                continue;
-        }
+        const uint32_t sleeps = !m->idle && s == m->sleep_stream ? m->sleeps : 0;
+        for (uint32_t i = 0; i < sleeps && ok; i++)
+            ok = add_idle(k, s, m->sleep[i].start_ns, m->sleep[i].end_ns);
         for (uint32_t i = first[s]; i < first[s + 1] && ok; i++)
             ok = add_idle(k, s, m->idle[item[i]].start_ns, m->idle[item[i]].end_ns);
-        if (ok && first[s] == first[s + 1])
+        if (ok && !sleeps && first[s] == first[s + 1])
             ok = idle_between_runs(k, s);
     }
-    free(first);
-    free(item);
+    weft_free_all(first, item);
     if (!ok)
         return false;
     h->idle_first[h->streams] = k->gaps;

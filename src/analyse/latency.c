@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Finds sorts of promises that take longer, or shorter, than the good runs vary; and those that run more often, or longer
- * without a break, than in the good runs. */
+/* Finds sorts of promises that take longer, or shorter, than the good runs vary; and those that run
+ * more often, or longer without a break, than in the good runs. */
 #include <stdio.h>
 #include <stdlib.h>
 

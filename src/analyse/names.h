@@ -46,10 +46,10 @@ const char *analyse_outcome_verb(const struct weft_model *m, uint32_t promise);
 void analyse_text_add(struct analyse_text *t, const char *text);
 void analyse_text_cut(struct analyse_text *t, size_t size);
 
-/* Finds the interactions (RESOLVES_AGAIN) that ended a promise a second time (WEFT_ROOT: any promise);
- * the first end counts, though somebody relies on the second. Stores the first ones, at most room.
- * With WEFT_ROOT, promises that were cancelled first are left out, since it is normal that they are
- * resolved later. Returns how many there are. Linear in the interactions. */
+/* Finds the interactions (RESOLVES_AGAIN) that ended a promise a second time (WEFT_ROOT: any
+ * promise); the first end counts, though somebody relies on the second. Stores the first ones, at
+ * most room. With WEFT_ROOT, promises that were cancelled first are left out, since it is normal
+ * that they are resolved later. Returns how many there are. Linear in the interactions. */
 uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t *first,
                           uint32_t room);
 

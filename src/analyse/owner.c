@@ -87,12 +87,6 @@ static struct lock *lock_of(const struct analyse_graph *g, struct lock *lock, ui
     return bsearch(&key, lock, locks, sizeof key, by_name);
 }
 
-/* Nothing was passed on yet; but the type says that it will be. */
-static bool is_called_lock(const struct analyse_search *s, uint32_t p)
-{
-    return (analyse_known(s, p) & ANALYSE_LOCK) != 0;
-}
-
 /* Returns true if it must be guessed who would resolve the root. */
 static bool is_plain(const struct analyse_graph *g, const struct analyse_group *group)
 {
@@ -154,10 +148,11 @@ static void find_holders(struct analyse_graph *g, const bool *has_root)
         struct analyse_group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
         /* The first one that gives it away may have got it while it was free; or it was free, and
-         * nobody gave it. */
+         * nobody gave it. If nothing was passed on yet, the type must say that it will be. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
             (l->passed == 0 &&
-             (l->given > 1 || !(is_called_lock(g->s, group->node) || is_lost(g, l, group->node)))))
+             (l->given > 1 ||
+              !((analyse_known(g->s, group->node) & ANALYSE_LOCK) || is_lost(g, l, group->node)))))
             continue;
         set_owner(group, l->holder, ANALYSE_AS_HOLDER, l->passed, l->given);
     }

@@ -448,10 +448,6 @@ static void go_there(struct walk *k, uint32_t source, const struct there *t)
 /* It did something now: in a run, if the run is known. */
 static void step_back_acting(struct walk *k)
 {
-    if (k->promise == WEFT_ROOT) {
-        walk_to(k, OUTSIDE, top(k)->source);
-        return;
-    }
     uint32_t run = run_now(k, k->promise);
     if (run != WEFT_NONE)
         go_run(k, run);
@@ -466,10 +462,6 @@ static void step_back_resting(struct walk *k)
     const struct weft_promise *p = &k->m->promise[k->promise];
     uint32_t x = k->promise, run = WEFT_NONE;
     struct there t = {0};
-    if (x == WEFT_ROOT) {
-        walk_to(k, OUTSIDE, top(k)->source);
-        return;
-    }
     if (k->now_ns > INT64_MIN)
         run = weft_history_run_before(h, x, k->now_ns - 1);
     if (run != WEFT_NONE && k->m->run[run].end_ns >= k->now_ns) {
@@ -660,6 +652,10 @@ static void step_back_to_cause(struct walk *k)
 static void step_back(struct walk *k)
 {
     const struct weft_promise *p = &k->m->promise[k->promise];
+    if (k->promise == WEFT_ROOT && (k->mode == ACTS || k->mode == RESTS)) {
+        walk_to(k, OUTSIDE, top(k)->source);
+        return;
+    }
     switch (k->mode) {
     case ACTS:
         step_back_acting(k);

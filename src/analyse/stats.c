@@ -24,11 +24,6 @@ struct maker {
     void *data;
 };
 
-static int64_t at_least_0(int64_t ns)
-{
-    return ns > 0 ? ns : 0;
-}
-
 static bool report_progress(const struct maker *k, double share)
 {
     return !k->progress || k->progress(k->data, share);
@@ -95,7 +90,7 @@ static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
                         final->outcome != WEFT_RESOLVED))
         return false;
     int64_t from = k->meter.raw ? p->start_ns : weft_model_wake(m, p);
-    *ns = at_least_0(weft_history_ended_ns(k->h, promise) - from);
+    *ns = weft_later(weft_history_ended_ns(k->h, promise) - from, 0);
     return true;
 }
 
@@ -330,7 +325,7 @@ static int by_total(const void *a, const void *b)
 static int make_stats(struct maker *k, enum weft_stats_by by)
 {
     struct weft_stats *s = k->out;
-    s->span_ns = at_least_0(k->m->end_ns);
+    s->span_ns = weft_later(k->m->end_ns, 0);
     if (!find_rows(k, by))
         return WEFT_E_NOMEM;
     if (!report_progress(k, 0.2))
