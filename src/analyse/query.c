@@ -105,9 +105,11 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most)
 {
-    const uint32_t first = weft_history_idle_from(h, stream, from_ns);
-    const uint32_t end = weft_history_idle_until(h, stream, to_ns);
-    return end <= first ? 0 : end - first < most ? end - first : most;
+    uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
+    uint32_t n = 0;
+    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
+        n++;
+    return n;
 }
 
 uint32_t weft_history_collection_from(const struct weft_collection *list, uint32_t first,
