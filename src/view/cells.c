@@ -9,6 +9,7 @@ enum {
     BLOCKS_MAX = 512,
     CELLS_A_SPAN = 2,
     BUCKETS_MIN = 64,
+    RANKS_MAX = 1 << 16,
     EVEN_MAX = 2048, /* times at equal distances */
 };
 
@@ -35,18 +36,25 @@ static int make_blocks(struct weft_index *x, const struct weft_layout *l)
     return 0;
 }
 
+/* When the line begins that is number `rank` in the order of time. */
+static int64_t start_of(const struct weft_layout *l, uint32_t rank)
+{
+    return weft_layout_start(l, &l->m->promise[l->order[rank]]);
+}
+
 /* Chooses times between which about equally many lines begin, plus some at equal distances, so that a long silence does
  * not spoil the resolution of what is next to it. */
 static int make_times(struct weft_index *x, const struct weft_layout *l)
 {
     uint32_t spans = l->first[l->rows], wanted = spans / (x->blocks ? x->blocks : 1) * CELLS_A_SPAN;
     uint32_t ranks = wanted < BUCKETS_MIN ? BUCKETS_MIN : wanted;
-    ranks = ranks > l->marks ? l->marks : ranks;
+    ranks = ranks > RANKS_MAX ? RANKS_MAX : ranks;
+    ranks = ranks > spans ? spans : ranks;
     uint32_t even = ranks / 2 < EVEN_MAX ? ranks / 2 : EVEN_MAX;
     x->time = malloc(((size_t)ranks + even + 3) * sizeof *x->time);
     if (!x->time)
         return WEFT_E_NOMEM;
-    int64_t first = l->marks ? l->mark[0] : 0, last = first;
+    int64_t first = spans ? start_of(l, 0) : 0, last = first;
     for (uint32_t row = 0; row < l->rows; row++)
         if (l->until[l->first[row + 1] - 1] > last)
             last = l->until[l->first[row + 1] - 1];
@@ -56,7 +64,7 @@ static int make_times(struct weft_index *x, const struct weft_layout *l)
     for (uint64_t r = 0, e = 1; r < ranks || e <= even;) {
         int64_t at, of_rank = INT64_MAX, of_step = INT64_MAX;
         if (r < ranks)
-            of_rank = l->mark[r * l->marks / ranks];
+            of_rank = start_of(l, (uint32_t)(r * spans / ranks));
         if (e <= even)
             of_step = (int64_t)((uint64_t)first + e * step);
         at = of_rank < of_step ? of_rank : of_step;

@@ -105,27 +105,26 @@ static struct ending heap_pop(struct heap *h)
     return top;
 }
 
-/* All promises but the loop, sorted by the start of their lines and then by index. A radix sort, because the keys are
- * numbers and mostly sorted already. */
 struct start {
     uint64_t key;
     uint32_t promise;
 };
 
-static struct start *by_start(const struct weft_layout *l, const struct weft_model *m)
+/* Makes l->order. A radix sort, because the keys are numbers and mostly sorted already. */
+static int make_order(struct weft_layout *l, const struct weft_model *m)
 {
     enum { BITS = 11, BUCKETS = 1 << BITS };
     uint32_t n = m->promises - 1;
     struct start *from = malloc((n + 1) * sizeof *from), *to = malloc((n + 1) * sizeof *to);
-    if (!from || !to)
-        goto fail;
+    l->order = malloc((n + 1) * sizeof *l->order);
+    int rc = from && to && l->order ? 0 : WEFT_E_NOMEM;
     uint64_t all_or = 0, min = UINT64_MAX;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
         uint64_t key = (uint64_t)weft_layout_start(l, &m->promise[i + 1]) ^ (UINT64_C(1) << 63);
         from[i] = (struct start){.key = key, .promise = i + 1};
         min = key < min ? key : min;
     }
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
         all_or |= from[i].key -= min;
     for (unsigned shift = 0; shift < 64 && all_or >> shift; shift += BITS) {
         uint32_t count[BUCKETS + 1] = {0};
@@ -139,12 +138,11 @@ static struct start *by_start(const struct weft_layout *l, const struct weft_mod
         from = to;
         to = swap;
     }
-    free(to);
-    return from;
-fail:
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        l->order[i] = from[i].promise;
     free(from);
     free(to);
-    return NULL;
+    return rc;
 }
 
 struct placing {
@@ -218,8 +216,8 @@ static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, 
     return (uint8_t)look;
 }
 
-/* Distributes the promises, which come sorted by start, into rows. */
-static int make_spans(struct weft_layout *l, const struct weft_model *m, const struct start *order)
+/* Distributes the promises into rows. */
+static int make_spans(struct weft_layout *l, const struct weft_model *m)
 {
     uint32_t n = m->promises - 1;
     l->first = calloc((size_t)l->rows + 2, sizeof *l->first);
@@ -231,11 +229,11 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m, const s
         return WEFT_E_NOMEM;
     uint32_t *next = l->first + 1; /* becomes first[] itself when all are counted */
     for (uint32_t i = 0; i < n; i++)
-        next[l->row[order[i].promise] + 1]++;
+        next[l->row[l->order[i]] + 1]++;
     for (uint32_t r = 0; r < l->rows; r++)
         next[r + 1] += next[r];
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t promise = order[i].promise;
+        uint32_t promise = l->order[i];
         uint32_t at = next[l->row[promise]]++;
         l->spans[at] = promise;
         l->start[at] = weft_layout_start(l, &m->promise[promise]);
@@ -246,18 +244,6 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m, const s
         for (uint32_t s = l->first[r] + 1; s < l->first[r + 1]; s++)
             if (l->until[s] < l->until[s - 1])
                 l->until[s] = l->until[s - 1];
-    return 0;
-}
-
-static int make_marks(struct weft_layout *l, const struct weft_model *m, const struct start *order)
-{
-    enum { MARKS_MAX = 1 << 16 };
-    uint32_t n = m->promises - 1, step = n / MARKS_MAX + 1;
-    l->mark = malloc((n / step + 1) * sizeof *l->mark);
-    if (!l->mark)
-        return WEFT_E_NOMEM;
-    for (uint64_t i = 0; i < n; i += step)
-        l->mark[l->marks++] = weft_layout_start(l, &m->promise[order[i].promise]);
     return 0;
 }
 
@@ -286,25 +272,23 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
     l->raw = raw;
     uint32_t n = m->promises;
     struct placing p = {.m = m, .l = l};
-    struct start *order = by_start(l, m);
     int rc = rowset_init(&p.free_rows, n);
     if (rc == 0)
         rc = find_awaited(l, m);
+    if (rc == 0)
+        rc = make_order(l, m);
     l->row = malloc(n * sizeof *l->row);
     p.occupant = malloc(n * sizeof *p.occupant);
     p.busy_until = malloc(n * sizeof *p.busy_until);
     p.heap.item = malloc(n * sizeof *p.heap.item);
-    if (rc == 0 && (!order || !l->row || !p.occupant || !p.busy_until || !p.heap.item))
+    if (rc == 0 && (!l->row || !p.occupant || !p.busy_until || !p.heap.item))
         rc = WEFT_E_NOMEM;
     if (rc == 0) {
         memset(l->row, 0xff, n * sizeof *l->row);
         for (uint32_t i = 0; i < n - 1; i++)
-            place(&p, order[i].promise);
-        rc = make_spans(l, m, order);
+            place(&p, l->order[i]);
+        rc = make_spans(l, m);
     }
-    if (rc == 0)
-        rc = make_marks(l, m, order);
-    free(order);
     rowset_fini(&p.free_rows);
     free(p.occupant);
     free(p.busy_until);
@@ -326,7 +310,7 @@ void weft_layout_free(struct weft_layout *l)
     free(l->until);
     free(l->look);
     free(l->awaited);
-    free(l->mark);
+    free(l->order);
     free(l->first);
     free(l);
 }

@@ -30,9 +30,7 @@ struct weft_layout {
     uint32_t *first;  /* spans of row r are spans[first[r] … first[r + 1]) */
     uint8_t *awaited; /* a bit for each promise: see weft_layout_awaited */
 
-    /* Every so many starts of lines, in order; all at the same distance, counted in lines. */
-    int64_t *mark;
-    uint32_t marks;
+    uint32_t *order; /* the promises by the start of their lines, then by index; without the loop */
 };
 
 /* What is known of a line without reading its promise. */

@@ -11,13 +11,9 @@
 #include "model/strings.h"
 #include "view/query.h"
 
-enum {
-    TEXT_STEP = 16, /* bytes of text that count as one step */
-    RADIX_BITS = 11,
-    RADIX = 1 << RADIX_BITS,
-};
+enum { TEXT_STEP = 16 }; /* bytes of text that count as one step */
 
-enum phase { TEXTS, LABELS, PROMISES, SPANS, COUNT, SCATTER, DONE };
+enum phase { TEXTS, LABELS, PROMISES, PLACES, DONE };
 
 struct weft_search {
     const struct weft_model *m;
@@ -36,13 +32,7 @@ struct weft_search {
     uint64_t *span_words;   /* of each word of spans: whether it is not 0 */
     uint32_t *spans_before; /* hits before each word of span_words, that is every 4096 spans */
 
-    uint32_t *order;           /* the hits by the start of their lines; NULL: by index */
-    uint32_t *other;           /* scratch space while sorting */
-    int64_t first_ns, last_ns; /* starts of hits */
-    int64_t latest_ns;         /* while collecting: start of the last hit */
-    bool unsorted;
-    unsigned shift;
-    uint32_t radix[RADIX + 1]; /* where those of each digit go */
+    uint64_t *ordered; /* the same in the order of layout->order */
 };
 
 /* ---- Beginning and end ---- */
@@ -57,18 +47,14 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
     q->m = s->m;
     q->l = s->l;
     view_query_parse(&q->query, query);
-    q->first_ns = INT64_MAX;
-    q->last_ns = q->latest_ns = INT64_MIN;
     q->phase = q->query.terms == 0 ? DONE : q->query.texts ? TEXTS : PROMISES;
     q->at = q->phase == PROMISES;
     q->bits = calloc((size_t)n / 64 + 1, sizeof *q->bits);
     q->spans = calloc((size_t)n / 64 + 1, sizeof *q->spans);
     q->span_words = calloc((size_t)n / 4096 + 1, sizeof *q->span_words);
     q->spans_before = calloc((size_t)n / 4096 + 2, sizeof *q->spans_before);
-    q->order = malloc(n * sizeof *q->order); /* unused pages cost nothing */
-    q->other = malloc(n * sizeof *q->other);
-    bool failed =
-        !q->order || !q->other || !q->bits || !q->spans || !q->span_words || !q->spans_before;
+    q->ordered = calloc((size_t)n / 64 + 1, sizeof *q->ordered);
+    bool failed = !q->ordered || !q->bits || !q->spans || !q->span_words || !q->spans_before;
     if (q->phase == TEXTS) {
         q->text = calloc((size_t)weft_strings_count(s->m->strings) + 1, sizeof *q->text);
         q->found = calloc(n, sizeof *q->found);
@@ -92,8 +78,7 @@ void weft_search_free(struct weft_search *q)
     free(q->spans);
     free(q->span_words);
     free(q->spans_before);
-    free(q->order);
-    free(q->other);
+    free(q->ordered);
     free(q);
 }
 
@@ -150,14 +135,9 @@ static uint32_t look_at_labels(struct weft_search *q, uint32_t steps)
     return steps;
 }
 
-static void add_hit(struct weft_search *q, uint32_t promise, int64_t start)
+static void set_bit(uint64_t *bits, uint32_t at)
 {
-    q->bits[promise / 64] |= UINT64_C(1) << (promise % 64);
-    q->hits++;
-    q->unsorted = q->unsorted || start < q->latest_ns;
-    q->latest_ns = start;
-    q->first_ns = start < q->first_ns ? start : q->first_ns;
-    q->last_ns = start > q->last_ns ? start : q->last_ns;
+    bits[at / 64] |= UINT64_C(1) << (at % 64);
 }
 
 static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
@@ -179,154 +159,59 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
             words |= query->overdue;
         if (((words | query->others) & query->all) != query->all)
             continue;
-        int64_t start = weft_layout_start(q->l, p);
         if (query->others)
-            words |= view_query_match(query, p->id, weft_layout_end(q->l, m, q->at) - start);
-        if ((words & query->all) == query->all)
-            add_hit(q, q->at, start);
+            words |= view_query_match(query, p->id,
+                                      weft_layout_end(q->l, m, q->at) - weft_layout_start(q->l, p));
+        if ((words & query->all) != query->all)
+            continue;
+        set_bit(q->bits, q->at);
+        q->hits++;
     }
     return steps;
 }
 
-static uint32_t look_at_spans(struct weft_search *q, uint32_t steps)
+/* Where the hits are in the two orders of the layout. */
+static uint32_t look_at_places(struct weft_search *q, uint32_t steps)
 {
     uint32_t n = q->m->promises - 1, end = n - q->at > steps ? q->at + steps : n;
     steps -= end - q->at;
-    for (; q->at < end; q->at++) {
-        uint32_t at = q->at;
+    for (uint32_t at = q->at; at < end; at++) {
+        if (weft_search_bit(q->bits, q->l->order[at]))
+            set_bit(q->ordered, at);
         if (!weft_search_bit(q->bits, q->l->spans[at]))
             continue;
-        q->spans[at / 64] |= UINT64_C(1) << (at % 64);
-        q->span_words[at / 4096] |= UINT64_C(1) << (at / 64 % 64);
+        set_bit(q->spans, at);
+        set_bit(q->span_words, at / 64);
         q->spans_before[at / 4096 + 1]++;
     }
+    q->at = end;
     return steps;
 }
 
-/* ---- Order ---- */
-
-static void end_order(struct weft_search *q)
+static void end_phase(struct weft_search *q)
 {
-    q->phase = DONE;
-    free(q->other);
-    q->other = NULL;
-    if (q->unsorted)
+    q->phase++;
+    q->at = q->phase == PROMISES; /* without the loop */
+    q->text_at = 0;
+    if (q->phase < DONE)
         return;
-    free(q->order); /* by start, they are in the order of their indices, too */
-    q->order = NULL;
-}
-
-static void begin_order(struct weft_search *q)
-{
+    for (uint32_t i = 0; i <= (q->m->promises - 1) / 4096; i++)
+        q->spans_before[i + 1] += q->spans_before[i];
     free(q->text);
     free(q->found);
     q->text = q->found = NULL;
-    for (uint32_t i = 0; i <= (q->m->promises - 1) / 4096; i++)
-        q->spans_before[i + 1] += q->spans_before[i];
-    q->phase = COUNT;
-    uint32_t k = 0;
-    for (uint32_t w = 0; w <= q->m->promises / 64 && q->unsorted; w++)
-        for (uint64_t bits = q->bits[w]; bits; bits &= bits - 1)
-            q->order[k++] = w * 64 + (uint32_t)__builtin_ctzll(bits);
-    if (!q->unsorted)
-        end_order(q);
-}
-
-static uint32_t digit(const struct weft_search *q, uint32_t promise)
-{
-    uint64_t start = (uint64_t)weft_layout_start(q->l, &q->m->promise[promise]);
-    return (uint32_t)((start - (uint64_t)q->first_ns) >> q->shift) & (RADIX - 1);
-}
-
-/* A radix sort from the lowest digit on: two passes over the hits for each digit. */
-static uint32_t sort(struct weft_search *q, uint32_t steps)
-{
-    uint32_t end = q->hits - q->at > steps ? q->at + steps : q->hits;
-    steps -= end - q->at;
-    if (q->phase == COUNT)
-        for (; q->at < end; q->at++)
-            q->radix[digit(q, q->order[q->at]) + 1]++;
-    else
-        for (; q->at < end; q->at++)
-            q->other[q->radix[digit(q, q->order[q->at])]++] = q->order[q->at];
-    return steps;
-}
-
-static void end_sort_pass(struct weft_search *q)
-{
-    if (q->phase == COUNT) {
-        for (uint32_t i = 0; i < RADIX; i++)
-            q->radix[i + 1] += q->radix[i];
-        q->phase = SCATTER;
-        return;
-    }
-    uint32_t *swap = q->order;
-    q->order = q->other;
-    q->other = swap;
-    memset(q->radix, 0, sizeof q->radix);
-    q->shift += RADIX_BITS;
-    uint64_t range = (uint64_t)q->last_ns - (uint64_t)q->first_ns;
-    q->phase = COUNT;
-    if (q->shift >= 64 || range >> q->shift == 0)
-        end_order(q);
-}
-
-/* Ends the phase. */
-static void end_phase(struct weft_search *q)
-{
-    switch (q->phase) {
-    case TEXTS:
-        q->phase = LABELS;
-        break;
-    case LABELS:
-        q->phase = PROMISES;
-        break;
-    case PROMISES:
-        q->phase = SPANS;
-        break;
-    case SPANS:
-        begin_order(q);
-        break;
-    case COUNT:
-    case SCATTER:
-        end_sort_pass(q);
-        break;
-    case DONE:
-        break;
-    }
-    q->at = q->phase == PROMISES; /* without the loop */
-    q->text_at = 0;
 }
 
 bool weft_search_work(struct weft_search *q, uint32_t steps)
 {
+    static uint32_t (*const looks[])(struct weft_search * q, uint32_t steps) = {
+        look_at_texts, look_at_labels, look_at_promises, look_at_places};
+    const uint32_t ends[] = {weft_strings_count(q->m->strings), q->m->labels, q->m->promises,
+                             q->m->promises - 1};
     uint32_t left = steps ? steps : UINT32_MAX;
     while (q->phase != DONE && left) {
-        uint32_t end = q->hits;
-        switch (q->phase) {
-        case TEXTS:
-            left = look_at_texts(q, left);
-            end = weft_strings_count(q->m->strings);
-            break;
-        case LABELS:
-            left = look_at_labels(q, left);
-            end = q->m->labels;
-            break;
-        case PROMISES:
-            left = look_at_promises(q, left);
-            end = q->m->promises;
-            break;
-        case SPANS:
-            left = look_at_spans(q, left);
-            end = q->m->promises - 1;
-            break;
-        case COUNT:
-        case SCATTER:
-        case DONE:
-            left = sort(q, left);
-            break;
-        }
-        if (q->at == end)
+        left = looks[q->phase](q, left);
+        if (q->at == ends[q->phase])
             end_phase(q);
         if (!steps)
             left = UINT32_MAX;
@@ -400,8 +285,7 @@ static uint32_t spans_below(const struct weft_search *q, uint32_t span)
 
 uint32_t weft_search_count_spans(const struct weft_search *q, uint32_t span, uint32_t end)
 {
-    bool counted = q->phase >= COUNT;
-    return counted && span < end ? spans_below(q, end) - spans_below(q, span) : 0;
+    return q->phase == DONE && span < end ? spans_below(q, end) - spans_below(q, span) : 0;
 }
 
 static bool is_before(const struct weft_search *q, uint32_t a, int64_t start, uint32_t index)
@@ -410,43 +294,41 @@ static bool is_before(const struct weft_search *q, uint32_t a, int64_t start, ui
     return a_start != start ? a_start < start : a < index;
 }
 
-/* The n-th hit by index, from 0; and how many hits lie below a promise. */
-static uint32_t nth_by_index(const struct weft_search *q, uint32_t n)
-{
-    uint32_t w = 0, count;
-    while ((count = (uint32_t)__builtin_popcountll(q->bits[w])) <= n) {
-        n -= count;
-        w++;
-    }
-    uint64_t bits = q->bits[w];
-    while (n--)
-        bits &= bits - 1;
-    return w * 64 + (uint32_t)__builtin_ctzll(bits);
-}
-
-static uint32_t below_by_index(const struct weft_search *q, uint32_t promise)
+/* How many bits are set below `at`. */
+static uint32_t count_below(const uint64_t *bits, uint32_t at)
 {
     uint32_t count = 0;
-    for (uint32_t w = 0; w < promise / 64; w++)
-        count += (uint32_t)__builtin_popcountll(q->bits[w]);
-    if (promise % 64)
-        count += (uint32_t)__builtin_popcountll(q->bits[promise / 64] << (64 - promise % 64));
+    for (uint32_t w = 0; w < at / 64; w++)
+        count += (uint32_t)__builtin_popcountll(bits[w]);
+    if (at % 64)
+        count += (uint32_t)__builtin_popcountll(bits[at / 64] << (64 - at % 64));
     return count;
 }
 
+/* The n-th hit, from 0, in the order of their starts; until that is known, of their indices. */
 static uint32_t nth(const struct weft_search *q, uint32_t n)
 {
-    return q->order && q->phase == DONE ? q->order[n] : nth_by_index(q, n);
+    const uint64_t *bits = q->phase == DONE ? q->ordered : q->bits;
+    uint32_t w = 0, count;
+    while ((count = (uint32_t)__builtin_popcountll(bits[w])) <= n) {
+        n -= count;
+        w++;
+    }
+    uint64_t word = bits[w];
+    while (n--)
+        word &= word - 1;
+    uint32_t at = w * 64 + (uint32_t)__builtin_ctzll(word);
+    return q->phase == DONE ? q->l->order[at] : at;
 }
 
 /* How many hits come before the one with that start and index. */
 static uint32_t count_before(const struct weft_search *q, int64_t start, uint32_t index)
 {
     if (q->phase != DONE)
-        return below_by_index(q, index < q->m->promises ? index : q->m->promises);
-    uint32_t low = 0, high = q->hits;
-    WEFT_SEEK(low, high, is_before(q, nth(q, middle), start, index));
-    return low;
+        return count_below(q->bits, index < q->m->promises ? index : q->m->promises);
+    uint32_t low = 0, high = q->m->promises - 1;
+    WEFT_SEEK(low, high, is_before(q, q->l->order[middle], start, index));
+    return count_below(q->ordered, low);
 }
 
 uint32_t weft_search_next(const struct weft_search *q, uint32_t promise, int64_t time_ns, int step)

@@ -239,28 +239,9 @@ uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t
 {
     uint32_t final = weft_model_final(m, promise);
     uint32_t *chain = malloc(m->promises * sizeof *chain);
-    /* For each promise, whether it becomes the final one is computed only once; a chain may be long. */
-    uint8_t *joined = calloc(m->promises, 1); /* 1: no, 2: yes */
     *count = 0;
-    if (!chain || !joined) {
-        free(chain);
-        free(joined);
-        return NULL;
-    }
-    joined[final] = 2;
-    for (uint32_t i = 1; i < m->promises; i++) {
-        uint32_t p = i;
-        while (!joined[p] && m->promise[p].becomes != WEFT_NONE)
-            p = m->promise[p].becomes;
-        uint8_t answer = joined[p] ? joined[p] : 1;
-        for (p = i; !joined[p]; p = m->promise[p].becomes) {
-            joined[p] = answer;
-            if (m->promise[p].becomes == WEFT_NONE)
-                break;
-        }
-        if (joined[i] == 2)
+    for (uint32_t i = 1; chain && i < m->promises; i++)
+        if (weft_model_final(m, i) == final)
             chain[(*count)++] = i;
-    }
-    free(joined);
     return chain;
 }
