@@ -5,7 +5,7 @@ const $ = id => document.getElementById(id);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-let C; // what page.c exports
+let C; // what page.c exports; and the functions of its explorer, weft_NAME for weft_explorer_NAME
 let L; // how its structures are laid out: page.c's table
 
 // Views of its memory, which moves when it grows.
@@ -96,13 +96,16 @@ async function startCore() {
   $("wasm").remove();
   const bytes = new Uint8Array(await new Blob(parts).arrayBuffer());
   const { instance } = await WebAssembly.instantiate(bytes, {});
-  C = instance.exports;
+  C = { ...instance.exports };
+  for (const [name, f] of Object.entries(C))
+    if (name.startsWith("weft_explorer_"))
+      C[name.replace("explorer_", "")] = (...given) => f(word(C.page_explorer.value), ...given);
   L = {};
-  for (let at = C.weft_layout(); word(at); at += 8)
+  for (let at = C.page_layout.value; word(at); at += 8)
     L[textAt(word(at))] = word(at + 4);
   const [high, low] = crypto.getRandomValues(new Uint32Array(2));
   if (C.weft_begin(high, low) < 0)
-    throw new Error(textAt(C.weft_said()));
+    throw new Error(textAt(C.page_said.value));
 }
 
 // ---- Elements ----

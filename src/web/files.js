@@ -57,7 +57,7 @@ async function show(name, size, fill, pane) {
   busy(`Finding promises in ${name} …`);
   await painted();
   if (withText(name, title => C.weft_show(room.address, room.size, title, raw, pane)) < 0)
-    throw new Error(textAt(C.weft_said()));
+    throw new Error(textAt(C.page_said.value));
 }
 
 const EXPLAINED_AT_ONCE = 2e6; // events: some seconds
@@ -66,7 +66,7 @@ const EXPLAINED_AT_ONCE = 2e6; // events: some seconds
 async function explain() {
   let events = 0;
   for (let pane = 0; pane < C.weft_panes(); pane++)
-    events += C.weft_events(pane);
+    events += Number(C.weft_events(pane));
   if (!events || events > EXPLAINED_AT_ONCE)
     return;
   await explainNow();
@@ -76,7 +76,7 @@ async function explainNow() {
   busy("Looking for what went wrong …");
   await painted();
   if (C.weft_analyse() < 0)
-    say(textAt(C.weft_said()), true);
+    say(textAt(C.page_said.value), true);
   busy("");
   wake();
 }

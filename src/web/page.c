@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-/* What page.js calls: the explorer, through what can be passed between C and a page: numbers and addresses.
+/* What page.js calls besides the explorer's own functions (meson.build lists those): what can be passed between C and a
+ * page is numbers and addresses.
  *
- * Texts are passed in through weft_room and come out terminated. The page reads structures in place; weft_layout
- * describes their layout. There is one explorer. What returns an int returns 0, or a negative WEFT_E code, and
- * weft_said says why. */
+ * Texts are passed in through weft_room and come out terminated. The page reads variables and structures in place;
+ * page_layout describes these. There is one explorer. What returns an int returns 0, or a negative WEFT_E code, and
+ * page_said says why. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,9 +17,9 @@
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
-static struct weft_explorer *explorer;
+struct weft_explorer *page_explorer;
 static struct brush brush;
-static char said[512];
+char page_said[512];
 
 /* ---- Layout ---- */
 
@@ -40,7 +41,8 @@ struct entry {
 #name, (uint32_t)name                                                                      \
     }
 
-static const struct entry layout[] = {
+/* Up to a name that is NULL. */
+const struct entry page_layout[] = {
     SIZE(weft_fact),
     FIELD(weft_fact, name),
     FIELD(weft_fact, text),
@@ -91,40 +93,20 @@ static const struct entry layout[] = {
     {NULL, 0},
 };
 
-/* Pairs of name and value, up to a name that is NULL. */
-const struct entry *EXPORT(weft_layout)(void)
-{
-    return layout;
-}
-
-const struct weft_command_info *EXPORT(weft_command_table)(void)
-{
-    return weft_commands;
-}
-
-const struct weft_ink_info *EXPORT(weft_ink_table)(void)
-{
-    return weft_inks;
-}
-
 /* ---- Life ---- */
 
 static int say(int code, const char *why)
 {
-    snprintf(said, sizeof said, "%s", why);
+    snprintf(page_said, sizeof page_said, "%s", why);
     return code;
-}
-
-const char *EXPORT(weft_said)(void)
-{
-    return said;
 }
 
 /* Must be called first. Both numbers are random. */
 int EXPORT(weft_begin)(uint32_t random_high, uint32_t random_low)
 {
     web_seed((uint64_t)random_high << 32 | random_low);
-    return weft_explorer_new(&explorer) < 0 ? say(WEFT_E_NOMEM, weft_error_name(WEFT_E_NOMEM)) : 0;
+    return weft_explorer_new(&page_explorer) < 0 ? say(WEFT_E_NOMEM, weft_error_name(WEFT_E_NOMEM))
+                                                 : 0;
 }
 
 /* Memory that the page fills. NULL: there is none. */
@@ -144,9 +126,10 @@ static void say_error(int code, const struct weft_error *err)
 {
     const char *why = *err->text ? err->text : weft_error_name(code);
     if (err->offset == WEFT_NO_OFFSET)
-        snprintf(said, sizeof said, "%s", why);
+        snprintf(page_said, sizeof page_said, "%s", why);
     else
-        snprintf(said, sizeof said, "%s, at offset %llu", why, (unsigned long long)err->offset);
+        snprintf(page_said, sizeof page_said, "%s, at offset %llu", why,
+                 (unsigned long long)err->offset);
 }
 
 static int read_trace(struct weft_model **model, struct weft_scene **scene, bool raw)
@@ -176,12 +159,12 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
     int rc = read_trace(&model, &scene, raw);
     web_input(NULL, 0);
     free(bytes);
-    if (rc == 0 && pane < weft_explorer_panes(explorer)) {
-        weft_explorer_replace(explorer, pane, scene, model);
+    if (rc == 0 && pane < weft_explorer_panes(page_explorer)) {
+        weft_explorer_replace(page_explorer, pane, scene, model);
         return 0;
     }
     if (rc == 0) {
-        rc = weft_explorer_add(explorer, scene, model, title);
+        rc = weft_explorer_add(page_explorer, scene, model, title);
         if (rc == 0)
             return 0;
         say(rc, rc == WEFT_E_LIMIT ? "there is no room for more traces" : weft_error_name(rc));
@@ -191,56 +174,35 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
     return rc;
 }
 
-/* How many events the pane's trace has: explaining it takes as long as reading it, and nothing is shown meanwhile. */
-double EXPORT(weft_events)(uint32_t pane)
-{
-    return pane < weft_explorer_panes(explorer) ? (double)weft_explorer_events(explorer, pane) : 0;
-}
-
 /* Analyses all traces that have not been analysed, and compares those that are to be compared. */
 int EXPORT(weft_analyse)(void)
 {
-    int rc = weft_explorer_analyse(explorer);
+    int rc = weft_explorer_analyse(page_explorer);
     return rc < 0 ? say(rc, weft_error_name(rc)) : 0;
-}
-
-void EXPORT(weft_remove)(uint32_t pane)
-{
-    weft_explorer_remove(explorer, pane);
-}
-
-uint32_t EXPORT(weft_panes)(void)
-{
-    return weft_explorer_panes(explorer);
 }
 
 /* ---- Pictures ---- */
 
-void EXPORT(weft_set_size)(int32_t width, int32_t height)
-{
-    weft_explorer_resize(explorer, width, height);
-}
-
 /* The picture as commands. NULL: no memory. */
 const struct brush *EXPORT(weft_paint)(bool dark)
 {
-    const struct weft_drawlist *list = weft_explorer_draw(explorer);
+    const struct weft_drawlist *list = weft_explorer_draw(page_explorer);
     return list && brush_fill(&brush, list, dark) == 0 ? &brush : NULL;
 }
 
 static char *svg;
-static size_t svg_bytes;
+size_t page_svg_bytes;
 
-/* The current view as an SVG file; weft_picture_bytes is its size. It is valid until the next one. NULL: no memory. */
+/* The current view as an SVG file of page_svg_bytes. It is valid until the next one. NULL: no memory. */
 const char *EXPORT(weft_picture)(void)
 {
     struct weft_drawlist list = {0};
     free(svg);
     svg = NULL;
-    FILE *out = open_memstream(&svg, &svg_bytes);
+    FILE *out = open_memstream(&svg, &page_svg_bytes);
     if (!out)
         return NULL;
-    int rc = weft_explorer_picture(explorer, &list);
+    int rc = weft_explorer_picture(page_explorer, &list);
     if (rc == 0)
         rc = weft_paint_svg(&list, out, WEFT_AUTO);
     weft_drawlist_fini(&list);
@@ -249,178 +211,43 @@ const char *EXPORT(weft_picture)(void)
     return rc == 0 ? svg : NULL;
 }
 
-uint32_t EXPORT(weft_picture_bytes)(void)
-{
-    return (uint32_t)svg_bytes;
-}
-
-uint32_t EXPORT(weft_changed)(void)
-{
-    return weft_explorer_changed(explorer);
-}
-
-bool EXPORT(weft_work)(void)
-{
-    return weft_explorer_work(explorer);
-}
-
 /* ---- Lists ---- */
 
-static uint32_t count, all;
-
-/* Of the list that was requested last. */
-uint32_t EXPORT(weft_fact_count)(void)
-{
-    return count;
-}
-
-/* The total number, of which the list has some. */
-uint32_t EXPORT(weft_all)(void)
-{
-    return all;
-}
+/* How many the list has that was requested last; and the total number, of which it has some. */
+uint32_t page_count, page_all;
 
 const struct weft_fact *EXPORT(weft_facts)(void)
 {
-    return weft_explorer_facts(explorer, &count);
-}
-
-void EXPORT(weft_follow)(uint32_t fact)
-{
-    weft_explorer_follow(explorer, fact);
+    return weft_explorer_facts(page_explorer, &page_count);
 }
 
 const struct weft_visible *EXPORT(weft_visible)(void)
 {
-    return weft_explorer_visible(explorer, &count, &all);
+    return weft_explorer_visible(page_explorer, &page_count, &page_all);
 }
 
 void EXPORT(weft_select)(uint32_t pane, uint32_t promise)
 {
-    if (pane < weft_explorer_panes(explorer))
-        weft_explorer_select(explorer, pane, promise);
-}
-
-/* WEFT_NONE: nothing is. */
-uint32_t EXPORT(weft_selected)(void)
-{
-    return weft_explorer_selected(explorer, NULL);
+    if (pane < weft_explorer_panes(page_explorer))
+        weft_explorer_select(page_explorer, pane, promise);
 }
 
 uint32_t EXPORT(weft_selected_pane)(void)
 {
     unsigned pane = 0;
-    weft_explorer_selected(explorer, &pane);
+    weft_explorer_selected(page_explorer, &pane);
     return pane;
-}
-
-uint32_t EXPORT(weft_counters)(void)
-{
-    return weft_explorer_counters(explorer);
 }
 
 const char *EXPORT(weft_counter)(uint32_t counter)
 {
     bool shown;
-    return weft_explorer_counter(explorer, counter, &shown);
+    return weft_explorer_counter(page_explorer, counter, &shown);
 }
 
 bool EXPORT(weft_counter_shown)(uint32_t counter)
 {
     bool shown = false;
-    weft_explorer_counter(explorer, counter, &shown);
+    weft_explorer_counter(page_explorer, counter, &shown);
     return shown;
-}
-
-void EXPORT(weft_show_counter)(uint32_t counter, bool shown)
-{
-    weft_explorer_show_counter(explorer, counter, shown);
-}
-
-/* ---- Input ---- */
-
-void EXPORT(weft_point)(double x, double y)
-{
-    weft_explorer_point(explorer, x, y);
-}
-
-void EXPORT(weft_leave)(void)
-{
-    weft_explorer_leave(explorer);
-}
-
-void EXPORT(weft_press)(double x, double y, int32_t clicks, uint32_t mods)
-{
-    weft_explorer_press(explorer, x, y, clicks, mods);
-}
-
-void EXPORT(weft_drag)(double x, double y)
-{
-    weft_explorer_drag(explorer, x, y);
-}
-
-void EXPORT(weft_release)(double x, double y)
-{
-    weft_explorer_release(explorer, x, y);
-}
-
-void EXPORT(weft_scroll)(double x, double y, double dx, double dy, uint32_t mods)
-{
-    weft_explorer_scroll(explorer, x, y, dx, dy, mods);
-}
-
-void EXPORT(weft_pinch)(double x, double y, double dx, double dy, double factor)
-{
-    weft_explorer_pinch(explorer, x, y, dx, dy, factor);
-}
-
-/* The number of a key's command; WEFT_COMMANDS if it has none. */
-uint32_t EXPORT(weft_key_command)(const char *key, uint32_t mods)
-{
-    return weft_command_of_key(key, mods);
-}
-
-bool EXPORT(weft_key)(const char *key, uint32_t mods)
-{
-    return weft_explorer_key(explorer, key, mods);
-}
-
-bool EXPORT(weft_command)(uint32_t command)
-{
-    return command < WEFT_COMMANDS && weft_explorer_command(explorer, (enum weft_command)command);
-}
-
-const char *EXPORT(weft_tip)(void)
-{
-    return weft_explorer_tip(explorer);
-}
-
-void EXPORT(weft_search)(const char *query)
-{
-    weft_explorer_search(explorer, query);
-}
-
-const char *EXPORT(weft_query)(void)
-{
-    return weft_explorer_query(explorer);
-}
-
-const char *EXPORT(weft_found)(void)
-{
-    return weft_explorer_found(explorer);
-}
-
-const char *EXPORT(weft_place)(void)
-{
-    return weft_explorer_place(explorer);
-}
-
-bool EXPORT(weft_go)(const char *place)
-{
-    return weft_explorer_go(explorer, place);
-}
-
-void EXPORT(weft_text_size)(uint32_t percent)
-{
-    weft_explorer_text_size(explorer, percent);
 }

@@ -117,7 +117,7 @@ function resize() {
   canvas.style.height = `${height}px`;
   if (!ready)
     return;
-  C.weft_set_size(width, height);
+  C.weft_resize(width, height);
   redraw = true;
   if (stopped)
     return;
@@ -241,7 +241,7 @@ function svgPicture() {
   const address = C.weft_picture();
   if (!address)
     throw new Error("out of memory");
-  return mem().bytes.slice(address, address + C.weft_picture_bytes());
+  return mem().bytes.slice(address, address + word(C.page_svg_bytes.value));
 }
 
 function savePicture() {
@@ -334,7 +334,7 @@ addEventListener("keydown", event => {
   // Keys that a button or a list handles itself.
   if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))
     return;
-  const number = withText(event.key, key => C.weft_key_command(key, mods(event)));
+  const number = withText(event.key, key => C.weft_command_of_key(key, mods(event)));
   const name = commands[number]?.name;
   if (!name || (name === "refresh" && !sources.some(s => s.get)))
     return;

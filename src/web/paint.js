@@ -9,7 +9,7 @@ const FONT = '"DejaVu Sans", Verdana, sans-serif';
 let inks = null; // [light, dark][ink]: as CSS has it
 
 function loadInks() {
-  const at = C.weft_ink_table(), rgb = at + L["weft_ink_info.rgb"], size = L.weft_ink_info;
+  const at = C.weft_inks.value, rgb = at + L["weft_ink_info.rgb"], size = L.weft_ink_info;
   inks = [0, 1].map(dark => Array.from({ length: L.WEFT_INKS }, (_, ink) =>
     "#" + word(rgb + ink * size + 4 * dark).toString(16).padStart(6, "0")));
 }

@@ -7,7 +7,7 @@ const LONG = 90; // characters
 
 function showFacts() {
   const address = C.weft_facts();
-  const facts = structures(address, C.weft_fact_count(), "weft_fact",
+  const facts = structures(address, word(C.page_count.value), "weft_fact",
     { name: "text", text: "text", link: "word", heading: "flag", bad: "flag" });
   const box = $("facts"), focused = box.contains(document.activeElement);
   const parts = [];
@@ -54,8 +54,8 @@ let visible = [], active = 0;
 
 function showVisible() {
   const address = C.weft_visible();
-  const all = C.weft_all(), before = visible[active];
-  visible = structures(address, C.weft_fact_count(), "weft_visible", { text: "text", pane: "word", promise: "word" });
+  const all = word(C.page_all.value), before = visible[active];
+  visible = structures(address, word(C.page_count.value), "weft_visible", { text: "text", pane: "word", promise: "word" });
   const selected = C.weft_selected(), pane = C.weft_selected_pane();
   active = Math.max(0, visible.findIndex(v => before && v.pane === before.pane && v.promise === before.promise));
   $("visible-all").textContent = all > visible.length ? `the ${visible.length} largest of ${all.toLocaleString("en")}`
@@ -187,7 +187,7 @@ function counterItems() {
 let commands = []; // as in command.def
 
 function loadCommands() {
-  commands = structures(C.weft_command_table(), L.WEFT_COMMANDS, "weft_command_info",
+  commands = structures(C.weft_commands.value, L.WEFT_COMMANDS, "weft_command_info",
     { name: "text", where: "word", group: "text", keys: "text", help: "text" });
 }
 

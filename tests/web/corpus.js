@@ -24,7 +24,12 @@ if (WebAssembly.Module.imports(wasm).length)
   fail(`it wants ${JSON.stringify(WebAssembly.Module.imports(wasm))}`);
 
 function begin() {
-  C = new WebAssembly.Instance(wasm, {}).exports;
+  C = { ...new WebAssembly.Instance(wasm, {}).exports };
+  for (const name in C)
+    if (name.startsWith("weft_explorer_")) {
+      const f = C[name];
+      C[name.replace("explorer_", "")] = (...given) => f(new Uint32Array(C.memory.buffer)[C.page_explorer.value / 4], ...given);
+    }
   C.weft_begin(1, 2);
 }
 
@@ -42,7 +47,7 @@ function withText(text, f) {
 }
 
 function look() {
-  C.weft_set_size(900, 500);
+  C.weft_resize(900, 500);
   C.weft_paint(0);
   C.weft_facts();
   C.weft_visible();
