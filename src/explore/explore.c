@@ -48,12 +48,8 @@ static void fini_pane(struct explore_pane *p)
 
 static void fini_facts(struct weft_explorer *e)
 {
-    explore_facts_fini(&e->selection_facts);
-    explore_facts_fini(&e->range_facts);
-    explore_facts_fini(&e->trace_facts);
-    explore_facts_fini(&e->finding_facts);
-    explore_facts_fini(&e->diff_facts);
-    explore_facts_fini(&e->flame_facts);
+    for (unsigned i = 0; i < EXPLORE_PARTS; i++)
+        explore_facts_fini(&e->part[i]);
 }
 
 void weft_explorer_free(struct weft_explorer *e)
@@ -79,12 +75,17 @@ void explore_changed(struct weft_explorer *e, unsigned flags)
     e->changed |= flags;
     e->dirty = e->dirty || (flags & WEFT_CHANGED_PICTURE);
     if (flags & WEFT_CHANGED_FACTS)
-        e->selection_is_stale = e->range_is_stale = e->trace_is_stale = e->finding_is_stale =
-            e->diff_is_stale = e->flame_is_stale = true;
+        e->stale_parts = ~0u;
     if (flags & WEFT_CHANGED_VISIBLE)
         e->visible_is_stale = true;
     if (flags & WEFT_CHANGED_TIP)
         e->tip_is_stale = true;
+}
+
+void explore_part_changed(struct weft_explorer *e, enum explore_part part)
+{
+    e->stale_parts |= 1u << part;
+    e->changed |= WEFT_CHANGED_FACTS;
 }
 
 void explore_activate(struct weft_explorer *e, unsigned pane)
@@ -92,8 +93,7 @@ void explore_activate(struct weft_explorer *e, unsigned pane)
     if (e->active == pane)
         return;
     e->active = pane;
-    e->trace_is_stale = true;
-    e->changed |= WEFT_CHANGED_FACTS;
+    explore_part_changed(e, EXPLORE_TRACE);
     if (pane < e->panes && e->pane[pane].height_px == 0) { /* the oldest one makes room */
         e->placed = false;
         explore_moved(e);

@@ -24,7 +24,7 @@ struct explore_target {
     unsigned pane; /* which model, in facts about several */
 };
 
-struct explore_ranges; /* see ranges.h */
+struct explore_ranges; /* of ranges.c */
 
 struct explore_facts {
     struct weft_fact *fact;
@@ -52,10 +52,9 @@ struct explore_facts {
 int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise);
 
 /* Facts about what happens from from_ns to to_ns, both included. The first call for a scene takes as long as facts
- * about a promise, unless it was prepared; later calls take a few milliseconds at most. */
+ * about a promise; later calls take a few milliseconds at most. */
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns);
-int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s);
 
 /* title may be NULL. With an analysis, what it found comes first. */
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);

@@ -84,7 +84,7 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
     if (e->finding != WEFT_NONE && e->finding_pane == pane)
         explore_finding_leave(e);
     drop_path(e);
-    explore_facts_fini(&e->finding_facts);
+    explore_facts_fini(&e->part[EXPLORE_FINDING]);
     weft_analysis_free(p->analysis);
     drop_history(p);
     p->analysis = a;
@@ -100,7 +100,7 @@ const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e
 
 static void drop_diff(struct weft_explorer *e)
 {
-    explore_facts_fini(&e->diff_facts);
+    explore_facts_fini(&e->part[EXPLORE_DIFF]);
     weft_diff_fini(&e->diff);
     e->has_diff = false;
 }

@@ -125,8 +125,8 @@ static void update(struct weft_explorer *e)
     f->focus = f->tree && f->wants_focus < f->tree->calls ? f->wants_focus : 0;
     f->wants_focus = 0;
     describe(e);
-    e->flame_is_stale = true;
-    e->changed |= WEFT_CHANGED_FACTS | WEFT_CHANGED_PLACE;
+    explore_part_changed(e, EXPLORE_FLAME);
+    e->changed |= WEFT_CHANGED_PLACE;
 }
 
 void explore_flame_forget(struct weft_explorer *e)
@@ -137,7 +137,7 @@ void explore_flame_forget(struct weft_explorer *e)
     e->flame.focus = e->flame.backs = e->flame.scrolled = 0;
     e->flame.hovered = WEFT_NONE;
     e->flame.layout.boxes = 0;
-    e->flame_is_stale = true;
+    e->stale_parts |= 1u << EXPLORE_FLAME;
 }
 
 void explore_flame_fini(struct weft_explorer *e)
@@ -225,10 +225,9 @@ static void show(struct weft_explorer *e, uint32_t node)
 {
     e->flame.focus = node;
     e->flame.hovered = WEFT_NONE;
-    e->flame_is_stale = true;
+    explore_part_changed(e, EXPLORE_FLAME);
     explore_tip_forget(e);
     explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
-    e->changed |= WEFT_CHANGED_FACTS;
 }
 
 void explore_flame_focus(struct weft_explorer *e, uint32_t node)
@@ -270,7 +269,6 @@ static void open_or_close(struct weft_explorer *e)
     e->flame.open = !e->flame.open;
     if (!e->flame.open)
         explore_flame_forget(e);
-    e->flame_is_stale = e->trace_is_stale = true;
     e->placed = false;
     explore_moved(e);
     explore_changed(e, WEFT_CHANGED_FACTS);
@@ -336,7 +334,7 @@ static void add_frame(struct explore_facts *f, enum explore_fact which, bool aga
 void explore_flame_facts(struct weft_explorer *e)
 {
     struct explore_flame_pane *v = &e->flame;
-    struct explore_facts *f = &e->flame_facts;
+    struct explore_facts *f = &e->part[EXPLORE_FLAME];
     explore_fact_begin(f);
     if (v->open && e->panes) {
         update(e);
@@ -360,5 +358,4 @@ void explore_flame_facts(struct weft_explorer *e)
         }
     }
     explore_fact_end(f);
-    e->flame_is_stale = false;
 }

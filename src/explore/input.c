@@ -80,9 +80,9 @@ static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b
     e->range_pane = pane;
     e->range_from_ns = from;
     e->range_to_ns = to;
-    e->range_is_stale = e->trace_is_stale = true;
+    explore_part_changed(e, EXPLORE_RANGE);
+    explore_part_changed(e, EXPLORE_TRACE);
     explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
-    e->changed |= WEFT_CHANGED_FACTS;
 }
 
 static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, bool twice)
@@ -195,9 +195,8 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     bool moved = e->drag.moved;
     e->drag.grip = EXPLORE_GRIP_NONE;
     if (d.grip == EXPLORE_GRIP_RULER && e->flame.open) { /* it waits for that */
-        e->flame_is_stale = true;
+        explore_part_changed(e, EXPLORE_FLAME);
         explore_changed(e, WEFT_CHANGED_PICTURE);
-        e->changed |= WEFT_CHANGED_FACTS;
     }
     if (d.grip == EXPLORE_GRIP_NONE || moved)
         return;

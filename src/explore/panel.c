@@ -16,97 +16,96 @@ static bool has_range(const struct weft_explorer *e)
     return e->range_from_ns != e->range_to_ns;
 }
 
-/* The next group of facts, from top to bottom; NULL: there are no more. */
-static const struct explore_facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
+/* The pane that a group of facts is about; WEFT_PANES_MAX: the group is not shown. */
+static unsigned pane_of_part(const struct weft_explorer *e, unsigned part)
 {
-    const struct explore_facts *parts[6] = {NULL};
-    unsigned panes[6] = {0}, count = 0, flame = e->panes && e->flame.open;
-    if (flame)
-        parts[count++] = &e->flame_facts;
-    if (e->panes && has_range(e)) {
-        panes[count] = e->range_pane;
-        parts[count++] = &e->range_facts;
+    bool selected = e->selected != WEFT_NONE, finding = e->finding != WEFT_NONE;
+    bool any = has_range(e) || finding || selected, shown = false;
+    unsigned pane = 0;
+    switch ((enum explore_part)part) {
+    case EXPLORE_FLAME:
+        shown = e->flame.open;
+        break;
+    case EXPLORE_RANGE:
+        shown = has_range(e);
+        pane = e->range_pane;
+        break;
+    case EXPLORE_FINDING:
+        shown = finding;
+        pane = e->finding_pane;
+        break;
+    case EXPLORE_SELECTION:
+        shown = selected;
+        pane = e->selected_pane;
+        break;
+    case EXPLORE_DIFF:
+    case EXPLORE_TRACE:
+        shown = !any;
+        pane = part == EXPLORE_TRACE ? e->active : 0;
+        break;
+    case EXPLORE_PARTS:
+        break;
     }
-    if (e->panes && e->finding != WEFT_NONE) {
-        panes[count] = e->finding_pane;
-        parts[count++] = &e->finding_facts;
-    }
-    if (e->panes && e->selected != WEFT_NONE) {
-        panes[count] = e->selected_pane;
-        parts[count++] = &e->selection_facts;
-    }
-    if (e->panes && count == flame) {
-        panes[count + 1] = e->active;
-        parts[count++] = &e->diff_facts;
-        parts[count++] = &e->trace_facts;
-    }
-    if (n >= count)
-        return NULL;
-    *pane = panes[n];
-    return parts[n];
+    return shown && e->panes ? pane : WEFT_PANES_MAX;
 }
 
-static void fill(struct weft_explorer *e)
+static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
 {
-    const struct explore_pane *p;
+    struct explore_facts *f = &e->part[part];
+    struct explore_pane *p = &e->pane[pane];
     char axis[EXPLORE_FACT_BYTES];
-    if (e->flame.open && e->flame_is_stale)
+    switch ((enum explore_part)part) {
+    case EXPLORE_FLAME:
         explore_flame_facts(e);
-    if (has_range(e) && e->range_is_stale) {
-        p = &e->pane[e->range_pane];
-        explore_facts_of_range(&e->range_facts, p->scene, e->range_from_ns, e->range_to_ns);
-        e->range_is_stale = false;
-    }
-    if (e->selected != WEFT_NONE && e->selection_is_stale) {
-        p = &e->pane[e->selected_pane];
-        e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
-        e->selection_facts.path = explore_path(e);
-        e->selection_facts.history = explore_history_of(&e->pane[e->selected_pane]);
-        explore_facts_of_promise(&e->selection_facts, p->scene, e->selected);
-        e->selection_is_stale = false;
-    }
-    if (e->finding != WEFT_NONE && e->finding_is_stale) {
-        p = &e->pane[e->finding_pane];
-        e->finding_facts.analysis = p->analysis;
-        explore_facts_of_finding(&e->finding_facts, p->scene, e->finding,
-                                 explore_findings_shown(p));
-        e->finding_is_stale = false;
-    }
-    if (has_range(e) || e->selected != WEFT_NONE || e->finding != WEFT_NONE)
-        return;
-    if (e->trace_is_stale) {
-        p = &e->pane[e->active];
-        e->trace_facts.history = p->analysis ? p->analysis->history : p->history;
-        e->trace_facts.analysis = p->analysis;
-        e->trace_facts.analysing = p->analysing;
-        e->trace_facts.axis = explore_clocks_say(e, e->active, axis, sizeof axis);
-        explore_facts_of_trace(&e->trace_facts, p->scene, p->title);
-        e->trace_is_stale = false;
-    }
-    if (e->diff_is_stale) {
-        explore_facts_of_diff(&e->diff_facts, e->has_diff ? e->pane[0].scene : NULL,
+        break;
+    case EXPLORE_RANGE:
+        explore_facts_of_range(f, p->scene, e->range_from_ns, e->range_to_ns);
+        break;
+    case EXPLORE_FINDING:
+        f->analysis = p->analysis;
+        explore_facts_of_finding(f, p->scene, e->finding, explore_findings_shown(p));
+        break;
+    case EXPLORE_SELECTION:
+        f->trace = e->panes > 1 ? p->title : NULL;
+        f->path = explore_path(e);
+        f->history = explore_history_of(p);
+        explore_facts_of_promise(f, p->scene, e->selected);
+        break;
+    case EXPLORE_DIFF:
+        explore_facts_of_diff(f, e->has_diff ? e->pane[0].scene : NULL,
                               e->has_diff ? e->pane[1].scene : NULL, &e->diff);
-        e->diff_is_stale = false;
+        break;
+    case EXPLORE_TRACE:
+        f->history = p->analysis ? p->analysis->history : p->history;
+        f->analysis = p->analysis;
+        f->analysing = p->analysing;
+        f->axis = explore_clocks_say(e, pane, axis, sizeof axis);
+        explore_facts_of_trace(f, p->scene, p->title);
+        break;
+    case EXPLORE_PARTS:
+        break;
     }
+    e->stale_parts &= ~(1u << part);
 }
 
 const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *count)
 {
-    const struct explore_facts *f;
-    uint32_t all = 0;
-    unsigned pane;
     *count = e->facts = 0;
-    if (e->panes == 0)
-        return e->fact;
-    fill(e);
-    for (unsigned n = 0; (f = part(e, n, &pane)); n++)
-        all += f->count;
-    if (!weft_reserve_all(&e->fact, all, &e->facts_room, sizeof *e->fact))
-        return e->fact;
-    for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
+    for (unsigned i = 0; i < EXPLORE_PARTS; i++) {
+        const struct explore_facts *f = &e->part[i];
+        unsigned pane = pane_of_part(e, i);
+        if (pane == WEFT_PANES_MAX)
+            continue;
+        if (e->stale_parts & 1u << i)
+            fill(e, i, pane);
+        uint32_t all = e->facts + f->count;
+        if (!weft_reserve_all(&e->fact, all, &e->facts_room, sizeof *e->fact)) {
+            e->facts = 0;
+            return e->fact;
+        }
         if (f->count)
             memcpy(e->fact + e->facts, f->fact, f->count * sizeof *e->fact);
-        e->facts += f->count;
+        e->facts = all;
     }
     *count = e->facts;
     return e->fact;
@@ -124,20 +123,20 @@ static void centre(struct weft_explorer *e, unsigned pane, int64_t time_ns)
 
 void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
 {
-    const struct explore_facts *f;
-    unsigned pane = 0;
+    unsigned part = 0, pane;
     if (fact >= e->facts) /* an old index: the facts have changed since */
         return;
-    for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
-        if (fact < f->count)
+    for (; part < EXPLORE_PARTS; part++) {
+        uint32_t count = (pane = pane_of_part(e, part)) < e->panes ? e->part[part].count : 0;
+        if (fact < count)
             break;
-        fact -= f->count;
+        fact -= count;
     }
-    if (!f)
+    if (part == EXPLORE_PARTS)
         return;
-    struct explore_target target = f->target[fact];
-    pane = f == &e->diff_facts ? target.pane : pane;
-    switch (f->fact[fact].link) {
+    struct explore_target target = e->part[part].target[fact];
+    pane = part == EXPLORE_DIFF ? target.pane : pane;
+    switch (e->part[part].fact[fact].link) {
     case WEFT_LINK_NONE:
         break;
     case WEFT_LINK_PROMISE:

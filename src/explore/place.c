@@ -6,12 +6,57 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/order.h"
 #include "explore/state.h"
 
 enum {
     KEY_MAX = 16,
     NAMES_MAX = 1000, /* bytes for the names of a pane's switched-off counters */
+};
+
+/* KEY(NAME, "name", kind, least, most): the bounds are those of a NUMBER. Up to OFF, each pane has its own; of the others
+ * there is one, maybe of a certain pane. */
+#define EACH_KEY                                                                                   \
+    KEY(FROM, "from", NUMBER, -WEFT_TIME_MAX, WEFT_TIME_MAX)                                       \
+    KEY(TO, "to", NUMBER, -WEFT_TIME_MAX, WEFT_TIME_MAX)                                           \
+    KEY(OFFSET, "offset", NUMBER, -WEFT_TIME_MAX, WEFT_TIME_MAX)                                   \
+    KEY(ROW, "row", NUMBER, 0, UINT32_MAX - 1)                                                     \
+    KEY(Y, "y", NUMBER, 0, WEFT_PICTURE_MAX_PX)                                                    \
+    KEY(SPREAD, "spread", NUMBER, 0, WEFT_SPREAD_MAX)                                              \
+    KEY(OFF, "off", BYTES, 0, 0)                                                                   \
+    KEY(FREE, "free", NUMBER, 0, 1)                                                                \
+    KEY(SELECT, "select", ID, 0, 0)                                                                \
+    KEY(SEARCH, "search", BYTES, 0, 0)                                                             \
+    KEY(FINDING, "finding", NUMBER, 1, WEFT_FINDINGS_MAX)                                          \
+    KEY(PATH, "path", NUMBER, 0, 1)                                                                \
+    KEY(DIFF, "diff", NUMBER, 0, 1)                                                                \
+    KEY(RANGE, "range", SPAN, 0, 0)                                                                \
+    KEY(RAW, "raw", NUMBER, 0, 1)                                                                  \
+    KEY(COUNTERS, "counters", ON_OFF, 0, 0)                                                        \
+    KEY(SAMPLES, "samples", ON_OFF, 0, 0)                                                          \
+    KEY(FLAME, "flame", NUMBER, 0, 1)                                                              \
+    KEY(CREATED, "created", NUMBER, 0, 1)                                                          \
+    KEY(ASYNC, "async", NUMBER, 0, 1)                                                              \
+    KEY(AWAY, "away", NUMBER, 0, 1)                                                                \
+    KEY(FRAME, "frame", NUMBER, 0, UINT32_MAX - 1)                                                 \
+    KEY(TEXT_SIZE, "text", NUMBER, 50, 300)
+
+enum key {
+#define KEY(NAME, ...) NAME,
+    EACH_KEY
+#undef KEY
+        KEYS
+};
+
+static const struct {
+    const char *name;
+    enum { NUMBER, ON_OFF, ID, SPAN, BYTES } kind;
+    int64_t least, most;
+} keys[] = {
+#define KEY(NAME, ...) {__VA_ARGS__},
+    EACH_KEY
+#undef KEY
 };
 
 /* ---- Writing ---- */
@@ -47,21 +92,32 @@ static bool put_encoded(struct writer *w, const char *bytes, size_t size)
     return true;
 }
 
-/* "&key.2=": the first pane has no number. */
-static void put_key(struct writer *w, const char *key, unsigned pane)
+/* "&key.2=" and the value: the first pane has no number. */
+static void __attribute__((format(printf, 4, 5)))
+put(struct writer *w, enum key key, unsigned pane, const char *format, ...)
 {
-    char text[KEY_MAX + 16];
-    int n = pane ? snprintf(text, sizeof text, "%s%s.%u=", w->any ? "&" : "", key, pane + 1)
-                 : snprintf(text, sizeof text, "%s%s=", w->any ? "&" : "", key);
+    char text[KEY_MAX + 64], number[16] = "";
+    if (pane)
+        snprintf(number, sizeof number, ".%u", pane + 1);
+    int n = snprintf(text, sizeof text, "%s%s%s=", w->any ? "&" : "", keys[key].name, number);
+    va_list args;
+    va_start(args, format);
+    n += vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+    va_end(args);
     w->any = true;
     put_bytes(w, text, (size_t)n);
 }
 
-static void put_number(struct writer *w, const char *key, unsigned pane, int64_t number)
+static void put_number(struct writer *w, enum key key, unsigned pane, int64_t number)
 {
-    char text[24];
-    put_key(w, key, pane);
-    put_bytes(w, text, (size_t)snprintf(text, sizeof text, "%" PRId64, number));
+    put(w, key, pane, "%" PRId64, number);
+}
+
+/* A switch is written only if it is on. */
+static void put_switch(struct writer *w, enum key key, bool on)
+{
+    if (on)
+        put(w, key, 0, "%s", keys[key].kind == ON_OFF ? "off" : "1");
 }
 
 static void put_window(struct writer *w, const struct weft_explorer *e)
@@ -71,27 +127,22 @@ static void put_window(struct writer *w, const struct weft_explorer *e)
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_window *window = e->is_free ? &e->pane[i].window : &e->window;
         if (i == 0 || e->is_free) {
-            put_number(w, "from", i, explore_round(window->from));
-            put_number(w, "to", i, explore_round(window->to));
+            put_number(w, FROM, i, explore_round(window->from));
+            put_number(w, TO, i, explore_round(window->to));
         } else if (explore_round(e->pane[i].offset) != explore_round(clocks.offset[i])) {
-            put_number(w, "offset", i, explore_round(e->pane[i].offset));
+            put_number(w, OFFSET, i, explore_round(e->pane[i].offset));
         }
     }
-    if (e->is_free)
-        put_number(w, "free", 0, 1);
-}
-
-static void put_rows(struct writer *w, const struct weft_explorer *e)
-{
+    put_switch(w, FREE, e->is_free);
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
         if (explore_round(p->spread) == 0)
             continue;
         if (p->focus_row != WEFT_NONE) {
-            put_number(w, "row", i, p->focus_row);
-            put_number(w, "y", i, p->focus_px);
+            put_number(w, ROW, i, p->focus_row);
+            put_number(w, Y, i, p->focus_px);
         }
-        put_number(w, "spread", i, explore_round(p->spread));
+        put_number(w, SPREAD, i, explore_round(p->spread));
     }
 }
 
@@ -110,7 +161,7 @@ static void put_counters(struct writer *w, const struct weft_explorer *e, unsign
         if (last)
             put_bytes(&names, ",", 1);
         else
-            put_key(&names, "off", pane);
+            put(&names, OFF, pane, "%s", "");
         if (!put_encoded(&names, name, size)) {
             names = before;
             names.out[names.size] = '\0';
@@ -126,15 +177,14 @@ static void put_counters(struct writer *w, const struct weft_explorer *e, unsign
 static void put_findings(struct writer *w, struct weft_explorer *e)
 {
     if (e->finding != WEFT_NONE)
-        put_number(w, "finding", e->finding_pane, (int64_t)e->finding + 1);
+        put_number(w, FINDING, e->finding_pane, (int64_t)e->finding + 1);
     else if (e->wanted.is && !e->wanted.again)
-        put_number(w, "finding", e->wanted.pane, e->wanted.number);
+        put_number(w, FINDING, e->wanted.pane, e->wanted.number);
     if (e->no_path)
-        put_number(w, "path", 0, 0);
-    else if (e->wants_path || explore_path(e))
-        put_number(w, "path", 0, 1);
-    if (e->wants_diff)
-        put_number(w, "diff", 0, 1);
+        put_number(w, PATH, 0, 0);
+    else
+        put_switch(w, PATH, e->wants_path || explore_path(e));
+    put_switch(w, DIFF, e->wants_diff);
 }
 
 /* flame=1: the flame graph is open; then how it is shown and at which frame. */
@@ -144,15 +194,12 @@ static void put_flame(struct writer *w, const struct weft_explorer *e)
     uint32_t focus = f->tree || f->why ? f->focus : f->wants_focus;
     if (!f->open)
         return;
-    put_number(w, "flame", 0, 1);
-    if (f->wanted.created)
-        put_number(w, "created", 0, 1);
-    if (f->wanted.async)
-        put_number(w, "async", 0, 1);
-    if (f->wanted.off_cpu)
-        put_number(w, "away", 0, 1);
+    put_switch(w, FLAME, true);
+    put_switch(w, CREATED, f->wanted.created);
+    put_switch(w, ASYNC, f->wanted.async);
+    put_switch(w, AWAY, f->wanted.off_cpu);
     if (focus)
-        put_number(w, "frame", 0, focus);
+        put_number(w, FRAME, 0, focus);
 }
 
 const char *weft_explorer_place(struct weft_explorer *e)
@@ -160,38 +207,22 @@ const char *weft_explorer_place(struct weft_explorer *e)
     struct writer w = {.out = e->place, .room = sizeof e->place};
     *e->place = '\0';
     put_window(&w, e);
-    put_rows(&w, e);
-    if (e->selected != WEFT_NONE) {
-        uint64_t id = e->pane[e->selected_pane].model->promise[e->selected].id;
-        char text[24];
-        put_key(&w, "select", e->selected_pane);
-        put_bytes(&w, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, id));
-    }
+    if (e->selected != WEFT_NONE)
+        put(&w, SELECT, e->selected_pane, "%" PRIu64,
+            e->pane[e->selected_pane].model->promise[e->selected].id);
     if (*e->query) {
-        put_key(&w, "search", 0);
+        put(&w, SEARCH, 0, "%s", "");
         put_encoded(&w, e->query, strlen(e->query));
     }
     put_findings(&w, e);
-    if (e->range_from_ns != e->range_to_ns) {
-        char text[2 * 24];
-        put_key(&w, "range", e->range_pane);
-        put_bytes(&w, text,
-                  (size_t)snprintf(text, sizeof text, "%" PRId64 "-%" PRId64, e->range_from_ns,
-                                   e->range_to_ns));
-    }
-    if (e->panes && e->pane[0].scene->l->raw)
-        put_number(&w, "raw", 0, 1);
-    if (e->no_counters) {
-        put_key(&w, "counters", 0);
-        put_bytes(&w, "off", 3);
-    }
-    if (e->no_strips) {
-        put_key(&w, "samples", 0);
-        put_bytes(&w, "off", 3);
-    }
+    if (e->range_from_ns != e->range_to_ns)
+        put(&w, RANGE, e->range_pane, "%" PRId64 "-%" PRId64, e->range_from_ns, e->range_to_ns);
+    put_switch(&w, RAW, e->panes && e->pane[0].scene->l->raw);
+    put_switch(&w, COUNTERS, e->no_counters);
+    put_switch(&w, SAMPLES, e->no_strips);
     put_flame(&w, e);
     if (e->text_percent != 100)
-        put_number(&w, "text", 0, e->text_percent);
+        put_number(&w, TEXT_SIZE, 0, e->text_percent);
     for (unsigned i = 0; i < e->panes && w.size + NAMES_MAX < w.room; i++)
         put_counters(&w, e, i);
     return e->place;
@@ -206,7 +237,8 @@ struct value {
 };
 
 struct field {
-    char key[KEY_MAX];
+    bool sound;
+    enum key key; /* KEYS: one from a newer weft */
     unsigned pane;
     struct value value; /* as it stands */
 };
@@ -246,88 +278,14 @@ static bool decode(char *out, size_t room, struct value v)
     return sound;
 }
 
-/* A number at *at, which moves past it. */
-static bool read_number(const char **at, const char *end, int64_t *out)
-{
-    bool negative = *at < end && **at == '-';
-    const char *p = *at + negative;
-    uint64_t n = 0;
-    if (p == end || *p < '0' || *p > '9')
-        return false;
-    for (; p < end && *p >= '0' && *p <= '9'; p++) {
-        if (n > (UINT64_C(1) << 62) / 10)
-            return false;
-        n = n * 10 + (uint64_t)(*p - '0');
-    }
-    *at = p;
-    *out = negative ? -(int64_t)n : (int64_t)n;
-    return *out >= -WEFT_TIME_MAX && *out <= WEFT_TIME_MAX;
-}
-
 static bool number(struct value v, int64_t least, int64_t most, int64_t *out)
 {
-    const char *at = v.bytes, *end = v.bytes + v.size;
-    return read_number(&at, end, out) && at == end && *out >= least && *out <= most;
-}
-
-static bool read_id(struct value v, uint64_t *out)
-{
-    uint64_t n = 0;
-    if (v.size == 0)
+    const size_t sign = v.size && *v.bytes == '-';
+    uint64_t n;
+    if (!weft_parse_digits(v.bytes + sign, v.size - sign, WEFT_TIME_MAX, &n))
         return false;
-    for (size_t i = 0; i < v.size; i++) {
-        unsigned digit = (unsigned)(v.bytes[i] - '0');
-        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
-            return false;
-        n = n * 10 + digit;
-    }
-    *out = n;
-    return true;
-}
-
-/* What a place says, collected until it is parsed completely. */
-struct place {
-    bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX], has_offset[WEFT_PANES_MAX];
-    int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
-    int64_t row[WEFT_PANES_MAX], y[WEFT_PANES_MAX], spread[WEFT_PANES_MAX];
-    bool flame, created, async, away, no_strips;
-    int64_t frame;
-    bool is_free, no_counters, raw, has_range, has_path, path, diff;
-    unsigned finding_pane;
-    int64_t finding; /* 0: none */
-    unsigned select_pane, range_pane;
-    uint32_t select;
-    int64_t range_from, range_to, text;
-    struct value search, off[WEFT_PANES_MAX];
-};
-
-static bool read_range(struct place *p, const struct field *f)
-{
-    const char *at = f->value.bytes, *end = at + f->value.size;
-    int64_t from, to;
-    if (!read_number(&at, end, &from) || at == end || *at != '-')
-        return false;
-    at++;
-    if (!read_number(&at, end, &to) || at != end || from >= to)
-        return false;
-    p->has_range = true;
-    p->range_pane = f->pane;
-    p->range_from = from;
-    p->range_to = to;
-    return true;
-}
-
-static bool read_select(struct place *p, const struct weft_explorer *e, const struct field *f)
-{
-    uint64_t id;
-    if (!read_id(f->value, &id))
-        return false;
-    uint32_t promise = weft_model_find(e->pane[f->pane].model, id);
-    if (promise == WEFT_NONE || promise == WEFT_ROOT)
-        return false;
-    p->select = promise;
-    p->select_pane = f->pane;
-    return true;
+    *out = sign ? -(int64_t)n : (int64_t)n;
+    return *out >= least && *out <= most;
 }
 
 static bool is_value(struct value v, const char *text)
@@ -335,91 +293,85 @@ static bool is_value(struct value v, const char *text)
     return v.size == strlen(text) && !memcmp(v.bytes, text, v.size);
 }
 
-static bool read_switch(struct value v, bool *out)
+#define ABSENT INT64_MIN
+
+/* What a place says, collected until it is parsed completely. */
+struct place {
+    int64_t value[KEYS][WEFT_PANES_MAX]; /* ABSENT: it says nothing, or what makes no sense */
+    unsigned pane[KEYS];                 /* of what there is once */
+    int64_t range_to;                    /* the value is where the range begins */
+    struct value search, off[WEFT_PANES_MAX];
+};
+
+static int64_t value_of(const struct place *p, enum key key, unsigned pane, int64_t otherwise)
 {
-    *out = is_value(v, "1");
-    return *out || is_value(v, "0");
+    return p->value[key][pane] == ABSENT ? otherwise : p->value[key][pane];
 }
 
-static bool read_time(struct value v, int64_t *out, bool *has)
+static bool is_on(const struct place *p, enum key key)
 {
-    return *has = number(v, -WEFT_TIME_MAX, WEFT_TIME_MAX, out);
+    return p->value[key][0] > 0;
 }
 
 static bool read_field(struct place *p, const struct weft_explorer *e, const struct field *f)
 {
-    unsigned i = f->pane;
     struct value v = f->value;
-    int64_t n;
-    if (!strcmp(f->key, "from"))
-        return read_time(v, &p->from[i], &p->has_from[i]);
-    if (!strcmp(f->key, "to"))
-        return read_time(v, &p->to[i], &p->has_to[i]);
-    if (!strcmp(f->key, "offset"))
-        return read_time(v, &p->offset[i], &p->has_offset[i]);
-    if (!strcmp(f->key, "row"))
-        return number(v, 0, (int64_t)e->pane[i].scene->l->rows - 1, &n) && (p->row[i] = n, true);
-    if (!strcmp(f->key, "y"))
-        return number(v, 0, WEFT_PICTURE_MAX_PX, &n) && (p->y[i] = n, true);
-    if (!strcmp(f->key, "spread"))
-        return number(v, 0, WEFT_SPREAD_MAX, &n) && (p->spread[i] = n, true);
-    if (!strcmp(f->key, "select"))
-        return read_select(p, e, f);
-    if (!strcmp(f->key, "range"))
-        return read_range(p, f);
-    if (!strcmp(f->key, "off"))
-        return p->off[i] = v, true;
-    if (!strcmp(f->key, "search"))
-        return p->search = v, true;
-    if (!strcmp(f->key, "free"))
-        return read_switch(v, &p->is_free);
-    if (!strcmp(f->key, "raw"))
-        return read_switch(v, &p->raw);
-    if (!strcmp(f->key, "finding"))
-        return number(v, 1, WEFT_FINDINGS_MAX, &n) && (p->finding = n, p->finding_pane = i, true);
-    if (!strcmp(f->key, "path"))
-        return p->has_path = read_switch(v, &p->path);
-    if (!strcmp(f->key, "diff"))
-        return read_switch(v, &p->diff);
-    if (!strcmp(f->key, "counters"))
-        return (p->no_counters = is_value(v, "off")) || is_value(v, "on");
-    if (!strcmp(f->key, "samples"))
-        return (p->no_strips = is_value(v, "off")) || is_value(v, "on");
-    if (!strcmp(f->key, "flame"))
-        return read_switch(v, &p->flame);
-    if (!strcmp(f->key, "created"))
-        return read_switch(v, &p->created);
-    if (!strcmp(f->key, "async"))
-        return read_switch(v, &p->async);
-    if (!strcmp(f->key, "away"))
-        return read_switch(v, &p->away);
-    if (!strcmp(f->key, "frame"))
-        return number(v, 0, UINT32_MAX - 1, &n) && (p->frame = n, true);
-    if (!strcmp(f->key, "text"))
-        return number(v, 50, 300, &n) && (p->text = n, true);
-    return true; /* from a newer weft */
+    int64_t n = 0;
+    uint64_t id;
+    const char *dash;
+    bool sound = false;
+    if (f->key == KEYS)
+        return true;
+    switch (keys[f->key].kind) {
+    case NUMBER:
+        sound = number(v, keys[f->key].least, keys[f->key].most, &n) &&
+                (f->key != ROW || n < e->pane[f->pane].scene->l->rows);
+        break;
+    case ON_OFF:
+        n = is_value(v, "off");
+        sound = n || is_value(v, "on");
+        break;
+    case ID:
+        sound = weft_parse_digits(v.bytes, v.size, UINT64_MAX, &id);
+        n = sound ? weft_model_find(e->pane[f->pane].model, id) : WEFT_NONE;
+        sound = n != WEFT_NONE && n != WEFT_ROOT;
+        break;
+    case SPAN:
+        dash = v.size ? memchr(v.bytes + 1, '-', v.size - 1) : NULL;
+        sound = dash &&
+                number((struct value){v.bytes, (size_t)(dash - v.bytes)}, -WEFT_TIME_MAX,
+                       WEFT_TIME_MAX, &n) &&
+                number((struct value){dash + 1, (size_t)(v.bytes + v.size - dash - 1)}, n + 1,
+                       WEFT_TIME_MAX, &p->range_to);
+        break;
+    case BYTES:
+        *(f->key == SEARCH ? &p->search : &p->off[f->pane]) = v;
+        sound = true;
+        break;
+    }
+    p->value[f->key][f->key <= OFF ? f->pane : 0] = sound ? n : ABSENT;
+    p->pane[f->key] = f->pane;
+    return sound;
 }
 
-/* The next field of a text; false: there is none. A field that makes no sense has an empty key. */
+/* The next field of a text; false: there is none. */
 static bool next_field(const char **at, struct field *f)
 {
     if (!**at)
         return false;
-    size_t size = strcspn(*at, "&"), key = strcspn(*at, "=&"), dot = 0;
-    while (dot < key && (*at)[dot] != '.')
-        dot++;
+    size_t size = strcspn(*at, "&"), key = strcspn(*at, "=&"), dot = strcspn(*at, "=&.");
     *f = (struct field){.value = {*at + key, size - key}};
     if (f->value.size) { /* the = */
         f->value.bytes++;
         f->value.size--;
     }
     int64_t pane = 1;
-    bool sound = dot < KEY_MAX;
-    if (dot < key)
-        sound =
-            sound && number((struct value){*at + dot + 1, key - dot - 1}, 2, WEFT_PANES_MAX, &pane);
-    if (sound)
-        memcpy(f->key, *at, dot);
+    f->sound = dot > 0 && dot < KEY_MAX;
+    if (dot < key &&
+        !number((struct value){*at + dot + 1, key - dot - 1}, 2, WEFT_PANES_MAX, &pane))
+        f->sound = false;
+    while (f->key < KEYS && !is_value((struct value){*at, dot}, keys[f->key].name))
+        f->key++;
     f->pane = (unsigned)pane - 1;
     *at += size + ((*at)[size] == '&');
     return true;
@@ -429,8 +381,8 @@ bool weft_explorer_place_is_analysed(const char *place)
 {
     struct field f;
     while (next_field(&place, &f))
-        if (!strcmp(f.key, "finding") || !strcmp(f.key, "diff") ||
-            (!strcmp(f.key, "path") && !is_value(f.value, "0")))
+        if (f.sound &&
+            (f.key == FINDING || f.key == DIFF || (f.key == PATH && !is_value(f.value, "0"))))
             return true;
     return false;
 }
@@ -440,8 +392,8 @@ bool weft_explorer_place_is_raw(const char *place)
     struct field f;
     bool raw = false;
     while (next_field(&place, &f))
-        if (!strcmp(f.key, "raw"))
-            read_switch(f.value, &raw);
+        if (f.sound && f.key == RAW)
+            raw = is_value(f.value, "1");
     return raw;
 }
 
@@ -449,15 +401,15 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
 {
     struct field f;
     bool sound = true;
-    *p = (struct place){.select = WEFT_NONE};
-    for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
-        p->row[i] = -1;
+    *p = (struct place){.range_to = 0};
+    for (unsigned k = 0; k < KEYS; k++)
+        for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
+            p->value[k][i] = ABSENT;
     while (next_field(&text, &f)) {
-        if (!*f.key && f.value.size == 0)
+        if (!f.sound && f.value.size == 0)
             continue;
-        bool is_of_pane =
-            !strcmp(f.key, "row") || !strcmp(f.key, "select") || !strcmp(f.key, "finding");
-        if (!*f.key || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
+        bool is_of_pane = f.key == ROW || f.key == SELECT || f.key == FINDING;
+        if (!f.sound || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
             sound = false;
         else
             sound = read_field(p, e, &f) && sound;
@@ -470,26 +422,29 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     bool sound = true;
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
-    e->is_free = p->is_free;
+    e->is_free = is_on(p, FREE);
     for (unsigned i = 0; i < e->panes; i++) {
-        double offset = p->has_offset[i] ? (double)p->offset[i] : clocks.offset[i];
-        e->pane[i].offset = i && !e->is_free ? offset : 0;
+        int64_t offset = p->value[OFFSET][i];
+        e->pane[i].offset = !i || e->is_free   ? 0
+                            : offset == ABSENT ? clocks.offset[i]
+                                               : (double)offset;
         e->pane[i].spread = 1; /* so that nothing snaps yet and offsets are kept */
     }
     explore_window_fit(e);
     for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
-        if (!p->has_from[i] && !p->has_to[i])
-            continue;
+        int64_t from = p->value[FROM][i], to = p->value[TO][i];
         struct explore_window w = explore_window_get(e, i);
-        w.from = p->has_from[i] ? (double)p->from[i] : w.from;
-        w.to = p->has_to[i] ? (double)p->to[i] : w.to;
-        sound = explore_window_go(e, i, w) && sound;
+        w.from = from != ABSENT ? (double)from : w.from;
+        w.to = to != ABSENT ? (double)to : w.to;
+        if (from != ABSENT || to != ABSENT)
+            sound = explore_window_go(e, i, w) && sound;
     }
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *pane = &e->pane[i];
-        pane->spread = (double)p->spread[i];
-        pane->focus_row = p->spread[i] && p->row[i] >= 0 ? (uint32_t)p->row[i] : WEFT_NONE;
-        pane->focus_px = pane->focus_row != WEFT_NONE ? (int32_t)p->y[i] : 0;
+        int64_t spread = value_of(p, SPREAD, i, 0);
+        pane->spread = (double)spread;
+        pane->focus_row = spread ? (uint32_t)value_of(p, ROW, i, WEFT_NONE) : WEFT_NONE;
+        pane->focus_px = pane->focus_row != WEFT_NONE ? (int32_t)value_of(p, Y, i, 0) : 0;
     }
     return sound;
 }
@@ -526,34 +481,36 @@ static bool go_counters(struct explore_pane *p, struct value list)
 /* A finding that is not there yet is shown once it has been found. */
 static bool go_findings(struct weft_explorer *e, const struct place *p)
 {
-    bool moves = true;
+    bool moves = true, finding = is_on(p, FINDING), diff = is_on(p, DIFF);
     for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
-        moves = moves && !p->has_from[i] && !p->has_to[i];
-    e->wants_path = p->has_path && p->path;
-    e->no_path = p->has_path && !p->path;
-    e->wants_diff = p->diff;
-    e->diff_moves = moves && !p->finding;
-    if (!p->diff && e->has_diff) {
+        moves = moves && p->value[FROM][i] == ABSENT && p->value[TO][i] == ABSENT;
+    e->wants_path = is_on(p, PATH);
+    e->no_path = p->value[PATH][0] == 0;
+    e->wants_diff = diff;
+    e->diff_moves = moves && !finding;
+    if (!diff && e->has_diff) {
         weft_diff_fini(&e->diff);
         e->has_diff = false;
     }
     e->wanted.is = false;
-    if (p->diff && e->has_diff && e->diff_moves)
+    if (diff && e->has_diff && e->diff_moves)
         explore_diff_go(e);
-    if (!p->finding)
+    if (!finding)
         return true;
-    e->wanted = (struct explore_wanted){
-        .is = true, .moves = moves, .pane = p->finding_pane, .number = (uint32_t)p->finding};
+    e->wanted = (struct explore_wanted){.is = true,
+                                        .moves = moves,
+                                        .pane = p->pane[FINDING],
+                                        .number = (uint32_t)p->value[FINDING][0]};
     return explore_finding_come(e);
 }
 
 static void go_flame(struct weft_explorer *e, const struct place *p)
 {
     explore_flame_forget(e);
-    e->flame.open = p->flame;
-    e->flame.wanted =
-        (struct explore_flame_of){.created = p->created, .async = p->async, .off_cpu = p->away};
-    e->flame.wants_focus = (uint32_t)p->frame;
+    e->flame.open = is_on(p, FLAME);
+    e->flame.wanted = (struct explore_flame_of){
+        .created = is_on(p, CREATED), .async = is_on(p, ASYNC), .off_cpu = is_on(p, AWAY)};
+    e->flame.wants_focus = (uint32_t)value_of(p, FRAME, 0, 0);
 }
 
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
@@ -567,20 +524,21 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     sound = go_window(e, &p) && sound;
     for (unsigned i = 0; i < e->panes; i++)
         sound = go_counters(&e->pane[i], p.off[i]) && sound;
-    if (e->panes && p.raw && !e->pane[0].scene->l->raw)
+    if (e->panes && is_on(&p, RAW) && !e->pane[0].scene->l->raw)
         sound = false;
     explore_activate(e, 0);
     e->first_pane = 0;
     explore_finding_leave(e);
-    explore_select(e, p.select_pane, p.select);
-    e->range_pane = p.has_range ? p.range_pane : 0;
-    e->range_from_ns = p.has_range ? p.range_from : 0;
-    e->range_to_ns = p.has_range ? p.range_to : 0;
-    e->no_counters = p.no_counters;
-    e->no_strips = p.no_strips;
+    explore_select(e, p.pane[SELECT], (uint32_t)value_of(&p, SELECT, 0, WEFT_NONE));
+    bool ranged = p.value[RANGE][0] != ABSENT;
+    e->range_pane = ranged ? p.pane[RANGE] : 0;
+    e->range_from_ns = ranged ? p.value[RANGE][0] : 0;
+    e->range_to_ns = ranged ? p.range_to : 0;
+    e->no_counters = is_on(&p, COUNTERS);
+    e->no_strips = is_on(&p, SAMPLES);
     go_flame(e, &p);
-    if (p.text)
-        weft_explorer_text_size(e, (unsigned)p.text);
+    if (is_on(&p, TEXT_SIZE))
+        weft_explorer_text_size(e, (unsigned)p.value[TEXT_SIZE][0]);
     e->wheel_x = -1;
     e->drag.grip = EXPLORE_GRIP_NONE;
     e->placed = false;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* Records lie nearly in order of time. For each block of records, its first and last time and its sums are stored:
+/* Sums over a range of time, from summaries of many records at a time.
+ *
+ * Records lie nearly in order of time. For each block of records, its first and last time and its sums are stored:
  * blocks inside a range count as a whole, and only those at its edges are read. Promises that outlive thousands of
  * others would make all blocks reach far, so they are kept separately. */
-#include "explore/ranges.h"
-
-#include "explore/hot.h"
-
+#include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "explore/hot.h"
 
 enum { BLOCK = 1024, LASTING = 4096 };
 
@@ -35,43 +36,45 @@ struct explore_ranges {
     uint64_t events, runs; /* streams that have records, in the whole trace */
 };
 
-/* A record from one time to another; false: it does not count. */
-static bool record(const struct weft_model *m, enum column c, uint32_t i, int64_t *from,
-                   int64_t *to)
-{
-    switch (c) {
-    case INTERACTIONS:
-        *from = *to = m->interaction[i].time_ns;
-        return true;
-    case LABELS:
-        *from = *to = m->label[i].time_ns;
-        return true;
-    case RUNS:
-        *from = m->run[i].start_ns;
-        *to = m->run[i].end_ns;
-        return true;
-    case SLEEPS:
-        *from = m->sleep[i].start_ns;
-        *to = m->sleep[i].end_ns;
-        return true;
-    case PAUSES:
-        *from = m->pause[i].start_ns;
-        *to = m->pause[i].end_ns;
-        return true;
-    case COLUMNS:
-        break;
+struct sums {
+    uint64_t events; /* see exact */
+    bool exact;      /* else some events are assumed to be spread evenly over runs */
+    uint64_t alive, created, resolved, failed;
+    uint64_t running_ns, sleeping_ns, collecting_ns;
+    uint64_t sleeps, pauses;    /* those that begin in the range */
+    struct explore_top longest; /* sorted by how much of them lies in it */
+};
+
+/* The records of a column, and where their times are in each. */
+struct records {
+    const void *first;
+    uint32_t count;
+    size_t size, from, to;
+};
+
+#define RECORDS(array, count, begins, ends)                                                        \
+    {                                                                                              \
+        m->array, m->count, sizeof *m->array, offsetof(__typeof__(*m->array), begins),             \
+            offsetof(__typeof__(*m->array), ends)                                                  \
     }
-    return false;
+
+static struct records records_of(const struct weft_model *m, enum column c)
+{
+    const struct records records[COLUMNS] = {
+        [INTERACTIONS] = RECORDS(interaction, interactions, time_ns, time_ns),
+        [LABELS] = RECORDS(label, labels, time_ns, time_ns),
+        [RUNS] = RECORDS(run, runs, start_ns, end_ns),
+        [SLEEPS] = RECORDS(sleep, sleeps, start_ns, end_ns),
+        [PAUSES] = RECORDS(pause, pauses, start_ns, end_ns),
+    };
+    return records[c];
 }
 
-static uint32_t records(const struct weft_model *m, enum column c)
+static void times_of(const struct records *r, uint32_t i, int64_t *from, int64_t *to)
 {
-    return c == INTERACTIONS ? m->interactions
-           : c == LABELS     ? m->labels
-           : c == RUNS       ? m->runs
-           : c == SLEEPS     ? m->sleeps
-           : c == PAUSES     ? m->pauses
-                             : 0;
+    const char *record = (const char *)r->first + i * r->size;
+    memcpy(from, record + r->from, sizeof *from);
+    memcpy(to, record + r->to, sizeof *to);
 }
 
 static uint32_t blocks(uint32_t records)
@@ -96,15 +99,12 @@ static uint64_t overlap(int64_t from, int64_t to, int64_t a, int64_t b)
 
 static struct block *summarize(const struct weft_model *m, enum column c)
 {
-    uint32_t n = records(m, c);
-    struct block *block = calloc(blocks(n), sizeof *block);
-    if (!block)
-        return NULL;
-    for (uint32_t i = 0; i < n; i++) {
+    const struct records records = records_of(m, c);
+    struct block *block = calloc(blocks(records.count), sizeof *block);
+    for (uint32_t i = 0; block && i < records.count; i++) {
         struct block *b = &block[i / BLOCK];
         int64_t from, to;
-        if (!record(m, c, i, &from, &to))
-            continue;
+        times_of(&records, i, &from, &to);
         if (b->count++ == 0) {
             b->from_ns = from;
             b->to_ns = to;
@@ -174,32 +174,7 @@ static bool make_lives(struct explore_ranges *r, const struct weft_model *m,
     return true;
 }
 
-int explore_ranges_new(struct explore_ranges **out, const struct weft_scene *s)
-{
-    const struct weft_model *m = s->m;
-    struct explore_ranges *r = calloc(1, sizeof *r);
-    *out = NULL;
-    if (!r)
-        return WEFT_E_NOMEM;
-    r->s = s;
-    r->made_of = *m;
-    bool made = make_lives(r, m, s->l);
-    for (unsigned c = 0; c < COLUMNS && made; c++)
-        made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
-    if (!made) {
-        explore_ranges_free(r);
-        return WEFT_E_NOMEM;
-    }
-    struct explore_range_sums all;
-    explore_ranges_sum(&all, r, s, -WEFT_TIME_MAX, WEFT_TIME_MAX);
-    r->events = all.events;
-    for (uint32_t i = 0; i < blocks(m->runs); i++)
-        r->runs += r->block[RUNS][i].count;
-    *out = r;
-    return 0;
-}
-
-void explore_ranges_free(struct explore_ranges *r)
+static void ranges_free(struct explore_ranges *r)
 {
     if (!r)
         return;
@@ -210,7 +185,8 @@ void explore_ranges_free(struct explore_ranges *r)
     free(r);
 }
 
-bool explore_ranges_fit(const struct explore_ranges *r, const struct weft_scene *s)
+/* Returns true if it was made from that scene. */
+static bool ranges_fit(const struct explore_ranges *r, const struct weft_scene *s)
 {
     const struct weft_model *a = &r->made_of, *b = s->m;
     return r->s == s && a->promise == b->promise && a->promises == b->promises &&
@@ -232,8 +208,8 @@ struct range {
  * it. */
 static void sum_column(const struct range *g, enum column c, uint64_t *count, uint64_t *sum)
 {
-    uint32_t n = records(g->m, c);
-    for (uint32_t k = 0; k < blocks(n); k++) {
+    const struct records records = records_of(g->m, c);
+    for (uint32_t k = 0; k < blocks(records.count); k++) {
         const struct block *b = &g->r->block[c][k];
         if (!b->count || b->to_ns < g->from_ns || b->from_ns > g->to_ns)
             continue;
@@ -242,10 +218,9 @@ static void sum_column(const struct range *g, enum column c, uint64_t *count, ui
             add_up(sum, b->sum_ns);
             continue;
         }
-        for (uint32_t i = k * BLOCK; i < n && i / BLOCK == k; i++) {
+        for (uint32_t i = k * BLOCK; i < records.count && i / BLOCK == k; i++) {
             int64_t from, to;
-            if (!record(g->m, c, i, &from, &to))
-                continue;
+            times_of(&records, i, &from, &to);
             int64_t at = c == PAUSES ? to : from;
             *count += at >= g->from_ns && at <= g->to_ns;
             add_up(sum, overlap(from, to, g->from_ns, g->to_ns));
@@ -258,8 +233,7 @@ static bool within(const struct range *g, int64_t time)
     return time >= g->from_ns && time <= g->to_ns;
 }
 
-static void sum_life(const struct range *g, uint32_t i, struct explore_range_sums *out,
-                     uint64_t *becoming)
+static void sum_life(const struct range *g, uint32_t i, struct sums *out, uint64_t *becoming)
 {
     const struct weft_promise *p = &g->m->promise[i];
     bool ends_here = within(g, p->end_ns);
@@ -287,7 +261,7 @@ static bool too_short(const struct explore_top *t, const struct range *g, const 
     return t->count == t->room && most < t->length[t->count - 1];
 }
 
-static void sum_lives(const struct range *g, struct explore_range_sums *out, uint64_t *becoming)
+static void sum_lives(const struct range *g, struct sums *out, uint64_t *becoming)
 {
     for (uint32_t i = 0; i < g->r->all_lasting; i++)
         sum_life(g, g->r->lasting[i], out, becoming);
@@ -315,12 +289,13 @@ static void sum_lives(const struct range *g, struct explore_range_sums *out, uin
     }
 }
 
-void explore_ranges_sum(struct explore_range_sums *out, const struct explore_ranges *r,
-                        const struct weft_scene *s, int64_t from_ns, int64_t to_ns)
+/* Both times are included. Takes a few milliseconds at most, unless most promises outlive thousands of others. */
+static void sum_up(struct sums *out, const struct explore_ranges *r, const struct weft_scene *s,
+                   int64_t from_ns, int64_t to_ns)
 {
     struct range g = {.r = r, .m = s->m, .l = s->l, .from_ns = from_ns, .to_ns = to_ns};
     uint64_t runs = 0, none = 0, becoming = 0;
-    *out = (struct explore_range_sums){.exact = true};
+    *out = (struct sums){.exact = true};
     out->longest.room = EXPLORE_TOP_MAX;
     sum_lives(&g, out, &becoming);
     out->events = out->created + becoming;
@@ -342,14 +317,40 @@ void explore_ranges_sum(struct explore_range_sums *out, const struct explore_ran
         out->events += (uint64_t)((double)(all - r->events) * (double)runs / (double)r->runs);
 }
 
+/* Returns 0 or WEFT_E_NOMEM. Some tens of milliseconds for ten million events. */
+static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
+{
+    const struct weft_model *m = s->m;
+    struct explore_ranges *r = calloc(1, sizeof *r);
+    *out = NULL;
+    if (!r)
+        return WEFT_E_NOMEM;
+    r->s = s;
+    r->made_of = *m;
+    bool made = make_lives(r, m, s->l);
+    for (unsigned c = 0; c < COLUMNS && made; c++)
+        made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
+    if (!made) {
+        ranges_free(r);
+        return WEFT_E_NOMEM;
+    }
+    struct sums all;
+    sum_up(&all, r, s, -WEFT_TIME_MAX, WEFT_TIME_MAX);
+    r->events = all.events;
+    for (uint32_t i = 0; i < blocks(m->runs); i++)
+        r->runs += r->block[RUNS][i].count;
+    *out = r;
+    return 0;
+}
+
 /* ---- Facts ---- */
 
-int explore_facts_prepare(struct explore_facts *f, const struct weft_scene *s)
+static int prepare(struct explore_facts *f, const struct weft_scene *s)
 {
-    if (f->ranges && explore_ranges_fit(f->ranges, s))
+    if (f->ranges && ranges_fit(f->ranges, s))
         return 0;
-    explore_ranges_free(f->ranges);
-    return explore_ranges_new(&f->ranges, s);
+    ranges_free(f->ranges);
+    return ranges_new(&f->ranges, s);
 }
 
 static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
@@ -367,9 +368,9 @@ static void add_number(struct explore_facts *f, enum explore_fact which, uint64_
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns)
 {
-    struct explore_range_sums sums;
+    struct sums sums;
     explore_fact_begin(f);
-    if (explore_facts_prepare(f, s) < 0)
+    if (prepare(f, s) < 0)
         f->failed = true;
     if (from_ns > to_ns) {
         int64_t swap = from_ns;
@@ -380,7 +381,7 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
     to_ns = to_ns > WEFT_TIME_MAX ? WEFT_TIME_MAX : to_ns;
     if (f->failed || from_ns > to_ns)
         return explore_fact_end(f);
-    explore_ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
+    sum_up(&sums, f->ranges, s, from_ns, to_ns);
     uint64_t all = (uint64_t)(to_ns - from_ns);
     explore_heading(f, FACT_RANGE_HEAD);
     explore_say(f, explore_nowhere(), FACT_DURATION, LENGTH(length, to_ns - from_ns));
@@ -416,6 +417,6 @@ void explore_facts_fini(struct explore_facts *f)
     free(f->target);
     free(f->at);
     free(f->texts);
-    explore_ranges_free(f->ranges);
+    ranges_free(f->ranges);
     *f = (struct explore_facts){0};
 }

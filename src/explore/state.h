@@ -125,6 +125,17 @@ struct explore_flame_pane {
     char title[300], note[200];
 };
 
+/* The groups of facts, from top to bottom. */
+enum explore_part {
+    EXPLORE_FLAME,
+    EXPLORE_RANGE,
+    EXPLORE_FINDING,
+    EXPLORE_SELECTION,
+    EXPLORE_DIFF,
+    EXPLORE_TRACE,
+    EXPLORE_PARTS
+};
+
 struct weft_explorer {
     struct explore_pane pane[WEFT_PANES_MAX];
     unsigned panes;
@@ -181,10 +192,8 @@ struct weft_explorer {
     struct explore_moment *history; /* EXPLORE_HISTORY_MAX */
     unsigned history_count, history_at;
 
-    struct explore_facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts,
-        flame_facts;
-    bool selection_is_stale, range_is_stale, trace_is_stale, finding_is_stale, diff_is_stale,
-        flame_is_stale;
+    struct explore_facts part[EXPLORE_PARTS];
+    unsigned stale_parts;   /* a bit for each */
     struct weft_fact *fact; /* of all of them that are shown */
     uint32_t facts, facts_room;
 
@@ -199,6 +208,9 @@ struct weft_explorer {
 
 /* Something must be drawn differently, in the same place. */
 void explore_changed(struct weft_explorer *e, unsigned flags);
+
+/* One group of facts has changed. */
+void explore_part_changed(struct weft_explorer *e, enum explore_part part);
 
 /* Makes that pane the target of keys. */
 void explore_activate(struct weft_explorer *e, unsigned pane);

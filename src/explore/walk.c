@@ -24,8 +24,8 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
     e->selected_pane = promise == WEFT_NONE ? 0 : pane;
     if (promise != WEFT_NONE)
         explore_activate(e, pane);
-    e->selection_is_stale = e->trace_is_stale = true;
-    e->changed |= WEFT_CHANGED_FACTS;
+    explore_part_changed(e, EXPLORE_SELECTION);
+    explore_part_changed(e, EXPLORE_TRACE);
     explore_changed(e, WEFT_CHANGED_SEARCH); /* which hit it is */
     explore_moved(e);                        /* its row has room for its label */
 }
