@@ -6,7 +6,6 @@
 
 #include "explore/fact.h"
 #include "explore/state.h"
-#include "view/notice.h"
 
 enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };
 

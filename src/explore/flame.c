@@ -7,7 +7,6 @@
 #include "explore/fact.h"
 #include "explore/hot.h"
 #include "explore/state.h"
-#include "view/notice.h"
 
 enum {
     SHARE_PERCENT = 45, /* of the height of the picture */

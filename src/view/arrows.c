@@ -353,66 +353,26 @@ void canvas_draw_arrows(struct canvas *c)
 
 /* ---- Heads over labels ---- */
 
-struct head {
-    int32_t y;     /* of the tip */
-    uint32_t draw; /* its arrow */
-    bool hidden;
-};
-
-static int by_height(const void *a, const void *b)
+/* Returns true if the veil of one of the labels lies over the tip of an arrow. */
+static bool is_hidden(const struct canvas *c, const struct weft_draw *arrow, uint32_t labels,
+                      uint32_t end)
 {
-    const struct head *x = a, *y = b;
-    WEFT_ORDER(x->y, y->y);
-    return weft_order(x->draw, y->draw);
-}
-
-static int by_draw(const void *a, const void *b)
-{
-    const struct head *x = a, *y = b;
-    return weft_order(x->draw, y->draw);
-}
-
-/* Marks the heads that a label's veil covers. Labels mostly come from top to bottom; *first is the first head that this
- * label can reach, unless it lies above the previous label. */
-static void hide(const struct canvas *c, const struct weft_draw *veil, struct head *head,
-                 uint32_t count, uint32_t *first)
-{
-    while (*first < count && head[*first].y < veil->y0 - HEAD)
-        ++*first;
-    for (uint32_t i = *first; i < count && head[i].y <= veil->y1 + HEAD; i++) {
-        const struct weft_draw *arrow = &c->list->draw[head[i].draw];
-        if (arrow->x1 >= veil->x0 - HEAD && arrow->x1 <= veil->x1 + HEAD)
-            head[i].hidden = true;
+    for (uint32_t i = labels; i < end; i++) {
+        const struct weft_draw *veil = &c->list->draw[i];
+        if (veil->op == WEFT_DRAW_RECT && arrow->y1 >= veil->y0 - HEAD &&
+            arrow->y1 <= veil->y1 + HEAD && arrow->x1 >= veil->x0 - HEAD &&
+            arrow->x1 <= veil->x1 + HEAD)
+            return true;
     }
+    return false;
 }
 
 void canvas_draw_heads(struct canvas *c, uint32_t labels)
 {
-    uint32_t count = c->arrows_end - c->arrows_begin, end = c->list->draws, first = 0;
-    if (count == 0 || labels >= end || c->list->failed)
-        return;
-    struct head *head = calloc(count, sizeof *head);
-    if (!head) {
-        c->list->failed = true;
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        head[i] =
-            (struct head){.y = c->list->draw[c->arrows_begin + i].y1, .draw = c->arrows_begin + i};
-    qsort(head, count, sizeof *head, by_height);
-    int32_t y = INT32_MIN;
-    for (uint32_t i = labels; i < end; i++) {
-        const struct weft_draw *veil = &c->list->draw[i];
-        if (veil->op != WEFT_DRAW_RECT)
-            continue;
-        first = veil->y0 < y ? 0 : first;
-        y = veil->y0;
-        hide(c, veil, head, count, &first);
-    }
-    qsort(head, count, sizeof *head, by_draw);
-    for (uint32_t i = 0; i < count; i++) {
-        struct weft_draw d = c->list->draw[head[i].draw];
-        if (!head[i].hidden)
+    uint32_t end = c->list->draws;
+    for (uint32_t i = c->arrows_begin; i < c->arrows_end && !c->list->failed; i++) {
+        struct weft_draw d = c->list->draw[i];
+        if (!is_hidden(c, &d, labels, end))
             continue;
         /* If an arrow is shorter than a head, its head is made that short, too. */
         bool tiny = abs(d.x1 - d.x0) < HEAD && abs(d.y1 - d.y0) < HEAD;
@@ -422,5 +382,4 @@ void canvas_draw_heads(struct canvas *c, uint32_t labels)
         again->size = d.size;
         again->alpha = d.alpha;
     }
-    free(head);
 }

@@ -31,6 +31,14 @@ struct axis {
     uint64_t scale;
 };
 
+/* What can be seen of a row. */
+struct seen {
+    uint32_t begin, end; /* spans */
+    bool full;           /* it has a label */
+    bool through;        /* it is one line from edge to edge, and nothing else */
+    bool marked;         /* it has a mark whose text must be readable */
+};
+
 /* A line that is drawn as a shape. */
 struct shape {
     uint32_t at; /* shown row */
@@ -77,12 +85,9 @@ struct canvas {
     int32_t counter_strip; /* height of a strip of counters */
 
     /* The rows in which something can be seen, from top to bottom. */
-    uint32_t *shown_row;               /* row of the layout */
-    int32_t *shown_y;                  /* top of each, and of what follows the last one */
-    uint32_t *shown_begin, *shown_end; /* spans of each that can be seen */
-    bool *shown_full;                  /* each: has a label */
-    bool *shown_through;               /* each: is one line from edge to edge, and nothing else */
-    bool *shown_marked; /* each: has a mark whose text must be readable; NULL: there are no marks */
+    uint32_t *shown_row; /* row of the layout */
+    int32_t *shown_y;    /* top of each, and of what follows the last one */
+    struct seen *seen;
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
     uint64_t visible;   /* number of visible spans */

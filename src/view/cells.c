@@ -162,7 +162,7 @@ static void add_row(struct work *w, const struct weft_model *m, const struct wef
     }
     begin = 0;
     for (uint32_t r = x->run_first[row]; r < x->run_first[row + 1]; r++) {
-        int64_t start = inside(x, x->run_start[r]), end = inside(x, view_run_end(x, r));
+        int64_t start = inside(x, x->run[r].start_ns), end = inside(x, x->run[r].end_ns);
         begin = bucket_from(x, begin, start);
         add(w, &w->plane[1], begin, start, end);
     }

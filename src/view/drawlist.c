@@ -3,6 +3,11 @@
 
 #include <stdlib.h>
 
+const struct weft_ink_info weft_inks[WEFT_INKS] = {
+#define INK(NAME, css, light, dark) {css, {light, dark}},
+#include "view/palette.def"
+};
+
 #define HEAD_LENGTH (7 * WEFT_PX)
 #define HEAD_WIDTH (5 * WEFT_PX)
 

@@ -76,6 +76,13 @@ void weft_drawlist_clear(struct weft_drawlist *list, int32_t width_px, int32_t h
 /* Releases what the list holds; *list is then empty. */
 void weft_drawlist_fini(struct weft_drawlist *list);
 
+/* What is added besides pictures of traces: a text, cleaned, centred on x and cut to max_width, in place of a picture; and
+ * a line one pixel thick from x0 to x1, just below y, between two pictures. */
+void weft_notice_text(struct weft_drawlist *list, enum weft_ink ink, int32_t font, int32_t x,
+                      int32_t baseline, int32_t max_width, const char *text);
+void weft_notice_line(struct weft_drawlist *list, enum weft_ink ink, int32_t x0, int32_t y,
+                      int32_t x1);
+
 /* Geometry that painters share: the three corners of the head of an arrow from (x0, y0) to (x1, y1),
  * the tip first. */
 void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow);

@@ -51,7 +51,7 @@ void canvas_draw_edges(struct canvas *c)
     struct edges e = {0};
     if (c->visible <= FEW) {
         for (uint32_t at = 0; at < c->shown; at++)
-            for (uint32_t s = c->shown_begin[at]; s < c->shown_end[at]; s++)
+            for (uint32_t s = c->seen[at].begin; s < c->seen[at].end; s++)
                 add_edges(c, &e, c->l->spans[s]);
     } else {
         c->left_out.edges = true;

@@ -77,65 +77,51 @@ static bool is_wide(const struct canvas *c, const int64_t time[2])
            canvas_x(c, time[1]) - canvas_x(c, time[0]) >= REGION_MIN;
 }
 
-/* Visits the regions that are wide enough to be seen, in the order of their times; if times run backwards, all are
- * visited. */
-struct regions {
-    uint32_t count;
-    bool sorted;
-    const struct view_lengths *lengths;
-};
-
 /* How many are in the picture, counted from low; none before low is. */
-static uint32_t regions_between(const struct canvas *c, const struct regions *r,
-                                const int64_t (*time)[2], uint32_t low)
+static uint32_t regions_between(const struct canvas *c, const struct view_regions *r, uint32_t low)
 {
     uint32_t first = low, high = r->count, count = 0;
-    if (high > low && time[high - 1][0] == time[high - 1][1]) /* where the trace ends */
+    if (high > low && r->time[high - 1][0] == r->time[high - 1][1]) /* where the trace ends */
         high--;
     if (r->sorted) {
-        WEFT_SEEK(low, high, time[middle][0] <= c->to_ns);
+        WEFT_SEEK(low, high, r->time[middle][0] <= c->to_ns);
         return low - first;
     }
     for (uint32_t i = 0; i < high; i++)
-        count += time[i][1] >= c->from_ns && time[i][0] <= c->to_ns;
+        count += r->time[i][1] >= c->from_ns && r->time[i][0] <= c->to_ns;
     return count;
 }
 
-static void add_regions(struct canvas *c, struct region *open, const struct regions *r,
-                        const int64_t (*time)[2])
+/* Draws the regions that are wide enough to be seen, in the order of their times; if times run backwards, all are
+ * visited. */
+static void draw_regions(struct canvas *c, const struct view_regions *r, enum weft_ink ink,
+                         const char *name)
 {
+    struct region open = {.ink = ink, .name = name};
     uint32_t low = 0, high = r->sorted ? r->count : 0;
     int64_t length = axis_length(&c->axis, REGION_MIN - 1);
-    WEFT_SEEK(low, high, time[middle][1] < c->from_ns);
+    WEFT_SEEK(low, high, r->time[middle][1] < c->from_ns);
     uint32_t drawn = c->list->draws, added = 0;
-    for (uint32_t i = low; (i = view_next_long(r->lengths, i, r->count, length)) < r->count; i++) {
-        if (r->sorted && time[i][0] > c->to_ns)
+    for (uint32_t i = low; (i = view_next_long(&r->lengths, i, r->count, length)) < r->count; i++) {
+        if (r->sorted && r->time[i][0] > c->to_ns)
             break;
-        if (!is_wide(c, time[i]))
+        if (!is_wide(c, r->time[i]))
             continue;
-        add_region(c, open, time[i][0], time[i][1]);
+        add_region(c, &open, r->time[i][0], r->time[i][1]);
         added++;
         if (c->list->draws - drawn > REGIONS_MAX)
             break;
     }
-    draw_region(c, open);
-    c->left_out.regions += regions_between(c, r, time, low) - added;
+    draw_region(c, &open);
+    c->left_out.regions += regions_between(c, r, low) - added;
 }
 
 void canvas_draw_regions(struct canvas *c)
 {
-    const struct weft_model *m = c->m;
-    const struct weft_index *x = c->x;
-    struct region sleep = {.ink = WEFT_INK_SLEEP, .name = "sleeping"};
-    struct region gc = {.ink = WEFT_INK_GC, .name = "GC"};
-    struct region missing = {.ink = WEFT_INK_MISSING, .name = "events are missing"};
-    add_regions(c, &sleep, &(struct regions){m->sleeps, x->sleeps_sorted, &x->sleeps},
-                m->sleeps ? (const int64_t(*)[2])(const void *)m->sleep : NULL);
-    add_regions(c, &gc, &(struct regions){m->pauses, x->pauses_sorted, &x->pauses},
-                m->pauses ? (const int64_t(*)[2])(const void *)m->pause : NULL);
+    draw_regions(c, &c->x->sleeps, WEFT_INK_SLEEP, "sleeping");
+    draw_regions(c, &c->x->pauses, WEFT_INK_GC, "GC");
     /* Drawn last, because a thread may lack events while the process seems to sleep. */
-    add_regions(c, &missing, &(struct regions){m->missings, true, &x->missings},
-                m->missings ? (const int64_t(*)[2])(const void *)m->missing : NULL);
+    draw_regions(c, &c->x->missings, WEFT_INK_MISSING, "events are missing");
 }
 
 /* Gets the visible part of the measured range; false: none of it is visible. */

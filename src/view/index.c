@@ -59,113 +59,55 @@ uint32_t view_long_span(const struct weft_index *x, const struct weft_layout *l,
     return end;
 }
 
+static int index_regions(struct view_regions *r, const void *time, uint32_t count)
+{
+    *r = (struct view_regions){.time = time, .count = count, .sorted = true};
+    if (lengths_init(&r->lengths, count) < 0)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++) {
+        add_length(&r->lengths, i, r->time[i][1] - r->time[i][0]);
+        r->sorted = r->sorted && (i == 0 || r->time[i][0] >= r->time[i - 1][1]);
+    }
+    return 0;
+}
+
 static int index_lengths(struct weft_index *x, const struct weft_model *m,
                          const struct weft_layout *l)
 {
-    if (lengths_init(&x->lines, m->promises) < 0 || lengths_init(&x->sleeps, m->sleeps) < 0 ||
-        lengths_init(&x->pauses, m->pauses) < 0 || lengths_init(&x->missings, m->missings) < 0)
+    if (lengths_init(&x->lines, m->promises) < 0 ||
+        index_regions(&x->sleeps, m->sleep, m->sleeps) < 0 ||
+        index_regions(&x->pauses, m->pause, m->pauses) < 0 ||
+        index_regions(&x->missings, m->missing, m->missings) < 0)
         return WEFT_E_NOMEM;
     for (uint32_t s = 0; s + 1 < m->promises; s++)
         add_length(&x->lines, s, l->until[s] - l->start[s]);
-    x->sleeps_sorted = x->pauses_sorted = true;
-    for (uint32_t i = 0; i < m->sleeps; i++) {
-        add_length(&x->sleeps, i, m->sleep[i].end_ns - m->sleep[i].start_ns);
-        if (i && m->sleep[i].start_ns < m->sleep[i - 1].end_ns)
-            x->sleeps_sorted = false;
-    }
-    for (uint32_t i = 0; i < m->pauses; i++) {
-        add_length(&x->pauses, i, m->pause[i].end_ns - m->pause[i].start_ns);
-        if (i && m->pause[i].start_ns < m->pause[i - 1].end_ns)
-            x->pauses_sorted = false;
-    }
-    for (uint32_t i = 0; i < m->missings; i++)
-        add_length(&x->missings, i, m->missing[i].end_ns - m->missing[i].start_ns);
     return 0;
 }
 
 /* ---- Runs ---- */
 
-static void put_run(struct weft_index *x, uint32_t at, const struct weft_run *r)
-{
-    int64_t start = r->start_ns, end = r->end_ns > start ? r->end_ns : start;
-    x->run_start[at] = start;
-    x->run_length[at] = end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
-}
-
 static int by_time(const void *a, const void *b)
 {
-    const int64_t *x = a, *y = b;
-    WEFT_ORDER(x[0], y[0]);
-    return weft_order(x[1], y[1]);
+    const struct view_run *x = a, *y = b;
+    WEFT_ORDER(x->start_ns, y->start_ns);
+    return weft_order(x->end_ns, y->end_ns);
 }
 
 /* The runs of a row come in the order of their promises, which is nearly that of time. */
-static int sort_runs(struct weft_index *x, uint32_t first, uint32_t end)
+static void sort_runs(struct view_run *run, uint32_t count)
 {
-    uint32_t i = first + 1;
-    while (i < end && x->run_start[i - 1] <= x->run_start[i])
+    uint32_t i = 1;
+    while (i < count && run[i - 1].start_ns <= run[i].start_ns)
         i++;
-    if (i >= end)
-        return 0;
-    int64_t(*pair)[2] = malloc((end - first) * sizeof *pair);
-    if (!pair)
-        return WEFT_E_NOMEM;
-    for (i = first; i < end; i++) {
-        pair[i - first][0] = x->run_start[i];
-        pair[i - first][1] = x->run_length[i];
-    }
-    qsort(pair, end - first, sizeof *pair, by_time);
-    for (i = first; i < end; i++) {
-        x->run_start[i] = pair[i - first][0];
-        x->run_length[i] = (uint32_t)pair[i - first][1];
-    }
-    free(pair);
-    return 0;
-}
-
-static int by_run(const void *a, const void *b)
-{
-    const struct view_mark *x = a, *y = b;
-    return weft_order(x->run, y->run);
-}
-
-/* The ends of runs whose length does not fit 32 bits; there are few. */
-static int mark_long_runs(struct weft_index *x, const struct weft_model *m,
-                          const struct weft_layout *l)
-{
-    for (uint32_t i = 0; i < m->runs; i++)
-        x->long_runs += m->run[i].end_ns - m->run[i].start_ns >= UINT32_MAX;
-    if (!x->long_runs)
-        return 0;
-    x->long_run = malloc(x->long_runs * sizeof *x->long_run);
-    if (!x->long_run)
-        return WEFT_E_NOMEM;
-    uint32_t n = 0;
-    for (uint32_t p = 1; p < m->promises; p++)
-        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next) {
-            if (m->run[r].end_ns - m->run[r].start_ns < UINT32_MAX)
-                continue;
-            uint32_t at = x->run_first[l->row[p]], end = x->run_first[l->row[p] + 1];
-            int64_t start = m->run[r].start_ns;
-            WEFT_SEEK(at, end, x->run_start[middle] < start);
-            while (at + 1 < x->run_first[l->row[p] + 1] && x->run_length[at] != UINT32_MAX &&
-                   x->run_start[at + 1] == start)
-                at++;
-            if (n < x->long_runs)
-                x->long_run[n++] = (struct view_mark){.run = at, .end_ns = m->run[r].end_ns};
-        }
-    x->long_runs = n;
-    if (n)
-        qsort(x->long_run, n, sizeof *x->long_run, by_run);
-    return 0;
+    if (i < count)
+        qsort(run, count, sizeof *run, by_time);
 }
 
 static int index_runs(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
 {
     x->run_first = calloc((size_t)l->rows + 2, sizeof *x->run_first);
-    x->run_start = malloc(((size_t)m->runs + 1) * sizeof *x->run_start);
-    x->run_length = malloc(((size_t)m->runs + 1) * sizeof *x->run_length);
-    if (!x->run_first || !x->run_start || !x->run_length)
+    x->run = malloc(((size_t)m->runs + 1) * sizeof *x->run);
+    if (!x->run_first || !x->run)
         return WEFT_E_NOMEM;
     uint32_t *next = x->run_first + 1; /* becomes run_first[] itself when all are counted */
     for (uint32_t p = 1; p < m->promises; p++)
@@ -175,29 +117,20 @@ static int index_runs(struct weft_index *x, const struct weft_model *m, const st
         next[r + 1] += next[r];
     for (uint32_t p = 1; p < m->promises; p++)
         for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
-            put_run(x, next[l->row[p]]++, &m->run[r]);
+            x->run[next[l->row[p]]++] = (struct view_run){
+                m->run[r].start_ns,
+                m->run[r].end_ns > m->run[r].start_ns ? m->run[r].end_ns : m->run[r].start_ns};
     for (uint32_t r = 0; r < l->rows; r++)
-        if (sort_runs(x, x->run_first[r], x->run_first[r + 1]) < 0)
-            return WEFT_E_NOMEM;
-    return mark_long_runs(x, m, l);
-}
-
-int64_t view_run_end(const struct weft_index *x, uint32_t run)
-{
-    if (x->run_length[run] != UINT32_MAX)
-        return x->run_start[run] + x->run_length[run];
-    struct view_mark key = {.run = run};
-    const struct view_mark *found =
-        x->long_runs ? bsearch(&key, x->long_run, x->long_runs, sizeof key, by_run) : NULL;
-    return found ? found->end_ns : x->run_start[run] + UINT32_MAX;
+        sort_runs(x->run + x->run_first[r], x->run_first[r + 1] - x->run_first[r]);
+    return 0;
 }
 
 uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 {
     uint32_t low = x->run_first[row], high = x->run_first[row + 1];
-    WEFT_SEEK(low, high, x->run_start[middle] < time_ns);
+    WEFT_SEEK(low, high, x->run[middle].start_ns < time_ns);
     /* Runs of a row hardly ever overlap. */
-    for (int i = 0; i < 4 && low > x->run_first[row] && view_run_end(x, low - 1) >= time_ns; i++)
+    for (int i = 0; i < 4 && low > x->run_first[row] && x->run[low - 1].end_ns >= time_ns; i++)
         low--;
     return low;
 }
@@ -274,13 +207,11 @@ void view_index_free(struct weft_index *x)
     if (!x)
         return;
     lengths_fini(&x->lines);
-    lengths_fini(&x->sleeps);
-    lengths_fini(&x->pauses);
-    lengths_fini(&x->missings);
+    lengths_fini(&x->sleeps.lengths);
+    lengths_fini(&x->pauses.lengths);
+    lengths_fini(&x->missings.lengths);
     free(x->run_first);
-    free(x->run_start);
-    free(x->run_length);
-    free(x->long_run);
+    free(x->run);
     free(x->time);
     free(x->block_row);
     free(x->block_of);

@@ -32,25 +32,29 @@ struct view_groups {
     uint32_t *item;
 };
 
+/* Stretches of time in which the process sleeps, collects garbage or lacks events, in the order of the model. */
+struct view_regions {
+    const int64_t (*time)[2]; /* borrowed from the model */
+    uint32_t count;
+    bool sorted; /* none begins before the one before it ends */
+    struct view_lengths lengths;
+};
+
+struct view_run {
+    int64_t start_ns, end_ns;
+};
+
 struct view_extremes { /* of a block of changes */
     int64_t time_ns;   /* of the first */
     int64_t min, max, last;
 };
 
-struct view_mark { /* a run whose length does not fit 32 bits */
-    uint32_t run;
-    int64_t end_ns;
-};
-
 struct weft_index {
-    struct view_lengths lines, sleeps, pauses, missings;
-    bool sleeps_sorted, pauses_sorted;
+    struct view_lengths lines;
+    struct view_regions sleeps, pauses, missings;
 
     uint32_t *run_first; /* runs of row r are run_first[r] … run_first[r + 1] */
-    int64_t *run_start;
-    uint32_t *run_length; /* UINT32_MAX: see long_run */
-    struct view_mark *long_run;
-    uint32_t long_runs;
+    struct view_run *run;
 
     uint32_t buckets;
     int64_t *time;       /* bucket b is from time[b] to time[b + 1] */
@@ -92,8 +96,6 @@ int view_index_changes(struct weft_index *x, const struct weft_model *m);
 
 /* ---- Questions ---- */
 
-int64_t view_run_end(const struct weft_index *x, uint32_t run);
-
 /* The first run of a row that can end at or after a time. */
 uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns);
 
@@ -132,8 +134,7 @@ static inline void view_fetch_row(const struct weft_index *x, const struct weft_
 static inline void view_fetch_runs(const struct weft_index *x, uint32_t row)
 {
     uint32_t first = x->run_first[row], middle = first + (x->run_first[row + 1] - first) / 2;
-    __builtin_prefetch(&x->run_start[middle]);
-    __builtin_prefetch(&x->run_length[middle]);
+    __builtin_prefetch(&x->run[middle]);
 }
 
 /* The first item in [from, end) that may be that long, given the maxima of the blocks. */

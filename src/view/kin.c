@@ -168,10 +168,10 @@ static uint32_t uncovered(const struct canvas *c, const char *covered, uint32_t 
 static void mark_row(struct canvas *c, uint32_t at, const struct weft_search *search, bool few,
                      char *covered, uint32_t *drawn)
 {
-    uint32_t end = c->shown_end[at];
+    uint32_t end = c->seen[at].end;
     if (!few)
-        c->hits += weft_search_count_spans(search, c->shown_begin[at], end);
-    for (uint32_t s = c->shown_begin[at]; s < end && *drawn < HITS_MAX; s++) {
+        c->hits += weft_search_count_spans(search, c->seen[at].begin, end);
+    for (uint32_t s = c->seen[at].begin; s < end && *drawn < HITS_MAX; s++) {
         if (!few)
             s = weft_search_next_span(search, s, end);
         if (s == end)

@@ -106,8 +106,8 @@ static void fold_runs(struct canvas *c, struct lane *lane, uint32_t row, int64_t
 {
     const struct weft_index *x = c->x;
     for (uint32_t r = view_run_at(x, row, from_ns);
-         r < x->run_first[row + 1] && x->run_start[r] <= to_ns; r++) {
-        int64_t start = x->run_start[r], end = view_run_end(x, r);
+         r < x->run_first[row + 1] && x->run[r].start_ns <= to_ns; r++) {
+        int64_t start = x->run[r].start_ns, end = x->run[r].end_ns;
         if (end >= from_ns)
             add_part(c, lane, lane->run, NULL, canvas_x(c, start > from_ns ? start : from_ns),
                      canvas_x(c, end < to_ns ? end : to_ns));
@@ -194,8 +194,8 @@ static bool any_run(const struct canvas *c, uint32_t block)
 /* The data of a row lies far in memory from the data of the row before it. */
 static inline void fetch_row(const struct canvas *c, uint32_t at, bool runs)
 {
-    uint32_t span = c->shown_begin[at];
-    if (!c->shown_through[at]) {
+    uint32_t span = c->seen[at].begin;
+    if (!c->seen[at].through) {
         __builtin_prefetch(&c->l->until[span]);
         __builtin_prefetch(&c->l->start[span]);
         __builtin_prefetch(&c->l->look[span]);
@@ -212,7 +212,7 @@ static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint3
                  (last == c->shown || c->x->block_of[c->shown_row[last]] != block);
     uint64_t spans = 0;
     for (uint32_t at = first; at < last; at++)
-        spans += c->shown_end[at] - c->shown_begin[at] + runs_of(c, c->shown_row[at]);
+        spans += c->seen[at].end - c->seen[at].begin + runs_of(c, c->shown_row[at]);
     const struct mix *m = NULL;
     if (whole && spans > FEW_SPANS)
         m = canvas_mix(c, lane->cells);
@@ -226,8 +226,8 @@ static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint3
     for (uint32_t at = first; at < last; at++) {
         if (at + AHEAD < last)
             fetch_row(c, at + AHEAD, runs);
-        if (!c->shown_through[at])
-            fold_spans(c, lane, c->shown_begin[at], c->shown_end[at], c->from_ns, c->to_ns);
+        if (!c->seen[at].through)
+            fold_spans(c, lane, c->seen[at].begin, c->seen[at].end, c->from_ns, c->to_ns);
         else if (!alone) /* then it is a shape */
             lane->whole++;
         if (runs)
@@ -308,7 +308,7 @@ static bool has_few_runs(const struct canvas *c, uint32_t row)
 {
     uint32_t first = view_run_at(c->x, row, c->from_ns);
     return c->x->run_first[row + 1] - first <= FEW_RUNS ||
-           c->x->run_start[first + FEW_RUNS] > c->to_ns;
+           c->x->run[first + FEW_RUNS].start_ns > c->to_ns;
 }
 
 static void draw_runs(struct canvas *c, struct lane *lane)
@@ -316,8 +316,8 @@ static void draw_runs(struct canvas *c, struct lane *lane)
     const struct weft_index *x = c->x;
     uint32_t row = c->shown_row[lane->first];
     for (uint32_t r = view_run_at(x, row, c->from_ns);
-         r < x->run_first[row + 1] && x->run_start[r] <= c->to_ns; r++) {
-        int32_t x0 = canvas_x(c, x->run_start[r]), x1 = canvas_x(c, view_run_end(x, r));
+         r < x->run_first[row + 1] && x->run[r].start_ns <= c->to_ns; r++) {
+        int32_t x0 = canvas_x(c, x->run[r].start_ns), x1 = canvas_x(c, x->run[r].end_ns);
         if (x1 < c->x0)
             continue;
         x0 = x0 < c->x0 ? c->x0 : x0;
@@ -470,7 +470,7 @@ static void add_through(struct lane *lane)
 static uint32_t over_at(const struct canvas *c, uint32_t at)
 {
     uint32_t over = 0;
-    for (uint32_t s = c->shown_begin[at]; s < c->shown_end[at] && c->l->start[s] < c->from_ns; s++)
+    for (uint32_t s = c->seen[at].begin; s < c->seen[at].end && c->l->start[s] < c->from_ns; s++)
         over += weft_layout_span_end(c->l, c->m, s) < c->from_ns;
     return over;
 }
@@ -488,7 +488,7 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
     for (uint32_t at = lane->first, next; at < lane->last; at = next) {
         uint32_t block = c->x->block_of[c->shown_row[at]];
         for (next = at; next < lane->last && c->x->block_of[c->shown_row[next]] == block; next++)
-            spans += c->shown_end[next] - c->shown_begin[next] - over_at(c, next);
+            spans += c->seen[next].end - c->seen[next].begin - over_at(c, next);
         fold_rows(c, lane, at, next);
     }
     if (lane->looked)

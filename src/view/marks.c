@@ -81,22 +81,15 @@ static void step_ends(const struct canvas *c, const struct weft_mark *m, int32_t
 static bool mark_row(struct canvas *c, uint32_t promise)
 {
     uint32_t at = row_of(c, promise);
-    if (at == WEFT_NONE || c->shown_marked[at])
+    if (at == WEFT_NONE || c->seen[at].marked)
         return false;
-    c->shown_marked[at] = c->shown_full[at] = true;
+    c->seen[at].marked = c->seen[at].full = true;
     return true;
 }
 
 void canvas_find_marked(struct canvas *c)
 {
     const struct weft_viewport *vp = c->vp;
-    if (marks_of(c) + vp->path_steps == 0)
-        return;
-    c->shown_marked = calloc((size_t)c->shown + 1, sizeof *c->shown_marked);
-    if (!c->shown_marked) {
-        c->list->failed = true;
-        return;
-    }
     for (uint32_t i = 0; i < marks_of(c); i++)
         if (vp->mark[i].kind == WEFT_MARK_EVIDENCE) {
             mark_row(c, vp->mark[i].promise);

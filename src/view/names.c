@@ -170,8 +170,7 @@ static uint8_t rank_of(const struct canvas *c, uint32_t at, uint32_t span)
     uint32_t promise = c->l->spans[span];
     const struct kin *kin = canvas_kin(c, promise);
     const struct weft_search *search = c->vp->search;
-    if ((kin && kin->joined) || (c->shown_marked && c->shown_marked[at]) ||
-        (search && weft_search_has(search, promise)))
+    if ((kin && kin->joined) || c->seen[at].marked || (search && weft_search_has(search, promise)))
         return 0;
     if (c->l->look[span] & WEFT_LOOK_RED)
         return 1;
@@ -260,8 +259,8 @@ static uint32_t sample_folded(const struct canvas *c, struct sample *s, enum wan
         if (c->g->lane[lane + 1] - c->g->lane[lane] == 1)
             continue;
         for (uint32_t at = c->g->lane[lane]; at < c->g->lane[lane + 1]; at++) {
-            uint32_t end = c->shown_end[at];
-            for (uint32_t i = c->shown_begin[at]; (i = next_of(c, wanted, i, end, length)) < end;
+            uint32_t end = c->seen[at].end;
+            for (uint32_t i = c->seen[at].begin; (i = next_of(c, wanted, i, end, length)) < end;
                  i++)
                 if (is_visible(c, i))
                     sample_add(s, at, i);

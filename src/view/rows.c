@@ -58,12 +58,8 @@ static bool make_room(struct canvas *c)
     c->shown_row = g->shown_row;
     c->shown_y = g->shown_y;
     c->shown_at = malloc(room * sizeof *c->shown_at);
-    c->shown_begin = malloc(room * sizeof *c->shown_begin);
-    c->shown_end = malloc(room * sizeof *c->shown_end);
-    c->shown_full = calloc(room, sizeof *c->shown_full);
-    c->shown_through = malloc(room * sizeof *c->shown_through);
-    return g->room >= room && c->shown_at && c->shown_begin && c->shown_end && c->shown_full &&
-           c->shown_through;
+    c->seen = calloc(room, sizeof *c->seen);
+    return g->room >= room && c->shown_at && c->seen;
 }
 
 /* Which rows have something in [from_ns, to_ns]. The others take no space: an empty row carries no information. */
@@ -88,10 +84,12 @@ bool canvas_find_rows(struct canvas *c)
         if (!is_seen(c, begin, end))
             continue;
         c->shown_at[row] = c->shown;
-        c->shown_through[c->shown] = end - begin == 1 && l->start[begin] <= c->from_ns &&
-                                     weft_layout_span_end(l, c->m, begin) > c->to_ns;
-        c->shown_begin[c->shown] = begin;
-        c->shown_end[c->shown] = end;
+        c->seen[c->shown] = (struct seen){
+            .begin = begin,
+            .end = end,
+            .through = end - begin == 1 && l->start[begin] <= c->from_ns &&
+                       weft_layout_span_end(l, c->m, begin) > c->to_ns,
+        };
         c->shown_row[c->shown++] = row;
         c->visible += end - begin;
     }
@@ -99,8 +97,7 @@ bool canvas_find_rows(struct canvas *c)
     uint32_t focus = c->vp->focus_row < l->rows ? c->shown_at[c->vp->focus_row] : selected;
     for (uint32_t at = 0; at < c->shown; at++)
         if (c->shown <= FULL_MAX || (focus != WEFT_NONE && at + 200 > focus && at < focus + 200))
-            c->shown_full[at] =
-                at == selected || has_label(c, c->shown_begin[at], c->shown_end[at]);
+            c->seen[at].full = at == selected || has_label(c, c->seen[at].begin, c->seen[at].end);
     canvas_find_marked(c);
     return !c->list->failed;
 }
@@ -109,7 +106,7 @@ bool canvas_find_rows(struct canvas *c)
 
 static int32_t natural_height(const struct canvas *c, uint32_t at)
 {
-    return c->shown_full[at] ? c->row_height : ROW_HEIGHT_SMALL;
+    return c->seen[at].full ? c->row_height : ROW_HEIGHT_SMALL;
 }
 
 static int64_t natural_heights(const struct canvas *c, uint32_t from, uint32_t to)
@@ -139,17 +136,12 @@ static int64_t portion(int64_t a, int64_t part, int64_t whole)
     return whole ? a * part / whole : 0;
 }
 
-static bool is_marked(const struct canvas *c, uint32_t at)
-{
-    return c->shown_marked && c->shown_marked[at];
-}
-
 /* The total height of the marked rows outside low … high. */
 static int64_t marked_heights(const struct canvas *c, uint32_t low, uint32_t high)
 {
     int64_t sum = 0;
-    for (uint32_t at = 0; c->shown_marked && at < c->shown; at++)
-        sum += is_marked(c, at) && (at < low || at >= high) ? natural_height(c, at) : 0;
+    for (uint32_t at = 0; at < c->shown; at++)
+        sum += c->seen[at].marked && (at < low || at >= high) ? natural_height(c, at) : 0;
     return sum;
 }
 
@@ -183,7 +175,7 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
         c->shown_y[at] = (int32_t)(full + (squeezed ? portion(room, thin, squeezed) : 0));
         if (at == n)
             break;
-        bool keeps = (at >= low && at < high) || (marks && is_marked(c, at));
+        bool keeps = (at >= low && at < high) || (marks && c->seen[at].marked);
         *(keeps ? &full : &thin) += natural_height(c, at);
     }
 }
@@ -303,7 +295,7 @@ static bool is_crowded(const struct canvas *c, uint32_t at)
     while (at > 0 && block_at(c, at - 1) == block)
         at--;
     for (; at < c->shown && block_at(c, at) == block && spans <= FEW_SPANS; at++)
-        spans += c->shown_end[at] - c->shown_begin[at];
+        spans += c->seen[at].end - c->seen[at].begin;
     return spans > FEW_SPANS;
 }
 
@@ -358,8 +350,8 @@ void canvas_find_shapes(struct canvas *c)
             uint32_t at = g->lane[lane];
             if (g->lane[lane + 1] - at > 1)
                 continue;
-            uint32_t end = c->shown_end[at];
-            for (uint32_t s = c->shown_begin[at];
+            uint32_t end = c->seen[at].end;
+            for (uint32_t s = c->seen[at].begin;
                  c->shapes <= SHAPES_MAX && (s = view_long_span(c->x, c->l, s, end, length)) < end;
                  s++)
                 add_shape(c, at, s);

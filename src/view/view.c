@@ -197,14 +197,10 @@ static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
         *note_lines = canvas_note_lines(&c);
     g->left_out = c.left_out;
     canvas_free_mix(&c);
-    free(c.shown_begin);
-    free(c.shown_end);
+    free(c.seen);
     free(c.shown_at);
-    free(c.shown_full);
-    free(c.shown_through);
     free(c.shape);
     free(c.shape_first);
-    free(c.shown_marked);
     free(c.flag);
     free(c.kin);
     return rc;
