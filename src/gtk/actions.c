@@ -23,11 +23,10 @@ static void set_text_percent(WeftWindow *w, int percent)
     weft_window_toast(w, text);
 }
 
-static void toggle_theme(WeftWindow *w)
+static void toggle_theme(void)
 {
     gboolean dark = FALSE;
     GtkSettings *settings = gtk_settings_get_default();
-    (void)w;
     g_object_get(settings, "gtk-application-prefer-dark-theme", &dark, NULL);
     g_strlcpy(weft_settings()->theme, dark ? "light" : "dark", sizeof weft_settings()->theme);
     g_object_set(settings, "gtk-application-prefer-dark-theme", !dark, NULL);
@@ -43,7 +42,7 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
         weft_window_choose(w, true);
         return;
     case WEFT_COMMAND_THEME:
-        toggle_theme(w);
+        toggle_theme();
         return;
     case WEFT_COMMAND_TEXT_LARGER:
         set_text_percent(w, weft_settings()->text_percent + TEXT_STEP);
@@ -79,21 +78,19 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
     }
 }
 
-static void on_command(GSimpleAction *action, GVariant *parameter, gpointer data)
+/* ---- Actions; each gets the window, then its parameter, then itself ---- */
+
+static void on_command(WeftWindow *w, GVariant *parameter, GAction *action)
 {
-    const char *name = g_action_get_name(G_ACTION(action));
+    const char *name = g_action_get_name(action);
     (void)parameter;
     for (unsigned i = 0; i < WEFT_COMMANDS; i++)
         if (strcmp(weft_commands[i].name, name) == 0)
-            weft_window_command(data, (enum weft_command)i);
+            weft_window_command(w, (enum weft_command)i);
 }
 
-/* ---- Actions that are not commands of the explorer ---- */
-
-static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_place(WeftWindow *w, GVariant *parameter)
 {
-    WeftWindow *w = data;
-    (void)action;
     if (!w->traces->len)
         return;
     if (!weft_explorer_go(w->e, g_variant_get_string(parameter, NULL)))
@@ -102,86 +99,51 @@ static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
     weft_window_touched(w);
 }
 
-static void on_find(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_find(WeftWindow *w, GVariant *parameter)
 {
-    WeftWindow *w = data;
-    (void)action;
     weft_explorer_search(w->e, g_variant_get_string(parameter, NULL));
     weft_window_touched(w);
 }
 
-static void read_one(WeftWindow *w, GVariant *parameter, bool add)
+static void on_open_file(WeftWindow *w, GVariant *parameter)
 {
-    const char *paths[] = {g_variant_get_bytestring(parameter), NULL};
-    if (add)
-        weft_window_read(w, paths, NULL);
-    else
-        weft_window_open(w, paths);
+    weft_window_open(w, (const char *[]){g_variant_get_bytestring(parameter), NULL});
 }
 
-static void on_open_file(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_add_file(WeftWindow *w, GVariant *parameter)
 {
-    (void)action;
-    read_one(data, parameter, false);
+    weft_window_read(w, (const char *[]){g_variant_get_bytestring(parameter), NULL}, NULL);
 }
 
-static void on_add_file(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_save_to(WeftWindow *w, GVariant *parameter)
 {
-    (void)action;
-    read_one(data, parameter, true);
+    weft_window_save_picture_to(w, g_variant_get_bytestring(parameter));
 }
 
-static void on_save_to(GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-    (void)action;
-    weft_window_save_picture_to(data, g_variant_get_bytestring(parameter));
-}
-
-static void on_remove(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_remove(WeftWindow *w, GVariant *parameter)
 {
     int pane = g_variant_get_int32(parameter);
-    (void)action;
     if (pane >= 0)
-        weft_window_remove(data, (unsigned)pane);
+        weft_window_remove(w, (unsigned)pane);
 }
 
-static void on_stop(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_stop(WeftWindow *w)
 {
-    WeftWindow *w = data;
-    (void)action;
-    (void)parameter;
     weft_window_stop_reading(w);
     gtk_widget_set_visible(w->progress, FALSE);
     weft_window_show_page(w, w->traces->len ? "view" : "empty");
 }
 
-static void on_panel(GSimpleAction *action, GVariant *state, gpointer data)
+static void on_panel(WeftWindow *w, GVariant *state, GSimpleAction *action)
 {
-    WeftWindow *w = data;
     gtk_widget_set_visible(GTK_WIDGET(w->panel), g_variant_get_boolean(state));
     weft_settings()->panel = g_variant_get_boolean(state);
     g_simple_action_set_state(action, state);
 }
 
-static void on_normal_text(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_normal_text(WeftWindow *w)
 {
-    (void)action;
-    (void)parameter;
-    set_text_percent(data, 100);
-}
-
-static void on_about(GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-    (void)action;
-    (void)parameter;
-    weft_window_show_about(data);
-}
-
-static void on_close(GSimpleAction *action, GVariant *parameter, gpointer data)
-{
-    (void)action;
-    (void)parameter;
-    gtk_window_close(GTK_WINDOW(data));
+    set_text_percent(w, 100);
 }
 
 struct quiet {
@@ -208,32 +170,39 @@ static gboolean on_quiet_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer
     return G_SOURCE_REMOVE;
 }
 
-static void on_quiet(GSimpleAction *action, GVariant *parameter, gpointer data)
+static void on_quiet(GtkWidget *w, GVariant *parameter)
 {
     struct quiet *q = g_new0(struct quiet, 1);
-    (void)action;
     q->text = g_variant_dup_string(parameter, NULL);
-    gdk_display_sync(gtk_widget_get_display(data)); /* now all events up to here have arrived */
-    gtk_widget_add_tick_callback(data, on_quiet_frame, q, quiet_free);
+    gdk_display_sync(gtk_widget_get_display(w)); /* now all events up to here have arrived */
+    gtk_widget_add_tick_callback(w, on_quiet_frame, q, quiet_free);
 }
 
-static const GActionEntry others[] = {
-    {.name = "place", .activate = on_place, .parameter_type = "s", .state = "''"},
-    {.name = "find", .activate = on_find, .parameter_type = "s", .state = "''"},
-    {.name = "quiet", .activate = on_quiet, .parameter_type = "s", .state = "''"},
-    {.name = "open-file", .activate = on_open_file, .parameter_type = "ay"},
-    {.name = "add-file", .activate = on_add_file, .parameter_type = "ay"},
-    {.name = "save-picture-to", .activate = on_save_to, .parameter_type = "ay"},
-    {.name = "remove", .activate = on_remove, .parameter_type = "i"},
-    {.name = "stop-reading", .activate = on_stop},
-    {.name = "panel", .state = "true", .change_state = on_panel},
-    {.name = "text-normal", .activate = on_normal_text},
-    {.name = "about", .activate = on_about},
-    {.name = "close", .activate = on_close},
+static const struct {
+    const char *name, *parameter;
+    bool has_text; /* as its state */
+    GCallback activate;
+} others[] = {
+    {"place", "s", true, G_CALLBACK(on_place)},
+    {"find", "s", true, G_CALLBACK(on_find)},
+    {"quiet", "s", true, G_CALLBACK(on_quiet)},
+    {"open-file", "ay", false, G_CALLBACK(on_open_file)},
+    {"add-file", "ay", false, G_CALLBACK(on_add_file)},
+    {"save-picture-to", "ay", false, G_CALLBACK(on_save_to)},
+    {"remove", "i", false, G_CALLBACK(on_remove)},
+    {"stop-reading", NULL, false, G_CALLBACK(on_stop)},
+    {"text-normal", NULL, false, G_CALLBACK(on_normal_text)},
+    {"about", NULL, false, G_CALLBACK(weft_window_show_about)},
+    {"close", NULL, false, G_CALLBACK(gtk_window_close)},
+    {"facts", NULL, true, NULL},
+    {"found", NULL, true, NULL},
+    {"selected", NULL, true, NULL},
+    {"visible", NULL, true, NULL},
+    {"tip", NULL, true, NULL},
+    {"message", NULL, true, NULL},
+    {"link", NULL, true, NULL},
+    {"picture", NULL, true, NULL},
 };
-
-static const char *const told[] = {"facts", "found",   "selected", "visible",
-                                   "tip",   "message", "link",     "picture"};
 
 void weft_window_tell(WeftWindow *w, const char *name, const char *text)
 {
@@ -243,20 +212,25 @@ void weft_window_tell(WeftWindow *w, const char *name, const char *text)
         g_simple_action_set_state(G_SIMPLE_ACTION(action), g_variant_new_string(text));
 }
 
+/* state may be NULL. */
+static void add(WeftWindow *w, const char *name, const char *parameter, GVariant *state,
+                const char *signal, GCallback callback)
+{
+    const GVariantType *type = parameter ? G_VARIANT_TYPE(parameter) : NULL;
+    g_autoptr(GSimpleAction) action =
+        state ? g_simple_action_new_stateful(name, type, state) : g_simple_action_new(name, type);
+    if (callback)
+        g_signal_connect_swapped(action, signal, callback, w);
+    g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(action));
+}
+
 void weft_window_add_actions(WeftWindow *w)
 {
-    for (unsigned i = 0; i < WEFT_COMMANDS; i++) {
-        g_autoptr(GSimpleAction) action = g_simple_action_new(weft_commands[i].name, NULL);
-        g_signal_connect(action, "activate", G_CALLBACK(on_command), w);
-        g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(action));
-    }
-    g_action_map_add_action_entries(G_ACTION_MAP(w), others, G_N_ELEMENTS(others), w);
-    GAction *panel = g_action_map_lookup_action(G_ACTION_MAP(w), "panel");
-    g_simple_action_set_state(G_SIMPLE_ACTION(panel),
-                              g_variant_new_boolean(weft_settings()->panel));
-    for (size_t i = 0; i < G_N_ELEMENTS(told); i++) {
-        g_autoptr(GSimpleAction) action =
-            g_simple_action_new_stateful(told[i], NULL, g_variant_new_string(""));
-        g_action_map_add_action(G_ACTION_MAP(w), G_ACTION(action));
-    }
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++)
+        add(w, weft_commands[i].name, NULL, NULL, "activate", G_CALLBACK(on_command));
+    for (size_t i = 0; i < G_N_ELEMENTS(others); i++)
+        add(w, others[i].name, others[i].parameter,
+            others[i].has_text ? g_variant_new_string("") : NULL, "activate", others[i].activate);
+    add(w, "panel", NULL, g_variant_new_boolean(weft_settings()->panel), "change-state",
+        G_CALLBACK(on_panel));
 }

@@ -108,8 +108,5 @@ GtkWidget *weft_window_recent_button(void)
 {
     GtkWidget *button = gtk_menu_button_new();
     gtk_menu_button_set_create_popup_func(GTK_MENU_BUTTON(button), on_recent, NULL, NULL);
-    gtk_widget_set_tooltip_text(button, "Recent traces");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Recent traces", -1);
-    return button;
+    return weft_window_name(button, "Recent traces", "Recent traces");
 }

@@ -128,12 +128,17 @@ static void paint(WeftPicture *self)
         make_node(self, scale, width / scale, height / scale);
 }
 
+static GdkRGBA colour_of(const WeftPicture *self, enum weft_ink ink, float alpha)
+{
+    uint32_t rgb = weft_inks[ink].rgb[self->theme == WEFT_DARK];
+    return (GdkRGBA){(float)(rgb >> 16) / 255, (float)(rgb >> 8 & 0xff) / 255,
+                     (float)(rgb & 0xff) / 255, alpha};
+}
+
 static void draw_tip(WeftPicture *self, GtkSnapshot *snapshot, float width, float height)
 {
-    uint32_t ground = weft_inks[WEFT_INK_TEXT].rgb[self->theme == WEFT_DARK];
-    uint32_t text = weft_inks[WEFT_INK_GROUND].rgb[self->theme == WEFT_DARK];
-    GdkRGBA rgba = {(float)(ground >> 16) / 255, (float)(ground >> 8 & 0xff) / 255,
-                    (float)(ground & 0xff) / 255, 0.92f};
+    const GdkRGBA ground = colour_of(self, WEFT_INK_TEXT, 0.92f),
+                  text = colour_of(self, WEFT_INK_GROUND, 1);
     g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), self->tip);
     pango_layout_set_width(layout, TIP_WIDTH_PX * PANGO_SCALE);
     pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
@@ -149,14 +154,12 @@ static void draw_tip(WeftPicture *self, GtkSnapshot *snapshot, float width, floa
     gsk_rounded_rect_init_from_rect(&box, &GRAPHENE_RECT_INIT(floorf(x), floorf(y), box_w, box_h),
                                     6);
     gtk_snapshot_push_rounded_clip(snapshot, &box);
-    gtk_snapshot_append_color(snapshot, &rgba, &box.bounds);
+    gtk_snapshot_append_color(snapshot, &ground, &box.bounds);
     gtk_snapshot_pop(snapshot);
-    rgba = (GdkRGBA){(float)(text >> 16) / 255, (float)(text >> 8 & 0xff) / 255,
-                     (float)(text & 0xff) / 255, 1};
     gtk_snapshot_save(snapshot);
     gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(box.bounds.origin.x + TIP_PAD_PX,
                                                           box.bounds.origin.y + TIP_PAD_PX));
-    gtk_snapshot_append_layout(snapshot, layout, &rgba);
+    gtk_snapshot_append_layout(snapshot, layout, &text);
     gtk_snapshot_restore(snapshot);
 }
 
@@ -245,16 +248,13 @@ static void on_drag_end(GtkGestureDrag *drag, double dx, double dy, WeftPicture 
         release(self, self->x, self->y);
 }
 
-static void on_drag_cancel(GtkGesture *drag, GdkEventSequence *sequence, WeftPicture *self)
+static void on_drag_cancel(WeftPicture *self)
 {
-    (void)drag;
-    (void)sequence;
     release(self, self->x, self->y);
 }
 
-static void on_motion(GtkEventControllerMotion *motion, double x, double y, WeftPicture *self)
+static void on_motion(WeftPicture *self, double x, double y)
 {
-    (void)motion;
     self->x = x;
     self->y = y;
     if (!self->e || self->pressed)
@@ -265,9 +265,8 @@ static void on_motion(GtkEventControllerMotion *motion, double x, double y, Weft
     touched(self);
 }
 
-static void on_leave(GtkEventControllerMotion *motion, WeftPicture *self)
+static void on_leave(WeftPicture *self)
 {
-    (void)motion;
     if (!self->e)
         return;
     weft_explorer_leave(self->e);
@@ -316,10 +315,8 @@ static void on_pinch(GtkGestureZoom *zoom, double scale, WeftPicture *self)
     touched(self);
 }
 
-static void on_pinch_end(GtkGesture *zoom, GdkEventSequence *sequence, WeftPicture *self)
+static void on_pinch_end(WeftPicture *self)
 {
-    (void)zoom;
-    (void)sequence;
     self->pinching = false;
 }
 
@@ -331,7 +328,7 @@ static void add_controllers(WeftPicture *self)
     self->drag = gtk_gesture_drag_new();
     g_signal_connect(self->drag, "drag-update", G_CALLBACK(on_drag), self);
     g_signal_connect(self->drag, "drag-end", G_CALLBACK(on_drag_end), self);
-    g_signal_connect(self->drag, "cancel", G_CALLBACK(on_drag_cancel), self);
+    g_signal_connect_swapped(self->drag, "cancel", G_CALLBACK(on_drag_cancel), self);
     gtk_gesture_group(click, self->drag);
     /* Controllers get events in the reverse order in which they were added. */
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(self->drag));
@@ -339,13 +336,13 @@ static void add_controllers(WeftPicture *self)
     GtkGesture *zoom = gtk_gesture_zoom_new();
     g_signal_connect(zoom, "begin", G_CALLBACK(on_pinch_begin), self);
     g_signal_connect(zoom, "scale-changed", G_CALLBACK(on_pinch), self);
-    g_signal_connect(zoom, "end", G_CALLBACK(on_pinch_end), self);
-    g_signal_connect(zoom, "cancel", G_CALLBACK(on_pinch_end), self);
+    g_signal_connect_swapped(zoom, "end", G_CALLBACK(on_pinch_end), self);
+    g_signal_connect_swapped(zoom, "cancel", G_CALLBACK(on_pinch_end), self);
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(zoom));
     GtkEventController *motion = gtk_event_controller_motion_new();
-    g_signal_connect(motion, "enter", G_CALLBACK(on_motion), self);
-    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), self);
-    g_signal_connect(motion, "leave", G_CALLBACK(on_leave), self);
+    g_signal_connect_swapped(motion, "enter", G_CALLBACK(on_motion), self);
+    g_signal_connect_swapped(motion, "motion", G_CALLBACK(on_motion), self);
+    g_signal_connect_swapped(motion, "leave", G_CALLBACK(on_leave), self);
     gtk_widget_add_controller(widget, motion);
     GtkEventController *scroll =
         gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
@@ -355,13 +352,6 @@ static void add_controllers(WeftPicture *self)
 
 /* ---- The object ---- */
 
-static void on_scale(GObject *object, GParamSpec *spec, gpointer data)
-{
-    (void)spec;
-    (void)data;
-    weft_picture_redraw(WEFT_PICTURE(object));
-}
-
 static void weft_picture_init(WeftPicture *self)
 {
     self->painter = weft_painter_new();
@@ -370,7 +360,7 @@ static void weft_picture_init(WeftPicture *self)
     gtk_widget_set_focusable(GTK_WIDGET(self), TRUE);
     gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
     add_controllers(self);
-    g_signal_connect(self, "notify::scale-factor", G_CALLBACK(on_scale), NULL);
+    g_signal_connect(self, "notify::scale-factor", G_CALLBACK(weft_picture_redraw), NULL);
 }
 
 static void finalize(GObject *object)

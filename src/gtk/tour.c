@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-#include "gtk/tour.h"
-
-#include <math.h>
+/* A scripted tour through a trace, for measuring what a frame costs. */
 #include <stdio.h>
 #include <time.h>
 
 #include "base/order.h"
+#include "gtk/window.h"
 
 #define FRAMES 600
 #define WARM_UP 10

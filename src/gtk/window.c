@@ -45,7 +45,7 @@ static void show_facts(WeftWindow *w)
     show_selected(w);
 }
 
-static void on_search(GtkSearchEntry *entry, WeftWindow *w);
+static void on_search(WeftWindow *w);
 
 static void show_search(WeftWindow *w)
 {
@@ -300,38 +300,37 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     return TRUE;
 }
 
-static void on_search(GtkSearchEntry *entry, WeftWindow *w)
+static void on_search(WeftWindow *w)
 {
-    const char *text = gtk_editable_get_text(GTK_EDITABLE(entry));
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(w->entry));
     if (strcmp(text, weft_explorer_query(w->e)) == 0)
         return;
     weft_explorer_search(w->e, text);
     weft_window_touched(w);
 }
 
-static void on_next(GtkSearchEntry *entry, WeftWindow *w)
+static void on_next(WeftWindow *w)
 {
-    on_search(entry, w);
+    on_search(w);
     weft_window_command(w, WEFT_COMMAND_NEXT_HIT);
 }
 
-/* Enter: from then on keys are commands, so that n goes to the next hit. */
-static void on_enter(GtkSearchEntry *entry, WeftWindow *w)
+static void on_previous(WeftWindow *w)
 {
-    on_next(entry, w);
-    gtk_widget_grab_focus(GTK_WIDGET(w->picture));
-}
-
-static void on_previous(GtkSearchEntry *entry, WeftWindow *w)
-{
-    on_search(entry, w);
+    on_search(w);
     weft_window_command(w, WEFT_COMMAND_PREVIOUS_HIT);
 }
 
-static void on_stop_search(GtkSearchEntry *entry, WeftWindow *w)
+static void on_stop_search(WeftWindow *w)
 {
-    (void)entry;
     gtk_widget_grab_focus(GTK_WIDGET(w->picture));
+}
+
+/* Enter: from then on keys are commands, so that n goes to the next hit. */
+static void on_enter(WeftWindow *w)
+{
+    on_next(w);
+    on_stop_search(w);
 }
 
 /* ---- Putting it together ---- */
@@ -345,16 +344,18 @@ static GtkWidget *label(const char *text, const char *class)
     return made;
 }
 
+GtkWidget *weft_window_name(GtkWidget *widget, const char *name, const char *tip)
+{
+    gtk_widget_set_tooltip_text(widget, tip);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_PROPERTY_LABEL, name, -1);
+    return widget;
+}
+
 static GtkWidget *button(const char *icon, const char *text, const char *action)
 {
     GtkWidget *made = icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_label(text);
     gtk_actionable_set_action_name(GTK_ACTIONABLE(made), action);
-    if (icon) {
-        gtk_widget_set_tooltip_text(made, text);
-        gtk_accessible_update_property(GTK_ACCESSIBLE(made), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
-                                       -1);
-    }
-    return made;
+    return icon ? weft_window_name(made, text, text) : made;
 }
 
 static GtkWidget *box_of(GtkOrientation orientation, int spacing, ...)
@@ -373,15 +374,14 @@ static GtkWidget *search_box(WeftWindow *w)
     w->entry = gtk_search_entry_new();
     g_object_set(w->entry, "placeholder-text", "Search", "search-delay", 50, "width-chars", 18,
                  NULL);
-    gtk_widget_set_tooltip_text(w->entry, "Labels, types, numbers; \"quoted text\", type:fsync, "
-                                          "outcome:failed, >10ms (/)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(w->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Search", -1);
-    g_signal_connect(w->entry, "search-changed", G_CALLBACK(on_search), w);
-    g_signal_connect(w->entry, "activate", G_CALLBACK(on_enter), w);
-    g_signal_connect(w->entry, "next-match", G_CALLBACK(on_next), w);
-    g_signal_connect(w->entry, "previous-match", G_CALLBACK(on_previous), w);
-    g_signal_connect(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
+    weft_window_name(
+        w->entry, "Search",
+        "Labels, types, numbers; \"quoted text\", type:fsync, outcome:failed, >10ms (/)");
+    g_signal_connect_swapped(w->entry, "search-changed", G_CALLBACK(on_search), w);
+    g_signal_connect_swapped(w->entry, "activate", G_CALLBACK(on_enter), w);
+    g_signal_connect_swapped(w->entry, "next-match", G_CALLBACK(on_next), w);
+    g_signal_connect_swapped(w->entry, "previous-match", G_CALLBACK(on_previous), w);
+    g_signal_connect_swapped(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
     w->found = gtk_label_new("");
     gtk_widget_add_css_class(w->found, "found");
     GtkWidget *steps = box_of(GTK_ORIENTATION_HORIZONTAL, 0,
@@ -406,19 +406,14 @@ static GtkWidget *header(WeftWindow *w)
     w->subtitle = label("", "subtitle");
     GtkWidget *titles = box_of(GTK_ORIENTATION_VERTICAL, 0, w->title, w->subtitle, NULL);
     gtk_widget_set_valign(titles, GTK_ALIGN_CENTER);
-    GtkWidget *menu = gtk_menu_button_new();
-    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
-    gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
     g_autoptr(GMenuModel) model = weft_window_menu(w);
-    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
-    gtk_widget_set_tooltip_text(menu, "Menu (F10)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
-    GtkWidget *panel = gtk_toggle_button_new();
-    gtk_button_set_icon_name(GTK_BUTTON(panel), "sidebar-show-right-symbolic");
-    gtk_actionable_set_action_name(GTK_ACTIONABLE(panel), "win.panel");
-    gtk_widget_set_tooltip_text(panel, "Side panel (F9)");
-    gtk_accessible_update_property(GTK_ACCESSIBLE(panel), GTK_ACCESSIBLE_PROPERTY_LABEL,
-                                   "Side panel", -1);
+    GtkWidget *menu = g_object_new(GTK_TYPE_MENU_BUTTON, "icon-name", "open-menu-symbolic",
+                                   "primary", TRUE, "menu-model", model, NULL);
+    weft_window_name(menu, "Menu", "Menu (F10)");
+    GtkWidget *panel =
+        g_object_new(GTK_TYPE_TOGGLE_BUTTON, "icon-name", "sidebar-show-right-symbolic",
+                     "action-name", "win.panel", NULL);
+    weft_window_name(panel, "Side panel", "Side panel (F9)");
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), open);
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar),
                               button("list-add-symbolic", "Add a trace below (a)", "win.add"));
@@ -437,17 +432,14 @@ static GtkWidget *status_page(const char *icon, GtkWidget *title, GtkWidget *tex
     gtk_image_set_pixel_size(GTK_IMAGE(image), 128);
     gtk_widget_add_css_class(title, "title-1");
     gtk_label_set_wrap(GTK_LABEL(title), TRUE);
-    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
-    gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_NONE);
-    gtk_label_set_justify(GTK_LABEL(text), GTK_JUSTIFY_CENTER);
-    gtk_label_set_max_width_chars(GTK_LABEL(text), 60);
+    g_object_set(text, "wrap", TRUE, "ellipsize", PANGO_ELLIPSIZE_NONE, "justify",
+                 GTK_JUSTIFY_CENTER, "max-width-chars", 60, NULL);
     GtkWidget *open = button(NULL, button_text, "win.open");
     gtk_widget_add_css_class(open, "suggested-action");
     gtk_widget_add_css_class(open, "pill");
     gtk_widget_set_halign(open, GTK_ALIGN_CENTER);
     GtkWidget *page = box_of(GTK_ORIENTATION_VERTICAL, 18, image, title, text, open, NULL);
-    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
-    gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
+    g_object_set(page, "valign", GTK_ALIGN_CENTER, "halign", GTK_ALIGN_CENTER, NULL);
     gtk_widget_add_css_class(page, "status");
     return page;
 }
@@ -465,42 +457,32 @@ static GtkWidget *view_page(WeftWindow *w)
     gtk_widget_set_hexpand(GTK_WIDGET(w->picture), TRUE);
     gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
     gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);
-    w->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
-    gtk_paned_set_start_child(GTK_PANED(w->paned), GTK_WIDGET(w->picture));
-    gtk_paned_set_end_child(GTK_PANED(w->paned), GTK_WIDGET(w->panel));
-    gtk_paned_set_resize_end_child(GTK_PANED(w->paned), FALSE);
-    gtk_paned_set_shrink_start_child(GTK_PANED(w->paned), FALSE);
-    gtk_paned_set_shrink_end_child(GTK_PANED(w->paned), FALSE);
-    gtk_paned_set_position(GTK_PANED(w->paned), s->width - s->panel_width);
+    w->paned = g_object_new(GTK_TYPE_PANED, "start-child", w->picture, "end-child", w->panel,
+                            "resize-end-child", FALSE, "shrink-start-child", FALSE,
+                            "shrink-end-child", FALSE, "position", s->width - s->panel_width, NULL);
     return w->paned;
 }
 
 static GtkWidget *reading_card(WeftWindow *w)
 {
     w->progress_text = label("", NULL);
-    w->progress_bar = gtk_progress_bar_new();
-    gtk_widget_set_valign(w->progress_bar, GTK_ALIGN_CENTER);
-    gtk_widget_set_hexpand(w->progress_bar, TRUE);
+    w->progress_bar =
+        g_object_new(GTK_TYPE_PROGRESS_BAR, "valign", GTK_ALIGN_CENTER, "hexpand", TRUE, NULL);
     GtkWidget *row = box_of(GTK_ORIENTATION_HORIZONTAL, 12, w->progress_bar,
                             button(NULL, "Cancel", "win.stop-reading"), NULL);
     w->progress = box_of(GTK_ORIENTATION_VERTICAL, 6, w->progress_text, row, NULL);
     gtk_widget_add_css_class(w->progress, "reading");
-    gtk_widget_set_size_request(w->progress, 380, -1);
-    gtk_widget_set_halign(w->progress, GTK_ALIGN_CENTER);
-    gtk_widget_set_visible(w->progress, FALSE);
+    g_object_set(w->progress, "width-request", 380, "halign", GTK_ALIGN_CENTER, "visible", FALSE,
+                 NULL);
     return w->progress;
 }
 
 static GtkWidget *message_bar(WeftWindow *w)
 {
-    w->bar = gtk_info_bar_new();
-    w->bar_text = gtk_label_new("");
-    gtk_label_set_wrap(GTK_LABEL(w->bar_text), TRUE);
-    gtk_label_set_xalign(GTK_LABEL(w->bar_text), 0);
+    w->bar = g_object_new(GTK_TYPE_INFO_BAR, "show-close-button", TRUE, "revealed", FALSE, NULL);
+    w->bar_text = g_object_new(GTK_TYPE_LABEL, "wrap", TRUE, "xalign", 0.0, NULL);
     gtk_info_bar_add_child(GTK_INFO_BAR(w->bar), w->bar_text);
     w->bar_refresh = gtk_info_bar_add_button(GTK_INFO_BAR(w->bar), "Refresh", GTK_RESPONSE_OK);
-    gtk_info_bar_set_show_close_button(GTK_INFO_BAR(w->bar), TRUE);
-    gtk_info_bar_set_revealed(GTK_INFO_BAR(w->bar), FALSE);
     g_signal_connect(w->bar, "response", G_CALLBACK(on_bar), w);
     return w->bar;
 }
@@ -524,16 +506,10 @@ static GtkWidget *content(WeftWindow *w)
         "problem");
     gtk_stack_add_named(stack, gtk_label_new(""), "reading");
     gtk_widget_set_vexpand(w->stack, TRUE);
-    w->toast_text = gtk_label_new("");
-    gtk_label_set_ellipsize(GTK_LABEL(w->toast_text), PANGO_ELLIPSIZE_MIDDLE);
-    gtk_widget_add_css_class(w->toast_text, "toast-text");
-    w->toast = gtk_revealer_new();
-    gtk_revealer_set_child(GTK_REVEALER(w->toast), w->toast_text);
-    gtk_revealer_set_transition_type(GTK_REVEALER(w->toast),
-                                     GTK_REVEALER_TRANSITION_TYPE_CROSSFADE);
-    gtk_widget_set_halign(w->toast, GTK_ALIGN_CENTER);
-    gtk_widget_set_valign(w->toast, GTK_ALIGN_END);
-    gtk_widget_set_can_target(w->toast, FALSE);
+    w->toast_text = label("", "toast-text");
+    w->toast = g_object_new(GTK_TYPE_REVEALER, "child", w->toast_text, "transition-type",
+                            GTK_REVEALER_TRANSITION_TYPE_CROSSFADE, "halign", GTK_ALIGN_CENTER,
+                            "valign", GTK_ALIGN_END, "can-target", FALSE, NULL);
     GtkWidget *overlay = gtk_overlay_new();
     gtk_overlay_set_child(GTK_OVERLAY(overlay), w->stack);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), reading_card(w));

@@ -7,7 +7,6 @@
 #include <gtk/gtk.h>
 
 #include "explore/explore.h"
-#include "gtk/analyse.h"
 #include "gtk/load.h"
 #include "gtk/panel.h"
 #include "gtk/picture.h"
@@ -78,6 +77,9 @@ void weft_window_toast(WeftWindow *w, const char *text);
 /* A message that stays until it is closed, with or without a button for reading the traces again. */
 void weft_window_complain(WeftWindow *w, const char *text, bool refresh);
 
+/* Gives a widget a tooltip, and a name for screen readers. Returns it. */
+GtkWidget *weft_window_name(GtkWidget *widget, const char *name, const char *tip);
+
 /* "empty", "view" or "problem". */
 void weft_window_show_page(WeftWindow *w, const char *name);
 
@@ -135,6 +137,13 @@ void weft_window_save_picture(WeftWindow *w);
 
 /* As SVG, PNG or PDF, depending on its suffix. */
 void weft_window_save_picture_to(WeftWindow *w, const char *path);
+
+/* ---- tour.c ---- */
+
+/* Zooms and pans through the whole trace and into its details for ten seconds at 60 frames a second; prints the
+ * processor time of the frames, all threads together, and closes the window. The picture is 1600 x 900. Call it for a
+ * window whose traces are being read. */
+void weft_tour_begin(WeftWindow *w);
 
 /* ---- help.c ---- */
 
