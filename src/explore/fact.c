@@ -217,6 +217,23 @@ void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
         fact->heading = true;
 }
 
+void explore_say_promise(struct explore_facts *f, const struct weft_scene *s,
+                         enum explore_fact which, uint32_t promise, bool again)
+{
+    explore_say(f, explore_promise(s, promise, again), which,
+                TEXT(promise, explore_called(s, promise).text));
+}
+
+void explore_say_time(struct explore_facts *f, enum explore_fact which, int64_t time_ns)
+{
+    explore_say(f, explore_time(time_ns), which, TIME(when, time_ns));
+}
+
+void explore_say_count(struct explore_facts *f, enum explore_fact which, uint64_t count)
+{
+    explore_say(f, explore_nowhere(), which, AMOUNT(count, count));
+}
+
 void explore_fact_bad(struct explore_facts *f)
 {
     if (f->count && !f->failed)
@@ -226,5 +243,5 @@ void explore_fact_bad(struct explore_facts *f)
 void explore_fact_more(struct explore_facts *f, uint64_t all, uint64_t shown)
 {
     if (all > shown)
-        explore_say(f, explore_nowhere(), FACT_MORE, AMOUNT(count, all - shown));
+        explore_say_count(f, FACT_MORE, all - shown);
 }

@@ -73,6 +73,12 @@ const char *explore_fact_name(enum explore_fact which);
 #define FIELD(name, which) TEXT(name, explore_fact_name(which))
 const char *explore_fact_text(enum explore_fact which);
 
+/* Facts that only name a promise and link to it, name a time and link to it, or count. */
+void explore_say_promise(struct explore_facts *f, const struct weft_scene *s,
+                         enum explore_fact which, uint32_t promise, bool again);
+void explore_say_time(struct explore_facts *f, enum explore_fact which, int64_t time_ns);
+void explore_say_count(struct explore_facts *f, enum explore_fact which, uint64_t count);
+
 /* A group about a path. */
 void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,
                        const struct weft_path *path);

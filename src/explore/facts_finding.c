@@ -58,8 +58,7 @@ static void add_affected(struct explore_facts *f, const struct weft_scene *s,
         return;
     explore_heading(f, FACT_AFFECTED_HEAD);
     for (; shown < x->affecteds && shown < AFFECTED_SHOWN; shown++)
-        explore_say(f, explore_promise(s, x->affected[shown], false), FACT_AFFECTED,
-                    TEXT(promise, explore_called(s, x->affected[shown]).text));
+        explore_say_promise(f, s, FACT_AFFECTED, x->affected[shown], false);
     explore_fact_more(f, x->affected_total, shown);
 }
 

@@ -69,19 +69,6 @@ static void add_source(struct about *a)
     explore_say(a->f, explore_nowhere(), FACT_SOURCE, TEXT(file, file), NUMBER(line, place->line));
 }
 
-/* A fact that only names a promise and links to it. */
-static void say_promise(struct about *a, enum explore_fact which, uint32_t promise, bool again)
-{
-    explore_say(a->f, explore_promise(a->s, promise, again), which,
-                TEXT(promise, explore_called(a->s, promise).text));
-}
-
-/* A fact that only names a time and links to it. */
-static void say_time(struct about *a, enum explore_fact which, int64_t time_ns)
-{
-    explore_say(a->f, explore_time(time_ns), which, TIME(when, time_ns));
-}
-
 static void add_creation(struct about *a)
 {
     const struct weft_promise *p = a->p;
@@ -92,10 +79,10 @@ static void add_creation(struct about *a)
                     FLAG(kept, p->promoted));
     add_source(a);
     if (p->created && a->promise != WEFT_ROOT)
-        say_promise(a, FACT_CREATED_BY, p->creator, false);
+        explore_say_promise(a->f, a->s, FACT_CREATED_BY, p->creator, false);
     if (p->simplified && !a->s->l->raw) {
-        say_promise(a, FACT_HANGS_UNDER, weft_model_under(a->m, p), false);
-        say_time(a, FACT_SHOWN_FROM, weft_model_wake(a->m, p));
+        explore_say_promise(a->f, a->s, FACT_HANGS_UNDER, weft_model_under(a->m, p), false);
+        explore_say_time(a->f, FACT_SHOWN_FROM, weft_model_wake(a->m, p));
     }
 }
 
@@ -110,7 +97,7 @@ static void add_pending(struct about *a)
     if (overdue)
         explore_fact_bad(a->f);
     if (p->end_ns < a->m->end_ns)
-        say_time(a, FACT_LAST_LIFE, p->end_ns);
+        explore_say_time(a->f, FACT_LAST_LIFE, p->end_ns);
 }
 
 static void add_end(struct about *a)
@@ -152,12 +139,12 @@ static void add_end(struct about *a)
     explore_fact_more(a->f, a->d.again.all, a->d.again.kept);
     if (p->outcome == WEFT_BECAME && p->becomes != WEFT_NONE) {
         uint32_t final = weft_model_final(a->m, a->promise);
-        say_promise(a, FACT_BECAME, p->becomes, false);
+        explore_say_promise(a->f, a->s, FACT_BECAME, p->becomes, false);
         if (final != p->becomes)
-            say_promise(a, FACT_IN_THE_END, final, false);
+            explore_say_promise(a->f, a->s, FACT_IN_THE_END, final, false);
     }
     for (uint32_t i = 0; i < a->all_was && i < FEW; i++)
-        say_promise(a, FACT_WAS, a->was[i], i > 0);
+        explore_say_promise(a->f, a->s, FACT_WAS, a->was[i], i > 0);
     explore_fact_more(a->f, a->all_was, FEW);
     if (p->background && !pending)
         explore_say(a->f, explore_nowhere(), FACT_BACKGROUND);
@@ -361,9 +348,9 @@ static void add_running(struct about *a)
         explore_say(a->f, explore_time(longest->start_ns), FACT_LONGEST_RUN,
                     LENGTH(length, longest->end_ns - longest->start_ns),
                     TIME(from, longest->start_ns));
-    say_time(a, FACT_FIRST_RAN, first->start_ns);
+    explore_say_time(a->f, FACT_FIRST_RAN, first->start_ns);
     if (count > 1)
-        say_time(a, FACT_LAST_RAN, last->start_ns);
+        explore_say_time(a->f, FACT_LAST_RAN, last->start_ns);
 }
 
 static void add_children(struct about *a)
@@ -371,9 +358,10 @@ static void add_children(struct about *a)
     if (!a->all_children)
         return;
     explore_heading(a->f, FACT_CREATED_HEAD);
-    explore_say(a->f, explore_nowhere(), FACT_CHILDREN, AMOUNT(count, a->all_children));
+    explore_say_count(a->f, FACT_CHILDREN, a->all_children);
     for (uint32_t i = 0; i < a->children.count; i++)
-        say_promise(a, FACT_LONGEST_CHILD, a->children.promise[i], i || a->all_children == 1);
+        explore_say_promise(a->f, a->s, FACT_LONGEST_CHILD, a->children.promise[i],
+                            i || a->all_children == 1);
     explore_fact_more(a->f, a->all_children, a->children.count);
 }
 

@@ -79,20 +79,12 @@ static void take(struct census *c)
     }
 }
 
-static void say_promise(struct explore_facts *f, const struct census *c, enum explore_fact which,
-                        uint32_t promise)
-{
-    explore_say(f, explore_promise(c->s, promise, false), which,
-                TEXT(promise, explore_called(c->s, promise).text));
-}
-
 /* named: the first row gets that fact's name. */
 static void add_list(struct explore_facts *f, const struct census *c, enum explore_fact which,
                      bool named, const struct explore_top *top, uint64_t all, bool bad)
 {
     for (uint32_t i = 0; i < top->count; i++) {
-        explore_say(f, explore_promise(c->s, top->promise[i], i || !named), which,
-                    TEXT(promise, explore_called(c->s, top->promise[i]).text));
+        explore_say_promise(f, c->s, which, top->promise[i], i || !named);
         if (bad)
             explore_fact_bad(f);
     }
@@ -112,9 +104,9 @@ static void add_hang(struct explore_facts *f, const struct census *c)
     }
     explore_say(f, explore_promise(c->s, waiter, false), FACT_LONGEST_WAIT,
                 TEXT(promise, explore_named(c->s, waiter).text), TIME(since, first));
-    say_promise(f, c, FACT_LONGEST_WAIT_FOR, other);
+    explore_say_promise(f, c->s, FACT_LONGEST_WAIT_FOR, other, false);
     if (last != other)
-        say_promise(f, c, FACT_LONGEST_WAIT_END, last);
+        explore_say_promise(f, c->s, FACT_LONGEST_WAIT_END, last, false);
     struct explore_dealings d;
     if (explore_dealings_find(&d, c->h, last) < 0)
         f->failed = true;
@@ -125,29 +117,23 @@ static void add_hang(struct explore_facts *f, const struct census *c)
 /* If there are findings, they say what hangs and why. */
 static void add_hint(struct explore_facts *f, const struct census *c, bool has_findings)
 {
-    const struct explore_link nowhere = explore_nowhere();
     const uint64_t failed = c->outcome[WEFT_FAILED];
     explore_heading(f, has_findings ? FACT_LOOK_ALSO_HEAD : FACT_LOOK_HEAD);
     if (c->all_overdue && !has_findings) {
-        explore_say(f, nowhere, FACT_NEVER_RESOLVED, AMOUNT(count, c->all_overdue));
+        explore_say_count(f, FACT_NEVER_RESOLVED, c->all_overdue);
         explore_fact_bad(f);
         add_list(f, c, FACT_LONGEST, false, &c->overdue, c->all_overdue, true);
     }
     if (c->waiting && !has_findings) {
-        explore_say(f, nowhere, FACT_STILL_WAITING, AMOUNT(count, c->waiting));
+        explore_say_count(f, FACT_STILL_WAITING, c->waiting);
         add_hang(f, c);
     }
     if (failed) {
-        explore_say(f, nowhere, FACT_FAILED, AMOUNT(count, failed));
+        explore_say_count(f, FACT_FAILED, failed);
         explore_fact_bad(f);
         add_list(f, c, FACT_LONGEST, false, &c->failed, failed, true);
     }
     add_list(f, c, FACT_LONGEST, true, &c->longest, 0, false);
-}
-
-static void say_count(struct explore_facts *f, enum explore_fact which, uint64_t count)
-{
-    explore_say(f, explore_nowhere(), which, AMOUNT(count, count));
 }
 
 static void add_contradictions(struct explore_facts *f, const struct weft_model *m)
@@ -155,9 +141,9 @@ static void add_contradictions(struct explore_facts *f, const struct weft_model 
     const struct weft_contradictions *x = &m->contradictions;
     uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
     if (m->promoted_events)
-        say_count(f, FACT_OLDER_EVENTS, m->promoted_events);
+        explore_say_count(f, FACT_OLDER_EVENTS, m->promoted_events);
     if (all) {
-        say_count(f, FACT_CONTRADICTIONS, all);
+        explore_say_count(f, FACT_CONTRADICTIONS, all);
         explore_fact_bad(f);
     }
 }
@@ -237,7 +223,7 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
     explore_say(f, explore_nowhere(), FACT_SPAN, LENGTH(length, m->end_ns));
     explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, m->events_total),
                 FLAG(about, false));
-    say_count(f, FACT_PROMISES, m->promises - 1);
+    explore_say_count(f, FACT_PROMISES, m->promises - 1);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
         if (c.outcome[o]) {
             explore_say(f, explore_nowhere(), FACT_OUTCOME,
@@ -246,9 +232,9 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
             if (o == WEFT_FAILED)
                 explore_fact_bad(f);
         }
-    say_count(f, FACT_ROWS, s->l->rows);
+    explore_say_count(f, FACT_ROWS, s->l->rows);
     if (m->counters)
-        say_count(f, FACT_COUNTERS, m->counters);
+        explore_say_count(f, FACT_COUNTERS, m->counters);
     add_contradictions(f, m);
     if (m->promises > 1)
         add_hint(f, &c, has_findings);

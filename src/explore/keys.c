@@ -100,17 +100,9 @@ static bool clear(struct weft_explorer *e)
     return true;
 }
 
-static bool show_counters(struct weft_explorer *e)
+static bool toggle(struct weft_explorer *e, bool *hidden)
 {
-    e->no_counters = !e->no_counters;
-    e->placed = false;
-    explore_moved(e);
-    return true;
-}
-
-static bool show_strips(struct weft_explorer *e)
-{
-    e->no_strips = !e->no_strips;
+    *hidden = !*hidden;
     e->placed = false;
     explore_moved(e);
     return true;
@@ -189,9 +181,9 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_CLEAR:
         return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:
-        return show_strips(e);
+        return toggle(e, &e->no_strips);
     case WEFT_COMMAND_COUNTERS:
-        return show_counters(e);
+        return toggle(e, &e->no_counters);
     case WEFT_COMMAND_LINK:
         if (e->panes > 1)
             explore_window_link(e, e->is_free);

@@ -17,45 +17,37 @@ static const char *number(uint32_t i)
     return i < sizeof numbers / sizeof *numbers ? numbers[i] : NULL;
 }
 
-static void add(struct explore_pane *p, struct weft_mark m)
+static void add(struct explore_pane *p, enum weft_mark_kind kind, uint32_t promise, uint32_t other,
+                int64_t time_ns, const char *text)
 {
     if (p->mark && p->marks < WEFT_MARKS_MAX)
-        p->mark[p->marks++] = m;
+        p->mark[p->marks++] = (struct weft_mark){.kind = kind,
+                                                 .promise = promise,
+                                                 .other = other,
+                                                 .from_ns = time_ns,
+                                                 .to_ns = time_ns,
+                                                 .text = text};
+}
+
+static void add_affected(struct explore_pane *p, uint32_t promise)
+{
+    if (promise != WEFT_NONE)
+        add(p, WEFT_MARK_AFFECTED, promise, WEFT_NONE, 0, NULL);
 }
 
 static void add_finding(struct explore_pane *p, const struct weft_finding *f)
 {
     for (uint32_t i = 0; i < f->evidences; i++)
-        add(p, (struct weft_mark){.kind = WEFT_MARK_EVIDENCE,
-                                  .promise = f->evidence[i].promise,
-                                  .other = f->evidence[i].other,
-                                  .from_ns = f->evidence[i].time_ns,
-                                  .to_ns = f->evidence[i].time_ns,
-                                  .text = number(i)});
+        add(p, WEFT_MARK_EVIDENCE, f->evidence[i].promise, f->evidence[i].other,
+            f->evidence[i].time_ns, number(i));
     for (uint32_t i = 0; i < f->affecteds; i++)
-        add(p, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = f->affected[i]});
+        add_affected(p, f->affected[i]);
 }
 
 static void add_event(struct explore_pane *p, uint32_t promise, int64_t time_ns, uint32_t which)
 {
-    if (time_ns == INT64_MIN)
-        return;
-    add(p, (struct weft_mark){.kind = WEFT_MARK_EVIDENCE,
-                              .promise = promise,
-                              .other = WEFT_NONE,
-                              .from_ns = time_ns,
-                              .to_ns = time_ns,
-                              .text = number(which)});
-}
-
-static void add_divergence(struct explore_pane *p, int64_t time_ns)
-{
-    add(p, (struct weft_mark){.kind = WEFT_MARK_DIVERGENCE,
-                              .promise = WEFT_NONE,
-                              .other = WEFT_NONE,
-                              .from_ns = time_ns,
-                              .to_ns = time_ns,
-                              .text = "alike until here"});
+    if (time_ns != INT64_MIN)
+        add(p, WEFT_MARK_EVIDENCE, promise, WEFT_NONE, time_ns, number(which));
 }
 
 static void add_diff(struct weft_explorer *e)
@@ -64,8 +56,8 @@ static void add_diff(struct weft_explorer *e)
     const struct weft_divergence *v = &d->divergence;
     struct explore_pane *good = &e->pane[0], *bad = &e->pane[1];
     if (v->found) {
-        add_divergence(good, v->good_ns);
-        add_divergence(bad, v->bad_ns);
+        add(good, WEFT_MARK_DIVERGENCE, WEFT_NONE, WEFT_NONE, v->good_ns, "alike until here");
+        add(bad, WEFT_MARK_DIVERGENCE, WEFT_NONE, WEFT_NONE, v->bad_ns, "alike until here");
     }
     if (e->finding != WEFT_NONE)
         return;
@@ -76,10 +68,8 @@ static void add_diff(struct weft_explorer *e)
         add_event(bad, v->bad_second, v->bad_second_ns, 1);
     }
     for (uint32_t i = 0; i < d->changes && i < CHANGED_MAX; i++) {
-        if (d->change[i].good != WEFT_NONE)
-            add(good, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = d->change[i].good});
-        if (d->change[i].bad != WEFT_NONE)
-            add(bad, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = d->change[i].bad});
+        add_affected(good, d->change[i].good);
+        add_affected(bad, d->change[i].bad);
     }
 }
 

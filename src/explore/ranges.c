@@ -360,11 +360,6 @@ static void add_length(struct explore_facts *f, enum explore_fact which, uint64_
                 TEXT(share, explore_share(ns, all).text));
 }
 
-static void add_number(struct explore_facts *f, enum explore_fact which, uint64_t n)
-{
-    explore_say(f, explore_nowhere(), which, AMOUNT(count, n));
-}
-
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns)
 {
@@ -385,8 +380,8 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
     uint64_t all = (uint64_t)(to_ns - from_ns);
     explore_heading(f, FACT_RANGE_HEAD);
     explore_say(f, explore_nowhere(), FACT_DURATION, LENGTH(length, to_ns - from_ns));
-    explore_say(f, explore_time(from_ns), FACT_FROM, TIME(when, from_ns));
-    explore_say(f, explore_time(to_ns), FACT_TO, TIME(when, to_ns));
+    explore_say_time(f, FACT_FROM, from_ns);
+    explore_say_time(f, FACT_TO, to_ns);
     explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, sums.events),
                 FLAG(about, !sums.exact && sums.events));
     if (s->m->runs)
@@ -396,16 +391,15 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
     if (s->m->pauses)
         add_length(f, FACT_COLLECTING, sums.collecting_ns, all);
     explore_heading(f, FACT_PROMISES_HEAD);
-    add_number(f, FACT_ALIVE_IN_IT, sums.alive);
-    add_number(f, FACT_CREATED_IN_IT, sums.created);
-    add_number(f, FACT_RESOLVED_IN_IT, sums.resolved);
+    explore_say_count(f, FACT_ALIVE_IN_IT, sums.alive);
+    explore_say_count(f, FACT_CREATED_IN_IT, sums.created);
+    explore_say_count(f, FACT_RESOLVED_IN_IT, sums.resolved);
     if (sums.failed) {
-        add_number(f, FACT_FAILED_IN_IT, sums.failed);
+        explore_say_count(f, FACT_FAILED_IN_IT, sums.failed);
         explore_fact_bad(f);
     }
     for (uint32_t i = 0; i < sums.longest.count; i++)
-        explore_say(f, explore_promise(s, sums.longest.promise[i], i > 0), FACT_LONGEST_IN_IT,
-                    TEXT(promise, explore_called(s, sums.longest.promise[i]).text));
+        explore_say_promise(f, s, FACT_LONGEST_IN_IT, sums.longest.promise[i], i > 0);
     explore_fact_more(f, sums.alive, sums.longest.count);
     explore_fact_hot_range(f, s, from_ns, to_ns);
     return explore_fact_end(f);

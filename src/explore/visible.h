@@ -18,12 +18,7 @@ void explore_visible_clear(struct explore_visible *v);
 /* Adds the promises of a pane whose visible parts are longest, at most max of them (and while there is room), sorted by
  * the start of their lines. g is the geometry of the pane's picture.
  *
- * Takes some milliseconds, however many are seen: the long ones are found by halving the rows, after a fixed number of
- * steps, what has been found is the answer; so among very many lines of about the same length, any may be chosen.
- * v->all is exact up to 10000 lines; beyond, it counts some that have ended shortly before, and beyond 20000 rows it is
- * estimated from some of them.
- *
- * Returns 0 or WEFT_E_NOMEM; then nothing is added. */
+ * Takes some milliseconds, however many are seen: see weft_view_longest, which also says how exact v->all is. Returns 0 or WEFT_E_NOMEM; then nothing is added. */
 int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
                          const struct weft_geometry *g, unsigned pane, uint32_t max);
 

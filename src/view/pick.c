@@ -5,7 +5,11 @@
 #include "base/order.h"
 #include "view/canvas.h"
 
-enum { NEAR = 4 * PX };
+enum {
+    NEAR = 4 * PX,
+    EXACT_MAX = 10000,
+    LINES_MAX = 20000, /* that are compared to find the longest */
+};
 
 void weft_geometry_fini(struct weft_geometry *g)
 {
@@ -190,4 +194,71 @@ struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_ge
              x <= g->x1)
         pick_row(&p, at, &pick);
     return pick;
+}
+
+/* ---- The longest lines ---- */
+
+static int by_length(const void *a, const void *b)
+{
+    const struct weft_view_line *x = a, *y = b;
+    WEFT_ORDER(y->seen_ns, x->seen_ns);
+    return weft_order(x->span, y->span);
+}
+
+/* The visible length of a line; negative: nothing of it is visible. */
+static int64_t seen_of(const struct point *p, uint32_t span)
+{
+    int64_t start = p->s->l->start[span], end = weft_layout_span_end(p->s->l, p->s->m, span);
+    start = start > p->g->from_ns ? start : p->g->from_ns;
+    end = end < p->g->to_ns ? end : p->g->to_ns;
+    return end >= start ? end - start : -1;
+}
+
+/* Adds the lines of which that much is visible, while there is room. Returns how many there are then. */
+static uint32_t add_lines(const struct point *p, struct weft_view_line *line, int64_t length)
+{
+    uint32_t count = 0, begin;
+    for (uint32_t r = 0; r < p->g->shown; r++) {
+        uint32_t end = between(p, p->g->shown_row[r], p->g->from_ns, p->g->to_ns, &begin);
+        for (uint32_t s = begin; (s = view_long_span(p->s->x, p->s->l, s, end, length)) < end;
+             s++) {
+            int64_t seen = seen_of(p, s);
+            if (seen < length)
+                continue;
+            if (count == LINES_MAX)
+                return count;
+            line[count++] = (struct weft_view_line){.seen_ns = seen, .span = s};
+        }
+    }
+    return count;
+}
+
+struct weft_view_line *weft_view_longest(const struct weft_scene *s, const struct weft_geometry *g,
+                                         uint32_t max, uint32_t *count, uint64_t *all)
+{
+    const struct point p = {.s = s, .g = g};
+    struct weft_view_line *line = malloc(LINES_MAX * sizeof *line);
+    uint32_t begin;
+    *count = 0;
+    *all = 0;
+    for (uint32_t r = 0; r < g->shown; r++) {
+        uint32_t end = between(&p, g->shown_row[r], g->from_ns, g->to_ns, &begin);
+        *all += end - begin;
+    }
+    if (*all <= EXACT_MAX)
+        for (uint32_t r = 0; r < g->shown; r++)
+            for (uint32_t end = between(&p, g->shown_row[r], g->from_ns, g->to_ns, &begin);
+                 begin < end; begin++)
+                *all -= seen_of(&p, begin) < 0;
+    if (!line)
+        return NULL;
+    for (int64_t length = g->to_ns - g->from_ns;; length /= 2) {
+        *count = add_lines(&p, line, length);
+        if (*count >= max || length == 0)
+            break;
+    }
+    if (*count)
+        qsort(line, *count, sizeof *line, by_length);
+    *count = *count < max ? *count : max;
+    return line;
 }

@@ -147,6 +147,18 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
 struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
                                 int32_t x, int32_t y);
 
+/* A line of the picture, and how much of it is visible. */
+struct weft_view_line {
+    int64_t seen_ns;
+    uint32_t span;
+};
+
+/* Finds the lines of which most is visible, at most max of them, the longest first: returns an array that the caller
+ * frees, *count long. Of very many that are about equally long, it may miss some. *all: how many lines are visible; exact
+ * up to 10000, beyond that it counts some that have ended shortly before. NULL: no memory. */
+struct weft_view_line *weft_view_longest(const struct weft_scene *s, const struct weft_geometry *g,
+                                         uint32_t max, uint32_t *count, uint64_t *all);
+
 /* What a strip of samples shows under the pointer. */
 struct weft_strip_pick {
     uint32_t thread;        /* thread of the profile; WEFT_NONE: several … */
