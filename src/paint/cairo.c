@@ -51,12 +51,6 @@ static double px(int32_t units)
     return units / (double)WEFT_PX;
 }
 
-static void use_ink(cairo_t *cr, uint32_t rgb, int alpha)
-{
-    cairo_set_source_rgba(cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0, (rgb & 0xff) / 255.0,
-                          alpha / 255.0);
-}
-
 /* ---- Through cairo, onto any surface ---- */
 
 static void draw_shape(struct canvas *c, const struct weft_draw *d)
@@ -117,7 +111,7 @@ static void draw_shades(struct canvas *c, const struct weft_draw *d)
             if (alpha == wanted)
                 cairo_rectangle(c->cr, px(s.x0), px(s.y0), px(s.x1 - s.x0), px(s.y1 - s.y0));
         }
-        use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], wanted);
+        paint_use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], wanted);
         cairo_fill(c->cr);
     }
 }
@@ -132,7 +126,7 @@ static void draw_by_cairo(struct canvas *c, const struct weft_draw *d)
         paint_glyphs_text(c->painter->glyphs, c->list, d, weft_inks[d->ink].rgb[c->theme]);
         return;
     }
-    use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], d->alpha);
+    paint_use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], d->alpha);
     if (d->op == WEFT_DRAW_STEPS)
         draw_steps(c, d);
     else if (d->op == WEFT_DRAW_SHADES)
@@ -235,17 +229,6 @@ static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
     return true;
 }
 
-static size_t longest_text(const struct weft_drawlist *list)
-{
-    size_t longest = 0;
-
-    for (uint32_t i = 0; i < list->draws; i++) {
-        if (list->draw[i].op == WEFT_DRAW_TEXT && list->draw[i].count > longest)
-            longest = list->draw[i].count;
-    }
-    return longest;
-}
-
 static void draw_all(struct canvas *c)
 {
     const struct weft_drawlist *list = c->list;
@@ -276,7 +259,7 @@ int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct wef
     struct canvas c = {.cr = cr, .list = list, .painter = painter, .theme = theme == WEFT_DARK};
 
     if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) {
-        if (!paint_glyphs_begin(painter->glyphs, cr, longest_text(list)))
+        if (!paint_glyphs_begin(painter->glyphs, cr, list->text_bytes))
             return WEFT_E_NOMEM;
         cairo_save(cr);
         cairo_set_operator(cr, CAIRO_OPERATOR_OVER);

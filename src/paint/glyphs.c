@@ -131,10 +131,10 @@ bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest)
     return true;
 }
 
-static void set_ink(struct paint_glyphs *g, const struct weft_draw *d, uint32_t rgb)
+void paint_use_ink(cairo_t *cr, uint32_t rgb, int alpha)
 {
-    cairo_set_source_rgba(g->cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0,
-                          (rgb & 0xff) / 255.0, d->alpha / 255.0);
+    cairo_set_source_rgba(cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0, (rgb & 0xff) / 255.0,
+                          alpha / 255.0);
 }
 
 /* ---- Texts that need no shaping ---- */
@@ -240,7 +240,7 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     cairo_scaled_font_t *font = find_font(g, d->size, bold, (int)stretch);
     if (!font)
         return true;
-    set_ink(g, d, rgb);
+    paint_use_ink(g->cr, rgb, d->alpha);
     cairo_set_scaled_font(g->cr, font);
 
     double x = d->x0 / (double)WEFT_PX, y = d->y0 / (double)WEFT_PX;
@@ -321,7 +321,7 @@ static void draw_shaped(struct paint_glyphs *g, const struct weft_draw *d, uint3
 
     pango_layout_get_extents(layout, NULL, &logical);
     cairo_save(g->cr);
-    set_ink(g, d, rgb);
+    paint_use_ink(g->cr, rgb, d->alpha);
     cairo_translate(g->cr, d->x0 / (double)WEFT_PX, d->y0 / (double)WEFT_PX);
     /* A character may have any number of marks, one above the other. */
     double em = d->size / (double)WEFT_PX;

@@ -19,6 +19,7 @@ void paint_glyphs_free(struct paint_glyphs *g);
 bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest);
 
 /* rgb is 0xRRGGBB. */
+void paint_use_ink(cairo_t *cr, uint32_t rgb, int alpha);
 void paint_glyphs_text(struct paint_glyphs *g, const struct weft_drawlist *list,
                        const struct weft_draw *d, uint32_t rgb);
 

@@ -59,6 +59,14 @@ static void put_px(FILE *out, int64_t units)
     put_decimal(out, hundredths(units), 100);
 }
 
+/* An attribute in pixels. */
+static void put_size(FILE *out, const char *name, int64_t units)
+{
+    fprintf(out, " %s=\"", name);
+    put_px(out, units);
+    fputc('"', out);
+}
+
 static void put_pair(FILE *out, int64_t a, int64_t b)
 {
     put_decimal(out, a, 100);
@@ -103,6 +111,20 @@ static void put_tip(struct svg *svg, const struct weft_draw *d)
     }
 }
 
+/* What consists of several elements shares a tip. */
+static void begin_tip(struct svg *svg, const struct weft_draw *d)
+{
+    if (has_tip(d))
+        fputs("<g>", svg->out);
+    put_tip(svg, d);
+}
+
+static void end_tip(struct svg *svg, const struct weft_draw *d)
+{
+    if (has_tip(d))
+        fputs("</g>\n", svg->out);
+}
+
 /* Not even as a transparent shape: without a tip it has no use. */
 static bool is_nothing(const struct weft_draw *d)
 {
@@ -133,13 +155,10 @@ static void put_look(struct svg *svg, const struct weft_draw *d)
 
     fprintf(svg->out, " class=\"%s%s\"", role, weft_inks[d->ink].css);
     if (d->op == WEFT_DRAW_TEXT) {
-        fputs(" font-size=\"", svg->out);
-        put_px(svg->out, d->size);
-        fputs(d->bold ? "\" font-weight=\"bold\"" : "\"", svg->out);
+        put_size(svg->out, "font-size", d->size);
+        fputs(d->bold ? " font-weight=\"bold\"" : "", svg->out);
     } else if (is_line(d) && paint_shape_width(d) != WEFT_PX) { /* 1 is what SVG assumes */
-        fputs(" stroke-width=\"", svg->out);
-        put_px(svg->out, paint_shape_width(d));
-        fputc('"', svg->out);
+        put_size(svg->out, "stroke-width", paint_shape_width(d));
     }
     if (d->op == WEFT_DRAW_SHADES)
         return;
@@ -249,16 +268,12 @@ static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count
 
 static void put_shapes(struct svg *svg, const struct weft_draw *d, uint32_t count)
 {
-    bool grouped = d->op == WEFT_DRAW_ARROW && has_tip(d);
-
-    if (grouped) {
-        fputs("<g>", svg->out);
-        put_tip(svg, d);
-    }
+    if (d->op == WEFT_DRAW_ARROW)
+        begin_tip(svg, d);
     put_parts(svg, d, count, false);
     put_parts(svg, d, count, true);
-    if (grouped)
-        fputs("</g>\n", svg->out);
+    if (d->op == WEFT_DRAW_ARROW)
+        end_tip(svg, d);
 }
 
 static void put_steps(struct svg *svg, const struct weft_draw *d)
@@ -266,10 +281,7 @@ static void put_steps(struct svg *svg, const struct weft_draw *d)
     struct paint_shape s;
     uint32_t in_path = 0;
 
-    if (has_tip(d)) {
-        fputs("<g>", svg->out);
-        put_tip(svg, d);
-    }
+    begin_tip(svg, d);
     for (uint32_t i = 1; i < d->count; i++) {
         if (!paint_shape_step(&s, svg->list, d, i))
             continue;
@@ -284,8 +296,7 @@ static void put_steps(struct svg *svg, const struct weft_draw *d)
     }
     if (in_path != 0)
         fputs("\"/>\n", svg->out);
-    if (has_tip(d))
-        fputs("</g>\n", svg->out);
+    end_tip(svg, d);
 }
 
 static void put_words(struct svg *svg, const struct weft_draw *d)
@@ -295,13 +306,10 @@ static void put_words(struct svg *svg, const struct weft_draw *d)
     fputs("<text", svg->out);
     if (svg->alone)
         put_look(svg, d);
-    fputs(" x=\"", svg->out);
-    put_px(svg->out, d->x0);
-    fputs("\" y=\"", svg->out);
-    put_px(svg->out, d->y0);
-    fputs("\" textLength=\"", svg->out);
-    put_px(svg->out, (int64_t)d->x1 - d->x0);
-    fputs("\" lengthAdjust=\"spacingAndGlyphs\">", svg->out);
+    put_size(svg->out, "x", d->x0);
+    put_size(svg->out, "y", d->y0);
+    put_size(svg->out, "textLength", (int64_t)d->x1 - d->x0);
+    fputs(" lengthAdjust=\"spacingAndGlyphs\">", svg->out);
     put_tip(svg, d);
     put_text(svg, d->first, d->count);
     fputs("</text>\n", svg->out);
@@ -315,11 +323,8 @@ static void shade_run(struct svg *svg, const struct paint_shape *s, uint8_t alph
 
     if (!svg->open) {
         fputs("<path", svg->out);
-        if (s->y1 - s->y0 != WEFT_PX) {
-            fputs(" stroke-width=\"", svg->out);
-            put_px(svg->out, s->y1 - s->y0);
-            fputc('"', svg->out);
-        }
+        if (s->y1 - s->y0 != WEFT_PX)
+            put_size(svg->out, "stroke-width", s->y1 - s->y0);
         put_alpha(svg->out, "stroke-opacity", alpha);
         fputs(" d=\"", svg->out);
         path_move(svg, s->x0, s->y0 + (s->y1 - s->y0) / 2);
@@ -353,18 +358,14 @@ static void put_shades(struct svg *svg, const struct weft_draw *d)
     uint8_t alpha;
     bool is_there[256] = {false};
 
-    if (has_tip(d)) {
-        fputs("<g>", svg->out);
-        put_tip(svg, d);
-    }
+    begin_tip(svg, d);
     for (uint32_t i = 0; paint_shape_shades(&s, &alpha, svg->list, d, &i);)
         is_there[alpha] = true;
     for (int i = 1; i < 256; i++) {
         if (is_there[i])
             put_shade(svg, d, (uint8_t)i);
     }
-    if (has_tip(d))
-        fputs("</g>\n", svg->out);
+    end_tip(svg, d);
 }
 
 static bool alike(const struct weft_draw *a, const struct weft_draw *b)
@@ -454,11 +455,10 @@ static void put_start(struct svg *svg, enum weft_theme theme)
     const struct weft_drawlist *list = svg->list;
     FILE *out = svg->out;
 
-    for (int i = 0; i < 2; i++) {
-        fputs(i == 0 ? "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" : "\" height=\"", out);
-        put_px(out, i == 0 ? list->width : list->height);
-    }
-    fputs("\" viewBox=\"0 0 ", out);
+    fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"", out);
+    put_size(out, "width", list->width);
+    put_size(out, "height", list->height);
+    fputs(" viewBox=\"0 0 ", out);
     put_pair(out, hundredths(list->width), hundredths(list->height));
     fputs("\" role=\"img\" xml:space=\"preserve\" font-family=\"'DejaVu "
           "Sans',Verdana,sans-serif\">\n",
@@ -476,25 +476,10 @@ static void put_start(struct svg *svg, enum weft_theme theme)
             weft_inks[WEFT_INK_GROUND].css);
 }
 
-/* How long the longest text can get: a byte that is not UTF-8 becomes three. */
-static size_t text_room(const struct weft_drawlist *list)
-{
-    size_t longest = 0;
-
-    for (uint32_t i = 0; i < list->draws; i++) {
-        const struct weft_draw *d = &list->draw[i];
-
-        if (d->op == WEFT_DRAW_TEXT && d->count > longest)
-            longest = d->count;
-        if (has_tip(d) && d->tip_size > longest)
-            longest = d->tip_size;
-    }
-    return 3 * longest + 1;
-}
-
 int weft_paint_svg(const struct weft_drawlist *list, FILE *out, enum weft_theme theme)
 {
-    struct svg svg = {.out = out, .list = list, .room = text_room(list)};
+    /* A byte that is not UTF-8 becomes three. */
+    struct svg svg = {.out = out, .list = list, .room = 3 * (size_t)list->text_bytes + 1};
 
     svg.scratch = malloc(svg.room);
     if (!svg.scratch)

@@ -177,6 +177,22 @@ struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0,
     return d;
 }
 
+void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
+                  uint32_t count, uint32_t gap)
+{
+    for (uint32_t i = 0, end, empty; i < count; i = end) {
+        while (i < count && !shade[i])
+            i++;
+        if (i == count || y1 <= y0)
+            return;
+        for (end = i + 1, empty = 0; end < count && empty <= gap; end++)
+            empty = shade[end] ? 0 : empty + 1;
+        uint32_t drawn = end - empty - i;
+        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = x0 + (int32_t)drawn * CELL;
+        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, drawn);
+    }
+}
+
 bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item)
 {
     if (!c->list->failed && !weft_reserve(array, used, room, item))

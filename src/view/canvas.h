@@ -127,6 +127,10 @@ struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0
 struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                                 int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count);
 
+/* The same for all cells of the axis: one draw for each stretch without more than `gap` empty ones between others. */
+void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
+                  uint32_t count, uint32_t gap);
+
 /* Draws any bytes, cleaned and cut to max_width; an ellipsis shows that something was cut. Returns the drawn width; 0
  * if not even the ellipsis fits. */
 int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold, int32_t x,

@@ -316,10 +316,10 @@ static uint64_t part_before(uint64_t weight, uint32_t length, int64_t end_ns, in
     return missing < length ? weight * (uint64_t)(length - missing) / length : 0;
 }
 
-struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
-                                       int64_t time_ns, uint32_t *hint)
+/* The sums of a series up to a time. */
+static struct view_on_core sum_until(const struct weft_density *d, const struct view_series *s,
+                                     bool of_samples, int64_t time_ns, uint32_t *hint)
 {
-    const struct view_series *s = &d->strip[strip].samples;
     struct view_on_core sum = {0, 0};
     if (s->count == 0)
         return sum;
@@ -327,32 +327,28 @@ struct view_on_core view_density_until(const struct weft_density *d, uint32_t st
     sum = (struct view_on_core){s->block[block].before_ns, s->block[block].before_promise_ns};
     /* Part of a stretch may reach into the next block. */
     for (; i < s->count && i <= (block + 1) * VIEW_STRETCHES; i++) {
-        const struct weft_sample *x = &d->p->sample[s->item[i]];
-        int64_t end = model_time(d, x->time_ns);
-        uint64_t part = part_before(view_density_weight(d, x), s->length[i], end, time_ns);
+        const struct weft_sample *x = of_samples ? &d->p->sample[s->item[i]] : NULL;
+        int64_t end = model_time(d, x ? x->time_ns : d->p->interrupt[s->item[i]].to_ns);
+        uint64_t weight = x ? view_density_weight(d, x) : s->length[i];
+        uint64_t part = part_before(weight, s->length[i], end, time_ns);
         sum.on_ns += part;
-        sum.promise_ns += x->promise != WEFT_NONE ? part : 0;
+        sum.promise_ns += x && x->promise != WEFT_NONE ? part : 0;
         if (end >= time_ns)
             break;
     }
     return sum;
 }
 
+struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
+                                       int64_t time_ns, uint32_t *hint)
+{
+    return sum_until(d, &d->strip[strip].samples, true, time_ns, hint);
+}
+
 uint64_t view_density_interrupted(const struct weft_density *d, uint32_t strip, int64_t time_ns,
                                   uint32_t *hint)
 {
-    const struct view_series *s = &d->strip[strip].interrupts;
-    if (s->count == 0)
-        return 0;
-    uint32_t block = block_before(s, time_ns, hint), i = block * VIEW_STRETCHES;
-    uint64_t sum = s->block[block].before_ns;
-    for (; i < s->count && i <= (block + 1) * VIEW_STRETCHES; i++) {
-        int64_t end = model_time(d, d->p->interrupt[s->item[i]].to_ns);
-        sum += part_before(s->length[i], s->length[i], end, time_ns);
-        if (end >= time_ns)
-            break;
-    }
-    return sum;
+    return sum_until(d, &d->strip[strip].interrupts, false, time_ns, hint).on_ns;
 }
 
 /* The first stretch of a series that ends at or after a time. */

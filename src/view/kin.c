@@ -111,10 +111,10 @@ static void draw_band(struct canvas *c, enum weft_ink ink, uint32_t at, int32_t 
     canvas_rect(c, ink, x0, y - up, x1, y + down);
 }
 
-static void band_ends(const struct canvas *c, uint32_t span, int32_t *x0, int32_t *x1)
+static void band_ends(const struct canvas *c, int64_t start, int64_t end, int32_t *x0, int32_t *x1)
 {
-    *x0 = canvas_x(c, c->l->start[span]);
-    *x1 = canvas_x(c, weft_layout_span_end(c->l, c->m, span));
+    *x0 = canvas_x(c, start);
+    *x1 = canvas_x(c, end);
     *x0 = *x0 < c->x0 ? c->x0 : *x0 > c->x1 - BAND_MIN ? c->x1 - BAND_MIN : *x0;
     *x1 = *x1 < *x0 + BAND_MIN ? *x0 + BAND_MIN : *x1 > c->x1 ? c->x1 : *x1;
 }
@@ -129,9 +129,8 @@ void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise)
     end = weft_layout_end(c->l, c->m, promise);
     if (end < c->from_ns || start > c->to_ns)
         return;
-    int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, end);
-    x0 = x0 < c->x0 ? c->x0 : x0 > c->x1 - BAND_MIN ? c->x1 - BAND_MIN : x0;
-    x1 = x1 < x0 + BAND_MIN ? x0 + BAND_MIN : x1 > c->x1 ? c->x1 : x1;
+    int32_t x0, x1;
+    band_ends(c, start, end, &x0, &x1);
     draw_band(c, ink, c->shown_at[row], x0, x1);
 }
 
@@ -176,12 +175,12 @@ static void mark_row(struct canvas *c, uint32_t at, const struct weft_search *se
             s = weft_search_next_span(search, s, end);
         if (s == end)
             return;
-        if ((few && !weft_search_has(search, c->l->spans[s])) ||
-            weft_layout_span_end(c->l, c->m, s) < c->from_ns)
+        int64_t until = weft_layout_span_end(c->l, c->m, s);
+        if ((few && !weft_search_has(search, c->l->spans[s])) || until < c->from_ns)
             continue;
         c->hits += few;
         int32_t x0, x1;
-        band_ends(c, s, &x0, &x1);
+        band_ends(c, c->l->start[s], until, &x0, &x1);
         if (cover(c, covered, x0, x1)) {
             draw_band(c, WEFT_INK_HIT, at, x0, x1);
             ++*drawn;

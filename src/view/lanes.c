@@ -18,7 +18,7 @@ enum {
     SHADES = 8,
     FEW_BUCKETS = 64,
     AHEAD = 12,            /* rows to prefetch */
-    EMPTY_MAX = 16,        /* empty cells between two that are not */
+    EMPTY_MAX = 15,        /* empty cells between two that are not */
     TIP_CELLS = 32,        /* that share one tip */
     TIPS_MAX = 20000,      /* texts shown when pointing; more would make the file too large */
     TIP_ROWS_MAX = 400000, /* rows that are counted for the tips */
@@ -346,19 +346,7 @@ static int32_t whole_px(int32_t y)
 static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_ink ink, int32_t y0,
                         int32_t y1)
 {
-    y0 = whole_px(y0);
-    y1 = whole_px(y1);
-    for (uint32_t i = 0, end, empty; i < lane->cells; i = end) {
-        while (i < lane->cells && !lane->shade[i])
-            i++;
-        if (i == lane->cells || y1 <= y0)
-            return;
-        for (end = i + 1, empty = 0; end < lane->cells && empty < EMPTY_MAX; end++)
-            empty = lane->shade[end] ? 0 : empty + 1;
-        uint32_t count = end - empty - i;
-        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = x0 + (int32_t)count * CELL;
-        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, lane->shade + i, count);
-    }
+    canvas_cells(c, ink, whole_px(y0), whole_px(y1), lane->shade, lane->cells, EMPTY_MAX);
 }
 
 /* A share of the whole, from 0 (nothing) to SHADES, rounded up; without a division for each cell. */

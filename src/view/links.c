@@ -55,8 +55,6 @@ static int make_groups(struct view_groups *g, const struct weft_model *m, uint32
     return 0;
 }
 
-/* Sorts numbers by time, for traces whose times run backwards. */
-
 struct moment {
     int64_t time_ns;
     uint32_t number;
@@ -69,45 +67,35 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->number, y->number);
 }
 
-static int sort_interactions(struct weft_index *x, const struct weft_model *m)
+static int64_t time_of(const struct weft_model *m, bool changes, uint32_t number)
 {
-    uint32_t n = 1;
-    while (n < m->interactions && m->interaction[n].time_ns >= m->interaction[n - 1].time_ns)
-        n++;
-    if (n >= m->interactions)
-        return 0;
-    n = m->interactions;
-    struct moment *moment = malloc(n * sizeof *moment);
-    x->by_time = malloc(n * sizeof *x->by_time);
-    if (!moment || !x->by_time) {
-        free(moment);
-        return WEFT_E_NOMEM;
-    }
-    for (uint32_t i = 0; i < n; i++)
-        moment[i] = (struct moment){.time_ns = m->interaction[i].time_ns, .number = i};
-    qsort(moment, n, sizeof *moment, by_time);
-    for (uint32_t i = 0; i < n; i++)
-        x->by_time[i] = moment[i].number;
-    free(moment);
-    return 0;
+    return changes ? m->change[number].time_ns : m->interaction[number].time_ns;
 }
 
-/* The changes of one counter. */
-static int sort_changes(const struct weft_model *m, uint32_t *change, uint32_t n)
+/* Sorts the numbers of changes, or of interactions, by time, if they are not in this order: times may run backwards.
+ * *number is NULL for 0 … n - 1, and stays so if these are in order. */
+static int sort_by_time(uint32_t **number, uint32_t n, const struct weft_model *m, bool changes)
 {
     uint32_t i = 1;
-    while (i < n && m->change[change[i]].time_ns >= m->change[change[i - 1]].time_ns)
+    while (i < n && time_of(m, changes, *number ? (*number)[i] : i) >=
+                        time_of(m, changes, *number ? (*number)[i - 1] : i - 1))
         i++;
     if (i >= n)
         return 0;
     struct moment *moment = malloc(n * sizeof *moment);
-    if (!moment)
+    uint32_t *sorted = *number ? *number : malloc(n * sizeof *sorted);
+    if (!moment || !sorted) {
+        free(moment);
         return WEFT_E_NOMEM;
-    for (i = 0; i < n; i++)
-        moment[i] = (struct moment){.time_ns = m->change[change[i]].time_ns, .number = change[i]};
+    }
+    for (i = 0; i < n; i++) {
+        uint32_t k = *number ? (*number)[i] : i;
+        moment[i] = (struct moment){time_of(m, changes, k), k};
+    }
     qsort(moment, n, sizeof *moment, by_time);
     for (i = 0; i < n; i++)
-        change[i] = moment[i].number;
+        sorted[i] = moment[i].number;
+    *number = sorted;
     free(moment);
     return 0;
 }
@@ -119,7 +107,7 @@ int view_index_links(struct weft_index *x, const struct weft_model *m)
     x->drawable = calloc((size_t)m->interactions / VIEW_HEAP + 2, sizeof *x->drawable);
     if (!x->weight || !x->weightiest || !x->drawable)
         return WEFT_E_NOMEM;
-    int rc = sort_interactions(x, m);
+    int rc = sort_by_time(&x->by_time, m->interactions, m, false);
     for (uint32_t i = 0; i < m->interactions && rc == 0; i++) {
         uint8_t weight = view_interaction_weight(m, view_interaction_at(x, i));
         uint8_t *most = &x->weightiest[i / VIEW_HEAP];
@@ -156,8 +144,8 @@ int view_index_changes(struct weft_index *x, const struct weft_model *m)
     if (!x->extremes)
         return WEFT_E_NOMEM;
     for (uint32_t k = 0; k < n; k++) {
-        uint32_t first = x->change_first[k];
-        if (sort_changes(m, x->change + first, x->change_first[k + 1] - first) < 0)
+        uint32_t first = x->change_first[k], *change = x->change + first;
+        if (sort_by_time(&change, x->change_first[k + 1] - first, m, true) < 0)
             return WEFT_E_NOMEM;
         for (uint32_t i = first; i < x->change_first[k + 1]; i++) {
             const struct weft_change *ch = &m->change[x->change[i]];

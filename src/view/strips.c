@@ -106,21 +106,6 @@ static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t fir
     }
 }
 
-static void draw_shades(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1,
-                        const uint8_t *shade, uint32_t count)
-{
-    for (uint32_t i = 0, end; i < count; i = end) {
-        while (i < count && !shade[i])
-            i++;
-        for (end = i; end < count && shade[end];)
-            end++;
-        if (end == i)
-            return;
-        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = c->x0 + (int32_t)end * CELL;
-        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, end - i);
-    }
-}
-
 /* "kv_server 4711", "12 more threads". Returns its size. */
 static int name_of(const struct weft_density *d, uint32_t first, uint32_t last, bool alone,
                    char *out, size_t room)
@@ -137,6 +122,21 @@ static int name_of(const struct weft_density *d, uint32_t first, uint32_t last, 
     return snprintf(out, room, "%.80s %" PRIu32, *name ? name : "thread", t->thread);
 }
 
+/* What strips first … last - 1 show between two times. */
+static struct view_on_core between(const struct weft_density *d, uint32_t first, uint32_t last,
+                                   int64_t from_ns, int64_t to_ns)
+{
+    struct view_on_core sum = {0, 0};
+    for (uint32_t s = first; s < last; s++) {
+        uint32_t hint = 0;
+        struct view_on_core from = view_density_until(d, s, from_ns, &hint);
+        struct view_on_core to = view_density_until(d, s, to_ns, &hint);
+        sum.on_ns += to.on_ns - from.on_ns;
+        sum.promise_ns += to.promise_ns - from.promise_ns;
+    }
+    return sum;
+}
+
 /* The share of a whole in words: "35 %", "0.4 %". */
 static const char *percent(char out[16], uint64_t part, uint64_t whole)
 {
@@ -148,15 +148,8 @@ static const char *percent(char out[16], uint64_t part, uint64_t whole)
 static void draw_tip(struct canvas *c, uint32_t first, uint32_t last, const char *name, int32_t y0,
                      int32_t y1)
 {
-    struct view_on_core sum = {0, 0};
+    const struct view_on_core sum = between(c->d, first, last, c->from_ns, c->to_ns);
     char on[16], promise[16], text[300];
-    for (uint32_t s = first; s < last; s++) {
-        uint32_t hint = 0;
-        struct view_on_core from = view_density_until(c->d, s, c->from_ns, &hint);
-        struct view_on_core to = view_density_until(c->d, s, c->to_ns, &hint);
-        sum.on_ns += to.on_ns - from.on_ns;
-        sum.promise_ns += to.promise_ns - from.promise_ns;
-    }
     int n = snprintf(text, sizeof text,
                      "%s: on a core for %s of the time in the picture, %s of that while a promise "
                      "ran",
@@ -176,10 +169,10 @@ static void draw_strip(struct canvas *c, struct cells *cells, uint32_t at, uint3
     int n = name_of(c->d, at, last, at == 0, name, sizeof name);
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y1);
     fill_cells(c, cells, at, last);
-    draw_shades(c, WEFT_INK_CPU_PROMISE, y0 + STRIP_PAD / 2, end, cells->promise, cells->count);
-    draw_shades(c, WEFT_INK_CPU_OTHER, y0 + STRIP_PAD / 2, end, cells->other, cells->count);
-    draw_shades(c, WEFT_INK_INTERRUPT, end - INTERRUPTS_HEIGHT, end, cells->interrupt,
-                cells->count);
+    canvas_cells(c, WEFT_INK_CPU_PROMISE, y0 + STRIP_PAD / 2, end, cells->promise, cells->count, 0);
+    canvas_cells(c, WEFT_INK_CPU_OTHER, y0 + STRIP_PAD / 2, end, cells->other, cells->count, 0);
+    canvas_cells(c, WEFT_INK_INTERRUPT, end - INTERRUPTS_HEIGHT, end, cells->interrupt,
+                 cells->count, 0);
     if (c->vp->tips)
         draw_tip(c, at, last, name, y0, y1);
     canvas_text_apart(c, WEFT_INK_TEXT, c->font_small, c->x0 + 2 * PX,
@@ -271,13 +264,12 @@ void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
     out->from_ns = weft_geometry_time(g, x - CELL);
     out->to_ns = weft_geometry_time(g, x + 2 * CELL);
     out->to_ns = out->to_ns > out->from_ns ? out->to_ns : out->from_ns + 1;
+    const struct view_on_core sum = between(d, first, last, out->from_ns, out->to_ns);
+    out->on_ns = sum.on_ns;
+    out->promise_ns = sum.promise_ns;
     for (uint32_t at = first; at < last; at++) {
-        uint32_t hint = 0, marks = 0;
-        struct view_on_core from = view_density_until(d, at, out->from_ns, &hint);
-        struct view_on_core to = view_density_until(d, at, out->to_ns, &hint);
+        uint32_t marks = 0;
         uint64_t begin = view_density_interrupted(d, at, out->from_ns, &marks);
-        out->on_ns += to.on_ns - from.on_ns;
-        out->promise_ns += to.promise_ns - from.promise_ns;
         out->interrupted_ns += view_density_interrupted(d, at, out->to_ns, &marks) - begin;
         out->threads += d->strip[at].threads;
     }

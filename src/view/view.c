@@ -158,12 +158,8 @@ static void canvas_init(struct canvas *c)
     const struct weft_viewport *vp = c->vp;
     bool whole = vp->from_ns == 0 && vp->to_ns == 0;
     int32_t width = (vp->width_px ? vp->width_px : DEFAULT_WIDTH) * PX;
-    if (vp->top_px == 0) {
-        struct weft_drawlist *list = c->list;
-        list->draws = list->point_count = list->text_bytes = list->shade_count = 0;
-        list->width = list->height = 0;
-        list->failed = false;
-    }
+    if (vp->top_px == 0)
+        weft_drawlist_clear(c->list, 0, 0);
     c->list->width = width > c->list->width ? width : c->list->width;
     c->top = vp->top_px * PX;
     c->from_ns = vp->from_ns;
