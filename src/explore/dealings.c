@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-#include "explore/dealings.h"
-
 #include <stdlib.h>
 
+#include "analyse/spent.h"
 #include "base/array.h"
 #include "base/order.h"
+#include "explore/fact.h"
 
 struct finder {
     const struct weft_history *h;

@@ -444,6 +444,17 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
     return v;
 }
 
+/* The same for a picture that is saved: one legend for all, with the notes. */
+static struct weft_viewport still_of(struct weft_explorer *e, unsigned pane)
+{
+    struct weft_viewport v = viewport_of(e, pane);
+    bool last = pane + 1 == e->panes;
+    v.no_legend = e->has_diff && !last;
+    v.note = e->note;
+    v.notes = last ? e->note_count : 0;
+    return v;
+}
+
 static int draw_nothing(const struct weft_explorer *e, struct weft_drawlist *list)
 {
     static const char text[] = "Open a trace, or drop one here";
@@ -464,16 +475,12 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
         return WEFT_E_NOMEM;
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
-        struct weft_viewport v = viewport_of(e, i);
-        v.no_legend = !still || (e->has_diff && i + 1 < e->panes); /* one for all */
+        struct weft_viewport v = still ? still_of(e, i) : viewport_of(e, i);
         v.tips = still;
-        if (still) {
+        if (still)
             v.hovered = WEFT_NONE;
-            v.note = e->note;
-            v.notes = i + 1 == e->panes ? e->note_count : 0;
-        } else {
+        else
             p->viewport = v;
-        }
         if (p->height_px == 0)
             continue;
         int rc = weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v);
@@ -521,11 +528,8 @@ int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
         return 0;
     for (unsigned i = 0; i < e->panes; i++) {
         struct weft_drawlist list = {0};
-        struct weft_viewport v = viewport_of(e, i);
+        struct weft_viewport v = still_of(e, i);
         v.height_px = v.top_px = 0;
-        v.no_legend = e->has_diff && i + 1 < e->panes;
-        v.note = e->note;
-        v.notes = i + 1 == e->panes ? e->note_count : 0;
         int rc = weft_view_draw(&list, NULL, e->pane[i].scene, &v);
         int32_t own = list.height / WEFT_PX;
         height = own > height ? own : height; /* all get the same value */

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/dealings.h"
 #include "explore/fact.h"
 #include "explore/hot.h"
 

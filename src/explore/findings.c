@@ -203,13 +203,6 @@ static struct explore_window times_of(const struct explore_pane *p, const struct
     return w;
 }
 
-static void squeeze(struct explore_pane *p)
-{
-    p->spread = 0;
-    p->focus_row = WEFT_NONE;
-    p->focus_px = 0;
-}
-
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
 {
     struct explore_pane *p = &e->pane[pane];
@@ -223,7 +216,7 @@ void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t findi
         explore_activate(e, pane);
         explore_select(e, pane, f->promise);
         explore_window_set(e, pane, times_of(p, f), 0);
-        squeeze(p);
+        explore_rows_squeeze(p);
         e->wheel_x = -1;
         explore_history_arrive(e);
     }
@@ -432,8 +425,8 @@ void explore_diff_go(struct weft_explorer *e)
     explore_history_leave(e);
     explore_window_link(e, true);
     e->pane[1].offset = (double)d->bad_ns - (double)d->good_ns;
-    squeeze(&e->pane[0]);
-    squeeze(&e->pane[1]);
+    explore_rows_squeeze(&e->pane[0]);
+    explore_rows_squeeze(&e->pane[1]);
     explore_finding_leave(e);
     explore_select(e, 0, WEFT_NONE);
     double good = (double)d->good_ns;

@@ -282,6 +282,9 @@ double explore_time_at(const struct weft_explorer *e, unsigned pane, double x);
 double explore_axis_px(const struct weft_explorer *e);
 double explore_axis_x0(const struct weft_explorer *e);
 
+/* Squeezes the rows of a pane as far as needed to show all. */
+void explore_rows_squeeze(struct explore_pane *p);
+
 /* Spreads the rows of a pane by the factor (squeezes them below 1). */
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor);
 

@@ -220,9 +220,7 @@ void explore_window_fit(struct weft_explorer *e)
     explore_clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
-        p->spread = 0;
-        p->focus_row = WEFT_NONE;
-        p->focus_px = 0;
+        explore_rows_squeeze(p);
         p->offset = again ? clocks.offset[i] : p->offset;
     }
     for (unsigned i = 0; i < e->panes; i++) {
@@ -250,6 +248,13 @@ double explore_notches(double notches)
         sum += term;
     }
     return notches == 0 ? result : result * sum;
+}
+
+void explore_rows_squeeze(struct explore_pane *p)
+{
+    p->spread = 0;
+    p->focus_row = WEFT_NONE;
+    p->focus_px = 0;
 }
 
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)

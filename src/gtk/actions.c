@@ -7,7 +7,6 @@
  * resulted from earlier keyboard and pointer events. */
 #include <string.h>
 
-#include "gtk/settings.h"
 #include "gtk/window.h"
 
 #define TEXT_STEP 10
@@ -25,11 +24,9 @@ static void set_text_percent(WeftWindow *w, int percent)
 
 static void toggle_theme(void)
 {
-    gboolean dark = FALSE;
-    GtkSettings *settings = gtk_settings_get_default();
-    g_object_get(settings, "gtk-application-prefer-dark-theme", &dark, NULL);
+    bool dark = weft_window_is_dark();
     g_strlcpy(weft_settings()->theme, dark ? "light" : "dark", sizeof weft_settings()->theme);
-    g_object_set(settings, "gtk-application-prefer-dark-theme", !dark, NULL);
+    g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", !dark, NULL);
 }
 
 void weft_window_command(WeftWindow *w, enum weft_command command)

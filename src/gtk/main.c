@@ -4,7 +4,6 @@
 #include <gtk/gtk.h>
 #include <string.h>
 
-#include "gtk/settings.h"
 #include "gtk/window.h"
 
 static const GOptionEntry options[] = {

@@ -30,18 +30,11 @@ void weft_window_copy_link(WeftWindow *w)
 
 /* ---- Pictures ---- */
 
-static enum weft_theme current_theme(void)
-{
-    gboolean dark = FALSE;
-    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
-    return dark ? WEFT_DARK : WEFT_LIGHT;
-}
-
 static int paint(const struct weft_drawlist *list, const char *suffix, FILE *out,
                  struct weft_error *err)
 {
     if (g_ascii_strcasecmp(suffix, ".png") == 0)
-        return weft_paint_png(list, out, current_theme(), err);
+        return weft_paint_png(list, out, weft_window_is_dark() ? WEFT_DARK : WEFT_LIGHT, err);
     if (g_ascii_strcasecmp(suffix, ".pdf") == 0)
         return weft_paint_pdf(list, out, WEFT_LIGHT, err);
     return weft_paint_svg(list, out, WEFT_AUTO);

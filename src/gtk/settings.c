@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-#include "gtk/settings.h"
+#include "gtk/window.h"
 
-#include <glib.h>
 #include <glib/gstdio.h>
 #include <string.h>
 

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "gtk/keys.h"
-#include "gtk/settings.h"
-
 #define TELL_EVERY_MS 100  /* texts need not follow every frame */
 #define QUIET_MS 90        /* time without movement of the picture before its place is published */
 #define TELL_AFTER_MS 1000 /* even if it keeps moving */
@@ -232,11 +229,17 @@ static void set_panel_text(int percent)
     gtk_css_provider_load_from_data(css, rule, -1);
 }
 
+bool weft_window_is_dark(void)
+{
+    gboolean dark = FALSE;
+    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+    return dark;
+}
+
 void weft_window_set_looks(WeftWindow *w)
 {
     const struct weft_settings *s = weft_settings();
-    gboolean dark = FALSE;
-    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+    bool dark = weft_window_is_dark();
     weft_picture_set_theme(w->picture, dark ? WEFT_DARK : WEFT_LIGHT);
     if (dark)
         gtk_widget_add_css_class(GTK_WIDGET(w), "dark");

@@ -90,6 +90,9 @@ char *weft_trace_name(const char *path);
 /* Call it when the names or the number of the traces have changed. */
 void weft_window_retitle(WeftWindow *w);
 
+/* Returns true for the dark theme. */
+bool weft_window_is_dark(void);
+
 /* Applies the settings. */
 void weft_window_set_looks(WeftWindow *w);
 
@@ -147,7 +150,25 @@ void weft_tour_begin(WeftWindow *w);
 
 /* ---- help.c ---- */
 
+/* Writes the name that browsers use for the key to name. Returns false if it has none. */
+bool weft_key_name(guint keyval, char name[16]);
+
 void weft_window_show_keys(WeftWindow *w);
 void weft_window_show_about(WeftWindow *w);
+
+/* ---- settings.c: what the window remembers between runs, in weft/view.ini below the user's configuration ---- */
+
+struct weft_settings {
+    int width, height, panel_width;
+    bool maximized, panel;
+    int text_percent;
+    char theme[8]; /* "light", "dark", or "" for the desktop's setting */
+};
+
+/* The program's settings, read on first use: whatever is missing or makes no sense gets its default. */
+struct weft_settings *weft_settings(void);
+
+/* Saves them. Failures are ignored. */
+void weft_settings_write(void);
 
 #endif

@@ -38,34 +38,16 @@ struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, i
                .op = WEFT_DRAW_RECT, .ink = (uint8_t)ink, .x0 = x0, .y0 = y0, .x1 = x1, .y1 = y1});
 }
 
-static struct weft_draw *line(struct canvas *c, enum weft_draw_op op, enum weft_ink ink,
-                              int32_t width, const int32_t at[4])
-{
-    return push(c, (struct weft_draw){.op = (uint8_t)op,
-                                      .ink = (uint8_t)ink,
-                                      .size = width,
-                                      .x0 = at[0],
-                                      .y0 = at[1],
-                                      .x1 = at[2],
-                                      .y1 = at[3]});
-}
-
 struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
                               int32_t y0, int32_t x1, int32_t y1)
 {
-    return line(c, WEFT_DRAW_LINE, ink, width, (int32_t[]){x0, y0, x1, y1});
-}
-
-struct weft_draw *canvas_arrow(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                               int32_t x1, int32_t y1)
-{
-    return line(c, WEFT_DRAW_ARROW, ink, PX, (int32_t[]){x0, y0, x1, y1});
-}
-
-struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                                 int32_t x1, int32_t y1)
-{
-    return line(c, WEFT_DRAW_POINTER, ink, PX, (int32_t[]){x0, y0, x1, y1});
+    return push(c, (struct weft_draw){.op = WEFT_DRAW_LINE,
+                                      .ink = (uint8_t)ink,
+                                      .size = width,
+                                      .x0 = x0,
+                                      .y0 = y0,
+                                      .x1 = x1,
+                                      .y1 = y1});
 }
 
 /* Stores a clean text in the list and its offset in *at. */

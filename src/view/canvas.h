@@ -116,12 +116,9 @@ struct canvas {
 
 struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                               int32_t x1, int32_t y1);
+/* Arrows and pointers are lines with another op. */
 struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
                               int32_t y0, int32_t x1, int32_t y1);
-struct weft_draw *canvas_arrow(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                               int32_t x1, int32_t y1);
-struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                                 int32_t x1, int32_t y1);
 
 /* Cells from x0 on, with their opacities. */
 struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
@@ -261,6 +258,68 @@ int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
 /* How many lines are needed to say what is left out. */
 int32_t canvas_note_lines(const struct canvas *c);
+
+/* ---- names.c: names in rows that are too low for a text of their own
+ *
+ * In such rows a text also covers the rows above its line. So the promises that matter most come first: those that are
+ * marked, that failed or should have been resolved, that have a name, that are long. A text that would lie over another
+ * one goes to the right along its line, or is left out. */
+struct names;
+/* NULL: no memory. */
+struct names *view_names_new(struct canvas *c);
+void view_names_free(struct names *n);
+
+/* Records that a text of that width is already there. */
+void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width);
+
+/* Chooses, places and draws the names. Returns how many lines that are drawn singly (c->shape) have a text. */
+uint32_t view_names_write(struct names *n);
+
+/* ---- labels.c: what is written ---- */
+
+/* The label itself, or the first one after it that is shown; WEFT_NONE: there is none. In weft's own traces a counter's
+ * change says nothing about what runs; its strip shows it. */
+uint32_t view_next_label(const struct weft_model *m, uint32_t label);
+
+/* The label at the start of the line: the promise's name, if that comes soon enough, so that a counter's change does
+ * not take its place. WEFT_NONE: there is no label yet. */
+uint32_t view_label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0);
+
+/* Why the promise failed, if it failed inside the picture, or a note that it should have been resolved; NULL: neither.
+ * Not terminated. */
+const char *view_reason_text(const struct canvas *c, uint32_t promise, uint32_t *size);
+
+/* ---- mix.c ---- */
+
+/* Computes cells of the picture from cells of the index. Which intervals of the index a cell uses, and how much of
+ * each, is the same for all blocks of rows and is computed once per picture. An interval that is wider than a cell
+ * (because little happens there) would smear what is in it: it becomes a gap, whose lines are read one by one. */
+#define MIX_GAPS_MAX 64
+
+struct mix_entry {
+    uint32_t at; /* cell of a block */
+    uint32_t weight;
+};
+
+struct mix_gap {
+    int64_t from_ns, to_ns;
+    uint32_t begin, end; /* buckets */
+};
+
+struct mix {
+    uint32_t *first; /* entries of each cell; one more */
+    uint32_t *begin; /* bucket in which each begins; one more */
+    uint32_t *order; /* the cells, those with equally many entries together, so that a processor can
+                      * predict how often a loop runs */
+    struct mix_entry *entry;
+    uint32_t entries, room;
+    struct mix_gap gap[MIX_GAPS_MAX]; /* to be looked at line by line */
+    uint32_t gaps, gaps_max;
+    bool useful; /* there are as many buckets as cells */
+};
+
+/* The picture's mix, made on first use. NULL: no memory; list->failed is set. */
+const struct mix *canvas_mix(struct canvas *c, uint32_t cells);
 void canvas_free_mix(struct canvas *c);
 
 #endif

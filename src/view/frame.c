@@ -337,7 +337,7 @@ static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int3
         break;
     case PENDING:
         canvas_rect(c, e->ink, x, y - PX, end - 4 * PX, y + PX);
-        canvas_pointer(c, e->ink, x, y, end, y);
+        canvas_line(c, e->ink, PX, x, y, end, y)->op = WEFT_DRAW_POINTER;
         break;
     case FAIL:
         canvas_rect(c, e->ink, x, y - PX, end, y + PX);
@@ -350,7 +350,7 @@ static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int3
         canvas_line(c, e->ink, PX, x + 10 * PX, y - 6 * PX, x + 10 * PX, y + 6 * PX);
         break;
     case STEP:
-        canvas_arrow(c, e->ink, x, y, end, y);
+        canvas_line(c, e->ink, PX, x, y, end, y)->op = WEFT_DRAW_ARROW;
         break;
     case BOX:
         canvas_rect(c, e->ink, x, y - 5 * PX, end, y + 5 * PX);

@@ -89,10 +89,8 @@ int view_index_new(struct weft_index **out, const struct weft_model *m, const st
                    weft_progress_fn *progress, void *data);
 void view_index_free(struct weft_index *x);
 
-/* Parts of making it; each returns 0 or WEFT_E_NOMEM. */
+/* The part of making it that is in cells.c. Returns 0 or WEFT_E_NOMEM. */
 int view_index_cells(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l);
-int view_index_links(struct weft_index *x, const struct weft_model *m);
-int view_index_changes(struct weft_index *x, const struct weft_model *m);
 
 /* ---- Questions ---- */
 
@@ -146,8 +144,5 @@ static inline uint32_t view_interaction_at(const struct weft_index *x, uint32_t 
 {
     return x->by_time ? x->by_time[at] : at;
 }
-
-/* How much an interaction matters, by the lifetime of the promise it is about. 0: not drawn. */
-uint8_t view_interaction_weight(const struct weft_model *m, uint32_t interaction);
 
 #endif

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "view/canvas.h"
-#include "view/names.h"
 
 enum {
     ROOM_MIN = 12 * PX, /* with less room there is no text */

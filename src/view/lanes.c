@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "view/canvas.h"
-#include "view/mix.h"
 
 enum {
     FEW_SPANS = 300, /* up to this many in a block are folded one by one */
@@ -123,8 +122,8 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
     uint32_t rows = x->block_row[block + 1] - x->block_row[block];
     for (uint32_t k = 0; k < lane->cells; k++) {
         uint32_t i = m->order[k], sum = 0;
-        const struct entry *end = m->entry + m->first[i + 1];
-        for (const struct entry *e = m->entry + m->first[i]; e < end; e++) {
+        const struct mix_entry *end = m->entry + m->first[i + 1];
+        for (const struct mix_entry *e = m->entry + m->first[i]; e < end; e++) {
             uint32_t v = cell[e->at];
             sum += e->weight * ((v | v << 8) & 0xff00ff);
         }
@@ -154,7 +153,7 @@ static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint3
     uint32_t block = c->x->block_of[c->shown_row[first]];
     const uint16_t *cell = c->x->cell + (size_t)block * c->x->level_at[c->x->levels];
     for (uint32_t i = 0; i < m->gaps; i++) {
-        const struct gap *gap = &m->gap[i];
+        const struct mix_gap *gap = &m->gap[i];
         uint32_t b = gap->begin;
         while (b < gap->end && !cell[b])
             b++;
@@ -262,7 +261,8 @@ static void draw_end(struct canvas *c, const struct lane *lane, const struct sha
     if (red && !pending && s->x1 <= c->x1)
         canvas_rect(c, WEFT_INK_FAILED, x1 - 2 * PX, y - reach, x1, y + reach);
     else if (pending && x1 - x0 > 4 * PX && height >= 8 * PX)
-        canvas_pointer(c, red ? WEFT_INK_FAILED : WEFT_INK_PENDING, x0, y, x1, y);
+        canvas_line(c, red ? WEFT_INK_FAILED : WEFT_INK_PENDING, PX, x0, y, x1, y)->op =
+            WEFT_DRAW_POINTER;
 }
 
 static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *s)

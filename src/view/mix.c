@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "view/mix.h"
+#include "view/canvas.h"
 
 #include <stdlib.h>
 
@@ -28,7 +28,7 @@ static bool add_gap(struct mix *x, uint32_t bucket, int64_t from_ns, int64_t to_
     }
     if (x->gaps >= x->gaps_max)
         return false;
-    x->gap[x->gaps++] = (struct gap){from_ns, to_ns, bucket, bucket + 1};
+    x->gap[x->gaps++] = (struct mix_gap){from_ns, to_ns, bucket, bucket + 1};
     return true;
 }
 
@@ -72,7 +72,7 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
         if (!canvas_grow(c, &m->entry, m->entries, &m->room, sizeof *m->entry))
             break;
         m->entry[m->entries++] =
-            (struct entry){.at = x->level_at[level] + (begin >> 2 * level), .weight = weight};
+            (struct mix_entry){.at = x->level_at[level] + (begin >> 2 * level), .weight = weight};
         sum += weight;
     }
     for (uint32_t i = first; i < m->entries && sum > 257; i++) /* so that it fits 16 bits */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "view/names.h"
+#include "view/canvas.h"
 
 #include <inttypes.h>
 #include <stdio.h>
