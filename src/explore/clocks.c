@@ -3,7 +3,6 @@
  * aligned with the first one above it that it overlaps; if there is none, both begin at the same place. */
 #include <stdio.h>
 
-#include "explore/fact.h"
 #include "explore/state.h"
 
 /* The wall clock at the beginning of a trace, and at its end. */

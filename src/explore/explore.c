@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/fact.h"
 #include "explore/state.h"
 
 enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explore/fact.h"
 #include "explore/hot.h"
 #include "explore/state.h"
 

@@ -11,7 +11,7 @@ static double pixel(double x)
     return x > -1e6 && x < 1e6 ? x : 0;
 }
 
-static struct weft_pick pick(struct weft_explorer *e, unsigned pane, double x, double y)
+struct weft_pick explore_pick(const struct weft_explorer *e, unsigned pane, double x, double y)
 {
     const struct explore_pane *p = &e->pane[pane];
     return weft_view_pick(p->scene, &p->geometry, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
@@ -55,7 +55,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
     unsigned pane = explore_pane_at(e, e->point_y);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
-        at = pick(e, pane, e->point_x, e->point_y);
+        at = explore_pick(e, pane, e->point_x, e->point_y);
     bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
     hover(e, pane, on ? at.promise : WEFT_NONE);
 }
@@ -126,7 +126,7 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
     unsigned pane = explore_pane_at(e, y);
     if (pane == e->panes)
         return;
-    struct weft_pick at = pick(e, pane, x, y);
+    struct weft_pick at = explore_pick(e, pane, x, y);
     explore_activate(e, pane);
     explore_tip_forget(e);
     *d = (struct explore_drag){
@@ -171,9 +171,7 @@ static void drag_flame(struct weft_explorer *e, double y)
 void weft_explorer_drag(struct weft_explorer *e, double x, double y)
 {
     struct explore_drag *d = &e->drag;
-    x = pixel(x);
-    y = pixel(y);
-    double dx = x - d->x, dy = y - d->y;
+    double dx = (x = pixel(x)) - d->x, dy = (y = pixel(y)) - d->y;
     if (d->grip == EXPLORE_GRIP_NONE)
         return;
     d->moved = d->moved || dx * dx + dy * dy >= CLICK_PX * CLICK_PX;
@@ -207,7 +205,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     if (d.grip == EXPLORE_GRIP_RULER)
         measure(e, d.pane, 0, 0);
     else if (explore_refresh(e) == 0)
-        click(e, d.pane, pick(e, d.pane, d.x, d.y), false);
+        click(e, d.pane, explore_pick(e, d.pane, d.x, d.y), false);
 }
 
 /* ---- The wheel, fingers ---- */
@@ -219,7 +217,7 @@ static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
         return;
     if (explore_refresh(e) < 0)
         return;
-    uint32_t row = pick(e, pane, x, y).row;
+    uint32_t row = explore_pick(e, pane, x, y).row;
     int32_t at, height;
     if (row == WEFT_NONE || !explore_row_at(e, pane, row, &at, &height))
         return;
@@ -295,7 +293,7 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
     dx = pixel(dx);
     dy = pixel(dy);
     factor = factor > 0.01 && factor < 100 ? factor : 1;
-    struct weft_pick at = pick(e, pane, x - dx, y - dy);
+    struct weft_pick at = explore_pick(e, pane, x - dx, y - dy);
     int32_t middle, height;
     explore_window_pan(e, pane, -dx);
     if (at.row != WEFT_NONE && explore_row_at(e, pane, at.row, &middle, &height))

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "explore/fact.h"
 #include "explore/state.h"
 
 /* ---- Facts ---- */

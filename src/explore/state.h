@@ -7,10 +7,7 @@
 #ifndef WEFT_EXPLORE_STATE_H
 #define WEFT_EXPLORE_STATE_H
 
-#include "analyse/names.h"
-#include "analyse/path.h"
-#include "explore/explore.h"
-#include "explore/facts.h"
+#include "explore/fact.h"
 #include "explore/visible.h"
 #include "view/flame.h"
 
@@ -298,6 +295,11 @@ bool explore_row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, 
 
 /* 1.2 to the power of `notches`, which is at most 40. */
 double explore_notches(double notches);
+
+/* ---- input.c ---- */
+
+/* What is at a point of a pane's latest picture. */
+struct weft_pick explore_pick(const struct weft_explorer *e, unsigned pane, double x, double y);
 
 /* ---- walk.c ---- */
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "explore/fact.h"
 #include "explore/hot.h"
 #include "explore/state.h"
 
@@ -194,11 +193,8 @@ const char *weft_explorer_tip(struct weft_explorer *e)
     } else if (e->pointed && !e->moved) {
         unsigned pane = explore_pane_at(e, e->point_y);
         if (pane < e->panes) {
-            const struct explore_pane *p = &e->pane[pane];
-            struct weft_pick at =
-                weft_view_pick(p->scene, &p->geometry, (int32_t)(e->point_x * WEFT_PX),
-                               (int32_t)(e->point_y * WEFT_PX));
-            say_place(&t, p, &at);
+            struct weft_pick at = explore_pick(e, pane, e->point_x, e->point_y);
+            say_place(&t, &e->pane[pane], &at);
         }
     }
     e->tip_is_stale = false;

@@ -381,23 +381,27 @@ void weft_window_open(WeftWindow *w, const char *const *paths)
     weft_window_read(w, paths, NULL);
 }
 
+void weft_window_take(WeftWindow *w, GListModel *files, bool add)
+{
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < g_list_model_get_n_items(files); i++) {
+        g_autoptr(GFile) file = g_list_model_get_item(files, i);
+        char *path = g_file_get_path(file);
+        if (path)
+            g_ptr_array_add(paths, path);
+    }
+    g_ptr_array_add(paths, NULL);
+    if (add)
+        weft_window_read(w, (const char *const *)paths->pdata, NULL);
+    else if (paths->len > 1)
+        weft_window_open(w, (const char *const *)paths->pdata);
+}
+
 static void on_chosen(GtkNativeDialog *dialog, int response, WeftWindow *w)
 {
-    bool add = g_object_get_data(G_OBJECT(dialog), "add");
     if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
         g_autoptr(GListModel) files = gtk_file_chooser_get_files(GTK_FILE_CHOOSER(dialog));
-        for (guint i = 0; i < g_list_model_get_n_items(files); i++) {
-            g_autoptr(GFile) file = g_list_model_get_item(files, i);
-            char *path = g_file_get_path(file);
-            if (path)
-                g_ptr_array_add(paths, path);
-        }
-        g_ptr_array_add(paths, NULL);
-        if (add)
-            weft_window_read(w, (const char *const *)paths->pdata, NULL);
-        else
-            weft_window_open(w, (const char *const *)paths->pdata);
+        weft_window_take(w, files, g_object_get_data(G_OBJECT(dialog), "add"));
     }
     g_object_unref(dialog);
 }

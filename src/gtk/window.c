@@ -282,24 +282,14 @@ static void add_keys(GtkWidget *widget, WeftWindow *w)
 static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, double y,
                         WeftWindow *w)
 {
-    GSList *files = g_value_get_boxed(value);
-    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    g_autoptr(GListStore) files = g_list_store_new(G_TYPE_FILE);
     unsigned mods = weft_picture_mods(
         gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(target)));
     (void)x;
     (void)y;
-    for (GSList *f = files; f; f = f->next) {
-        char *path = g_file_get_path(f->data);
-        if (path)
-            g_ptr_array_add(paths, path);
-    }
-    if (!paths->len)
-        return FALSE;
-    g_ptr_array_add(paths, NULL);
-    if (mods & WEFT_CTRL)
-        weft_window_open(w, (const char *const *)paths->pdata);
-    else
-        weft_window_read(w, (const char *const *)paths->pdata, NULL);
+    for (GSList *f = g_value_get_boxed(value); f; f = f->next)
+        g_list_store_append(files, f->data);
+    weft_window_take(w, G_LIST_MODEL(files), !(mods & WEFT_CTRL));
     return TRUE;
 }
 

@@ -115,6 +115,9 @@ void weft_trace_free(struct weft_trace *trace);
 /* Lets the user choose files; adds them below, or shows them in a window of their own. */
 void weft_window_choose(WeftWindow *w, bool add);
 
+/* Shows files: below what is there, or as weft_window_open does. */
+void weft_window_take(WeftWindow *w, GListModel *files, bool add);
+
 /* Opens them in this window if it is empty, else in a new one. */
 void weft_window_open(WeftWindow *w, const char *const *paths);
 

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <pango/pangocairo.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,8 +13,8 @@
 #define FAMILY "DejaVu Sans"
 #define EM 2048             /* units of the advances: as many to an em as in the font */
 #define KNOWN 1024          /* characters, of each weight; a power of two */
-#define FONTS 32            /* sizes and weights that are cached */
-#define SHAPED 512          /* texts shaped by Pango that are cached; a power of two */
+#define FONTS 32            /* sizes, weights and stretches that are cached */
+#define SHAPED 512          /* texts shaped by Pango that are cached */
 #define SHAPED_TEXT 256     /* maximum bytes of those texts */
 #define SHAPED_STRETCHES 32 /* stretching is rounded to this part of their width */
 #define RUN 1024            /* glyphs that are painted together */
@@ -25,20 +26,6 @@ struct known {
     double advance; /* of one em */
 };
 
-struct font {
-    int32_t size;
-    int bold, stretch; /* in 1/STRETCHES */
-    cairo_scaled_font_t *scaled;
-};
-
-struct shaped {
-    PangoLayout *layout;
-    uint32_t size, hash;
-    int32_t font_size;
-    int bold;
-    char text[SHAPED_TEXT];
-};
-
 struct paint_glyphs {
     cairo_t *cr;
     cairo_font_options_t *options;
@@ -46,12 +33,11 @@ struct paint_glyphs {
     cairo_scaled_font_t *ruler[2]; /* of EM, for advances */
     struct known known[2][KNOWN];
 
-    cairo_matrix_t ctm; /* the fonts are made for it */
-    struct font font[FONTS];
-    int next_font;
+    cairo_matrix_t ctm; /* the fonts are made for it, and the texts shaped */
+    GHashTable *fonts;  /* by size, weight and stretch: cairo_scaled_font_t */
 
     PangoContext *context; /* NULL: no text has needed it yet */
-    struct shaped *shaped;
+    GHashTable *shaped;    /* by size, weight and text: PangoLayout */
 
     char *clean;
     uint32_t room;
@@ -65,6 +51,8 @@ struct paint_glyphs *paint_glyphs_new(void)
 
     if (!g)
         return NULL;
+    g->fonts = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)cairo_scaled_font_destroy);
+    g->shaped = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_object_unref);
     /* Advances as the font has them, not rounded to pixels, like those in the view's table. */
     g->options = cairo_font_options_create();
     cairo_font_options_set_hint_metrics(g->options, CAIRO_HINT_METRICS_OFF);
@@ -83,26 +71,19 @@ struct paint_glyphs *paint_glyphs_new(void)
     return g;
 }
 
-/* What was made for a transformation. */
+/* Forgets what was made for a transformation. */
 static void forget(struct paint_glyphs *g)
 {
-    for (int i = 0; i < FONTS; i++) {
-        if (g->font[i].scaled)
-            cairo_scaled_font_destroy(g->font[i].scaled);
-        g->font[i] = (struct font){0};
-    }
-    for (int i = 0; g->shaped && i < SHAPED; i++) {
-        if (g->shaped[i].layout)
-            g_object_unref(g->shaped[i].layout);
-        g->shaped[i].layout = NULL;
-    }
+    g_hash_table_remove_all(g->fonts);
+    g_hash_table_remove_all(g->shaped);
 }
 
 void paint_glyphs_free(struct paint_glyphs *g)
 {
     if (!g)
         return;
-    forget(g);
+    g_hash_table_unref(g->fonts);
+    g_hash_table_unref(g->shaped);
     if (g->context)
         g_object_unref(g->context);
     for (int bold = 0; bold < 2; bold++) {
@@ -110,7 +91,6 @@ void paint_glyphs_free(struct paint_glyphs *g)
         cairo_font_face_destroy(g->face[bold]);
     }
     cairo_font_options_destroy(g->options);
-    free(g->shaped);
     free(g->clean);
     free(g);
 }
@@ -186,27 +166,22 @@ static const struct known *find_glyph(struct paint_glyphs *g, int bold, uint32_t
 /* NULL: cairo has no memory. */
 static cairo_scaled_font_t *find_font(struct paint_glyphs *g, int32_t size, int bold, int stretch)
 {
-    cairo_matrix_t matrix;
-    struct font *font;
-
-    for (int i = 0; i < FONTS; i++) {
-        font = &g->font[i];
-        if (font->size == size && font->bold == bold && font->stretch == stretch)
-            return font->scaled;
-    }
+    void *key = GINT_TO_POINTER(size << 12 | stretch << 1 | bold);
+    cairo_scaled_font_t *scaled = g_hash_table_lookup(g->fonts, key);
     double em = size / (double)WEFT_PX;
+    cairo_matrix_t matrix;
+
+    if (scaled)
+        return scaled;
     cairo_matrix_init_scale(&matrix, em * stretch / STRETCHES, em);
-    cairo_scaled_font_t *scaled =
-        cairo_scaled_font_create(g->face[bold], &matrix, &g->ctm, g->options);
+    scaled = cairo_scaled_font_create(g->face[bold], &matrix, &g->ctm, g->options);
     if (cairo_scaled_font_status(scaled)) {
         cairo_scaled_font_destroy(scaled);
         return NULL;
     }
-    font = &g->font[g->next_font];
-    g->next_font = (g->next_font + 1) % FONTS;
-    if (font->scaled)
-        cairo_scaled_font_destroy(font->scaled);
-    *font = (struct font){size, bold, stretch, scaled};
+    if (g_hash_table_size(g->fonts) == FONTS)
+        g_hash_table_remove_all(g->fonts);
+    g_hash_table_insert(g->fonts, key, scaled);
     return scaled;
 }
 
@@ -290,27 +265,20 @@ static PangoLayout *shape(struct paint_glyphs *g, const struct weft_draw *d, siz
 /* The caller owns a reference. */
 static PangoLayout *find_shaped(struct paint_glyphs *g, const struct weft_draw *d, size_t size)
 {
-    uint32_t hash = (uint32_t)d->size * 31 + (d->bold != 0);
+    char key[SHAPED_TEXT + 32];
+    PangoLayout *layout;
 
-    if (!g->shaped)
-        g->shaped = calloc(SHAPED, sizeof(*g->shaped));
-    if (!g->shaped || size > SHAPED_TEXT)
+    if (size > SHAPED_TEXT)
         return shape(g, d, size);
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ (unsigned char)g->clean[i]) * 16777619u;
-    struct shaped *s = &g->shaped[(hash ^ hash >> 16) % SHAPED];
-    if (!s->layout || s->hash != hash || s->size != size || s->font_size != d->size ||
-        s->bold != (d->bold != 0) || memcmp(s->text, g->clean, size) != 0) {
-        if (s->layout)
-            g_object_unref(s->layout);
-        s->layout = shape(g, d, size);
-        s->hash = hash;
-        s->size = (uint32_t)size;
-        s->font_size = d->size;
-        s->bold = d->bold != 0;
-        memcpy(s->text, g->clean, size);
+    snprintf(key, sizeof(key), "%d %d %.*s", d->size, d->bold != 0, (int)size, g->clean);
+    layout = g_hash_table_lookup(g->shaped, key);
+    if (!layout) {
+        if (g_hash_table_size(g->shaped) == SHAPED)
+            g_hash_table_remove_all(g->shaped);
+        layout = shape(g, d, size);
+        g_hash_table_insert(g->shaped, g_strdup(key), layout);
     }
-    return g_object_ref(s->layout);
+    return g_object_ref(layout);
 }
 
 static void draw_shaped(struct paint_glyphs *g, const struct weft_draw *d, uint32_t rgb,

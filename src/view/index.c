@@ -258,6 +258,7 @@ static int sort_by_moment(uint32_t **number, uint32_t n, const struct weft_model
     uint32_t *sorted = *number ? *number : malloc(n * sizeof *sorted);
     if (!moment || !sorted) {
         free(moment);
+        free(*number ? NULL : sorted);
         return WEFT_E_NOMEM;
     }
     for (i = 0; i < n; i++) {

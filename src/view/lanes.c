@@ -265,31 +265,34 @@ static void draw_end(struct canvas *c, const struct lane *lane, const struct sha
             WEFT_DRAW_POINTER;
 }
 
-static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *s)
+static struct weft_draw *draw_part(struct canvas *c, struct lane *lane, const struct shape *s,
+                                   enum weft_ink ink, int32_t x0, int32_t x1)
 {
     int32_t height = lane->y1 - lane->y0, y = canvas_row_y(c, lane->first);
     int32_t half = height >= 8 * PX ? PX : height / 4;
+    struct weft_draw *d = canvas_rect(c, ink, x0, y - half, x1, y + half);
+    d->promise = c->l->spans[s->span];
+    if (c->vp->tips && lane->tips++ < TIPS_MAX)
+        add_tip(c, d, d->promise);
+    return d;
+}
+
+static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *s)
+{
     int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0, x1 = s->x1 > c->x1 ? c->x1 : s->x1;
     uint8_t look = c->l->look[s->span];
-    uint32_t promise = c->l->spans[s->span];
     enum weft_ink ink = look & WEFT_LOOK_RED ? WEFT_INK_FAILED : WEFT_INK_WAIT;
     int32_t solid = x1;
     if (look & WEFT_LOOK_AWAITED) { /* its last sign of life */
-        int32_t x = canvas_x(c, c->m->promise[promise].end_ns);
+        int32_t x = canvas_x(c, c->m->promise[c->l->spans[s->span]].end_ns);
         solid = x < x0 ? x0 : x < x1 ? x : x1;
     }
-    struct weft_draw *d = canvas_rect(c, ink, x0, y - half, solid > x0 ? solid : x1, y + half);
-    d->promise = promise;
-    d->alpha = look & WEFT_LOOK_BACKGROUND ? 130 : solid > x0 ? 255 : 110;
-    if (c->vp->tips && lane->tips++ < TIPS_MAX)
-        add_tip(c, d, promise);
-    if (solid > x0 && solid < x1) {
-        d = canvas_rect(c, ink, solid, y - half, x1, y + half);
-        d->promise = promise;
-        d->alpha = 110;
-        if (c->vp->tips && lane->tips++ < TIPS_MAX)
-            add_tip(c, d, promise);
-    }
+    draw_part(c, lane, s, ink, x0, solid > x0 ? solid : x1)->alpha = look & WEFT_LOOK_BACKGROUND
+                                                                         ? 130
+                                                                     : solid > x0 ? 255
+                                                                                  : 110;
+    if (solid > x0 && solid < x1)
+        draw_part(c, lane, s, ink, solid, x1)->alpha = 110;
     draw_end(c, lane, s, x0, x1);
 }
 

@@ -39,6 +39,14 @@ static bool parse_length(const char *text, size_t size, uint64_t *out)
     return true;
 }
 
+/* Returns true if text is the beginning of that outcome's name; WEFT_OUTCOME_COUNT stands for "overdue". */
+static bool is_outcome(unsigned outcome, const char *text, size_t size)
+{
+    const char *name =
+        outcome < WEFT_OUTCOME_COUNT ? weft_outcome_name((enum weft_outcome)outcome) : "overdue";
+    return !strncmp(name, text, size);
+}
+
 static void add_term(struct view_query *q, struct view_term t)
 {
     uint16_t bit = (uint16_t)(1u << q->terms);
@@ -58,24 +66,12 @@ static void add_term(struct view_query *q, struct view_term t)
         q->of_reason |= bit;
     if (t.is_id || t.kind == VIEW_TERM_LONGER || t.kind == VIEW_TERM_SHORTER)
         q->others |= bit;
-    if (t.kind == VIEW_TERM_OUTCOME) {
-        for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
-            if (!strncmp(weft_outcome_name((enum weft_outcome)o), text, t.size))
-                q->outcome[o] |= bit;
-        if (!strncmp("overdue", text, t.size))
-            q->overdue |= bit;
-    }
+    for (unsigned o = 0; t.kind == VIEW_TERM_OUTCOME && o <= WEFT_OUTCOME_COUNT; o++)
+        if (is_outcome(o, text, t.size))
+            *(o < WEFT_OUTCOME_COUNT ? &q->outcome[o] : &q->overdue) |= bit;
     q->texts += t.kind <= VIEW_TERM_REASON;
     q->all |= bit;
     q->term[q->terms++] = t;
-}
-
-static bool is_outcome(const char *text, uint32_t size)
-{
-    bool known = !strncmp("overdue", text, size);
-    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
-        known = known || !strncmp(weft_outcome_name((enum weft_outcome)o), text, size);
-    return known;
 }
 
 /* A word, in lower case at bytes + at; it is quoted from byte `quote` on (quote == size: not quoted). */
@@ -97,8 +93,10 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
             return;
         t.is_id = kind == VIEW_TERM_ID &&
                   weft_parse_digits(text + n, size - (size_t)n, UINT64_MAX, &t.number);
-        if ((kind == VIEW_TERM_ID && !t.is_id) ||
-            (kind == VIEW_TERM_OUTCOME && !is_outcome(text + n, size - (uint32_t)n)))
+        bool known = kind != VIEW_TERM_OUTCOME;
+        for (unsigned o = 0; o <= WEFT_OUTCOME_COUNT && !known; o++)
+            known = is_outcome(o, text + n, size - (size_t)n);
+        if ((kind == VIEW_TERM_ID && !t.is_id) || !known)
             break;
         t.kind = (enum view_term_kind)kind;
         t.at = (uint16_t)(at + n);
