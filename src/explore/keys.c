@@ -38,7 +38,7 @@ static double find_middle(struct weft_explorer *e, unsigned pane)
     return x;
 }
 
-static bool zoom(struct weft_explorer *e, unsigned pane, double notches, bool times)
+static void zoom(struct weft_explorer *e, unsigned pane, double notches, bool times)
 {
     double x = find_middle(e, pane);
     if (times)
@@ -46,7 +46,6 @@ static bool zoom(struct weft_explorer *e, unsigned pane, double notches, bool ti
     for (unsigned i = 0; i < e->panes; i++)
         if (i == pane || (notches < 0 && times && !e->is_free))
             explore_rows_spread(e, i, explore_notches(notches));
-    return true;
 }
 
 /* Moves rows that are further up or down to the middle. */
@@ -110,32 +109,29 @@ static bool toggle(struct weft_explorer *e, bool *hidden)
 
 static bool move(struct weft_explorer *e, enum weft_command command)
 {
-    unsigned pane = e->active;
+    static const struct {
+        int eighths, rows; /* of the time axis; rows up or down */
+        double notches;
+        bool times; /* zooms in time, too */
+    } moves[] = {
+        [WEFT_COMMAND_PAN_LEFT] = {.eighths = -1},
+        [WEFT_COMMAND_PAN_RIGHT] = {.eighths = 1},
+        [WEFT_COMMAND_PAN_UP] = {.rows = -KEY_ROWS},
+        [WEFT_COMMAND_PAN_DOWN] = {.rows = KEY_ROWS},
+        [WEFT_COMMAND_ZOOM_IN] = {.notches = KEY_NOTCHES, .times = true},
+        [WEFT_COMMAND_ZOOM_OUT] = {.notches = -KEY_NOTCHES, .times = true},
+        [WEFT_COMMAND_SPREAD] = {.notches = KEY_NOTCHES},
+        [WEFT_COMMAND_SQUEEZE] = {.notches = -KEY_NOTCHES},
+    };
     if (explore_refresh(e) < 0)
         return false;
-    double eighth = explore_axis_px(e) / 8;
-    switch (command) {
-    case WEFT_COMMAND_PAN_LEFT:
-        explore_window_pan(e, pane, -eighth);
-        return true;
-    case WEFT_COMMAND_PAN_RIGHT:
-        explore_window_pan(e, pane, eighth);
-        return true;
-    case WEFT_COMMAND_PAN_UP:
-        return pan_rows(e, pane, -KEY_ROWS);
-    case WEFT_COMMAND_PAN_DOWN:
-        return pan_rows(e, pane, KEY_ROWS);
-    case WEFT_COMMAND_ZOOM_IN:
-        return zoom(e, pane, KEY_NOTCHES, true);
-    case WEFT_COMMAND_ZOOM_OUT:
-        return zoom(e, pane, -KEY_NOTCHES, true);
-    case WEFT_COMMAND_SPREAD:
-        return zoom(e, pane, KEY_NOTCHES, false);
-    case WEFT_COMMAND_SQUEEZE:
-        return zoom(e, pane, -KEY_NOTCHES, false);
-    default:
-        return false;
-    }
+    if (moves[command].rows)
+        return pan_rows(e, e->active, moves[command].rows);
+    if (moves[command].eighths)
+        explore_window_pan(e, e->active, moves[command].eighths * explore_axis_px(e) / 8);
+    else
+        zoom(e, e->active, moves[command].notches, moves[command].times);
+    return true;
 }
 
 static bool fit(struct weft_explorer *e)

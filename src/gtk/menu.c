@@ -5,7 +5,8 @@
 #define RECENT_MAX 10
 
 struct entry {
-    const char *label, *action; /* a label without action ends a section */
+    const char *label,
+        *action; /* NULL, NULL ends a section; "Close" closes one of several traces */
 };
 
 static const struct entry entries[] = {
@@ -32,11 +33,10 @@ static const struct entry entries[] = {
     {"S_maller Texts", "win.text-smaller"},
     {"_Normal Texts", "win.text-normal"},
     {NULL, NULL},
-};
-
-static const struct entry last[] = {
+    {"Close", NULL},
     {"_Keyboard Shortcuts", "win.help"},
     {"About _weft", "win.about"},
+    {NULL, NULL},
 };
 
 GMenuModel *weft_window_menu(WeftWindow *w)
@@ -46,16 +46,14 @@ GMenuModel *weft_window_menu(WeftWindow *w)
     for (size_t i = 0; i < G_N_ELEMENTS(entries); i++) {
         if (entries[i].action) {
             g_menu_append(section, entries[i].label, entries[i].action);
-            continue;
+        } else if (entries[i].label) {
+            g_menu_append_section(menu, entries[i].label, G_MENU_MODEL(w->close_menu));
+        } else {
+            g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
+            g_object_unref(section);
+            section = g_menu_new();
         }
-        g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
-        g_object_unref(section);
-        section = g_menu_new();
     }
-    g_menu_append_section(menu, "Close", G_MENU_MODEL(w->close_menu));
-    for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
-        g_menu_append(section, last[i].label, last[i].action);
-    g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
     return G_MENU_MODEL(menu);
 }
 

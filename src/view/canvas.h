@@ -243,9 +243,8 @@ void canvas_draw_arrows(struct canvas *c);
 void canvas_draw_labels(struct canvas *c);
 /* Draws again the heads that labels hide; the labels begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
-/* The height of all counter strips; of those that fit into a given height, which may be lower; and the minimum height
- * of one. */
-int32_t canvas_counters_height(struct canvas *c);
+/* The height of the counter strips that fit into a given height, as high as they may be; and the minimum height of
+ * one. */
 int32_t canvas_counters_fit(struct canvas *c, int32_t height);
 int32_t canvas_counters_least(const struct canvas *c);
 /* With a height of 0, no strip is drawn and all are counted as left out. */

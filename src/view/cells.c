@@ -118,13 +118,9 @@ static uint32_t bucket_from(const struct weft_index *x, uint32_t bucket, int64_t
 {
     if (time_ns < x->time[bucket])
         return view_bucket_at(x, time_ns);
-    uint32_t low = bucket, step = 1;
-    while (low + step < x->buckets && x->time[low + step] <= time_ns) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = low + step < x->buckets ? low + step : x->buckets;
-    return view_bucket_within(x, low, high, time_ns);
+    bucket++;
+    VIEW_GALLOP(bucket, x->buckets, x->time[middle] <= time_ns);
+    return bucket - 1;
 }
 
 /* Returns the bucket in which it ends. */

@@ -47,13 +47,6 @@ static uint32_t strips(const struct canvas *c, uint32_t *scale, uint32_t *all)
     return n;
 }
 
-int32_t canvas_counters_height(struct canvas *c)
-{
-    uint32_t scale[STRIPS_MAX], all;
-    c->counter_strip = canvas_scaled(c, STRIP_HEIGHT);
-    return (int32_t)strips(c, scale, &all) * c->counter_strip;
-}
-
 /* If space is short, all strips get lower first; then there are fewer of them. */
 int32_t canvas_counters_fit(struct canvas *c, int32_t height)
 {

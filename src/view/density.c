@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/order.h"
+#include "view/index.h"
 
 enum {
     GAPS_MAX = 4096,  /* gaps between samples from which a period is estimated */
@@ -294,16 +295,11 @@ void view_density_free(struct weft_density *d)
 /* The last block that begins before a time, searched from hint on; 0: there is none. */
 static uint32_t block_before(const struct view_series *s, int64_t time_ns, uint32_t *hint)
 {
-    uint32_t all = s->count ? (s->count - 1) / VIEW_STRETCHES + 1 : 0, low = *hint, step = 1;
+    uint32_t all = s->count ? (s->count - 1) / VIEW_STRETCHES + 1 : 0, low = *hint;
     if (low >= all || s->block[low].end_ns >= time_ns)
         low = 0;
-    while (step < all - low && s->block[low + step].end_ns < time_ns) {
-        low += step;
-        step *= 2;
-    }
-    uint32_t high = step < all - low ? low + step : all;
     low++;
-    WEFT_SEEK(low, high, s->block[middle].end_ns < time_ns);
+    VIEW_GALLOP(low, all, s->block[middle].end_ns < time_ns);
     return *hint = low - 1;
 }
 

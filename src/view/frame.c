@@ -327,41 +327,23 @@ static int32_t entry_width(const struct canvas *c, const struct entry *e)
 
 static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int32_t y)
 {
-    int32_t end = x + LEGEND_SAMPLE - 6 * PX;
-    switch (e->sample) {
-    case BAR:
-        canvas_rect(c, e->ink, x, y - PX, end, y + PX);
-        break;
-    case RUNNING:
-        canvas_rect(c, e->ink, x, y - 5 * PX / 2, end, y + 5 * PX / 2);
-        break;
-    case PENDING:
-        canvas_rect(c, e->ink, x, y - PX, end - 4 * PX, y + PX);
-        canvas_line(c, e->ink, PX, x, y, end, y)->op = WEFT_DRAW_POINTER;
-        break;
-    case FAIL:
-        canvas_rect(c, e->ink, x, y - PX, end, y + PX);
+    static const int32_t halves[] = {
+        [BAR] = PX,     [RUNNING] = 5 * PX / 2, [PENDING] = PX, [FAIL] = PX, [FOLD] = 3 * PX,
+        [BOX] = 5 * PX, [PATH] = 3 * PX,        [DOWN] = 0,     [STEP] = 0,  [FLAG] = 0};
+    int32_t end = x + LEGEND_SAMPLE - 6 * PX, half = halves[e->sample];
+    if (half)
+        canvas_rect(c, e->ink, x, y - half, e->sample == PENDING ? end - 4 * PX : end, y + half)
+            ->alpha = e->sample == FOLD ? 140 : 255;
+    if (e->sample == PENDING || e->sample == STEP)
+        canvas_line(c, e->ink, PX, x, y, end, y)->op =
+            e->sample == STEP ? WEFT_DRAW_ARROW : WEFT_DRAW_POINTER;
+    if (e->sample == FAIL)
         canvas_rect(c, e->ink, end - 2 * PX, y - 6 * PX, end, y + 6 * PX);
-        break;
-    case FOLD:
-        canvas_rect(c, e->ink, x, y - 3 * PX, end, y + 3 * PX)->alpha = 140;
-        break;
-    case DOWN:
+    if (e->sample == DOWN)
         canvas_line(c, e->ink, PX, x + 10 * PX, y - 6 * PX, x + 10 * PX, y + 6 * PX);
-        break;
-    case STEP:
-        canvas_line(c, e->ink, PX, x, y, end, y)->op = WEFT_DRAW_ARROW;
-        break;
-    case BOX:
-        canvas_rect(c, e->ink, x, y - 5 * PX, end, y + 5 * PX);
-        break;
-    case PATH:
-        canvas_rect(c, e->ink, x, y - 3 * PX, end, y + 3 * PX);
-        break;
-    case FLAG:
+    if (e->sample == FLAG) {
         canvas_rect(c, e->ink, x + 4 * PX, y - 6 * PX, x + 14 * PX, y + 2 * PX);
         canvas_line(c, e->ink, 3 * PX / 2, x + 4 * PX, y - 6 * PX, x + 4 * PX, y + 6 * PX);
-        break;
     }
 }
 

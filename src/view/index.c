@@ -137,17 +137,11 @@ uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 
 /* ---- Spans ---- */
 
-uint32_t view_bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
-                            int64_t time_ns)
-{
-    low++;
-    WEFT_SEEK(low, high, x->time[middle] <= time_ns);
-    return low - 1;
-}
-
 uint32_t view_bucket_at(const struct weft_index *x, int64_t time_ns)
 {
-    return view_bucket_within(x, 0, x->buckets, time_ns);
+    uint32_t low = 1, high = x->buckets;
+    WEFT_SEEK(low, high, x->time[middle] <= time_ns);
+    return low - 1;
 }
 
 uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
@@ -166,13 +160,8 @@ uint32_t view_span_after(const struct weft_index *x, const struct weft_layout *l
                          uint32_t bucket, int64_t time_ns)
 {
     /* A span that ends before a time also begins before it; and few of the spans that reach the time begin before it. */
-    uint32_t low = view_span_reaching(x, l, row, bucket, time_ns), end = l->first[row + 1];
-    uint32_t high = low;
-    for (uint32_t step = 1; high < end && l->start[high] <= time_ns; step *= 2) {
-        low = high + 1;
-        high = end - high > step ? high + step : end;
-    }
-    WEFT_SEEK(low, high, l->start[middle] <= time_ns);
+    uint32_t low = view_span_reaching(x, l, row, bucket, time_ns);
+    VIEW_GALLOP(low, l->first[row + 1], l->start[middle] <= time_ns);
     return low;
 }
 

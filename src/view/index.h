@@ -13,6 +13,7 @@
 #ifndef WEFT_VIEW_INDEX_H
 #define WEFT_VIEW_INDEX_H
 
+#include "base/order.h"
 #include "view/scene.h"
 
 #define VIEW_BLOCK 16     /* lengths in a block */
@@ -94,6 +95,20 @@ int view_index_cells(struct weft_index *x, const struct weft_model *m, const str
 
 /* ---- Questions ---- */
 
+/* Like WEFT_SEEK, where the place is probably soon after low. */
+#define VIEW_GALLOP(low, end, holds)                                                               \
+    do {                                                                                           \
+        __typeof__(low) high = (low);                                                              \
+        for (uint32_t step = 1; high < (end); step *= 2) {                                         \
+            const __typeof__(low) middle = high;                                                   \
+            if (!(holds))                                                                          \
+                break;                                                                             \
+            (low) = high + 1;                                                                      \
+            high = (end)-high > step ? high + step : (end);                                        \
+        }                                                                                          \
+        WEFT_SEEK(low, high, holds);                                                               \
+    } while (0)
+
 /* The first run of a row that can end at or after a time. */
 uint32_t view_run_at(const struct weft_index *x, uint32_t row, int64_t time_ns);
 
@@ -103,10 +118,6 @@ uint32_t view_long_span(const struct weft_index *x, const struct weft_layout *l,
 
 /* The bucket of a time; 0 or the last one where it lies outside. */
 uint32_t view_bucket_at(const struct weft_index *x, int64_t time_ns);
-
-/* The last span of low … high - 1 that begins at or before time_ns; low if there is none. */
-uint32_t view_bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
-                            int64_t time_ns);
 
 /* The first span of a row that reaches time_ns; bucket is the bucket of that time. */
 uint32_t view_span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,

@@ -155,13 +155,8 @@ static uint32_t uncovered(const struct canvas *c, const char *covered, uint32_t 
     if (cell >= cells)
         return end;
     int64_t time = axis_time(&c->axis, c->x0 + cell * BAND_MIN);
-    uint32_t low = span, high = span;
-    for (uint32_t step = 1; high < end && c->l->start[high] < time; step *= 2) {
-        low = high + 1;
-        high = end - high > step ? high + step : end;
-    }
-    WEFT_SEEK(low, high, c->l->start[middle] < time);
-    return low;
+    VIEW_GALLOP(span, end, c->l->start[middle] < time);
+    return span;
 }
 
 static void mark_row(struct canvas *c, uint32_t at, const struct weft_search *search, bool few,

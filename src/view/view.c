@@ -76,7 +76,7 @@ static int32_t divide(struct canvas *c, uint32_t *strips, int32_t *counters, int
 {
     const struct weft_viewport *vp = c->vp;
     int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT), rows;
-    *counters = vp->no_counters ? 0 : canvas_counters_height(c);
+    *counters = vp->no_counters ? 0 : canvas_counters_fit(c, TOP_MAX);
     *legend = vp->no_legend ? 0 : canvas_legend_height(c);
     *strips = canvas_strips(c);
     if (vp->height_px) {
