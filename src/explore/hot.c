@@ -8,6 +8,23 @@
 
 #include "base/order.h"
 
+enum { HOT_MAX = 10 };
+
+struct hot {
+    uint64_t samples, on_ns; /* total number; estimated time on a core */
+    uint32_t functions;      /* different ones */
+    struct {
+        uint32_t location; /* location of the profile, innermost in such a sample */
+        uint64_t on_ns;
+    } function[HOT_MAX]; /* the hottest ones, by their own time */
+    uint32_t count;
+};
+
+struct hot_of {
+    int64_t from_ns, to_ns;
+    uint32_t promise; /* or WEFT_NONE */
+    const uint8_t *mark;
+};
 /* ---- Adding up ---- */
 
 /* The first sample at a time of the model, or later. */
@@ -36,24 +53,25 @@ static size_t slot_of(const struct weft_profile *p, const struct weft_sample *x,
     return function < p->functions ? function : (size_t)p->functions + *location;
 }
 
-static void keep(struct explore_hot *out, uint32_t location, uint64_t on_ns)
+static void keep(struct hot *out, uint32_t location, uint64_t on_ns)
 {
     uint32_t at = out->count;
     while (at > 0 && out->function[at - 1].on_ns < on_ns)
         at--;
-    if (at == EXPLORE_HOT_MAX)
+    if (at == HOT_MAX)
         return;
-    uint32_t last = out->count < EXPLORE_HOT_MAX ? out->count++ : EXPLORE_HOT_MAX - 1;
+    uint32_t last = out->count < HOT_MAX ? out->count++ : HOT_MAX - 1;
     memmove(&out->function[at + 1], &out->function[at], (last - at) * sizeof out->function[0]);
     out->function[at].location = location;
     out->function[at].on_ns = on_ns;
 }
 
-int explore_hot_find(struct explore_hot *out, const struct weft_scene *s,
-                     const struct explore_hot_of *of)
+/* Reads the scene's samples from from_ns to to_ns: those of the promises marked in `mark`, by index; if mark is NULL,
+ * those of promise; if that is WEFT_NONE, all. Returns 0 or WEFT_E_NOMEM. A scene without samples gives nothing. */
+static int find_hot(struct hot *out, const struct weft_scene *s, const struct hot_of *of)
 {
     const struct weft_profile *p = s->p;
-    *out = (struct explore_hot){0};
+    *out = (struct hot){0};
     if (!p)
         return 0;
     struct sums sums = {.count = (size_t)p->functions + p->locations};
@@ -140,8 +158,7 @@ size_t explore_function_name(char *out, size_t room, const struct weft_profile *
     return explore_fact_clean(out, room, text, strlen(text));
 }
 
-static void add_amount(struct explore_facts *f, enum explore_fact which,
-                       const struct explore_hot *hot)
+static void add_amount(struct explore_facts *f, enum explore_fact which, const struct hot *hot)
 {
     int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
     explore_say(f, explore_nowhere(), which, LENGTH(length, on), AMOUNT(count, hot->samples));
@@ -149,7 +166,7 @@ static void add_amount(struct explore_facts *f, enum explore_fact which,
 
 /* The hottest functions, each with its share. */
 static void add_functions(struct explore_facts *f, const struct weft_scene *s,
-                          const struct explore_hot *hot)
+                          const struct hot *hot)
 {
     char name[EXPLORE_FACT_BYTES - 8];
     for (uint32_t i = 0; i < hot->count; i++) {
@@ -161,10 +178,10 @@ static void add_functions(struct explore_facts *f, const struct weft_scene *s,
     explore_fact_more(f, hot->functions, hot->count);
 }
 
-static bool find(struct explore_hot *hot, struct explore_facts *f, const struct weft_scene *s,
-                 struct explore_hot_of of)
+static bool find(struct hot *hot, struct explore_facts *f, const struct weft_scene *s,
+                 struct hot_of of)
 {
-    if (explore_hot_find(hot, s, &of) < 0)
+    if (find_hot(hot, s, &of) < 0)
         f->failed = true;
     return hot->samples != 0;
 }
@@ -173,7 +190,7 @@ static bool find(struct explore_hot *hot, struct explore_facts *f, const struct 
 
 void explore_fact_hot_promise(struct explore_facts *f, const struct weft_scene *s, uint32_t promise)
 {
-    struct explore_hot own, all = {0};
+    struct hot own, all = {0};
     if (!s->p || promise == WEFT_ROOT)
         return;
     uint8_t *mark = explore_created_by(s->m, promise);
@@ -181,8 +198,8 @@ void explore_fact_hot_promise(struct explore_facts *f, const struct weft_scene *
         f->failed = true;
         return;
     }
-    find(&own, f, s, (struct explore_hot_of){ALWAYS, .promise = promise});
-    find(&all, f, s, (struct explore_hot_of){ALWAYS, .promise = WEFT_NONE, .mark = mark});
+    find(&own, f, s, (struct hot_of){ALWAYS, .promise = promise});
+    find(&all, f, s, (struct hot_of){ALWAYS, .promise = WEFT_NONE, .mark = mark});
     free(mark);
     if (!all.samples)
         return;
@@ -198,11 +215,10 @@ void explore_fact_hot_promise(struct explore_facts *f, const struct weft_scene *
 void explore_fact_hot_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                             int64_t to_ns)
 {
-    struct explore_hot hot;
+    struct hot hot;
     if (!s->p)
         return;
-    find(&hot, f, s,
-         (struct explore_hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
+    find(&hot, f, s, (struct hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
     explore_heading(f, FACT_CORE_HEAD);
     if (!hot.samples) {
         explore_say(f, explore_nowhere(), FACT_NO_SAMPLE);
@@ -215,8 +231,8 @@ void explore_fact_hot_range(struct explore_facts *f, const struct weft_scene *s,
 
 void explore_fact_hot_trace(struct explore_facts *f, const struct weft_scene *s)
 {
-    struct explore_hot hot;
-    if (!s->p || !find(&hot, f, s, (struct explore_hot_of){ALWAYS, .promise = WEFT_NONE}))
+    struct hot hot;
+    if (!s->p || !find(&hot, f, s, (struct hot_of){ALWAYS, .promise = WEFT_NONE}))
         return;
     explore_heading(f, FACT_HOT_HEAD);
     add_amount(f, FACT_SAMPLES, &hot);

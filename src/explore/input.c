@@ -97,12 +97,8 @@ static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, b
     explore_history_leave(e);
     if (other)
         explore_select(e, pane, promise);
-    if (on && twice) {
-        const struct explore_pane *p = &e->pane[pane];
-        const struct weft_promise *chosen = &p->model->promise[promise];
-        explore_zoom_to(e, pane, (double)weft_layout_start(p->scene->l, chosen),
-                        (double)chosen->end_ns);
-    }
+    if (on && twice)
+        explore_zoom_to(e, pane, explore_life(&e->pane[pane], promise));
     explore_history_arrive(e);
 }
 

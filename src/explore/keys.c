@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What commands do. */
+#include <string.h>
+
 #include "explore/state.h"
 
 #define KEY_NOTCHES 2.0 /* notches of the wheel that a zoom key stands for */
@@ -20,11 +22,8 @@ static double find_middle(struct weft_explorer *e, unsigned pane)
     double x = explore_axis_x0(e) + explore_axis_px(e) / 2;
     uint32_t row = g->shown ? g->shown_row[g->shown / 2] : WEFT_NONE;
     if (e->selected != WEFT_NONE && e->selected_pane == pane) {
-        const struct weft_promise *chosen = &p->model->promise[e->selected];
-        struct explore_window w = explore_window_get(e, pane);
-        double from = (double)weft_layout_start(p->scene->l, chosen), to = (double)chosen->end_ns;
-        from = from < w.from ? w.from : from;
-        to = to > w.to ? w.to : to;
+        struct explore_window w = explore_window_get(e, pane), life = explore_life(p, e->selected);
+        double from = life.from < w.from ? w.from : life.from, to = life.to > w.to ? w.to : life.to;
         if (from <= to) {
             x = explore_axis_x0(e) +
                 ((from + to) / 2 - w.from) / (w.to - w.from) * explore_axis_px(e);
@@ -67,15 +66,13 @@ static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
 static bool fit_selection(struct weft_explorer *e)
 {
     if (e->selected != WEFT_NONE) {
-        const struct explore_pane *p = &e->pane[e->selected_pane];
-        const struct weft_promise *chosen = &p->model->promise[e->selected];
         explore_history_leave(e);
-        explore_zoom_to(e, e->selected_pane, (double)weft_layout_start(p->scene->l, chosen),
-                        (double)chosen->end_ns);
+        explore_zoom_to(e, e->selected_pane, explore_life(&e->pane[e->selected_pane], e->selected));
         explore_reveal(e);
     } else if (e->range_from_ns != e->range_to_ns) {
         explore_history_leave(e);
-        explore_zoom_to(e, e->range_pane, (double)e->range_from_ns, (double)e->range_to_ns);
+        explore_zoom_to(e, e->range_pane,
+                        (struct explore_window){(double)e->range_from_ns, (double)e->range_to_ns});
     } else {
         return false;
     }
@@ -189,4 +186,51 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     default:
         return false;
     }
+}
+
+/* ---- Which command a key has ---- */
+
+const struct weft_command_info weft_commands[WEFT_COMMANDS] = {
+#define COMMAND(NAME, name, where, group, keys, help)                                              \
+    {name, WEFT_COMMAND_##where, group, keys, help},
+#include "explore/command.def"
+};
+
+/* Returns true if `wanted` is one of `keys`, which are separated by spaces. */
+static bool is_among(const char *keys, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    for (const char *k = keys; *k; k += strspn(k, " ")) {
+        size_t size = strcspn(k, " ");
+        if (size == n && !memcmp(k, wanted, n))
+            return true;
+        k += size;
+    }
+    return false;
+}
+
+static enum weft_command command_of(const char *key, unsigned mods)
+{
+    char wanted[48] = "";
+    if (mods & WEFT_SHIFT)
+        strcat(wanted, "Shift+");
+    if (mods & WEFT_CTRL)
+        strcat(wanted, "Ctrl+");
+    if (mods & WEFT_ALT)
+        strcat(wanted, "Alt+");
+    strcat(wanted, strcmp(key, " ") ? key : "Space");
+    unsigned i = 0;
+    while (i < WEFT_COMMANDS && !is_among(weft_commands[i].keys, wanted))
+        i++;
+    return (enum weft_command)i;
+}
+
+enum weft_command weft_command_of_key(const char *key, unsigned mods)
+{
+    enum weft_command command = WEFT_COMMANDS;
+    if (strlen(key) > 24)
+        return WEFT_COMMANDS;
+    if (mods & WEFT_SHIFT) /* the character itself already says whether Shift is held */
+        command = command_of(key, mods);
+    return command < WEFT_COMMANDS ? command : command_of(key, mods & ~(unsigned)WEFT_SHIFT);
 }

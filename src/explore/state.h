@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What the parts of the explorer share. Private to src/explore.
  *
- * explore.c: life, panes, drawing; window.c: which times and rows are seen; input.c: pointer and wheel;
- * keys.c: commands; walk.c: selection and history; hits.c: search; panel.c: facts, lists, counters; tip.c;
- * place.c; clocks.c: traces of the same time. */
+ * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
+ * and wheel; keys.c: commands; walk.c: selection and history; hits.c: search; panel.c: facts, lists, counters; tip.c;
+ * place.c. */
 #ifndef WEFT_EXPLORE_STATE_H
 #define WEFT_EXPLORE_STATE_H
 
@@ -253,8 +253,6 @@ bool explore_window_is_fit(const struct weft_explorer *e);
 
 void explore_window_link(struct weft_explorer *e, bool linked);
 
-/* ---- clocks.c ---- */
-
 struct explore_clocks {
     double offset[WEFT_PANES_MAX];  /* as a pane's offset */
     bool is_common[WEFT_PANES_MAX]; /* it overlaps another one */
@@ -318,8 +316,11 @@ void explore_history_clear(struct weft_explorer *e);
 /* Selects a promise, brings it into view and remembers the earlier view. Returns false for WEFT_NONE. */
 bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
 
-/* Shows the promise's whole life, with a margin. */
-void explore_zoom_to(struct weft_explorer *e, unsigned pane, double from, double to);
+/* From where a promise's line begins to its end. */
+struct explore_window explore_life(const struct explore_pane *p, uint32_t promise);
+
+/* Shows these times, with a margin. */
+void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_window w);
 
 /* The commands that select: NEXT to BECAME. */
 bool explore_walk(struct weft_explorer *e, enum weft_command command);
@@ -408,8 +409,5 @@ void explore_flame_fini(struct weft_explorer *e);
 
 /* Records what is under the pointer. */
 void explore_tip_forget(struct weft_explorer *e);
-
-/* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */
-size_t explore_describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
 
 #endif

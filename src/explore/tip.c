@@ -30,7 +30,8 @@ static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char
         t->size += (size_t)n < t->room - t->size ? (size_t)n : t->room - t->size - 1;
 }
 
-size_t explore_describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+/* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */
+static size_t describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
     const struct weft_promise *p = &m->promise[promise];
@@ -160,11 +161,11 @@ static void say_place(struct text *t, const struct explore_pane *p, const struct
 {
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
-        t->size += explore_describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        t->size += describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_FOLD:
         say(t, "%s promise%s; the longest: ", weft_count(at->folded).text, weft_plural(at->folded));
-        t->size += explore_describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        t->size += describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_RULER:
         say(t, "%s", weft_moment(at->time_ns).text);

@@ -79,20 +79,25 @@ void explore_reveal(struct weft_explorer *e)
         return;
     unsigned pane = e->selected_pane;
     const struct explore_pane *p = &e->pane[pane];
-    const struct weft_promise *chosen = &p->model->promise[e->selected];
-    double start = (double)weft_layout_start(p->scene->l, chosen), end = (double)chosen->end_ns;
-    if (end < start)
-        end = start;
-    struct explore_window w = explore_window_get(e, pane), to = window_for(e, pane, start, end);
+    struct explore_window life = explore_life(p, e->selected);
+    struct explore_window w = explore_window_get(e, pane),
+                          to = window_for(e, pane, life.from,
+                                          life.to > life.from ? life.to : life.from);
     e->wheel_x = -1;
     if (to.from != w.from || to.to != w.to)
         explore_window_set(e, pane, to, 0);
     reveal_row(e, pane, p->scene->l->row[e->selected]);
 }
 
-void explore_zoom_to(struct weft_explorer *e, unsigned pane, double from, double to)
+struct explore_window explore_life(const struct explore_pane *p, uint32_t promise)
 {
-    double length = to > from ? to - from : 0, margin = length * LIFE_MARGIN;
+    const struct weft_promise *x = &p->model->promise[promise];
+    return (struct explore_window){(double)weft_layout_start(p->scene->l, x), (double)x->end_ns};
+}
+
+void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_window w)
+{
+    double from = w.from, length = w.to > from ? w.to - from : 0, margin = length * LIFE_MARGIN;
     if (length + 2 * margin < LEAST_NS)
         margin = (LEAST_NS - length) / 2;
     explore_window_set(e, pane, (struct explore_window){from - margin, from + length + margin}, 0);

@@ -5,7 +5,8 @@
 #include "gtk/window.h"
 #include "output/output.h"
 
-char *weft_window_link(WeftWindow *w)
+/* "weft view --at 'PLACE' FILE", for a shell; the caller frees it. */
+static char *link_of(WeftWindow *w)
 {
     g_autofree char *place = g_shell_quote(weft_explorer_place(w->e));
     GString *out = g_string_new("weft view ");
@@ -22,7 +23,7 @@ char *weft_window_link(WeftWindow *w)
 
 void weft_window_copy_link(WeftWindow *w)
 {
-    g_autofree char *link = weft_window_link(w), *shown = g_utf8_make_valid(link, -1);
+    g_autofree char *link = link_of(w), *shown = g_utf8_make_valid(link, -1);
     weft_window_tell(w, "link", shown);
     gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(w)), shown);
     weft_window_toast(w, "A command that leads here has been copied");

@@ -136,8 +136,6 @@ GtkWidget *weft_window_recent_button(void);
 
 /* ---- send.c ---- */
 
-/* "weft view --at 'PLACE' FILE", for a shell; the caller frees it. */
-char *weft_window_link(WeftWindow *w);
 void weft_window_copy_link(WeftWindow *w);
 void weft_window_save_picture(WeftWindow *w);
 

@@ -136,27 +136,26 @@ void canvas_point(struct canvas *c, int32_t x, int32_t y)
     list->draw[list->draws - 1].count++;
 }
 
-struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                                int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count)
+static void add_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0, int32_t x1,
+                       int32_t y1, const uint8_t *shade, uint32_t count)
 {
     struct weft_drawlist *list = c->list;
-    struct weft_draw *d = push(c, (struct weft_draw){.op = WEFT_DRAW_SHADES,
-                                                     .ink = (uint8_t)ink,
-                                                     .size = CELL,
-                                                     .x0 = x0,
-                                                     .y0 = y0,
-                                                     .x1 = x1,
-                                                     .y1 = y1});
     if (!list->failed && !weft_reserve_all(&list->shades, (uint64_t)list->shade_count + count,
                                            &list->shades_room, 1))
         list->failed = true;
     if (list->failed)
-        return d;
+        return;
+    push(c, (struct weft_draw){.op = WEFT_DRAW_SHADES,
+                               .ink = (uint8_t)ink,
+                               .size = CELL,
+                               .x0 = x0,
+                               .y0 = y0,
+                               .x1 = x1,
+                               .y1 = y1,
+                               .first = list->shade_count,
+                               .count = count});
     memcpy(list->shades + list->shade_count, shade, count);
-    d->first = list->shade_count;
-    d->count = count;
     list->shade_count += count;
-    return d;
 }
 
 void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
@@ -171,7 +170,7 @@ void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, c
             empty = shade[end] ? 0 : empty + 1;
         uint32_t drawn = end - empty - i;
         int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = x0 + (int32_t)drawn * CELL;
-        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, drawn);
+        add_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, drawn);
     }
 }
 

@@ -120,11 +120,7 @@ struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, i
 struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
                               int32_t y0, int32_t x1, int32_t y1);
 
-/* Cells from x0 on, with their opacities. */
-struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
-                                int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count);
-
-/* The same for all cells of the axis: one draw for each stretch without more than `gap` empty ones between others. */
+/* Cells along the axis, with their opacities: one draw for each stretch without more than `gap` empty ones between others. */
 void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
                   uint32_t count, uint32_t gap);
 
