@@ -202,21 +202,22 @@ static uint32_t box_at(const struct weft_explorer *e, double x, double y)
     return weft_flame_at(&e->flame.layout, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
 }
 
-void explore_flame_point(struct weft_explorer *e, double x, double y)
+static void hover(struct weft_explorer *e, uint32_t box)
 {
-    uint32_t box = box_at(e, x, y);
     if (box == e->flame.hovered)
         return;
     e->flame.hovered = box;
     explore_changed(e, WEFT_CHANGED_PICTURE);
 }
 
+void explore_flame_point(struct weft_explorer *e, double x, double y)
+{
+    hover(e, box_at(e, x, y));
+}
+
 void explore_flame_leave(struct weft_explorer *e)
 {
-    if (e->flame.hovered == WEFT_NONE)
-        return;
-    e->flame.hovered = WEFT_NONE;
-    explore_changed(e, WEFT_CHANGED_PICTURE);
+    hover(e, WEFT_NONE);
 }
 
 static void show(struct weft_explorer *e, uint32_t node)

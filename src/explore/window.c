@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Which times and which rows are visible. */
+/* Which times and which rows are visible, and how the panes are aligned. */
 #include <stdio.h>
 
 #include "base/order.h"
@@ -308,8 +308,10 @@ void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, in
         explore_changed(e, WEFT_CHANGED_PLACE);
 }
 
-/* ---- Clocks: traces that were recorded at the same time are aligned so that the same wall-clock time is at the same x. A trace is
- * aligned with the first one above it that it overlaps; if there is none, both begin at the same place. ---- */
+/* ---- Clocks ----
+ *
+ * Traces that were recorded at the same time are aligned so that the same wall-clock time is at the same x. A trace is
+ * aligned with the first one above it that it overlaps; if there is none, both begin at the same place. */
 
 /* The wall clock at the beginning of a trace, and at its end. */
 static bool wall_of(const struct explore_pane *p, int64_t *begin, int64_t *end)

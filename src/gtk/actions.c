@@ -18,8 +18,7 @@ static void set_text_percent(WeftWindow *w, int percent)
 {
     weft_settings()->text_percent = CLAMP(percent, TEXT_MIN, TEXT_MAX);
     weft_window_set_looks(w);
-    g_autofree char *text = g_strdup_printf("Texts at %d %%", weft_settings()->text_percent);
-    weft_window_toast(w, text);
+    weft_window_toast(w, "Texts at %d %%", weft_settings()->text_percent);
 }
 
 static void toggle_theme(void)

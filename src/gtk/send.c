@@ -71,20 +71,16 @@ void weft_window_save_picture_to(WeftWindow *w, const char *path)
     const char *dot = strrchr(path, '.');
     g_autofree char *name = g_filename_display_basename(path);
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    g_autofree char *text = NULL;
     if (!w->traces->len)
         return;
     if (!dot || (g_ascii_strcasecmp(dot, ".svg") && g_ascii_strcasecmp(dot, ".png") &&
                  g_ascii_strcasecmp(dot, ".pdf"))) {
-        text = g_strdup_printf(
-            "%s ends in none of .svg, .png and .pdf; please say which it shall be", name);
-        weft_window_complain(w, text, false);
+        weft_window_complain(
+            w, false, "%s ends in none of .svg, .png and .pdf; please say which it shall be", name);
     } else if (write_picture(w, path, dot, &err)) {
-        text = g_strdup_printf("%s has been saved", name);
-        weft_window_toast(w, text);
+        weft_window_toast(w, "%s has been saved", name);
     } else {
-        text = g_strdup_printf("%s cannot be saved: it %s", name, err.text);
-        weft_window_complain(w, text, false);
+        weft_window_complain(w, false, "%s cannot be saved: it %s", name, err.text);
     }
 }
 

@@ -141,9 +141,8 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
     t->load = NULL;
     if (!loaded->model) {
         g_autofree char *name = weft_trace_name(t->path), *error = error_text(&loaded->error);
-        g_autofree char *text = g_strdup_printf("%s can no longer be read: %s", name, error);
         t->running = false;
-        weft_window_complain(w, text, false);
+        weft_window_complain(w, false, "%s can no longer be read: %s", name, error);
     } else if (g_ptr_array_find(w->traces, t, &pane)) {
         weft_window_stop_comparing(w);
         g_clear_pointer(&t->explain, weft_analyse_end);
@@ -179,8 +178,7 @@ static void on_file_changed(GFileMonitor *monitor, GFile *file, GFile *other,
     if (t->running || t->load)
         return;
     g_autofree char *name = weft_trace_name(t->path);
-    g_autofree char *text = g_strdup_printf("%s has changed on disk.", name);
-    weft_window_complain(t->window, text, true);
+    weft_window_complain(t->window, true, "%s has changed on disk.", name);
 }
 
 /* ---- Opening ---- */
@@ -233,12 +231,11 @@ static void tell_damage(WeftWindow *w, const char *name, const struct weft_damag
     if (!d->problems)
         return;
     g_autofree char *first = error_text(&d->first[0]);
-    g_autofree char *text =
-        d->problems == 1
-            ? g_strdup_printf("%s: one place could not be read: %s", name, first)
-            : g_strdup_printf("%s: %" PRIu64 " places could not be read; the first: %s", name,
-                              d->problems, first);
-    weft_window_complain(w, text, false);
+    if (d->problems == 1)
+        weft_window_complain(w, false, "%s: one place could not be read: %s", name, first);
+    else
+        weft_window_complain(w, false, "%s: %" PRIu64 " places could not be read; the first: %s",
+                             name, d->problems, first);
 }
 
 static void tell_failure(WeftWindow *w, const char *name, const char *error)
@@ -246,7 +243,7 @@ static void tell_failure(WeftWindow *w, const char *name, const char *error)
     g_autofree char *title = g_strdup_printf("Cannot open %s", name);
     g_autofree char *text = g_strdup_printf("%s: %s", name, error);
     if (w->traces->len) {
-        weft_window_complain(w, text, false);
+        weft_window_complain(w, false, "%s", text);
         return;
     }
     gtk_label_set_text(GTK_LABEL(w->problem_title), title);
@@ -307,8 +304,8 @@ static void arrive(WeftWindow *w)
         return;
     }
     if (place && *place && !weft_explorer_go(w->e, place))
-        weft_window_complain(w, "Some of the place that was asked for is not in this trace.",
-                             false);
+        weft_window_complain(w, false,
+                             "Some of the place that was asked for is not in this trace.");
     weft_window_compare(w);
 }
 

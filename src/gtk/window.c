@@ -148,8 +148,12 @@ static gboolean on_toast_end(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
-void weft_window_toast(WeftWindow *w, const char *text)
+void weft_window_toast(WeftWindow *w, const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
     gtk_label_set_text(GTK_LABEL(w->toast_text), text);
     gtk_revealer_set_reveal_child(GTK_REVEALER(w->toast), TRUE);
     g_clear_handle_id(&w->toast_timer, g_source_remove);
@@ -157,8 +161,12 @@ void weft_window_toast(WeftWindow *w, const char *text)
     weft_window_tell(w, "message", text);
 }
 
-void weft_window_complain(WeftWindow *w, const char *text, bool refresh)
+void weft_window_complain(WeftWindow *w, bool refresh, const char *format, ...)
 {
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
     gtk_label_set_text(GTK_LABEL(w->bar_text), text);
     gtk_widget_set_visible(w->bar_refresh, refresh);
     gtk_info_bar_set_message_type(GTK_INFO_BAR(w->bar),

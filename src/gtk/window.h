@@ -72,10 +72,10 @@ WeftWindow *weft_window_new(GtkApplication *application);
 void weft_window_touched(WeftWindow *w);
 
 /* A few words at the bottom, for some seconds. */
-void weft_window_toast(WeftWindow *w, const char *text);
+void weft_window_toast(WeftWindow *w, const char *format, ...) G_GNUC_PRINTF(2, 3);
 
 /* A message that stays until it is closed, with or without a button for reading the traces again. */
-void weft_window_complain(WeftWindow *w, const char *text, bool refresh);
+void weft_window_complain(WeftWindow *w, bool refresh, const char *format, ...) G_GNUC_PRINTF(3, 4);
 
 /* Gives a widget a tooltip, and a name for screen readers. Returns it. */
 GtkWidget *weft_window_name(GtkWidget *widget, const char *name, const char *tip);

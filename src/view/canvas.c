@@ -12,42 +12,38 @@
 enum { TEXT_MAX = 600 };
 
 /* Never NULL: without memory, it returns a draw that is thrown away. */
-static struct weft_draw *push(struct canvas *c, struct weft_draw d)
+static struct weft_draw *push(struct canvas *c, enum weft_draw_op op, enum weft_ink ink,
+                              int32_t size, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
     static _Thread_local struct weft_draw nowhere;
     struct weft_drawlist *list = c->list;
-    d.alpha = 255;
-    d.tip = WEFT_NO_TIP;
-    d.promise = WEFT_NONE;
     if (!list->failed &&
         !weft_reserve(&list->draw, list->draws, &list->draws_room, sizeof *list->draw))
         list->failed = true;
-    if (list->failed) {
-        nowhere = d;
-        return &nowhere;
-    }
-    list->draw[list->draws] = d;
-    return &list->draw[list->draws++];
+    struct weft_draw *d = list->failed ? &nowhere : &list->draw[list->draws++];
+    *d = (struct weft_draw){.op = (uint8_t)op,
+                            .ink = (uint8_t)ink,
+                            .alpha = 255,
+                            .size = size,
+                            .x0 = x0,
+                            .y0 = y0,
+                            .x1 = x1,
+                            .y1 = y1,
+                            .tip = WEFT_NO_TIP,
+                            .promise = WEFT_NONE};
+    return d;
 }
 
 struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                               int32_t x1, int32_t y1)
 {
-    return push(
-        c, (struct weft_draw){
-               .op = WEFT_DRAW_RECT, .ink = (uint8_t)ink, .x0 = x0, .y0 = y0, .x1 = x1, .y1 = y1});
+    return push(c, WEFT_DRAW_RECT, ink, 0, x0, y0, x1, y1);
 }
 
 struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
                               int32_t y0, int32_t x1, int32_t y1)
 {
-    return push(c, (struct weft_draw){.op = WEFT_DRAW_LINE,
-                                      .ink = (uint8_t)ink,
-                                      .size = width,
-                                      .x0 = x0,
-                                      .y0 = y0,
-                                      .x1 = x1,
-                                      .y1 = y1});
+    return push(c, WEFT_DRAW_LINE, ink, width, x0, y0, x1, y1);
 }
 
 /* Stores a clean text in the list and its offset in *at. */
@@ -86,15 +82,9 @@ int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold
     uint32_t at;
     if (n == 0 || !keep_text(c, clean, n, &at))
         return 0;
-    struct weft_draw *d = push(c, (struct weft_draw){.op = WEFT_DRAW_TEXT,
-                                                     .ink = (uint8_t)ink,
-                                                     .bold = bold,
-                                                     .size = font,
-                                                     .x0 = x,
-                                                     .y0 = baseline,
-                                                     .x1 = x + width,
-                                                     .y1 = baseline,
-                                                     .first = at});
+    struct weft_draw *d = push(c, WEFT_DRAW_TEXT, ink, font, x, baseline, x + width, baseline);
+    d->bold = bold;
+    d->first = at;
     d->count = (uint32_t)n;
     return width;
 }
@@ -116,10 +106,21 @@ int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int
     return width;
 }
 
+void canvas_title(struct canvas *c, int32_t top, int32_t end, const char *title, const char *note,
+                  int32_t gap)
+{
+    int32_t y = top + canvas_scaled(c, 18 * PX), width = end - MARGIN;
+    int32_t right = weft_text_width(note, strlen(note), c->font, false);
+    right = right < width * 2 / 3 ? right : width * 2 / 3;
+    title = title ? title : "weft";
+    canvas_text(c, WEFT_INK_TEXT, 13 * PX * c->percent / 100, true, MARGIN, y, width - right - gap,
+                title, strlen(title));
+    canvas_text(c, WEFT_INK_FAINT_TEXT, c->font, false, end - right, y, right, note, strlen(note));
+}
+
 struct weft_draw *canvas_steps(struct canvas *c, enum weft_ink ink, int32_t width)
 {
-    struct weft_draw *d =
-        push(c, (struct weft_draw){.op = WEFT_DRAW_STEPS, .ink = (uint8_t)ink, .size = width});
+    struct weft_draw *d = push(c, WEFT_DRAW_STEPS, ink, width, 0, 0, 0, 0);
     d->first = c->list->point_count;
     return d;
 }
@@ -145,15 +146,9 @@ static void add_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t 
         list->failed = true;
     if (list->failed)
         return;
-    push(c, (struct weft_draw){.op = WEFT_DRAW_SHADES,
-                               .ink = (uint8_t)ink,
-                               .size = CELL,
-                               .x0 = x0,
-                               .y0 = y0,
-                               .x1 = x1,
-                               .y1 = y1,
-                               .first = list->shade_count,
-                               .count = count});
+    struct weft_draw *d = push(c, WEFT_DRAW_SHADES, ink, CELL, x0, y0, x1, y1);
+    d->first = list->shade_count;
+    d->count = count;
     memcpy(list->shades + list->shade_count, shade, count);
     list->shade_count += count;
 }

@@ -132,6 +132,10 @@ int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold
 int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int32_t x,
                           int32_t baseline, int32_t max_width, const char *text, size_t size);
 
+/* The first line of a picture that reaches from MARGIN to end: its title ("weft" if NULL), and a note to the right. */
+void canvas_title(struct canvas *c, int32_t top, int32_t end, const char *title, const char *note,
+                  int32_t gap);
+
 /* A polyline: begin, then points, then end. */
 struct weft_draw *canvas_steps(struct canvas *c, enum weft_ink ink, int32_t width);
 void canvas_point(struct canvas *c, int32_t x, int32_t y);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Where the boxes of a flame graph lie, and which frames a search finds. */
+/* A flame graph: where its boxes lie, which frames a search finds, and the draw list. */
 #include "view/flame.h"
 
 #include <inttypes.h>
@@ -11,7 +11,25 @@
 #include "view/canvas.h"
 #include "view/query.h"
 
-enum { DEPTH_MAX = 4096 };
+enum {
+    DEPTH_MAX = 4096,
+    DEFAULT_WIDTH = 1600,
+    TITLE_HEIGHT = 26 * PX,
+    ROW_HEIGHT = 18 * PX,
+    LEGEND_HEIGHT = 22 * PX,
+    LEGEND_SAMPLE = 18 * PX,
+    TEXT_MIN = 22 * PX, /* narrower boxes have no text */
+    TEXT_PAD = 4 * PX,
+    SHARE_GAP = 12 * PX,   /* between a name and its share */
+    GAP = PX,              /* between boxes … */
+    GAP_FROM = 4 * PX,     /* … that are at least this wide */
+    FOUND_HEIGHT = 4 * PX, /* bar in a found frame whose own colour is needed for something else */
+    BASELINE = 13 * PX,    /* below the upper edge of a row */
+    ABOVE_ALPHA = 130,     /* frames above the focus */
+    GROWTH_MIN = 500,      /* millionths: a smaller change is not shown … */
+    GROWTH_FULL = 100000,  /* … and a larger one looks the same as this */
+    TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
+};
 
 void weft_flame_fini(struct weft_flame *f)
 {
@@ -196,25 +214,6 @@ int weft_flame_find(struct weft_flame_found *out, const struct weft_profile *p,
     free(within);
     return 0;
 }
-
-enum {
-    DEFAULT_WIDTH = 1600,
-    TITLE_HEIGHT = 26 * PX,
-    ROW_HEIGHT = 18 * PX,
-    LEGEND_HEIGHT = 22 * PX,
-    LEGEND_SAMPLE = 18 * PX,
-    TEXT_MIN = 22 * PX, /* narrower boxes have no text */
-    TEXT_PAD = 4 * PX,
-    SHARE_GAP = 12 * PX,   /* between a name and its share */
-    GAP = PX,              /* between boxes … */
-    GAP_FROM = 4 * PX,     /* … that are at least this wide */
-    FOUND_HEIGHT = 4 * PX, /* bar in a found frame whose own colour is needed for something else */
-    BASELINE = 13 * PX,    /* below the upper edge of a row */
-    ABOVE_ALPHA = 130,     /* frames above the focus */
-    GROWTH_MIN = 500,      /* millionths: a smaller change is not shown … */
-    GROWTH_FULL = 100000,  /* … and a larger one looks the same as this */
-    TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
-};
 
 /* ---- In words ---- */
 
@@ -429,19 +428,6 @@ static bool is_in_picture(const struct weft_flame *f, const struct weft_flame_bo
     return box->row >= f->first_row && box->row < f->first_row + f->shown_rows;
 }
 
-static void draw_title(struct picture *v)
-{
-    struct canvas *c = &v->c;
-    const char *title = v->o->title ? v->o->title : "weft", *note = v->o->note ? v->o->note : "";
-    int32_t y = v->f->y0 + canvas_scaled(c, 18 * PX), width = v->width - 2 * MARGIN;
-    int32_t right = weft_text_width(note, strlen(note), c->font, false);
-    right = right < width * 2 / 3 ? right : width * 2 / 3;
-    canvas_text(c, WEFT_INK_TEXT, 13 * PX * c->percent / 100, true, MARGIN, y,
-                width - right - 2 * MARGIN, title, strlen(title));
-    canvas_text(c, WEFT_INK_FAINT_TEXT, c->font, false, MARGIN + width - right, y, right, note,
-                strlen(note));
-}
-
 /* How many frames that belong to the picture have no box in it. */
 static uint32_t left_out_of(const struct picture *v)
 {
@@ -558,7 +544,7 @@ int weft_flame_draw(struct weft_drawlist *list, struct weft_flame *f, const stru
         weft_drawlist_clear(list, 0, 0);
     list->width = v.width > list->width ? v.width : list->width;
     list->height = f->y1 > list->height ? f->y1 : list->height;
-    draw_title(&v);
+    canvas_title(&v.c, f->y0, v.width - MARGIN, o->title, o->note ? o->note : "", 2 * MARGIN);
     for (uint32_t i = 0; i < f->boxes && !list->failed; i++)
         if (is_in_picture(f, &f->box[i]))
             draw_box(&v, i);

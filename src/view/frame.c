@@ -22,22 +22,15 @@ enum {
 void canvas_draw_title(struct canvas *c)
 {
     const struct weft_model *m = c->m;
-    int32_t y = c->top + canvas_scaled(c, 18 * PX), width = c->x1 - c->x0;
     char right[160];
     int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows",
                      weft_duration(c->from_ns).text, weft_duration(c->to_ns - c->from_ns).text,
                      m->promises - 1, c->shown, c->l->rows);
     if (c->vp->search && c->hits)
         n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
-    int32_t right_width = weft_text_width(right, (size_t)n, c->font, false);
-    if (right_width > width / 2)
-        right_width = 0;
-    const char *title = c->vp->title ? c->vp->title : "weft";
-    canvas_text(c, WEFT_INK_TEXT, 13 * PX * c->percent / 100, true, c->x0, y,
-                width - right_width - 3 * MARGIN, title, strlen(title));
-    if (right_width)
-        canvas_text(c, WEFT_INK_FAINT_TEXT, c->font, false, c->x1 - right_width, y, right_width,
-                    right, (size_t)n);
+    if (weft_text_width(right, (size_t)n, c->font, false) > (c->x1 - c->x0) / 2)
+        *right = '\0';
+    canvas_title(c, c->top, c->x1, c->vp->title, right, 3 * MARGIN);
 }
 
 /* Regions come in the order of their times; neighbours that cannot be told apart are drawn as one. */

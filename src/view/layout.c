@@ -204,16 +204,11 @@ static void place(struct placing *p, uint32_t promise)
 static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
-    unsigned look = 0;
-    if (p->outcome == WEFT_FAILED || weft_model_overdue(m, promise))
-        look |= WEFT_LOOK_RED;
-    if (p->outcome == WEFT_PENDING)
-        look |= WEFT_LOOK_PENDING;
-    if (p->background)
-        look |= WEFT_LOOK_BACKGROUND;
-    if (weft_layout_awaited(l, promise))
-        look |= WEFT_LOOK_AWAITED;
-    return (uint8_t)look;
+    bool red = p->outcome == WEFT_FAILED || weft_model_overdue(m, promise);
+    return (uint8_t)((red ? WEFT_LOOK_RED : 0) |
+                     (p->outcome == WEFT_PENDING ? WEFT_LOOK_PENDING : 0) |
+                     (p->background ? WEFT_LOOK_BACKGROUND : 0) |
+                     (weft_layout_awaited(l, promise) ? WEFT_LOOK_AWAITED : 0));
 }
 
 /* Distributes the promises into rows. */
