@@ -2,7 +2,7 @@
 /* What the parts of the explorer share. Private to src/explore.
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
- * and wheel; keys.c: commands; walk.c: selection and history; hits.c: search; panel.c: facts, lists, counters; tip.c;
+ * and wheel; keys.c: commands; walk.c: selection, history, search; panel.c: facts, lists, counters; tip.c;
  * place.c. */
 #ifndef WEFT_EXPLORE_STATE_H
 #define WEFT_EXPLORE_STATE_H
@@ -324,8 +324,6 @@ void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_wind
 
 /* The commands that select: NEXT to BECAME. */
 bool explore_walk(struct weft_explorer *e, enum weft_command command);
-
-/* ---- hits.c ---- */
 
 /* Searches the pane anew for e->query. */
 void explore_search_pane(struct weft_explorer *e, unsigned pane);

@@ -28,10 +28,7 @@ struct weft_search {
     uint64_t *bits;  /* of each promise: whether it is a hit */
     uint32_t hits;
 
-    uint64_t *spans;        /* the same in the order of layout->spans */
-    uint64_t *span_words;   /* of each word of spans: whether it is not 0 */
-    uint32_t *spans_before; /* hits before each word of span_words, that is every 4096 spans */
-
+    uint64_t *spans;   /* the same in the order of layout->spans */
     uint64_t *ordered; /* the same in the order of layout->order */
 };
 
@@ -51,10 +48,8 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
     q->at = q->phase == PROMISES;
     q->bits = calloc((size_t)n / 64 + 1, sizeof *q->bits);
     q->spans = calloc((size_t)n / 64 + 1, sizeof *q->spans);
-    q->span_words = calloc((size_t)n / 4096 + 1, sizeof *q->span_words);
-    q->spans_before = calloc((size_t)n / 4096 + 2, sizeof *q->spans_before);
     q->ordered = calloc((size_t)n / 64 + 1, sizeof *q->ordered);
-    bool failed = !q->ordered || !q->bits || !q->spans || !q->span_words || !q->spans_before;
+    bool failed = !q->ordered || !q->bits || !q->spans;
     if (q->phase == TEXTS) {
         q->text = calloc((size_t)weft_strings_count(s->m->strings) + 1, sizeof *q->text);
         q->found = calloc(n, sizeof *q->found);
@@ -76,8 +71,6 @@ void weft_search_free(struct weft_search *q)
     free(q->found);
     free(q->bits);
     free(q->spans);
-    free(q->span_words);
-    free(q->spans_before);
     free(q->ordered);
     free(q);
 }
@@ -178,11 +171,8 @@ static uint32_t look_at_places(struct weft_search *q, uint32_t steps)
     for (uint32_t at = q->at; at < end; at++) {
         if (weft_search_bit(q->bits, q->l->order[at]))
             set_bit(q->ordered, at);
-        if (!weft_search_bit(q->bits, q->l->spans[at]))
-            continue;
-        set_bit(q->spans, at);
-        set_bit(q->span_words, at / 64);
-        q->spans_before[at / 4096 + 1]++;
+        if (weft_search_bit(q->bits, q->l->spans[at]))
+            set_bit(q->spans, at);
     }
     q->at = end;
     return steps;
@@ -195,8 +185,6 @@ static void end_phase(struct weft_search *q)
     q->text_at = 0;
     if (q->phase < DONE)
         return;
-    for (uint32_t i = 0; i <= (q->m->promises - 1) / 4096; i++)
-        q->spans_before[i + 1] += q->spans_before[i];
     free(q->text);
     free(q->found);
     q->text = q->found = NULL;
@@ -241,68 +229,39 @@ bool weft_search_has(const struct weft_search *q, uint32_t promise)
     return weft_search_bit(q->bits, promise);
 }
 
-/* The first bit at or after at and below end, or end. */
-static uint32_t next_bit(const uint64_t *bits, uint32_t at, uint32_t end)
+uint32_t weft_search_next_span(const struct weft_search *q, uint32_t span, uint32_t end)
 {
-    for (uint64_t w = at / 64; at < end; at = (uint32_t)++w * 64) {
-        uint64_t word = bits[w] & (UINT64_MAX << (at % 64));
-        if (word) {
-            at = (uint32_t)w * 64 + (uint32_t)__builtin_ctzll(word);
-            return at < end ? at : end;
-        }
-        if (w * 64 + 64 >= end)
-            break;
+    while (span < end) {
+        uint64_t word = q->spans[span / 64] & (UINT64_MAX << (span % 64));
+        span = span / 64 * 64 + (word ? (uint32_t)__builtin_ctzll(word) : 64);
+        if (word)
+            return span < end ? span : end;
     }
     return end;
 }
 
-uint32_t weft_search_next_span(const struct weft_search *q, uint32_t span, uint32_t end)
+/* How many bits are set from `from` on, below `end`. */
+static uint32_t count_bits(const uint64_t *bits, uint32_t from, uint32_t end)
 {
-    if (span >= end)
-        return end;
-    uint64_t word = q->spans[span / 64] & (UINT64_MAX << (span % 64));
-    uint32_t at = span / 64;
-    if (!word) {
-        at = next_bit(q->span_words, at + 1, (end - 1) / 64 + 1);
-        if (at > (end - 1) / 64)
-            return end;
-        word = q->spans[at];
+    uint32_t count = 0;
+    for (uint32_t w = from / 64; from < end && w <= (end - 1) / 64; w++) {
+        uint64_t word = bits[w];
+        word &= w == from / 64 ? UINT64_MAX << (from % 64) : UINT64_MAX;
+        word &= w == (end - 1) / 64 ? UINT64_MAX >> (63 - (end - 1) % 64) : UINT64_MAX;
+        count += (uint32_t)__builtin_popcountll(word);
     }
-    at = at * 64 + (uint32_t)__builtin_ctzll(word);
-    return at < end ? at : end;
-}
-
-/* The number of hits below span. */
-static uint32_t spans_below(const struct weft_search *q, uint32_t span)
-{
-    uint32_t count = q->spans_before[span / 4096];
-    for (uint32_t w = span / 4096 * 64; w < span / 64; w++)
-        count += (uint32_t)__builtin_popcountll(q->spans[w]);
-    if (span % 64)
-        count += (uint32_t)__builtin_popcountll(q->spans[span / 64] << (64 - span % 64));
     return count;
 }
 
 uint32_t weft_search_count_spans(const struct weft_search *q, uint32_t span, uint32_t end)
 {
-    return q->phase == DONE && span < end ? spans_below(q, end) - spans_below(q, span) : 0;
+    return q->phase == DONE ? count_bits(q->spans, span, end) : 0;
 }
 
 static bool is_before(const struct weft_search *q, uint32_t a, int64_t start, uint32_t index)
 {
     int64_t a_start = weft_layout_start(q->l, &q->m->promise[a]);
     return a_start != start ? a_start < start : a < index;
-}
-
-/* How many bits are set below `at`. */
-static uint32_t count_below(const uint64_t *bits, uint32_t at)
-{
-    uint32_t count = 0;
-    for (uint32_t w = 0; w < at / 64; w++)
-        count += (uint32_t)__builtin_popcountll(bits[w]);
-    if (at % 64)
-        count += (uint32_t)__builtin_popcountll(bits[at / 64] << (64 - at % 64));
-    return count;
 }
 
 /* The n-th hit, from 0, in the order of their starts; until that is known, of their indices. */
@@ -325,10 +284,10 @@ static uint32_t nth(const struct weft_search *q, uint32_t n)
 static uint32_t count_before(const struct weft_search *q, int64_t start, uint32_t index)
 {
     if (q->phase != DONE)
-        return count_below(q->bits, index < q->m->promises ? index : q->m->promises);
+        return count_bits(q->bits, 0, index < q->m->promises ? index : q->m->promises);
     uint32_t low = 0, high = q->m->promises - 1;
     WEFT_SEEK(low, high, is_before(q, q->l->order[middle], start, index));
-    return count_below(q->ordered, low);
+    return count_bits(q->ordered, 0, low);
 }
 
 uint32_t weft_search_next(const struct weft_search *q, uint32_t promise, int64_t time_ns, int step)
