@@ -27,6 +27,13 @@ struct cli_shown cli_shown(const char *name)
     return s;
 }
 
+struct cli_many cli_many(uint64_t n, const char *noun)
+{
+    struct cli_many out;
+    snprintf(out.text, sizeof out.text, "%s %.30s%s", weft_count(n).text, noun, weft_plural(n));
+    return out;
+}
+
 /* Cleans the text to one line: parts of it may come from a trace or be a file name. */
 static void say(const char *name, const char *format, va_list args)
 {
@@ -241,6 +248,17 @@ struct weft_model *cli_model(const char *path)
     return model;
 }
 
+struct weft_history *cli_history(const struct weft_model *model, const char *path)
+{
+    struct weft_history *history = NULL;
+    struct cli_progress progress = cli_progress_begin(path);
+    int rc = weft_history_new(&history, model, cli_progress_show, &progress);
+    cli_progress_end(&progress);
+    if (rc < 0)
+        cli_say(path, "%s", weft_error_name(rc));
+    return history;
+}
+
 /* ---- Output ---- */
 
 static bool say_unless(int rc, const char *path, const struct weft_error *err)
@@ -272,6 +290,10 @@ bool cli_stdout_left(void)
 
 int cli_finish(int status)
 {
+    if (cli_lacked_memory()) {
+        cli_say("standard output", "out of memory");
+        status = CLI_FAILED;
+    }
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || cli_stdout_left())
         return status;

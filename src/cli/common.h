@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "analyse/history.h"
 #include "base/count.h"
 #include "base/duration.h"
 #include "cli/options.h"
@@ -40,6 +41,12 @@ struct cli_shown {
     char text[512];
 };
 struct cli_shown cli_shown(const char *name);
+
+/* "1 event", "1,204 events". */
+struct cli_many {
+    char text[80];
+};
+struct cli_many cli_many(uint64_t n, const char *noun);
 
 /* weft: NAME: … */
 void cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -83,6 +90,9 @@ struct weft_model *cli_model(const char *path);
 
 /* The same for a trace that is already open, and stays open. NULL: the reason was printed. */
 struct weft_model *cli_model_of(struct weft_reader *reader, const char *path);
+
+/* The history of a model; or prints why not and returns NULL. The caller frees it. */
+struct weft_history *cli_history(const struct weft_model *model, const char *path);
 
 /* Prints what was wrong with the trace, in a few lines. */
 void cli_warn(const char *path, const struct weft_damage *damage);

@@ -69,101 +69,69 @@ static void print_changes(const struct weft_diff *d, bool follow, bool all)
     print_more(more, "");
 }
 
-static void print_latencies(const struct weft_diff *d, bool all)
+/* Prints the texts in a list; text: where they are in its items. */
+static void print_list(const char *title, const void *list, uint32_t count, size_t item,
+                       size_t text, bool all)
 {
-    uint32_t shown = all || d->latencies <= SHOWN ? d->latencies : SHOWN;
+    const uint32_t shown = all || count <= SHOWN ? count : SHOWN;
     if (shown)
-        heading("How long things take");
+        heading(title);
     for (uint32_t i = 0; i < shown; i++)
-        cli_wrap("  ", "    ", d->latency[i].text);
-    print_more(d->latencies - shown, "");
+        cli_wrap("  ", "    ", *(char *const *)((const char *)list + i * item + text));
+    print_more(count - shown, "");
 }
-
-static void print_running(const struct weft_diff *d, bool all)
-{
-    uint32_t shown = all || d->runnings <= SHOWN ? d->runnings : SHOWN;
-    if (shown)
-        heading("What runs more");
-    for (uint32_t i = 0; i < shown; i++)
-        cli_wrap("  ", "    ", d->running[i].text);
-    print_more(d->runnings - shown, "");
-}
-
-static void print_orders(const struct weft_diff *d)
-{
-    if (d->orders)
-        heading("Orders that are swapped in the bad run");
-    for (uint32_t i = 0; i < d->orders; i++)
-        cli_wrap("  ", "    ", d->order[i].text);
-}
+#define PRINT_LIST(title, list, count, all)                                                        \
+    print_list(title, list, count, sizeof *(list), offsetof(__typeof__(*(list)), text), all)
 
 static void print_counts(const struct request *r, const struct weft_diff *d)
 {
-    char text[400], lengths[100] = "", runs[64] = "";
-    uint64_t least = d->good_promises < d->bad_promises ? d->good_promises : d->bad_promises;
-    if (d->latencies_compared)
-        snprintf(lengths, sizeof lengths,
-                 ", how often they ran, and how long %s sort%s of them took",
-                 weft_count(d->latencies_compared).text, weft_plural(d->latencies_compared));
-    if (r->runs > 2)
-        snprintf(runs, sizeof runs, " with %s good runs", weft_count(r->runs - 1).text);
-    snprintf(text, sizeof text,
-             "%s%s of %s promises aligned; compared%s: how they ended, which are missing or new%s.",
-             weft_diff_any(d) ? ""
-             : d->unsure      ? "No difference found: "
-                              : "No difference that matters: ",
-             weft_count(d->aligned).text, weft_count(least).text, runs, lengths);
     if (begun)
         putchar('\n');
+    cli_wrap_filled(
+        "", "", NULL,
+        "{found}{aligned} of {least} promises aligned; compared[ with {goods} good "
+        "runs]: how they ended, which are missing or new[, how often they ran, and how "
+        "long {sorts} sort{sorts||s} of them took].",
+        TEXT(found, weft_diff_any(d) ? ""
+                    : d->unsure      ? "No difference found: "
+                                     : "No difference that matters: "),
+        AMOUNT(aligned, d->aligned),
+        AMOUNT(least, d->good_promises < d->bad_promises ? d->good_promises : d->bad_promises),
+        AMOUNT(goods, r->runs > 2 ? r->runs - 1 : 0), AMOUNT(sorts, d->latencies_compared));
+}
+
+static void print_warning(const char *text)
+{
+    if (!text)
+        return;
+    fputs(cli_style(CLI_WARNING), stdout);
     cli_wrap("", "", text);
+    fputs(cli_style(CLI_PLAIN), stdout);
+    begun = true;
 }
 
 static void print_diff(const struct request *r, const struct weft_diff *d)
 {
-    if (d->doubt) {
-        fputs(cli_style(CLI_WARNING), stdout);
-        cli_wrap("", "", d->doubt);
-        fputs(cli_style(CLI_PLAIN), stdout);
-        begun = true;
-    }
-    if (d->swapped) {
-        fputs(cli_style(CLI_WARNING), stdout);
-        cli_wrap("", "", d->swapped);
-        fputs(cli_style(CLI_PLAIN), stdout);
-        begun = true;
-    }
+    print_warning(d->doubt);
+    print_warning(d->swapped);
     if (d->divergence.found) {
         heading("Where they part");
         cli_wrap("  ", "  ", d->divergence.text);
     }
-    print_orders(d);
+    PRINT_LIST("Orders that are swapped in the bad run", d->order, d->orders, true);
     print_changes(d, false, r->all);
     print_changes(d, true, r->all);
-    print_running(d, r->all);
-    print_latencies(d, r->all);
+    PRINT_LIST("What runs more", d->running, d->runnings, r->all);
+    PRINT_LIST("How long things take", d->latency, d->latencies, r->all);
     print_more(d->changes_left_out, "changes were left out");
     print_counts(r, d);
 }
 
 /* ---- For programs ---- */
 
-/* {"promise", "label", "type"}, or null. */
-static json_t *promise_json(const struct weft_model *m, uint32_t promise)
-{
-    if (promise == WEFT_NONE)
-        return json_null();
-    const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
-    return CLI_OBJECT("promise", cli_json_id(m, promise), "label", cli_json_label(m, promise),
-                      "type", type);
-}
-
 static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t time_ns)
 {
-    if (promise == WEFT_NONE)
-        return json_null();
-    json_t *x = promise_json(m, promise);
-    CLI_SET(x, "time_ns", cli_json_time(time_ns, INT64_MIN));
-    return x;
+    return promise == WEFT_NONE ? json_null() : CLI_OBJECT(CLI_WHO(m, promise), "time_ns", time_ns);
 }
 
 static json_t *divergence_json(const struct weft_divergence *v, const struct weft_model *good,
@@ -171,130 +139,89 @@ static json_t *divergence_json(const struct weft_divergence *v, const struct wef
 {
     if (!v->found)
         return json_null();
-    return CLI_OBJECT("text", v->text, "good",
+    return CLI_OBJECT(CLI_FIELDS(v, text), "good",
                       CLI_OBJECT("first", moment_json(good, v->good_first, v->good_first_ns),
                                  "second", moment_json(good, v->good_second, v->good_second_ns)),
                       "bad",
                       CLI_OBJECT("first", moment_json(bad, v->bad_first, v->bad_first_ns), "second",
                                  moment_json(bad, v->bad_second, v->bad_second_ns)),
-                      "good_ns", cli_json_time(v->good_ns, INT64_MIN), "bad_ns",
-                      cli_json_time(v->bad_ns, INT64_MIN));
+                      CLI_FIELDS(v, good_ns, bad_ns));
 }
 
-static json_t *changes_json(const struct weft_diff *d, const struct weft_model *good,
-                            const struct weft_model *bad)
-{
-    static const char *const kinds[] = {"missing", "added", "outcome", "unread", "type"};
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < d->changes; i++) {
-        const struct weft_change_found *c = &d->change[i];
-        cli_json_append(list,
-                        CLI_OBJECT("kind", kinds[c->kind], "good", promise_json(good, c->good),
-                                   "bad", promise_json(bad, c->bad), "count", c->count, "follows",
-                                   c->follows, "text", c->text));
-    }
-    return list;
-}
+/* Two pairs: what it is in each run. */
+#define BOTH(c) "good", cli_json_who(good, (c)->good), "bad", cli_json_who(bad, (c)->bad)
 
-static json_t *latencies_json(const struct weft_diff *d, const struct weft_model *good,
-                              const struct weft_model *bad)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < d->latencies; i++) {
-        const struct weft_latency_change *c = &d->latency[i];
-        cli_json_append(
-            list, CLI_OBJECT("good", promise_json(good, c->good), "bad", promise_json(bad, c->bad),
-                             "good_count", c->good_count, "bad_count", c->bad_count,
-                             "good_median_ns", cli_json_time(c->good_median_ns, INT64_MIN),
-                             "bad_median_ns", cli_json_time(c->bad_median_ns, INT64_MIN),
-                             "good_low_ns", cli_json_time(c->good_low_ns, INT64_MIN),
-                             "good_high_ns", cli_json_time(c->good_high_ns, INT64_MIN),
-                             "good_p99_ns", cli_json_time(c->good_p99_ns, INT64_MIN), "bad_p99_ns",
-                             cli_json_time(c->bad_p99_ns, INT64_MIN), "text", c->text));
-    }
-    return list;
-}
-
-static json_t *running_json(const struct weft_diff *d, const struct weft_model *good,
-                            const struct weft_model *bad)
-{
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < d->runnings; i++) {
-        const struct weft_running_change *c = &d->running[i];
-        cli_json_append(
-            list, CLI_OBJECT("kind", c->longer ? "longer" : "more_often", "good",
-                             promise_json(good, c->good), "bad", promise_json(bad, c->bad),
-                             "good_runs", c->good_runs, "bad_runs", c->bad_runs, "good_longest_ns",
-                             cli_json_time(c->good_longest_ns, INT64_MIN), "bad_longest_ns",
-                             cli_json_time(c->bad_longest_ns, INT64_MIN), "text", c->text));
-    }
-    return list;
-}
-
-static json_t *orders_json(const struct weft_diff *d, const struct weft_model *good,
+static json_t *change_json(const struct weft_change_found *c, const struct weft_model *good,
                            const struct weft_model *bad)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < d->orders; i++) {
-        const struct weft_order_change *c = &d->order[i];
-        cli_json_append(list, CLI_OBJECT("good",
-                                         CLI_OBJECT("first", promise_json(good, c->good_first),
-                                                    "second", promise_json(good, c->good_second)),
-                                         "bad",
-                                         CLI_OBJECT("first", promise_json(bad, c->bad_first),
-                                                    "second", promise_json(bad, c->bad_second)),
-                                         "text", c->text));
-    }
-    return list;
+    static const char *const kinds[] = {"missing", "added", "outcome", "unread", "type"};
+    return CLI_OBJECT("kind", kinds[c->kind], BOTH(c), CLI_FIELDS(c, count, follows, text));
+}
+
+static json_t *latency_json(const struct weft_latency_change *c, const struct weft_model *good,
+                            const struct weft_model *bad)
+{
+    return CLI_OBJECT(BOTH(c),
+                      CLI_FIELDS(c, good_count, bad_count, good_median_ns, bad_median_ns,
+                                 good_low_ns, good_high_ns, good_p99_ns, bad_p99_ns, text));
+}
+
+static json_t *running_json(const struct weft_running_change *c, const struct weft_model *good,
+                            const struct weft_model *bad)
+{
+    return CLI_OBJECT("kind", c->longer ? "longer" : "more_often", BOTH(c),
+                      CLI_FIELDS(c, good_runs, bad_runs, good_longest_ns, bad_longest_ns, text));
+}
+
+static json_t *order_json(const struct weft_order_change *c, const struct weft_model *good,
+                          const struct weft_model *bad)
+{
+    return CLI_OBJECT("good",
+                      CLI_OBJECT("first", cli_json_who(good, c->good_first), "second",
+                                 cli_json_who(good, c->good_second)),
+                      "bad",
+                      CLI_OBJECT("first", cli_json_who(bad, c->bad_first), "second",
+                                 cli_json_who(bad, c->bad_second)),
+                      "text", c->text);
 }
 
 static void print_json(const struct request *r, const struct weft_diff *d, const struct run *run)
 {
     const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
-    json_t *goods = json_array();
+    json_t *goods = json_array(), *changes = json_array(), *latencies = json_array(),
+           *running = json_array(), *orders = json_array();
     for (uint32_t i = 0; i + 1 < r->runs; i++)
         cli_json_append(goods, json_string(cli_shown(r->paths[i]).text));
-    json_t *all = CLI_OBJECT(
+    for (uint32_t i = 0; i < d->changes; i++)
+        cli_json_append(changes, change_json(&d->change[i], good, bad));
+    for (uint32_t i = 0; i < d->latencies; i++)
+        cli_json_append(latencies, latency_json(&d->latency[i], good, bad));
+    for (uint32_t i = 0; i < d->runnings; i++)
+        cli_json_append(running, running_json(&d->running[i], good, bad));
+    for (uint32_t i = 0; i < d->orders; i++)
+        cli_json_append(orders, order_json(&d->order[i], good, bad));
+    cli_json_print(CLI_OBJECT(
         "good", goods, "bad", cli_shown(r->paths[r->runs - 1]).text, "divergence",
-        divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
-        "changes_left_out", d->changes_left_out, "latencies", latencies_json(d, good, bad),
-        "running", running_json(d, good, bad), "aligned",
+        divergence_json(&d->divergence, good, bad), "changes", changes,
+        CLI_FIELDS(d, changes_left_out), "latencies", latencies, "running", running, "aligned",
         CLI_OBJECT("promises", d->aligned, "of_good", d->good_promises, "of_bad", d->bad_promises),
-        "different", weft_diff_any(d), "latencies_compared", d->latencies_compared, "doubt",
-        d->doubt);
-    CLI_SET(all, "orders", orders_json(d, good, bad), "swapped", d->swapped);
-    cli_json_print(all);
+        "different", weft_diff_any(d), CLI_FIELDS(d, latencies_compared, doubt), "orders", orders,
+        CLI_FIELDS(d, swapped)));
 }
 
 /* ---- Running ---- */
-
-/* On failure prints why and returns false. */
-static bool take(struct run *run, const char *path)
-{
-    run->model = cli_model(path);
-    if (!run->model)
-        return false;
-    struct cli_progress progress = cli_progress_begin(path);
-    int rc = weft_history_new(&run->history, run->model, cli_progress_show, &progress);
-    cli_progress_end(&progress);
-    if (rc < 0)
-        cli_say(path, "%s", weft_error_name(rc));
-    return rc == 0;
-}
 
 static int compare(const struct request *r, const struct run *run)
 {
     struct weft_diff d = {0};
     const struct weft_history **goods = calloc(r->runs, sizeof *goods);
     const char *path = r->paths[r->runs - 1];
-    if (!goods) {
-        cli_say(path, "%s", weft_error_name(WEFT_E_NOMEM));
-        return CLI_FAILED;
-    }
-    for (uint32_t i = 0; i + 1 < r->runs; i++)
+    int rc = goods ? 0 : WEFT_E_NOMEM;
+    for (uint32_t i = 0; rc == 0 && i + 1 < r->runs; i++)
         goods[i] = run[i].history;
     struct cli_progress progress = cli_progress_begin(path);
-    int rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, cli_progress_show,
+    if (rc == 0)
+        rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, cli_progress_show,
                             &progress);
     cli_progress_end(&progress);
     free(goods);
@@ -302,13 +229,13 @@ static int compare(const struct request *r, const struct run *run)
         cli_say(path, "%s", weft_error_name(rc));
         return CLI_FAILED;
     }
-    const bool any = weft_diff_any(&d), unsure = d.unsure;
+    const bool differs = weft_diff_any(&d) || d.unsure;
     if (r->json)
         print_json(r, &d, run);
     else
         print_diff(r, &d);
     weft_diff_fini(&d);
-    return r->check && (any || unsure) ? CLI_CHECK_FAILED : CLI_DONE;
+    return r->check && differs ? CLI_CHECK_FAILED : CLI_DONE;
 }
 
 static int run(int files, char **file)
@@ -320,7 +247,8 @@ static int run(int files, char **file)
     struct run *runs = calloc(r->runs, sizeof *runs);
     bool ok = runs != NULL;
     for (uint32_t i = 0; i < r->runs && ok; i++)
-        ok = take(&runs[i], r->paths[i]);
+        ok = (runs[i].model = cli_model(r->paths[i])) &&
+             (runs[i].history = cli_history(runs[i].model, r->paths[i]));
     if (ok)
         status = compare(r, runs);
     for (uint32_t i = 0; runs && i < r->runs; i++) {

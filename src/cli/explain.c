@@ -80,11 +80,21 @@ static bool accept_line(struct request *r, const char *path, unsigned number, ch
     return true;
 }
 
-/* The caller frees it. NULL: says why. */
-static char *read_list(const char *path)
+static bool words_line(struct request *r, const char *path, unsigned number, char *line)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    const char *wrong = weft_words_add(&r->words, line);
+    if (wrong)
+        cli_say(path, "line %u: %s", number, wrong);
+    return !wrong;
+}
+
+/* Takes each line of a file, or exits. */
+static void read_lines(const char *path,
+                       bool (*take)(struct request *, const char *, unsigned, char *))
 {
     FILE *file = fopen(path, "re");
-    char *text = malloc(LIST_BYTES + 1);
+    char *text = malloc(LIST_BYTES + 1), *rest = text;
     size_t size = file && text ? fread(text, 1, LIST_BYTES + 1, file) : 0;
     bool ok = false;
     if (!file)
@@ -99,30 +109,11 @@ static char *read_list(const char *path)
         ok = true;
     if (ok)
         text[size] = '\0';
-    else
-        free(text);
+    for (unsigned n = 1; ok && rest; n++)
+        ok = take(&request, path, n, strsep(&rest, "\n"));
+    free(text);
     if (file)
         fclose(file);
-    return ok ? text : NULL;
-}
-
-static bool words_line(struct request *r, const char *path, unsigned number, char *line)
-{
-    line[strcspn(line, "\r\n")] = '\0';
-    const char *wrong = weft_words_add(&r->words, line);
-    if (wrong)
-        cli_say(path, "line %u: %s", number, wrong);
-    return !wrong;
-}
-
-static void read_lines(struct request *r, const char *path,
-                       bool (*take)(struct request *, const char *, unsigned, char *))
-{
-    char *text = read_list(path), *rest = text;
-    bool ok = text;
-    for (unsigned n = 1; ok && rest; n++)
-        ok = take(r, path, n, strsep(&rest, "\n"));
-    free(text);
     if (!ok)
         exit(CLI_MISUSED);
 }
@@ -131,14 +122,14 @@ static void take_accepted(const struct cli_command *c, const struct cli_option *
 {
     (void)c;
     (void)o;
-    read_lines(&request, path, accept_line);
+    read_lines(path, accept_line);
 }
 
 static void take_labels(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
     (void)c;
     (void)o;
-    read_lines(&request, path, words_line);
+    read_lines(path, words_line);
 }
 
 #define TIME_ABOVE(name, field, help, default)                                                     \
@@ -342,12 +333,10 @@ static bool look(struct cli_explained *x, const struct request *r, const char *p
     x->model = reader ? cli_model_of(reader, path) : NULL;
     const bool sampled = x->model && weft_reader_facts(reader)->sample_packets;
     weft_reader_close(reader);
-    if (!x->model)
+    if (!x->model || !(x->history = cli_history(x->model, path)))
         return false;
     struct cli_progress progress = cli_progress_begin(path);
-    int rc = weft_history_new(&x->history, x->model, cli_progress_show, &progress);
-    if (rc == 0 && !r->promise && sampled)
-        rc = add_preempted(x);
+    int rc = !r->promise && sampled ? add_preempted(x) : 0;
     if (rc == 0 && !r->promise)
         rc = weft_explain(&x->found, x->history, &r->thresholds, cli_progress_show, &progress);
     cli_progress_end(&progress);

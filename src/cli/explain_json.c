@@ -3,11 +3,6 @@
 #include "cli/explain.h"
 #include "cli/trace_json.h"
 
-static json_t *type_json(const struct weft_model *m, uint32_t promise)
-{
-    return cli_json_string(promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise));
-}
-
 static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)
 {
     return CLI_OBJECT("time_ns", e->time_ns, "event", weft_evidence_name(e->event), "promise",
@@ -21,29 +16,21 @@ static json_t *finding_json(const struct weft_model *m, const struct weft_findin
     for (uint32_t i = 0; i < f->evidences; i++)
         cli_json_append(evidence, evidence_json(m, &f->evidence[i]));
     for (uint32_t i = 0; i < f->affecteds; i++)
-        cli_json_append(affected, CLI_OBJECT("promise", cli_json_id(m, f->affected[i]), "label",
-                                             cli_json_label(m, f->affected[i]), "type",
-                                             type_json(m, f->affected[i])));
-    json_t *o = CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
-                           weft_confidence_name(f->confidence), "promise",
-                           cli_json_id(m, f->promise), "label", cli_json_label(m, f->promise),
-                           "type", type_json(m, f->promise), "text", f->text ? f->text : "");
-    CLI_SET(o, "start_ns", f->start_ns, "end_ns", f->end_ns, "cost_ns", f->cost_ns, "count",
-            f->count, "evidence", evidence, "affected", affected, "affected_total",
-            f->affected_total, "doubt", f->doubt ? json_string(f->doubt) : json_null(), "hint",
-            weft_finding_hint(f->kind));
-    return o;
+        cli_json_append(affected, cli_json_who(m, f->affected[i]));
+    return CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
+                      weft_confidence_name(f->confidence), CLI_WHO(m, f->promise), "text",
+                      f->text ? f->text : "", CLI_FIELDS(f, start_ns, end_ns, cost_ns, count),
+                      "evidence", evidence, "affected", affected,
+                      CLI_FIELDS(f, affected_total, doubt), "hint", weft_finding_hint(f->kind));
 }
 
 static json_t *cause_json(const struct weft_model *m, const struct weft_slow_cause *c)
 {
-    json_t *o = CLI_OBJECT("kind", weft_slow_cause_name(c), "total_ns", c->share.total_ns);
-    bool named = c->share.promise != WEFT_NONE;
-    CLI_SET(o, "promise", cli_json_id(m, c->share.promise), "type",
-            named ? type_json(m, c->share.promise) : json_null(), "name",
-            c->name ? json_string(c->name) : json_null(), "held_by",
-            c->holder_name ? json_string(c->holder_name) : json_null());
-    return o;
+    const uint32_t promise = c->share.promise;
+    return CLI_OBJECT("kind", weft_slow_cause_name(c), "total_ns", c->share.total_ns, "promise",
+                      cli_json_id(m, promise), "type",
+                      promise == WEFT_NONE ? NULL : cli_json_type(m, promise), "name", c->name,
+                      "held_by", c->holder_name);
 }
 
 static json_t *slow_json(const struct weft_model *m, const struct weft_slow *slow)
@@ -51,13 +38,11 @@ static json_t *slow_json(const struct weft_model *m, const struct weft_slow *slo
     json_t *list = json_array();
     for (uint32_t i = 0; i < slow->count; i++) {
         const struct weft_slow_sort *s = &slow->sort[i];
-        json_t *o = CLI_OBJECT("name", s->name, "promise", cli_json_id(m, s->slowest), "label",
-                               cli_json_label(m, s->slowest), "type", type_json(m, s->slowest),
-                               "text", s->text);
-        CLI_SET(o, "count", s->count, "looked_at", s->looked, "all_alike", s->all, "slow_ns",
-                s->slow_ns, "median_ns", s->median_ns, "total_ns", s->total_ns, "cause",
-                cause_json(m, &s->cause));
-        cli_json_append(list, o);
+        cli_json_append(list,
+                        CLI_OBJECT("name", s->name, CLI_WHO(m, s->slowest),
+                                   CLI_FIELDS(s, text, count), "looked_at", s->looked, "all_alike",
+                                   s->all, CLI_FIELDS(s, slow_ns, median_ns, total_ns), "cause",
+                                   cause_json(m, &s->cause)));
     }
     return list;
 }

@@ -57,16 +57,10 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
            weft_confidence_name(f->confidence), cli_style(CLI_PLAIN));
     cli_wrap("   ", "   ", f->text ? f->text : "");
     print_affected(m, f);
-    if (f->evidences)
-        print_evidence(m, f);
-    if (f->doubt) {
-        struct analyse_text t = {0};
-        analyse_put_format(&t, "Not sure, because %s.", f->doubt);
-        cli_wrap_text("   ", "   ", &t);
-    }
-    struct analyse_text t = {0};
-    analyse_put_format(&t, "What helps: %s", weft_finding_hint(f->kind));
-    cli_wrap_text("   ", "   ", &t);
+    print_evidence(m, f);
+    if (f->doubt)
+        cli_wrap_filled("   ", "   ", m, "Not sure, because {doubt}.", TEXT(doubt, f->doubt));
+    cli_wrap_filled("   ", "   ", m, "What helps: {hint}", TEXT(hint, weft_finding_hint(f->kind)));
 }
 
 /* Prints the basis of a judgement that something took too long. */
@@ -77,21 +71,16 @@ static void print_clock(const struct cli_explained *x)
     uint32_t kinds = 0;
     for (uint32_t i = 0; i < x->found.count; i++)
         kinds |= x->shown[i] ? 1u << x->found.finding[i].kind : 0;
-    struct analyse_text t = {0};
     if (!(kinds & timed))
         return;
-    if (x->history->preemption_first)
-        analyse_put_format(
-            &t, "How long something ran is without the time in which others had its core.");
-    else
-        analyse_put_format(
-            &t,
-            "How long something ran is by the clock: if others had its core meanwhile, that "
-            "counts, too%s. weft record --sample tells it apart.",
-            kinds & 1u << WEFT_FINDING_SPIN
-                ? "; but for what spins, a few long runs among many short ones do not count"
-                : "");
-    cli_wrap_text("", "", &t);
+    cli_wrap_filled("", "", x->model,
+                    x->history->preemption_first
+                        ? "How long something ran is without the time in which others had its core."
+                        : "How long something ran is by the clock: if others had its core "
+                          "meanwhile, that counts, too[; but for what spins, a few long runs among "
+                          "many short ones do not count{spins}]. weft record --sample tells it "
+                          "apart.",
+                    FLAG(spins, (kinds & 1u << WEFT_FINDING_SPIN) != 0));
 }
 
 static bool is_plain(const char *text)
@@ -133,41 +122,31 @@ static void print_slow(const struct cli_explained *x)
 /* "2 findings are not shown …" */
 static void print_rest(const struct cli_explained *x)
 {
-    if (x->below)
-        printf("%" PRIu64 " more %s possible only, and may be as %s should be: --all shows %s.\n",
-               x->below, x->below == 1 ? "is" : "are", x->below == 1 ? "it" : "they",
-               x->below == 1 ? "it" : "them");
-    if (x->accepted)
-        printf("%" PRIu64 " finding%s %s accepted, and not shown.\n", x->accepted,
-               weft_plural(x->accepted), x->accepted == 1 ? "is" : "are");
-    if (x->found.left_out)
-        printf("%s more are not shown; mend these first.\n", weft_count(x->found.left_out).text);
+    cli_line("[{below} more {below|is|are} possible only, and may be as {below|it|they} should be: "
+             "--all shows {below|it|them}.]",
+             NUMBER(below, x->below));
+    cli_line("[{accepted} finding{accepted||s} {accepted|is|are} accepted, and not shown.]",
+             NUMBER(accepted, x->accepted));
+    cli_line("[{more} more are not shown; mend these first.]", AMOUNT(more, x->found.left_out));
 }
 
 static void print_nothing(const struct cli_explained *x)
 {
-    struct analyse_text t = {0};
-    if (weft_model_is_empty(x->model)) {
-        analyse_put_format(
-            &t,
-            "%s: nothing was recorded of promises: there is not a single event, so nothing can "
-            "be concluded. Was the recording on when the program ran, and is the program "
-            "linked with weft?",
-            cli_shown(x->path).text);
-        cli_wrap_text("", "  ", &t);
-        return;
-    }
-    analyse_put_format(&t, "%s: nothing found in %s event%s over %s; looked for",
-                       cli_shown(x->path).text, weft_count(x->model->events_total).text,
-                       weft_plural(x->model->events_total), weft_duration(x->model->end_ns).text);
-    const char *before = " ";
+    struct analyse_text kinds = {0};
     for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
-        if (!(x->ignored >> k & 1)) {
-            analyse_put_format(&t, "%s%s", before, weft_finding_name(k));
-            before = ", ";
-        }
-    analyse_put_format(&t, ".");
-    cli_wrap_text("", "  ", &t);
+        if (!(x->ignored >> k & 1))
+            analyse_put_format(&kinds, "%s%s", kinds.size ? ", " : " ", weft_finding_name(k));
+    cli_wrap_filled(
+        "", "  ", x->model,
+        weft_model_is_empty(x->model)
+            ? "{file}: nothing was recorded of promises: there is not a single event, "
+              "so nothing can be concluded. Was the recording on when the program ran, "
+              "and is the program linked with weft?"
+            : "{file}: nothing found in {events} event{events||s} over {length}; looked "
+              "for{kinds}.",
+        TEXT(file, cli_shown(x->path).text), AMOUNT(events, x->model->events_total),
+        LENGTH(length, x->model->end_ns), TEXT(kinds, kinds.text));
+    analyse_text_fini(&kinds);
 }
 
 /* " 3 'task' (file.c:12), …": kinds of promises, each with one of its counts. */
@@ -206,7 +185,7 @@ static void print_pending(const struct weft_model *m)
         left_out += m->given_up[i].left_out;
     }
     if (pending || unlisted)
-        analyse_put_format(
+        analyse_text_add(
             &t, "More promises were pending than there was room for (weft record --pending).");
     if (pending) {
         analyse_put_format(&t, " Of %s only type and place are known, and they are not looked at:",
@@ -214,78 +193,61 @@ static void print_pending(const struct weft_model *m)
         put_sorts(&t, m, offsetof(struct weft_model_given_up, pending));
     }
     if (unlisted) {
-        analyse_put_format(&t, " Of others it is not known whether they have ended since:");
+        analyse_text_add(&t, " Of others it is not known whether they have ended since:");
         put_sorts(&t, m, offsetof(struct weft_model_given_up, unlisted));
     }
     if (left_out) {
         analyse_put_format(
             &t,
-            "%sThere was no room for all that was said of pending promises, as who waits "
-            "for them:",
+            "%sThere was no room for all that was said of pending promises, as who waits for them:",
             t.size ? " " : "");
         put_sorts(&t, m, offsetof(struct weft_model_given_up, left_out));
     }
     if (m->losses.pending)
         analyse_put_format(
             &t,
-            "%sNot all that is pending, or who waits for it, is known: something may hang of "
-            "which nothing is said here.",
+            "%sNot all that is pending, or who waits for it, is known: something may "
+            "hang of which nothing is said here.",
             t.size ? " " : "");
     if (t.size)
-        cli_wrap("", "", t.text);
-    analyse_text_fini(&t);
-}
-
-/* When nothing was recorded, the last time. */
-static void print_pause(const struct weft_model *m)
-{
-    struct analyse_text t = {0};
-    if (m->resumed_ns == WEFT_TIME_MIN)
-        return;
-    analyse_put_format(&t, "The recording was off, the last time from %s",
-                       weft_moment(m->paused_ns).text);
-    analyse_put_format(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
-    if (m->resumed_ns != WEFT_TIME_MAX)
-        analyse_text_add(&t, weft_moment(m->resumed_ns).text);
-    analyse_put_format(&t, ": what ended meanwhile is pending here.");
-    if (t.text)
-        cli_wrap("", "", t.text);
-    analyse_text_fini(&t);
+        cli_wrap_text("", "", &t);
 }
 
 static void print_losses(const struct weft_model *m)
 {
     const struct weft_losses *l = &m->losses;
+    const bool failed = m->exit.known && (m->exit.by_signal || m->exit.number);
     if (l->overwritten)
         cli_wrap("", "",
                  "The ring buffer had wrapped: of what happened before the first event that is "
                  "still there (times below 0), only what was pending is known.");
     print_pending(m);
-    print_pause(m);
+    if (m->resumed_ns != WEFT_TIME_MIN) /* the last time */
+        cli_wrap_filled(
+            "", "", m,
+            m->resumed_ns == WEFT_TIME_MAX
+                ? "The recording was off, the last time from {from} on: what ended "
+                  "meanwhile is pending here."
+                : "The recording was off, the last time from {from} to {to}: what ended "
+                  "meanwhile is pending here.",
+            TIME(from, m->paused_ns), TIME(to, m->resumed_ns));
     if (l->discarded)
         cli_wrap("", "",
                  "Some events in between are missing (weft info says which): a cause may be "
                  "among them, and what went wrong meanwhile is not found.");
-    const struct cli_exit_text ending = cli_exit_text(&m->exit);
-    char text[160];
-    if (l->ended == WEFT_ENDED_KILLED) {
-        snprintf(text, sizeof text,
-                 "The program was killed%s%s, so what was under way then is pending.",
-                 *ending.text ? " by " : "", ending.text);
-        cli_wrap("", "", text);
-    } else if (m->ended == WEFT_ENDED_EXITED) {
-        snprintf(text, sizeof text,
-                 "The program ended by itself, without stopping the recording (_exit(%" PRIu32
-                 ")).",
-                 m->exit.number);
-        cli_wrap("", "", text);
-    } else if (m->exit.known && (m->exit.by_signal || m->exit.number)) {
-        snprintf(text, sizeof text, "After the recording the program ended with %s.", ending.text);
-        cli_wrap("", "", text);
-    } else if (l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING)
-        cli_wrap("", "",
-                 "The program was still running when this was recorded, so what was under way "
-                 "then is pending.");
+    const char *end =
+        l->ended == WEFT_ENDED_KILLED
+            ? "The program was killed[ by {ending}], so what was under way then is pending."
+        : m->ended == WEFT_ENDED_EXITED
+            ? "The program ended by itself, without stopping the recording (_exit({status}))."
+        : failed ? "After the recording the program ended with {ending}."
+        : l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING
+            ? "The program was still running when this was recorded, so what was under way then is "
+              "pending."
+            : NULL;
+    if (end)
+        cli_wrap_filled("", "", m, end, TEXT(ending, cli_exit_text(&m->exit).text),
+                        NUMBER(status, m->exit.number));
 }
 
 void cli_explained_print(const struct cli_explained *x)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/trace_json.h"
 #include "profile/build.h"
@@ -35,11 +36,9 @@ struct weft_profile *info_samples_load(const char *path, struct weft_reader *rea
 static int by_samples(const void *a, const void *b)
 {
     const struct count *x = a, *y = b;
-    if (x->samples != y->samples)
-        return x->samples > y->samples ? -1 : 1;
-    if (x->absences != y->absences)
-        return x->absences > y->absences ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    WEFT_ORDER(y->samples, x->samples);
+    WEFT_ORDER(y->absences, x->absences);
+    return weft_order(x->thread, y->thread);
 }
 
 /* The threads with any data, those with most samples first. NULL: no memory. */
@@ -93,6 +92,12 @@ static void print_threads(const struct weft_profile *p)
     free(count);
 }
 
+static void put(const char *what, uint64_t count, const char *more)
+{
+    if (count)
+        printf("    %-11s %14s%s\n", what, weft_count(count).text, more);
+}
+
 void info_samples_print(const struct weft_profile *p)
 {
     if (!p)
@@ -110,29 +115,18 @@ void info_samples_print(const struct weft_profile *p)
     }
     putchar('\n');
     free(count);
-    if (p->lost)
-        printf("    lost        %14s\n", weft_count(p->lost).text);
-    if (p->lost_other)
-        printf("    lost        %14s records of other things: switches, mappings\n",
-               weft_count(p->lost_other).text);
+    put("lost", p->lost, "");
+    put("lost", p->lost_other, " records of other things: switches, mappings");
     if (p->switches_until_ns)
         printf("    switches    for %s of %s only: there were too many\n",
                weft_moment(weft_model_time(p->switches_until_ns, p->first_ns)).text,
                weft_moment(weft_model_time(p->last_ns, p->first_ns)).text);
-    if (p->skipped)
-        printf("    left out    %14s records that cannot be understood\n",
-               weft_count(p->skipped).text);
-    if (p->interrupts)
-        printf("    interrupts  %14s\n", weft_count(p->interrupts).text);
+    put("left out", p->skipped, " records that cannot be understood");
+    put("interrupts", p->interrupts, "");
     print_threads(p);
 }
 
 /* ---- For programs ---- */
-
-static json_t *known(uint32_t number)
-{
-    return number == UINT32_MAX ? json_null() : json_integer(number);
-}
 
 static json_t *sources_json(const struct weft_profile *p)
 {
@@ -142,10 +136,9 @@ static json_t *sources_json(const struct weft_profile *p)
     json_t *list = json_array();
     for (uint32_t i = 0; count && i < p->sources; i++) {
         const struct weft_source *s = &p->source[i];
-        cli_json_append(list,
-                        CLI_OBJECT("name", cli_json_string(weft_profile_text(p, s->name)), "unit",
-                                   s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
-                                   s->period, "frequency", s->frequency, "count", count[i]));
+        cli_json_append(list, CLI_OBJECT("name", weft_profile_text(p, s->name), "unit",
+                                         s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count",
+                                         CLI_FIELDS(s, period, frequency), "count", count[i]));
     }
     free(count);
     return list;
@@ -158,9 +151,11 @@ static json_t *threads_json(const struct weft_profile *p)
     json_t *list = json_array();
     for (uint32_t i = 0; count && i < threads; i++) {
         const struct weft_thread *t = &p->thread[count[i].thread];
-        cli_json_append(list, CLI_OBJECT("process", known(t->process), "thread", known(t->thread),
-                                         "name", cli_json_string(weft_profile_text(p, t->name)),
-                                         "count", count[i].samples, "away", count[i].absences));
+        cli_json_append(list,
+                        CLI_OBJECT("process", cli_json_if(t->process != UINT32_MAX, t->process),
+                                   "thread", cli_json_if(t->thread != UINT32_MAX, t->thread),
+                                   "name", weft_profile_text(p, t->name), "count", count[i].samples,
+                                   "away", count[i].absences));
     }
     free(count);
     return list;
@@ -170,10 +165,9 @@ json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader
 {
     if (!p)
         return json_null();
-    return CLI_OBJECT(
-        "count", p->samples, "lost", p->lost, "lost_other", p->lost_other, "switches_until_ns",
-        p->switches_until_ns ? cli_json_number(p->switches_until_ns) : json_null(), "skipped",
-        p->skipped, "away", p->absences, "interrupts", p->interrupts, "first_ns", p->first_ns,
-        "last_ns", p->last_ns, "packets", f->sample_packets, "bytes", f->sample_bytes, "events",
-        sources_json(p), "threads", threads_json(p));
+    return CLI_OBJECT("count", p->samples, CLI_FIELDS(p, lost, lost_other), "switches_until_ns",
+                      cli_json_if(p->switches_until_ns, p->switches_until_ns), "skipped",
+                      p->skipped, "away", p->absences, CLI_FIELDS(p, interrupts, first_ns, last_ns),
+                      "packets", f->sample_packets, "bytes", f->sample_bytes, "events",
+                      sources_json(p), "threads", threads_json(p));
 }

@@ -375,12 +375,53 @@ void cli_wrap_behind(int columns, const char *text)
     wrap((int)strlen(rest), rest, text);
 }
 
-bool cli_wrap_text(const char *first, const char *rest, struct analyse_text *text)
+static bool lacked_memory;
+
+void cli_lacks_memory(void)
 {
-    const bool ok = !text->failed;
-    cli_wrap(first, rest, text->text ? text->text : "");
+    lacked_memory = true;
+}
+
+bool cli_lacked_memory(void)
+{
+    const bool lacked = lacked_memory;
+    lacked_memory = false;
+    return lacked;
+}
+
+static const char *finished(const struct analyse_text *text)
+{
+    lacked_memory |= text->failed;
+    return text->text ? text->text : "";
+}
+
+void cli_wrap_text(const char *first, const char *rest, struct analyse_text *text)
+{
+    cli_wrap(first, rest, finished(text));
     analyse_text_fini(text);
-    return ok;
+}
+
+void cli_wrap_text_behind(int columns, struct analyse_text *text)
+{
+    cli_wrap_behind(columns, finished(text));
+    analyse_text_fini(text);
+}
+
+void cli_wrap_slots(const char *first, const char *rest, const struct weft_model *m,
+                    const char *template, const struct analyse_slot *slots, size_t count)
+{
+    struct analyse_text t = {0};
+    analyse_fill(&t, m, NULL, template, slots, count);
+    cli_wrap_text(first, rest, &t);
+}
+
+void cli_line_slots(const char *template, const struct analyse_slot *slots, size_t count)
+{
+    struct analyse_text t = {0};
+    analyse_fill(&t, NULL, NULL, template, slots, count);
+    if (*finished(&t))
+        puts(t.text);
+    analyse_text_fini(&t);
 }
 
 void cli_heading(const char *text)

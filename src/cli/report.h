@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyse/names.h"
+#include "analyse/sentence.h"
 
 /* ---- Where it goes ---- */
 
@@ -70,8 +70,23 @@ void cli_wrap(const char *first, const char *rest, const char *text);
 /* The same after columns that are already printed; further lines leave those columns empty. */
 void cli_wrap_behind(int columns, const char *text);
 
-/* The same for a text that was composed, which it releases. False: no memory. */
-bool cli_wrap_text(const char *first, const char *rest, struct analyse_text *text);
+/* The same for a text that was composed, which it releases. */
+void cli_wrap_text(const char *first, const char *rest, struct analyse_text *text);
+void cli_wrap_text_behind(int columns, struct analyse_text *text);
+
+/* The same for a template with slots of promises of m (analyse/sentence.h). */
+#define cli_wrap_filled(first, rest, m, template, ...)                                             \
+    cli_wrap_slots(first, rest, m, template, ANALYSE_SLOTS(__VA_ARGS__))
+void cli_wrap_slots(const char *first, const char *rest, const struct weft_model *m,
+                    const char *template, const struct analyse_slot *slots, size_t count);
+
+/* Prints a template as one line, however long; nothing if it is empty. */
+#define cli_line(template, ...) cli_line_slots(template, ANALYSE_SLOTS(__VA_ARGS__))
+void cli_line_slots(const char *template, const struct analyse_slot *slots, size_t count);
+
+/* Notes that there was no memory for a part of the output. Returns true if that was noted since it was asked last. */
+void cli_lacks_memory(void);
+bool cli_lacked_memory(void);
 
 /* A line in bold. */
 void cli_heading(const char *text);

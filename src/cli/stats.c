@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "analyse/names.h"
+#include "base/order.h"
 #include "cli/common.h"
+#include "cli/report.h"
 #include "cli/trace_json.h"
 
 #define TOP_ROWS 20
@@ -72,15 +74,12 @@ static int by_key(const void *a, const void *b, void *data)
 {
     const struct weft_stats_row *x = a, *y = b;
     const struct order *o = data;
-    int64_t p = key_of(x, o->key), q = key_of(y, o->key);
     int names = o->key == SORT_name ? by_name(o->m, x, y) : 0;
     if (names != 0)
         return names;
-    if (p != q)
-        return p > q ? -1 : 1;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    WEFT_ORDER(key_of(y, o->key), key_of(x, o->key));
+    WEFT_ORDER(y->total_ns, x->total_ns);
+    return weft_order(x->promise, y->promise);
 }
 
 /* ---- For programs ---- */
@@ -111,25 +110,20 @@ static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_
     char *label;
     if (weft_stats_label(&label, v->s, m, r) < 0)
         return NULL;
-    json_t *o =
-        CLI_OBJECT("type", weft_model_type(m, r->promise), "label", label, "count", r->count,
-                   "rate", r->rate, "resolved", r->resolved, "failed", r->failed, "cancelled",
-                   r->cancelled, "forgotten", r->forgotten, "pending", r->pending, "became",
-                   r->became, "preexisting", r->preexisting, "latencies", r->latencies);
-    json_t *times =
-        CLI_OBJECT("p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns), "p99_ns",
-                   latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns), "mean_ns",
-                   r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
-                   "total_ns", (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
-                   "waiting_ns", r->waiting_ns, "blocked_ns", r->blocked_ns, "ready_ns",
-                   r->ready_ns, "running_ns", r->running_ns, "histogram", histogram_json(v->s, r));
+    json_t *o = CLI_OBJECT("type", weft_model_type(m, r->promise), "label", label,
+                           CLI_FIELDS(r, count, rate, resolved, failed, cancelled, forgotten,
+                                      pending, became, preexisting, latencies));
+    bool whole = CLI_SET(o, "p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns),
+                         "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
+                         "mean_ns", latency(r, r->total_ns / (r->latencies ? r->latencies : 1)),
+                         "total_ns", (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
+                         CLI_FIELDS(r, waiting_ns, blocked_ns, ready_ns, running_ns), "histogram",
+                         histogram_json(v->s, r));
     free(label);
-    if (!o || !times || json_object_update(o, times) < 0) {
-        json_decref(o);
-        o = NULL;
-    }
-    json_decref(times);
-    return o;
+    if (whole)
+        return o;
+    json_decref(o);
+    return NULL;
 }
 
 static json_t *stream_json(const struct cli_stats_view *v, const struct weft_stats_stream *s)
@@ -139,20 +133,17 @@ static json_t *stream_json(const struct cli_stats_view *v, const struct weft_sta
     for (unsigned i = 0; i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
         const struct weft_run *r = &m->run[s->longest_run[i]];
         uint32_t p = v->h->run_promise[s->longest_run[i]];
-        struct analyse_text name = {0};
-        analyse_put_name(&name, m, p);
-        cli_json_append(runs, CLI_OBJECT("promise", cli_json_id(m, p), "name", name.text,
-                                         "start_ns", r->start_ns, "end_ns", r->end_ns));
-        analyse_text_fini(&name);
+        cli_json_append(runs,
+                        CLI_OBJECT("promise", cli_json_id(m, p), "name", analyse_as_name(m, p).text,
+                                   CLI_FIELDS(r, start_ns, end_ns)));
     }
     json_t *turn = s->turns ? CLI_OBJECT("start_ns", s->turn_from_ns, "end_ns", s->turn_to_ns,
                                          "runs", s->turn_runs)
                             : json_null();
     double share = s->span_ns ? (double)s->busy_ns / (double)s->span_ns : 0;
-    return CLI_OBJECT("stream", s->stream, "kind", s->is_loop ? "loop" : "worker", "suspends",
-                      s->suspends, "utilisation", share < 1 ? share : 1.0, "span_ns", s->span_ns,
-                      "busy_ns", s->busy_ns, "loop_ns", s->loop_ns, "idle_ns", s->idle_ns,
-                      "collecting_ns", s->collecting_ns, "runs", s->runs, "turns", s->turns,
+    return CLI_OBJECT(CLI_FIELDS(s, stream), "kind", s->is_loop ? "loop" : "worker",
+                      CLI_FIELDS(s, suspends), "utilisation", share < 1 ? share : 1.0,
+                      CLI_FIELDS(s, span_ns, busy_ns, loop_ns, idle_ns, collecting_ns, runs, turns),
                       "longest_runs", runs, "longest_turn", turn);
 }
 
@@ -250,18 +241,18 @@ static int find(struct weft_stats *s, const struct weft_history *h, const struct
     return rc;
 }
 
-static bool print(const struct cli_stats_view *v, const struct request *r)
+static void print(const struct cli_stats_view *v, const struct request *r)
 {
-    if (r->json)
-        return print_json(v);
-    if (!r->histogram)
-        return cli_stats_print(v);
+    if (r->json && !print_json(v))
+        cli_lacks_memory();
+    if (!r->json && !r->histogram)
+        cli_stats_print(v);
+    if (r->json || !r->histogram)
+        return;
     for (uint32_t i = 0; i < v->s->rows && i < v->top; i++)
-        if (!cli_stats_print_histogram(v, &v->s->row[i]))
-            return false;
+        cli_stats_print_histogram(v, &v->s->row[i]);
     if (v->s->rows > v->top)
         printf("and %s more kinds\n", weft_count(v->s->rows - v->top).text);
-    return true;
 }
 
 static int show(const struct weft_history *h, const struct request *r)
@@ -269,29 +260,22 @@ static int show(const struct weft_history *h, const struct request *r)
     struct weft_stats s;
     struct order order = {h->m, r->key};
     enum weft_stats_by by = r->by ? r->by : r->json || r->histogram ? WEFT_BY_LABEL : WEFT_BY_AUTO;
-    int rc = find(&s, h, r, by);
+    int rc = find(&s, h, r, by), status = CLI_FAILED;
     if (rc == 0 && r->histogram && s.rows == 0 && !r->by) { /* it may be the name of a family */
         weft_stats_fini(&s);
         rc = find(&s, h, r, WEFT_BY_FAMILY);
     }
-    int status = CLI_DONE;
-    if (rc == 0 && r->histogram && s.rows == 0) {
-        cli_say(r->path, "no promise has a label that contains \"%s\"",
-                cli_shown(r->histogram).text);
-        status = CLI_FAILED;
-    } else if (rc == 0) {
-        if (s.rows)
-            qsort_r(s.row, s.rows, sizeof *s.row, by_key, &order);
-        struct cli_stats_view v = {.path = r->path,
-                                   .h = h,
-                                   .s = &s,
-                                   .top = r->top,
-                                   .labels_folded = !r->by && s.by == WEFT_BY_FAMILY};
-        rc = print(&v, r) ? 0 : WEFT_E_NOMEM;
-    }
     if (rc < 0) {
         cli_say("stats", "out of memory");
-        status = CLI_FAILED;
+    } else if (r->histogram && s.rows == 0) {
+        cli_say(r->path, "no promise has a label that contains \"%s\"",
+                cli_shown(r->histogram).text);
+    } else {
+        if (s.rows)
+            qsort_r(s.row, s.rows, sizeof *s.row, by_key, &order);
+        print(&(struct cli_stats_view){r->path, h, &s, r->top, !r->by && s.by == WEFT_BY_FAMILY},
+              r);
+        status = CLI_DONE;
     }
     weft_stats_fini(&s);
     return status;
@@ -304,18 +288,9 @@ static int run(int files, char **file)
     if (r->top == 0 || (r->json && !r->top_given))
         r->top = UINT32_MAX;
     r->path = *file;
-    struct weft_history *h;
     struct weft_model *m = cli_model(r->path);
-    if (!m)
-        return CLI_FAILED;
-    struct cli_progress progress = cli_progress_begin(r->path);
-    int rc = weft_history_new(&h, m, cli_progress_show, &progress);
-    cli_progress_end(&progress);
-    int status = CLI_FAILED;
-    if (rc < 0)
-        cli_say("stats", "out of memory");
-    else
-        status = show(h, r);
+    struct weft_history *h = m ? cli_history(m, r->path) : NULL;
+    int status = h ? show(h, r) : CLI_FAILED;
     weft_history_free(h);
     weft_model_free(m);
     return status;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
+/* What weft stats shows, for people: a table, small histograms for many kinds or a large one for a single kind, and the
+ * loops. */
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/names.h"
 #include "cli/common.h"
 #include "cli/report.h"
 #include "cli/stats.h"
@@ -11,9 +13,10 @@
 enum {
     LOOPS = 4, /* streams that are described */
     WORKERS = 8,
+    SPREADS = 10, /* rows with a small histogram */
 };
 
-/* ---- Numbers ---- */
+/* ---- Shared ---- */
 
 /* "3.21"; "1.23 M" */
 static struct weft_figure three_digits(double value)
@@ -25,119 +28,89 @@ static struct weft_figure three_digits(double value)
     return c;
 }
 
-/* ---- The table ---- */
-
-enum column {
-    COUNT,
-    RATE,
-    PENDING,
-    FAILED,
-    P50,
-    P90,
-    P99,
-    MAX,
-    WAITING,
-    BLOCKED,
-    READY,
-    RUNNING,
-    TOTAL,
-    COLUMNS
-};
-
-static const struct cli_column columns[1 + COLUMNS] = {
-    {.head = "kind", .left = true},
-    [1 + COUNT] = {.head = "count"},
-    [1 + RATE] = {.head = "/s", .keep = 2},
-    [1 + PENDING] = {.head = "pend", .keep = 9},
-    [1 + FAILED] = {.head = "fail", .keep = 8},
-    [1 + P50] = {.head = "p50", .keep = 11},
-    [1 + P90] = {.head = "p90", .keep = 3},
-    [1 + P99] = {.head = "p99", .keep = 10},
-    [1 + MAX] = {.head = "max", .keep = 7},
-    [1 + WAITING] = {.head = "waiting", .keep = 6},
-    [1 + BLOCKED] = {.head = "blocked", .keep = 5},
-    [1 + READY] = {.head = "ready", .keep = 5},
-    [1 + RUNNING] = {.head = "running", .keep = 4},
-    [1 + TOTAL] = {.head = "total", .keep = 1},
-};
-
-static struct weft_figure cell_of(const struct weft_stats_row *r, enum column c)
+/* "task ARP query". The caller releases it. */
+static struct analyse_text kind_of(const struct cli_stats_view *v, const struct weft_stats_row *r)
 {
-    const struct weft_figure none = {"-"};
-    switch (c) {
-    case COUNT:
-        return weft_count_short(r->count);
-    case RATE:
-        return r->rate > 0 ? three_digits(r->rate) : none;
-    case PENDING:
-        return r->pending ? weft_count_short(r->pending) : none;
-    case FAILED:
-        return r->failed ? weft_count_short(r->failed) : none;
-    case P50:
-        return r->latencies ? weft_duration_narrow(r->p50_ns) : none;
-    case P90:
-        return r->latencies ? weft_duration_narrow(r->p90_ns) : none;
-    case P99:
-        return r->latencies ? weft_duration_narrow(r->p99_ns) : none;
-    case MAX:
-        return r->latencies ? weft_duration_narrow(r->max_ns) : none;
-    case WAITING:
-        return r->waiting_ns ? weft_duration_narrow(r->waiting_ns) : none;
-    case BLOCKED:
-        return r->blocked_ns ? weft_duration_narrow(r->blocked_ns) : none;
-    case READY:
-        return r->ready_ns ? weft_duration_narrow(r->ready_ns) : none;
-    case RUNNING:
-        return r->running_ns ? weft_duration_narrow(r->running_ns) : none;
-    case TOTAL:
-        return r->latencies ? weft_duration_narrow(r->total_ns) : none;
-    case COLUMNS:
-        break;
-    }
-    return none;
-}
-
-static const char *style_of(enum column c, const char *text)
-{
-    if (strcmp(text, "-") == 0)
-        return cli_style(CLI_FAINT);
-    if (c == FAILED || c == PENDING)
-        return cli_style(c == FAILED ? CLI_BAD : CLI_WARNING);
-    size_t size = strlen(text);
-    bool time = c >= P50,
-         second = text[size - 1] == 's' && text[size - 2] >= '0' && text[size - 2] <= '9';
-    bool more = text[size - 1] == 'h' || text[size - 1] == 'd';
-    bool millis = size > 2 && strcmp(text + size - 2, "ms") == 0;
-    if (time && (second || more))
-        return cli_style(CLI_BOLD);
-    return time && !millis ? cli_style(CLI_FAINT) : "";
-}
-
-char *cli_stats_kind(const struct cli_stats_view *v, const struct weft_stats_row *r)
-{
-    char *label, *kind = NULL;
-    struct analyse_text text = {0};
-    if (weft_stats_label(&label, v->s, v->h->m, r) < 0)
-        return NULL;
-    analyse_put_format(&text, "%.64s", weft_model_type(v->h->m, r->promise));
-    const char *type = text.failed || !text.text ? "" : text.text;
-    size_t size = strlen(type) + (label ? strlen(label) : 0) + 2;
-    if (!text.failed && (kind = malloc(size)))
-        snprintf(kind, size, "%s%s%s", type, label ? " " : "", label ? label : "");
+    char *label;
+    struct analyse_text kind = {0};
+    const bool failed = weft_stats_label(&label, v->s, v->h->m, r) < 0;
+    analyse_put_format(&kind, "%.64s%s", weft_model_type(v->h->m, r->promise), label ? " " : "");
+    analyse_text_add(&kind, label ? label : "");
+    if (failed || kind.failed)
+        cli_lacks_memory();
     free(label);
-    analyse_text_fini(&text);
     return kind;
 }
 
-uint32_t cli_stats_shown(const struct cli_stats_view *v)
+/* How many rows are shown. */
+static uint32_t shown_rows(const struct cli_stats_view *v)
 {
     return v->s->rows < v->top ? v->s->rows : v->top;
+}
+
+/* ---- The table ---- */
+
+struct figure {
+    struct cli_column column;
+    enum {
+        COUNT,
+        SOME,
+        RATE,
+        LATENCY,
+        SPENT
+    } is;      /* COUNT and LATENCY may be 0, others are "-" then */
+    size_t at; /* in a row */
+    enum cli_style style;
+};
+
+#define AT(field) offsetof(struct weft_stats_row, field)
+static const struct figure figures[] = {
+    {{.head = "count"}, COUNT, AT(count), CLI_PLAIN},
+    {{.head = "/s", .keep = 2}, RATE, AT(rate), CLI_PLAIN},
+    {{.head = "pend", .keep = 9}, SOME, AT(pending), CLI_WARNING},
+    {{.head = "fail", .keep = 8}, SOME, AT(failed), CLI_BAD},
+    {{.head = "p50", .keep = 11}, LATENCY, AT(p50_ns), CLI_PLAIN},
+    {{.head = "p90", .keep = 3}, LATENCY, AT(p90_ns), CLI_PLAIN},
+    {{.head = "p99", .keep = 10}, LATENCY, AT(p99_ns), CLI_PLAIN},
+    {{.head = "max", .keep = 7}, LATENCY, AT(max_ns), CLI_PLAIN},
+    {{.head = "waiting", .keep = 6}, SPENT, AT(waiting_ns), CLI_PLAIN},
+    {{.head = "blocked", .keep = 5}, SPENT, AT(blocked_ns), CLI_PLAIN},
+    {{.head = "ready", .keep = 5}, SPENT, AT(ready_ns), CLI_PLAIN},
+    {{.head = "running", .keep = 4}, SPENT, AT(running_ns), CLI_PLAIN},
+    {{.head = "total", .keep = 1}, LATENCY, AT(total_ns), CLI_PLAIN},
+};
+enum { FIGURES = sizeof figures / sizeof *figures };
+
+static struct weft_figure cell_of(const struct weft_stats_row *r, const struct figure *f)
+{
+    const void *at = (const char *)r + f->at;
+    const struct weft_figure none = {"-"};
+    if (f->is == RATE)
+        return r->rate > 0 ? three_digits(r->rate) : none;
+    if (f->is == COUNT || f->is == SOME) {
+        const uint32_t n = *(const uint32_t *)at;
+        return n || f->is == COUNT ? weft_count_short(n) : none;
+    }
+    const int64_t ns = *(const int64_t *)at;
+    return (f->is == LATENCY ? r->latencies > 0 : ns != 0) ? weft_duration_narrow(ns) : none;
+}
+
+static const char *style_of(const struct figure *f, const char *text)
+{
+    if (strcmp(text, "-") == 0)
+        return cli_style(CLI_FAINT);
+    if (f->is != LATENCY && f->is != SPENT)
+        return cli_style_if(f->style != CLI_PLAIN, f->style);
+    const char *unit = text + strcspn(text, "nmhsdu\xc2");
+    if (strcmp(unit, "s") == 0 || strcmp(unit, "h") == 0 || strcmp(unit, "d") == 0)
+        return cli_style(CLI_BOLD);
+    return cli_style_if(strcmp(unit, "ms") != 0, CLI_FAINT);
 }
 
 /* "and 1,204 more kinds, 3 % of the time" */
 static void print_rest(const struct cli_stats_view *v)
 {
-    uint32_t shown = cli_stats_shown(v);
+    uint32_t shown = shown_rows(v);
     double all = 0, rest = 0;
     for (uint32_t i = 0; i < v->s->rows; i++) {
         all += (double)v->s->row[i].total_ns;
@@ -145,8 +118,7 @@ static void print_rest(const struct cli_stats_view *v)
     }
     if (shown == v->s->rows)
         return;
-    printf("and %s more kind%s", weft_count(v->s->rows - shown).text,
-           weft_plural(v->s->rows - shown));
+    printf("and %s", cli_many(v->s->rows - shown, "more kind").text);
     if (all > 0)
         printf(", %s %% of the time", rest == 0            ? "0"
                                       : rest / all < 0.001 ? "less than 0.1"
@@ -154,38 +126,226 @@ static void print_rest(const struct cli_stats_view *v)
     puts(" (--top 0 shows all)");
 }
 
-static bool print_table(const struct cli_stats_view *v)
+static void print_table(const struct cli_stats_view *v)
 {
-    struct cli_table t = CLI_TABLE(columns);
     bool blocked = false; /* because otherwise there is no column for it */
-    for (uint32_t i = 0; i < cli_stats_shown(v); i++)
+    for (uint32_t i = 0; i < shown_rows(v); i++)
         blocked |= v->s->row[i].blocked_ns > 0;
-    struct cli_column shown[1 + COLUMNS];
+    struct cli_column columns[1 + FIGURES] = {{.head = "kind", .left = true}};
+    const struct figure *figure[FIGURES];
     unsigned n = 0;
-    for (unsigned c = 0; c < 1 + COLUMNS; c++)
-        if (blocked || c != 1 + BLOCKED)
-            shown[n++] = columns[c];
-    t.column = shown;
-    t.columns = n;
-    for (uint32_t i = 0; i < cli_stats_shown(v); i++) {
-        char *kind = cli_stats_kind(v, &v->s->row[i]);
-        cli_cell(&t, "", "%s", kind ? kind : "");
-        t.failed |= !kind;
-        free(kind);
-        for (unsigned c = 0; c < COLUMNS; c++) {
-            const struct weft_figure cell = cell_of(&v->s->row[i], c);
-            if (blocked || c != BLOCKED)
-                cli_cell(&t, style_of(c, cell.text), "%s", cell.text);
+    for (const struct figure *f = figures; f < figures + FIGURES; f++)
+        if (blocked || f->at != AT(blocked_ns)) {
+            figure[n++] = f;
+            columns[n] = f->column;
+        }
+    struct cli_table t = {.column = columns, .columns = 1 + n};
+    for (uint32_t i = 0; i < shown_rows(v); i++) {
+        struct analyse_text kind = kind_of(v, &v->s->row[i]);
+        cli_cell(&t, "", "%s", kind.text ? kind.text : "");
+        analyse_text_fini(&kind);
+        for (unsigned c = 0; c < n; c++) {
+            const struct weft_figure cell = cell_of(&v->s->row[i], figure[c]);
+            cli_cell(&t, style_of(figure[c], cell.text), "%s", cell.text);
         }
     }
     if (!cli_table_print(&t))
-        return false;
+        cli_lacks_memory();
     print_rest(v);
     if (v->labels_folded)
         cli_wrap("", "",
                  "Labels that differ in their numbers only are one kind, with # for the numbers; "
                  "--by label shows each.");
-    return true;
+}
+
+/* ---- How latencies are spread, small ---- */
+
+struct axis {
+    unsigned first, last; /* powers of two: [i] holds what is below twice that */
+    int label, step;      /* columns of the label, and of each power */
+};
+
+static unsigned power_of(int64_t ns)
+{
+    return ns < 2 ? 0 : 63 - (unsigned)__builtin_clzll((uint64_t)ns);
+}
+
+static uint32_t in_power(const struct weft_stats *s, const struct weft_stats_row *r, unsigned i)
+{
+    uint32_t below = i == 0 ? 0 : weft_stats_below(s, r, INT64_C(1) << i);
+    return (i >= 62 ? r->latencies : weft_stats_below(s, r, INT64_C(2) << i)) - below;
+}
+
+/* Labels the start and, as far as there is room, the powers of ten. */
+static void print_axis(const struct axis *a)
+{
+    const struct weft_figure begin = weft_duration(a->first ? INT64_C(1) << a->first : 1);
+    int at = cli_width(begin.text), end = (int)(a->last + 1 - a->first) * a->step;
+    printf("%*s %s%s", a->label, "", cli_style(CLI_FAINT), begin.text);
+    int64_t ns = 1;
+    for (unsigned i = 0; i < 18; i++, ns *= 10) {
+        const struct weft_figure c = weft_axis_time(ns, ns, ns);
+        int place = ((int)power_of(ns) - (int)a->first) * a->step;
+        int width = cli_width(c.text);
+        if (place <= at || place >= end || a->label + 1 + place + width > cli_columns())
+            continue;
+        printf("%*s%s", place - at, "", c.text);
+        at = place + width;
+    }
+    printf("%s\n", cli_style(CLI_PLAIN));
+}
+
+static void print_spread(const struct cli_stats_view *v, const struct axis *a,
+                         const struct weft_stats_row *r)
+{
+    static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    uint32_t most = 1;
+    struct analyse_text kind = kind_of(v, r);
+    cli_put_cut(kind.text ? kind.text : "", a->label);
+    analyse_text_fini(&kind);
+    putchar(' ');
+    for (unsigned i = a->first; i <= a->last; i++) {
+        uint32_t n = in_power(v->s, r, i);
+        most = n > most ? n : most;
+    }
+    unsigned last = power_of(r->max_ns);
+    for (unsigned i = a->first; i <= last; i++) {
+        uint64_t n = in_power(v->s, r, i), level = (8 * n + most - 1) / most;
+        for (int k = 0; k < a->step; k++)
+            fputs(blocks[level], stdout);
+    }
+    putchar('\n');
+}
+
+static void print_spreads(const struct cli_stats_view *v)
+{
+    const struct weft_stats *s = v->s;
+    struct axis a = {.first = 63};
+    unsigned rows = 0;
+    for (uint32_t i = 0; i < shown_rows(v) && rows < SPREADS; i++) {
+        const struct weft_stats_row *r = &s->row[i];
+        if (r->latencies < 2)
+            continue;
+        unsigned least = power_of(s->latency[r->first_latency]), most = power_of(r->max_ns);
+        struct analyse_text kind = kind_of(v, r);
+        int width = cli_width(kind.text ? kind.text : "");
+        analyse_text_fini(&kind);
+        a.label = width > a.label ? width : a.label;
+        a.first = least < a.first ? least : a.first;
+        a.last = most > a.last ? most : a.last;
+        rows++;
+    }
+    if (rows == 0)
+        return;
+    int powers = (int)(a.last - a.first) + 1;
+    a.step = powers * 2 + CLI_TEXT_LEAST < cli_columns() ? 2 : 1;
+    int room = cli_columns() - powers * a.step - 1;
+    room = room < 10 ? 10 : room;
+    a.label = a.label < room ? a.label : room;
+    printf("\n%sHow long they took%s, how many in each doubling of time:\n", cli_style(CLI_BOLD),
+           cli_style(CLI_PLAIN));
+    print_axis(&a);
+    for (uint32_t i = 0; rows > 0; i++)
+        if (s->row[i].latencies >= 2) {
+            print_spread(v, &a, &s->row[i]);
+            rows--;
+        }
+}
+
+/* ---- How latencies are spread, large ---- */
+
+/* Bounds between latencies: 1, 2, 5, 10 … or, if all are about the same size, equal steps. */
+struct bounds {
+    int64_t at[72];
+    unsigned count;
+};
+
+/* The smallest 1, 2 or 5 times a power of ten that is at least this. */
+static int64_t round_up(int64_t ns)
+{
+    int64_t ten = 1;
+    while (ten < INT64_MAX / 10 && 10 * ten <= ns)
+        ten *= 10;
+    return ns <= ten ? ten : ns <= 2 * ten ? 2 * ten : ns <= 5 * ten ? 5 * ten : 10 * ten;
+}
+
+static struct bounds bounds_of(int64_t least, int64_t most)
+{
+    enum { STEPS = 20, FACTOR = 8 };
+    struct bounds b = {.count = 0};
+    if (most / FACTOR < least) {
+        int64_t step = round_up((most - least) / STEPS + 1);
+        for (int64_t at = least / step * step;; at += step) {
+            b.at[b.count++] = at;
+            if (at > most)
+                return b;
+        }
+    }
+    b.at[b.count++] = 0;
+    for (int64_t ten = 1;; ten *= 10)
+        for (unsigned i = 1; i <= 5; i += i == 1 ? 1 : 3) {
+            int64_t at = ten * i;
+            if (at <= least)
+                b.count = 0; /* begins later */
+            b.at[b.count++] = at;
+            if (at > most)
+                return b;
+        }
+}
+
+static void print_percentiles(const struct weft_stats_row *r, int64_t from, int64_t to, int left)
+{
+    const struct {
+        const char *name;
+        int64_t ns;
+    } marks[] = {{"p50", r->p50_ns}, {"p90", r->p90_ns}, {"p99", r->p99_ns}, {"max", r->max_ns}};
+    for (unsigned i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (marks[i].ns >= from && marks[i].ns < to) {
+            printf("%*s %s", left, "", marks[i].name);
+            left = 0;
+        }
+}
+
+static void print_latencies(const struct weft_stats *s, const struct weft_stats_row *r)
+{
+    struct bounds b = bounds_of(s->latency[r->first_latency], r->max_ns);
+    uint32_t most = 1;
+    for (unsigned i = 0; i + 1 < b.count; i++) {
+        uint32_t n = weft_stats_below(s, r, b.at[i + 1]) - weft_stats_below(s, r, b.at[i]);
+        most = n > most ? n : most;
+    }
+    int bar = (cli_columns() < 120 ? cli_columns() : 120) - 56;
+    printf("%s%19s %11s %7s%s\n", cli_style(CLI_BOLD), "from - to", "count", "so far",
+           cli_style(CLI_PLAIN));
+    for (unsigned i = 0; i + 1 < b.count; i++) {
+        uint32_t before = weft_stats_below(s, r, b.at[i]), n = weft_stats_below(s, r, b.at[i + 1]);
+        const struct weft_figure from = weft_duration_narrow(b.at[i]);
+        const struct weft_figure to = weft_duration_narrow(b.at[i + 1]);
+        double share = 100.0 * n / r->latencies;
+        printf("%*s%s - %*s%s %11s %5.1f %% ", 8 - cli_width(from.text), "", from.text,
+               8 - cli_width(to.text), "", to.text, weft_count(n - before).text,
+               n < r->latencies && share > 99.9 ? 99.9 : share);
+        const int left = bar - cli_bar(n - before, most, bar);
+        print_percentiles(r, b.at[i], b.at[i + 1], left);
+        putchar('\n');
+    }
+}
+
+void cli_stats_print_histogram(const struct cli_stats_view *v, const struct weft_stats_row *r)
+{
+    struct analyse_text kind = kind_of(v, r);
+    printf("%s%s%s: %s latenc%s", cli_style(CLI_BOLD), kind.text ? kind.text : "",
+           cli_style(CLI_PLAIN), weft_count(r->latencies).text, r->latencies == 1 ? "y" : "ies");
+    analyse_text_fini(&kind);
+    if (r->latencies)
+        printf("; p50 %s, p90 %s, p99 %s, max %s (promise %" PRIu64 ")",
+               weft_duration(r->p50_ns).text, weft_duration(r->p90_ns).text,
+               weft_duration(r->p99_ns).text, weft_duration(r->max_ns).text,
+               v->h->m->promise[r->slowest].id);
+    putchar('\n');
+    if (r->latencies)
+        print_latencies(v->s, r);
+    putchar('\n');
 }
 
 /* ---- Loops ---- */
@@ -198,167 +358,112 @@ static struct weft_figure share_cell(int64_t part, int64_t whole)
     return c;
 }
 
-/* "12.3 ms at 3.2 s: 'GET /x' (request 12)" */
-static void put_run(struct analyse_text *t, const struct cli_stats_view *v, uint32_t run, bool full)
-{
-    const struct weft_run *r = &v->h->m->run[run];
-    analyse_put_format(t, "%s at %s: ", weft_duration(r->end_ns - r->start_ns).text,
-                       weft_moment(r->start_ns).text);
-    if (full)
-        analyse_put_full(t, v->h->m, v->h->run_promise[run]);
-    else
-        analyse_put_name(t, v->h->m, v->h->run_promise[run]);
-}
-
-static void put_loop(struct analyse_text *t, const struct weft_stats_stream *s)
-{
-    analyse_put_format(t, "busy %s of %s", share_cell(s->busy_ns, s->span_ns).text,
-                       weft_duration(s->span_ns).text);
-    if (s->loop_ns)
-        analyse_put_format(t, ", with %s in the loop itself", weft_duration(s->loop_ns).text);
-    if (s->collecting_ns)
-        analyse_put_format(t, "%s%s of garbage collections", s->loop_ns ? " and " : ", with ",
-                           weft_duration(s->collecting_ns).text);
-    analyse_put_format(
-        t, "; %s run%s in %s turn%s%s", weft_count(s->runs).text, weft_plural(s->runs),
-        weft_count(s->turns).text, weft_plural(s->turns),
-        s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
-}
-
-static bool line(const char *what, struct analyse_text *t)
+/* A template behind what it is about. */
+#define line(what, m, template, ...) line_slots(what, m, template, ANALYSE_SLOTS(__VA_ARGS__))
+static void line_slots(const char *what, const struct weft_model *m, const char *template,
+                       const struct analyse_slot *slots, size_t count)
 {
     char first[48];
-    bool ok = !t->failed && t->text;
     snprintf(first, sizeof first, "%-15s ", what);
-    if (ok)
-        cli_wrap(first, "                ", t->text);
-    analyse_text_fini(t);
-    return ok;
+    cli_wrap_slots(first, "                ", m, template, slots, count);
 }
 
-static bool print_loop(const struct cli_stats_view *v, const struct weft_stats_stream *s, bool only)
+static void print_loop(const struct cli_stats_view *v, const struct weft_stats_stream *s, bool only)
 {
-    struct analyse_text t = {0};
+    const struct weft_model *m = v->h->m;
+    char name[32] = "event loop";
+    if (!only)
+        snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
+    line(name, m,
+         "busy {share} of {span}[, with {loop} in the loop itself][{with}{collecting} of garbage "
+         "collections]; {runs} run{runs||s} in {turns} turn{turns||s}[ (it never says that it "
+         "sleeps: its own time counts as sleep){silent}]",
+         TEXT(share, share_cell(s->busy_ns, s->span_ns).text), LENGTH(span, s->span_ns),
+         LENGTH(loop, s->loop_ns), TEXT(with, s->loop_ns ? " and " : ", with "),
+         LENGTH(collecting, s->collecting_ns), AMOUNT(runs, s->runs), AMOUNT(turns, s->turns),
+         FLAG(silent, !s->suspends));
+    if (s->turns > 1 && s->turn_runs)
+        line("  longest turn", m, "{length} at {at}: {runs} run{runs||s} before it slept again",
+             LENGTH(length, s->turn_to_ns - s->turn_from_ns), TIME(at, s->turn_from_ns),
+             AMOUNT(runs, s->turn_runs));
+    for (unsigned i = 0; i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
+        const struct weft_run *r = &m->run[s->longest_run[i]];
+        line(i ? "" : "  longest runs", m, "{length} at {at}: {promise}",
+             LENGTH(length, r->end_ns - r->start_ns), TIME(at, r->start_ns),
+             PROMISE(promise, v->h->run_promise[s->longest_run[i]]));
+    }
+}
+
+static void print_worker(const struct cli_stats_view *v, const struct weft_stats_stream *s)
+{
+    const uint32_t run = s->longest_run[0];
+    const struct weft_run none = {0}, *r = run == WEFT_NONE ? &none : &v->h->m->run[run];
     char name[32];
-    bool ok = true;
-    put_loop(&t, s);
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
-    ok = line(only ? "event loop" : name, &t);
-    if (s->turns > 1 && s->turn_runs) {
-        analyse_put_format(&t, "%s at %s: %s run%s before it slept again",
-                           weft_duration(s->turn_to_ns - s->turn_from_ns).text,
-                           weft_moment(s->turn_from_ns).text, weft_count(s->turn_runs).text,
-                           weft_plural(s->turn_runs));
-        ok = ok && line("  longest turn", &t);
-    }
-    for (unsigned i = 0; ok && i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
-        put_run(&t, v, s->longest_run[i], true);
-        ok = line(i ? "" : "  longest runs", &t);
-    }
-    return ok;
+    line(name, v->h->m,
+         "worker, busy {share}, {runs} run{runs||s}[, longest {length} at {at}: {promise.name}]",
+         TEXT(share, share_cell(s->busy_ns, s->span_ns).text), AMOUNT(runs, s->runs),
+         TEXT(length, weft_duration(r->end_ns - r->start_ns).text), TIME(at, r->start_ns),
+         PROMISE(promise, run == WEFT_NONE ? WEFT_NONE : v->h->run_promise[run]));
 }
 
-static bool print_worker(const struct cli_stats_view *v, const struct weft_stats_stream *s)
-{
-    struct analyse_text t = {0};
-    char name[32];
-    snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
-    analyse_put_format(&t, "worker, busy %s, %s run%s", share_cell(s->busy_ns, s->span_ns).text,
-                       weft_count(s->runs).text, weft_plural(s->runs));
-    if (s->longest_run[0] != WEFT_NONE) {
-        analyse_put_format(&t, ", longest ");
-        put_run(&t, v, s->longest_run[0], false);
-    }
-    return line(name, &t);
-}
-
-static bool print_ready(const struct cli_stats_view *v)
-{
-    struct analyse_text t = {0};
-    if (v->s->ready_max == 0)
-        analyse_put_format(&t, "nothing that could run had to wait");
-    else {
-        analyse_put_format(&t, "at most %s at the same time, at %s; %s on average",
-                           weft_count(v->s->ready_max).text, weft_moment(v->s->ready_max_ns).text,
-                           v->s->ready_mean < 0.005 ? "less than 0.01"
-                                                    : three_digits(v->s->ready_mean).text);
-    }
-    return line("ready to run", &t);
-}
-
-static bool print_streams(const struct cli_stats_view *v)
+static void print_streams(const struct cli_stats_view *v)
 {
     const struct weft_stats *s = v->s;
     uint32_t loops = 0, workers = 0;
-    bool ok = true;
     putchar('\n');
     for (uint32_t i = 0; i < s->streams; i++)
         loops += s->stream[i].is_loop;
-    for (uint32_t i = 0, n = 0; ok && i < s->streams; i++)
+    for (uint32_t i = 0, n = 0; i < s->streams; i++)
         if (s->stream[i].is_loop && n++ < LOOPS)
-            ok = print_loop(v, &s->stream[i], loops == 1);
-    ok = ok && print_ready(v);
-    for (uint32_t i = 0; ok && i < s->streams; i++)
+            print_loop(v, &s->stream[i], loops == 1);
+    line("ready to run", NULL,
+         s->ready_max ? "at most {max} at the same time, at {at}; {mean} on average"
+                      : "nothing that could run had to wait",
+         AMOUNT(max, s->ready_max), TIME(at, s->ready_max_ns),
+         TEXT(mean, s->ready_mean < 0.005 ? "less than 0.01" : three_digits(s->ready_mean).text));
+    for (uint32_t i = 0; i < s->streams; i++)
         if (!s->stream[i].is_loop && workers++ < WORKERS)
-            ok = print_worker(v, &s->stream[i]);
+            print_worker(v, &s->stream[i]);
     if (loops > LOOPS)
         printf("and %s more event loops\n", weft_count(loops - LOOPS).text);
     if (workers > WORKERS)
         printf("and %s more workers\n", weft_count(workers - WORKERS).text);
-    return ok;
 }
 
 /* ---- All of it ---- */
 
-static void put_part(struct analyse_text *t, uint64_t n, const char *what)
-{
-    if (n == 0)
-        return;
-    analyse_put_format(t, ", %s %s", weft_count(n).text, what);
-}
-
-static bool print_head(const struct cli_stats_view *v)
+static void print_head(const struct cli_stats_view *v)
 {
     const struct weft_model *m = v->h->m;
     uint64_t failed = 0, pending = 0, cancelled = 0, forgotten = 0, old = 0;
-    struct analyse_text t = {0};
-    for (uint32_t i = 0; i < v->s->rows; i++) {
-        failed += v->s->row[i].failed;
-        pending += v->s->row[i].pending;
-        cancelled += v->s->row[i].cancelled;
-        forgotten += v->s->row[i].forgotten;
-        old += v->s->row[i].preexisting;
+    for (const struct weft_stats_row *r = v->s->row; r < v->s->row + v->s->rows; r++) {
+        failed += r->failed;
+        pending += r->pending;
+        cancelled += r->cancelled;
+        forgotten += r->forgotten;
+        old += r->preexisting;
     }
-    analyse_put_format(&t, "%s: %s promise%s of %s kind%s in %s", cli_shown(v->path).text,
-                       weft_count(m->promises - 1).text, weft_plural(m->promises - 1),
-                       weft_count(v->s->rows).text, weft_plural(v->s->rows),
-                       weft_duration(v->s->span_ns).text);
-    put_part(&t, pending, "pending");
-    put_part(&t, failed, "failed");
-    put_part(&t, cancelled, "cancelled");
-    put_part(&t, forgotten, "dropped");
-    put_part(&t, old, "older than the trace");
-    if (m->losses.discarded)
-        analyse_put_format(&t,
-                           "; %s events in between are missing, so that some numbers are too low",
-                           weft_count(m->losses.discarded).text);
-    if (m->losses.pending)
-        analyse_put_format(&t, "; not all that is pending is known");
-    bool ok = !t.failed && t.text;
-    if (ok)
-        cli_wrap("", "", t.text);
-    analyse_text_fini(&t);
-    return ok;
+    cli_wrap_filled("", "", m,
+                    "{file}: {promises} promise{promises||s} of {kinds} kind{kinds||s} in {span}[, "
+                    "{pending} pending][, {failed} failed][, {cancelled} cancelled][, {forgotten} "
+                    "dropped][, {old} older than the trace][; {missing} events in between are "
+                    "missing, so that some numbers are too low][; not all that is pending is "
+                    "known{unknown}]",
+                    TEXT(file, cli_shown(v->path).text), AMOUNT(promises, m->promises - 1),
+                    AMOUNT(kinds, v->s->rows), LENGTH(span, v->s->span_ns),
+                    AMOUNT(pending, pending), AMOUNT(failed, failed), AMOUNT(cancelled, cancelled),
+                    AMOUNT(forgotten, forgotten), AMOUNT(old, old),
+                    AMOUNT(missing, m->losses.discarded), FLAG(unknown, m->losses.pending));
 }
 
-bool cli_stats_print(const struct cli_stats_view *v)
+void cli_stats_print(const struct cli_stats_view *v)
 {
-    if (!print_head(v))
-        return false;
+    print_head(v);
     if (v->s->rows) {
         putchar('\n');
-        if (!print_table(v) || !cli_stats_print_spreads(v))
-            return false;
+        print_table(v);
+        print_spreads(v);
     }
-    return print_streams(v);
+    print_streams(v);
 }

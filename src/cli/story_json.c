@@ -67,7 +67,7 @@ static json_t *waits_json(const struct weft_history *h, const struct weft_story_
         const struct weft_wait *w = &h->wait[list[i].wait];
         json_t *o = cli_json_promise(h->m, readers ? w->reader : w->source);
         CLI_SET(o, "from_ns", w->from_ns, "until_ns", w->until_ns, "there_ns",
-                cli_json_time(list[i].there_ns, INT64_MAX), "by", cli_json_id(h->m, list[i].waker),
+                list[i].there_ns == INT64_MAX ? json_null() : json_integer(list[i].there_ns), "by", cli_json_id(h->m, list[i].waker),
                 "end", ends[w->end]);
         cli_json_append(out, o);
     }

@@ -100,7 +100,7 @@ bool cli_json_append(json_t *list, json_t *value)
 
 json_t *cli_json_signed(int64_t n)
 {
-    return json_integer(n);
+    return n == INT64_MIN ? json_null() : json_integer(n);
 }
 
 json_t *cli_json_bool(bool value)
@@ -108,9 +108,9 @@ json_t *cli_json_bool(bool value)
     return json_boolean(value);
 }
 
-json_t *cli_json_time(int64_t ns, int64_t none)
+json_t *cli_json_if(bool known, uint64_t n)
 {
-    return ns == none ? json_null() : json_integer(ns);
+    return known ? cli_json_number(n) : json_null();
 }
 
 json_t *cli_json_promise(const struct weft_model *m, uint32_t promise)
@@ -118,6 +118,16 @@ json_t *cli_json_promise(const struct weft_model *m, uint32_t promise)
     const bool has = promise != WEFT_NONE && promise != WEFT_ROOT;
     return CLI_OBJECT("promise", cli_json_id(m, promise), "label", cli_json_label(m, promise),
                       "type", has ? weft_model_type(m, promise) : NULL);
+}
+
+const char *cli_json_type(const struct weft_model *m, uint32_t promise)
+{
+    return promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
+}
+
+json_t *cli_json_who(const struct weft_model *m, uint32_t promise)
+{
+    return promise == WEFT_NONE ? json_null() : CLI_OBJECT(CLI_WHO(m, promise));
 }
 
 json_t *cli_json_model_text(const struct weft_model *m, uint32_t text)

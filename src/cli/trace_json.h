@@ -15,6 +15,11 @@
     cli_json_object(json_object(), (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
 #define CLI_SET(object, ...)                                                                       \
     cli_json_set(object, (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
+/* Among these: fields of *x, at most 12, each under its own name. */
+#define CLI_FIELDS(x, ...)                                                                         \
+    CLI_CHOOSE_FIELDS(__VA_ARGS__, CLI_F12, CLI_F11, CLI_F10, CLI_F9, CLI_F8, CLI_F7, CLI_F6,      \
+                      CLI_F5, CLI_F4, CLI_F3, CLI_F2, CLI_F1, )                                    \
+    (x, __VA_ARGS__)
 
 /* Adds a value to a list. False: no memory. */
 bool cli_json_append(json_t *list, json_t *value);
@@ -28,11 +33,19 @@ bool cli_json_dump(json_t *o, const char *before);
 /* The same for the members of an object, without its braces. */
 bool cli_json_dump_members(json_t *o);
 
-/* A time; null if there is none. */
-json_t *cli_json_time(int64_t ns, int64_t none);
+/* A number, or null if it is not known. */
+json_t *cli_json_if(bool known, uint64_t n);
 
 /* {"promise", "label", "type"}; the type of the event loop is null. */
 json_t *cli_json_promise(const struct weft_model *m, uint32_t promise);
+
+/* The same, but the type of the event loop is "loop"; null for WEFT_NONE. */
+json_t *cli_json_who(const struct weft_model *m, uint32_t promise);
+const char *cli_json_type(const struct weft_model *m, uint32_t promise);
+
+/* These three pairs among others. */
+#define CLI_WHO(m, p)                                                                              \
+    "promise", cli_json_id(m, p), "label", cli_json_label(m, p), "type", cli_json_type(m, p)
 
 struct cli_pair {
     const char *key;
@@ -40,7 +53,7 @@ struct cli_pair {
 };
 json_t *cli_json_object(json_t *o, const struct cli_pair *pair);
 bool cli_json_set(json_t *o, const struct cli_pair *pair);
-json_t *cli_json_signed(int64_t n);
+json_t *cli_json_signed(int64_t n); /* null for INT64_MIN, no time */
 json_t *cli_json_bool(bool value);
 static inline json_t *cli_json_itself(json_t *o)
 {
@@ -69,6 +82,19 @@ static inline json_t *cli_json_itself(json_t *o)
 #define CLI_P14(k, v, ...) CLI_P1(k, v) CLI_P13(__VA_ARGS__)
 #define CLI_P15(k, v, ...) CLI_P1(k, v) CLI_P14(__VA_ARGS__)
 #define CLI_P16(k, v, ...) CLI_P1(k, v) CLI_P15(__VA_ARGS__)
+#define CLI_CHOOSE_FIELDS(a, b, c, d, e, f, g, h, i, j, k, l, choice, ...) choice
+#define CLI_F1(x, f) #f, (x)->f
+#define CLI_F2(x, f, ...) CLI_F1(x, f), CLI_F1(x, __VA_ARGS__)
+#define CLI_F3(x, f, ...) CLI_F1(x, f), CLI_F2(x, __VA_ARGS__)
+#define CLI_F4(x, f, ...) CLI_F1(x, f), CLI_F3(x, __VA_ARGS__)
+#define CLI_F5(x, f, ...) CLI_F1(x, f), CLI_F4(x, __VA_ARGS__)
+#define CLI_F6(x, f, ...) CLI_F1(x, f), CLI_F5(x, __VA_ARGS__)
+#define CLI_F7(x, f, ...) CLI_F1(x, f), CLI_F6(x, __VA_ARGS__)
+#define CLI_F8(x, f, ...) CLI_F1(x, f), CLI_F7(x, __VA_ARGS__)
+#define CLI_F9(x, f, ...) CLI_F1(x, f), CLI_F8(x, __VA_ARGS__)
+#define CLI_F10(x, f, ...) CLI_F1(x, f), CLI_F9(x, __VA_ARGS__)
+#define CLI_F11(x, f, ...) CLI_F1(x, f), CLI_F10(x, __VA_ARGS__)
+#define CLI_F12(x, f, ...) CLI_F1(x, f), CLI_F11(x, __VA_ARGS__)
 /* clang-format on */
 
 /* JSON knows no more than 2^63 - 1. */
