@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* weft dump: every event as a line. */
+/* weft dump: every event as a line. Of several traces, each reader returns its events in order of time, so the next line is
+ * the earliest of the readers' next events. Only these are kept in memory. */
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/common.h"
-#include "cli/dump.h"
+#include "cli/sink.h"
+#include "read/reader.h"
+
+enum {
+    TRACES_MAX = 64,
+    SET_LEAST_NS = 1000000, /* if the wall clock was set by less, there is no warning */
+};
 
 static struct {
     int64_t from_ns, to_ns;
@@ -20,14 +27,16 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-void cli_put_quoted(struct sink *s, const char *text, size_t size)
+/* ---- Events ---- */
+
+static void put_quoted(struct sink *s, const char *text, size_t size)
 {
     put_byte(s, '"');
     put_escaped(s, text, size, true);
     put_byte(s, '"');
 }
 
-static void put_name(struct sink *s, const char *name, unsigned number)
+static void put_word(struct sink *s, const char *name, unsigned number)
 {
     if (name)
         put_text(s, name);
@@ -42,7 +51,7 @@ static void put_type(struct sink *s, const char *type)
     while (*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\')
         c++;
     if (*c || c == type)
-        cli_put_quoted(s, type, strlen(type));
+        put_quoted(s, type, strlen(type));
     else
         put_text(s, type);
 }
@@ -53,7 +62,7 @@ static void put_more(struct sink *s, const struct weft_event *ev)
 {
     if (ev->kind == WEFT_EVENT_CREATES && ev->text) {
         put_text(s, " label=");
-        cli_put_quoted(s, ev->text, ev->text_size);
+        put_quoted(s, ev->text, ev->text_size);
     }
     if (ev->origin && ev->origin->file) {
         char line[16];
@@ -79,10 +88,10 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
         if (ev->origin)
             put_type(s, ev->origin->type);
         else
-            put_name(s, weft_type_name(ev->type), ev->type);
+            put_word(s, weft_type_name(ev->type), ev->type);
         break;
     case WEFT_FIELD_REASON:
-        put_name(s, weft_reason_name(ev->type), ev->type);
+        put_word(s, weft_reason_name(ev->type), ev->type);
         break;
     case WEFT_FIELD_SIGNED:
         put_signed(s, ev->value);
@@ -91,7 +100,7 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
         put_unsigned(s, (uint64_t)ev->value);
         break;
     case WEFT_FIELD_TEXT:
-        cli_put_quoted(s, ev->text, ev->text_size);
+        put_quoted(s, ev->text, ev->text_size);
         break;
     }
 }
@@ -101,8 +110,9 @@ static bool is_number(uint8_t field)
     return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
 }
 
-void cli_put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
-                   int64_t time)
+/* time: relative to any moment. */
+static void put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
+                      int64_t time)
 {
     const struct weft_event_desc *d = &weft_event_kinds[ev->kind];
     const struct weft_stream_facts *stream = weft_reader_facts(reader)->stream;
@@ -132,62 +142,273 @@ void cli_put_event(struct sink *s, const struct weft_reader *reader, const struc
     put_text(s, ev->promoted ? " promoted\n" : "\n");
 }
 
-/* Returns the exit status. */
-static int dump(const char *path, struct weft_reader *reader, int64_t from, int64_t to, bool full)
+/* ---- Traces ---- */
+
+struct trace {
+    const char *path;
+    char *name; /* in the first column; NULL: there is no such column */
+    struct weft_reader *reader;
+    const struct weft_event *event; /* those from `at` on have not been printed yet */
+    ptrdiff_t events, at;
+    int64_t begin_ns;          /* its first event, on the common axis */
+    int64_t next_ns;           /* of event[at] */
+    int64_t least_ns, most_ns; /* of those that have been read */
+    uint64_t total;
+    struct weft_error err; /* its code is 0 unless reading failed */
+};
+
+/* The last `components` components of a path. */
+static const char *tail_of(const char *path, unsigned components)
 {
-    static struct sink sink;
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    const struct weft_event *events;
-    uint64_t total = 0;
-    ptrdiff_t n;
-    sink_open(&sink, full);
-    struct cli_progress progress = cli_progress_begin(sink.terminal ? NULL : path);
-    for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
-        total += (uint64_t)n;
-        const struct weft_reader_facts *facts = weft_reader_facts(reader);
-        for (ptrdiff_t i = 0; i < n; i++) {
-            const struct weft_event *ev = &events[i];
-            int64_t time = (int64_t)(ev->time_ns - facts->first_ns);
-            if (time >= from && time <= to)
-                cli_put_event(&sink, reader, ev, time);
-        }
-        if (++batch % 256 == 0)
-            cli_progress_show(&progress, weft_reader_progress(reader));
-    }
-    cli_progress_end(&progress);
-    int status = sink_close(&sink);
-    const struct weft_damage *damage = weft_reader_damage(reader);
-    cli_warn(path, damage);
-    if (n < 0) {
-        cli_complain(path, &err);
-        status = CLI_FAILED;
-    }
-    return status != CLI_DONE ? status : cli_status(path, damage, total);
+    const char *at = path + strlen(path);
+    while (at > path && (at[-1] != '/' || --components))
+        at--;
+    return at;
 }
 
-static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
+/* How many of the `paths` paths end like the i-th one, not counting that one. */
+static unsigned count_alike(char *const *path, unsigned i, unsigned paths, unsigned components)
 {
-    unsigned inputs = 0;
-    if (paths > CLI_DUMP_MAX)
-        cli_misuse("dump", "%u files, but no more than %u can be merged", paths, CLI_DUMP_MAX);
-    for (unsigned i = 0; i < paths; i++)
-        inputs += strcmp(path[i], "-") == 0;
-    if (inputs > 1)
-        cli_misuse("dump", "standard input (-) can be read only once");
-    return cli_dump_merged(path, paths, from, to, full);
+    const char *own = tail_of(path[i], components);
+    unsigned alike = 0;
+    for (unsigned j = 0; j < paths; j++)
+        alike += j != i && strcmp(own, tail_of(path[j], components)) == 0;
+    return alike;
+}
+
+/* As many components as needed to distinguish it from the others; a number if the same path is given twice. */
+static char *name_of(char *const *path, unsigned i, unsigned paths)
+{
+    unsigned components = 1;
+    while (count_alike(path, i, paths, components) && tail_of(path[i], components) != path[i])
+        components++;
+    const char *tail = tail_of(path[i], components);
+    unsigned before = count_alike(path, i, i, components);
+    size_t size = strlen(tail) + 16;
+    char *name = malloc(size);
+    if (name && before)
+        snprintf(name, size, "%s:%u", tail, before + 1);
+    else if (name)
+        memcpy(name, tail, strlen(tail) + 1);
+    return name;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Sets event[at] and its time; reads more if necessary. False: there is none. */
+static bool look(struct trace *t)
+{
+    if (t->at == t->events && !t->err.code) {
+        t->at = 0;
+        t->events = weft_reader_next(t->reader, &t->event, &t->err);
+        if (t->events < 0)
+            t->err.code = (int)t->events;
+        t->events = t->events < 0 ? 0 : t->events;
+        t->total += (uint64_t)t->events;
+    }
+    if (t->at == t->events)
+        return false;
+    uint64_t since = t->event[t->at].time_ns - weft_reader_facts(t->reader)->first_ns;
+    t->next_ns = add(t->begin_ns, (int64_t)since);
+    return true;
+}
+
+/* On failure prints why and returns false. */
+static bool check_wall(const struct trace *t)
+{
+    const struct weft_reader_facts *f = weft_reader_facts(t->reader);
+    char why[96] = "the program that recorded it had none";
+    if (f->quirks.anonymous)
+        snprintf(why, sizeof why, "traces of %s do not say when they were recorded", f->format);
+    if (!f->has_wall)
+        cli_say(t->path,
+                "cannot be put in order with other traces: it has no wall clock, since %s; "
+                "dump it alone",
+                why);
+    else if (!f->wall_measured &&
+             (f->wall_set_ns >= SET_LEAST_NS || f->wall_set_ns <= -SET_LEAST_NS))
+        cli_say(t->path,
+                "warning: the wall clock was set by %s while it was recorded; all of its times "
+                "are by what it was at the end",
+                weft_duration(f->wall_set_ns).text);
+    return f->has_wall;
+}
+
+/* Places the first events of all traces on the common axis, which begins at the earliest. */
+static void find_axis(struct trace *trace, unsigned traces)
+{
+    int64_t zero = INT64_MAX;
+    for (unsigned i = 0; i < traces; i++) {
+        struct trace *t = &trace[i];
+        if (!look(t))
+            continue;
+        const struct weft_reader_facts *facts = weft_reader_facts(t->reader);
+        uint64_t first = facts->first_ns < INT64_MAX ? facts->first_ns : INT64_MAX;
+        t->begin_ns = add((int64_t)first, facts->wall_ns);
+        zero = t->begin_ns < zero ? t->begin_ns : zero;
+    }
+    for (unsigned i = 0; i < traces; i++) {
+        struct trace *t = &trace[i];
+        t->begin_ns = add(t->begin_ns, zero == INT64_MIN ? INT64_MAX : -zero);
+        if (look(t))
+            t->least_ns = t->most_ns = t->begin_ns;
+    }
+}
+
+/* ---- Lines ---- */
+
+static void put_name(struct sink *s, const char *name)
+{
+    if (name[strcspn(name, " \"\\")] == '\0' && *name) {
+        size_t size = strlen(name), n, i = 0;
+        while (i < size && (n = weft_utf8_harmless(name + i, size - i)) > 0)
+            i += n;
+        if (i == size) {
+            put_bytes(s, name, size);
+            return;
+        }
+    }
+    put_quoted(s, name, strlen(name));
+}
+
+/* Prints the next event of t and advances. False: it was the last one. */
+static bool put_next(struct sink *s, struct trace *t)
+{
+    const struct weft_event *ev = &t->event[t->at++];
+    if (t->next_ns >= request.from_ns && t->next_ns <= request.to_ns) {
+        if (t->name) {
+            put_name(s, t->name);
+            put_byte(s, ' ');
+        }
+        put_event(s, t->reader, ev, t->next_ns);
+    }
+    if (!ev->promoted) {
+        t->least_ns = t->next_ns < t->least_ns ? t->next_ns : t->least_ns;
+        t->most_ns = t->next_ns > t->most_ns ? t->next_ns : t->most_ns;
+    }
+    return look(t);
+}
+
+static void show_progress(struct cli_progress *progress, const struct trace *trace, unsigned traces)
+{
+    double share = 0;
+    for (unsigned i = 0; i < traces; i++)
+        share += weft_reader_progress(trace[i].reader) / traces;
+    cli_progress_show(progress, share);
+}
+
+/* The trace whose next event is the earliest (of several, the first), leaving out the one at `except`. NULL: there is
+ * none. */
+static struct trace *earliest(struct trace *trace, unsigned traces, const struct trace *except)
+{
+    struct trace *best = NULL;
+    for (struct trace *t = trace; t < trace + traces; t++)
+        if (t != except && t->at < t->events && (!best || t->next_ns < best->next_ns))
+            best = t;
+    return best;
+}
+
+static int print(struct trace *trace, unsigned traces)
+{
+    static struct sink sink;
+    sink_open(&sink, request.full);
+    struct cli_progress progress = cli_progress_begin(sink.terminal ? NULL
+                                                      : traces > 1  ? "all traces"
+                                                                    : trace->path);
+    unsigned printed = 0;
+    for (struct trace *t; (t = earliest(trace, traces, NULL)) && !sink.error;) {
+        const struct trace *other = earliest(trace, traces, t);
+        bool more = true, is_next = true;
+        while (more && is_next && !sink.error) {
+            more = put_next(&sink, t);
+            is_next = !other || t->next_ns < other->next_ns ||
+                      (t->next_ns == other->next_ns && t < other);
+            if (++printed % 65536 == 0)
+                show_progress(&progress, trace, traces);
+        }
+    }
+    cli_progress_end(&progress);
+    return sink_close(&sink);
+}
+
+/* ---- What is to be said ---- */
+
+static bool overlaps_another(const struct trace *trace, unsigned traces, const struct trace *t)
+{
+    for (const struct trace *o = trace; o < trace + traces; o++)
+        if (o != t && o->total && o->least_ns <= t->most_ns && o->most_ns >= t->least_ns)
+            return true;
+    return false;
+}
+
+static void warn_apart(const struct trace *trace, unsigned traces)
+{
+    unsigned with_events = 0;
+    for (unsigned i = 0; i < traces; i++)
+        with_events += trace[i].total > 0;
+    for (const struct trace *t = trace; t < trace + traces; t++)
+        if (t->total && with_events > 1 && !overlaps_another(trace, traces, t))
+            cli_say(t->path, "warning: no other trace was recorded at the same time, by the wall "
+                             "clocks of their machines");
+}
+
+static int finish(const struct trace *trace, unsigned traces, int status)
+{
+    for (const struct trace *t = trace; t < trace + traces; t++) {
+        const struct weft_damage *damage = weft_reader_damage(t->reader);
+        cli_warn(t->path, damage);
+        if (t->err.code)
+            cli_complain(t->path, &t->err);
+        if (t->err.code || cli_status(t->path, damage, t->total) != CLI_DONE)
+            status = CLI_FAILED;
+    }
+    if (traces > 1 && request.from_ns == INT64_MIN && request.to_ns == INT64_MAX &&
+        !cli_stdout_left())
+        warn_apart(trace, traces);
+    return status;
 }
 
 static int run(int files, char **file)
 {
+    static struct trace trace[TRACES_MAX];
+    const unsigned traces = (unsigned)files;
+    unsigned inputs = 0;
+    int status = CLI_DONE;
     if (request.from_ns > request.to_ns)
         cli_misuse("dump", "--from is later than --to");
-    if (files > 1)
-        return dump_several(file, (unsigned)files, request.from_ns, request.to_ns, request.full);
-    struct weft_reader *reader = cli_open(*file);
-    if (!reader)
-        return CLI_FAILED;
-    int status = dump(*file, reader, request.from_ns, request.to_ns, request.full);
-    weft_reader_close(reader);
+    if (traces > TRACES_MAX)
+        cli_misuse("dump", "%u files, but no more than %u can be merged", traces, TRACES_MAX);
+    for (unsigned i = 0; i < traces; i++)
+        inputs += strcmp(file[i], "-") == 0;
+    if (inputs > 1)
+        cli_misuse("dump", "standard input (-) can be read only once");
+    for (unsigned i = 0; i < traces; i++) {
+        struct trace *t = &trace[i];
+        *t = (struct trace){.path = file[i], .err = {.offset = WEFT_NO_OFFSET}};
+        t->name = traces > 1 ? name_of(file, i, traces) : NULL;
+        if (traces > 1 && !t->name)
+            cli_say(t->path, "out of memory");
+        t->reader = traces == 1 || t->name ? cli_open(t->path) : NULL;
+        if (!t->reader || (traces > 1 && !check_wall(t)))
+            status = CLI_FAILED; /* continues, to report all problems at once */
+    }
+    if (status == CLI_DONE) {
+        if (traces > 1)
+            find_axis(trace, traces);
+        else
+            look(trace);
+        status = finish(trace, traces, print(trace, traces));
+    }
+    for (unsigned i = 0; i < traces; i++) {
+        free(trace[i].name);
+        weft_reader_close(trace[i].reader);
+    }
     return status;
 }
 

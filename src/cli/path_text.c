@@ -8,25 +8,32 @@
 #include "cli/common.h"
 #include "cli/report.h"
 #include "base/array.h"
+#include "base/order.h"
 
 enum {
     BAR = CLI_TEXT_BAR,
     WORD = 7,       /* columns for what a step is */
     SUMMED = 4,     /* shares in a sentence */
+    SHARES = 12,    /* lines of what the time went to; */
+    FEW_SHARES = 5, /* this many even if they are less than 0.1 % */
     STEPS = 30,     /* lines of a path … */
     FEW_STEPS = 12, /* … of one among others */
 };
 
 /* ---- Pieces ---- */
 
-void cli_text_moment(int64_t time_ns)
-{
-    cli_put_right(weft_moment(time_ns).text, CLI_TEXT_TIME);
-}
-
 void cli_text_length(int64_t ns)
 {
     cli_put_right(weft_duration(ns).text, CLI_TEXT_LENGTH);
+}
+
+void cli_text_row(int64_t from_ns, int64_t length_ns)
+{
+    printf("  ");
+    cli_put_right(weft_moment(from_ns).text, CLI_TEXT_TIME);
+    printf("  ");
+    cli_text_length(length_ns);
+    printf("  ");
 }
 
 double cli_text_percent(int64_t part, int64_t whole)
@@ -34,30 +41,10 @@ double cli_text_percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-void cli_text_bar(int64_t part, int64_t whole, bool padded)
-{
-    const int used = cli_bar((double)part, (double)whole, BAR);
-    if (padded)
-        printf("%*s", BAR - used, "");
-}
-
 void cli_text_heading(const char *text)
 {
     putchar('\n');
     cli_heading(text);
-}
-
-int cli_text_behind(struct analyse_text *t, int columns)
-{
-    bool failed = t->failed;
-    cli_wrap_behind(columns, t->text ? t->text : "");
-    analyse_text_fini(t);
-    return failed ? WEFT_E_NOMEM : 0;
-}
-
-int cli_text_print(struct analyse_text *t)
-{
-    return cli_text_behind(t, 0);
 }
 
 /* Returns true if two promises are called the same. */
@@ -69,6 +56,20 @@ static bool alike(const struct weft_model *m, uint32_t a, uint32_t b)
 }
 
 /* ---- What the time went to ---- */
+
+const char *cli_text_step(enum weft_step_kind kind, bool named)
+{
+    static const char *const words[WEFT_STEP_KINDS][2] = {
+        [WEFT_STEP_RUNNING] = {"running", ""},
+        [WEFT_STEP_READY] = {"ready, but not running", "ready behind "},
+        [WEFT_STEP_BLOCKED] = {"the loop was blocked", "the loop was blocked by "},
+        [WEFT_STEP_COLLECTING] = {"garbage collection", ""},
+        [WEFT_STEP_PREEMPTED] = {"no core: others had it", ""},
+        [WEFT_STEP_OUTSIDE] = {"", ""},
+        [WEFT_STEP_UNKNOWN] = {"not known", ""},
+    };
+    return words[kind][named];
+}
 
 /* Returns true if it is what a pending promise finally waits for. */
 static bool is_pending(const struct weft_model *m, const struct weft_path *p, uint32_t promise)
@@ -105,44 +106,22 @@ static void put_called(struct analyse_text *t, const struct weft_model *m,
 static void put_share(struct analyse_text *t, const struct weft_model *m, const struct weft_path *p,
                       const struct weft_share *s, uint32_t about, bool table)
 {
-    const struct weft_step *last = &p->step[p->count - 1];
-    bool pending, one = s->promise != WEFT_NONE;
-    switch (s->kind) {
-    case WEFT_STEP_RUNNING:
-        if (!alike(m, s->promise, about) ||
-            (s->several && weft_model_name(m, about) == WEFT_NONE)) {
-            put_called(t, m, s, table);
-            analyse_put_format(t, table ? ", " : " ");
-        }
-        analyse_put_format(t, "running");
-        break;
-    case WEFT_STEP_READY:
-        analyse_put_format(t, one ? "ready behind " : "ready, but not running");
-        if (one)
-            put_called(t, m, s, table);
-        break;
-    case WEFT_STEP_BLOCKED:
-        analyse_put_format(t, one ? "the loop was blocked by " : "the loop was blocked");
-        if (one)
-            put_called(t, m, s, table);
-        break;
-    case WEFT_STEP_COLLECTING:
-        analyse_put_format(t, "garbage collection");
-        break;
-    case WEFT_STEP_PREEMPTED:
-        analyse_put_format(t, "no core: others had it");
-        break;
-    case WEFT_STEP_OUTSIDE:
-        put_called(t, m, s, table);
-        pending = is_pending(m, p, s->promise);
-        analyse_put_format(t, table ? ", %s" : " (%s)", pending ? "pending" : "outside");
-        break;
-    case WEFT_STEP_UNKNOWN:
-        analyse_put_format(t, is_circle(p, last) ? "waiting in a circle" : "not known");
-        break;
-    case WEFT_STEP_KINDS:
-        break;
+    const bool halt = weft_step_is_halt(s->kind);
+    const bool own = s->kind == WEFT_STEP_RUNNING && alike(m, s->promise, about) &&
+                     !(s->several && weft_model_name(m, about) == WEFT_NONE);
+    const bool named = s->promise != WEFT_NONE && !halt && !own && s->kind != WEFT_STEP_UNKNOWN;
+    if (s->kind == WEFT_STEP_UNKNOWN && is_circle(p, &p->step[p->count - 1])) {
+        analyse_put_format(t, "waiting in a circle");
+        return;
     }
+    analyse_put_format(t, "%s", cli_text_step(s->kind, named));
+    if (named)
+        put_called(t, m, s, table);
+    if (s->kind == WEFT_STEP_RUNNING && named)
+        analyse_put_format(t, table ? ", running" : " running");
+    if (s->kind == WEFT_STEP_OUTSIDE)
+        analyse_put_format(t, table ? ", %s" : " (%s)",
+                           is_pending(m, p, s->promise) ? "pending" : "outside");
 }
 
 /* "41 ms: 35 ms 'db query' (outside), 4 ms ready behind 'render', 2 ms running" */
@@ -164,39 +143,49 @@ static void put_summary(struct analyse_text *t, const struct weft_model *m,
         analyse_put_format(t, ", %s other", weft_duration(rest).text);
 }
 
-void cli_text_share(int64_t ns, int64_t whole)
+static void begin_share(int64_t ns, int64_t whole)
 {
     printf("  ");
     cli_text_length(ns);
     printf("  %5.1f %%  ", cli_text_percent(ns, whole));
-    cli_text_bar(ns, whole, true);
-    printf("  ");
+    printf("%*s  ", BAR - cli_bar((double)ns, (double)whole, BAR), "");
 }
 
-static int print_shares(const struct weft_model *m, const struct weft_path *p,
-                        const struct weft_share *share, uint32_t count, uint32_t about)
+void cli_text_share(int64_t ns, int64_t whole, struct analyse_text *t)
+{
+    begin_share(ns, whole);
+    cli_wrap_text_behind(2 + CLI_TEXT_LENGTH + 2 + 7 + 2 + BAR + 2, t);
+}
+
+bool cli_text_lists(uint32_t i, uint32_t count, int64_t ns, int64_t whole)
+{
+    return i < count && (i < FEW_SHARES || (i < SHARES - 1 && cli_text_percent(ns, whole) >= 0.1));
+}
+
+void cli_text_other_shares(uint32_t count, int64_t ns, int64_t whole)
+{
+    if (!count)
+        return;
+    begin_share(ns, whole);
+    printf("%" PRIu32 " more, each less\n", count);
+}
+
+static void print_shares(const struct weft_model *m, const struct weft_path *p,
+                         const struct weft_share *share, uint32_t count, uint32_t about)
 {
     int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = 0;
-    uint32_t listed = count <= CLI_TEXT_FEW_SHARES ? count : CLI_TEXT_FEW_SHARES;
-    int rc = 0;
-    while (listed < count && listed < CLI_TEXT_SHARES - 1 &&
-           cli_text_percent(share[listed].total_ns, whole) >= 0.1)
-        listed++;
-    for (uint32_t i = 0; i < listed; i++) {
+    uint32_t i = 0;
+    for (; cli_text_lists(i, count, i < count ? share[i].total_ns : 0, whole); i++) {
         struct analyse_text t = {0};
-        cli_text_share(share[i].total_ns, whole);
         put_share(&t, m, p, &share[i], about, true);
         if (share[i].steps > 1)
             analyse_put_format(&t, ", in %s parts", weft_count(share[i].steps).text);
-        rc |= cli_text_behind(&t, CLI_TEXT_BEFORE_SHARE);
+        cli_text_share(share[i].total_ns, whole, &t);
     }
-    for (uint32_t i = listed; i < count; i++)
+    const uint32_t left = count - i;
+    for (; i < count; i++)
         rest += share[i].total_ns;
-    if (listed < count) {
-        cli_text_share(rest, whole);
-        printf("%" PRIu32 " more, each less\n", count - listed);
-    }
-    return rc;
+    cli_text_other_shares(left, rest, whole);
 }
 
 /* ---- The steps of a path ---- */
@@ -262,12 +251,6 @@ static void print_legend(const struct weft_model *m, const struct weft_path *p)
     analyse_text_fini(&t);
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x > *y ? -1 : *x < *y;
-}
-
 static int64_t step_ns(const struct weft_step *s)
 {
     return s->to_ns - s->from_ns;
@@ -292,8 +275,10 @@ static int64_t least_shown(const struct weft_path *p, uint32_t most)
     if (!ns)
         return INT64_MAX;
     for (uint32_t i = 0; i < p->count; i++)
-        ns[i] = step_ns(&p->step[i]);
-    qsort(ns, p->count, sizeof *ns, by_length);
+        ns[i] = -step_ns(&p->step[i]);
+    qsort(ns, p->count, sizeof *ns, weft_order_i64); /* the longest first */
+    for (uint32_t i = 0; i < p->count; i++)
+        ns[i] = -ns[i];
     uint32_t shown = most - 1;
     while (shown > 1 && (ns[shown - 1] == ns[shown] || lines(p, ns[shown - 1]) > most))
         shown--; /* of steps with equal lengths, either all are shown or none */
@@ -302,37 +287,27 @@ static int64_t least_shown(const struct weft_path *p, uint32_t most)
     return least;
 }
 
-static int print_step(const struct weft_model *m, const struct weft_path *p,
-                      const struct weft_step *s)
-{
-    struct analyse_text t = {0};
-    printf("  ");
-    cli_text_moment(s->from_ns);
-    printf("  ");
-    cli_text_length(step_ns(s));
-    printf("  %-*s  ", WORD, kind_word(m, p, s));
-    put_step(&t, m, p, s);
-    return cli_text_behind(&t, 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2 + WORD + 2);
-}
-
-static int print_steps(const struct weft_model *m, const struct weft_path *p, uint32_t most)
+static void print_steps(const struct weft_model *m, const struct weft_path *p, uint32_t most)
 {
     int64_t least = least_shown(p, most), folded_ns = 0;
-    int rc = 0;
     for (uint32_t i = 0, next; i < p->count; i = next, folded_ns = 0) {
         for (next = i; next < p->count && step_ns(&p->step[next]) < least; next++)
             folded_ns += step_ns(&p->step[next]);
-        if (next <= i + 1) {
-            rc |= print_step(m, p, &p->step[i]);
-            next = i + 1;
+        if (next > i + 1) {
+            printf("  %*s  ", CLI_TEXT_TIME, "");
+            cli_text_length(folded_ns);
+            printf("  %s… %s shorter steps%s\n", cli_style(CLI_FAINT), weft_count(next - i).text,
+                   cli_style(CLI_PLAIN));
             continue;
         }
-        printf("  %*s  ", CLI_TEXT_TIME, "");
-        cli_text_length(folded_ns);
-        printf("  %s… %s shorter steps%s\n", cli_style(CLI_FAINT), weft_count(next - i).text,
-               cli_style(CLI_PLAIN));
+        const struct weft_step *step = &p->step[i];
+        struct analyse_text t = {0};
+        next = i + 1;
+        cli_text_row(step->from_ns, step_ns(step));
+        printf("%-*s  ", WORD, kind_word(m, p, step));
+        put_step(&t, m, p, step);
+        cli_wrap_text_behind(CLI_TEXT_ROW + WORD + 2, &t);
     }
-    return rc;
 }
 
 int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
@@ -349,18 +324,15 @@ int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
         printf("It took no time.\n");
     } else if (rc == 0) {
         put_summary(&t, m, &path, share, count, promise);
-        rc = cli_text_print(&t);
+        cli_wrap_text("", "", &t);
         putchar('\n');
-        if (rc == 0 && whole)
-            rc = print_shares(m, &path, share, count, promise);
-        if (rc == 0 && whole) {
+        if (whole) {
+            print_shares(m, &path, share, count, promise);
             cli_text_heading("Step by step: since when, how long");
             print_legend(m, &path);
         }
-        if (rc == 0)
-            rc = print_steps(m, &path, whole ? STEPS : FEW_STEPS);
+        print_steps(m, &path, whole ? STEPS : FEW_STEPS);
     }
-    analyse_text_fini(&t);
     free(share);
     weft_path_fini(&path);
     return rc;

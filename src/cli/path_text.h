@@ -7,33 +7,28 @@
 #include "analyse/path.h"
 
 enum {
-    CLI_TEXT_BAR = 20,   /* columns of a full bar, */
-    CLI_TEXT_TIME = 12,  /* of a moment, */
-    CLI_TEXT_LENGTH = 9, /* of a length, */
-    CLI_TEXT_BEFORE_SHARE = 2 + CLI_TEXT_LENGTH + 2 + 7 + 2 + CLI_TEXT_BAR + 2,
-    CLI_TEXT_SHARES = 12,    /* lines of what the time went to; */
-    CLI_TEXT_FEW_SHARES = 5, /* this many even if they are less than 0.1 % */
+    CLI_TEXT_BAR = 20,                                          /* columns of a full bar, */
+    CLI_TEXT_TIME = 12,                                         /* of a moment, */
+    CLI_TEXT_LENGTH = 9,                                        /* of a length, */
+    CLI_TEXT_ROW = 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2, /* of cli_text_row */
 };
 
-void cli_text_moment(int64_t time_ns);
-
 void cli_text_length(int64_t ns);
-
+void cli_text_row(int64_t from_ns, int64_t length_ns);
 double cli_text_percent(int64_t part, int64_t whole);
-
-/* A bar as long as the share, in eighths of a column, padded to its full length if something follows. */
-void cli_text_bar(int64_t part, int64_t whole, bool padded);
-
 void cli_text_heading(const char *text);
 
-/* Prints the text after columns that are already there, wrapped at the end of the line, and releases it. */
-int cli_text_behind(struct analyse_text *t, int columns);
+/* What the time of a step went to; named: up to the name of a promise. */
+const char *cli_text_step(enum weft_step_kind kind, bool named);
 
-int cli_text_print(struct analyse_text *t);
+/* A row of a share, with a bar and a text, which it releases. */
+void cli_text_share(int64_t ns, int64_t whole, struct analyse_text *t);
 
-void cli_text_share(int64_t ns, int64_t whole);
+/* Whether share i, of that length, has its row; the row for the others, if there are any. */
+bool cli_text_lists(uint32_t i, uint32_t count, int64_t ns, int64_t whole);
+void cli_text_other_shares(uint32_t count, int64_t ns, int64_t whole);
 
-/* The whole path: in a sentence, as a table, and step by step. */
+/* The path in a sentence and step by step; whole: as a table, too. Returns 0 or WEFT_E_NOMEM. */
 int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole);
 
 #endif

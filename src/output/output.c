@@ -4,14 +4,22 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <signal.h>
+#include <stddef.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
-#include "output/place.h"
-#include "output/unfinished.h"
+#include "format/walk.h"
+#include "read/alive.h"
+#include "read/reader.h"
 
 #define SUFFIX ".XXXXXX"
 
@@ -19,6 +27,249 @@ static int io_error(struct weft_error *err, const char *what)
 {
     const int code = errno == ENOMEM ? WEFT_E_NOMEM : WEFT_E_IO;
     return weft_error_set(err, code, WEFT_NO_OFFSET, "%s: %s", what, strerror(errno));
+}
+
+static int refuse(struct weft_error *err, const char *what)
+{
+    return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET, "%s", what);
+}
+
+/* ---- What a signal that ends the process must remove ---- */
+
+#define SIGNALS 4
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static struct sigaction before_ours[SIGNALS];
+static struct sigaction
+    file_limit; /* SIGXFSZ: a limit on the size of files is an error like a full disk */
+
+/* Written while signals are blocked. */
+static const char *unfinished;
+static bool is_folder;
+
+/* What the system call returns. */
+struct entry {
+    uint64_t inode, next;
+    unsigned short size;
+    unsigned char type;
+    char name[];
+};
+
+/* Removes a folder and the files in it, also in a signal's handler: no stdio, no malloc. */
+static void remove_folder(const char *path)
+{
+    static _Alignas(struct entry) char list[32768];
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    for (bool removed = true; fd >= 0 && removed;) {
+        removed = false;
+        lseek(fd, 0, SEEK_SET);
+        for (long n; (n = syscall(SYS_getdents64, fd, list, sizeof list)) > 0;)
+            for (long at = 0; at < n;) {
+                const struct entry *e = (const void *)(list + at);
+                removed |= unlinkat(fd, e->name, 0) == 0;
+                at += e->size;
+            }
+    }
+    if (fd >= 0)
+        close(fd);
+    rmdir(path);
+}
+
+static void on_signal(int number)
+{
+    if (is_folder)
+        remove_folder(unfinished);
+    else
+        unlink(unfinished);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (signals[i] == number)
+            sigaction(number, &before_ours[i], NULL);
+    raise(number); /* delivered when this returns */
+}
+
+/* Blocks signals from here on, so that what is created is registered before a signal can end the process. */
+static void hold_signals(sigset_t *before)
+{
+    sigset_t wait;
+    sigemptyset(&wait);
+    for (unsigned i = 0; i < SIGNALS; i++)
+        sigaddset(&wait, signals[i]);
+    sigprocmask(SIG_BLOCK, &wait, before);
+}
+
+/* Registers path, of a file or of a folder with files, until it is forgotten, and unblocks signals. NULL: nothing was
+ * created. */
+static void keep_track(const char *path, bool folder, const sigset_t *before)
+{
+    struct sigaction ours = {.sa_handler = on_signal};
+    sigfillset(&ours.sa_mask);
+    unfinished = path;
+    is_folder = folder;
+    for (unsigned i = 0; path && i < SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &before_ours[i]) == 0 &&
+            before_ours[i].sa_handler != SIG_IGN) /* nohup */
+            sigaction(signals[i], &ours, NULL);
+    if (path)
+        sigaction(SIGXFSZ, &(struct sigaction){.sa_handler = SIG_IGN}, &file_limit);
+    sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+/* Nothing has to be removed any more. */
+static void forget_unfinished(void)
+{
+    if (!unfinished)
+        return;
+    for (unsigned i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before_ours[i], NULL);
+    sigaction(SIGXFSZ, &file_limit, NULL);
+    unfinished = NULL;
+}
+
+/* ---- What is at the place of an output ---- */
+
+enum stands { NO_TRACE, LIVE, TRACE, MIRAGE, SAMPLES };
+
+static bool read_facts(int fd, struct weft_facts_header *facts)
+{
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
+}
+
+bool weft_output_is_recorded(int fd, uint32_t *pid)
+{
+    struct weft_facts_header facts;
+    if (!read_facts(fd, &facts))
+        return false;
+    *pid = facts.pid;
+    if (facts.state != WEFT_TRACE_RECORDING)
+        return false;
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return true;
+    flock(fd, LOCK_UN);
+    return weft_facts_alive(&facts);
+}
+
+/* Uses its first bytes only, which works even if nothing else of it can be read. */
+static enum stands by_head(int fd)
+{
+    struct weft_packet_header h = {0};
+    static const char perf[] = "PERFILE2";
+    ssize_t n = pread(fd, &h, sizeof h, 0);
+    if (n >= (ssize_t)strlen(perf) && memcmp(&h, perf, strlen(perf)) == 0)
+        return SAMPLES;
+    if (n < (ssize_t)sizeof h.magic || h.magic != WEFT_PACKET_MAGIC)
+        return NO_TRACE;
+    return n == sizeof h && h.signature == WEFT_PACKET_SIGNATURE ? TRACE : MIRAGE;
+}
+
+static enum stands what_stands(int fd, uint32_t *pid)
+{
+    char name[32];
+    struct weft_reader *reader;
+    struct weft_error err;
+    if (weft_output_is_recorded(fd, pid))
+        return LIVE;
+    enum stands found = by_head(fd);
+    if (found != NO_TRACE)
+        return found;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (weft_reader_open(&reader, name, &err) <
+        0) /* a trace may begin further on: a ring that wrapped around, or a dump */
+        return NO_TRACE;
+    found = weft_reader_facts(reader)->quirks.mirage_kinds ? MIRAGE : TRACE;
+    weft_reader_close(reader);
+    return found;
+}
+
+/* ---- The rule ---- */
+
+static int stat_source(const char *name, struct stat *st)
+{
+    return strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, st) : stat(name, st);
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+bool weft_output_is_stdout(const char *source)
+{
+    struct stat st, out;
+    return fstat(STDOUT_FILENO, &out) == 0 && S_ISREG(out.st_mode) &&
+           stat_source(source, &st) == 0 && is_same(&st, &out);
+}
+
+/* Checks that the rule allows overwriting the file; name: a name by which it can be opened. Returns 0 or a negative
+ * WEFT_E code. */
+static int check_place(const char *name, const struct stat *st, const struct weft_output_options *o,
+                       struct weft_error *err)
+{
+    struct stat source;
+    uint32_t pid = 0;
+    for (unsigned i = 0; i < o->sources; i++)
+        if (stat_source(o->source[i], &source) == 0 && is_same(&source, st))
+            return refuse(err, "is the source itself; give another name");
+    if (st->st_size == 0)
+        return 0;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "is there, and cannot be read to see whether it is a trace (%s); "
+                              "give another name, or remove it first",
+                              strerror(errno));
+    enum stands found = what_stands(fd, &pid);
+    close(fd);
+    if (found == LIVE)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "is being recorded by process %" PRIu32 "; give another name", pid);
+    if (found == NO_TRACE || o->kind == WEFT_OUTPUT_TRACE ||
+        (o->kind == WEFT_OUTPUT_MIRAGE && found == MIRAGE))
+        return 0;
+    return refuse(err,
+                  found == SAMPLES
+                      ? "is a recording of perf's, which is left alone; give another name, or "
+                        "remove it first"
+                      : "is a trace, which is left alone; give another name, or remove it first");
+}
+
+/* ---- Who may read it ---- */
+
+static bool has_acl(const char *name)
+{
+    return getxattr(name, "system.posix_acl_access", NULL, 0) > 0;
+}
+
+/* The part of a file's mode that still applies if its group is different, or if the group's rights
+ * are set elsewhere. */
+static mode_t without_group(mode_t mode)
+{
+    const mode_t all = mode >> 3 & mode & 07;
+    return (mode & 0700) | all << 3 | all;
+}
+
+/* The mode for an output, an open file or folder, that replaces the file before; NULL: there is none. */
+static mode_t mode_for(int fd, const struct stat *before, const struct weft_output_options *o)
+{
+    const mode_t mask = umask(0);
+    char own[32];
+    struct stat st;
+    mode_t mode = 0666 & ~mask;
+    umask(mask);
+    snprintf(own, sizeof own, "/proc/self/fd/%d", fd);
+    if (fstat(fd, &st) < 0)
+        return 0600;
+    if (has_acl(own))
+        mode = without_group(mode & 0606);
+    const gid_t group = st.st_gid;
+    for (unsigned i = 0; i < o->sources; i++) {
+        if (stat_source(o->source[i], &st) < 0 || !S_ISREG(st.st_mode) || st.st_nlink == 0)
+            return mode & 0600 & (before ? before->st_mode : 0600);
+        const char *name = strcmp(o->source[i], "-") == 0 ? "/dev/stdin" : o->source[i];
+        mode &=
+            0600 | (st.st_gid == group && !has_acl(name) ? st.st_mode : without_group(st.st_mode));
+    }
+    if (before)
+        mode &= before->st_gid == group ? before->st_mode : without_group(before->st_mode);
+    return mode;
 }
 
 /* ---- Names ---- */
@@ -60,7 +311,7 @@ static char *name_beside(const char *path)
 
 static void fini(struct weft_output *out)
 {
-    output_unfinished_forget();
+    forget_unfinished();
     free(out->temporary);
     free(out->target);
     *out = (struct weft_output){0};
@@ -76,7 +327,7 @@ static int open_descriptor(struct weft_output *out, int fd, struct weft_error *e
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
     int rc = fstat(fd, &st) < 0 ? io_error(err, "cannot be opened") : 0;
     if (rc == 0 && S_ISREG(st.st_mode))
-        rc = output_place_check(name, &st, &out->options, err);
+        rc = check_place(name, &st, &out->options, err);
     if (rc < 0)
         return rc;
     int copy = fd == STDOUT_FILENO ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
@@ -109,17 +360,17 @@ static int open_temporary(struct weft_output *out, const struct stat *before,
     sigset_t signals;
     out->temporary = name_beside(out->target);
     if (!out->temporary)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    output_unfinished_hold(&signals);
+        return io_error(err, "cannot be created");
+    hold_signals(&signals);
     int fd = mkostemp(out->temporary, O_CLOEXEC), rc = 0;
     if (fd < 0)
         rc = io_error(err, "cannot be created");
-    output_unfinished_keep(fd < 0 ? NULL : out->temporary, false, &signals);
+    keep_track(fd < 0 ? NULL : out->temporary, false, &signals);
     if (fd < 0)
         return rc;
     if (before)
         set_owner(fd, before, out->target);
-    fchmod(fd, output_place_mode(fd, before, &out->options));
+    fchmod(fd, mode_for(fd, before, &out->options));
     out->file = fdopen(fd, "w");
     if (out->file)
         return 0;
@@ -135,13 +386,12 @@ static int open_path(struct weft_output *out, const char *path, struct weft_erro
     struct stat st;
     const bool exists = stat(path, &st) == 0;
     if (exists && S_ISDIR(st.st_mode))
-        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
-                              "is a folder; give the name of a file");
+        return refuse(err, "is a folder; give the name of a file");
     if (exists && !S_ISREG(st.st_mode)) {
         out->file = fopen(path, "we");
         return out->file ? 0 : io_error(err, "cannot be opened");
     }
-    int rc = exists ? output_place_check(path, &st, &out->options, err) : 0;
+    int rc = exists ? check_place(path, &st, &out->options, err) : 0;
     if (rc < 0)
         return rc;
     /* If path is a symbolic link, the file that it leads to, so that renaming does not replace the
@@ -164,30 +414,18 @@ int weft_output_open(struct weft_output *out, const char *path,
 
 /* ---- Folders ---- */
 
-/* Returns 0, 1 if the folder is not empty, or a negative WEFT_E code. */
-static int has_entries(const char *path, const char *except, struct weft_error *err)
+static int check_empty(const char *path, const char *except, struct weft_error *err)
 {
     DIR *dir = opendir(path);
     const struct dirent *e;
-    int found = 0;
+    bool found = false;
     if (!dir)
         return io_error(err, "cannot be read");
     while (!found && (e = readdir(dir)))
         found = strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0 &&
                 !(except && strcmp(e->d_name, except) == 0);
     closedir(dir);
-    return found;
-}
-
-static int not_empty(struct weft_error *err)
-{
-    return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
-                          "is a folder that is not empty; give a new one");
-}
-
-static const char *last_part(const char *path)
-{
-    return strrchr(path, '/') + 1;
+    return found ? refuse(err, "is a folder that is not empty; give a new one") : 0;
 }
 
 /* Sets the folder's final path, without slashes at its end, and the name of the temporary one. */
@@ -202,11 +440,10 @@ static int name_folder(struct weft_output *out, const char *path, struct weft_er
         return io_error(err, "cannot be created");
     out->inside = stat(out->target, &st) == 0;
     if (out->inside && !S_ISDIR(st.st_mode))
-        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
-                              "is there, and is not a folder; give the name of a new folder");
-    int rc = out->inside ? has_entries(out->target, NULL, err) : 0;
-    if (rc != 0)
-        return rc < 0 ? rc : not_empty(err);
+        return refuse(err, "is there, and is not a folder; give the name of a new folder");
+    int rc = out->inside ? check_empty(out->target, NULL, err) : 0;
+    if (rc < 0)
+        return rc;
     if (!out->inside)
         out->temporary = name_beside(out->target);
     else if (asprintf(&out->temporary, "%s/unfinished" SUFFIX, out->target) < 0)
@@ -221,11 +458,11 @@ int weft_output_open_folder(struct weft_output *out, const char *path,
     *out = (struct weft_output){.options = *options};
     int rc = name_folder(out, path, err);
     if (rc == 0) {
-        output_unfinished_hold(&signals);
+        hold_signals(&signals);
         out->folder = mkdtemp(out->temporary);
         if (!out->folder)
             rc = io_error(err, "cannot be created");
-        output_unfinished_keep(out->folder, true, &signals);
+        keep_track(out->folder, true, &signals);
     }
     if (rc < 0)
         fini(out);
@@ -241,7 +478,7 @@ static int set_modes(const struct weft_output *out, struct weft_error *err)
     DIR *dir = opendir(out->temporary);
     if (!dir)
         return io_error(err, "cannot be read");
-    const mode_t mode = output_place_mode(dirfd(dir), NULL, &out->options);
+    const mode_t mode = mode_for(dirfd(dir), NULL, &out->options);
     const struct dirent *e;
     int rc = 0;
     while (rc == 0 && (e = readdir(dir)))
@@ -258,9 +495,9 @@ static int set_modes(const struct weft_output *out, struct weft_error *err)
 static int move_up(struct weft_output *out, struct weft_error *err)
 {
     struct dirent **list;
-    int rc = has_entries(out->target, last_part(out->temporary), err);
-    if (rc != 0)
-        return rc < 0 ? rc : not_empty(err);
+    int rc = check_empty(out->target, strrchr(out->temporary, '/') + 1, err);
+    if (rc < 0)
+        return rc;
     const int n = scandir(out->temporary, &list, NULL, alphasort);
     const int from = open(out->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const int to = open(out->target, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -300,10 +537,10 @@ static int place_folder(struct weft_output *out, struct weft_error *err)
 static int close_folder(struct weft_output *out, bool keep, struct weft_error *err)
 {
     sigset_t signals;
-    output_unfinished_hold(&signals);
+    hold_signals(&signals);
     int rc = keep ? place_folder(out, err) : 0;
     if (!keep || rc < 0 || out->inside)
-        output_folder_remove(out->temporary);
+        remove_folder(out->temporary);
     fini(out);
     sigprocmask(SIG_SETMASK, &signals, NULL);
     return rc;
@@ -314,7 +551,7 @@ static int place_file(struct weft_output *out, struct weft_error *err)
 {
     struct stat st;
     int rc = stat(out->target, &st) == 0 && S_ISREG(st.st_mode)
-                 ? output_place_check(out->target, &st, &out->options, err)
+                 ? check_place(out->target, &st, &out->options, err)
                  : 0;
     if (rc == 0 && rename(out->temporary, out->target) < 0)
         rc = io_error(err, "cannot be created");
@@ -341,7 +578,7 @@ int weft_output_close(struct weft_output *out, bool keep, struct weft_error *err
                    : weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written");
     if (out->temporary) {
         sigset_t signals;
-        output_unfinished_hold(&signals);
+        hold_signals(&signals);
         if (keep && rc == 0)
             rc = place_file(out, err);
         if (!keep || rc < 0)
