@@ -115,18 +115,6 @@ bool cli_own_folder(char *folder, size_t size)
     return slash;
 }
 
-bool cli_parse_pixels(const char *text, int32_t *width, int32_t *height)
-{
-    uint64_t w, h = 0;
-    const size_t digits = strcspn(text, "x");
-    if (!weft_parse_digits(text, digits, INT32_MAX, &w) ||
-        (text[digits] && (!weft_parse_count(text + digits + 1, INT32_MAX, &h) || h == 0)))
-        return false;
-    *width = (int32_t)w;
-    *height = (int32_t)h;
-    return true;
-}
-
 /* ---- Traces ---- */
 
 #define PROGRESS_AFTER_NS 1000000000
@@ -168,12 +156,11 @@ struct weft_reader *cli_open(const char *path)
     return reader;
 }
 
-#define PLACES_SHOWN 5
+enum { PLACES_SHOWN = 5 }; /* no more than WEFT_DAMAGE_KEPT */
 
 void cli_warn(const char *path, const struct weft_damage *d)
 {
-    uint64_t kept = d->problems < WEFT_DAMAGE_KEPT ? d->problems : WEFT_DAMAGE_KEPT;
-    uint64_t shown = kept < PLACES_SHOWN ? kept : PLACES_SHOWN;
+    uint64_t shown = d->problems < PLACES_SHOWN ? d->problems : PLACES_SHOWN;
     for (uint64_t i = 0; i < shown; i++)
         say_error(path, "warning: ", &d->first[i]);
     if (d->problems > shown)

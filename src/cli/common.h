@@ -67,9 +67,6 @@ size_t cli_expand_pid(char *path, size_t size, const char *pattern, pid_t pid);
 /* The folder of this program's file, in the build or as installed. False: it is not known. */
 bool cli_own_folder(char *folder, size_t size);
 
-/* "1600x900", or "1600": height 0. */
-bool cli_parse_pixels(const char *text, int32_t *width, int32_t *height);
-
 /* ---- Traces ---- */
 
 /* Progress on standard error, if that is a terminal, after a second. */

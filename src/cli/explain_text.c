@@ -122,12 +122,15 @@ static void print_slow(const struct cli_explained *x)
 /* "2 findings are not shown …" */
 static void print_rest(const struct cli_explained *x)
 {
-    cli_line("[{below} more {below|is|are} possible only, and may be as {below|it|they} should be: "
-             "--all shows {below|it|them}.]",
-             NUMBER(below, x->below));
-    cli_line("[{accepted} finding{accepted||s} {accepted|is|are} accepted, and not shown.]",
-             NUMBER(accepted, x->accepted));
-    cli_line("[{more} more are not shown; mend these first.]", AMOUNT(more, x->found.left_out));
+    const bool one = x->below == 1;
+    if (x->below)
+        printf("%" PRIu64 " more %s possible only, and may be as %s should be: --all shows %s.\n",
+               x->below, one ? "is" : "are", one ? "it" : "they", one ? "it" : "them");
+    if (x->accepted)
+        printf("%" PRIu64 " finding%s accepted, and not shown.\n", x->accepted,
+               x->accepted == 1 ? " is" : "s are");
+    if (x->found.left_out)
+        printf("%s more are not shown; mend these first.\n", weft_count(x->found.left_out).text);
 }
 
 static void print_nothing(const struct cli_explained *x)

@@ -14,7 +14,8 @@ enum { OPTIONS_MAX = 64, FIRST = 1000, HELP = FIRST + OPTIONS_MAX, NO_PAGER };
 
 /* ---- Misspelled names ---- */
 
-size_t cli_distance(const char *a, const char *b)
+/* How many letters must be inserted, dropped or replaced to turn a into b. */
+static size_t distance(const char *a, const char *b)
 {
     size_t row[32];
     size_t width = strlen(b);
@@ -44,7 +45,7 @@ const char *cli_nearest(const char *typed, const char *(*next)(const void *data,
     const char *nearest = NULL, *name;
     size_t least = 3; /* a greater distance is not a typing error */
     for (size_t i = 0; (name = next(data, i)); i++) {
-        size_t d = cli_distance(typed, name);
+        size_t d = distance(typed, name);
         if (d < least && d < strlen(name)) {
             least = d;
             nearest = name;
@@ -152,7 +153,7 @@ static void take_size(const struct cli_command *c, const struct cli_option *o, c
                o->most ? " to " : " and more", o->most ? exact_bytes(most, o->most) : "");
 }
 
-static void take_time(const struct cli_command *c, const struct cli_option *o, const char *text)
+int64_t cli_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     int64_t ns;
     if (!weft_parse_duration(text, strlen(text), &ns))
@@ -162,7 +163,12 @@ static void take_time(const struct cli_command *c, const struct cli_option *o, c
                    o->name, text);
     if (o->least && ns < (int64_t)o->least)
         cli_misuse(c->name, "--%s: \"%s\" is too short; expected a time above 0", o->name, text);
-    *(int64_t *)o->to = ns;
+    return ns;
+}
+
+bool cli_is_listed(const struct cli_option *o)
+{
+    return o->kind != CLI_IS_REFUSED && o->kind != CLI_IS_HEADING;
 }
 
 static void take(const struct cli_command *c, const struct cli_option *o, const char *value)
@@ -184,7 +190,7 @@ static void take(const struct cli_command *c, const struct cli_option *o, const 
     else if (o->kind == CLI_IS_SIZE)
         take_size(c, o, value);
     else if (o->kind == CLI_IS_TIME)
-        take_time(c, o, value);
+        *(int64_t *)o->to = cli_time(c, o, value);
     else if (o->kind == CLI_IS_WORD)
         take_words(c, o, value);
 }

@@ -149,6 +149,12 @@ struct cli_command {
  * the command's name. Returns the operands; *operands is their number. */
 char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operands);
 
+/* The nanoseconds of "39.5ms"; or prints what is wrong and exits. */
+int64_t cli_time(const struct cli_command *c, const struct cli_option *o, const char *text);
+
+/* The option is one that users can give, not a heading or a refusal. */
+bool cli_is_listed(const struct cli_option *o);
+
 /* The words of an option, then NULL. */
 const char *cli_word(const struct cli_option *o, unsigned i);
 
@@ -167,9 +173,6 @@ void cli_manual(const struct cli_command *c);
  *     "u"                   a user */
 void cli_complete(const struct cli_command *c, int words, char **word);
 void cli_complete_word(const char *word, const char *what);
-
-/* How many letters must be inserted, dropped or replaced to turn a into b. */
-size_t cli_distance(const char *a, const char *b);
 
 /* The closest name, if it is close enough for a typing error; else NULL. next returns one name after the other, then
  * NULL. */

@@ -74,10 +74,9 @@ static void put_options(const struct cli_option *table, const struct cli_option 
 {
     char text[80];
     for (const struct cli_option *o = table; o && o->kind != CLI_IS_END; o++) {
-        bool known = o->kind == CLI_IS_HEADING || o->kind == CLI_IS_REFUSED;
-        for (const struct cli_option *b = before; b && b->kind != CLI_IS_END; b++)
-            known |= b->kind != CLI_IS_HEADING && b->kind != CLI_IS_REFUSED &&
-                     strcmp(b->name, known ? "" : o->name) == 0;
+        bool known = !cli_is_listed(o);
+        for (const struct cli_option *b = before; !known && b && b->kind != CLI_IS_END; b++)
+            known = cli_is_listed(b) && strcmp(b->name, o->name) == 0;
         if (known)
             continue;
         snprintf(text, sizeof text, "--%s", o->name);
@@ -100,7 +99,7 @@ static const struct cli_option *find(const struct cli_command *c, const char *wo
         return NULL;
     for (size_t t = 0; t < 2; t++)
         for (const struct cli_option *o = tables[t]; o && o->kind != CLI_IS_END; o++) {
-            if (o->kind == CLI_IS_HEADING || o->kind == CLI_IS_REFUSED)
+            if (!cli_is_listed(o))
                 continue;
             if (is_long ? strncmp(o->name, word + 2, size) == 0 && !o->name[size]
                         : o->letter && o->letter == word[1] && !word[2])

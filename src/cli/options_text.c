@@ -14,11 +14,6 @@ static const struct cli_option no_pager = {
 static const struct cli_option help = {
     .kind = CLI_IS_FLAG, .name = "help", .help = "print this text"};
 
-static bool is_listed(const struct cli_option *o)
-{
-    return o->kind != CLI_IS_REFUSED && o->kind != CLI_IS_HEADING;
-}
-
 /* The help of an option: what it does, the allowed words, and the default. */
 static void explain(char out[TEXT], const struct cli_option *o)
 {
@@ -57,7 +52,7 @@ static void expand(char out[TEXT], const struct cli_command *c, const char *line
         const char *between = "";
         for (const struct cli_option *o = c->options; o->kind != CLI_IS_END && n < TEXT; o++) {
             char name[80];
-            if (!is_listed(o))
+            if (!cli_is_listed(o))
                 continue;
             put_name(name, sizeof name, o);
             if (o->letter)
@@ -141,7 +136,7 @@ static void put_option(const struct cli_option *o, bool letters, int column)
 static bool is_repeated(const struct cli_option *o, const struct cli_option *first)
 {
     for (; first && first->kind != CLI_IS_END; first++)
-        if (is_listed(o) && is_listed(first) && strcmp(o->name, first->name) == 0 &&
+        if (cli_is_listed(o) && cli_is_listed(first) && strcmp(o->name, first->name) == 0 &&
             strcmp(o->help, first->help) == 0)
             return true;
     return false;
@@ -156,7 +151,7 @@ static void put_table(const struct cli_option *table, const struct cli_option *f
     for (const struct cli_option *o = table; o->kind != CLI_IS_END; o++)
         letters |= o->letter != 0;
     for (const struct cli_option *o = table; o->kind != CLI_IS_END; o++) {
-        const int size = is_listed(o) ? left(name, o, letters) : 0;
+        const int size = cli_is_listed(o) ? left(name, o, letters) : 0;
         column = size > column && size <= LEFT_MAX ? size : column;
     }
     column += 2;
@@ -165,7 +160,7 @@ static void put_table(const struct cli_option *table, const struct cli_option *f
             if (o != table)
                 putchar('\n');
             put_paragraphs(o->help);
-        } else if (is_listed(o) && !is_repeated(o, first)) {
+        } else if (cli_is_listed(o) && !is_repeated(o, first)) {
             put_option(o, letters, column);
         }
     }
@@ -273,7 +268,7 @@ static void put_entry(const char *mark, const struct cli_option *o)
         printf("@heading -\n## %.*s\n", (int)(size - (o->help[size - 1] == ':')), o->help);
         return;
     }
-    if (!is_listed(o))
+    if (!cli_is_listed(o))
         return;
     printf("@%s --%s\n", mark, o->name);
     if (o->letter) {

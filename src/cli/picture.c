@@ -32,12 +32,17 @@ enum cli_picture_form cli_picture_format(const char *command, const char *out, c
 
 void cli_picture_size(const char *command, const char *text, int32_t *width_px, int32_t *height_px)
 {
-    if (!cli_parse_pixels(text, width_px, height_px))
+    uint64_t w, h = 0;
+    const size_t digits = strcspn(text, "x");
+    if (!weft_parse_digits(text, digits, INT32_MAX, &w) ||
+        (text[digits] && (!weft_parse_count(text + digits + 1, INT32_MAX, &h) || h == 0)))
         cli_misuse(command, "--size: \"%s\" is not a size; expected for instance 1600x900", text);
-    if (*width_px < WEFT_PICTURE_MIN_PX || *width_px > WEFT_PICTURE_MAX_PX ||
-        (*height_px && *height_px < WEFT_PICTURE_MIN_PX) || *height_px > WEFT_PICTURE_MAX_PX)
+    if (w < WEFT_PICTURE_MIN_PX || w > WEFT_PICTURE_MAX_PX || (h && h < WEFT_PICTURE_MIN_PX) ||
+        h > WEFT_PICTURE_MAX_PX)
         cli_misuse(command, "--size: each side has from %d to %d pixels", WEFT_PICTURE_MIN_PX,
                    WEFT_PICTURE_MAX_PX);
+    *width_px = (int32_t)w;
+    *height_px = (int32_t)h;
 }
 
 const char *cli_picture_title(const char *path)

@@ -160,11 +160,6 @@ bool cli_is_narrow(void)
     return known_columns() != 0;
 }
 
-int cli_cli_width(void)
-{
-    return cli_columns() < WIDEST_PROSE ? cli_columns() : WIDEST_PROSE;
-}
-
 const char *cli_style(enum cli_style style)
 {
     static const char *const codes[] = {
@@ -311,12 +306,6 @@ int cli_width(const char *text)
     return width_of(text, strlen(text));
 }
 
-void cli_put_left(const char *text, int width)
-{
-    const int used = cli_width(text);
-    printf("%s%*s", text, used < width ? width - used : 0, "");
-}
-
 void cli_put_right(const char *text, int width)
 {
     const int used = cli_width(text);
@@ -329,7 +318,7 @@ void cli_put_cut(const char *text, int width)
     int used;
     const size_t all = strlen(text);
     if (fit(text, all, width, &used) == all) {
-        cli_put_left(text, width);
+        printf("%s%*s", text, width > used ? width - used : 0, "");
         return;
     }
     const int dots = cli_width(ellipsis);
@@ -341,7 +330,7 @@ void cli_put_cut(const char *text, int width)
 /* After `at` columns. */
 static void wrap(int at, const char *rest, const char *text)
 {
-    const int width = cli_cli_width();
+    const int width = cli_columns() < WIDEST_PROSE ? cli_columns() : WIDEST_PROSE;
     bool begun = false;
     while (*text) {
         const size_t word = strcspn(text, " ");
@@ -413,15 +402,6 @@ void cli_wrap_slots(const char *first, const char *rest, const struct weft_model
     struct analyse_text t = {0};
     analyse_fill(&t, m, NULL, template, slots, count);
     cli_wrap_text(first, rest, &t);
-}
-
-void cli_line_slots(const char *template, const struct analyse_slot *slots, size_t count)
-{
-    struct analyse_text t = {0};
-    analyse_fill(&t, NULL, NULL, template, slots, count);
-    if (*finished(&t))
-        puts(t.text);
-    analyse_text_fini(&t);
 }
 
 void cli_heading(const char *text)

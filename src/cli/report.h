@@ -41,9 +41,6 @@ bool cli_ascii(void);
 int cli_columns(void);
 bool cli_is_narrow(void);
 
-/* The width of sentences: limited, so that they are easy to read. */
-int cli_cli_width(void);
-
 enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_FAINT, CLI_BAD, CLI_WARNING, CLI_GOOD };
 
 /* Begins a style, and ends it with CLI_PLAIN; "" if there are no colours: standard output is not a terminal, or
@@ -58,8 +55,7 @@ const char *cli_style_if(bool wanted, enum cli_style style);
 /* How many columns a text takes. */
 int cli_width(const char *text);
 
-/* Prints a text padded with spaces to width, on the right or on the left. cli_put_cut: also cuts it if it is too long. */
-void cli_put_left(const char *text, int width);
+/* Prints a text with spaces on its left up to that width; or on its right, and cut if it is too long. */
 void cli_put_right(const char *text, int width);
 void cli_put_cut(const char *text, int width);
 
@@ -79,10 +75,6 @@ void cli_wrap_text_behind(int columns, struct analyse_text *text);
     cli_wrap_slots(first, rest, m, template, ANALYSE_SLOTS(__VA_ARGS__))
 void cli_wrap_slots(const char *first, const char *rest, const struct weft_model *m,
                     const char *template, const struct analyse_slot *slots, size_t count);
-
-/* Prints a template as one line, however long; nothing if it is empty. */
-#define cli_line(template, ...) cli_line_slots(template, ANALYSE_SLOTS(__VA_ARGS__))
-void cli_line_slots(const char *template, const struct analyse_slot *slots, size_t count);
 
 /* Notes that there was no memory for a part of the output. Returns true if that was noted since it was asked last. */
 void cli_lacks_memory(void);

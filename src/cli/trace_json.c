@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/names.h"
 #include "format/utf8.h"
 
 json_t *cli_json_number(uint64_t n)
@@ -16,7 +15,8 @@ json_t *cli_json_number(uint64_t n)
     return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
-json_t *cli_json_text(const char *text, size_t size)
+/* Any bytes. */
+static json_t *json_bytes(const char *text, size_t size)
 {
     char *valid = malloc(3 * size + 1); /* one input byte may become three */
     if (!valid)
@@ -28,7 +28,7 @@ json_t *cli_json_text(const char *text, size_t size)
 
 json_t *cli_json_string(const char *text)
 {
-    return text ? cli_json_text(text, strlen(text)) : json_null();
+    return text ? json_bytes(text, strlen(text)) : json_null();
 }
 
 /* Jansson escapes quotes, backslashes and the first 32 characters, and hands out whole characters. Other unsafe
@@ -113,13 +113,6 @@ json_t *cli_json_if(bool known, uint64_t n)
     return known ? cli_json_number(n) : json_null();
 }
 
-json_t *cli_json_promise(const struct weft_model *m, uint32_t promise)
-{
-    const bool has = promise != WEFT_NONE && promise != WEFT_ROOT;
-    return CLI_OBJECT("promise", cli_json_id(m, promise), "label", cli_json_label(m, promise),
-                      "type", has ? weft_model_type(m, promise) : NULL);
-}
-
 const char *cli_json_type(const struct weft_model *m, uint32_t promise)
 {
     return promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
@@ -136,7 +129,7 @@ json_t *cli_json_model_text(const struct weft_model *m, uint32_t text)
     if (text == WEFT_NONE)
         return json_null();
     const char *s = weft_model_text(m, text, &size);
-    return cli_json_text(s, size);
+    return json_bytes(s, size);
 }
 
 json_t *cli_json_id(const struct weft_model *m, uint32_t promise)
@@ -150,23 +143,6 @@ json_t *cli_json_label(const struct weft_model *m, uint32_t promise)
 {
     bool none = promise == WEFT_NONE || promise == WEFT_ROOT;
     return cli_json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
-}
-
-json_t *cli_json_again(const struct weft_model *m, uint32_t promise)
-{
-    enum { LISTED = 100 };
-    uint32_t first[LISTED];
-    uint64_t all = weft_ended_again(m, promise, first, LISTED);
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < LISTED && i < all; i++) {
-        const struct weft_interaction *x = &m->interaction[first[i]];
-        cli_json_append(list, CLI_OBJECT("promise", cli_json_id(m, x->other), "label",
-                                         cli_json_label(m, x->other), "ended_ns",
-                                         m->promise[x->other].end_ns, "by",
-                                         cli_json_id(m, x->actor), "by_label",
-                                         cli_json_label(m, x->actor), "again_ns", x->time_ns));
-    }
-    return CLI_OBJECT("count", all, "first", list);
 }
 
 void cli_json_exit(json_t *o, const struct weft_exit *e)

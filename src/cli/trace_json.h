@@ -36,16 +36,15 @@ bool cli_json_dump_members(json_t *o);
 /* A number, or null if it is not known. */
 json_t *cli_json_if(bool known, uint64_t n);
 
-/* {"promise", "label", "type"}; the type of the event loop is null. */
-json_t *cli_json_promise(const struct weft_model *m, uint32_t promise);
-
-/* The same, but the type of the event loop is "loop"; null for WEFT_NONE. */
+/* {"promise", "label", "type"}; null for WEFT_NONE. */
 json_t *cli_json_who(const struct weft_model *m, uint32_t promise);
-const char *cli_json_type(const struct weft_model *m, uint32_t promise);
 
-/* These three pairs among others. */
-#define CLI_WHO(m, p)                                                                              \
-    "promise", cli_json_id(m, p), "label", cli_json_label(m, p), "type", cli_json_type(m, p)
+/* These three pairs among others. The type of the event loop is "loop"; with CLI_PROMISE, null. */
+#define CLI_WHO(m, p) CLI_NAMED(m, p), "type", cli_json_type(m, p)
+#define CLI_PROMISE(m, p)                                                                          \
+    CLI_NAMED(m, p), "type", (p) == WEFT_NONE || (p) == WEFT_ROOT ? NULL : weft_model_type(m, p)
+#define CLI_NAMED(m, p) "promise", cli_json_id(m, p), "label", cli_json_label(m, p)
+const char *cli_json_type(const struct weft_model *m, uint32_t promise);
 
 struct cli_pair {
     const char *key;
@@ -100,9 +99,6 @@ static inline json_t *cli_json_itself(json_t *o)
 /* JSON knows no more than 2^63 - 1. */
 json_t *cli_json_number(uint64_t n);
 
-/* Any bytes. */
-json_t *cli_json_text(const char *text, size_t size);
-
 /* Any text; null for NULL. */
 json_t *cli_json_string(const char *text);
 
@@ -114,10 +110,6 @@ json_t *cli_json_id(const struct weft_model *m, uint32_t promise);
 
 /* The first label of a promise, or null. */
 json_t *cli_json_label(const struct weft_model *m, uint32_t promise);
-
-/* Repeated ends of a promise that had already ended, or of all promises (WEFT_ROOT): {"count", "first": [{"promise",
- * "label", "ended_ns", "by", "by_label", "again_ns"}]}. */
-json_t *cli_json_again(const struct weft_model *m, uint32_t promise);
 
 /* Sets "exit_status" and "signal": numbers, or null. */
 void cli_json_exit(json_t *o, const struct weft_exit *e);

@@ -41,13 +41,7 @@ static void append(struct request *r, const char *key, const char *value)
 static void append_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     char number[32];
-    int64_t ns;
-    if (!weft_parse_duration(text, strlen(text), &ns))
-        cli_misuse(c->name,
-                   "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
-                   "(nanoseconds)",
-                   o->name, text);
-    snprintf(number, sizeof number, "%" PRId64, ns);
+    snprintf(number, sizeof number, "%" PRId64, cli_time(c, o, text));
     append(&request, o->name, number);
 }
 
