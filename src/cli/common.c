@@ -204,25 +204,30 @@ int cli_status(const char *path, const struct weft_damage *damage, uint64_t even
     return CLI_FAILED;
 }
 
-struct weft_model *cli_model_of(struct weft_reader *reader, const char *path)
+struct weft_model *cli_model_quiet(struct weft_reader *reader, const char *path)
 {
     struct weft_model *model = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     struct cli_progress progress = cli_progress_begin(path);
     int rc = weft_model_build(&model, reader, cli_progress_show, &progress, &err);
     cli_progress_end(&progress);
-    const struct weft_damage *damage = weft_reader_damage(reader);
-    if (rc < 0) {
+    if (rc < 0)
         cli_complain(path, &err);
-    } else {
-        cli_warn(path, damage);
-        warn_contradictions(path, model);
-        if (cli_status(path, damage, model->events_total) != CLI_DONE) {
-            weft_model_free(model);
-            model = NULL;
-        }
-    }
     return model;
+}
+
+struct weft_model *cli_model_of(struct weft_reader *reader, const char *path)
+{
+    struct weft_model *model = cli_model_quiet(reader, path);
+    const struct weft_damage *damage = weft_reader_damage(reader);
+    if (!model)
+        return NULL;
+    cli_warn(path, damage);
+    warn_contradictions(path, model);
+    if (cli_status(path, damage, model->events_total) == CLI_DONE)
+        return model;
+    weft_model_free(model);
+    return NULL;
 }
 
 struct weft_model *cli_model(const char *path)

@@ -85,8 +85,10 @@ struct weft_reader *cli_open(const char *path);
 /* Opens a trace, builds its model and warns of damage; or prints why not and returns NULL. */
 struct weft_model *cli_model(const char *path);
 
-/* The same for a trace that is already open, and stays open. NULL: the reason was printed. */
+/* The same for a trace that is already open, and stays open. NULL: the reason was printed. cli_model_quiet: without
+ * warnings. */
 struct weft_model *cli_model_of(struct weft_reader *reader, const char *path);
+struct weft_model *cli_model_quiet(struct weft_reader *reader, const char *path);
 
 /* The history of a model; or prints why not and returns NULL. The caller frees it. */
 struct weft_history *cli_history(const struct weft_model *model, const char *path);

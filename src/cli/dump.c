@@ -184,13 +184,10 @@ static char *name_of(char *const *path, unsigned i, unsigned paths)
         components++;
     const char *tail = tail_of(path[i], components);
     unsigned before = count_alike(path, i, i, components);
-    size_t size = strlen(tail) + 16;
-    char *name = malloc(size);
-    if (name && before)
-        snprintf(name, size, "%s:%u", tail, before + 1);
-    else if (name)
-        memcpy(name, tail, strlen(tail) + 1);
-    return name;
+    char *name;
+    if (!before)
+        return strdup(tail);
+    return asprintf(&name, "%s:%u", tail, before + 1) < 0 ? NULL : name;
 }
 
 static int64_t add(int64_t a, int64_t b)

@@ -118,18 +118,10 @@ static void read_lines(const char *path,
         exit(CLI_MISUSED);
 }
 
-static void take_accepted(const struct cli_command *c, const struct cli_option *o, const char *path)
+static void take_list(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
     (void)c;
-    (void)o;
-    read_lines(path, accept_line);
-}
-
-static void take_labels(const struct cli_command *c, const struct cli_option *o, const char *path)
-{
-    (void)c;
-    (void)o;
-    read_lines(path, words_line);
+    read_lines(path, strcmp(o->name, "accept") == 0 ? accept_line : words_line);
 }
 
 #define TIME_ABOVE(name, field, help, default)                                                     \
@@ -148,11 +140,11 @@ static const struct cli_option options[] = {
              "look only for these, with commas between them:", .word = kind_word, .list = true),
     CLI_WORD("ignore", request.ignore, "NAMES", "do not look for these", .word = kind_word,
              .list = true),
-    CLI_CALL("accept", take_accepted, "FILE",
+    CLI_CALL("accept", take_list, "FILE",
              "leave out findings that are listed in FILE, a line each: a name, a space, and a "
              "label or pattern (loop-blocked render *)",
              .completes = CLI_FILES),
-    CLI_CALL("words", take_labels, "FILE",
+    CLI_CALL("words", take_list, "FILE",
              "words of labels that say something in this program, as in: may-last: accept idle",
              .completes = CLI_FILES),
     CLI_WORD("check", request.check_level, "certain|likely|possible",

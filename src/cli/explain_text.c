@@ -152,66 +152,63 @@ static void print_nothing(const struct cli_explained *x)
     analyse_text_fini(&kinds);
 }
 
-/* " 3 'task' (file.c:12), …": kinds of promises, each with one of its counts. */
-static void put_sorts(struct analyse_text *t, const struct weft_model *m, size_t count)
+static uint64_t count_in(const struct weft_model_given_up *s, size_t at)
 {
-    enum { SHOWN = 3 };
-    unsigned shown = 0;
-    for (uint32_t i = 0; i < m->given_ups; i++) {
-        const struct weft_model_given_up *s = &m->given_up[i];
-        uint64_t n;
-        memcpy(&n, (const char *)s + count, sizeof n);
-        if (!n)
-            continue;
-        if (shown++ == SHOWN) {
-            analyse_put_format(t, " and others");
-            break;
-        }
-        analyse_put_format(t, shown > 1 ? ", " : " ");
-        analyse_put_format(t, "%s '%s'", weft_count(n).text, weft_model_text(m, s->type, NULL));
-        if (s->place != WEFT_NONE)
-            analyse_put_format(t, " (%s:%" PRIu32 ")",
-                               weft_model_text(m, m->origin[s->place].file, NULL),
-                               m->origin[s->place].line);
-    }
-    analyse_put_format(t, ".");
+    return *(const uint64_t *)((const char *)s + at);
 }
 
-/* What is not known about pending promises: "More promises were pending than there was room for: …" */
+/* What is not known about pending promises: "More promises were pending than there was room for: … 3 'task'
+ * (file.c:12), …". */
 static void print_pending(const struct weft_model *m)
 {
+    enum { SHOWN = 3 };
+    static const struct {
+        size_t count; /* in a weft_model_given_up */
+        const char *text;
+    } parts[] = {
+        {offsetof(struct weft_model_given_up, pending),
+         "Of {all} only type and place are known, and they are not looked at:"},
+        {offsetof(struct weft_model_given_up, unlisted),
+         "Of others it is not known whether they have ended since:"},
+        {offsetof(struct weft_model_given_up, left_out),
+         "There was no room for all that was said of pending promises, as who waits for them:"},
+    };
     struct analyse_text t = {0};
-    uint64_t pending = 0, unlisted = 0, left_out = 0;
-    for (uint32_t i = 0; i < m->given_ups; i++) {
-        pending += m->given_up[i].pending;
-        unlisted += m->given_up[i].unlisted;
-        left_out += m->given_up[i].left_out;
-    }
-    if (pending || unlisted)
-        analyse_text_add(
-            &t, "More promises were pending than there was room for (weft record --pending).");
-    if (pending) {
-        analyse_put_format(&t, " Of %s only type and place are known, and they are not looked at:",
-                           weft_count(pending).text);
-        put_sorts(&t, m, offsetof(struct weft_model_given_up, pending));
-    }
-    if (unlisted) {
-        analyse_text_add(&t, " Of others it is not known whether they have ended since:");
-        put_sorts(&t, m, offsetof(struct weft_model_given_up, unlisted));
-    }
-    if (left_out) {
-        analyse_put_format(
-            &t,
-            "%sThere was no room for all that was said of pending promises, as who waits for them:",
-            t.size ? " " : "");
-        put_sorts(&t, m, offsetof(struct weft_model_given_up, left_out));
+    for (unsigned part = 0; part < sizeof parts / sizeof *parts; part++) {
+        uint64_t all = 0;
+        unsigned shown = 0;
+        for (uint32_t i = 0; i < m->given_ups; i++)
+            all += count_in(&m->given_up[i], parts[part].count);
+        if (!all)
+            continue;
+        if (!t.size && part < 2)
+            analyse_text_add(
+                &t, "More promises were pending than there was room for (weft record --pending).");
+        analyse_fill(&t, m, NULL, parts[part].text, ANALYSE_SLOTS(AMOUNT(all, all)));
+        for (uint32_t i = 0; i < m->given_ups && shown <= SHOWN; i++) {
+            const struct weft_model_given_up *s = &m->given_up[i];
+            const uint64_t n = count_in(s, parts[part].count);
+            if (!n)
+                continue;
+            if (shown++ == SHOWN) {
+                analyse_put_format(&t, " and others");
+                break;
+            }
+            analyse_put_format(&t, "%s%s '%s'", shown > 1 ? ", " : " ", weft_count(n).text,
+                               weft_model_text(m, s->type, NULL));
+            if (s->place != WEFT_NONE)
+                analyse_put_format(&t, " (%s:%" PRIu32 ")",
+                                   weft_model_text(m, m->origin[s->place].file, NULL),
+                                   m->origin[s->place].line);
+        }
+        analyse_put_format(&t, ".");
     }
     if (m->losses.pending)
-        analyse_put_format(
-            &t,
-            "%sNot all that is pending, or who waits for it, is known: something may "
-            "hang of which nothing is said here.",
-            t.size ? " " : "");
+        analyse_fill(
+            &t, m, NULL,
+            "Not all that is pending, or who waits for it, is known: something may hang of "
+            "which nothing is said here.",
+            NULL, 0);
     if (t.size)
         cli_wrap_text("", "", &t);
 }

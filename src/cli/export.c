@@ -130,22 +130,23 @@ static void warn(const char *path, const struct cli_profiles *p)
 {
     const struct weft_profile *profile = p->profile;
     const struct weft_symbols_stats *s = &p->symbols;
+    const struct {
+        uint64_t files;
+        const char *is, *are, *what;
+    } problems[] = {
+        {s->missing, "is", "are",
+         "not there, so addresses in it have no names; --sysroot DIR says where the system is that "
+         "ran it"},
+        {s->other_build, "has", "have", "been replaced since, so addresses in it have no names"},
+        {s->damaged, "cannot", "cannot",
+         "be read to the end, so some addresses in it have no names"},
+    };
     bool any = false, named = false;
-    if (!request.profiles.no_symbols && s->missing)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
-                "names; --sysroot DIR says where the system is that ran it",
-                s->missing, weft_plural(s->missing), s->missing == 1 ? "is" : "are");
-    if (!request.profiles.no_symbols && s->other_build)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
-                "it have no names",
-                s->other_build, weft_plural(s->other_build), s->other_build == 1 ? "has" : "have");
-    if (!request.profiles.no_symbols && s->damaged)
-        cli_say(path,
-                "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
-                "addresses in it have no names",
-                s->damaged, weft_plural(s->damaged));
+    for (size_t i = 0; i < sizeof problems / sizeof *problems && !request.profiles.no_symbols; i++)
+        if (problems[i].files)
+            cli_say(path, "warning: %" PRIu64 " file%s with code %s %s", problems[i].files,
+                    weft_plural(problems[i].files),
+                    problems[i].files == 1 ? problems[i].is : problems[i].are, problems[i].what);
     for (uint32_t i = 0; i < profile->locations; i++) {
         any |= profile->location[i].kernel;
         named |= profile->location[i].kernel && profile->location[i].frames;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* weft html: a page that shows traces, the same viewer as weft view, in one file. */
 #include <errno.h>
+#include <glib.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,20 +91,12 @@ static void put_meta(FILE *out, const char *name, const char *content)
 /* The place to show first. */
 static void put_place(FILE *out, const struct request *r)
 {
-    const char *between = r->at ? "&" : "";
-    if (!r->at && !r->finding && !r->diff)
-        return;
     fputs("<meta name=\"weft-at\" content=\"", out);
     put_text(out, r->at ? r->at : "");
-    if (r->finding) {
-        put_text(out, between);
-        fprintf(out, "finding=%" PRIu64, r->finding);
-        between = "&";
-    }
-    if (r->diff) {
-        put_text(out, between);
-        fputs("diff=1", out);
-    }
+    if (r->finding)
+        fprintf(out, "%sfinding=%" PRIu64, r->at ? "&#38;" : "", r->finding);
+    if (r->diff)
+        fprintf(out, "%sdiff=1", r->at || r->finding ? "&#38;" : "");
     fputs("\">\n", out);
 }
 
@@ -118,54 +111,39 @@ static void put_head(FILE *out, const struct request *r)
     fputs("</title>\n", out);
     if (r->title)
         put_meta(out, "title", r->title);
-    put_place(out, r);
+    if (r->at || r->finding || r->diff)
+        put_place(out, r);
     if (r->raw)
         put_meta(out, "raw", "");
 }
 
 /* ---- Traces: gzip in base64 ---- */
 
-enum { BLOCK = 96 << 10 }; /* a multiple of 3 */
+enum { BLOCK = 96 << 10 };
 
 struct packer {
     FILE *out;
     z_stream z;
-    unsigned char packed[BLOCK];
-    unsigned char in[BLOCK];
-    char text[BLOCK / 3 * 4];
+    int state, kept; /* of base64, between two blocks */
+    unsigned char packed[BLOCK], in[BLOCK];
+    char text[BLOCK / 3 * 4 + 8];
 };
 
-static void put_base64(struct packer *p, size_t size)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    size_t n = 0;
-    for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i;
-        uint32_t three = (uint32_t)p->packed[i] << 16;
-        three |= left > 1 ? (uint32_t)p->packed[i + 1] << 8 : 0;
-        three |= left > 2 ? p->packed[i + 2] : 0;
-        p->text[n++] = digit[three >> 18];
-        p->text[n++] = digit[three >> 12 & 63];
-        p->text[n++] = left > 1 ? digit[three >> 6 & 63] : '=';
-        p->text[n++] = left > 2 ? digit[three & 63] : '=';
-    }
-    fwrite(p->text, 1, n, p->out);
-}
-
-/* Packs what is in p->in. Everything but the end is written in multiples of 3 bytes. */
+/* Packs what is in p->in. */
 static void pack(struct packer *p, size_t size, bool last)
 {
     p->z.next_in = p->in;
     p->z.avail_in = (uInt)size;
-    int rc;
     do {
-        rc = deflate(&p->z, last ? Z_FINISH : Z_NO_FLUSH);
-        if (p->z.avail_out && !(last && rc == Z_STREAM_END))
-            continue;
-        put_base64(p, BLOCK - p->z.avail_out);
         p->z.next_out = p->packed;
         p->z.avail_out = BLOCK;
-    } while (last ? rc == Z_OK : p->z.avail_in > 0);
+        deflate(&p->z, last ? Z_FINISH : Z_NO_FLUSH);
+        const size_t n = g_base64_encode_step(p->packed, BLOCK - p->z.avail_out, FALSE, p->text,
+                                              &p->state, &p->kept);
+        fwrite(p->text, 1, n, p->out);
+    } while (p->z.avail_out == 0);
+    if (last)
+        fwrite(p->text, 1, g_base64_encode_close(FALSE, p->text, &p->state, &p->kept), p->out);
 }
 
 static int pack_all(struct packer *p, const struct weft_input *in, const char *path,
@@ -199,14 +177,13 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
                      struct weft_error *err)
 {
     struct packer *p = malloc(sizeof *p);
-    if (!p || (p->z = (z_stream){0}, deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16,
-                                                  9, Z_DEFAULT_STRATEGY) != Z_OK)) {
+    if (p)
+        *p = (struct packer){.out = out};
+    if (!p || deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 9,
+                           Z_DEFAULT_STRATEGY) != Z_OK) {
         free(p);
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     }
-    p->out = out;
-    p->z.next_out = p->packed;
-    p->z.avail_out = BLOCK;
     fputs("<script type=\"application/gzip\" data-trace=\"", out);
     put_text(out, cli_picture_title(path));
     fprintf(out, "\" data-bytes=\"%" PRIu64 "\">", in->size);

@@ -55,16 +55,10 @@ static void add_to(json_t *by_type, const char *type, const char *outcome)
 
 static bool count_promises(struct report *r)
 {
-    struct weft_model *m;
     struct cli_summary *s = &r->sum;
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    struct cli_progress progress = cli_progress_begin(s->path);
-    int rc = weft_model_build(&m, s->reader, cli_progress_show, &progress, &err);
-    cli_progress_end(&progress);
-    if (rc < 0) {
-        cli_complain(s->path, &err);
+    struct weft_model *m = cli_model_quiet(s->reader, s->path);
+    if (!m)
         return false;
-    }
     memcpy(s->events, m->events, sizeof s->events);
     s->events_total = m->events_total;
     s->span_ns = (uint64_t)m->end_ns;

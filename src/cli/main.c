@@ -46,29 +46,19 @@ static const char *command_name(const void *unused, size_t i)
     return i < COMMANDS ? commands[i]->name : NULL;
 }
 
-_Noreturn static void unknown_command(const char *name)
-{
-    const char *nearest = cli_nearest(name, command_name, NULL);
-    if (nearest)
-        cli_misuse("", "there is no command \"%s\" (did you mean \"%s\"?)", name, nearest);
-    cli_misuse("", "there is no command \"%s\"", name);
-}
-
 /* A command may be shortened like an option, as long as the prefix is unique. NULL: none matches, or several, which are
  * then in list. */
 static const struct cli_command *match_command(const char *name, char *list, size_t size)
 {
     const struct cli_command *found = NULL;
     unsigned several = 0;
-    size_t used = 0;
     *list = '\0';
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
         if (!*name || strncmp(commands[i]->name, name, strlen(name)) != 0)
             continue;
-        used += (size_t)snprintf(list + used, size - used, "%s%s", several++ ? ", " : "",
-                                 commands[i]->name);
+        cli_append(list, size, "%s%s", several++ ? ", " : "", commands[i]->name);
         found = commands[i];
     }
     return several == 1 ? found : NULL;
@@ -78,10 +68,13 @@ static const struct cli_command *find_command(const char *name)
 {
     char list[256];
     const struct cli_command *found = match_command(name, list, sizeof list);
+    const char *nearest = found ? NULL : cli_nearest(name, command_name, NULL);
     if (!found && *list)
         cli_misuse("", "command \"%s\" is ambiguous: it may be one of %s", name, list);
+    if (!found && nearest)
+        cli_misuse("", "there is no command \"%s\" (did you mean \"%s\"?)", name, nearest);
     if (!found)
-        unknown_command(name);
+        cli_misuse("", "there is no command \"%s\"", name);
     return found;
 }
 

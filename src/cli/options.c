@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -54,6 +55,15 @@ const char *cli_nearest(const char *typed, const char *(*next)(const void *data,
     return nearest;
 }
 
+void cli_append(char *text, size_t size, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text + used, size - used, format, args);
+    va_end(args);
+}
+
 /* ---- Values ---- */
 
 const char *cli_word(const struct cli_option *o, unsigned i)
@@ -69,16 +79,15 @@ static const char *word_name(const void *option, size_t i)
 _Noreturn static void refuse_word(const struct cli_command *c, const struct cli_option *o,
                                   const char *text, size_t size)
 {
-    char list[700], given[80];
+    char list[700] = "", given[80];
     const char *word;
-    size_t used = 0;
     snprintf(given, sizeof given, "%.*s", (int)size, text);
     const char *nearest = cli_nearest(given, word_name, o);
     if (nearest)
         cli_misuse(c->name, "--%s: there is no \"%s\" (did you mean \"%s\"?)", o->name, given,
                    nearest);
-    for (unsigned i = 0; (word = cli_word(o, i)) && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", word);
+    for (unsigned i = 0; (word = cli_word(o, i)); i++)
+        cli_append(list, sizeof list, "%s%s", i ? ", " : "", word);
     cli_misuse(c->name, "--%s: there is no \"%.*s\"; there are %s", o->name, (int)size, text, list);
 }
 
@@ -235,16 +244,16 @@ static unsigned candidates(char *out, size_t size, const char *word, const struc
 {
     const size_t n = strcspn(word, "=");
     unsigned count = 0, said = 0;
-    size_t used = 0;
+    *out = '\0';
     for (const struct option *o = options; o->name; o++)
         count += strncmp(o->name, word, n) == 0;
-    for (const struct option *o = options; o->name && used < size; o++)
+    for (const struct option *o = options; o->name; o++)
         if (strncmp(o->name, word, n) == 0)
-            used += (size_t)snprintf(out + used, size - used, "%s--%s",
-                                     said++ == 0     ? ""
-                                     : said == count ? " or "
-                                                     : ", ",
-                                     o->name);
+            cli_append(out, size, "%s--%s",
+                       said++ == 0     ? ""
+                       : said == count ? " or "
+                                       : ", ",
+                       o->name);
     return count;
 }
 

@@ -18,24 +18,31 @@ static const struct cli_option help = {
 static void explain(char out[TEXT], const struct cli_option *o)
 {
     const char *word;
-    size_t n = (size_t)snprintf(out, TEXT, "%s", o->help);
-    const bool listed = n > 0 && n < TEXT && out[n - 1] == ':';
-    for (unsigned i = 0; listed && (word = cli_word(o, i)) && n < TEXT; i++) {
-        const char *between = i == 0 ? " " : o->list || cli_word(o, i + 1) ? ", " : " or ";
-        n += (size_t)snprintf(out + n, TEXT - n, "%s%s", between, word);
-    }
-    if (o->shown && n < TEXT)
-        snprintf(out + n, TEXT - n, " (default: %s)", o->shown);
+    snprintf(out, TEXT, "%s", o->help);
+    const bool listed = *out && out[strlen(out) - 1] == ':';
+    for (unsigned i = 0; listed && (word = cli_word(o, i)); i++)
+        cli_append(out, TEXT, "%s%s",
+                   i == 0                          ? " "
+                   : o->list || cli_word(o, i + 1) ? ", "
+                                                   : " or ",
+                   word);
+    if (o->shown)
+        cli_append(out, TEXT, " (default: %s)", o->shown);
 }
 
 /* "--check[=LEVEL]" */
-static size_t put_name(char *out, size_t size, const struct cli_option *o)
+static void append_name(char *out, size_t size, const struct cli_option *o)
 {
-    return (size_t)snprintf(out, size, "--%s%s%s%s", o->name,
-                            !o->value  ? ""
-                            : o->alone ? "[="
-                                       : " ",
-                            o->value ? o->value : "", o->value && o->alone ? "]" : "");
+    cli_append(out, size, "--%s%s%s%s", o->name,
+               !o->value  ? ""
+               : o->alone ? "[="
+                          : " ",
+               o->value ? o->value : "", o->value && o->alone ? "]" : "");
+}
+
+static void append_letter(char *out, size_t size, const struct cli_option *o)
+{
+    cli_append(out, size, "-%c%s%s", o->letter, o->value ? " " : "", o->value ? o->value : "");
 }
 
 /* ---- Usage ---- */
@@ -43,23 +50,18 @@ static size_t put_name(char *out, size_t size, const struct cli_option *o)
 /* A line of usage, with all options for "@". */
 static void expand(char out[TEXT], const struct cli_command *c, const char *line, size_t size)
 {
-    size_t n = 0;
-    for (size_t i = 0; i < size && n < TEXT; i++) {
-        if (line[i] != '@') {
-            n += (size_t)snprintf(out + n, TEXT - n, "%c", line[i]);
-            continue;
-        }
+    *out = '\0';
+    for (size_t i = 0; i < size; i++) {
         const char *between = "";
-        for (const struct cli_option *o = c->options; o->kind != CLI_IS_END && n < TEXT; o++) {
-            char name[80];
+        if (line[i] != '@')
+            cli_append(out, TEXT, "%c", line[i]);
+        for (const struct cli_option *o = c->options; line[i] == '@' && o->kind != CLI_IS_END;
+             o++) {
             if (!cli_is_listed(o))
                 continue;
-            put_name(name, sizeof name, o);
-            if (o->letter)
-                snprintf(name, sizeof name, "-%c%s%s", o->letter, o->value ? " " : "",
-                         o->value ? o->value : "");
-            n +=
-                (size_t)snprintf(out + n, TEXT - n, o->required ? "%s%s" : "%s[%s]", between, name);
+            cli_append(out, TEXT, "%s%s", between, o->required ? "" : "[");
+            (o->letter ? append_letter : append_name)(out, TEXT, o);
+            cli_append(out, TEXT, "%s", o->required ? "" : "]");
             between = " ";
         }
     }
@@ -114,9 +116,8 @@ static void put_paragraphs(const char *text)
 
 static int left(char out[80], const struct cli_option *o, bool letters)
 {
-    const int n = letters ? snprintf(out, 80, o->letter ? "  -%c, " : "      ", o->letter)
-                          : snprintf(out, 80, "  ");
-    put_name(out + n, 80 - (size_t)n, o);
+    snprintf(out, 80, !letters ? "  " : o->letter ? "  -%c, " : "      ", o->letter);
+    append_name(out, 80, o);
     return (int)strlen(out);
 }
 
@@ -262,7 +263,7 @@ static void put_sentence(const char *text)
 
 static void put_entry(const char *mark, const struct cli_option *o)
 {
-    char text[TEXT], name[80];
+    char text[TEXT], letter[80] = "", name[80] = "";
     if (o->kind == CLI_IS_HEADING) {
         const size_t size = strlen(o->help);
         printf("@heading -\n## %.*s\n", (int)(size - (o->help[size - 1] == ':')), o->help);
@@ -272,12 +273,11 @@ static void put_entry(const char *mark, const struct cli_option *o)
         return;
     printf("@%s --%s\n", mark, o->name);
     if (o->letter) {
-        snprintf(name, sizeof name, "-%c%s%s", o->letter, o->value ? " " : "",
-                 o->value ? o->value : "");
-        put_markdown(name);
+        append_letter(letter, sizeof letter, o);
+        put_markdown(letter);
         fputs(", ", stdout);
     }
-    put_name(name, sizeof name, o);
+    append_name(name, sizeof name, o);
     put_markdown(name);
     explain(text, o);
     fputs("\n: ", stdout);

@@ -310,19 +310,19 @@ static void print_steps(const struct weft_model *m, const struct weft_path *p, u
     }
 }
 
-int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
+void cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
 {
     const struct weft_model *m = h->m;
     struct weft_path path = {0};
     struct analyse_text t = {0};
     uint32_t count = 0;
-    int rc = weft_path_find(&path, h, promise);
-    struct weft_share *share = rc == 0 ? weft_path_shares(&path, m, &count) : NULL;
-    if (rc == 0 && path.count && !share)
-        rc = WEFT_E_NOMEM;
-    if (rc == 0 && path.count == 0) {
+    const bool found = weft_path_find(&path, h, promise) == 0;
+    struct weft_share *share = found ? weft_path_shares(&path, m, &count) : NULL;
+    if (!found || (path.count && !share)) {
+        cli_lacks_memory();
+    } else if (path.count == 0) {
         printf("It took no time.\n");
-    } else if (rc == 0) {
+    } else {
         put_summary(&t, m, &path, share, count, promise);
         cli_wrap_text("", "", &t);
         putchar('\n');
@@ -335,5 +335,4 @@ int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole)
     }
     free(share);
     weft_path_fini(&path);
-    return rc;
 }

@@ -28,7 +28,7 @@ void cli_text_share(int64_t ns, int64_t whole, struct analyse_text *t);
 bool cli_text_lists(uint32_t i, uint32_t count, int64_t ns, int64_t whole);
 void cli_text_other_shares(uint32_t count, int64_t ns, int64_t whole);
 
-/* The path in a sentence and step by step; whole: as a table, too. Returns 0 or WEFT_E_NOMEM. */
-int cli_path_text(const struct weft_history *h, uint32_t promise, bool whole);
+/* The path in a sentence and step by step; whole: as a table, too. */
+void cli_path_text(const struct weft_history *h, uint32_t promise, bool whole);
 
 #endif

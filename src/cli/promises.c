@@ -43,18 +43,18 @@ static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8
     put_left_out(s, size - kept);
 }
 
-static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index, bool raw,
-                        bool utf8)
+static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index)
 {
     const struct weft_promise *p = &m->promise[index];
+    const char *type = weft_model_type(m, index);
+    const uint32_t name = weft_model_name(m, index);
     put_unsigned(s, p->id);
     put_byte(s, '\t');
-    const char *type = weft_model_type(m, index);
     put_escaped(s, type, strlen(type), false);
     put_byte(s, '\t');
     put_id(s, m->promise[p->creator].id);
     put_byte(s, '\t');
-    put_signed(s, raw ? p->start_ns : weft_model_wake(m, p));
+    put_signed(s, request.raw ? p->start_ns : weft_model_wake(m, p));
     put_byte(s, '\t');
     put_signed(s, p->end_ns);
     put_byte(s, '\t');
@@ -65,38 +65,32 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
     else
         put_id(s, m->promise[p->becomes].id);
     put_byte(s, '\t');
-    uint32_t name = weft_model_name(m, index), size;
     if (name != WEFT_NONE) {
+        uint32_t size;
         const char *text = weft_model_text(m, name, &size);
-        put_label(s, text, size, utf8);
+        put_label(s, text, size, !m->quirks.any_bytes);
     }
     put_byte(s, '\n');
-}
-
-static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
-{
-    static struct sink sink;
-    uint32_t *sorted = weft_model_by_id(m);
-    if (!sorted) {
-        cli_say("promises", "out of memory");
-        return CLI_FAILED;
-    }
-    sink_open(&sink, full);
-    put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
-    for (uint32_t i = 0; i + 1 < m->promises && !sink.error; i++)
-        put_promise(&sink, m, sorted[i], raw, utf8);
-    free(sorted);
-    return sink_close(&sink);
 }
 
 static int run(int files, char **file)
 {
     (void)files;
-    struct weft_model *model = cli_model(*file);
-    if (!model)
-        return CLI_FAILED;
-    int status = print(model, request.raw, request.full, !model->quirks.any_bytes);
-    weft_model_free(model);
+    static struct sink sink;
+    struct weft_model *m = cli_model(*file);
+    uint32_t *sorted = m ? weft_model_by_id(m) : NULL;
+    int status = CLI_FAILED;
+    if (m && !sorted)
+        cli_say("promises", "out of memory");
+    if (sorted) {
+        sink_open(&sink, request.full);
+        put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
+        for (uint32_t i = 0; i + 1 < m->promises && !sink.error; i++)
+            put_promise(&sink, m, sorted[i]);
+        status = sink_close(&sink);
+    }
+    free(sorted);
+    weft_model_free(m);
     return status;
 }
 

@@ -144,27 +144,9 @@ static bool say_missing(const struct request *r)
     return false;
 }
 
-/* Checks what the command line says about this trace. Prints what is wrong. */
-static bool place_viewport(struct request *r, const struct weft_model *m)
+static void say_failed(const char *path, int rc)
 {
-    struct weft_viewport *v = &r->viewport;
-    if ((r->has_from || r->has_to) && !find_times(r, m->end_ns, &v->from_ns, &v->to_ns))
-        return false;
-    if (r->has_select && is_missing(m, r->select))
-        return say_missing(r);
-    if (r->has_select)
-        v->selected = weft_model_find(m, r->select);
-    return true;
-}
-
-static void tell_hits(const struct request *r)
-{
-    if (!r->search)
-        return;
-    uint32_t hits = weft_search_hits(r->viewport.search);
-    if (hits == 0 || isatty(STDERR_FILENO))
-        cli_say(r->path, "\"%s\" marks %" PRIu32 " promise%s", cli_shown(r->search).text, hits,
-                weft_plural(hits));
+    cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
 }
 
 static int write_picture(const struct request *r, const struct weft_drawlist *list, uint32_t rows)
@@ -183,36 +165,47 @@ static bool read_trace(const char *path, bool raw, struct weft_model **m, struct
     int rc = *m ? weft_scene_load(scene, *m, reader, raw, NULL, NULL) : WEFT_E_IO;
     weft_reader_close(reader);
     if (*m && rc < 0)
-        cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
+        say_failed(path, rc);
     if (rc < 0)
         weft_model_free(*m);
     return rc == 0;
 }
 
+/* Draws one trace, on its own. */
 static int draw(struct request *r)
 {
     struct weft_model *m;
     struct weft_scene *scene;
     struct weft_search *search = NULL;
     struct weft_drawlist list = {0};
+    struct weft_viewport *v = &r->viewport;
     int status = CLI_FAILED, rc = 0;
     if (!read_trace(r->path, r->raw, &m, &scene))
         return status;
-    if (!place_viewport(r, m))
+    if ((r->has_from || r->has_to) && !find_times(r, m->end_ns, &v->from_ns, &v->to_ns))
         goto out;
+    if (r->has_select && is_missing(m, r->select)) {
+        say_missing(r);
+        goto out;
+    }
+    if (r->has_select)
+        v->selected = weft_model_find(m, r->select);
     if (r->search)
         rc = weft_search_new(&search, scene, r->search);
     if (search)
         weft_search_work(search, 0);
-    r->viewport.search = search;
+    v->search = search;
     if (rc == 0)
-        rc = weft_view_draw(&list, NULL, scene, &r->viewport);
+        rc = weft_view_draw(&list, NULL, scene, v);
     if (rc < 0) {
-        cli_say(r->path, "cannot be drawn: %s", weft_error_name(rc));
-    } else {
-        tell_hits(r);
-        status = write_picture(r, &list, scene->l->rows);
+        say_failed(r->path, rc);
+        goto out;
     }
+    const uint32_t hits = search ? weft_search_hits(search) : 0;
+    if (search && (hits == 0 || isatty(STDERR_FILENO)))
+        cli_say(r->path, "\"%s\" marks %" PRIu32 " promise%s", cli_shown(r->search).text, hits,
+                weft_plural(hits));
+    status = write_picture(r, &list, scene->l->rows);
 out:
     weft_drawlist_fini(&list);
     weft_search_free(search);
@@ -223,10 +216,7 @@ out:
 
 /* ---- Several traces, or a place: as the window and the page show it ---- */
 
-enum {
-    EACH_MAX = 900,    /* of several traces, pixels */
-    FINDING_ROOM = 40, /* in a place */
-};
+enum { EACH_MAX = 900 }; /* pixels, of several traces */
 
 struct seen {
     struct weft_explorer *explorer;
@@ -243,7 +233,7 @@ static bool add_trace(struct seen *s, const char *path, bool raw)
         return false;
     int rc = weft_explorer_add(s->explorer, scene, m, cli_picture_title(path));
     if (rc < 0) {
-        cli_say(path, "cannot be drawn: %s", weft_error_name(rc));
+        say_failed(path, rc);
         weft_scene_free(scene);
         weft_model_free(m);
         return false;
@@ -253,39 +243,57 @@ static bool add_trace(struct seen *s, const char *path, bool raw)
     return true;
 }
 
+/* ".2": of the second trace, in the keys of a place. */
+static struct weft_figure suffix(unsigned pane)
+{
+    struct weft_figure out = {""};
+    if (pane)
+        snprintf(out.text, sizeof out.text, ".%u", pane + 1);
+    return out;
+}
+
 /* Appends what the options say to a place. Prints what is wrong. */
-static bool add_options(const struct request *r, const struct seen *s, char *out, size_t room)
+static bool add_options(const struct request *r, const struct seen *s, FILE *place)
 {
     int64_t end = 0, from, to;
     unsigned pane = 0;
-    size_t n = 0;
     for (unsigned i = 0; i < r->count; i++)
         end = s->model[i]->end_ns > end ? s->model[i]->end_ns : end;
-    if (r->has_from || r->has_to) {
-        if (!find_times(r, end, &from, &to))
-            return false;
-        if (r->has_from || !r->at)
-            n += (size_t)snprintf(out + n, room - n, "&from=%" PRId64, from);
-        if (r->has_to || !r->at)
-            n += (size_t)snprintf(out + n, room - n, "&to=%" PRId64, to);
-    }
-    if (r->has_select) {
-        while (pane < r->count && is_missing(s->model[pane], r->select))
-            pane++;
-        if (pane == r->count)
-            return say_missing(r);
-        n += (size_t)snprintf(out + n, room - n, pane ? "&select.%u=" : "&select=", pane + 1);
-        n += (size_t)snprintf(out + n, room - n, "%" PRIu64, r->select);
-    }
-    if (r->path_wanted)
-        n += (size_t)snprintf(out + n, room - n, "&path=1");
-    if (r->diff)
-        n += (size_t)snprintf(out + n, room - n, "&diff=1");
-    if (r->viewport.no_counters)
-        n += (size_t)snprintf(out + n, room - n, "&counters=off");
-    if (r->viewport.no_strips)
-        snprintf(out + n, room - n, "&samples=off");
+    if ((r->has_from || r->has_to) && !find_times(r, end, &from, &to))
+        return false;
+    if (r->has_from || (r->has_to && !r->at))
+        fprintf(place, "&from=%" PRId64, from);
+    if (r->has_to || (r->has_from && !r->at))
+        fprintf(place, "&to=%" PRId64, to);
+    while (r->has_select && pane < r->count && is_missing(s->model[pane], r->select))
+        pane++;
+    if (pane == r->count)
+        return say_missing(r);
+    if (r->has_select)
+        fprintf(place, "&select%s=%" PRIu64, suffix(pane).text, r->select);
+    fprintf(place, "%s%s%s%s", r->path_wanted ? "&path=1" : "", r->diff ? "&diff=1" : "",
+            r->viewport.no_counters ? "&counters=off" : "",
+            r->viewport.no_strips ? "&samples=off" : "");
     return true;
+}
+
+/* The place to go to. The caller frees it. NULL: says what is wrong. */
+static char *make_place(const struct request *r, const struct seen *s)
+{
+    char *place = NULL;
+    size_t size;
+    FILE *file = open_memstream(&place, &size);
+    if (file)
+        fputs(r->at ? r->at : "", file);
+    const bool sound = file && add_options(r, s, file);
+    if (!file || fclose(file) != 0) {
+        say_failed(r->path, WEFT_E_NOMEM);
+        return NULL;
+    }
+    if (sound)
+        return place;
+    free(place);
+    return NULL;
 }
 
 /* Returns true if something is requested that only an analysis can provide. */
@@ -295,21 +303,22 @@ static bool is_analysed(const struct request *r)
            (r->at && weft_explorer_place_is_analysed(r->at));
 }
 
-/* Shows a finding: at the position the place gives, or else where its evidence is. place must have room for more. */
-static bool show_finding(const struct request *r, const struct seen *s, char *place, unsigned pane,
-                         uint32_t number)
+/* Shows a finding: at the position the place gives, or else where its evidence is. */
+static bool show_finding(const struct request *r, const struct seen *s, const char *place,
+                         unsigned pane, uint32_t number)
 {
+    char *there;
     if (!r->has_from && !r->has_to)
         return weft_explorer_show_finding(s->explorer, pane, number);
-    if (pane)
-        sprintf(place + strlen(place), "&finding.%u=%" PRIu32, pane + 1, number);
-    else
-        sprintf(place + strlen(place), "&finding=%" PRIu32, number);
-    return weft_explorer_go(s->explorer, place);
+    if (asprintf(&there, "%s&finding%s=%" PRIu32, place, suffix(pane).text, number) < 0)
+        return false;
+    const bool shown = weft_explorer_go(s->explorer, there);
+    free(there);
+    return shown;
 }
 
 /* Which trace has the finding; findings are numbered consecutively over all traces. Prints what is wrong. */
-static bool go_finding(const struct request *r, const struct seen *s, char *place)
+static bool go_finding(const struct request *r, const struct seen *s, const char *place)
 {
     uint64_t number = r->finding, all = 0;
     for (unsigned i = 0; i < r->count; i++) {
@@ -320,28 +329,21 @@ static bool go_finding(const struct request *r, const struct seen *s, char *plac
         all += count;
     }
     const char *have = r->count > 1 ? "the traces have" : "has";
+    const char *path = r->count > 1 ? "render" : r->path;
     if (all)
-        cli_say(r->count > 1 ? "render" : r->path,
-                "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
+        cli_say(path, "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
                 weft_plural(all));
     else
-        cli_say(r->count > 1 ? "render" : r->path, "%s no findings", have);
+        cli_say(path, "%s no findings", have);
     return false;
 }
 
 /* Says what is wrong. */
 static bool go_there(const struct request *r, const struct seen *s)
 {
-    char options_place[200] = "";
-    const char *at = r->at ? r->at : "";
-    if (!add_options(r, s, options_place, sizeof options_place))
+    char *place = make_place(r, s);
+    if (!place)
         return false;
-    char *place = malloc(strlen(at) + sizeof options_place + FINDING_ROOM);
-    if (!place) {
-        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
-        return false;
-    }
-    sprintf(place, "%s%s", at, options_place);
     if (!weft_explorer_go(s->explorer, place))
         cli_say(r->path, "not all of the place is in %s; the rest is shown",
                 r->count > 1 ? "these traces" : "this trace");
@@ -385,7 +387,7 @@ static int draw_seen(const struct request *r, const struct seen *s)
     else
         rc = weft_explorer_picture(s->explorer, &still);
     if (rc < 0 || !list)
-        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        say_failed(r->path, WEFT_E_NOMEM);
     else
         status = write_picture(r, list, s->rows);
     weft_drawlist_fini(&still);
@@ -398,7 +400,7 @@ static int run_explorer(const struct request *r)
     bool sound = weft_explorer_new(&s.explorer) == 0;
     bool raw = r->raw || (r->at && weft_explorer_place_is_raw(r->at));
     if (!sound)
-        cli_say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        say_failed(r->path, WEFT_E_NOMEM);
     for (unsigned i = 0; sound && i < r->count; i++)
         sound = add_trace(&s, r->paths[i], raw);
     int status = sound ? draw_seen(r, &s) : CLI_FAILED;

@@ -19,43 +19,22 @@ static const char *const by_names[] = {
 
 /* ---- Order ---- */
 
-#define KEYS(X)                                                                                    \
-    X(total, r->total_ns)                                                                          \
-    X(count, r->count)                                                                             \
-    X(p50, r->p50_ns)                                                                              \
-    X(p90, r->p90_ns)                                                                              \
-    X(p99, r->p99_ns)                                                                              \
-    X(max, r->max_ns)                                                                              \
-    X(failed, r->failed)                                                                           \
-    X(pending, r->pending)                                                                         \
-    X(waiting, r->waiting_ns)                                                                      \
-    X(ready, r->ready_ns)                                                                          \
-    X(running, r->running_ns)
-
-#define X(name, value) SORT_##name,
-enum sort_key { KEYS(X) SORT_KEYS, SORT_name = SORT_KEYS };
-#undef X
-
-#define X(name, value) #name,
-static const char *const key_names[] = {KEYS(X) "name", NULL};
-#undef X
+static const char *const key_names[] = {"total",   "count",  "p50",     "p90",     "p99",
+                                        "max",     "failed", "pending", "waiting", "ready",
+                                        "running", "name",   NULL};
+enum { SORT_NAME = 11 };
 
 struct order {
     const struct weft_model *m;
-    enum sort_key key;
+    unsigned key; /* of key_names */
 };
 
-static int64_t key_of(const struct weft_stats_row *r, enum sort_key key)
+static int64_t key_of(const struct weft_stats_row *r, unsigned key)
 {
-    switch (key) {
-#define X(name, value)                                                                             \
-    case SORT_##name:                                                                              \
-        return value;
-        KEYS(X)
-#undef X
-    default:
-        return 0;
-    }
+    const int64_t keys[] = {r->total_ns,   r->count,    r->p50_ns,     r->p90_ns,
+                            r->p99_ns,     r->max_ns,   r->failed,     r->pending,
+                            r->waiting_ns, r->ready_ns, r->running_ns, 0};
+    return keys[key];
 }
 
 static int by_name(const struct weft_model *m, const struct weft_stats_row *a,
@@ -74,7 +53,7 @@ static int by_key(const void *a, const void *b, void *data)
 {
     const struct weft_stats_row *x = a, *y = b;
     const struct order *o = data;
-    int names = o->key == SORT_name ? by_name(o->m, x, y) : 0;
+    int names = o->key == SORT_NAME ? by_name(o->m, x, y) : 0;
     if (names != 0)
         return names;
     WEFT_ORDER(key_of(y, o->key), key_of(x, o->key));
@@ -83,21 +62,6 @@ static int by_key(const void *a, const void *b, void *data)
 }
 
 /* ---- For programs ---- */
-
-/* The non-empty buckets; the first one begins at 0, every other at a power of two. */
-static json_t *histogram_json(const struct weft_stats *s, const struct weft_stats_row *r)
-{
-    json_t *list = json_array();
-    uint32_t before = 0;
-    for (unsigned i = 1; i < 63 && before < r->latencies; i++) {
-        uint32_t below = weft_stats_below(s, r, INT64_C(1) << i);
-        if (below > before)
-            cli_json_append(list, CLI_OBJECT("from_ns", i == 1 ? INT64_C(0) : INT64_C(1) << (i - 1),
-                                             "to_ns", INT64_C(1) << i, "count", below - before));
-        before = below;
-    }
-    return list;
-}
 
 static json_t *latency(const struct weft_stats_row *r, int64_t ns)
 {
@@ -118,7 +82,8 @@ static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_
                          "mean_ns", latency(r, r->total_ns / (r->latencies ? r->latencies : 1)),
                          "total_ns", (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
                          CLI_FIELDS(r, waiting_ns, blocked_ns, ready_ns, running_ns), "histogram",
-                         histogram_json(v->s, r));
+                         cli_json_histogram(r->latencies ? v->s->latency + r->first_latency : NULL,
+                                            r->latencies, sizeof(int64_t)));
     free(label);
     if (whole)
         return o;
@@ -175,7 +140,7 @@ static bool print_json(const struct cli_stats_view *v)
 struct request {
     const char *path, *histogram;
     enum weft_stats_by by;
-    enum sort_key key;
+    unsigned key;
     uint32_t top;
     bool raw, json, top_given;
 };

@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "analyse/path.h"
-#include "analyse/twice.h"
+#include "analyse/names.h"
 #include "cli/common.h"
+#include "cli/report.h"
 #include "cli/story.h"
 #include "cli/trace_json.h"
 #include "cli/which.h"
@@ -223,24 +224,7 @@ static json_t *latency_json(const struct weft_crowd *c)
                       c->member[c->members - 1].ns);
 }
 
-/* How many took at least 2^i ns and less than twice that; the first includes 0. Empty ones are left out. */
-static json_t *histogram_json(const struct weft_crowd *c)
-{
-    json_t *out = json_array();
-    for (uint32_t i = 0, next; i < c->members; i = next) {
-        int64_t from = 1;
-        while (c->member[i].ns >> 1 >= from)
-            from *= 2;
-        for (next = i; next < c->members && c->member[next].ns / 2 < from; next++)
-            ;
-        cli_json_append(out, CLI_OBJECT("from_ns", (from == 1 ? 0 : from), "to_ns",
-                                        (from > INT64_MAX / 2 ? INT64_MAX : 2 * from), "count",
-                                        (uint64_t)(next - i)));
-    }
-    return out;
-}
-
-static int crowd_json(const struct weft_history *h, const struct cli_crowd_told *told)
+static void crowd_json(const struct weft_history *h, const struct cli_crowd_told *told)
 {
     const struct weft_crowd *c = &told->crowd;
     uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(told, slowest);
@@ -251,40 +235,38 @@ static int crowd_json(const struct weft_history *h, const struct cli_crowd_told 
             json_object_set_new(outcomes, weft_outcome_name(i), cli_json_number(c->outcomes[i]));
     for (uint32_t i = 0; i < n && ok; i++)
         ok = cli_json_append(stories, story_json(h, slowest[i]));
-    json_t *o = CLI_OBJECT("which", told->which, CLI_FIELDS(c, count, preexisting), "outcomes",
-                           outcomes, "oldest_pending", cli_json_id(h->m, c->oldest_pending),
-                           "latency", latency_json(c), "histogram", histogram_json(c),
-                           CLI_FIELDS(c, sampled, sampled_ns), "shares", crowd_shares(h->m, told),
-                           "slowest", stories);
-    if (ok)
-        return cli_json_print(o) ? 0 : WEFT_E_NOMEM;
-    json_decref(o);
-    return WEFT_E_NOMEM;
+    json_t *o = CLI_OBJECT(
+        "which", told->which, CLI_FIELDS(c, count, preexisting), "outcomes", outcomes,
+        "oldest_pending", cli_json_id(h->m, c->oldest_pending), "latency", latency_json(c),
+        "histogram",
+        cli_json_histogram(c->members ? &c->member->ns : NULL, c->members, sizeof *c->member),
+        CLI_FIELDS(c, sampled, sampled_ns), "shares", crowd_shares(h->m, told), "slowest", stories);
+    if (!ok) {
+        json_decref(o);
+        o = NULL;
+    }
+    cli_json_print(o);
 }
 
 /* ---- What is told ---- */
 
-static int print_one(const struct weft_history *h, uint32_t promise, bool json)
+static void print_one(const struct weft_history *h, uint32_t promise, bool json)
 {
-    return !json                                    ? cli_story_text(h, promise)
-           : cli_json_print(story_json(h, promise)) ? 0
-                                                    : WEFT_E_NOMEM;
+    if (json)
+        cli_json_print(story_json(h, promise));
+    else
+        cli_story_text(h, promise);
 }
 
-static int print_crowd(const struct weft_history *h, struct cli_crowd_told *c, bool json)
+static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, bool json)
 {
-    int rc = weft_crowd_find(&c->crowd, h, c->families, c->promise, c->count);
-    if (rc == 0)
-        rc = json ? crowd_json(h, c) : cli_crowd_text(h, c);
+    if (weft_crowd_find(&c->crowd, h, c->families, c->promise, c->count) < 0)
+        cli_lacks_memory();
+    else if (json)
+        crowd_json(h, c);
+    else
+        cli_crowd_text(h, c);
     weft_crowd_fini(&c->crowd);
-    return rc;
-}
-
-static int status(int rc)
-{
-    if (rc < 0)
-        cli_say("explain", "%s", weft_error_name(rc));
-    return rc < 0 ? CLI_FAILED : CLI_DONE;
 }
 
 int cli_story_print(const struct weft_history *h, const char *which, bool json)
@@ -292,19 +274,26 @@ int cli_story_print(const struct weft_history *h, const char *which, bool json)
     uint32_t number = cli_which_number(h->m, which);
     struct analyse_families families;
     struct cli_which found;
-    if (number != WEFT_NONE && number != WEFT_ROOT)
-        return status(print_one(h, number, json));
-    int rc = analyse_families_init(&families, h->m);
-    if (rc < 0)
-        return status(rc);
-    if (!cli_which_find(&found, h->m, &families, which)) {
-        analyse_families_fini(&families);
+    if (number != WEFT_NONE && number != WEFT_ROOT) {
+        print_one(h, number, json);
+        return CLI_DONE;
+    }
+    if (analyse_families_init(&families, h->m) < 0) {
+        cli_lacks_memory();
         return CLI_FAILED;
     }
-    struct cli_crowd_told crowd = {
-        .which = which, .families = &families, .promise = found.promise, .count = found.count};
-    rc = found.count == 1 ? print_one(h, found.promise[0], json) : print_crowd(h, &crowd, json);
-    cli_which_fini(&found);
+    const bool any = cli_which_find(&found, h->m, &families, which);
+    if (any && found.count == 1)
+        print_one(h, found.promise[0], json);
+    else if (any)
+        print_crowd(h,
+                    &(struct cli_crowd_told){.which = which,
+                                             .families = &families,
+                                             .promise = found.promise,
+                                             .count = found.count},
+                    json);
+    if (any)
+        cli_which_fini(&found);
     analyse_families_fini(&families);
-    return status(rc);
+    return any ? CLI_DONE : CLI_FAILED;
 }

@@ -23,8 +23,8 @@ struct cli_crowd_told {
 /* The slowest promises, slowest first; pending ones if none was resolved. Returns how many. */
 uint32_t cli_story_slowest(const struct cli_crowd_told *c, uint32_t slowest[CLI_SLOWEST]);
 
-/* story_text.c. Returns 0 or WEFT_E_NOMEM. */
-int cli_story_text(const struct weft_history *h, uint32_t promise);
-int cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c);
+/* story_text.c */
+void cli_story_text(const struct weft_history *h, uint32_t promise);
+void cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c);
 
 #endif

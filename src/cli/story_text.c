@@ -33,6 +33,12 @@ static void put_by(struct analyse_text *t, const struct weft_model *m, uint32_t 
 
 /* ---- The story ---- */
 
+static void heading(struct analyse_text *t)
+{
+    cli_heading(t->text ? t->text : "");
+    analyse_text_fini(t);
+}
+
 static void print_beginning(const struct weft_history *h, const struct weft_story *s)
 {
     const struct weft_model *m = h->m;
@@ -40,14 +46,13 @@ static void print_beginning(const struct weft_history *h, const struct weft_stor
     struct analyse_text t = {0}, name = {0};
     uint32_t origin = weft_model_origin(m, s->promise), reason = weft_model_reason(m, s->final);
     analyse_put_full(&name, m, s->promise);
-    cli_heading(name.text ? name.text : "");
-    analyse_text_fini(&name);
-    analyse_put_format(&t, p->created ? "Created at " : "Created before the trace begins");
-    if (p->created)
-        analyse_text_add(&t, weft_moment(p->start_ns).text);
-    if (p->promoted)
-        analyse_put_format(&t, ", before the rest of this trace,");
-    analyse_put_format(&t, s->creators ? " by " : p->created ? " by the event loop" : "");
+    heading(&name);
+    analyse_put_format(&t, "Created %s%s%s%s", p->created ? "at " : "before the trace begins",
+                       p->created ? weft_moment(p->start_ns).text : "",
+                       p->promoted ? ", before the rest of this trace," : "",
+                       s->creators  ? " by "
+                       : p->created ? " by the event loop"
+                                    : "");
     for (uint32_t i = 0; i < s->creators && i < 4; i++) {
         analyse_put_format(&t, i ? ", created by " : "");
         analyse_put_full(&t, m, s->creator[i]);
@@ -59,11 +64,9 @@ static void print_beginning(const struct weft_history *h, const struct weft_stor
                            weft_model_text(m, m->origin[origin].file, NULL),
                            m->origin[origin].line);
     analyse_put_format(&t, ". ");
-    if (p->becomes != WEFT_NONE) {
-        analyse_put_format(&t, "Became ");
-        analyse_put_full(&t, m, s->final);
-        analyse_put_format(&t, " at %s. ", weft_moment(p->end_ns).text);
-    }
+    if (p->becomes != WEFT_NONE)
+        analyse_fill(&t, m, NULL, "Became {final} at {at}. ",
+                     ANALYSE_SLOTS(PROMISE(final, s->final), TIME(at, p->end_ns)));
     if (s->pending) {
         analyse_put_format(&t, "It was still pending when the trace ended, %s later%s.",
                            weft_duration(s->end_ns - s->start_ns).text,
@@ -108,38 +111,38 @@ static void print_again(const struct weft_model *m, const struct weft_story *s)
     cli_wrap_text("", "", &t);
 }
 
-static void print_sum(const char *what, int64_t ns, int64_t whole, const char *more)
-{
-    printf("  %-10s", what);
-    cli_text_length(ns);
-    printf("  %5.1f %%  %s\n", cli_text_percent(ns, whole), more);
-}
-
 /* Where its own time went, as far as that is known. */
 static void print_sums(const struct weft_story *s)
 {
-    int64_t whole = s->end_ns - s->start_ns;
-    char more[128];
-    putchar('\n');
-    int n =
-        snprintf(more, sizeof more, "%s time%s", weft_count(s->waits).text, weft_plural(s->waits));
-    if (s->waits_open)
-        snprintf(more + n, sizeof more - (size_t)n, ", %s still when the trace ended",
-                 weft_count(s->waits_open).text);
-    if (s->waits)
-        print_sum("waiting", s->spent.waiting_ns, whole, more);
-    if (s->spent.blocked_ns)
-        print_sum("blocked", s->spent.blocked_ns, whole,
-                  "of that the loop was blocked: it may have been there");
-    if (s->spent.ready_ns)
-        print_sum("ready", s->spent.ready_ns, whole, "it could have gone on, but did not run yet");
-    snprintf(more, sizeof more, "%s time%s%s%s", weft_count(s->runs).text, weft_plural(s->runs),
+    const struct weft_spent *p = &s->spent;
+    char waits[256], runs[256];
+    snprintf(waits, sizeof waits, "%s%s%s%s", cli_many(s->waits, "time").text,
+             s->waits_open ? ", " : "", s->waits_open ? weft_count(s->waits_open).text : "",
+             s->waits_open ? " still when the trace ended" : "");
+    snprintf(runs, sizeof runs, "%s%s%s", cli_many(s->runs, "time").text,
              s->runs > 1 ? ", the longest " : "",
              s->runs > 1 ? weft_duration(s->longest_run_ns).text : "");
-    print_sum("running", s->spent.running_ns, whole,
-              s->runs ? more : "the trace does not say that it ran");
-    if (s->spent.collecting_ns)
-        print_sum("paused", s->spent.collecting_ns, whole, "by garbage collections while it ran");
+    const struct {
+        bool given;
+        const char *what;
+        int64_t ns;
+        const char *more;
+    } sums[] = {
+        {s->waits, "waiting", p->waiting_ns, waits},
+        {p->blocked_ns, "blocked", p->blocked_ns,
+         "of that the loop was blocked: it may have been there"},
+        {p->ready_ns, "ready", p->ready_ns, "it could have gone on, but did not run yet"},
+        {true, "running", p->running_ns, s->runs ? runs : "the trace does not say that it ran"},
+        {p->collecting_ns, "paused", p->collecting_ns, "by garbage collections while it ran"},
+    };
+    putchar('\n');
+    for (unsigned i = 0; i < sizeof sums / sizeof *sums; i++)
+        if (sums[i].given) {
+            printf("  %-10s", sums[i].what);
+            cli_text_length(sums[i].ns);
+            printf("  %5.1f %%  %s\n", cli_text_percent(sums[i].ns, s->end_ns - s->start_ns),
+                   sums[i].more);
+        }
 }
 
 /* What became of a wait for something. */
@@ -261,12 +264,13 @@ static void print_runs(const struct weft_history *h, const struct weft_story *s)
     }
 }
 
-int cli_story_text(const struct weft_history *h, uint32_t promise)
+void cli_story_text(const struct weft_history *h, uint32_t promise)
 {
     struct weft_story s;
-    int rc = weft_story_find(&s, h, promise);
-    if (rc < 0)
-        return rc;
+    if (weft_story_find(&s, h, promise) < 0) {
+        cli_lacks_memory();
+        return;
+    }
     print_beginning(h, &s);
     print_again(h->m, &s);
     print_sums(&s);
@@ -286,7 +290,7 @@ int cli_story_text(const struct weft_history *h, uint32_t promise)
     cli_text_heading(s.pending
                          ? "Critical path: what it waits for in the end, and where the time went"
                          : "Critical path: what kept it from being done earlier");
-    return cli_path_text(h, promise, true);
+    cli_path_text(h, promise, true);
 }
 
 /* ---- Many promises ---- */
@@ -318,27 +322,21 @@ static void print_outcomes(const struct weft_history *h, const struct cli_crowd_
     const struct weft_model *m = h->m;
     const struct weft_crowd *c = &told->crowd;
     struct analyse_text t = {0}, name = {0};
-    uint32_t put = 0;
     put_crowd(&name, m, told);
-    cli_heading(name.text ? name.text : "");
-    analyse_text_fini(&name);
-    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
-        if (c->outcomes[o] == 0)
-            continue;
-        analyse_put_format(&t, put++ ? ", " : "");
-        analyse_put_format(&t, "%s %s", weft_count(c->outcomes[o]).text,
-                           o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
-    }
+    heading(&name);
+    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
+        if (c->outcomes[o])
+            analyse_put_format(&t, "%s%s %s", t.size ? ", " : "", weft_count(c->outcomes[o]).text,
+                               o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
     if (c->preexisting)
         analyse_put_format(&t,
                            "; %s of them created before the trace begins, which are left out below",
                            weft_count(c->preexisting).text);
     analyse_put_format(&t, ".");
-    if (c->oldest_pending != WEFT_NONE && c->members) {
-        const struct weft_promise *p = &m->promise[c->oldest_pending];
-        analyse_put_format(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
-        analyse_put_format(&t, "%s.", weft_moment(p->start_ns).text);
-    }
+    if (c->oldest_pending != WEFT_NONE && c->members)
+        analyse_put_format(&t, " The oldest that is pending is #%" PRIu64 ", since %s.",
+                           m->promise[c->oldest_pending].id,
+                           weft_moment(m->promise[c->oldest_pending].start_ns).text);
     cli_wrap_text("", "", &t);
 }
 
@@ -380,17 +378,15 @@ static void print_histogram(const struct weft_crowd *c)
 
 static void print_distribution(const struct weft_crowd *c)
 {
-    static const uint32_t percents[] = {50, 90, 99};
-    struct analyse_text t = {0};
     if (c->members == 0)
         return;
     cli_text_heading("How long they took, from creation to result");
-    for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
-        analyse_put_format(&t, "%" PRIu32 " %% at most ", percents[i]);
-        analyse_put_format(&t, "%s, ", weft_duration(weft_crowd_percentile(c, percents[i])).text);
-    }
-    analyse_put_format(&t, "the slowest %s.", weft_duration(c->member[c->members - 1].ns).text);
-    cli_wrap_text("", "", &t);
+    cli_wrap_filled(
+        "", "", NULL,
+        "50 % at most {half}, 90 % at most {nine}, 99 % at most {most}, the slowest "
+        "{slowest}.",
+        LENGTH(half, weft_crowd_percentile(c, 50)), LENGTH(nine, weft_crowd_percentile(c, 90)),
+        LENGTH(most, weft_crowd_percentile(c, 99)), LENGTH(slowest, c->member[c->members - 1].ns));
     putchar('\n');
     print_histogram(c);
 }
@@ -426,8 +422,8 @@ static void print_crowd_shares(const struct weft_model *m, const struct cli_crow
     if (c->members && c->sampled < c->members)
         analyse_put_format(&head, " (%s of them, evenly chosen from the fastest to the slowest)",
                            weft_count(c->sampled).text);
-    cli_text_heading(head.text ? head.text : "");
-    analyse_text_fini(&head);
+    putchar('\n');
+    heading(&head);
     for (; cli_text_lists(i, c->shares, i < c->shares ? c->share[i].total_ns : 0, c->sampled_ns);
          i++) {
         struct analyse_text t = {0};
@@ -440,23 +436,21 @@ static void print_crowd_shares(const struct weft_model *m, const struct cli_crow
     cli_text_other_shares(left, rest, c->sampled_ns);
 }
 
-int cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c)
+void cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c)
 {
     uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(c, slowest);
-    int rc = 0;
     print_outcomes(h, c);
     print_distribution(&c->crowd);
     if (c->crowd.shares)
         print_crowd_shares(h->m, c);
-    for (uint32_t i = 0; i < n && rc == 0; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         struct analyse_text t = {0};
         analyse_put_format(&t, !c->crowd.members ? "The oldest: "
                                : i == 0          ? "The slowest: "
                                                  : "The next: ");
         analyse_put_full(&t, h->m, slowest[i]);
-        cli_text_heading(t.text ? t.text : "");
-        analyse_text_fini(&t);
-        rc = cli_path_text(h, slowest[i], false);
+        putchar('\n');
+        heading(&t);
+        cli_path_text(h, slowest[i], false);
     }
-    return rc;
 }

@@ -62,6 +62,8 @@ static bool write_and_free(json_t *o, size_t flags)
 bool cli_json_print(json_t *o)
 {
     const bool ok = write_and_free(o, JSON_INDENT(2));
+    if (!ok)
+        cli_lacks_memory();
     putchar('\n');
     return ok;
 }
@@ -143,6 +145,24 @@ json_t *cli_json_label(const struct weft_model *m, uint32_t promise)
 {
     bool none = promise == WEFT_NONE || promise == WEFT_ROOT;
     return cli_json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
+}
+
+json_t *cli_json_histogram(const void *ns, uint32_t count, size_t stride)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0, next; i < count; i = next) {
+        int64_t from = 1;
+#define AT(i) (*(const int64_t *)((const char *)ns + (i)*stride))
+        while (AT(i) >> 1 >= from)
+            from *= 2;
+        for (next = i; next < count && AT(next) / 2 < from; next++)
+            ;
+#undef AT
+        cli_json_append(list,
+                        CLI_OBJECT("from_ns", from == 1 ? 0 : from, "to_ns",
+                                   from > INT64_MAX / 2 ? INT64_MAX : 2 * from, "count", next - i));
+    }
+    return list;
 }
 
 void cli_json_exit(json_t *o, const struct weft_exit *e)

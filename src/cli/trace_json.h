@@ -24,7 +24,7 @@
 /* Adds a value to a list. False: no memory. */
 bool cli_json_append(json_t *list, json_t *value);
 
-/* Prints it on standard output, followed by a newline, and releases it. False: no memory. */
+/* Prints it on standard output, followed by a newline, and releases it. False: no memory, which cli_finish will report. */
 bool cli_json_print(json_t *o);
 
 /* For reports that are printed piece by piece: prints `before`, then the value, which it releases. False: no memory. */
@@ -110,6 +110,10 @@ json_t *cli_json_id(const struct weft_model *m, uint32_t promise);
 
 /* The first label of a promise, or null. */
 json_t *cli_json_label(const struct weft_model *m, uint32_t promise);
+
+/* How many of these times, which ascend, are at least 2^i ns and less than twice that, in [{"from_ns", "to_ns", "count"}]; the
+ * first includes 0. Empty ones are left out. stride: bytes from one to the next. */
+json_t *cli_json_histogram(const void *ns, uint32_t count, size_t stride);
 
 /* Sets "exit_status" and "signal": numbers, or null. */
 void cli_json_exit(json_t *o, const struct weft_exit *e);

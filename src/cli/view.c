@@ -111,29 +111,28 @@ static const char *find_window(void)
 static int run_window(const struct request *r, char **files, size_t count)
 {
     const char *path = find_window();
-    char **argv = calloc(count + 8, sizeof *argv);
-    size_t n = 0;
+    const char **argv = calloc(count + 8, sizeof *argv), **next = argv;
     if (!argv) {
         cli_say("view", "out of memory");
         return CLI_FAILED;
     }
-    argv[n++] = (char *)"weft view";
+    *next++ = "weft view";
     if (r->size) {
-        argv[n++] = (char *)"--at";
-        argv[n++] = (char *)r->place;
+        *next++ = "--at";
+        *next++ = r->place;
     }
     if (r->raw)
-        argv[n++] = (char *)"--raw";
+        *next++ = "--raw";
     if (r->tour)
-        argv[n++] = (char *)"--tour";
+        *next++ = "--tour";
     if (r->theme) {
-        argv[n++] = (char *)"--theme";
-        argv[n++] = (char *)r->theme;
+        *next++ = "--theme";
+        *next++ = r->theme;
     }
-    argv[n++] = (char *)"--";
-    memcpy(argv + n, files, count * sizeof *argv);
+    *next++ = "--";
+    memcpy(next, files, count * sizeof *next);
     signal(SIGPIPE, cli_sigpipe);
-    execv(path, argv);
+    execv(path, (char **)argv);
     if (errno == ENOENT)
         cli_say(
             "view",

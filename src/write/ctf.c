@@ -29,23 +29,11 @@ struct packet {
     char thread_name[16]; /* padded with zeros */
 };
 
-/* Offsets in the header. Events come after the name's NUL; in mirage's layout, in place of the
- * thread. */
-enum {
-    MAGIC = 0,
-    INSTANCE = 4,
-    PACKET_SIZE = 12,
-    CONTENT_SIZE = 20,
-    BEGIN = 28,
-    END = 36,
-    NUMBER = 44,
-    THREAD = 52,
-    NAME = 56,
-};
-
+/* In mirage's layout a header has neither thread nor name. */
 static size_t header_size(const struct packet *p)
 {
-    return p->mirage ? THREAD : NAME + strnlen(p->thread_name, sizeof p->thread_name) + 1;
+    enum { COMMON = 4 + 6 * 8 };
+    return COMMON + (p->mirage ? 0 : 4 + strnlen(p->thread_name, sizeof p->thread_name) + 1);
 }
 
 static int reserve_in(struct packet *p, size_t more, struct weft_error *err)
@@ -191,20 +179,20 @@ static int end_packet(struct packet *p, uint32_t stream, struct weft_error *err)
     int rc = reserve_in(p, 0, err);
     if (rc < 0)
         return rc;
-    unsigned char *h = p->bytes;
-    weft_write_u32(h + MAGIC, WEFT_CTF_MAGIC);
-    weft_write_u64(h + INSTANCE, stream);
-    weft_write_u64(h + PACKET_SIZE, p->used * 8);
-    weft_write_u64(h + CONTENT_SIZE, p->used * 8);
-    weft_write_u64(h + BEGIN, p->begin_ns);
-    weft_write_u64(h + END, p->end_ns);
-    weft_write_u64(h + NUMBER, p->number);
-    if (p->mirage)
-        return 0;
-    size_t name_end = header_size(p);
-    weft_write_u32(h + THREAD, p->thread);
-    memcpy(h + NAME, p->thread_name, name_end - NAME - 1);
-    h[name_end - 1] = 0;
+    const size_t used = p->used;
+    p->used = 0;
+    put_u32(p, WEFT_CTF_MAGIC);
+    put_u64(p, stream);
+    put_u64(p, used * 8); /* the packet, in bits */
+    put_u64(p, used * 8); /* its content */
+    put_u64(p, p->begin_ns);
+    put_u64(p, p->end_ns);
+    put_u64(p, p->number);
+    if (!p->mirage) {
+        put_u32(p, p->thread);
+        put_text(p, p->thread_name, strnlen(p->thread_name, sizeof p->thread_name));
+    }
+    p->used = used;
     return 0;
 }
 
