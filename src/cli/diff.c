@@ -29,18 +29,14 @@ static const struct cli_option options[] = {
     CLI_END,
 };
 
-struct run {
-    struct weft_model *model;
-    struct weft_history *history;
-};
-
 /* ---- For people ---- */
 
 static bool begun; /* something was printed above */
 
 static void heading(const char *text)
 {
-    printf("%s%s%s%s\n", begun ? "\n" : "", cli_style(CLI_BOLD), text, cli_style(CLI_PLAIN));
+    fputs(begun ? "\n" : "", stdout);
+    cli_heading(text);
     begun = true;
 }
 
@@ -185,9 +181,9 @@ static json_t *order_json(const struct weft_order_change *c, const struct weft_m
                       "text", c->text);
 }
 
-static void print_json(const struct request *r, const struct weft_diff *d, const struct run *run)
+static void print_json(const struct request *r, const struct weft_diff *d,
+                       const struct weft_model *good, const struct weft_model *bad)
 {
-    const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
     json_t *goods = json_array(), *changes = json_array(), *latencies = json_array(),
            *running = json_array(), *orders = json_array();
     for (uint32_t i = 0; i + 1 < r->runs; i++)
@@ -211,27 +207,21 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
 
 /* ---- Running ---- */
 
-static int compare(const struct request *r, const struct run *run)
+static int compare(const struct request *r, const struct weft_history *const *history)
 {
     struct weft_diff d = {0};
-    const struct weft_history **goods = calloc(r->runs, sizeof *goods);
+    const struct weft_history *bad = history[r->runs - 1];
     const char *path = r->paths[r->runs - 1];
-    int rc = goods ? 0 : WEFT_E_NOMEM;
-    for (uint32_t i = 0; rc == 0 && i + 1 < r->runs; i++)
-        goods[i] = run[i].history;
     struct cli_progress progress = cli_progress_begin(path);
-    if (rc == 0)
-        rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, cli_progress_show,
-                            &progress);
+    int rc = weft_diff_find(&d, history, r->runs - 1, bad, cli_progress_show, &progress);
     cli_progress_end(&progress);
-    free(goods);
     if (rc < 0) {
         cli_say(path, "%s", weft_error_name(rc));
         return CLI_FAILED;
     }
     const bool differs = weft_diff_any(&d) || d.unsure;
     if (r->json)
-        print_json(r, &d, run);
+        print_json(r, &d, history[0]->m, bad->m);
     else
         print_diff(r, &d);
     weft_diff_fini(&d);
@@ -241,21 +231,22 @@ static int compare(const struct request *r, const struct run *run)
 static int run(int files, char **file)
 {
     struct request *r = &request;
-    int status = CLI_FAILED;
     r->paths = file;
     r->runs = (uint32_t)files;
-    struct run *runs = calloc(r->runs, sizeof *runs);
-    bool ok = runs != NULL;
+    struct weft_model **model = calloc(r->runs, sizeof *model);
+    struct weft_history **history = calloc(r->runs, sizeof *history);
+    bool ok = model && history;
+    if (!ok)
+        cli_lacks_memory();
     for (uint32_t i = 0; i < r->runs && ok; i++)
-        ok = (runs[i].model = cli_model(r->paths[i])) &&
-             (runs[i].history = cli_history(runs[i].model, r->paths[i]));
-    if (ok)
-        status = compare(r, runs);
-    for (uint32_t i = 0; runs && i < r->runs; i++) {
-        weft_history_free(runs[i].history);
-        weft_model_free(runs[i].model);
+        ok = (model[i] = cli_model(file[i])) && (history[i] = cli_history(model[i], file[i]));
+    int status = ok ? compare(r, (const struct weft_history *const *)history) : CLI_FAILED;
+    for (uint32_t i = 0; model && history && i < r->runs; i++) {
+        weft_history_free(history[i]);
+        weft_model_free(model[i]);
     }
-    free(runs);
+    free(history);
+    free(model);
     return status;
 }
 

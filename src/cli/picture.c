@@ -51,19 +51,6 @@ const char *cli_picture_title(const char *path)
     return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
 }
 
-static int paint(const struct cli_picture *p, const struct weft_drawlist *list, FILE *out,
-                 struct weft_error *err)
-{
-    switch (p->format) {
-    case CLI_PNG:
-        return weft_paint_png(list, out, p->theme, err);
-    case CLI_PDF:
-        return weft_paint_pdf(list, out, p->theme, err);
-    default:
-        return weft_paint_svg(list, out, p->theme);
-    }
-}
-
 int cli_picture_write(const struct cli_picture *p, const struct weft_drawlist *list,
                       const char *what)
 {
@@ -72,7 +59,9 @@ int cli_picture_write(const struct cli_picture *p, const struct weft_drawlist *l
         return CLI_FAILED;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     errno = 0;
-    int rc = paint(p, list, out.file, &err);
+    int rc = p->format == CLI_PNG   ? weft_paint_png(list, out.file, p->theme, &err)
+             : p->format == CLI_PDF ? weft_paint_pdf(list, out.file, p->theme, &err)
+                                    : weft_paint_svg(list, out.file, p->theme);
     if (rc == WEFT_E_IO && !*err.text)
         weft_error_set(&err, rc, WEFT_NO_OFFSET, "cannot be written%s%s", errno ? ": " : "",
                        errno ? strerror(errno) : "");

@@ -57,24 +57,12 @@ static const char *ascii_of(uint32_t code, char text[12])
     return text;
 }
 
-/* A stream in front of a descriptor. Characters may come in pieces. */
+/* A stream in front of another one. Characters may come in pieces. */
 struct narrow {
-    int fd;
+    FILE *file;
     size_t kept;
     char part[4];
 };
-
-static bool put_all(int fd, const char *text, size_t size)
-{
-    while (size > 0) {
-        const ssize_t n = write(fd, text, size);
-        if (n < 0 && errno != EINTR)
-            return false;
-        text += n > 0 ? n : 0;
-        size -= n > 0 ? (size_t)n : 0;
-    }
-    return true;
-}
 
 /* The length in bytes of a character that begins with this byte. */
 static size_t length(unsigned char lead)
@@ -85,8 +73,7 @@ static size_t length(unsigned char lead)
 static ssize_t write_narrow(void *cookie, const char *text, size_t size)
 {
     struct narrow *n = cookie;
-    char out[4096], room[12];
-    size_t used = 0;
+    char room[12];
     for (size_t i = 0; i < size; i++) {
         uint32_t code;
         n->part[n->kept++] = text[i];
@@ -94,23 +81,16 @@ static ssize_t write_narrow(void *cookie, const char *text, size_t size)
             continue;
         weft_utf8_decode(n->part, n->kept, &code);
         n->kept = 0;
-        const char *ascii = ascii_of(code, room);
-        if (used + sizeof room > sizeof out) {
-            if (!put_all(n->fd, out, used))
-                return -1;
-            used = 0;
-        }
-        memcpy(out + used, ascii, strlen(ascii));
-        used += strlen(ascii);
+        fputs(ascii_of(code, room), n->file);
     }
-    return put_all(n->fd, out, used) ? (ssize_t)size : -1;
+    return fflush(n->file) == 0 ? (ssize_t)size : -1;
 }
 
-static FILE *narrow(FILE *file, int fd, int mode)
+static FILE *narrow(struct narrow *n, FILE *file, int mode)
 {
-    static struct narrow streams[3];
-    streams[fd].fd = fd;
-    FILE *f = fopencookie(&streams[fd], "w", (cookie_io_functions_t){.write = write_narrow});
+    FILE *f = fopencookie(n, "w", (cookie_io_functions_t){.write = write_narrow});
+    n->file = file;
+    setvbuf(file, NULL, _IOFBF, BUFSIZ);
     if (f)
         setvbuf(f, NULL, mode, BUFSIZ);
     return f ? f : file;
@@ -118,16 +98,16 @@ static FILE *narrow(FILE *file, int fd, int mode)
 
 void cli_narrow_messages(void)
 {
+    static struct narrow messages;
     if (cli_ascii())
-        stderr = narrow(stderr, STDERR_FILENO, _IONBF);
+        stderr = narrow(&messages, stderr, _IONBF);
 }
 
 void cli_narrow_output(void)
 {
-    static bool is_narrow;
-    if (cli_ascii() && !is_narrow)
-        stdout = narrow(stdout, STDOUT_FILENO, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
-    is_narrow = true;
+    static struct narrow output;
+    if (cli_ascii() && !output.file)
+        stdout = narrow(&output, stdout, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF);
 }
 
 /* ---- The terminal ---- */

@@ -301,12 +301,8 @@ static char *name_beside(const char *path)
     const char *name = slash ? slash + 1 : path;
     const size_t most = NAME_MAX - strlen(SUFFIX), length = strlen(name);
     const size_t size = (size_t)(name - path) + (length < most ? length : most);
-    char *out = malloc(size + sizeof SUFFIX);
-    if (out) {
-        memcpy(out, path, size);
-        memcpy(out + size, SUFFIX, sizeof SUFFIX);
-    }
-    return out;
+    char *out;
+    return asprintf(&out, "%.*s" SUFFIX, (int)size, path) < 0 ? NULL : out;
 }
 
 static void fini(struct weft_output *out)
