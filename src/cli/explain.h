@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What weft explain found in one file, and the functions that print it. Private to the command. */
+/* What weft explain found in one file, and what prints it for people. Private to the command. */
 #ifndef WEFT_CLI_EXPLAIN_H
 #define WEFT_CLI_EXPLAIN_H
-
-#include <jansson.h>
 
 #include "analyse/explain.h"
 #include "analyse/slow.h"
@@ -26,8 +24,5 @@ char *cli_explained_label(const struct weft_model *m, uint32_t promise);
 
 /* To standard output. */
 void cli_explained_print(const struct cli_explained *x);
-
-/* The caller owns it. */
-json_t *cli_explained_json(const struct cli_explained *x);
 
 #endif

@@ -9,18 +9,12 @@
 #include "cli/options.h"
 #include "cli/xen.h"
 
-static void put(const char *word, const char *what)
-{
-    if (what)
-        printf("d%s\t%s%c", word, what, '\0');
-    else
-        printf("w%s%c", word, '\0');
-}
-
 void cli_complete_word(const char *word, const char *what)
 {
-    if (word)
-        put(word, what);
+    if (word && what)
+        printf("d%s\t%s%c", word, what, '\0');
+    else if (word)
+        printf("w%s%c", word, '\0');
 }
 
 static void put_domain(const char *name)
@@ -34,7 +28,7 @@ static void put_processes(void)
     const struct dirent *entry;
     while (d && (entry = readdir(d)))
         if (*entry->d_name >= '1' && *entry->d_name <= '9')
-            put(entry->d_name, NULL);
+            cli_complete_word(entry->d_name, NULL);
     if (d)
         closedir(d);
 }
@@ -64,7 +58,7 @@ static void put_values(const struct cli_option *o, const char *before, const cha
         const char *comma = o->list ? strrchr(typed, ',') : NULL;
         snprintf(text, sizeof text, "%s%.*s%s", before, comma ? (int)(comma + 1 - typed) : 0, typed,
                  word);
-        put(text, NULL);
+        cli_complete_word(text, NULL);
     }
     if (!cli_word(o, 0))
         put_completions(o->completes, typed);
@@ -80,10 +74,10 @@ static void put_options(const struct cli_option *table, const struct cli_option 
         if (known)
             continue;
         snprintf(text, sizeof text, "--%s", o->name);
-        put(text, o->help);
+        cli_complete_word(text, o->help);
         if (o->alone) {
             snprintf(text, sizeof text, "--%s=", o->name);
-            put(text, o->help);
+            cli_complete_word(text, o->help);
         }
     }
 }
@@ -151,11 +145,11 @@ void cli_complete(const struct cli_command *c, int words, char **word)
         put_options(c->options, NULL);
         put_options(c->others, c->options);
         if (c->paged)
-            put("--no-pager", "do not show it in a pager");
-        put("--help", "say what it does, and list its options");
+            cli_complete_word("--no-pager", "do not show it in a pager");
+        cli_complete_word("--help", "say what it does, and list its options");
         return;
     }
     for (unsigned i = 0; operands && c->words && c->words[i]; i++)
-        put(c->words[i], NULL);
+        cli_complete_word(c->words[i], NULL);
     put_completions(c->completes, typed);
 }
