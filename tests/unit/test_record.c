@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdalign.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -1228,6 +1229,40 @@ static void test_fork(void **state)
     unlink(in_folder("c"));
 }
 
+/* Of a kernel that does not clear the threads' memory in a child (before 4.14): nobody is there but the one that forked. */
+static void test_fork_without_wiping(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    int status;
+    pthread_t thread[N];
+    uint32_t count;
+    pthread_barrier_init(&all_here, NULL, N + 1);
+    start(MIB);
+    weft_forget(1);
+    for (uintptr_t i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, hold, (void *)(10 * i + 10)), 0);
+    pthread_barrier_wait(&all_here);
+    struct thread *slot = weft_record_threads(&count);
+    assert_true(count > N);
+    assert_int_equal(madvise(slot, count * sizeof *slot, MADV_KEEPONFORK), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int others = 0;
+        for (uint32_t i = 0; i < count; i++)
+            others += slot[i].in_use && slot[i].tid != (uint32_t)gettid();
+        _exit(others);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(madvise(slot, count * sizeof *slot, MADV_WIPEONFORK), 0);
+    pthread_barrier_wait(&all_here);
+    for (unsigned i = 0; i < N; i++)
+        pthread_join(thread[i], NULL);
+    pthread_barrier_destroy(&all_here);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 /* Small rings, wrapped often, threads that come and go: nothing is unaccounted for. */
 struct wrapper {
     unsigned events;
@@ -1311,6 +1346,7 @@ int main(void)
         TEST(threads_in_turn),
         TEST(more_threads_than_packets),
         TEST(fork),
+        TEST(fork_without_wiping),
         TEST(adds_up),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
