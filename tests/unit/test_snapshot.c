@@ -334,6 +334,42 @@ static void counts(void **state)
     trace_fini(&copy);
 }
 
+/* The first packet of a copy that has events. */
+static const unsigned char *first_events(const struct trace *copy)
+{
+    struct weft_packet_header h;
+    for (size_t at = 0; at + sizeof h <= copy->size; at += h.packet_bits / 8) {
+        memcpy(&h, copy->bytes + at, sizeof h);
+        if (h.class == WEFT_PACKET_EVENTS)
+            return copy->bytes + at;
+        assert_true(h.packet_bits >= 64);
+    }
+    return NULL;
+}
+
+/* Which promises of a packet have ended, each of them. */
+static void ended_bytes(void **state)
+{
+    (void)state;
+    static const char ended[] = "0110001";
+    struct trace t = {.fd = -1};
+    live_facts(&t);
+    events_begin_ended(
+        &t, (struct weft_events_header){.sequence = 3, .begin_ticks = 10, .base = HOME(2)}, ended);
+    events_add(&t, WEFT_FORM_SWITCH, switches(20, LOOP), 0, 0);
+    packet_pad(&t, 4, 0);
+    struct trace copy = copy_of(&t);
+    const unsigned char *packet = first_events(&copy);
+    struct weft_events_header h;
+    assert_non_null(packet);
+    memcpy(&h, packet, sizeof h);
+    assert_int_equal(h.ended_count, ENDED_BYTES);
+    for (unsigned i = 0; i < ENDED_BYTES; i++)
+        assert_int_equal(packet[h.ended_at + i], i < strlen(ended) && ended[i] == '1');
+    trace_fini(&t);
+    trace_fini(&copy);
+}
+
 static struct trace with_cells(bool there)
 {
     struct trace t = {.fd = -1};
@@ -389,9 +425,9 @@ static void newer_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotion),   cmocka_unit_test(ended_byte), cmocka_unit_test(marked_cell),
-        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),     cmocka_unit_test(from_roll),
-        cmocka_unit_test(to_roll),
+        cmocka_unit_test(promotion),   cmocka_unit_test(ended_byte),  cmocka_unit_test(marked_cell),
+        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),      cmocka_unit_test(from_roll),
+        cmocka_unit_test(to_roll),     cmocka_unit_test(ended_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
