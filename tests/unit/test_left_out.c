@@ -247,6 +247,29 @@ static void promises_and_texts_are_counted(void **state)
     free_picture(p);
 }
 
+/* The same picture below the first one has as much as that. Its legend needs several lines, which is known only when it
+ * has been drawn once: of that nothing is left. */
+static void another_picture_below(void **state)
+{
+    (void)state;
+    enum { HEIGHT = 300 };
+    struct picture *p = many_lines();
+    p->vp.height_px = HEIGHT;
+    p->vp.width_px = 300;
+    draw(p);
+    const struct weft_drawlist one = p->list;
+    assert_true(p->g.y1 - p->g.counters_y1 > 5 * 11 * WEFT_PX);
+    p->vp.top_px = HEIGHT;
+    draw(p);
+    assert_int_equal(p->list.draws, 2 * one.draws);
+    assert_int_equal(p->list.text_bytes, 2 * one.text_bytes);
+    assert_int_equal(p->list.point_count, 2 * one.point_count);
+    assert_int_equal(p->list.shade_count, 2 * one.shade_count);
+    assert_int_equal(p->list.width, one.width);
+    assert_int_equal(p->list.height, one.height + HEIGHT * WEFT_PX);
+    free_picture(p);
+}
+
 /* 200 promises are resolved in a moment, each by another one: too many arrows for a column. */
 static void arrows_are_counted(void **state)
 {
@@ -425,6 +448,7 @@ int main(void)
         cmocka_unit_test(names_do_not_lie_over_names),
         cmocka_unit_test(folded_rows_have_names),
         cmocka_unit_test(promises_and_texts_are_counted),
+        cmocka_unit_test(another_picture_below),
         cmocka_unit_test(arrows_are_counted),
         cmocka_unit_test(arrows_of_many_are_counted),
         cmocka_unit_test(unknown_waits_are_said),
