@@ -345,6 +345,35 @@ static void waiting_ends_a_run_that_nobody_ends(void **state)
     expect(&p, "");
 }
 
+/* It begins to wait for one thing, then for another; the first is there only after that, and it has never stopped. */
+static void several_waits_within_a_run(void **state)
+{
+    (void)state;
+    struct program p = begin(); /* never says when nothing runs */
+    task(&p, 1, "a");
+    task(&p, 2, "b");
+    for (uint64_t i = 3; i < 8; i++)
+        task(&p, i, "c");
+    put(&p, switches(US(500), 2));
+    put(&p, try_read(US(600), 2, 7));
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(200), 1, 3));
+    put(&p, try_read(MS(300), 1, 4));
+    put(&p, try_read(MS(380), 1, 5));
+    put(&p, switches(MS(400), 2));
+    put(&p, reads(MS(400), 2, 7));
+    put(&p, fulfills(MS(401), 2, 4));
+    put(&p, fulfills(MS(402), 2, 5));
+    put(&p, reads(MS(403), 1, 3));
+    put(&p, fulfills(MS(404), 1, 1));
+    next_stream(&p);
+    put(&p, switches(MS(100), 6));
+    put(&p, fulfills(MS(101), 6, 7));
+    put(&p, fulfills(MS(350), 6, 3));
+    expect(&p, "certain loop-blocked: 'a' (task 1) ran for 379 ms without a break, from 1 ms on. "
+               "Meanwhile 'b' could not run although it was its turn.\n");
+}
+
 static void workers_may_be_busy(void **state)
 {
     (void)state;
@@ -1275,6 +1304,7 @@ int main(void)
         cmocka_unit_test(collections_do_not_count),
         cmocka_unit_test(what_is_not_recorded_blocks_nobody),
         cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),
+        cmocka_unit_test(several_waits_within_a_run),
         cmocka_unit_test(workers_may_be_busy),
         cmocka_unit_test(who_waits_for_the_work_is_served),
         cmocka_unit_test(who_waits_for_long_needs_no_loop),

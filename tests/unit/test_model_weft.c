@@ -445,6 +445,30 @@ static void where_events_are_missing(void **state)
     weft_model_free(m);
 }
 
+/* The gap of one stream begins when that of another one ends, or a little later. */
+static void gaps_that_touch(void **state)
+{
+    (void)state;
+    for (uint64_t later = 0; later < 2; later++) {
+        struct trace t = {.fd = -1};
+        for (uint64_t n = 0; n < 4; n++) {
+            uint64_t begin = (n < 2 ? 100 : 200) + (n % 2) * (100 + later);
+            events_begin(&t, (struct weft_events_header){.sequence = n + 1,
+                                                         .stream = n % 2,
+                                                         .begin_ticks = begin,
+                                                         .events_before = n < 2 ? 0 : 9,
+                                                         .running = 1 + n % 2});
+            events_put(&t, label(begin, 9, "a"), 0);
+        }
+        struct weft_model *m = build_trace(&t);
+        assert_int_equal(m->missings, 1 + later);
+        assert_int_equal(m->missing[0].start_ns, 0);
+        assert_int_equal(m->missing[0].end_ns, later ? 100 : 200);
+        assert_int_equal(m->missing[later].end_ns, 200 + later);
+        weft_model_free(m);
+    }
+}
+
 /* ---- Sleep ---- */
 
 static void suspended_is_asleep(void **state)
@@ -585,6 +609,7 @@ int main(void)
         cmocka_unit_test(the_header_says_what_runs),
         cmocka_unit_test(after_a_gap_something_else_runs),
         cmocka_unit_test(where_events_are_missing),
+        cmocka_unit_test(gaps_that_touch),
         cmocka_unit_test(suspended_is_asleep),
         cmocka_unit_test(the_loop_alone_does_not_sleep),
         cmocka_unit_test(all_streams_that_suspend),
