@@ -967,6 +967,21 @@ static void test_callers_clock(void **state)
     }
 }
 
+/* Of a clock that goes on by 1 whenever somebody looks, a pause is as long as they look often: not the time since the start. */
+static void test_longest_pause(void **state)
+{
+    (void)state;
+    ticks = 100000;
+    assert_int_equal(weft_start(&(struct weft_options){
+                         .path = in_folder("t"), .bytes = 64 * KIB, .clock = next_tick}),
+                     0);
+    for (uint64_t i = 0; i < 5000; i++)
+        weft_forget(i + 1);
+    stop_and_read();
+    assert_in_range(trace.facts->promotion.pauses, 5, 100);
+    assert_in_range(trace.facts->promotion.longest_pause_ns, 1, 100);
+}
+
 /* ---- Handlers, threads, forks ---- */
 
 static int storms, storm_on, errno_changed;
@@ -1341,6 +1356,7 @@ int main(void)
         TEST(standby),
         TEST(left_by_longjmp),
         TEST(callers_clock),
+        TEST(longest_pause),
         TEST(handlers),
         TEST(within_an_event),
         TEST(threads_in_turn),

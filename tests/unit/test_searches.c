@@ -379,6 +379,35 @@ static void test_failure_possible(void **state)
         }
 }
 
+/* Whoever looked at a younger one later may have looked at the failure without an event, if others of the sort are there
+ * at which nobody has looked either: the very first promise, for instance. */
+static void test_failure_passed_by(void **state)
+{
+    (void)state;
+    for (int missed = 0; missed < 2; missed++) {
+        begin();
+        uint64_t early = make(LOOP, FETCH, "config"), task = make(LOOP, TASK_, "main");
+        run(task);
+        uint64_t fetch = make(task, FETCH, "config"), younger = make(task, FETCH, "config");
+        run(LOOP);
+        sleep_for(MS);
+        if (missed)
+            fulfil(LOOP, early);
+        fail_with(LOOP, fetch, "connection refused");
+        sleep_for(20 * MS);
+        run(task);
+        wait_for(task, younger);
+        run(LOOP);
+        sleep_for(MS);
+        fulfil(LOOP, younger);
+        wake(task, younger);
+        run(LOOP);
+        go_on(task);
+        expect(analyse_find_failures, missed ? WEFT_POSSIBLE : WEFT_LIKELY, fetch, NULL);
+        forget();
+    }
+}
+
 static void test_failure_left(void **state)
 {
     uint64_t task, fetch = begin_fetch(&task), timer = make(task, TIMER, "limit");
@@ -1570,6 +1599,7 @@ int main(void)
         cmocka_unit_test(test_failure_is_seen),
         cmocka_unit_test(test_failure_handed_on),
         cmocka_unit_test(test_failure_possible),
+        cmocka_unit_test(test_failure_passed_by),
         cmocka_unit_test(test_failure_left),
         cmocka_unit_test(test_failure_all_the_same),
         cmocka_unit_test(test_failure_before_a_pause),

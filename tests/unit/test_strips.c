@@ -367,6 +367,35 @@ static void none(void **state)
     weft_model_free(m);
 }
 
+/* That with the most samples is drawn. */
+static void busiest_source(void **state)
+{
+    (void)state;
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    for (uint32_t which = 0; which < 3; which++) {
+        struct made x = begin(&source);
+        for (uint32_t i = 1; i < 3; i++) {
+            struct weft_source other = source;
+            other.name = text(x.p, i == 1 ? "cache-misses" : "page-faults");
+            assert_int_equal(weft_profile_add_source(x.p, &other), i);
+        }
+        struct weft_sample one = {.time_ns = m->first_ns + MS,
+                                  .value = 1,
+                                  .stack = x.stack[0],
+                                  .thread = thread(&x, 1),
+                                  .source = which};
+        assert_int_equal(weft_profile_add_sample(x.p, &one), 0);
+        assert_int_equal(weft_profile_finish(x.p), 0);
+        struct weft_scene *s;
+        assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+        assert_int_equal(weft_scene_set_profile(s, x.p), 0);
+        assert_int_equal(s->d->source, which);
+        weft_scene_free(s);
+    }
+    weft_model_free(m);
+}
+
 static void without_memory(void **state)
 {
     (void)state;
@@ -407,6 +436,7 @@ int main(void)
         cmocka_unit_test(many_threads),
         cmocka_unit_test(interrupts),
         cmocka_unit_test(none),
+        cmocka_unit_test(busiest_source),
         cmocka_unit_test(without_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -961,6 +961,7 @@ static void naive_add(double *part, const struct weft_geometry *g, int64_t start
 
 struct naive {
     double cover[CELLS_MAX], run[CELLS_MAX];
+    uint8_t failed[CELLS_MAX]; /* something that is folded fails in it */
 };
 
 /* What is folded in a lane, and what runs in it. */
@@ -978,8 +979,12 @@ static void naive_lane(struct naive *n, const struct weft_scene *s, const struct
             int32_t x0 = weft_geometry_x(g, l->start[k]), x1 = weft_geometry_x(g, end);
             x0 = x0 < g->x0 ? g->x0 : x0;
             x1 = x1 > g->x1 ? g->x1 : x1;
-            if (rows > 1 || x1 - x0 < g->shape_width)
+            if (rows > 1 || x1 - x0 < g->shape_width) {
                 naive_add(n->cover, g, l->start[k], end);
+                if (rows > 1 && s->m->promise[l->spans[k]].outcome == WEFT_FAILED &&
+                    end <= g->to_ns)
+                    n->failed[(x1 - g->x0) / CELL] = 255;
+            }
             uint32_t r = s->m->promise[l->spans[k]].first_run;
             for (; r != WEFT_NONE; r = s->m->run[r].next)
                 naive_add(n->run, g, s->m->run[r].start_ns, s->m->run[r].end_ns);
@@ -1024,6 +1029,22 @@ static unsigned compare_shades(const uint8_t *shade, const double *part, int32_t
     return wrong;
 }
 
+/* Whether each failure that is marked is one, up to two cells in place, and each failure is marked. */
+static unsigned compare_failures(const uint8_t *shade, const uint8_t *failed, int32_t cells)
+{
+    unsigned wrong = 0;
+    for (int32_t i = 2; i < cells - 2; i++) {
+        bool ok = (!shade[i] || memchr(failed + i - 2, 255, 5)) &&
+                  (!failed[i] || memchr(shade + i - 2, 255, 5));
+        if (!ok)
+            print_error("cell %d: %s\n", i, shade[i] ? "no failure" : "a failure is not shown");
+        wrong += !ok;
+    }
+    return wrong;
+}
+
+static unsigned failures; /* cells in which something failed */
+
 static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
 {
     struct weft_drawlist list = {0};
@@ -1046,6 +1067,11 @@ static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
         drawn_shades(shade, &list, WEFT_INK_RUN, &g, y0, y1);
         if (g.lane[lane + 1] - g.lane[lane] > 1)
             wrong += compare_shades(shade, naive.run, cells, 0, 200);
+        drawn_shades(shade, &list, WEFT_INK_FAILED, &g, y0, y1);
+        if (g.lane[lane + 1] - g.lane[lane] > 1)
+            wrong += compare_failures(shade, naive.failed, cells);
+        for (int32_t k = 0; k < cells; k++)
+            failures += naive.failed[k] != 0;
         if (wrong)
             print_error("lane %u of %u, %u rows, from %" PRId64 " to %" PRId64 "\n", lane, g.lanes,
                         g.lane[lane + 1] - g.lane[lane], g.from_ns, g.to_ns);
@@ -1057,6 +1083,7 @@ static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
 
 /* Requests that run now and then; about as many rows as are alive. */
 static uint64_t alive, gap_ns;
+static bool failing; /* one of them in 50 */
 
 static struct weft_event requests(uint64_t i)
 {
@@ -1067,9 +1094,13 @@ static struct weft_event requests(uint64_t i)
     case 1:
         return switches(t + gap_ns / 4, p % 5 ? p - random_below(p < 20 ? p + 1 : 20) : LOOP);
     default:
-        return p < alive ? label(t, p, "begins")
-                         : fulfills(t + gap_ns / 2, LOOP, p - alive + random_below(alive / 2 + 1));
+        break;
     }
+    if (p < alive)
+        return label(t, p, "begins");
+    uint64_t ended = p - alive + random_below(alive / 2 + 1);
+    return !failing || p % 50 ? fulfills(t + gap_ns / 2, LOOP, ended)
+                              : fails(t + gap_ns / 2, LOOP, ended, "refused");
 }
 
 /* Both ways to fold, line by line (few can be seen) and from the index (many), must give what a sum over all
@@ -1082,8 +1113,11 @@ static void shades_are_sums(void **state)
         random_state = i;
         alive = rows[i];
         gap_ns = 1000;
+        failing = true;
         struct weft_model *m = build_many(600000, requests);
+        failing = false;
         struct weft_scene *s = lay_out(m, false);
+        failures = 0;
         static const int64_t part[] = {1, 7, 60, 500, 5000, 50000};
         for (size_t k = 0; k < COUNT(part); k++) {
             struct weft_viewport vp = whole();
@@ -1093,6 +1127,7 @@ static void shades_are_sums(void **state)
             vp.to_ns = vp.from_ns + m->end_ns / 2 / part[k];
             require_shades(s, vp);
         }
+        assert_true(failures > 20 || rows[i] < 300);
         weft_scene_free(s);
         weft_model_free(m);
     }
