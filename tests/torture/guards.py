@@ -9,9 +9,11 @@ the file, the line's text, what was done to it, and the reason, with tabs betwee
   JOBS=2           so many at once
   WHAT='relaxed'   only what this expression finds in 'release relaxed', 'no fence', 'not called', 'if true', 'if false'
   SCENES='a;b'     only these scenes
+  COUNT=30 SEED=1  only so many of them, drawn by this seed
   LONGEST=900      seconds for one change; what takes longer counts as missed"""
 import concurrent.futures
 import os
+import random
 import re
 import subprocess
 import sys
@@ -163,6 +165,8 @@ def main():
             line = line_of(text, at)
             if (not wanted or name in wanted or f'{name}:{line}' in wanted) and re.search(os.environ.get('WHAT', ''), what):
                 tasks.append((name, line, text.split('\n')[line - 1].strip(), what, changed))
+    if os.environ.get('COUNT'):
+        tasks = random.Random(int(os.environ.get('SEED', '1'))).sample(tasks, min(int(os.environ['COUNT']), len(tasks)))
     counts = {'noticed': 0, 'known': 0, 'missed': 0, 'nothing': 0}
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get('JOBS', '2'))) as pool:
         for (name, line, text, what, _), said in zip(tasks, pool.map(lambda t: b.run(t[0], t[4]), tasks)):
