@@ -375,6 +375,35 @@ static void hostile_rolls(void **state)
     assert_int_equal(weft_reader_damage(reader)->problems, 0);
 }
 
+/* Promises of long ago begin to wait for one another, within one packet: more than its list of such events has room for. Some have
+ * ended by then, and make room. */
+static void many_waits_of_long_ago(void **state)
+{
+    enum { COUNT = 30 };
+    weft_promise who[COUNT], what[COUNT];
+    (void)state;
+    for (unsigned i = 0; i < COUNT; i++) {
+        who[i] = weft_create("task", NULL);
+        what[i] = weft_create("answer", NULL);
+    }
+    go_round();
+    for (unsigned i = 0; i < COUNT; i++) {
+        weft_run(who[i]);
+        weft_wait(what[i]);
+        if (i % 2)
+            weft_fulfill(who[i]);
+    }
+    weft_run(WEFT_LOOP);
+    go_round();
+    read_ring();
+    for (unsigned i = 0; i < COUNT; i++) {
+        assert_int_equal(is_whole(who[i]), i % 2 == 0);
+        assert_true(is_whole(what[i]));
+        if (i % 2 == 0)
+            assert_waits(who[i], what[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -384,6 +413,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_chain, start, end),
         cmocka_unit_test_setup_teardown(sorts_share, start, end),
         cmocka_unit_test_setup_teardown(large_numbers, start, end),
+        cmocka_unit_test_setup_teardown(many_waits_of_long_ago, start, end),
         cmocka_unit_test_setup_teardown(a_copy, start, end),
         cmocka_unit_test_setup_teardown(read_before_its_cell, start, end),
         cmocka_unit_test_setup_teardown(hostile_rolls, start, end),
