@@ -13,6 +13,7 @@
 #include "allocations.h"
 #include "profile/build.h"
 #include "view/flame.h"
+#include "view/view.h"
 
 enum { X0 = 8 * WEFT_PX, WIDTH = 1000 * WEFT_PX, CALLS = 4000 };
 
@@ -299,6 +300,11 @@ static void is_drawn(void **state)
         assert_int_equal(weft_flame_at(&f, f.box[i].x0, y), i);
         assert_int_equal(weft_flame_at(&f, f.box[i].x1 - 1, y + f.row_height - 1), i);
     }
+    /* … also not where the last picture had more boxes. */
+    const struct weft_flame_box *last = &f.box[--f.boxes];
+    int32_t last_y = f.frames_y0 + (int32_t)last->row * f.row_height;
+    assert_int_equal(weft_flame_at(&f, last->x0, last_y), WEFT_NONE);
+    f.boxes++;
     assert_int_equal(weft_flame_at(&f, 400 * WEFT_PX, f.frames_y0 - 1), WEFT_NONE);
     assert_int_equal(weft_flame_at(&f, 400 * WEFT_PX, f.y1), WEFT_NONE);
     assert_int_equal(weft_flame_at(&f, -1, f.frames_y0), WEFT_NONE);
@@ -316,6 +322,10 @@ static void is_drawn(void **state)
 
     o = (struct weft_flame_options){.width_px = 100};
     assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
+    o = (struct weft_flame_options){.top_px = 16 * WEFT_PICTURE_MAX_PX + 1};
+    assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
+    o.top_px--;
+    assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), 0);
     o = (struct weft_flame_options){.focus = CALLS};
     assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
     weft_drawlist_fini(&list);
