@@ -1021,6 +1021,7 @@ static void test_serial(void **state)
                "from 1.1 µs on, each only when the one before was there, and waited 33 ms for them "
                "in all; started together, they would need about 5 ms.");
     assert_int_equal(f->affected_total, 8);
+    assert_int_equal(f->evidences, 2 * 5); /* how the first four and the last began and ended */
     assert_in_range(f->cost_ns, 28 * MS, 28 * MS + 10 * US);
     forget();
 }
