@@ -231,11 +231,15 @@ uint32_t analyse_timer_line(const struct analyse_search *s, uint32_t last, uint3
                             uint32_t most)
 {
     const uint32_t *of = s->families->of;
-    uint32_t count = 0;
+    uint32_t count = 0, next;
     for (uint32_t p = last; p != WEFT_ROOT && of[p] == of[last] && count < most &&
                             analyse_count(s->h->runs_of_first, p) > 0;
-         p = weft_model_final(s->m, s->m->promise[p].creator))
+         p = next) {
         line[count++] = p;
+        next = weft_model_final(s->m, s->m->promise[p].creator);
+        if (next >= p) /* its creator became a later one, perhaps this one: no line */
+            break;
+    }
     for (uint32_t i = 0; i < count / 2; i++) {
         const uint32_t p = line[i];
         line[i] = line[count - 1 - i];
