@@ -837,6 +837,24 @@ static void each_timer_is_set_after_the_work(void **state)
     NOTHING();
 }
 
+/* A timer whose creator became it is in no line of timers, not even in one with itself. */
+static void a_timer_that_its_creator_became(void **state)
+{
+    (void)state;
+    begin();
+    const uint64_t creator = make(LOOP, INTERVAL, "beat");
+    put(switches(0, creator));
+    const uint64_t timer = make(creator, INTERVAL, "beat");
+    put(becomes(0, creator, timer));
+    put(switches(0, LOOP));
+    sleep_ms(10);
+    put(switches(0, timer));
+    now += 3 * MS;
+    put(fulfills(0, timer, timer));
+    put(switches(0, LOOP));
+    NOTHING();
+}
+
 /* ---- One that is served first ---- */
 
 static void serve_first(int times)
@@ -1055,6 +1073,7 @@ int main(void)
         cmocka_unit_test(comes_later_each_time),
         cmocka_unit_test(a_pause_after_the_work),
         cmocka_unit_test(each_timer_is_set_after_the_work),
+        cmocka_unit_test(a_timer_that_its_creator_became),
         cmocka_unit_test(one_is_served_first),
         cmocka_unit_test(two_that_give_way),
         cmocka_unit_test(two_workers_end_it),
