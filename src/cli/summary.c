@@ -50,7 +50,7 @@ static bool resize(struct idset *s, uint64_t places)
 }
 
 /* Adds an id. False: no memory. */
-static bool add(struct idset *s, uint64_t id)
+static inline bool add(struct idset *s, uint64_t id)
 {
     uint64_t number = id >> 6;
     struct word *w = s->recent[number % RECENT];
