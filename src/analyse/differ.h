@@ -141,7 +141,7 @@ void analyse_find_divergence(struct analyse_differ *d);
 /* swapped.c: called after the changes are found. */
 void analyse_find_swapped(struct analyse_differ *d);
 
-/* latency.c, running.c */
+/* latency.c */
 void analyse_find_latencies(struct analyse_differ *d);
 void analyse_find_running(struct analyse_differ *d);
 
