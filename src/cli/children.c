@@ -91,7 +91,7 @@ static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
     return true;
 }
 
-static void tell(const char *path, uint64_t pid, bool live)
+static void print_child(const char *path, uint64_t pid, bool live)
 {
     struct cli_summary s;
     const char *shown = cli_children_shown(path);
@@ -142,7 +142,7 @@ unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns
     const unsigned count = find(pattern, program, since_ns, found);
     for (unsigned i = 0; i < count; i++)
         if (cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) < sizeof path)
-            tell(path, found[i].pid, found[i].live);
+            print_child(path, found[i].pid, found[i].live);
     return count;
 }
 

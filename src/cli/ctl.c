@@ -63,7 +63,7 @@ static void close_state(struct state *s)
 }
 
 /* Reads its state. False: the process is gone. */
-static bool look(const struct cli_target *t, unsigned recorder, struct state *s)
+static bool read_state(const struct cli_target *t, unsigned recorder, struct state *s)
 {
     bool found = false;
     *s = (struct state){.fd = -1};
@@ -166,7 +166,7 @@ static int show_status(const struct order *o, const struct cli_target *t)
     struct state s;
     unsigned shown = 0;
     for (unsigned i = 0; i < t->recorders; i++) {
-        if (!look(t, i, &s))
+        if (!read_state(t, i, &s))
             return tell_gone(t);
         if (is_meant(o, &s)) {
             if (shown++ == 0)
@@ -373,7 +373,7 @@ static int switch_off(const struct order *o, const struct cli_target *t, const s
 static bool choose(const struct order *o, const struct cli_target *t, struct state *s)
 {
     for (unsigned i = 0; i < t->recorders; i++) {
-        if (!look(t, i, s))
+        if (!read_state(t, i, s))
             return false;
         if (((s->recording || s->paused) && is_meant(o, s)) || i + 1 == t->recorders)
             return true;

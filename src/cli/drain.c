@@ -365,8 +365,8 @@ static void put(struct ring *g, const void *bytes, unsigned words)
 }
 
 /* Puts the item into the ring's packet, or into a new one. from: the number of words before it. False: it is lost. */
-static bool keep(struct sample_drain *d, struct ring *g, const unsigned char *item,
-                 const struct weft_ocaml_item *i, uint64_t from)
+static bool add_item(struct sample_drain *d, struct ring *g, const unsigned char *item,
+                     const struct weft_ocaml_item *i, uint64_t from)
 {
     unsigned char name[8 + WEFT_OCAML_NAME_BYTES];
     const size_t most = 8 * (size_t)i->words + (i->user ? sizeof name : 0);
@@ -411,7 +411,7 @@ static uint64_t take_items(struct sample_drain *d, struct ring *g, const unsigne
         }
         const uint64_t time_ns = i.words > 1 ? weft_read_u64(bytes + 8 * (at + 1)) : 0;
         if (!weft_ocaml_is_padding(&i) && is_kept(d, g, &i, time_ns) &&
-            !keep(d, g, bytes + 8 * at, &i, g->before + g->seen)) {
+            !add_item(d, g, bytes + 8 * at, &i, g->before + g->seen)) {
             lose(d, g, words - at);
             return words;
         }

@@ -199,7 +199,7 @@ static int64_t add(int64_t a, int64_t b)
 }
 
 /* Sets event[at] and its time; reads more if necessary. False: there is none. */
-static bool look(struct trace *t)
+static bool find_next(struct trace *t)
 {
     if (t->at == t->events && !t->err.code) {
         t->at = 0;
@@ -243,7 +243,7 @@ static void find_axis(struct trace *trace, unsigned traces)
     int64_t zero = INT64_MAX;
     for (unsigned i = 0; i < traces; i++) {
         struct trace *t = &trace[i];
-        if (!look(t))
+        if (!find_next(t))
             continue;
         const struct weft_reader_facts *facts = weft_reader_facts(t->reader);
         uint64_t first = facts->first_ns < INT64_MAX ? facts->first_ns : INT64_MAX;
@@ -253,7 +253,7 @@ static void find_axis(struct trace *trace, unsigned traces)
     for (unsigned i = 0; i < traces; i++) {
         struct trace *t = &trace[i];
         t->begin_ns = add(t->begin_ns, zero == INT64_MIN ? INT64_MAX : -zero);
-        if (look(t))
+        if (find_next(t))
             t->least_ns = t->most_ns = t->begin_ns;
     }
 }
@@ -289,7 +289,7 @@ static bool put_next(struct sink *s, struct trace *t)
         t->least_ns = t->next_ns < t->least_ns ? t->next_ns : t->least_ns;
         t->most_ns = t->next_ns > t->most_ns ? t->next_ns : t->most_ns;
     }
-    return look(t);
+    return find_next(t);
 }
 
 static void show_progress(struct cli_progress *progress, const struct trace *trace, unsigned traces)
@@ -399,7 +399,7 @@ static int run(int files, char **file)
         if (traces > 1)
             find_axis(trace, traces);
         else
-            look(trace);
+            find_next(trace);
         status = finish(trace, traces, print(trace, traces));
     }
     for (unsigned i = 0; i < traces; i++) {

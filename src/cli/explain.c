@@ -318,7 +318,7 @@ static int add_preempted(struct cli_explained *x)
 }
 
 /* On failure prints why and returns false. */
-static bool look(struct cli_explained *x, const struct request *r, const char *path)
+static bool explain_file(struct cli_explained *x, const struct request *r, const char *path)
 {
     *x = (struct cli_explained){.path = path, .ignored = r->thresholds.ignore};
     struct weft_reader *reader = cli_open(path);
@@ -438,7 +438,7 @@ static int explain_all(const struct request *r, int files, char **path)
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
         struct cli_explained x;
-        if (!look(&x, r, path[i])) {
+        if (!explain_file(&x, r, path[i])) {
             status = CLI_FAILED;
         } else if (r->promise) {
             status = cli_story_print(x.history, r->promise, r->json);

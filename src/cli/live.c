@@ -240,7 +240,7 @@ static bool try_parent(struct search *s)
 }
 
 /* Sets s->fd. */
-static void look(struct search *s)
+static void find_trace(struct search *s)
 {
     s->inner = (uint32_t)cli_inner_pid(s->pid);
     s->start = weft_process_start((uint32_t)s->pid);
@@ -255,12 +255,12 @@ static void look(struct search *s)
 static void look_aside(int fd, void *data)
 {
     struct search *s = data;
-    look(s);
+    find_trace(s);
     if (symbols_worker_put(fd, &s->found, sizeof s->found))
         symbols_file_send(fd, s->fd, s->fd < 0);
 }
 
-/* Like look. */
+/* Like find_trace, in a process that may be left hanging. */
 static void find(struct search *s)
 {
     const struct symbols_worker_options o = {.aside = true, .keep = {-1, -1}};

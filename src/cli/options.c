@@ -180,7 +180,7 @@ bool cli_is_listed(const struct cli_option *o)
     return o->kind != CLI_IS_REFUSED && o->kind != CLI_IS_HEADING;
 }
 
-static void take(const struct cli_command *c, const struct cli_option *o, const char *value)
+static void set_option(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
     if (o->given)
         *o->given = true;
@@ -340,7 +340,8 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
         if (found == NO_PAGER)
             cli_no_pager = true;
         else
-            take(c, found >= FIRST ? table + (found - FIRST) : with_letter(table, found), optarg);
+            set_option(c, found >= FIRST ? table + (found - FIRST) : with_letter(table, found),
+                       optarg);
     }
     *operands = argc - optind;
     check_required(c, table);

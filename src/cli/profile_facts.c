@@ -176,7 +176,7 @@ const struct cli_profile_reason cli_profile_nameless[] = {
 };
 
 /* Determined when it is needed, from the file that is at its path now. */
-static enum profile_nameless judge(const struct cli_profile_view *v, uint32_t mapping)
+static enum profile_nameless why_nameless(const struct cli_profile_view *v, uint32_t mapping)
 {
     const struct weft_mapping *m = &v->p->mapping[mapping];
     const char *path = weft_profile_text(v->p, m->path);
@@ -222,7 +222,7 @@ static void gather(struct cli_profile_blanks *b, const struct cli_profile_view *
         if (blank->samples == 0)
             continue;
         blank->path = m < mappings ? v->p->mapping[m].path : 0;
-        blank->why = m < mappings ? judge(v, m) : PROFILE_NO_MAPPING;
+        blank->why = m < mappings ? why_nameless(v, m) : PROFILE_NO_MAPPING;
         b->blank[n++] = *blank;
     }
     qsort(b->blank, n, sizeof *b->blank, by_path);

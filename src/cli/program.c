@@ -94,7 +94,7 @@ static const char *secure(int fd)
     return NULL;
 }
 
-static void look(int fd, struct cli_why *why)
+static void examine(int fd, struct cli_why *why)
 {
     char head[128];
     ssize_t n = pread(fd, head, sizeof head - 1, 0);
@@ -132,7 +132,7 @@ struct cli_why cli_program_why(const char *name)
     struct cli_why why = {.text = "cannot be read, so weft cannot say why"};
     int fd = open_program(name);
     if (fd >= 0) {
-        look(fd, &why);
+        examine(fd, &why);
         close(fd);
     }
     return why;

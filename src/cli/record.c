@@ -228,7 +228,7 @@ static void prepare(struct place *p, const struct request *r)
 }
 
 /* The program has ended: makes the older trace FILE.old, or leaves it as FILE if there is no new one. */
-static void settle(const struct place *p)
+static void restore_older(const struct place *p)
 {
     struct stat st;
     if (!*p->kept)
@@ -515,8 +515,8 @@ static void tell_nothing(const struct request *r, bool sampled)
             why.text);
 }
 
-static void tell(const struct request *r, const struct place *place, int memory,
-                 struct cli_sampling *s, int status)
+static void print_result(const struct request *r, const struct place *place, int memory,
+                         struct cli_sampling *s, int status)
 {
     struct weft_facts_header facts;
     struct cli_sampled counts;
@@ -564,12 +564,12 @@ static int run(int operands, char **operand)
     int memory = request.memory ? make_memory(&request) : -1;
     int error = run_program(&request, place, memory, &sampling, &status);
     if (error) {
-        settle(place);
+        restore_older(place);
         return cli_child_failed(request.argv[0], error);
     }
-    tell(&request, place, memory, &sampling, status);
+    print_result(&request, place, memory, &sampling, status);
     cli_sampling_close(&sampling);
-    settle(place);
+    restore_older(place);
     cli_end_as(status);
 }
 

@@ -89,7 +89,7 @@ static void withdraw(char *published)
 
 /* report: "BYTES NAME" and a line for withdraw; "0" if the library has printed why not; empty if the library was not
  * loaded. */
-static void tell(const struct start *start, int report, const char *program, int status)
+static void print_result(const struct start *start, int report, const char *program, int status)
 {
     char text[PIPE_BUF + 1], *end;
     ssize_t n = read(report, text, sizeof text - 1);
@@ -130,6 +130,6 @@ int cli_record_xen(uint64_t bytes, char **argv)
     if (error)
         return cli_child_failed(argv[0], error);
     cli_child_ended(true, &status);
-    tell(&start, report[0], argv[0], status);
+    print_result(&start, report[0], argv[0], status);
     cli_end_as(status);
 }

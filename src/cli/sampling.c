@@ -133,7 +133,7 @@ bool cli_sampling_create(struct cli_sampling *s, const char *path,
 
 /* ---- Sampling ---- */
 
-static bool take(void *data, const struct weft_sampled *r)
+static bool write_sample(void *data, const struct weft_sampled *r)
 {
     struct cli_sampling *s = data;
     int rc = s->failed ? 0 : weft_samples_put(s->file, r);
@@ -157,7 +157,7 @@ static void flush(struct cli_sampling *s)
 static bool read_some(struct cli_sampling *s, int timeout_ms)
 {
     struct weft_error err;
-    ptrdiff_t n = weft_sampler_read(s->sampler, timeout_ms, take, s, &err);
+    ptrdiff_t n = weft_sampler_read(s->sampler, timeout_ms, write_sample, s, &err);
     if (n < 0 && !s->failed) {
         s->failed = true;
         cli_complain(s->name, &err);

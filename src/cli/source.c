@@ -109,7 +109,7 @@ static int copy_process(pid_t pid, bool titled, struct weft_error *err)
     return rc < 0 ? rc : fd;
 }
 
-static const char *keep(const char *name, int fd, struct weft_error *err)
+static const char *keep_open(const char *name, int fd, struct weft_error *err)
 {
     struct kept *k = malloc(sizeof *k);
     char *copy = k ? strdup(name) : NULL;
@@ -141,7 +141,7 @@ static const char *find_or_copy(const char *name, bool titled, bool *made, struc
     int fd = !xen && cli_live_process(name, &pid) ? copy_process(pid, titled, err)
                                                   : copy_guest(name, err);
     *made = fd >= 0 && xen;
-    return fd < 0 ? NULL : keep(name, fd, err);
+    return fd < 0 ? NULL : keep_open(name, fd, err);
 }
 
 const char *cli_trace_path(const char *name, struct weft_error *err)

@@ -14,7 +14,7 @@ struct finder {
     uint32_t ends;
 };
 
-static void keep(struct explore_acts *a, uint32_t interaction)
+static void add_act(struct explore_acts *a, uint32_t interaction)
 {
     if (a->kept < EXPLORE_ACTS_KEPT)
         a->interaction[a->kept++] = interaction;
@@ -61,7 +61,7 @@ static void look_at_notifications(struct finder *f)
     for (uint32_t i = h->notified_first[f->promise]; i < h->notified_first[f->promise + 1]; i++) {
         uint32_t x = h->notified[i];
         int64_t time = h->m->interaction[x].time_ns;
-        keep(&f->d->notified_by, x);
+        add_act(&f->d->notified_by, x);
         for (; begun < w->count && h->wait[w->wait[begun]].begun_by < x; begun++) {
             const struct weft_wait *v = &h->wait[w->wait[begun]];
             if (!last || v->until_ns > last->until_ns ||
@@ -90,24 +90,24 @@ static void look_at(struct finder *f, uint32_t i)
     switch ((enum weft_interaction_kind)x->kind) {
     case WEFT_READS:
         if (!ended_wait(f, i))
-            keep(own ? &d->used : &d->used_by, i);
+            add_act(own ? &d->used : &d->used_by, i);
         break;
     case WEFT_RESOLVES:
         if (of_it)
             d->resolution = i;
         else
-            keep(&d->resolved, i);
+            add_act(&d->resolved, i);
         break;
     case WEFT_SIGNALS:
-        keep(own ? &d->signalled : &d->signalled_by, i);
+        add_act(own ? &d->signalled : &d->signalled_by, i);
         break;
     case WEFT_NOTIFIES:
         if (own)
-            keep(&d->notified, i);
+            add_act(&d->notified, i);
         break;
     case WEFT_RESOLVES_AGAIN:
         if (of_it)
-            keep(&d->again, i);
+            add_act(&d->again, i);
         break;
     case WEFT_WAITS:
     case WEFT_CANCELS_LATE:

@@ -150,7 +150,7 @@ static bool grow(struct explore_facts *f)
            weft_reserve_all(&f->texts, (uint64_t)f->text_bytes + ROOM, &f->texts_room, 1);
 }
 
-static uint32_t keep(struct explore_facts *f, const char *text, size_t room)
+static uint32_t add_text(struct explore_facts *f, const char *text, size_t room)
 {
     uint32_t at = f->text_bytes;
     f->text_bytes += 1 + (uint32_t)explore_fact_clean(f->texts + at, room, text, strlen(text));
@@ -182,7 +182,7 @@ static uint32_t fill(struct explore_facts *f, const char *template, size_t room,
     struct analyse_text t = {0};
     analyse_fill(&t, NULL, NULL, template, slots, count);
     f->failed |= t.failed;
-    const uint32_t at = keep(f, t.text ? t.text : "", room);
+    const uint32_t at = add_text(f, t.text ? t.text : "", room);
     analyse_text_fini(&t);
     return at;
 }

@@ -52,7 +52,7 @@ static uint32_t waits_for(const struct census *c, uint32_t promise, int64_t *sin
     return c->m->promise[other].outcome == WEFT_PENDING ? other : WEFT_NONE;
 }
 
-static void take(struct census *c)
+static void count_promises(struct census *c)
 {
     const struct weft_model *m = c->m;
     c->overdue.room = c->failed.room = c->longest.room = c->waits.room = FEW;
@@ -209,7 +209,7 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
         f->failed = true;
         return explore_fact_end(f);
     }
-    take(&c);
+    count_promises(&c);
     bool has_findings = add_findings(f, m);
     if (title && title[0])
         explore_heading(f, FACT_TITLE_HEAD, TEXT(title, title));

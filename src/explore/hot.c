@@ -53,7 +53,7 @@ static size_t slot_of(const struct weft_profile *p, const struct weft_sample *x,
     return function < p->functions ? function : (size_t)p->functions + *location;
 }
 
-static void keep(struct hot *out, uint32_t location, uint64_t on_ns)
+static void insert_hot(struct hot *out, uint32_t location, uint64_t on_ns)
 {
     uint32_t at = out->count;
     while (at > 0 && out->function[at - 1].on_ns < on_ns)
@@ -102,7 +102,7 @@ static int find_hot(struct hot *out, const struct weft_scene *s, const struct ho
     for (size_t i = 0; i < sums.count; i++)
         if (sums.on_ns[i]) {
             out->functions++;
-            keep(out, sums.location[i], sums.on_ns[i]);
+            insert_hot(out, sums.location[i], sums.on_ns[i]);
         }
     free(sums.on_ns);
     free(sums.location);

@@ -24,7 +24,7 @@ static void shorten_chain(struct weft_promise *at, uint32_t promise)
 
 /* Moves what was known while events were read out of the fields where it was stored. Pending
  * promises end with their last sign of life: it is not known whether they are still wanted. */
-static void settle(struct weft_model *m)
+static void finish_promises(struct weft_model *m)
 {
     for (uint32_t i = 0; i < m->promises; i++) {
         struct weft_promise *p = &m->promise[i];
@@ -131,7 +131,7 @@ static bool wakes_by_read(const struct weft_model *m, const uint32_t bind[BINDS]
 }
 
 /* Ends the pending promises and finds those that are simplified. */
-static int judge(struct weft_builder *b)
+static int end_all_pending(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     uint32_t bind[BINDS];
@@ -289,11 +289,11 @@ static bool waits_for_unsure(const struct weft_builder *b)
 int model_finish(struct weft_builder *b)
 {
     TRY(model_rest(b));
-    settle(b->m);
+    finish_promises(b->m);
     TRY(model_finish_holds(b));
     chain(b);
     join_missing(b->m);
-    TRY(judge(b));
+    TRY(end_all_pending(b));
     b->unsure = waits_for_unsure(b);
     TRY(finish_counters(b));
     return trim(b);

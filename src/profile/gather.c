@@ -96,7 +96,7 @@ static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t th
 
 /* Adds one sample or absence. Fields that are not asked for are made equal, so that there are few
  * different items. */
-static bool take(struct profile_gather *g, struct profile_item item, uint32_t core)
+static bool gather_item(struct profile_gather *g, struct profile_item item, uint32_t core)
 {
     enum weft_async_stacks async = g->stacks ? g->o->async : WEFT_ASYNC_NONE;
     /* The sum would overflow: the excess is left out everywhere, so that parts add up to the
@@ -141,7 +141,7 @@ static bool take_samples(struct profile_gather *g)
             .value = s->value,
             .samples = 1,
         };
-        if (!take(g, item, s->core))
+        if (!gather_item(g, item, s->core))
             return false;
     }
     return true;
@@ -165,7 +165,7 @@ static bool take_absences(struct profile_gather *g)
             .value = to - from,
             .samples = 1,
         };
-        if (!take(g, item, a->core))
+        if (!gather_item(g, item, a->core))
             return false;
     }
     return true;

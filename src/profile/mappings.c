@@ -78,7 +78,7 @@ static void cover(struct space *s, const struct weft_mapping *m, uint32_t number
 }
 
 /* The newest mapping over an address; 0: none. */
-static uint32_t look(const struct space *s, uint64_t address)
+static uint32_t newest_over(const struct space *s, uint64_t address)
 {
     uint32_t piece = bounds_until(s, address), newest = 0;
     if (piece == 0)
@@ -147,7 +147,7 @@ static void walk_forward(struct weft_profile *p, struct space *s, struct query *
                 birth = c;
             }
         }
-        uint32_t newest = look(s, p->location[q->location].address);
+        uint32_t newest = newest_over(s, p->location[q->location].address);
         if (newest) {
             answer(p, q, &s->change[newest - 1]);
         } else {
@@ -160,7 +160,7 @@ static void walk_forward(struct weft_profile *p, struct space *s, struct query *
 /* Answers a query with what was mapped next. */
 static void answer_next(struct weft_profile *p, const struct space *s, struct query *q)
 {
-    uint32_t next = q->found ? 0 : look(s, p->location[q->location].address);
+    uint32_t next = q->found ? 0 : newest_over(s, p->location[q->location].address);
     if (next)
         answer(p, q, &s->change[s->changes - next]);
 }
@@ -185,7 +185,7 @@ static void walk_backward(struct weft_profile *p, struct space *s, struct query 
         }
         struct weft_mapping *m = &p->mapping[c->mapping];
         if (set_ends) {
-            uint32_t next = look(s, m->start);
+            uint32_t next = newest_over(s, m->start);
             m->to_ns = next ? s->change[s->changes - next].time_ns : gone_ns;
         }
         cover(s, m, number);

@@ -43,7 +43,7 @@ static int begin(struct profile_perf *d)
 }
 
 /* Appends the decompressed bytes to the file, after what was left over. */
-static int keep(struct profile_perf *d, size_t bytes, uint64_t offset)
+static int append(struct profile_perf *d, size_t bytes, uint64_t offset)
 {
     struct profile_unpacking *u = d->unpacking;
     uint64_t most = d->f->in->size * TIMES_MAX + ALWAYS_ALLOWED;
@@ -104,7 +104,7 @@ int profile_perf_unpack(struct profile_perf *d, const unsigned char *packed, siz
         full = to.pos == to.size;
         if (to.pos == 0 && from.pos == before)
             break; /* it needs more than there is */
-        rc = keep(d, to.pos, offset);
+        rc = append(d, to.pos, offset);
         rc = rc < 0 ? rc : take_whole(d, offset);
     }
     return rc;

@@ -547,7 +547,7 @@ struct told {
 };
 
 /* k: the first of them. The cells are sorted by id. */
-static struct told tell(const struct cells *c, const struct known *k)
+static struct told combine_cells(const struct cells *c, const struct known *k)
 {
     struct told t = {.resolved = true};
     for (const uint64_t id = k->id; k < c->known + c->knowns && k->id == id; k++, t.cells++) {
@@ -566,7 +566,7 @@ static bool is_gone(struct endings *e, const struct cells *c, uint64_t first, ui
         WEFT_SEEK(low, high, c->known[middle].id < id);
         if (low == c->knowns || c->known[low].id != id)
             return !home_of(e, id) && id != WEFT_ID_LOOP && id >= first && !is_any(e, id, ON_ROLL);
-        const struct told t = tell(c, &c->known[low]);
+        const struct told t = combine_cells(c, &c->known[low]);
         id = t.resolved ? 0 : t.link;
     }
     return false;
@@ -582,7 +582,7 @@ static void find_gone(struct weft_file *f, struct cells *c)
     const uint64_t first = !sure ? WEFT_ID_LOOP : e->own ? 1 : e->first;
     struct told t;
     for (struct known *k = c->known; k < c->known + c->knowns; k += t.cells) {
-        t = tell(c, k);
+        t = combine_cells(c, k);
         const bool gone = t.link && is_gone(e, c, first, t.link);
         for (uint64_t i = 0; i < t.cells; i++)
             k[i].gone = gone;

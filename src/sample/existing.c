@@ -15,7 +15,7 @@
 #include "symbols/elf_file.h"
 
 /* Adds a record to be handed out; its text and build id are copied. */
-static int tell(struct weft_sampler *s, const struct weft_sampled *r)
+static int add_record(struct weft_sampler *s, const struct weft_sampled *r)
 {
     if (!weft_reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
         return WEFT_E_NOMEM;
@@ -94,7 +94,7 @@ static int tell_mapping(struct weft_sampler *s, uint32_t process, uint64_t time_
     r.text = *path ? path : "//anon";
     r.build_id = id;
     r.build_id_bytes = file ? sample_build_id(&s->build_ids, process, path, id) : 0;
-    return tell(s, &r);
+    return add_record(s, &r);
 }
 
 static int tell_mappings(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
@@ -121,7 +121,7 @@ static int tell_thread(struct weft_sampler *s, uint32_t process, uint32_t thread
     r.process = process;
     r.thread = thread;
     r.text = name;
-    return sample_comms_set(&s->comms, thread, name) ? tell(s, &r) : WEFT_E_NOMEM;
+    return sample_comms_set(&s->comms, thread, name) ? add_record(s, &r) : WEFT_E_NOMEM;
 }
 
 int weft_sampler_tell(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
@@ -165,7 +165,7 @@ static int tell_text(struct weft_sampler *s, uint64_t start, uint64_t size, cons
     r.text = name;
     r.build_id = id;
     r.build_id_bytes = symbols_build_id_find(bytes, n, 4, id);
-    return start && size ? tell(s, &r) : 0;
+    return start && size ? add_record(s, &r) : 0;
 }
 
 static int tell_modules(struct weft_sampler *s)

@@ -26,7 +26,7 @@ static const uint8_t *take_bytes(struct bytes *b, uint64_t n)
 }
 
 /* Copies what is next; the rings use the machine's own byte order. If it is not there, to is zeroed. */
-static void take(struct bytes *b, void *to, size_t size)
+static void take_value(struct bytes *b, void *to, size_t size)
 {
     const uint8_t *at = take_bytes(b, size);
     memset(to, 0, size);
@@ -37,14 +37,14 @@ static void take(struct bytes *b, void *to, size_t size)
 static uint64_t take_u64(struct bytes *b)
 {
     uint64_t v;
-    take(b, &v, sizeof v);
+    take_value(b, &v, sizeof v);
     return v;
 }
 
 static uint32_t take_u32(struct bytes *b)
 {
     uint32_t v;
-    take(b, &v, sizeof v);
+    take_value(b, &v, sizeof v);
     return v;
 }
 
@@ -69,7 +69,7 @@ static const char *take_text(struct bytes *b)
 static void take_place(struct sample_perf_record *r, struct bytes *b)
 {
     struct sample_perf_place p;
-    take(b, &p, sizeof p);
+    take_value(b, &p, sizeof p);
     r->process = p.process;
     r->thread = p.thread;
     r->time_ns = p.time_ns;

@@ -141,7 +141,7 @@ static uint32_t tell_function(struct teller *t, const struct symbols_named *f)
     return t->functions++;
 }
 
-static void tell(struct teller *t, const struct symbols_named *frame, uint32_t frames)
+static void send_answer(struct teller *t, const struct symbols_named *frame, uint32_t frames)
 {
     struct symbols_answer answer[SYMBOLS_INLINED_MAX];
     for (uint32_t i = 0; i < frames; i++)
@@ -163,7 +163,7 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
     for (uint32_t i = from; e && i < q->count; i++) {
         uint64_t address;
         bool code = symbols_elf_address(e->elf, q->offset[i], &address);
-        tell(t, frame, code ? symbols_elf_name(e, address, frame) : 0);
+        send_answer(t, frame, code ? symbols_elf_name(e, address, frame) : 0);
         if (i % FLUSH_EVERY == 0)
             flush(t);
     }
@@ -228,7 +228,7 @@ struct hearer {
 
 enum { LOST = 1, FINISHED }; /* beside errors and 0: a message was understood */
 
-static const void *take(struct hearer *h, size_t size)
+static const void *take_bytes(struct hearer *h, size_t size)
 {
     if (h->used - h->at < size)
         return NULL;
@@ -240,7 +240,7 @@ static int hear_function(struct hearer *h, const struct head *head)
 {
     char text[3][TEXT_MAX_BYTES];
     for (unsigned i = 0; i < 3; i++) {
-        const void *bytes = head->text[i] < TEXT_MAX_BYTES ? take(h, head->text[i]) : NULL;
+        const void *bytes = head->text[i] < TEXT_MAX_BYTES ? take_bytes(h, head->text[i]) : NULL;
         if (!bytes)
             return LOST;
         memcpy(text[i], bytes, head->text[i]);
@@ -261,7 +261,7 @@ static int hear_answer(struct hearer *h, const struct head *head)
     struct symbols_answer frame[SYMBOLS_INLINED_MAX];
     if (!h->began || head->value > SYMBOLS_INLINED_MAX || h->offset >= h->q[h->question].count)
         return LOST;
-    const void *bytes = take(h, head->value * sizeof *frame);
+    const void *bytes = take_bytes(h, head->value * sizeof *frame);
     if (!bytes)
         return LOST;
     memcpy(frame, bytes, head->value * sizeof *frame);
@@ -283,7 +283,7 @@ static void next_question(struct hearer *h)
 static int hear_message(struct hearer *h)
 {
     struct head head;
-    const void *bytes = take(h, sizeof head);
+    const void *bytes = take_bytes(h, sizeof head);
     if (!bytes)
         return LOST;
     memcpy(&head, bytes, sizeof head);

@@ -113,7 +113,7 @@ static int64_t next_time(const struct walk *w)
 }
 
 /* Reads the next change or block: its extremes and its last value. */
-static void take(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
+static void take_change(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
 {
     const struct view_extremes *block = block_at(w);
     int64_t one = block ? 0 : change_at(w, w->at)->value;
@@ -144,7 +144,7 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
         int32_t edge = (x / pixel + 1) * pixel;
         int64_t until = edge < c->x1 ? axis_time(&c->axis, edge) : INT64_MAX;
         do
-            take(&w, &value, &low, &high);
+            take_change(&w, &value, &low, &high);
         while (w.at < w.end && next_time(&w) < until);
         canvas_point(c, x, y);
         if (low != value && y_of(c, s, y0, low) != y)

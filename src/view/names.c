@@ -93,7 +93,7 @@ static uint32_t bucket_at(const struct names *n, int32_t y)
     return at < 0 ? 0 : (uint32_t)at < n->buckets ? (uint32_t)at : n->buckets - 1;
 }
 
-static void take(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
+static void occupy(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
     if (!canvas_grow(n->c, &n->box, n->boxes, &n->boxes_room, sizeof *n->box))
         return;
@@ -119,7 +119,7 @@ static int32_t bottom_of(const struct canvas *c, int32_t baseline)
 
 void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width)
 {
-    take(n, x, top_of(n->c, baseline), x + width, bottom_of(n->c, baseline));
+    occupy(n, x, top_of(n->c, baseline), x + width, bottom_of(n->c, baseline));
 }
 
 /* Returns true if something is at x between two heights; *x is then moved behind it. Otherwise *end is moved to before
@@ -372,8 +372,8 @@ static bool place(struct names *n, struct text t, int32_t last, int32_t end)
     n->text[n->texts++] = t;
     int32_t apart = t.height < LOW ? LOW - t.height : 0;
     apart = apart < APART ? apart : APART;
-    take(n, t.x - apart, top_of(n->c, t.y) - apart, t.x + t.room + apart,
-         bottom_of(n->c, t.y) + apart);
+    occupy(n, t.x - apart, top_of(n->c, t.y) - apart, t.x + t.room + apart,
+           bottom_of(n->c, t.y) + apart);
     return true;
 }
 
@@ -456,7 +456,7 @@ uint32_t view_names_write(struct names *n)
     struct canvas *c = n->c;
     uint32_t written = 0;
     for (uint32_t i = 0; i < c->flags; i++)
-        take(n, c->flag[i].x0, c->flag[i].y0, c->flag[i].x1, c->flag[i].y1);
+        occupy(n, c->flag[i].x0, c->flag[i].y0, c->flag[i].x1, c->flag[i].y1);
     add_single(n);
     add_folded(n);
     sort_candidates(n);
