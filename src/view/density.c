@@ -26,13 +26,13 @@ static uint32_t busiest_source(const struct weft_profile *p)
     return best;
 }
 
-/* Used if the trace does not give the period: the usual gap between consecutive samples of a thread while it is busy. */
+/* Used if the trace does not give the period: the usual gap between consecutive samples of a thread while it is busy.
+ * last: zeroed, for each thread. */
 static uint64_t estimate_period(const struct weft_profile *p, uint32_t source, uint64_t *last)
 {
     static const uint64_t unknown = NS_PER_S / 1000;
     uint64_t gap[GAPS_MAX];
     uint32_t gaps = 0;
-    memset(last, 0, p->threads * sizeof *last);
     for (uint32_t i = 0; i < p->samples && gaps < GAPS_MAX; i++) {
         const struct weft_sample *s = &p->sample[i];
         if (s->source != source || s->thread >= p->threads)
@@ -61,7 +61,7 @@ static int find_period(struct weft_density *d, const struct weft_profile *p)
         d->period_ns += d->period_ns == 0;
         return 0;
     }
-    uint64_t *last = malloc(((size_t)p->threads + 1) * sizeof *last);
+    uint64_t *last = calloc((size_t)p->threads + 1, sizeof *last);
     if (!last)
         return WEFT_E_NOMEM;
     d->period_ns = estimate_period(p, d->source, last);
