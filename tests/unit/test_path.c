@@ -555,6 +555,25 @@ static void story(void **state)
     drop(h);
 }
 
+/* When a promise has become another one, whoever waits for either of them is a reader of both, once. */
+static void readers_of_what_became_the_same(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(creates(0, LOOP, 2, 0)), EV(creates(0, LOOP, 3, 0)),
+              EV(creates(0, LOOP, 4, 0)), EV(switches(5, 1)), EV(try_read(20, 1, 3)),
+              EV(becomes(30, 3, 2)), EV(switches(35, 4)), EV(try_read(40, 4, 2)),
+              EV(fulfills(50, LOOP, 2)), EV(reads(60, 1, 3)), EV(reads(70, 4, 2)));
+    struct weft_story s;
+    assert_int_equal(weft_story_find(&s, h, find(h, 2)), 0);
+    assert_int_equal(s.readers, 2);
+    assert_int_equal(weft_story_find(&s, h, find(h, 3)), 0);
+    assert_int_equal(s.readers, 2);
+    assert_int_equal(h->wait[s.reader[0].wait].reader, find(h, 1));
+    assert_int_equal(h->wait[s.reader[1].wait].reader, find(h, 4));
+    drop(h);
+}
+
 /* The longest are kept, in order of time. */
 static void story_keeps_the_longest(void **state)
 {
@@ -1283,6 +1302,7 @@ int main(void)
         cmocka_unit_test(a_loop_that_says_nothing),
         cmocka_unit_test(shares),
         cmocka_unit_test(story),
+        cmocka_unit_test(readers_of_what_became_the_same),
         cmocka_unit_test(story_keeps_the_longest),
         cmocka_unit_test(crowd),
         cmocka_unit_test(any_trace),
