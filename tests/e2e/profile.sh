@@ -265,7 +265,7 @@ if command -v perf >/dev/null && perf record -q -e cpu-clock -F 5000 -g -o perf.
     heavy=$(awk '{ sum += $2 } $1 == "heavy" { heavy = $2 } END { print 100 * heavy / sum }' truth)
     near 'perf.data: heavy' "$heavy" "$(json "$d" "100 * $(row heavy)['total'] / ($(row heavy)['total'] + $(row light)['total'])")" \
         "$(json "$d" "$missing")"
-    run 0 "$WEFT" profile --diff perf.data burn.weft
+    run 0 "$WEFT" profile --diff perf.data --limit 0 burn.weft # the change may be small
     says "$d" ' heavy  burn\.c'
 fi
 finish

@@ -326,6 +326,7 @@ static void is_drawn(void **state)
     assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
     o.top_px--;
     assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), 0);
+    weft_drawlist_fini(&other);
     o = (struct weft_flame_options){.focus = CALLS};
     assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
     weft_drawlist_fini(&list);
