@@ -430,7 +430,8 @@ static int on_any_event(struct fxt *r, struct record *x, const struct event *ev)
     if (item.stream == UINT32_MAX || !weft_reserve_all(&r->value, (uint64_t)r->values + ev->args,
                                                        &r->value_room, sizeof *r->value))
         return WEFT_E_NOMEM;
-    memcpy(r->value + r->values, ev->arg, ev->args * sizeof *ev->arg);
+    if (ev->args)
+        memcpy(r->value + r->values, ev->arg, ev->args * sizeof *ev->arg);
     r->values += ev->args;
     if (ev->kind != READ_FXT_COMPLETE)
         return add_item(r, &item);
