@@ -122,7 +122,8 @@ static char *next_text(struct read_spans *s)
 
 static void put_arguments(struct read_spans *s, uint64_t id, const struct read_fxt_value *arg)
 {
-    for (const struct read_fxt_value *v = arg; v < arg + s->item->args; v++) {
+    for (uint32_t i = 0; i < s->item->args; i++) {
+        const struct read_fxt_value *v = &arg[i];
         const int name = precision(v->name, 64);
         char *text = v->type == READ_FXT_NOTHING ? NULL : next_text(s);
         if (!text)
@@ -248,7 +249,8 @@ static int on_flow(struct read_spans *s)
 
 static void on_counter(struct read_spans *s, const struct read_fxt_value *arg)
 {
-    for (const struct read_fxt_value *v = arg; v < arg + s->item->args; v++) {
+    for (uint32_t i = 0; i < s->item->args; i++) {
+        const struct read_fxt_value *v = &arg[i];
         const bool counts = v->type == READ_FXT_NUMBER || v->type == READ_FXT_UNSIGNED;
         char *text = counts ? next_text(s) : NULL;
         if (!text)
