@@ -177,9 +177,9 @@ static uint64_t give_home(uint64_t packet)
         uint64_t end, base = weft_record_pool_numbers(&end), home = home_of(base), none = 0;
         uint64_t *place = &r->homes[home & r->homes_mask];
         n->home = home;
+        /* Who looks for this home has a number of it from here, and so sees all that was done before. */
         if (__atomic_compare_exchange_n(place, &none, (home + 1) << HOME_BITS | packet, false,
-                                        __ATOMIC_RELEASE, /* (K) the ended bytes are 0 */
-                                        __ATOMIC_RELAXED)) {
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
             __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_pending_own */
             if (!tracks())
                 __atomic_store_n(place, 0, __ATOMIC_RELEASE);

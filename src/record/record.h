@@ -213,7 +213,7 @@ static inline bool find_home(uint64_t id, uint64_t *packet)
 {
     const uint64_t home = home_of(id);
     uint64_t place = __atomic_load_n(&weft_record_rec.homes[home & weft_record_rec.homes_mask],
-                                     __ATOMIC_ACQUIRE); /* with (K), (L) */
+                                     __ATOMIC_ACQUIRE); /* with (L) */
     *packet = place & ((UINT64_C(1) << HOME_BITS) - 1);
     return place >> HOME_BITS == home + 1;
 }
