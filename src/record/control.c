@@ -82,7 +82,8 @@ void weft_record_switch_over(bool on)
 {
     const bool was = __atomic_exchange_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
     restore_words();
-    if (was == on || !weft_record_rec.open || !weft_record_is_ours())
+    if (was == on || !__atomic_load_n(&weft_record_rec.open, __ATOMIC_RELAXED) ||
+        !weft_record_is_ours())
         return;
     do {
         on = weft_record_is_on();

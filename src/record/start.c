@@ -264,7 +264,7 @@ void weft_record_stop_locked(void)
     if (!r->open || !weft_record_is_ours())
         return;
     weft_record_switch(false);
-    __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
+    __atomic_store_n(&r->open, 0, __ATOMIC_RELAXED);
     r->stuck = !weft_record_others_ended();
     weft_record_layout_stop();
     weft_record_control.facts = NULL;
@@ -301,14 +301,15 @@ void weft_record_refused(void)
 
 void weft_pause(void)
 {
-    struct thread *t = weft_record_rec.open ? this_thread() : NULL;
+    struct thread *t =
+        __atomic_load_n(&weft_record_rec.open, __ATOMIC_RELAXED) ? this_thread() : NULL;
     if (!t) {
         weft_record_switch(false);
         return;
     }
     /* No lock: a weft_stop on another thread waits for this, as it waits for an event. */
     const uint32_t level = t->busy;
-    __atomic_store_n(&t->busy, level + 1, __ATOMIC_RELEASE); /* (H) */
+    __atomic_store_n(&t->busy, level + 1, __ATOMIC_RELAXED);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     weft_record_switch_over(false);
     __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) */
