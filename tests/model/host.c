@@ -27,6 +27,7 @@ static struct weft_record_control first_control;
 static void (*at_exit)(void *);
 static struct thread *slot_of[THREADS];
 static struct thread *first_slot_of[THREADS];
+static struct layout planned;
 static size_t room_bytes;
 static bool dirty, judged, leave;
 
@@ -57,10 +58,12 @@ size_t weft_record_metadata(char *out, size_t bytes)
 
 long model_syscall(long number, ...);
 void *model_map(size_t bytes);
+void *model_memset(void *to, int byte, size_t bytes);
 void __tsan_write_range(void *at, size_t bytes);
 int model_key_create(pthread_key_t *key, void (*at_exit)(void *));
 int model_pause(void);
 int model_clock(struct timespec *t);
+bool model_plan(struct layout *l, uint64_t bytes, uint64_t pending_bytes);
 
 long model_syscall(long number, ...)
 {
@@ -69,11 +72,21 @@ long model_syscall(long number, ...)
     return number == SYS_gettid ? (long)self + 1 : 0;
 }
 
-/* The table of slots is the only large thing that is asked for: pages of it come as they are used. */
+/* Of the table of slots, the only thing that is larger than the recorder's memory, pages come as they are used. */
 void *model_map(size_t bytes)
 {
     static unsigned char page[4096];
-    return bytes > sizeof page ? slot_room : page;
+    if (bytes != room_bytes)
+        return bytes > ROOM ? slot_room : page;
+    return model_memset(room, 0, bytes);
+}
+
+/* A smaller trace than a program could ask for. */
+bool model_plan(struct layout *l, uint64_t bytes, uint64_t pending_bytes)
+{
+    (void)bytes, (void)pending_bytes;
+    *l = planned;
+    return true;
 }
 
 int model_key_create(pthread_key_t *key, void (*function)(void *))
@@ -435,10 +448,6 @@ void host_begin(void)
     dirty = true;
 }
 
-static void forked(void)
-{
-}
-
 void begin_recording(unsigned packets)
 {
     begin_recording_in(packets, 256);
@@ -446,8 +455,7 @@ void begin_recording(unsigned packets)
 
 void begin_recording_in(unsigned packets, uint32_t packet_bytes)
 {
-    struct recorder *r = &weft_record_rec;
-    const struct layout l = {
+    planned = (struct layout){
         .bytes = 9216 + packets * packet_bytes,
         .metadata_at = 4096,
         .strings_at = 4096,
@@ -462,15 +470,15 @@ void begin_recording_in(unsigned packets, uint32_t packet_bytes)
         .sorts = 16,
         .numbers = 16,
     };
-    if (l.bytes > FILE_BYTES || weft_record_layout_private(&l) > ROOM)
+    room_bytes = weft_record_layout_private(&planned);
+    if (planned.bytes > FILE_BYTES || room_bytes > ROOM)
         abort();
-    room_bytes = weft_record_layout_private(&l);
-    weft_record_threads_init(forked);
-    r->generation++;
-    r->core_ticks = UINT64_MAX;
-    weft_record_clock_init(&r->clock, NULL, 0);
-    weft_record_layout_write(&l, file, room, (const uint8_t *)"model of a trace", false);
-    weft_record_control.facts = r->facts;
-    r->open = 1;
-    weft_record_switch(true);
+    start_recording();
+}
+
+void start_recording(void)
+{
+    if (weft_start(&(struct weft_options){
+            .size = sizeof(struct weft_options), .memory = file, .bytes = planned.bytes}))
+        abort();
 }

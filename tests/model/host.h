@@ -51,10 +51,11 @@ void appear(void);
 /* As on a system without membarrier(2). While the scene is set up. */
 void without_membarrier(void);
 
-/* Switches the recording; ends it. */
+/* Switches the recording; ends it; starts the next one, in the same memory. */
 void pause_recording(void);
 void go_on_recording(void);
 void stop_recording(void);
+void start_recording(void);
 
 /* weft ctl in another process: asks for a command (control.h), waits for the answer. */
 void ask(unsigned command);

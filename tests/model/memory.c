@@ -510,11 +510,22 @@ static bool is_spinning(const struct location *l)
     return v->spin == l && l->run == run && v->spun == l->store[l->stores - 1u].name;
 }
 
+/* A store that is not atomic is in no history. Who uses the location after it is ordered with it, or that is a race. */
+static void add_plain_store(struct location *l, const void *at)
+{
+    if (word_at(at, l->bytes) == l->store[l->stores - 1u].value)
+        return;
+    append(l, word_at(at, l->bytes), __ATOMIC_RELAXED, NULL);
+    for (unsigned t = 0; t < THREADS; t++)
+        l->floor[t] = (uint16_t)(l->stores - 1);
+}
+
 static uint64_t with_history(struct location *l, enum operation o, uint64_t value,
                              uint64_t expected, int order, int otherwise, bool *done)
 {
     const uint64_t mask = l->bytes < 8 ? (UINT64_C(1) << l->bytes * 8) - 1 : UINT64_MAX;
     void *at = (void *)(uintptr_t)l->at;
+    add_plain_store(l, at);
     const struct store *newest = &l->store[l->stores - 1u];
     if (o != LOAD && memory_before_store)
         memory_before_store(at);

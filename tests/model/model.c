@@ -13,6 +13,7 @@
 #include "explore.h"
 #include "host.h"
 #include "litmus.h"
+#include <weft/weft.h>
 
 /* What is wrong may show only later: so thread 0 overwrites all packets that there are now. */
 static void at_end(void)
@@ -326,10 +327,32 @@ static void pauses(void)
     pause_recording();
 }
 
+static void just_paused(void)
+{
+    just_begin();
+    pause_recording();
+}
+
+static void unpauses(void)
+{
+    go_on_recording();
+}
+
 static void stops(void)
 {
     stop_recording();
     truth.silent = true;
+}
+
+static void stops_too(void)
+{
+    weft_stop();
+}
+
+static void starts_again(void)
+{
+    stop_recording();
+    start_recording();
 }
 
 static void asks_off(void)
@@ -364,6 +387,10 @@ static const struct scene scenes[] = {
     {"read, overwritten", full_ring, {fill_one, read_once}, at_end, 2, 1, NO_KILL},
     {"paused", just_begin, {fill_one, pauses}, at_end, 2, 1, 0},
     {"stopped", just_begin, {fill_one, stops}, NULL, 2, 1, NO_KILL | LEAVE},
+    {"stopped by both", just_begin, {stops, stops_too}, NULL, 2, 1, NO_KILL},
+    {"stopped, paused", just_begin, {stops, pauses}, NULL, 2, 1, NO_KILL},
+    {"stopped, unpaused", just_paused, {stops, unpauses}, NULL, 2, 1, NO_KILL},
+    {"started again", just_begin, {starts_again, fill_one}, NULL, 2, 1, NO_KILL | LEAVE},
     {"handed on", few_packets, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"handed on, waited for", few_packets, {wait_0, fill_one}, at_end, 1, 1, 0},
     {"two need packets", two_full, {fill_one, fill_one}, at_end, 1, 0, 0},

@@ -32,6 +32,8 @@ FILES = {
                   'weft_record_pending_created'],
     'thread.c': ['push_free', 'give_back', 'take_slot', 'weft_record_thread_new', 'weft_record_threads_alone', 'weft_record_threads_barrier',
                  'weft_record_threads', 'weft_record_threads_quiet'],
+    'start.c': ['weft_record_try_lock', 'weft_record_unlock', 'release_pages', 'start', 'weft_record_others_ended',
+                'weft_record_stop_locked', 'weft_stop', 'weft_pause', 'weft_unpause'],
     'calls.c': ['set_busy', 'renew', 'refuse', 'pen_up', 'pen_publish', 'touch', 'ended', 'became'],
     'control.c': ['wanted', 'restore_words', 'weft_record_switch', 'weft_record_switch_over', 'obey', 'copy_request', 'serve', 'is_settled',
                   'weft_record_asked', 'weft_record_is_on'],
