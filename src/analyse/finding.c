@@ -6,6 +6,7 @@
 
 #include "analyse/judge.h"
 #include "base/array.h"
+#include "base/lists.h"
 
 bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
                          size_t item)
@@ -15,25 +16,25 @@ bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, 
     return ok;
 }
 
-/* The place of an array in s->taken, or a free one for a new array; NULL: no memory. */
-static void **place_of(struct analyse_search *s, const void *array)
+/* Makes room for one more array. */
+static bool has_place(struct analyse_search *s)
 {
-    for (uint32_t i = 0; array && i < s->takens; i++)
-        if (s->taken[i] == array)
-            return &s->taken[i];
-    if (!analyse_search_room(s, &s->taken, s->takens, &s->taken_room, sizeof *s->taken))
-        return NULL;
-    s->taken[s->takens] = NULL;
-    return &s->taken[s->takens++];
+    return analyse_search_room(s, &s->taken, s->takens, &s->taken_room, sizeof *s->taken);
+}
+
+/* An array, which lasts until the search ends from now on; NULL: no memory. */
+static void *owned(struct analyse_search *s, void *array)
+{
+    if (array && has_place(s))
+        return s->taken[s->takens++] = array;
+    free(array);
+    s->failed = true;
+    return NULL;
 }
 
 void *analyse_take(struct analyse_search *s, uint64_t count, size_t item)
 {
-    void **place = place_of(s, NULL);
-    if (place && count <= SIZE_MAX / item)
-        *place = calloc(count ? (size_t)count : 1, item);
-    s->failed |= !place || !*place;
-    return place ? *place : NULL;
+    return owned(s, count <= SIZE_MAX / item ? calloc(count ? (size_t)count : 1, item) : NULL);
 }
 
 void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint32_t *room,
@@ -42,11 +43,14 @@ void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint
     char *items;
     memcpy(&items, array, sizeof items);
     if (*count == *room) {
-        void **place = place_of(s, items);
-        if (!place || !analyse_search_room(s, array, *count, room, size))
+        uint32_t at = 0;
+        while (at < s->takens && s->taken[at] != items)
+            at++;
+        if (!has_place(s) || !analyse_search_room(s, array, *count, room, size))
             return;
         memcpy(&items, array, sizeof items);
-        *place = items;
+        s->taken[at] = items;
+        s->takens += at == s->takens;
     }
     memcpy(items + (size_t)(*count)++ * size, item, size);
 }
@@ -55,21 +59,10 @@ struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uin
                                    uint32_t (*list_of)(const void *data, uint32_t item),
                                    const void *data)
 {
-    /* While it is filled, entry k + 1 is where list k continues; in the end it is the beginning of
-     * the next list. */
-    struct analyse_lists l = {.first = analyse_take(s, (uint64_t)lists + 2, sizeof *l.first)};
-    uint32_t list, sum = 0;
-    for (uint32_t i = 0; i < count && !s->failed; i++)
-        if ((list = list_of(data, i)) != WEFT_NONE) {
-            l.first[list + 2]++;
-            sum++;
-        }
-    l.item = analyse_take(s, sum, sizeof *l.item);
-    for (uint32_t i = 2; i < lists + 2 && !s->failed; i++)
-        l.first[i] += l.first[i - 1];
-    for (uint32_t i = 0; i < count && !s->failed; i++)
-        if ((list = list_of(data, i)) != WEFT_NONE)
-            l.item[l.first[list + 1]++] = i;
+    struct analyse_lists l;
+    weft_lists(&l.first, &l.item, lists, s->failed ? 0 : count, list_of, data);
+    l.first = owned(s, l.first);
+    l.item = owned(s, l.item);
     return l;
 }
 
@@ -166,8 +159,7 @@ void analyse_affects(struct analyse_search *s, uint32_t promise)
     if (f->affecteds == WEFT_AFFECTED_MAX)
         return;
     if ((f->affecteds & (f->affecteds - 1)) == 0) { /* full: 0, 1, 2, 4 … */
-        uint32_t room = f->affecteds ? 2 * f->affecteds : 1;
-        uint32_t *grown = weft_resize(f->affected, room, sizeof *grown);
+        uint32_t *grown = weft_resize(f->affected, 2 * f->affecteds, sizeof *grown);
         if (!grown) {
             s->failed = true;
             return;
