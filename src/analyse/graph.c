@@ -36,23 +36,11 @@ static bool is_limit(const struct analyse_search *s, uint32_t p)
     return (analyse_known(s, p) & ANALYSE_TIMER) != 0;
 }
 
-/* Of a reader's open waits, those that block it: the waits for what is missing; if there are none,
- * or only time limits, the one for what came last. */
-struct blocking {
-    const struct analyse_search *s;
-    const struct weft_history *h;
-    bool told; /* waits for what is resolved count */
-    uint32_t *out;
-    uint32_t count;
-};
-
-/* Returns true if the reader continued without what it waited for there: something else that it
- * waited for came first (a race), or it ended what it waited for itself. */
-static bool went_on(const struct blocking *b, uint32_t r, const struct weft_wait *w,
+/* Returns true if the reader continued without what it waited for there, which was resolved by an
+ * interaction: something else that it waited for came first (a race), or it ended it itself. */
+static bool went_on(const struct weft_model *m, uint32_t r, const struct weft_wait *w, uint32_t by,
                     const struct weft_wait *last)
 {
-    const struct weft_model *m = b->h->m;
-    uint32_t by = b->h->resolution[weft_model_final(m, w->source)];
     if (by != WEFT_NONE && weft_model_final(m, m->interaction[by].actor) == r)
         return true;
     return last && (last->ended_by != WEFT_NONE ? last->ended_by > w->begun_by
@@ -71,43 +59,39 @@ static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t
     return last;
 }
 
-/* Returns true if a wait began before a promise was resolved; otherwise its reader has continued
- * since. */
-static bool begun_before_resolved(const struct weft_history *h, uint32_t begun_by, uint32_t source)
+/* Adds those of a reader's open waits that block it, after the first `start` of the list: the waits
+ * for what is missing; if there are none, or only time limits, the one for what came last. told:
+ * waits for what is resolved count. Returns how many there are in all. */
+static uint32_t add_blocking(const struct analyse_graph *g, uint32_t r, bool told, uint32_t start)
 {
-    uint32_t by = h->resolution[weft_model_final(h->m, source)];
-    return by != WEFT_NONE && begun_by < by;
-}
-
-static void blocking_of(struct blocking *b, uint32_t r)
-{
-    const struct weft_history *h = b->h;
+    const struct weft_history *h = g->s->h;
     const struct weft_model *m = h->m;
-    uint32_t first = h->waits_of_first[r], end = h->waits_of_first[r + 1];
-    uint32_t start = b->count, latest = WEFT_NONE;
+    uint32_t count = start, latest = WEFT_NONE, resolved_by = WEFT_NONE;
     int64_t there = INT64_MIN;
     bool only_limits = true; /* … and since when, by interactions, it waits for them */
     uint32_t newest = 0;
     const struct weft_wait *last = last_woken(h, r);
-    for (uint32_t i = first; i < end; i++) { /* the history has closed those of earlier runs */
+    analyse_each(i, h->waits_of_first, r) { /* the history has closed those of earlier runs */
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        uint32_t source = weft_model_final(m, w->source);
+        const uint32_t source = weft_model_final(m, w->source), by = h->resolution[source];
         if (w->end != WEFT_WAIT_OPEN || (source == r && w->source != w->reader))
             continue;
         if (is_missing(m, source)) {
-            only_limits = only_limits && is_limit(b->s, source);
+            only_limits = only_limits && is_limit(g->s, source);
             newest = w->begun_by; /* in order */
-            b->out[b->count++] = h->waits_of[i];
-        } else if (m->promise[source].end_ns >= there && !went_on(b, r, w, last)) {
+            g->out[count++] = h->waits_of[i];
+        } else if (m->promise[source].end_ns >= there && !went_on(m, r, w, by, last)) {
             there = m->promise[source].end_ns;
             latest = h->waits_of[i];
+            resolved_by = by;
         }
     }
-    if (only_limits && latest != WEFT_NONE && b->told &&
-        (b->count == start || begun_before_resolved(h, newest, h->wait[latest].source))) {
-        b->count = start;
-        b->out[b->count++] = latest;
-    }
+    /* If it began to wait for a limit after that, it has continued since. */
+    if (!only_limits || latest == WEFT_NONE || !told ||
+        (count > start && (resolved_by == WEFT_NONE || newest >= resolved_by)))
+        return count;
+    g->out[start] = latest;
+    return start + 1;
 }
 
 static uint32_t source_in_list(const void *graph, uint32_t i)
@@ -210,7 +194,7 @@ static void leave_out_deaf(struct analyse_graph *g)
         list_by_source(g, kept);
 }
 
-static bool find_blocking(struct analyse_graph *g)
+static void find_blocking(struct analyse_graph *g)
 {
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = g->s->m;
@@ -220,17 +204,17 @@ static bool find_blocking(struct analyse_graph *g)
     g->out = analyse_take(g->s, open, sizeof *g->out);
     g->out_first = analyse_take(g->s, (uint64_t)m->promises + 1, sizeof *g->out_first);
     if (g->s->failed)
-        return false;
-    struct blocking b = {.s = g->s, .h = h, .told = says_who_goes_on(h), .out = g->out};
+        return;
+    const bool told = says_who_goes_on(h);
+    uint32_t count = 0;
     for (uint32_t r = 0; r < m->promises; r++) {
         if (r != WEFT_ROOT && analyse_is_pending(m, r))
-            blocking_of(&b, r);
-        g->out_first[r + 1] = b.count;
+            count = add_blocking(g, r, told, count);
+        g->out_first[r + 1] = count;
     }
-    list_by_source(g, b.count);
+    list_by_source(g, count);
     if (!g->s->failed)
         leave_out_deaf(g);
-    return !g->s->failed;
 }
 
 /* ---- Groups ---- */
@@ -262,12 +246,11 @@ static struct analyse_group *add_group(struct analyse_graph *g, uint32_t node)
     return g->s->failed ? NULL : &g->groups[g->count - 1];
 }
 
-/* Puts the waiters for those in queue[head…] into their groups, the closest first. Returns the new
- * tail. */
-static uint32_t spread_group(struct analyse_graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
+/* Puts the waiters for those in queue[head…] into their groups, the closest first. */
+static void spread_groups(struct analyse_graph *g, uint32_t head)
 {
-    for (; head < tail; head++) {
-        uint32_t node = queue[head];
+    for (; head < g->queued && !g->s->failed; head++) {
+        uint32_t node = g->queue[head];
         unsigned behind = g->mark[node] & ANALYSE_BEHIND_BACKGROUND;
         /* A condition is always pending; a promise that missed its signal waits for nothing
          * else. */
@@ -281,25 +264,23 @@ static uint32_t spread_group(struct analyse_graph *g, uint32_t *queue, uint32_t 
             g->group[reader] = g->group[node];
             g->next[reader] = g->in[i];
             g->mark[reader] |= (unsigned char)behind;
-            queue[tail++] = reader;
+            g->queue[g->queued++] = reader;
         }
     }
-    return tail;
 }
 
 /* Adds roots: first those with something wrong, then (weak) those that are meant to be pending. */
-static bool add_roots(struct analyse_graph *g, bool weak, uint32_t *queue, uint32_t *tail)
+static void add_roots(struct analyse_graph *g, bool weak)
 {
-    const struct weft_model *m = g->s->m;
-    uint32_t head = *tail;
-    for (uint32_t p = 1; p < m->promises; p++) {
+    const uint32_t head = g->queued;
+    for (uint32_t p = 1; p < g->s->m->promises; p++) {
         if (g->group[p] != WEFT_NONE || is_waiting(g, p) || !is_waited_for(g, p))
             continue;
         struct analyse_group *group = add_group(g, p);
         if (!group)
-            return false;
-        if (!(g->mark[p] &
-              ANALYSE_HELD)) /* otherwise whatever waits for it really waits for those */
+            return;
+        /* If it is held, whatever waits for it really waits for the holders. */
+        if (!(g->mark[p] & ANALYSE_HELD))
             analyse_find_lost(g, group);
         group->deaf = deaf_wait(g, p, &group->deaf_to);
         if (!weak && analyse_is_meant(g, p) && !group->lost) {
@@ -307,15 +288,14 @@ static bool add_roots(struct analyse_graph *g, bool weak, uint32_t *queue, uint3
             g->count--;
             continue;
         }
-        queue[(*tail)++] = p;
+        g->queue[g->queued++] = p;
     }
-    *tail = spread_group(g, queue, head, *tail);
-    return true;
+    spread_groups(g, head);
 }
 
 /* Adds promises that nobody waits for, though they should be resolved: they are marked, or others
  * of their sort were resolved. Or the program ended by itself though they had something to do. */
-static bool add_lonely(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
+static void add_lonely(struct analyse_graph *g)
 {
     const struct weft_model *m = g->s->m;
     for (uint32_t p = 1; p < m->promises; p++) {
@@ -324,54 +304,44 @@ static bool add_lonely(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
               (m->losses.ended == WEFT_ENDED_STOPPED && analyse_has_worked(g, p))))
             continue;
         if (!add_group(g, p))
-            return false;
-        queue[(*tail)++] = p;
+            return;
+        g->queue[g->queued++] = p;
     }
-    return true;
 }
 
-/* Marks what waits for something that may come at any time or never, or for a time limit, whatever
- * else it waits for. */
-static void mark_free(struct analyse_graph *g, unsigned char mark, uint32_t *queue)
+/* Returns true if a mark begins at a promise: it should be resolved; or it is waited for, and may
+ * come at any time or never, or is a time limit. */
+static bool begins_mark(const struct analyse_graph *g, uint32_t p, unsigned char mark)
 {
-    const struct weft_model *m = g->s->m;
-    uint32_t tail = 0;
-    for (uint32_t p = 1; p < m->promises; p++) {
-        if (is_waiting(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
-            !(mark == ANALYSE_LIMITED ? is_limit(g->s, p)
-                                      : analyse_is_meant(g, p) || (g->mark[p] & ANALYSE_IDLE)))
-            continue;
-        g->mark[p] |= mark;
-        queue[tail++] = p;
-    }
-    for (uint32_t head = 0; head < tail; head++)
-        for (uint32_t i = g->in_first[queue[head]]; i < g->in_first[queue[head] + 1]; i++) {
-            uint32_t reader = analyse_reader(g, g->in[i]);
-            if (g->mark[reader] & mark)
-                continue;
-            g->mark[reader] |= mark;
-            queue[tail++] = reader;
-        }
+    const struct weft_promise *q = &g->s->m->promise[p];
+    if (!is_missing(g->s->m, p))
+        return false;
+    if (mark == ANALYSE_SHOULD)
+        return q->should_resolve && !q->background;
+    return !is_waiting(g, p) && is_waited_for(g, p) &&
+           (mark == ANALYSE_LIMITED ? is_limit(g->s, p)
+                                    : analyse_is_meant(g, p) || (g->mark[p] & ANALYSE_IDLE));
 }
 
-/* Marks what should be resolved, and everything that it waits for, up to what is meant to be
- * pending. */
-static void mark_should(struct analyse_graph *g, uint32_t *queue)
+/* Gives a mark to those, and to everything that waits for them, whatever else it waits for. SHOULD:
+ * to everything that they wait for, up to what is meant to be pending. */
+static void spread_mark(struct analyse_graph *g, unsigned char mark)
 {
-    const struct weft_model *m = g->s->m;
+    const bool ahead = mark == ANALYSE_SHOULD;
+    const uint32_t *first = ahead ? g->out_first : g->in_first, *wait = ahead ? g->out : g->in;
     uint32_t tail = 0;
-    for (uint32_t p = 1; p < m->promises; p++)
-        if (m->promise[p].should_resolve && !m->promise[p].background && is_missing(m, p)) {
-            g->mark[p] |= ANALYSE_SHOULD;
-            queue[tail++] = p;
+    for (uint32_t p = 1; p < g->s->m->promises; p++)
+        if (begins_mark(g, p, mark)) {
+            g->mark[p] |= mark;
+            g->queue[tail++] = p;
         }
     for (uint32_t head = 0; head < tail; head++)
-        for (uint32_t i = g->out_first[queue[head]]; i < g->out_first[queue[head] + 1]; i++) {
-            uint32_t source = analyse_source(g, g->out[i]);
-            if ((g->mark[source] & ANALYSE_SHOULD) || analyse_is_meant(g, source))
+        analyse_each(i, first, g->queue[head]) {
+            uint32_t p = ahead ? analyse_source(g, wait[i]) : analyse_reader(g, wait[i]);
+            if ((g->mark[p] & mark) || (ahead && analyse_is_meant(g, p)))
                 continue;
-            g->mark[source] |= ANALYSE_SHOULD;
-            queue[tail++] = source;
+            g->mark[p] |= mark;
+            g->queue[tail++] = p;
         }
 }
 
@@ -395,8 +365,7 @@ static void tarjan_enter(struct tarjan *t, const struct analyse_graph *g, uint32
 
 /* If the component on top of the stack is a circle, makes it a group; each member waits for another
  * one. */
-static bool add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root, uint32_t *queue,
-                       uint32_t *tail)
+static void add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root)
 {
     uint32_t first = t->depth;
     bool self = false;
@@ -407,7 +376,7 @@ static bool add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root,
     if (t->depth - first > 1 || self) {
         struct analyse_group *group = add_group(g, root);
         if (!group)
-            return false;
+            return;
         group->members = t->depth - first;
         for (uint32_t i = first; i < t->depth; i++)
             g->group[t->stack[i]] = g->count - 1;
@@ -417,30 +386,28 @@ static bool add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root,
                 if (g->group[analyse_source(g, g->out[e])] == g->count - 1)
                     g->next[p] = g->out[e];
         }
-        for (uint32_t i = 0; i < group->members;
-             i++) /* after this many steps the walk is in the circle itself */
+        /* after this many steps the walk is in the circle itself */
+        for (uint32_t i = 0; i < group->members; i++)
             group->node = analyse_ahead(g, group->node);
         uint32_t p = group->node;
         do {
             group->circle++;
             p = analyse_ahead(g, p);
         } while (p != group->node);
-        queue[(*tail)++] = group->node;
+        g->queue[g->queued++] = group->node;
         for (uint32_t i = first; i < t->depth; i++)
             if (t->stack[i] != group->node)
-                queue[(*tail)++] = t->stack[i];
+                g->queue[g->queued++] = t->stack[i];
     }
     for (uint32_t i = first; i < t->depth; i++)
         t->low[t->stack[i]] = UINT32_MAX;
     t->depth = first;
-    return true;
 }
 
-static bool components(struct analyse_graph *g, struct tarjan *t, uint32_t start, uint32_t *queue,
-                       uint32_t *tail)
+static void add_circles_from(struct analyse_graph *g, struct tarjan *t, uint32_t start)
 {
     tarjan_enter(t, g, start, WEFT_NONE);
-    for (uint32_t node = start; node != WEFT_NONE;) {
+    for (uint32_t node = start; node != WEFT_NONE && !g->s->failed;) {
         if (t->at[node] < g->out_first[node + 1]) {
             uint32_t to = analyse_source(g, g->out[t->at[node]++]);
             if (g->group[to] != WEFT_NONE || t->low[to] == UINT32_MAX)
@@ -453,105 +420,93 @@ static bool components(struct analyse_graph *g, struct tarjan *t, uint32_t start
             continue;
         }
         uint32_t from = t->from[node], low = t->low[node];
-        if (low == t->index[node] && !add_circle(g, t, node, queue, tail))
-            return false;
+        if (low == t->index[node])
+            add_circle(g, t, node);
         if (from != WEFT_NONE && low < t->low[from])
             t->low[from] = low;
         node = from;
     }
-    return true;
 }
 
-static bool add_circles(struct analyse_graph *g, uint32_t *queue, uint32_t *tail)
+static void add_circles(struct analyse_graph *g)
 {
-    uint32_t promises = g->s->m->promises, head = *tail;
+    const uint32_t promises = g->s->m->promises, head = g->queued;
     uint32_t *array = analyse_take(g->s, promises, 5 * sizeof *array);
     if (!array)
-        return false;
+        return;
     struct tarjan t = {.index = array,
                        .low = array + promises,
                        .at = array + 2 * (size_t)promises,
                        .from = array + 3 * (size_t)promises,
                        .stack = array + 4 * (size_t)promises};
-    bool ok = true;
-    for (uint32_t p = 1; p < promises && ok; p++)
+    for (uint32_t p = 1; p < promises && !g->s->failed; p++)
         if (t.index[p] == 0 && g->group[p] == WEFT_NONE && is_waiting(g, p))
-            ok = components(g, &t, p, queue, tail);
-    if (ok)
-        *tail = spread_group(g, queue, head, *tail);
-    return ok;
+            add_circles_from(g, &t, p);
+    spread_groups(g, head);
 }
 
 /* ---- All of it ---- */
 
 /* Puts the queue in order of groups. */
-static bool sort_groups(struct analyse_graph *g, const uint32_t *queue, uint32_t count)
+static void sort_groups(struct analyse_graph *g)
 {
-    g->order = analyse_take(g->s, count, sizeof *g->order);
-    if (!g->order)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        g->groups[g->group[queue[i]]].count++;
+    g->order = analyse_take(g->s, g->queued, sizeof *g->order);
+    if (g->s->failed)
+        return;
+    for (uint32_t i = 0; i < g->queued; i++)
+        g->groups[g->group[g->queue[i]]].count++;
     for (uint32_t i = 0, first = 0; i < g->count; i++) {
         g->groups[i].first = first;
         first += g->groups[i].count;
         g->groups[i].count = 0;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        struct analyse_group *group = &g->groups[g->group[queue[i]]];
-        g->order[group->first + group->count++] = queue[i];
+    for (uint32_t i = 0; i < g->queued; i++) {
+        struct analyse_group *group = &g->groups[g->group[g->queue[i]]];
+        g->order[group->first + group->count++] = g->queue[i];
     }
-    return true;
 }
 
-static int64_t end_of_sleep(const struct weft_history *h, uint32_t stream, uint32_t from_last)
+int64_t analyse_slept_ns(const struct weft_history *h, uint32_t stream, uint32_t before)
 {
-    uint32_t times = h->idle_first[stream + 1] - h->idle_first[stream];
-    return times <= from_last ? INT64_MIN
-                              : h->idle[h->idle_first[stream + 1] - 1 - from_last].end_ns;
-}
-
-int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream)
-{
-    return end_of_sleep(h, stream, 1);
-}
-
-static void find_sleep(struct analyse_graph *g)
-{
-    const struct weft_history *h = g->s->h;
-    g->slept_ns = g->slept_twice_ns = INT64_MIN;
-    for (uint32_t s = 0; s < h->streams; s++) {
-        int64_t last = end_of_sleep(h, s, 0), before = end_of_sleep(h, s, 1);
-        if (h->is_loop[s] && last > g->slept_ns)
-            g->slept_ns = last;
-        if (h->is_loop[s] && before > g->slept_twice_ns)
-            g->slept_twice_ns = before;
-    }
+    return analyse_count(h->idle_first, stream) > before
+               ? h->idle[h->idle_first[stream + 1] - 1 - before].end_ns
+               : INT64_MIN;
 }
 
 bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
 {
-    uint32_t promises = s->m->promises, tail = 0, rounds = 16; /* more of them only waits longer */
-    *g = (struct analyse_graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
-    find_sleep(g);
+    const struct weft_history *h = s->h;
+    uint32_t promises = s->m->promises, rounds = 16; /* more of them only waits longer */
+    *g = (struct analyse_graph){.s = s,
+                                .budget = (uint64_t)promises + s->m->interactions,
+                                .slept_ns = INT64_MIN,
+                                .slept_twice_ns = INT64_MIN};
+    for (uint32_t i = 0; i < h->streams; i++)
+        if (h->is_loop[i]) {
+            g->slept_ns = analyse_later(analyse_slept_ns(h, i, 0), g->slept_ns);
+            g->slept_twice_ns = analyse_later(analyse_slept_ns(h, i, 1), g->slept_twice_ns);
+        }
     g->next = analyse_take(s, promises, sizeof *g->next);
     g->group = analyse_take(s, promises, sizeof *g->group);
     g->mark = analyse_take(s, promises, sizeof *g->mark);
-    uint32_t *queue = analyse_take(s, promises, sizeof *queue);
-    bool ok = !s->failed && find_blocking(g) && analyse_find_habits(g);
-    if (ok) {
-        memset(g->next, 0xff, promises * sizeof *g->next);
-        memset(g->group, 0xff, promises * sizeof *g->group);
-        analyse_mark_held(g);
-        do
-            mark_free(g, ANALYSE_CAN_BE_FREED, queue);
-        while (--rounds && analyse_free_held(g));
-        if (s->m->losses.ended != WEFT_ENDED_STOPPED)
-            mark_free(g, ANALYSE_LIMITED, queue);
-        mark_should(g, queue);
-        ok = add_roots(g, false, queue, &tail) && add_circles(g, queue, &tail) &&
-             add_roots(g, true, queue, &tail) && add_lonely(g, queue, &tail) &&
-             sort_groups(g, queue, tail) && analyse_find_owners(g);
-    }
-    return ok;
+    g->queue = analyse_take(s, promises, sizeof *g->queue);
+    if (!s->failed)
+        find_blocking(g);
+    if (s->failed || !analyse_find_habits(g))
+        return false;
+    memset(g->next, 0xff, promises * sizeof *g->next);
+    memset(g->group, 0xff, promises * sizeof *g->group);
+    analyse_mark_held(g);
+    do
+        spread_mark(g, ANALYSE_CAN_BE_FREED);
+    while (--rounds && analyse_free_held(g));
+    if (s->m->losses.ended != WEFT_ENDED_STOPPED)
+        spread_mark(g, ANALYSE_LIMITED);
+    spread_mark(g, ANALYSE_SHOULD);
+    add_roots(g, false);
+    add_circles(g);
+    add_roots(g, true);
+    add_lonely(g);
+    sort_groups(g);
+    return !s->failed && analyse_find_owners(g);
 }

@@ -90,6 +90,7 @@ struct analyse_graph {
     uint32_t *next;            /* by blocked promise: the wait that leads to its group's root */
     uint32_t *group;           /* by promise; or WEFT_NONE */
     uint32_t *order;           /* promises by group, the closest first */
+    uint32_t *queue, queued;   /* while it is made: promises whose waiters are still to be seen */
     unsigned char *mark;
     struct analyse_group *groups;
     uint32_t count, room;
@@ -144,10 +145,10 @@ struct analyse_hang {
     bool ordinary; /* others like the root took as long */
     bool expected; /* analyse_is_expected is true for a promise in it */
     uint32_t wait; /* the first wait for the root, or in the circle; WEFT_NONE: nobody waits */
-    uint32_t near,
-        /* promises marked should_resolve: the closest that counts, and the last one; or
-         * WEFT_NONE */
-        top;
+    /* promises marked should_resolve: the closest that counts, the closest behind something that is
+     * meant to be pending, and the last one; or WEFT_NONE */
+    uint32_t near, near_behind, top;
+    bool alive; /* a promise depends on it that is not meant to be pending */
     int64_t cost_ns;
     uint64_t affected;
 };
@@ -155,8 +156,8 @@ struct analyse_hang {
 /* tell.c: sets text, doubt, evidence and affected promises; same: how many others are alike. */
 void analyse_tell_hang(const struct analyse_graph *g, const struct analyse_hang *x, uint64_t same);
 
-/* The end of the second last idle time of a stream, or INT64_MIN. */
-int64_t analyse_slept_before_last(const struct weft_history *h, uint32_t stream);
+/* The end of the last idle time of a stream, or of one before it; INT64_MIN: there is none. */
+int64_t analyse_slept_ns(const struct weft_history *h, uint32_t stream, uint32_t before);
 
 /* life.c */
 

@@ -35,8 +35,7 @@ static int64_t waited_ns(const struct analyse_graph *g, uint32_t wait)
 }
 
 /* Walks on from start; below the groups of a circle it stops at groups of that circle. */
-static void measure_group(const struct analyse_graph *g, struct analyse_hang *x, uint32_t group,
-                          uint32_t *near_behind, bool *alive)
+static void measure_group(const struct analyse_graph *g, struct analyse_hang *x, uint32_t group)
 {
     const struct weft_model *m = g->s->m;
     const struct analyse_group *gr = &g->groups[group];
@@ -44,9 +43,9 @@ static void measure_group(const struct analyse_graph *g, struct analyse_hang *x,
         uint32_t p = g->order[i];
         bool behind = (g->mark[p] & ANALYSE_BEHIND_BACKGROUND) != 0;
         if (!m->promise[p].background) {
-            *alive |= !behind && (gr->count == 1 || gr->members || p != gr->node);
+            x->alive |= !behind && (gr->count == 1 || gr->members || p != gr->node);
             x->expected = x->expected || (!behind && analyse_is_expected(g, p));
-            uint32_t *near = behind ? near_behind : &x->near;
+            uint32_t *near = behind ? &x->near_behind : &x->near;
             if (m->promise[p].should_resolve) {
                 *near = *near == WEFT_NONE ? p : *near;
                 x->top = p;
@@ -215,7 +214,7 @@ static uint64_t signs_of_lost(const struct analyse_graph *g, const struct analys
         until - since >= g->s->o->hang_ns)
         return signs;
     if (run != WEFT_NONE)
-        twice = analyse_slept_before_last(h, weft_history_stream(h, run));
+        twice = analyse_slept_ns(h, weft_history_stream(h, run), 1);
     return twice <= since ? signs | ANALYSE_H_SOON : signs;
 }
 
@@ -232,23 +231,21 @@ static bool is_set(const struct analyse_graph *g, const struct analyse_hang *x, 
 }
 
 /* What depends on it: marks, and what the trace says about who would resolve it. */
-static uint64_t signs_of_need(const struct analyse_graph *g, const struct analyse_hang *x,
-                              uint32_t near_behind, bool alive)
+static uint64_t signs_of_need(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
     const struct analyse_group *gr = &g->groups[x->group];
-    int64_t from = m->promise[gr->node].start_ns;
+    const int64_t lasted = x->wait == WEFT_NONE ? age_of(g, gr->node) : waited_ns(g, x->wait);
     const bool told = trace_says_all(g, x->group);
-    if (x->wait != WEFT_NONE)
-        from = g->s->h->wait[x->wait].from_ns;
     return (is_concluded(g, x->group) ? ANALYSE_H_CONCLUDED : 0) |
            (gr->closed ? ANALYSE_H_CLOSED : 0) | (told ? ANALYSE_H_TOLD : 0) |
-           ((gr->members || (gr->closed && told)) && alive ? ANALYSE_H_LOCKED : 0) |
+           ((gr->members || (gr->closed && told)) && x->alive ? ANALYSE_H_LOCKED : 0) |
            (g->mark[gr->node] & ANALYSE_SHOULD ? ANALYSE_H_ROOT_MARKED : 0) |
            (x->near != WEFT_NONE ? ANALYSE_H_MARKED : 0) |
-           (near_behind != WEFT_NONE ? ANALYSE_H_MARKED_LATER : 0) |
-           (analyse_is_meant(g, gr->node) ? ANALYSE_H_MEANT : 0) | (alive ? ANALYSE_H_ALIVE : 0) |
-           (m->end_ns - from < g->s->o->hang_ns && !(!m->quirks.mirage_kinds && ends_asleep(m))
+           (x->near_behind != WEFT_NONE ? ANALYSE_H_MARKED_LATER : 0) |
+           (analyse_is_meant(g, gr->node) ? ANALYSE_H_MEANT : 0) |
+           (x->alive ? ANALYSE_H_ALIVE : 0) |
+           (lasted < g->s->o->hang_ns && (m->quirks.mirage_kinds || !ends_asleep(m))
                 ? ANALYSE_H_SHORT
                 : 0) |
            (x->expected ? ANALYSE_H_EXPECTED : 0) | (is_set(g, x, gr->node) ? ANALYSE_H_SET : 0) |
@@ -280,16 +277,15 @@ static int64_t children_still_since(const struct analyse_graph *g, uint32_t p)
     return since;
 }
 
-static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x, uint32_t near_behind,
-                       bool alive)
+static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x)
 {
     const struct weft_model *m = g->s->m;
     const struct analyse_group *gr = &g->groups[x->group];
     const struct analyse_habit *b = &g->habit[x->family];
     bool runs = false;
-    uint32_t who = x->near != WEFT_NONE       ? x->near
-                   : near_behind != WEFT_NONE ? near_behind
-                                              : gr->node;
+    uint32_t who = x->near != WEFT_NONE          ? x->near
+                   : x->near_behind != WEFT_NONE ? x->near_behind
+                                                 : gr->node;
     if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & ANALYSE_SHOULD))
         who = analyse_reader(g, x->wait);
     int64_t since = analyse_still_since(g, who, &runs);
@@ -299,8 +295,8 @@ static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x, ui
         return false;
     if (x->kind == WEFT_FINDING_NEVER_RESOLVED)
         since = analyse_later(children_still_since(g, gr->node), since);
-    x->signs = signs_of_need(g, x, near_behind, alive) | signs_of_end(g, x, m->end_ns - since);
-    if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) &&
+    x->signs = signs_of_need(g, x) | signs_of_end(g, x, m->end_ns - since);
+    if ((x->near != WEFT_NONE || x->near_behind == WEFT_NONE) &&
         (g->mark[who] & ANALYSE_CAN_BE_FREED) && !analyse_is_meant(g, gr->node))
         x->signs |= ANALYSE_H_FREE;
     if (g->mark[who] & ANALYSE_LIMITED)
@@ -396,31 +392,29 @@ static uint32_t first_wait(const struct analyse_graph *g, const struct analyse_g
 static bool measure_hang(const struct analyse_graph *g, uint32_t group, struct analyse_hang *x)
 {
     const struct analyse_group *gr = &g->groups[group];
-    uint32_t near_behind = WEFT_NONE;
-    bool alive = false;
+    const bool alone =
+        gr->count == 1 && gr->first_under == WEFT_NONE && analyse_count(g->in_first, gr->node) == 0;
     *x = (struct analyse_hang){.group = group,
                                .kind = gr->members || gr->closed ? WEFT_FINDING_DEADLOCK
                                        : gr->lost                ? WEFT_FINDING_LOST_WAKEUP
-                                       : gr->count == 1 && gr->first_under == WEFT_NONE &&
-                                               analyse_count(g->in_first, gr->node) == 0
-                                           ? WEFT_FINDING_NEVER_RESOLVED
-                                           : WEFT_FINDING_HANG_ROOT,
+                                       : alone                   ? WEFT_FINDING_NEVER_RESOLVED
+                                                                 : WEFT_FINDING_HANG_ROOT,
                                .family = g->s->families->of[gr->node],
                                .wait = first_wait(g, gr),
                                .near = WEFT_NONE,
+                               .near_behind = WEFT_NONE,
                                .top = WEFT_NONE};
     for (uint32_t at = group; at != WEFT_NONE; at = group_after(g, group, at))
-        measure_group(g, x, at, &near_behind, &alive);
+        measure_group(g, x, at);
     x->affected--;
     x->expected = x->expected && !analyse_sleeps(g, gr->node);
     if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
         x->cost_ns = waited_ns(g, x->wait);
-    if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED)
         x->cost_ns = age_of(g, gr->node);
-        if (g->s->m->promise[gr->node].background)
-            return false;
-    }
-    return !hand_over(g, x) && judge_hang(g, x, near_behind, alive);
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED && g->s->m->promise[gr->node].background)
+        return false;
+    return !hand_over(g, x) && judge_hang(g, x);
 }
 
 uint32_t analyse_hang_failure(const struct weft_finding *f)
