@@ -25,8 +25,7 @@ static const struct {
     {"protected", "task"}, {"no_cancel", "wait"}, {"stream", "wait"},
 };
 
-/* Returns true if nobody chose this name: it is a place in OCaml's sources, or a module of
- * Lwt's. */
+/* Returns true for a name that nobody chose: a place in OCaml's sources, or a module of Lwt's. */
 static bool is_place(const char *name, uint32_t size)
 {
     static const char end[] = ".ml:";
@@ -51,9 +50,8 @@ static uint32_t mirage_name(const struct weft_model *m, uint32_t promise)
     return WEFT_NONE;
 }
 
-/* Returns true if the other format has no promise for it: mirage-profile has none for what stands
- * for the loop or for a place in the queue of a condition; weft has none for a lock, a pool and the
- * program's end. */
+/* Returns true if the other format has no promise for it: mirage-profile has none for the loop or
+ * for a place in a condition's queue; weft has none for a lock, a pool, the program's end. */
 static bool is_none(const struct analyse_side *side, uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
@@ -398,8 +396,7 @@ static uint32_t end_of_type(const struct aligner *k, unsigned run, uint32_t from
 }
 
 /* Joins pending promises without a label with promises of the other run that have one: the label
- * may come later. Only one of the lists has such promises of a type; all others are joined
- * already. */
+ * may come later. Of a type, only one list has such promises; all others are joined already. */
 static void join_nameless(struct aligner *k)
 {
     uint32_t i = 0, j = 0;

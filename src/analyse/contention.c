@@ -73,8 +73,7 @@ static uint32_t place_of_source(const struct finder *f, const struct weft_wait *
                : f->m->promises + f->s->families->of[source];
 }
 
-/* The list of a wait. A wait that lasts to the end may be a hang, and says nothing about how long a
- * wait takes. */
+/* The list of a wait. One that lasts to the end may be a hang: its length says nothing. */
 static uint32_t list_of_wait(const void *finder, uint32_t wait)
 {
     const struct finder *f = finder;
@@ -121,8 +120,7 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
     }
 }
 
-/* Returns true if the trace says who holds it, and only one does at a time; stores who held it
- * longest. */
+/* Returns true if the trace says who holds it, one at a time; stores who held it longest. */
 static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
     uint32_t first = f->h->holds_for_first[resource], end = f->h->holds_for_first[resource + 1];
@@ -229,8 +227,7 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
     f->waits = count;
 }
 
-/* The family that waits for the largest part of its life, among marked ones if there are any; or
- * WEFT_NONE. */
+/* The family, marked ones first, that waits for the largest part of its life; or WEFT_NONE. */
 static uint32_t worst_sort(const struct finder *f)
 {
     uint32_t best = WEFT_NONE;
@@ -285,8 +282,7 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
     analyse_show(f->s, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
 }
 
-/* Returns true if what a wait is for waits for something that somebody holds: then that is the
- * lock. */
+/* Returns true if what a wait is for waits for something that is held: then that is the lock. */
 static bool is_queued(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;

@@ -123,8 +123,7 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
     return slept > 100 * MS && slept > usual + usual / 2;
 }
 
-/* Returns true if so many others of its clan ended in a run that one may well be unfinished when
- * the run ends. */
+/* Returns true if so many of its clan ended in a run that one may be unfinished at its end. */
 static bool is_one_of_many(const struct analyse_clan *c, unsigned which)
 {
     enum { MANY = 8 };
@@ -195,8 +194,7 @@ static bool ends_differently(const struct analyse_differ *d, uint32_t good, uint
     return !both_dropped && !is_usual_ending(c, b);
 }
 
-/* Returns true if a promise ended badly in the good runs, and well in the bad one, like all of its
- * clan. */
+/* Returns true if it ended badly in the good runs, and well in the bad one, as all of its clan. */
 static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t bad)
 {
     const struct analyse_clan *c = analyse_clan_of(d, 0, good);
@@ -345,8 +343,7 @@ static void mark_used(const struct weft_model *m, uint8_t *mark)
     }
 }
 
-/* Returns true if, in the good runs, all promises of the creator's clan that have ended have
- * created one. */
+/* Returns true if, in good runs, all of the creator's clan that have ended have created one. */
 static bool always_creates(const struct analyse_differ *d, uint32_t clan)
 {
     const struct analyse_clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];

@@ -50,8 +50,7 @@ struct weft_running_change {
     char *text;
 };
 
-/* Two promises that were resolved in one order in all good runs, and in the other order in the bad
- * run. */
+/* Two promises that were resolved in one order in all good runs, in the other in the bad one. */
 struct weft_order_change {
     uint32_t good_first, good_second, bad_first,
         bad_second; /* first and second as in the good runs */

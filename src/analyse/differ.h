@@ -23,8 +23,7 @@ struct analyse_side {
     bool as_mirage;
     analyse_name_fn *name_of; /* the text that identifies a promise */
     /* Children by creator. as_mirage: those of a promise that the other format does not have count
-     * as those of the closest creator that it has; under says which, and the lists are the side's.
-     * */
+     * as those of the closest creator that it has: see under; the lists are the side's. */
     const uint32_t *child_first, *child;
     uint32_t *under, *own_first, *own;
 };
@@ -96,8 +95,7 @@ struct analyse_differ {
         *other; /* by further good run (from 1 on): the counterparts of the first run's promises */
     uint32_t *bad_of_good, *good_of_bad;
     struct analyse_clan *clan;
-    /* the kinds in the first good run and in the bad one, as families for sentences; `of` is the
-     * side's */
+    /* the kinds in the first good run and in the bad one, as families; `of` is the side's */
     struct analyse_families kinds[2];
     uint8_t *mark, *bad_mark; /* by promise of the first good run, and by promise of the bad run */
     struct weft_diff *out;
@@ -120,8 +118,7 @@ enum analyse_ending analyse_ending_of(const struct weft_model *m, uint32_t promi
 void analyse_find_relevant(struct analyse_differ *d);
 
 /* How much it matters how a promise ends. 3: it should resolve; 2: somebody waits for it, or it
- * waits; 1: it has nothing to do with others. _of: for a promise that both runs have, the larger of
- * the two. */
+ * waits; 1: it has nothing to do with others. _of: in both runs, the larger of the two. */
 unsigned analyse_weight_in(const struct weft_history *h, uint32_t promise);
 unsigned analyse_weight_of(const struct analyse_differ *d, uint32_t good);
 
@@ -173,8 +170,7 @@ struct analyse_moment {
 struct analyse_parting {
     enum analyse_part what;
     int64_t when_ns; /* in the bad run */
-    /* SWAPPED: in the order of the good run; UNSIGNALLED, EXTRA_WAIT: the wait, the signal; the
-     * others: early only */
+    /* SWAPPED: as in the good run; UNSIGNALLED, EXTRA_WAIT: wait, signal; others: early only */
     struct analyse_moment early, late;
     uint32_t reader_good, reader_bad; /* SWAPPED, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
     struct analyse_moment wait;       /* SWAPPED: the wait, before it was followed back */
@@ -193,13 +189,11 @@ static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t prom
     return h->m->promise[weft_model_final(h->m, promise)].end_ns;
 }
 
-/* Why a promise ran at a time: what it read, or who signalled it, or WEFT_NONE. *at_ns: when it
- * began to run. */
+/* Why a promise ran: what it read, or who signalled it, or WEFT_NONE. *at_ns: since when it ran. */
 uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                           int64_t *at_ns);
 
-/* Who resolved a promise, which may be WEFT_NONE; WEFT_NONE: the loop, the promise itself, or
- * nobody. */
+/* Who resolved a promise (or WEFT_NONE); WEFT_NONE: the loop, the promise itself, or nobody. */
 uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise);
 
 /* Describes where they diverge; the caller frees the text. NULL: no memory, or nothing to say. */

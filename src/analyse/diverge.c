@@ -146,8 +146,7 @@ static void follow_back(const struct search *s, struct analyse_parting *c, uint3
     }
 }
 
-/* Returns true if the same wait began after the signal in another good run: then that order does no
- * harm. */
+/* Returns true if this wait began after the signal in another good run: then that does no harm. */
 static bool is_harmless(struct search *s, const struct analyse_parting *c, uint32_t rank,
                         uint32_t signal)
 {
@@ -167,8 +166,7 @@ static bool is_harmless(struct search *s, const struct analyse_parting *c, uint3
     return false;
 }
 
-/* Compares a wait that is open in the bad run with its counterpart in the good one, which has
- * ended. */
+/* Compares a wait that is open in the bad run with its counterpart, which has ended. */
 static void compare_wait(struct search *s, const struct weft_wait *good,
                          const struct weft_wait *bad, uint32_t rank)
 {
@@ -226,8 +224,7 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
     return false;
 }
 
-/* Offers a wait that the good run does not have; rank: how many others for the same source the bad
- * one has. */
+/* Offers a wait that the good run lacks; rank: how many others the bad one has for that source. */
 static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t reader,
                         uint32_t source, uint32_t rank)
 {
@@ -263,8 +260,7 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
     return *rank == WEFT_NONE ? NULL : ranked_wait(s, s->g, reader, what, by_name, *rank);
 }
 
-/* Finds waits of the good run for something that nobody waits for in the bad one, though the reader
- * ended well, and earlier. */
+/* Finds waits of the good run that nobody has in the bad one, though the reader ended well. */
 static void find_left_out(struct search *s)
 {
     const struct analyse_differ *d = s->d;
@@ -362,8 +358,7 @@ static bool went_wrong(const struct search *s, uint32_t good)
            analyse_ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
 }
 
-/* Returns true for an extra promise of the good run whose creator went wrong: it gave up
- * earlier. */
+/* Returns true for an extra promise of the good run whose creator went wrong: it gave up. */
 static bool gave_up(const struct search *s, uint32_t good)
 {
     return s->d->mark[good] & ANALYSE_USED && went_wrong(s, s->g->m->promise[good].creator) &&
@@ -449,8 +444,7 @@ static bool got_past(struct search *s, uint32_t good)
     return false;
 }
 
-/* A promise that is missing because its creator ended earlier, or never got that far, is not a
- * cause. */
+/* A promise is not a cause if it is missing because its creator ended earlier, or got less far. */
 static void drop_unreached(struct search *s)
 {
     uint32_t kept = 0;

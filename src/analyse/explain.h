@@ -128,8 +128,8 @@ struct weft_explain_options {
 struct weft_explain_options weft_explain_defaults(const struct weft_explain_options *given);
 
 /* options and progress may be NULL. *out is overwritten. Returns 0, WEFT_E_NOMEM or
- * WEFT_E_CANCELED; *out is then empty. The caller releases it with weft_findings_fini; it does not
- * refer to h. */
+ * WEFT_E_CANCELED: *out is empty then. The caller releases it with weft_findings_fini. It may
+ * outlive h. */
 int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress,
                  void *data);

@@ -204,8 +204,7 @@ static uint32_t handed_on(const struct finder *f, uint32_t p)
 
 /* ---- Guards ---- */
 
-/* Returns true if the loops have continued after the failure, so that somebody could have
- * looked. */
+/* Returns true if the loops have continued after the failure: somebody could have looked. */
 static bool had_chance(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -273,8 +272,7 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
            analyse_is_labelled(f->m, creator, time, end, NEAR);
 }
 
-/* Returns true if the creator still waits for another one of the same sort: it may look at this one
- * later. */
+/* Returns true if its creator still waits for one of its sort: it may look at this one later. */
 static bool may_come_to(const struct finder *f, uint32_t p)
 {
     uint32_t creator = f->m->promise[p].creator;
@@ -302,8 +300,8 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Returns true if it stands for somebody outside, at the top, and nobody ever reads promises of
- * this sort. */
+/* Returns true if it is for somebody outside, at the top, and no promise of its sort is ever
+ * read. */
 static bool is_own_master(const struct finder *f, uint32_t p)
 {
     uint32_t creator = f->m->promise[p].creator;
@@ -320,8 +318,7 @@ static bool is_program(const struct finder *f, uint32_t p)
            analyse_count(f->h->children_first, p) > 0;
 }
 
-/* Returns true if its reason begins with one of these, followed by a colon or nothing, as runtimes
- * write it. */
+/* Returns true if its reason is one of these, alone or before a colon, as runtimes write it. */
 static bool reason_is(const struct weft_model *m, uint32_t p, const char *const *classes)
 {
     uint32_t size, reason = weft_model_reason(m, p);

@@ -8,8 +8,8 @@
 
 /* ---- Blocking waits ---- */
 
-/* Returns true if the trace says when waiters continue: otherwise a wait for something that is
- * resolved means nothing. */
+/* Returns true if the trace says when waiters continue: else waits for what is resolved mean
+ * nothing. */
 static bool says_who_goes_on(const struct weft_history *h)
 {
     uint64_t told = 0, untold = 0;
@@ -135,8 +135,7 @@ static uint32_t canceller(const struct analyse_graph *g, const struct weft_wait 
     return who == WEFT_ROOT || who == weft_model_final(m, w->reader) ? WEFT_NONE : who;
 }
 
-/* Returns true if somebody waits for a promise, directly or through others, and has done so only
- * since an interaction. */
+/* Returns true if somebody waits for a promise, directly or not, only since an interaction. */
 static bool waits_since(const struct analyse_graph *g, uint32_t who, uint32_t promise,
                         uint32_t since)
 {
@@ -347,8 +346,7 @@ static void spread_mark(struct analyse_graph *g, unsigned char mark)
 
 /* ---- Circles ---- */
 
-/* Tarjan's strongly connected components of promises that are in no group yet, without
- * recursion. */
+/* Tarjan's strongly connected components of promises without a group, without recursion. */
 struct tarjan {
     uint32_t *index, *low, *at, *from, *stack; /* index 0: not seen; low UINT32_MAX: done */
     uint32_t depth, counter;
@@ -363,7 +361,7 @@ static void tarjan_enter(struct tarjan *t, const struct analyse_graph *g, uint32
     t->stack[t->depth++] = node;
 }
 
-/* If the component on top of the stack is a circle, makes it a group; each member waits for another
+/* If the component on top of the stack is a circle, makes it a group: each waits for another
  * one. */
 static void add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root)
 {

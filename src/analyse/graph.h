@@ -42,8 +42,7 @@ struct analyse_group {
     uint32_t lost_by;   /* the promise that did so, or WEFT_NONE */
     uint32_t lost_to;   /* OTHER: the wait that it ended instead */
     bool lost_often;    /* the same happened before without harm */
-    /* it was signalled without a waiter before, or waited for: perhaps the signal said nothing
-     * new */
+    /* it was signalled without a waiter before, or waited for: perhaps it said nothing new */
     bool lost_usual;
     bool lost_acted; /* the waiter may have handled the signal before it waited */
     bool lost_clear; /* … it did nothing at all in between, or was already waiting */
@@ -70,8 +69,8 @@ struct analyse_group {
 };
 
 /* Bits of promises, in this order: it waits behind one that is meant to be pending; among others it
- * waits for one that is; it should be resolved, or one that should waits for it; among others it
- * waits for a time limit. */
+ * waits for one that is; it, or one that waits for it, should be resolved; among others it waits
+ * for a time limit. */
 enum {
     ANALYSE_BEHIND_BACKGROUND = 1,
     ANALYSE_CAN_BE_FREED = 2,
@@ -109,8 +108,7 @@ struct analyse_graph {
     } * habit;
 };
 
-/* Returns true if it is meant to be pending: it is marked so, and if it is held, its holder may
- * hold it for long. */
+/* Returns true if it is meant to be pending: it is marked so, and its holder, if any, may stay. */
 static inline bool analyse_is_meant(const struct analyse_graph *g, uint32_t promise)
 {
     return g->s->m->promise[promise].background &&
@@ -164,8 +162,7 @@ int64_t analyse_slept_ns(const struct weft_history *h, uint32_t stream, uint32_t
 /* Its last run, or WEFT_NONE. */
 uint32_t analyse_last_run(const struct weft_history *h, uint32_t promise);
 
-/* Returns true if it runs when the trace ends, and not only because nothing says what runs after
- * it. */
+/* Returns true if it runs when the trace ends, not only because nothing says what runs after it. */
 bool analyse_runs_on(const struct analyse_graph *g, uint32_t promise);
 
 int64_t analyse_last_life(const struct analyse_graph *g, uint32_t promise);
@@ -174,8 +171,7 @@ int64_t analyse_last_life(const struct analyse_graph *g, uint32_t promise);
  * *runs is set if something on that way runs. */
 int64_t analyse_still_since(const struct analyse_graph *g, uint32_t promise, bool *runs);
 
-/* Returns true if it has run, but not shortly before the end, or if several later ones like it have
- * ended. */
+/* Returns true if it has run, but not shortly before the end; or several later ones have ended. */
 bool analyse_has_worked(const struct analyse_graph *g, uint32_t promise);
 
 /* Returns true if it will end by itself: it is a timer, or most promises of its sort were ended by
@@ -187,13 +183,12 @@ bool analyse_sleeps(const struct analyse_graph *g, uint32_t promise);
 bool analyse_is_expected(const struct analyse_graph *g, uint32_t promise);
 
 /* life.c: returns true if the recording was never off, or what happened afterwards shows that it
- * still hangs. who: the promise that the finding is about, which waits for the root, or is the
+ * still hangs. who: the promise that the finding is about: it waits for the root, or is the
  * root. */
 bool analyse_hangs_since_pause(const struct analyse_graph *g, const struct analyse_hang *x,
                                uint32_t who);
 
-/* wakeup.c: finds out whether a wake-up was lost that would have let the first waiter for the
- * group's root continue. */
+/* wakeup.c: finds whether a wake-up was lost that would have let the root's first waiter go on. */
 void analyse_find_lost(struct analyse_graph *g, struct analyse_group *group);
 
 /* held.c */
@@ -201,8 +196,7 @@ void analyse_find_lost(struct analyse_graph *g, struct analyse_group *group);
 /* Marks promises that are held. */
 void analyse_mark_held(struct analyse_graph *g);
 
-/* Marks promises as idle if those that hold them can still continue. Returns true if it marked any
- * more. */
+/* Marks promises as idle if their holders can continue. Returns true if it marked any more. */
 bool analyse_free_held(struct analyse_graph *g);
 
 /* For groups whose roots are held: finds who holds them, and in which group the holders hang. */
@@ -219,15 +213,13 @@ uint32_t analyse_next_holder(const struct analyse_graph *g, uint32_t resource, u
 /* The holder of that hold. */
 uint32_t analyse_holder(const struct analyse_graph *g, uint32_t hold);
 
-/* Returns true if a promise that hangs is only a place in the queue for what is held: it has the
- * same type and label. */
+/* Returns true if what hangs is only a place in the queue for what is held: same type and label. */
 bool analyse_is_place(const struct analyse_graph *g, uint32_t promise);
 
 /* Returns true if the trace still has every event about who holds the resource. */
 bool analyse_holds_known(const struct weft_model *m, uint32_t resource);
 
-/* Returns true if the resource is given back by others than those who got it: then nothing says who
- * will give it back. */
+/* Returns true if a resource is given back by others than those who got it: nothing says who. */
 bool analyse_is_passed(const struct weft_history *h, uint32_t resource);
 
 /* owner.c: finds how the promises of each sort ended, and who would resolve the roots. Returns

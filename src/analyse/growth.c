@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Queues that grow: throughout the time, more of a sort come than end, and each takes longer than
- * those before it. */
+/* Queues that grow: all the time more of a sort come than end, and each takes longer. */
 #include "analyse/judge.h"
 
 #define LEAST_SPAN_NS INT64_C(100000000) /* the time in which they come */
@@ -11,8 +10,7 @@ enum {
     KNOWN = 3,    /* … for at least this many parts it is known how long they took */
     LEAST = 40,   /* of a sort */
     PENDING = 10, /* pending at the end of that time; */
-    /* … this many times as many as after the first part; and the last ones take this many times
-     * as long */
+    /* … this many times as many as after the first part; and the last take as many times as long */
     RISE = 3,
     ENDED = 4,  /* at least 1/ENDED of them have ended: otherwise it is a leak */
     SPREAD = 4, /* they come for at least 1/SPREAD of the time from the first one to the last end */
@@ -119,8 +117,7 @@ static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
            g->took_ns[g->known - 1] / RISE >= g->took_ns[0];
 }
 
-/* Returns true if the slowest one waited longest for one of a sort that also grows: then that sort
- * is the queue. */
+/* Returns true if the slowest one waited longest for a sort that grows, too: that is the queue. */
 static bool waits_for_growing_sort(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_wait *longest = NULL;

@@ -104,8 +104,7 @@ static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang
 }
 
 /* Returns true if the trace itself says how all groups that are reported together depend on each
- * other: each that is part of another one, or of the circle, is held by a promise that hangs
- * there. */
+ * other: each that is part of another, or of the circle, is held by a promise that hangs there. */
 static bool trace_says_all(const struct analyse_graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
@@ -123,8 +122,7 @@ static bool is_concluded(const struct analyse_graph *g, uint32_t start)
     return false;
 }
 
-/* Since when none of the holders of a resource has moved. *runs is set if one of them runs when the
- * trace ends. */
+/* Since when no holder of a resource has moved. *runs is set if one runs when the trace ends. */
 static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resource, bool *runs)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
@@ -159,8 +157,7 @@ static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_ha
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
 
-/* Returns true if the trace ends when the process fell asleep, and does not say for how long it
- * slept. */
+/* Returns true if the process falls asleep when the trace ends, which does not say for how long. */
 static bool ends_asleep(const struct weft_model *m)
 {
     return !m->end_known && m->asleep;
@@ -172,8 +169,7 @@ static bool is_kept_for_good(const struct analyse_group *gr)
     return gr->members || gr->closed || (gr->why == ANALYSE_HOLDS && gr->of == gr->all);
 }
 
-/* If the program had not ended by itself: whether it moved so recently that it may still
- * continue. */
+/* If the program had not ended by itself: it may still continue if it moved so recently. */
 static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse_hang *x,
                              int64_t still_ns)
 {
@@ -187,8 +183,7 @@ static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse
         signs |= in_flight(g, judged) ? ANALYSE_H_YOUNG | ANALYSE_H_IN_FLIGHT : ANALYSE_H_YOUNG;
     if (b->resolved == 0)
         signs |= ANALYSE_H_FIRST;
-    /* If it is marked, or will not come, and everything sleeps at the end, it should be looked
-     * at. */
+    /* If it is marked, or will not come, and all sleeps at the end, it should be looked at. */
     bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & ANALYSE_SHOULD) ||
                                      (!m->quirks.mirage_kinds && is_kept_for_good(gr)));
     if (still_ns < g->s->o->hang_ns && !sleeps)
@@ -493,8 +488,7 @@ static void add_finding(const struct analyse_graph *g, const struct analyse_hang
     analyse_tell_hang(g, x, count - 1);
 }
 
-/* A wait that is as long as others had before is not the fault if something else explains what
- * hangs. */
+/* A wait as long as others before is not the fault if something else explains what hangs. */
 static void clear_ordinary(struct analyse_hang *x, uint32_t count)
 {
     bool other = false;

@@ -54,8 +54,7 @@ bool analyse_holds_known(const struct weft_model *m, uint32_t resource)
     return p->created && !p->promoted && p->start_ns >= m->known_ns;
 }
 
-/* Some events about it are missing; but those that are there show that only one can hold it at a
- * time, and who holds it. */
+/* Some events are missing, but others show that only one can hold it at a time, and who does. */
 static bool is_lock(const struct weft_history *h, uint32_t resource)
 {
     const struct weft_model *m = h->m;
@@ -141,8 +140,7 @@ static bool all_holders_hang(const struct analyse_graph *g, const bool *stuck, u
     return true;
 }
 
-/* Of the groups that may be stuck, keeps those whose holders all hang in such groups: nobody there
- * can ever continue. */
+/* Of the groups that may be stuck, keeps those whose holders all hang in such groups: for ever. */
 static void keep_stuck_groups(const struct analyse_graph *g, bool *stuck)
 {
     bool changed = true;

@@ -98,8 +98,7 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
     return low < end ? &h->wait[h->waits_of[low]] : NULL;
 }
 
-/* Returns true if a promise does anything between being woken and waiting again, according to
- * events. */
+/* Returns true if events say that a promise does anything between being woken and waiting again. */
 static bool does_anything(const struct finder *f, const struct weft_wait *w,
                           const struct weft_wait *again)
 {
@@ -139,8 +138,7 @@ static struct member judge_whether_idle(const struct finder *f, uint32_t wait)
     return x;
 }
 
-/* A promise that ran for much longer than the others did something, too. Returns how long the
- * others ran. */
+/* What ran for much longer than the others did something, too. Returns how long the others ran. */
 static int64_t judge_members(struct finder *f)
 {
     uint32_t n = 0;

@@ -209,8 +209,8 @@ static bool find_idle(struct maker *k)
     return true;
 }
 
-/* If nothing is ever woken, the loops are the streams that were suspended; at least the first
- * stream is one. */
+/* If nothing is ever woken, the loops are the streams that were suspended, or else the first
+ * one. */
 static bool look_at_streams(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
@@ -274,8 +274,7 @@ static bool join_times(struct weft_collection **out, uint32_t **first, uint32_t 
     return true;
 }
 
-/* Garbage collections; and when others had the core, if the recorder has recorded that. If not, it
- * is treated as not known. */
+/* Garbage collections; and when others had the core: if that was not recorded, it is not known. */
 static bool find_halts(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
@@ -369,8 +368,7 @@ static bool find_all_waits(struct maker *k)
     return true;
 }
 
-/* When the reader of a wait could first have continued: it was resolved, or notified after the wait
- * began. INT64_MAX: never. */
+/* When the reader of a wait could first continue: at its end, or when notified; or INT64_MAX. */
 static int64_t earliest_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     int64_t resolved = weft_history_resolved_ns(h, w->source);

@@ -62,8 +62,7 @@ struct weft_history {
     uint32_t *resolution;
 
     uint32_t *run_promise; /* for each run of the model: what ran */
-    /* … the interaction (it READS, or something SIGNALS it) with which the run began, or
-     * WEFT_NONE */
+    /* … the interaction (it READS, or something SIGNALS it) that began the run, or WEFT_NONE */
     uint32_t *run_cause;
     uint32_t *runs_of_first, *runs_of; /* runs by promise */
 
@@ -74,8 +73,7 @@ struct weft_history {
      * be busy as long as they like */
     bool *is_loop;
     bool *suspends; /* … it says when it sleeps */
-    /* … or when nothing runs any more; otherwise the promise that ran last seems to run while
-     * the loop sleeps */
+    /* … or when nothing runs; otherwise what ran last seems to run while the loop sleeps */
     bool *informed;
 
     /* When a stream did nothing: it was suspended; or it is never suspended, and the loop itself
@@ -153,7 +151,7 @@ uint32_t weft_history_idle_from(const struct weft_history *h, uint32_t stream, i
 /* The first idle time that begins at or after a time, or the end of the list. Logarithmic. */
 uint32_t weft_history_idle_until(const struct weft_history *h, uint32_t stream, int64_t time_ns);
 
-/* The run of a promise that contains a time (start <= time <= end; the later one if two touch), or
+/* The run of a promise that contains a time, both ends included (the later one if two touch), or
  * WEFT_NONE. Logarithmic. */
 uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns);
 
@@ -175,21 +173,19 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most);
 
-/* The place in a list of the first entry that begins at or after a time, or the end of the list.
- * Logarithmic. */
+/* The place in a list of the first entry at or after a time, or the list's end. Logarithmic. */
 uint32_t weft_history_collection_from(const struct weft_collection *list, uint32_t first,
                                       uint32_t end, int64_t time_ns);
 
 /* The total length of garbage collections between two times. Logarithmic. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
 
-/* Sets when others had the cores of all threads, replacing what the model says about it; the list
- * gets sorted. Call it before asking the history for anything that depends on time. Returns 0 or
+/* Sets when others had the cores of all threads, replacing what the model says; sorts the list.
+ * Call it before asking the history for anything that depends on time. Returns 0 or
  * WEFT_E_NOMEM. */
 int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count);
 
-/* How long others had the core of a stream's thread between two times; 0 if that is not known.
- * Logarithmic. */
+/* How long others had the core of a stream's thread in that time; 0: not known. Logarithmic. */
 int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                                   int64_t to_ns);
 
