@@ -2,28 +2,20 @@
 /* Where the time of one path went, and of the paths of many promises of one sort. */
 #include "analyse/crowd.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 
-#include "base/order.h"
-#include "analyse/pairs.h"
 #include "analyse/times.h"
-#include "base/array.h"
+#include "base/order.h"
+#include "base/table.h"
 
 /* ---- One path ---- */
 
-struct sorted {
-    struct weft_share share;
-    uint32_t type, name;
+/* What the steps of a share have in common. */
+struct sort {
+    uint32_t kind, type, name;
+    uint32_t promise; /* the loop, or nothing; 0 for others */
 };
-
-static int by_kind(const void *a, const void *b)
-{
-    const struct sorted *x = a, *y = b;
-    WEFT_ORDER(x->share.kind, y->share.kind);
-    WEFT_ORDER(x->type, y->type);
-    WEFT_ORDER(x->name, y->name);
-    return weft_order(x->share.promise, y->share.promise);
-}
 
 static int by_total(const void *a, const void *b)
 {
@@ -33,53 +25,47 @@ static int by_total(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-static struct sorted sorted_step(const struct weft_step *s, const struct weft_model *m)
+static struct sort sort_of(const struct weft_model *m, enum weft_step_kind kind, uint32_t named)
 {
-    uint32_t named = weft_step_is_behind(s->kind) ? s->behind : s->promise;
-    struct sorted out = {
-        .share = {.kind = s->kind, .promise = named, .total_ns = s->to_ns - s->from_ns, .steps = 1},
-        .type = WEFT_NONE,
-        .name = WEFT_NONE};
-    if (weft_step_is_halt(s->kind)) /* whatever ran: all are one share */
-        out.type = out.name = 0;
-    else if (named != WEFT_NONE && named != WEFT_ROOT) {
-        out.type = m->promise[named].type;
-        out.name = weft_model_name(m, named);
-    }
-    return out;
+    if (weft_step_is_halt(kind)) /* whatever ran: all are one share */
+        return (struct sort){.kind = kind};
+    if (named == WEFT_NONE || named == WEFT_ROOT)
+        return (struct sort){kind, WEFT_NONE, WEFT_NONE, named};
+    return (struct sort){kind, m->promise[named].type, weft_model_name(m, named), 0};
 }
 
 struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft_model *m,
                                     uint32_t *count)
 {
+    struct weft_share *out = p->count ? weft_resize(NULL, p->count, sizeof *out) : NULL;
+    struct weft_table by = {0};
+    struct sort *sort = NULL;
+    uint32_t room = 0;
+    const uint64_t seed = weft_seed();
+    bool ok = out;
     *count = 0;
-    if (p->count == 0)
-        return NULL;
-    struct sorted *sorted = weft_resize(NULL, p->count, sizeof *sorted);
-    struct weft_share *out = weft_resize(NULL, p->count, sizeof *out);
-    if (!sorted || !out) {
-        free(sorted);
-        free(out);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < p->count; i++)
-        sorted[i] = sorted_step(&p->step[i], m);
-    qsort(sorted, p->count, sizeof *sorted, by_kind);
-    for (uint32_t i = 0; i < p->count; i++) {
-        struct sorted *s = &sorted[i], *before = i ? &sorted[i - 1] : NULL;
-        bool loop = s->type == WEFT_NONE; /* or nothing: by promise */
-        if (!before || before->share.kind != s->share.kind || before->type != s->type ||
-            before->name != s->name || (loop && before->share.promise != s->share.promise)) {
-            out[(*count)++] = s->share;
+    for (uint32_t i = 0; ok && i < p->count; i++) {
+        const struct weft_step *s = &p->step[i];
+        const uint32_t named = weft_step_is_behind(s->kind) ? s->behind : s->promise;
+        const struct sort x = sort_of(m, s->kind, named);
+        const uint32_t before = *count,
+                       at = weft_table_add(&by, &sort, count, &room, sizeof x, sizeof x, &x, seed);
+        ok = at != WEFT_NONE;
+        if (!ok)
             continue;
-        }
-        out[*count - 1].several |= s->share.promise != before->share.promise;
-        out[*count - 1].total_ns += s->share.total_ns;
-        out[*count - 1].steps++;
+        if (at == before)
+            out[at] = (struct weft_share){.kind = s->kind, .promise = named};
+        out[at].several |= out[at].promise != named;
+        out[at].promise = named < out[at].promise ? named : out[at].promise;
+        out[at].total_ns += s->to_ns - s->from_ns;
+        out[at].steps++;
     }
-    free(sorted);
-    qsort(out, *count, sizeof *out, by_total);
-    return out;
+    weft_free_all(sort, by.slot);
+    if (ok)
+        qsort(out, *count, sizeof *out, by_total);
+    else
+        free(out);
+    return ok ? out : NULL;
 }
 
 /* ---- Many ---- */
@@ -93,8 +79,9 @@ struct gatherer {
     struct weft_crowd *out;
     const struct weft_history *h;
     const struct analyse_families *families;
-    struct analyse_pairs sorts; /* kind, family: with the numbers of shares */
+    struct weft_table by; /* the shares, by kind and family */
     uint32_t room;
+    uint64_t seed;
 };
 
 int analyse_crowd_by_time(const void *a, const void *b)
@@ -125,14 +112,12 @@ static bool gather_members(struct gatherer *g, const struct weft_share *share, u
         bool nobody = weft_step_is_halt(share[i].kind); /* whatever ran: all are one share */
         uint32_t p = nobody ? WEFT_NONE : share[i].promise, name = name_of(g->h->m, p);
         uint32_t family = p == WEFT_NONE ? WEFT_NONE : g->families->of[p];
-        uint32_t at = analyse_pairs_add(&g->sorts, share[i].kind, family);
-        if (at == WEFT_NONE || !weft_reserve(&c->share, at, &g->room, sizeof *c->share))
+        const struct weft_crowd_share x = {
+            .kind = share[i].kind, .family = family, .promise = p, .one_label = name != WEFT_NONE};
+        const uint32_t at = weft_table_add(&g->by, &c->share, &c->shares, &g->room, sizeof x,
+                                           offsetof(struct weft_crowd_share, promise), &x, g->seed);
+        if (at == WEFT_NONE)
             return false;
-        if (at == c->shares)
-            c->share[c->shares++] = (struct weft_crowd_share){.kind = share[i].kind,
-                                                              .family = family,
-                                                              .promise = p,
-                                                              .one_label = name != WEFT_NONE};
         c->share[at].one_label &= name_of(g->h->m, c->share[at].promise) == name;
         c->share[at].steps += share[i].steps;
         analyse_add(&c->share[at].total_ns, share[i].total_ns);
@@ -222,7 +207,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
                     const struct analyse_families *families, const uint32_t *promise,
                     uint32_t count)
 {
-    struct gatherer g = {.out = out, .h = h, .families = families};
+    struct gatherer g = {.out = out, .h = h, .families = families, .seed = weft_seed()};
     *out = (struct weft_crowd){.count = count, .oldest_pending = WEFT_NONE};
     out->member = weft_resize(NULL, (uint64_t)count + 1, sizeof *out->member);
     if (!out->member)
@@ -231,7 +216,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
         count_promise(out, h, promise[i]);
     qsort(out->member, out->members, sizeof *out->member, analyse_crowd_by_time);
     const bool ok = count == 0 || sample_members(&g, promise);
-    analyse_pairs_fini(&g.sorts);
+    weft_table_drop(&g.by);
     if (!ok)
         weft_crowd_fini(out);
     return ok ? 0 : WEFT_E_NOMEM;
@@ -239,8 +224,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
 
 void weft_crowd_fini(struct weft_crowd *c)
 {
-    free(c->member);
-    free(c->share);
+    weft_free_all(c->member, c->share);
     *c = (struct weft_crowd){0};
 }
 

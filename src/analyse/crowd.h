@@ -13,8 +13,10 @@ struct weft_crowd_member {
 };
 
 struct weft_crowd_share {
+    /* the family that the share is named after, or WEFT_NONE; kind and family come first: they are
+     * its key in a table */
     enum weft_step_kind kind;
-    uint32_t family;  /* the family that the share is named after, or WEFT_NONE */
+    uint32_t family;
     uint32_t promise; /* one of those, or WEFT_NONE */
     bool one_label;   /* all of them have the same label */
     uint64_t steps;
