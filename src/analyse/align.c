@@ -80,13 +80,13 @@ static const char *type_of(const struct analyse_side *side, uint32_t promise)
 static uint32_t number_kind(struct analyse_sides *s, const struct analyse_side *side,
                             uint32_t promise)
 {
-    const char *type = type_of(side, promise);
-    uint32_t size, name = side->name_of(side->h->m, promise), shape = WEFT_NONE;
-    char out[ANALYSE_SHAPE_BYTES];
     if (promise == WEFT_ROOT)
         return 0;
+    const char *type = type_of(side, promise);
+    uint32_t size, name = side->name_of(side->h->m, promise), shape = WEFT_NONE;
     uint32_t number = weft_strings_add(s->texts, type, (uint32_t)strlen(type));
     if (name != WEFT_NONE) {
+        char out[ANALYSE_SHAPE_BYTES];
         const char *label = weft_model_text(side->h->m, name, &size);
         shape = weft_strings_add(s->texts, out, analyse_shape(out, label, size));
     }
@@ -196,68 +196,56 @@ static uint32_t list_of_child(const void *side, uint32_t promise)
 static bool number_clans(struct analyse_sides *s, struct analyse_side *side)
 {
     const struct weft_history *h = side->h;
-    uint32_t *queue = weft_resize(NULL, h->m->promises, sizeof *queue), end = 0;
-    side->under = side->as_mirage ? weft_new_none(h->m->promises, sizeof *side->under) : NULL;
-    bool ok = queue && (side->under || !side->as_mirage);
-    if (ok) {
-        side->clan[WEFT_ROOT] = 0;
-        queue[end++] = WEFT_ROOT;
-    }
-    if (ok && side->under)
-        side->under[WEFT_ROOT] = WEFT_ROOT;
+    const uint32_t promises = h->m->promises;
+    uint32_t *queue = calloc(promises, sizeof *queue), end = 1; /* the loop first */
+    side->under = weft_new_none(promises, sizeof *side->under);
+    bool ok = queue && side->under;
+    if (ok)
+        side->clan[WEFT_ROOT] = side->under[WEFT_ROOT] = WEFT_ROOT;
     for (uint32_t at = 0; at < end && ok; at++) {
         const uint32_t above = queue[at];
-        for (uint32_t i = h->children_first[above]; i < h->children_first[above + 1] && ok; i++) {
+        analyse_each(i, h->children_first, above) {
             uint32_t child = h->children[i];
             side->clan[child] = is_none(side, child)
                                     ? 0
                                     : clan_below(&s->clans, side->clan[above], side->kind[child]);
-            ok = side->clan[child] != WEFT_NONE;
-            if (side->under)
-                side->under[child] = is_none(side, above) ? side->under[above] : above;
+            ok = ok && side->clan[child] != WEFT_NONE;
+            side->under[child] = is_none(side, above) ? side->under[above] : above;
             queue[end++] = child;
         }
     }
     free(queue);
-    side->child_first = h->children_first;
-    side->child = h->children;
-    if (ok && side->under) {
-        ok = weft_lists(&side->own_first, &side->own, h->m->promises, h->m->promises, list_of_child,
-                        side);
-        side->child_first = side->own_first;
-        side->child = side->own;
-    }
-    return ok;
+    return ok &&
+           weft_lists(&side->child_first, &side->child, promises, promises, list_of_child, side);
 }
 
-int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *h, uint32_t count)
+bool analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *good,
+                        uint32_t goods, const struct weft_history *bad)
 {
-    *s = (struct analyse_sides){.count = count, .texts = weft_strings_new()};
-    s->side = calloc(count, sizeof *s->side);
+    *s = (struct analyse_sides){.count = goods + 1, .texts = weft_strings_new()};
+    s->side = calloc((size_t)goods + 1, sizeof *s->side);
     bool ok = s->texts && s->side && analyse_pairs_add(&s->kinds, WEFT_NONE, WEFT_NONE) == 0 &&
               analyse_pairs_add(&s->clans, WEFT_NONE, 0) == 0;
     bool both = false;
-    for (uint32_t i = 1; i < count; i++)
-        both |= h[i]->m->quirks.mirage_kinds != h[0]->m->quirks.mirage_kinds;
-    for (uint32_t i = 0; i < count && ok; i++) {
-        s->side[i].h = h[i];
+    for (uint32_t i = 0; i < goods; i++)
+        both |= good[i]->m->quirks.mirage_kinds != bad->m->quirks.mirage_kinds;
+    for (uint32_t i = 0; i <= goods && ok; i++) {
+        s->side[i].h = i < goods ? good[i] : bad;
         s->side[i].as_mirage = both;
         s->side[i].name_of = both ? mirage_name : weft_model_name;
         ok = number_kinds(s, &s->side[i]);
     }
     ok = ok && join_kinds(s);
-    for (uint32_t i = 0; i < count && ok; i++)
+    for (uint32_t i = 0; i <= goods && ok; i++)
         ok = number_clans(s, &s->side[i]);
-    if (!ok)
-        analyse_sides_fini(s);
-    return ok ? 0 : WEFT_E_NOMEM;
+    return ok;
 }
 
 void analyse_sides_fini(struct analyse_sides *s)
 {
     for (uint32_t i = 0; s->side && i < s->count; i++) {
         struct analyse_side *x = &s->side[i];
-        weft_free_all(x->kind, x->clan, x->label, x->under, x->own_first, x->own);
+        weft_free_all(x->kind, x->clan, x->label, x->under, x->child_first, x->child);
     }
     free(s->side);
     weft_strings_free(s->texts);
@@ -366,14 +354,17 @@ static void join_sorted(struct aligner *k, bool labels)
     memcpy(k->count, rest, sizeof rest);
 }
 
-/* Removes entries with a counterpart from the lists. */
-static void drop_joined(struct aligner *k)
+/* Removes entries with a counterpart from the lists. labels: those without a label, too; all others
+ * are treated as one kind. */
+static void drop_joined(struct aligner *k, bool labels)
 {
     for (unsigned r = 0; r < 2; r++) {
         uint32_t kept = 0;
-        for (uint32_t i = 0; i < k->count[r]; i++)
-            if (k->other[r][k->list[r][i].promise] == WEFT_NONE)
-                k->list[r][kept++] = k->list[r][i];
+        for (uint32_t i = 0; i < k->count[r]; i++) {
+            const struct child c = k->list[r][i];
+            if (k->other[r][c.promise] == WEFT_NONE && (!labels || c.label != WEFT_NONE))
+                k->list[r][kept++] = labels ? (struct child){0, 0, c.label, c.promise} : c;
+        }
         k->count[r] = kept;
     }
 }
@@ -410,7 +401,7 @@ static void join_nameless(struct aligner *k)
         i = end_a;
         j = end_b;
     }
-    drop_joined(k);
+    drop_joined(k, false);
 }
 
 /* Returns true if a promise ended well. */
@@ -462,19 +453,6 @@ static void prefer_unwell(struct aligner *k, unsigned run, uint32_t parent)
     }
 }
 
-/* Treats all promises with labels as one kind; drops the others. */
-static void drop_types(struct aligner *k)
-{
-    for (unsigned r = 0; r < 2; r++) {
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < k->count[r]; i++)
-            if (k->list[r][i].label != WEFT_NONE)
-                k->list[r][kept++] =
-                    (struct child){0, 0, k->list[r][i].label, k->list[r][i].promise};
-        k->count[r] = kept;
-    }
-}
-
 static void align_children(struct aligner *k, const uint32_t parent[2])
 {
     for (unsigned r = 0; r < 2; r++)
@@ -487,41 +465,29 @@ static void align_children(struct aligner *k, const uint32_t parent[2])
     sort_both(k, by_order);
     prefer_unwell(k, 1, parent[1]);
     prefer_unwell(k, 0, parent[0]);
-    drop_joined(k);
-    drop_types(k);
+    drop_joined(k, true);
     join_sorted(k, true);
 }
 
-static uint32_t most_children(const struct analyse_side *s)
-{
-    uint32_t most = 0;
-    for (uint32_t p = 0; p < s->h->m->promises; p++) {
-        uint32_t n = s->child_first[p + 1] - s->child_first[p];
-        most = n > most ? n : most;
-    }
-    return most;
-}
-
-int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
-                  uint32_t **a_of_b)
+bool analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                   uint32_t **a_of_b)
 {
     struct aligner k = {.kinds = &s->kinds, .side = {&s->side[a], &s->side[b]}};
-    uint32_t most = 0, queued = 0;
-    bool ok = true;
+    uint32_t most = 0, queued = 1; /* most: how many children one promise has */
     for (unsigned r = 0; r < 2; r++) {
-        const uint32_t n = most_children(k.side[r]);
-        most = n > most ? n : most;
-        k.other[r] = weft_new_none(k.side[r]->h->m->promises, sizeof *k.other[r]);
-        k.list[r] = weft_resize(NULL, n, sizeof *k.list[r]);
-        ok = ok && k.other[r] && k.list[r];
+        const struct analyse_side *s = k.side[r];
+        for (uint32_t p = 0; p < s->h->m->promises; p++)
+            if (s->child_first[p + 1] - s->child_first[p] > most)
+                most = s->child_first[p + 1] - s->child_first[p];
+        k.other[r] = weft_new_none(s->h->m->promises, sizeof *k.other[r]);
     }
+    k.list[0] = weft_resize(NULL, most, sizeof *k.spare);
+    k.list[1] = weft_resize(NULL, most, sizeof *k.spare);
     k.spare = weft_resize(NULL, most, sizeof *k.spare);
-    uint32_t *queue = weft_resize(NULL, k.side[0]->h->m->promises, sizeof *queue);
-    ok = ok && k.spare && queue;
-    if (ok) {
+    uint32_t *queue = calloc(k.side[0]->h->m->promises, sizeof *queue); /* the loop first */
+    const bool ok = k.other[0] && k.other[1] && k.list[0] && k.list[1] && k.spare && queue;
+    if (ok)
         join_equal(&k, WEFT_ROOT, WEFT_ROOT);
-        queue[queued++] = WEFT_ROOT;
-    }
     for (uint32_t i = 0; ok && i < queued; i++) {
         const uint32_t pair[2] = {queue[i], k.other[0][queue[i]]};
         align_children(&k, pair);
@@ -538,5 +504,5 @@ int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_
         weft_free_all(k.other[0], k.other[1]);
     *b_of_a = ok ? k.other[0] : NULL;
     *a_of_b = ok ? k.other[1] : NULL;
-    return ok ? 0 : WEFT_E_NOMEM;
+    return ok;
 }

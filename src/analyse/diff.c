@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/diff.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,13 +64,11 @@ static void count_clan(struct analyse_differ *d, uint32_t run, uint32_t *last)
         int64_t resolved = weft_history_resolved_ns(h, p);
         c->promises[which]++;
         c->ended[which][analyse_ending_of(h->m, p)]++;
-        if (resolved != INT64_MAX && began_here(h->m, p)) {
-            int64_t length = resolved - h->m->promise[p].start_ns;
-            c->longest_ns[which] = length > c->longest_ns[which] ? length : c->longest_ns[which];
-        } else if (analyse_ending_of(h->m, p) == ANALYSE_OPEN &&
-                   age_ns(h, p) > c->oldest_ns[which]) {
-            c->oldest_ns[which] = age_ns(h, p);
-        }
+        if (resolved != INT64_MAX && began_here(h->m, p))
+            c->longest_ns[which] =
+                weft_later(resolved - h->m->promise[p].start_ns, c->longest_ns[which]);
+        else if (analyse_ending_of(h->m, p) == ANALYSE_OPEN)
+            c->oldest_ns[which] = weft_later(age_ns(h, p), c->oldest_ns[which]);
         analyse_each(i, h->children_first, p) {
             uint32_t below = s->clan[h->children[i]];
             d->clan[below].creators[which] += last[below] != p;
@@ -116,10 +115,8 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
         return m->asleep || m->quirks.loop_is_sleep;
     if (m->asleep && m->sleeps)
         slept = m->end_ns - m->sleep[m->sleeps - 1].start_ns;
-    for (uint32_t i = 0; i < other->m->sleeps; i++) {
-        int64_t length = other->m->sleep[i].end_ns - other->m->sleep[i].start_ns;
-        usual = length > usual ? length : usual;
-    }
+    for (uint32_t i = 0; i < other->m->sleeps; i++)
+        usual = weft_later(other->m->sleep[i].end_ns - other->m->sleep[i].start_ns, usual);
     return slept > 100 * MS && slept > usual + usual / 2;
 }
 
@@ -210,8 +207,9 @@ static bool is_better(const struct analyse_differ *d, uint32_t good, uint32_t ba
 
 /* ---- Collecting changes ---- */
 
-/* A change before its text is made; similar changes are combined. */
+/* A change before its text is made; those of one clan are combined if they are alike. */
 struct found {
+    uint32_t clan, what;
     struct weft_change_found change;
     int64_t when_ns; /* in the good run, if it is there */
     bool must;       /* it failed, or is pending */
@@ -219,20 +217,11 @@ struct found {
 
 struct collector {
     struct analyse_differ *d;
-    struct analyse_pairs sorts; /* clan, what */
+    struct weft_table by; /* clan and what */
     struct found *found;
-    uint32_t room;
+    uint32_t count, room;
+    uint64_t seed;
 };
-
-static struct found *sort_of_change(struct collector *k, uint32_t clan, uint32_t what)
-{
-    uint32_t before = k->sorts.count, at = analyse_pairs_add(&k->sorts, clan, what);
-    if (at == WEFT_NONE || !weft_reserve(&k->found, at, &k->room, sizeof *k->found))
-        return NULL;
-    if (at == before)
-        k->found[at] = (struct found){.when_ns = INT64_MAX};
-    return &k->found[at];
-}
 
 static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t good, uint32_t bad)
 {
@@ -240,35 +229,31 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
     const struct weft_model *g = d->good->m, *b = d->bad->m;
     uint32_t clan = good == WEFT_NONE ? d->side[1]->clan[bad] : d->side[0]->clan[good];
     uint32_t what = (uint32_t)kind;
-    int64_t when;
+    int64_t when = good == WEFT_NONE ? b->promise[bad].start_ns : g->promise[good].start_ns;
     bool must = false;
     if (kind == WEFT_CHANGE_OUTCOME) {
         enum analyse_ending was = analyse_ending_of(g, good), is = analyse_ending_of(b, bad);
         what += 8 * (1 + was * ANALYSE_ENDINGS + is);
         must = is == ANALYSE_ERROR || is == ANALYSE_OPEN;
-        const struct weft_promise *p = &g->promise[weft_model_final(g, good)];
-        when = p->end_ns;
+        when = analyse_end_ns(d->good, good);
         d->mark[good] |= ANALYSE_CHANGED;
-    } else {
-        when = good == WEFT_NONE ? b->promise[bad].start_ns : g->promise[good].start_ns;
-        if (kind == WEFT_CHANGE_MISSING)
-            d->mark[good] |= ANALYSE_LONELY;
-        if (kind == WEFT_CHANGE_ADDED)
-            d->bad_mark[bad] |= ANALYSE_LONELY;
+    } else if (kind == WEFT_CHANGE_MISSING) {
+        d->mark[good] |= ANALYSE_LONELY;
+    } else if (kind == WEFT_CHANGE_ADDED) {
+        d->bad_mark[bad] |= ANALYSE_LONELY;
     }
-    struct found *f = sort_of_change(k, clan, what);
-    if (!f) {
-        d->failed = true;
+    const struct found x = {
+        clan, what, {.kind = kind, .good = good, .bad = bad}, .when_ns = when, .must = must};
+    const uint32_t at = weft_table_add(&k->by, &k->found, &k->count, &k->room, sizeof x,
+                                       offsetof(struct found, change), &x, k->seed);
+    d->failed |= at == WEFT_NONE;
+    if (d->failed)
         return;
-    }
-    f->change.count++;
-    if (f->change.count > 1 && (must < f->must || (must == f->must && when >= f->when_ns)))
-        return;
-    f->must = must;
-    f->when_ns = when;
-    f->change.kind = kind;
-    f->change.good = good;
-    f->change.bad = bad;
+    struct found *f = &k->found[at];
+    const uint64_t count = f->change.count + 1;
+    if (must > f->must || (must == f->must && when < f->when_ns))
+        *f = x;
+    f->change.count = count;
 }
 
 /* Returns true if a promise failed, and somebody looked at it in the good run only. */
@@ -460,7 +445,7 @@ static char *say_change(struct analyse_differ *d, const struct weft_change_found
 static void fill_changes(struct collector *k)
 {
     struct analyse_differ *d = k->d;
-    uint32_t count = k->sorts.count;
+    const uint32_t count = k->count;
     for (uint32_t i = 0; i < count; i++) {
         struct weft_change_found *c = &k->found[i].change;
         c->follows = c->kind == WEFT_CHANGE_MISSING &&
@@ -481,14 +466,13 @@ static void fill_changes(struct collector *k)
 
 static void find_changes(struct analyse_differ *d)
 {
-    struct collector k = {.d = d};
+    struct collector k = {.d = d, .seed = weft_seed()};
     find_endings(&k);
     follow_waits(&k);
     find_children(&k);
     if (!d->failed)
         fill_changes(&k);
-    analyse_pairs_fini(&k.sorts);
-    free(k.found);
+    weft_free_all(k.by.slot, k.found);
 }
 
 /* ---- All of it ---- */
@@ -536,7 +520,8 @@ static void find_doubt(struct analyse_differ *d)
     o->doubt = analyse_text_take(&t);
 }
 
-static int compare_runs(struct analyse_differ *d, weft_progress_fn *progress, void *data)
+static int compare_runs(struct analyse_differ *d, const struct weft_history *const *good,
+                        weft_progress_fn *progress, void *data)
 {
 #define STEP(share)                                                                                \
     do {                                                                                           \
@@ -545,11 +530,17 @@ static int compare_runs(struct analyse_differ *d, weft_progress_fn *progress, vo
         if (progress && !progress(data, share))                                                    \
             return WEFT_E_CANCELED;                                                                \
     } while (0)
-    d->failed = analyse_align(&d->sides, 0, d->goods, &d->bad_of_good, &d->good_of_bad) < 0;
+    d->failed = !d->other || !analyse_sides_init(&d->sides, good, d->goods, d->bad);
+    STEP(0.3);
+    d->side[0] = &d->sides.side[0];
+    d->side[1] = &d->sides.side[d->goods];
+    d->failed = !analyse_align(&d->sides, 0, d->goods, &d->out->bad_of_good, &d->out->good_of_bad);
+    d->bad_of_good = d->out->bad_of_good;
+    d->good_of_bad = d->out->good_of_bad;
     STEP(0.4);
     for (uint32_t i = 1; i < d->goods && !d->failed; i++) {
         uint32_t *back;
-        d->failed = analyse_align(&d->sides, 0, i, &d->other[i], &back) < 0;
+        d->failed = !analyse_align(&d->sides, 0, i, &d->other[i], &back);
         free(back);
     }
     STEP(0.5);
@@ -593,34 +584,18 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
                    const struct weft_history *bad, weft_progress_fn *progress, void *data)
 {
     struct analyse_differ d = {.goods = goods, .good = good[0], .bad = bad, .out = out};
-    const struct weft_history **runs = weft_resize(NULL, (uint64_t)goods + 1, sizeof *runs);
     *out = (struct weft_diff){0};
     d.other = calloc(goods, sizeof *d.other);
-    int rc = runs && d.other ? 0 : WEFT_E_NOMEM;
-    if (rc == 0) {
-        memcpy(runs, good, goods * sizeof *runs);
-        runs[goods] = bad;
-        rc = analyse_sides_init(&d.sides, runs, goods + 1);
-    }
-    if (rc == 0) {
-        d.side[0] = &d.sides.side[0];
-        d.side[1] = &d.sides.side[goods];
-    }
-    if (rc == 0 && progress && !progress(data, 0.3))
-        rc = WEFT_E_CANCELED;
-    if (rc == 0)
-        rc = compare_runs(&d, progress, data);
+    const int rc = compare_runs(&d, good, progress, data);
     forget_loops(d.bad_of_good, d.good);
     forget_loops(d.good_of_bad, d.bad);
-    out->bad_of_good = d.bad_of_good;
-    out->good_of_bad = d.good_of_bad;
     for (uint32_t i = 0; d.other && i < goods; i++)
         free(d.other[i]);
     for (unsigned i = 0; i < 2; i++) {
         d.kinds[i].of = NULL;
         analyse_families_fini(&d.kinds[i]);
     }
-    weft_free_all(d.other, runs, d.clan, d.mark, d.bad_mark);
+    weft_free_all(d.other, d.clan, d.mark, d.bad_mark);
     analyse_sides_fini(&d.sides);
     if (rc < 0)
         weft_diff_fini(out);

@@ -22,10 +22,9 @@ struct analyse_side {
     /* a run of mirage-profile's is compared with one of weft's, or the other way round */
     bool as_mirage;
     analyse_name_fn *name_of; /* the text that identifies a promise */
-    /* Children by creator. as_mirage: those of a promise that the other format does not have count
-     * as those of the closest creator that it has: see under; the lists are the side's. */
-    const uint32_t *child_first, *child;
-    uint32_t *under, *own_first, *own;
+    /* Children by creator; as_mirage: by the closest creator that the other format has, too. under
+     * says, by promise, which one that is. */
+    uint32_t *under, *child_first, *child;
 };
 
 struct analyse_sides {
@@ -36,18 +35,18 @@ struct analyse_sides {
     struct analyse_pairs clans; /* clan of the creator, kind */
 };
 
-/* Returns 0 or WEFT_E_NOMEM. */
-int analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *h,
-                       uint32_t count);
+/* The good runs, then the bad one. false: no memory. */
+bool analyse_sides_init(struct analyse_sides *s, const struct weft_history *const *good,
+                        uint32_t goods, const struct weft_history *bad);
 void analyse_sides_fini(struct analyse_sides *s);
 
 /* Finds the counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE.
  * It goes from the loop downwards, and compares the children of counterparts. Promises with equal
  * labels are matched first, in their order; then the rest of each kind, in order; then pending ones
  * that have no label yet; then those with equal labels but different types. WEFT_ROOT: the other
- * run's format has no promise for it. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
-int analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
-                  uint32_t **a_of_b);
+ * run's format has no promise for it. The caller frees both. false: no memory; both are NULL. */
+bool analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                   uint32_t **a_of_b);
 
 /* ---- Comparison ---- */
 
