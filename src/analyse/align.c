@@ -477,8 +477,8 @@ bool analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32
     for (unsigned r = 0; r < 2; r++) {
         const struct analyse_side *s = k.side[r];
         for (uint32_t p = 0; p < s->h->m->promises; p++)
-            if (s->child_first[p + 1] - s->child_first[p] > most)
-                most = s->child_first[p + 1] - s->child_first[p];
+            if (analyse_count(s->child_first, p) > most)
+                most = analyse_count(s->child_first, p);
         k.other[r] = weft_new_none(s->h->m->promises, sizeof *k.other[r]);
     }
     k.list[0] = weft_resize(NULL, most, sizeof *k.spare);

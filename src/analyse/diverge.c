@@ -42,10 +42,15 @@ enum differs {
     WAITS = 2,   /* … which also says why it is pending */
 };
 
+/* Returns true if it is about a wait that is still open. */
+static bool is_wait(enum analyse_part what)
+{
+    return what == ANALYSE_SWAPPED || what == ANALYSE_UNSIGNALLED || what == ANALYSE_EXTRA_WAIT;
+}
+
 static void add_parting(struct search *s, struct analyse_parting c)
 {
-    bool waits =
-        c.what == ANALYSE_SWAPPED || c.what == ANALYSE_UNSIGNALLED || c.what == ANALYSE_EXTRA_WAIT;
+    const bool waits = is_wait(c.what);
     uint32_t good = waits ? c.reader_good : c.early.good, bad = waits ? c.reader_bad : c.early.bad;
     if (!weft_reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
         s->d->failed = true;
@@ -117,11 +122,6 @@ static int64_t notified_ns(const struct weft_history *h, uint32_t promise, uint3
     return h->m->interaction[h->notified[h->notified_first[promise] + n]].time_ns;
 }
 
-static uint32_t notifications(const struct weft_history *h, uint32_t promise)
-{
-    return h->notified_first[promise + 1] - h->notified_first[promise];
-}
-
 /* Follows a wait back to what made it begin, as long as that came in a different order, too. */
 static void follow_back(const struct search *s, struct analyse_parting *c, uint32_t actor)
 {
@@ -140,9 +140,8 @@ static void follow_back(const struct search *s, struct analyse_parting *c, uint3
         c->early =
             (struct analyse_moment){.good = by, .bad = bad, .good_ns = good_ns, .bad_ns = bad_ns};
         at = good_ns;
+        /* If it is itself, a task that ended by itself: why did it run? */
         actor = s->g->m->interaction[s->g->resolution[by]].actor;
-        if (actor == by) /* a task that ended by itself: why did it run? */
-            continue;
     }
 }
 
@@ -157,9 +156,11 @@ static bool is_harmless(struct search *s, const struct analyse_parting *c, uint3
             continue;
         const struct weft_wait *w =
             ranked_wait(s, h, reader, weft_model_final(h->m, source), false, rank);
-        int64_t there = c->late.is == ANALYSE_RESOLVED      ? weft_history_resolved_ns(h, source)
-                        : signal < notifications(h, source) ? notified_ns(h, source, signal)
-                                                            : INT64_MAX;
+        int64_t there = INT64_MAX;
+        if (c->late.is == ANALYSE_RESOLVED)
+            there = weft_history_resolved_ns(h, source);
+        else if (signal < analyse_count(h->notified_first, source))
+            there = notified_ns(h, source, signal);
         if (w && there < w->from_ns)
             return true;
     }
@@ -188,7 +189,8 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     }
     /* it is signalled and not resolved; the signal may be missing */
     if (c.late.bad_ns == INT64_MAX) {
-        uint32_t had = notified_by(b, bad_source, bad->from_ns), all = notifications(b, bad_source);
+        uint32_t had = notified_by(b, bad_source, bad->from_ns);
+        uint32_t all = analyse_count(b->notified_first, bad_source);
         if (all < n) {
             c.what = ANALYSE_UNSIGNALLED;
             c.when_ns =
@@ -240,7 +242,7 @@ static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t 
     c.early = (struct analyse_moment){source,       bad->source,    INT64_MIN,
                                       bad->from_ns, ANALYSE_WAITED, ANALYSE_WAITED};
     uint32_t had = notified_by(s->b, bad->source, bad->from_ns);
-    if (had && had == notifications(s->b, bad->source)) {
+    if (had && had == analyse_count(s->b->notified_first, bad->source)) {
         c.late = c.early;
         c.late.bad_is = ANALYSE_NOTIFIED;
         c.late.bad_ns = notified_ns(s->b, bad->source, had - 1);
@@ -406,6 +408,7 @@ static bool find_causes(struct search *s, unsigned run)
 {
     const struct weft_model *m = (run ? s->b : s->g)->m;
     int64_t *cause_ns = s->cause_ns[run] = weft_resize(NULL, m->promises, sizeof *cause_ns);
+    s->d->failed |= !cause_ns;
     for (uint32_t p = 0; cause_ns && p < m->promises; p++)
         cause_ns[p] = INT64_MAX;
     for (uint32_t i = 0; cause_ns && i < m->interactions; i++) {
@@ -416,13 +419,6 @@ static bool find_causes(struct search *s, unsigned run)
             cause_ns[who] = weft_earlier(cause_ns[who], x->time_ns);
     }
     return cause_ns;
-}
-
-/* Returns true if a promise was resolved in the good run by one that differs between the runs. */
-static bool by_another(const struct search *s, uint32_t good)
-{
-    uint32_t by = analyse_resolver_of(s->g, good);
-    return by != WEFT_NONE && s->differs[0][weft_model_final(s->g->m, by)];
 }
 
 /* Returns true if the creator of a missing promise did something afterwards, or did the same kind
@@ -460,30 +456,18 @@ static void drop_unreached(struct search *s)
 
 static bool is_consequence(const struct search *s, const struct analyse_parting *c)
 {
-    switch (c->what) {
-    case ANALYSE_MISSING:
-    case ANALYSE_ADDED:
+    if (c->what == ANALYSE_MISSING || c->what == ANALYSE_ADDED)
         return false; /* what led to it is earlier */
-    case ANALYSE_UNSIGNALLED:
-    case ANALYSE_NO_WAIT:
-    case ANALYSE_SWAPPED:
-    case ANALYSE_EXTRA_WAIT:
+    if (is_wait(c->what) || c->what == ANALYSE_NO_WAIT)
         return s->cause_ns[1][weft_model_final(s->b->m, c->reader_bad)] <
                (c->what == ANALYSE_SWAPPED   ? c->wait.bad_ns
                 : c->what == ANALYSE_NO_WAIT ? c->when_ns
                                              : c->early.bad_ns);
-    case ANALYSE_ENDING:
-    case ANALYSE_UNREAD:
-    case ANALYSE_UNRESOLVED:
-    case ANALYSE_SLOWER:
-    case ANALYSE_OTHER_ACTOR:
-    case ANALYSE_BLOCKER:
-        break;
-    }
-    uint32_t good = weft_model_final(s->g->m, c->early.good),
-             bad = weft_model_final(s->b->m, c->early.bad);
+    const uint32_t good = weft_model_final(s->g->m, c->early.good),
+                   bad = weft_model_final(s->b->m, c->early.bad),
+                   by = analyse_resolver_of(s->g, good);
     return s->cause_ns[0][good] < INT64_MAX || s->cause_ns[1][bad] < INT64_MAX ||
-           by_another(s, good);
+           (by != WEFT_NONE && s->differs[0][weft_model_final(s->g->m, by)]);
 }
 
 /* The first that is not a consequence of another; if they form a circle, the first of all. */
@@ -595,26 +579,24 @@ static void find_blocker(const struct search *s, struct analyse_parting *c)
 {
     const struct weft_diff *o = s->d->out;
     const uint32_t *kind = s->d->side[1]->kind;
+    const struct analyse_parting slower = *c;
     int64_t from = analyse_start_ns(s->b, c->early.bad), longest = 0;
     for (uint32_t i = 0; o->runnings && o->running[0].longer && i < s->b->m->runs; i++) {
         const struct weft_run *run = &s->b->m->run[i];
         uint32_t who = s->b->run_promise[i];
         int64_t length = run->end_ns - run->start_ns;
         if (kind[who] != kind[o->running[0].bad] || run->end_ns <= from ||
-            run->start_ns >= c->early.bad_ns || length <= longest)
+            run->start_ns >= slower.early.bad_ns || length <= longest)
             continue;
         longest = length;
-        c->what = ANALYSE_BLOCKER;
-        c->then = c->early.bad;
-        c->late.bad = who;
-        c->late.bad_ns = run->start_ns;
-        c->late.good = o->running[0].good;
-        c->late.good_ns = INT64_MIN;
+        *c = (struct analyse_parting){.what = ANALYSE_BLOCKER,
+                                      .when_ns = run->start_ns,
+                                      .then = slower.early.bad,
+                                      .early = {.good = o->running[0].good,
+                                                .bad = who,
+                                                .good_ns = INT64_MIN,
+                                                .bad_ns = run->start_ns}};
     }
-    if (!longest)
-        return;
-    c->early = c->late;
-    c->when_ns = c->early.bad_ns;
 }
 
 static void follow_unwaited(const struct search *s, struct analyse_parting *c)
@@ -700,9 +682,7 @@ void analyse_find_divergence(struct analyse_differ *d)
     }
     if (!d->failed)
         drop_unreached(&s);
-    if (s.count && !d->failed)
-        d->failed = !find_causes(&s, 0) || !find_causes(&s, 1);
-    if (s.count && !d->failed) {
+    if (s.count && !d->failed && find_causes(&s, 0) && find_causes(&s, 1)) {
         struct analyse_parting first = *first_of(&s);
         follow_unwaited(&s, &first);
         fill_divergence(&s, &first);

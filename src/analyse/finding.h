@@ -134,11 +134,6 @@ static inline bool analyse_is_served(const struct weft_wait *w)
     return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
 }
 
-/* How many items belong to one promise (stream …) in a list as for analyse_each. */
-static inline uint32_t analyse_count(const uint32_t *first, uint32_t of)
-{
-    return first[of + 1] - first[of];
-}
 
 /* When a promise ended; if it is pending, the end of the trace. */
 static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t promise)

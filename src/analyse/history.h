@@ -47,6 +47,12 @@ struct weft_wait {
 #define analyse_each(i, first, of)                                                                 \
     for (uint32_t i = (first)[of], i##_end = (first)[(of) + 1]; i < i##_end; i++)
 
+/* … and how many there are. */
+static inline uint32_t analyse_count(const uint32_t *first, uint32_t of)
+{
+    return first[of + 1] - first[of];
+}
+
 struct weft_history {
     const struct weft_model *m; /* borrowed */
 
