@@ -12,18 +12,12 @@
 struct maker {
     struct weft_history *h;
     const struct weft_model *m;
-    struct weft_idle *gap; /* idle times of streams, in the order in which they are found */
-    uint32_t gaps, gap_room, wait_room;
+    uint32_t idles, idle_room, wait_room;
     struct analyse_pairs two;  /* reader and source: what they became */
     uint32_t *last, last_room; /* by the number of such a pair: its last wait */
 };
 
 /* ---- Lists by key ---- */
-
-static uint32_t run_key(const void *history, uint32_t run)
-{
-    return ((const struct weft_history *)history)->run_promise[run];
-}
 
 static uint32_t stream_key(const void *history, uint32_t run)
 {
@@ -92,15 +86,21 @@ static bool find_runs(struct maker *k)
 {
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
-    h->run_promise = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_promise);
-    if (!h->run_promise)
-        return false;
-    for (uint32_t p = 0; p < m->promises; p++)
-        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
-            h->run_promise[r] = p;
+    uint32_t listed = 0;
     h->streams = m->streams ? m->streams : 1;
-    return weft_lists(&h->runs_of_first, &h->runs_of, m->promises, m->runs, run_key, h) &&
-           weft_lists(&h->stream_first, &h->stream_run, h->streams, m->runs, stream_key, h);
+    h->run_promise = weft_resize(NULL, m->runs, sizeof *h->run_promise);
+    h->runs_of = weft_resize(NULL, m->runs, sizeof *h->runs_of);
+    h->runs_of_first = calloc((size_t)m->promises + 1, sizeof *h->runs_of_first);
+    if (!h->run_promise || !h->runs_of || !h->runs_of_first)
+        return false;
+    for (uint32_t p = 0; p < m->promises; p++) {
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next) {
+            h->run_promise[r] = p;
+            h->runs_of[listed++] = r;
+        }
+        h->runs_of_first[p + 1] = listed;
+    }
+    return weft_lists(&h->stream_first, &h->stream_run, h->streams, m->runs, stream_key, h);
 }
 
 /* The interaction with which each run began. */
@@ -142,14 +142,15 @@ static bool add_idle(struct maker *k, uint32_t stream, int64_t from, int64_t to)
 {
     if (to <= from)
         return true;
-    struct weft_idle *last = k->gaps ? &k->gap[k->gaps - 1] : NULL;
+    struct weft_history *h = k->h;
+    struct weft_idle *last = k->idles ? &h->idle[k->idles - 1] : NULL;
     if (last && last->stream == stream && from <= last->end_ns) {
-        last->end_ns = to > last->end_ns ? to : last->end_ns;
+        last->end_ns = weft_later(to, last->end_ns);
         return true;
     }
-    if (!weft_reserve(&k->gap, k->gaps, &k->gap_room, sizeof *k->gap))
+    if (!weft_reserve(&h->idle, k->idles, &k->idle_room, sizeof *h->idle))
         return false;
-    k->gap[k->gaps++] = (struct weft_idle){from, to, stream};
+    h->idle[k->idles++] = (struct weft_idle){from, to, stream};
     return true;
 }
 
@@ -159,13 +160,13 @@ static bool idle_between_runs(struct maker *k, uint32_t stream)
     const struct weft_history *h = k->h;
     int64_t until = 0;
     bool ok = true;
-    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1] && ok; i++) {
+    analyse_each(i, h->stream_first, stream) {
         uint32_t run = h->stream_run[i];
         const struct weft_run *r = &k->m->run[run];
         if (i > h->stream_first[stream])
-            ok = add_idle(k, stream, until, r->start_ns);
-        if (ok && h->run_promise[run] == WEFT_ROOT)
-            ok = add_idle(k, stream, r->start_ns, r->end_ns);
+            ok = ok && add_idle(k, stream, until, r->start_ns);
+        if (h->run_promise[run] == WEFT_ROOT)
+            ok = ok && add_idle(k, stream, r->start_ns, r->end_ns);
         until = r->end_ns;
     }
     return ok;
@@ -185,7 +186,7 @@ static bool find_idle(struct maker *k)
     bool ok =
         h->idle_first && weft_lists(&first, &item, h->streams, m->idle ? m->idles : 0, idle_key, h);
     for (uint32_t s = 0; s < h->streams && ok; s++) {
-        h->idle_first[s] = k->gaps;
+        h->idle_first[s] = k->idles;
         const uint32_t sleeps = !m->idle && s == m->sleep_stream ? m->sleeps : 0;
         for (uint32_t i = 0; i < sleeps && ok; i++)
             ok = add_idle(k, s, m->sleep[i].start_ns, m->sleep[i].end_ns);
@@ -195,16 +196,11 @@ static bool find_idle(struct maker *k)
             ok = idle_between_runs(k, s);
     }
     weft_free_all(first, item);
-    if (!ok)
-        return false;
-    h->idle_first[h->streams] = k->gaps;
-    h->idle = k->gap;
-    k->gap = NULL;
-    h->idle_sum = weft_resize(NULL, (uint64_t)k->gaps + 1, sizeof *h->idle_sum);
+    h->idle_sum = ok ? calloc((size_t)k->idles + 1, sizeof *h->idle_sum) : NULL;
     if (!h->idle_sum)
         return false;
-    h->idle_sum[0] = 0;
-    for (uint32_t i = 0; i < k->gaps; i++)
+    h->idle_first[h->streams] = k->idles;
+    for (uint32_t i = 0; i < k->idles; i++)
         h->idle_sum[i + 1] = h->idle_sum[i] + (uint64_t)(h->idle[i].end_ns - h->idle[i].start_ns);
     return true;
 }
@@ -344,9 +340,8 @@ static void end_wait(struct maker *k, uint32_t reader, uint32_t source, uint32_t
     struct weft_wait *w = two == WEFT_NONE ? NULL : &k->h->wait[k->last[two]];
     if (!w || w->end != WEFT_WAIT_OPEN)
         return;
-    int64_t time = k->m->interaction[interaction].time_ns;
     w->end = WEFT_WAIT_READ;
-    w->until_ns = time > w->from_ns ? time : w->from_ns;
+    w->until_ns = weft_later(k->m->interaction[interaction].time_ns, w->from_ns);
     w->ended_by = interaction;
 }
 
@@ -373,7 +368,7 @@ static int64_t earliest_ns(const struct weft_history *h, const struct weft_wait 
 {
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     if (resolved != INT64_MAX)
-        return resolved > w->from_ns ? resolved : w->from_ns;
+        return weft_later(resolved, w->from_ns);
     uint32_t first = weft_history_notified_from(h, w->source, w->from_ns);
     return first < h->notified_first[w->source + 1] ? h->m->interaction[h->notified[first]].time_ns
                                                     : INT64_MAX;
@@ -384,9 +379,9 @@ static uint32_t reader_run(const struct weft_history *h, uint32_t reader, int64_
 {
     uint32_t final = weft_model_final(h->m, reader), run = run_from(h, reader, time_ns);
     uint32_t later = final == reader ? WEFT_NONE : run_from(h, final, time_ns);
-    if (run == WEFT_NONE || later == WEFT_NONE)
-        return run == WEFT_NONE ? later : run;
-    return h->m->run[later].start_ns < h->m->run[run].start_ns ? later : run;
+    if (run == WEFT_NONE)
+        return later;
+    return later != WEFT_NONE && h->m->run[later].start_ns < h->m->run[run].start_ns ? later : run;
 }
 
 /* Returns true if an interaction that made a promise run was about a source. */
@@ -419,22 +414,19 @@ static void end_wait_by_runs(const struct weft_history *h, struct weft_wait *w, 
         w->until_ns = m->run[run].start_ns;
     } else if (reader->outcome != WEFT_PENDING) {
         w->end = WEFT_WAIT_ENDED;
-        w->until_ns = reader->end_ns > w->from_ns ? reader->end_ns : w->from_ns;
+        w->until_ns = weft_later(reader->end_ns, w->from_ns);
     }
 }
 
 /* The last wait of each reader says what it waits for now. */
 static void end_open_waits(struct weft_history *h)
 {
-    for (uint32_t p = 0; p < h->m->promises; p++) {
-        uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
-        uint32_t last = first < end ? h->waits_of[end - 1] : WEFT_NONE;
-        for (uint32_t i = first; i < end; i++) {
+    for (uint32_t p = 0; p < h->m->promises; p++)
+        analyse_each(i, h->waits_of_first, p) {
             struct weft_wait *w = &h->wait[h->waits_of[i]];
             if (w->end == WEFT_WAIT_OPEN)
-                end_wait_by_runs(h, w, i + 1 < end ? last : WEFT_NONE);
+                end_wait_by_runs(h, w, i + 1 < i_end ? h->waits_of[i_end - 1] : WEFT_NONE);
         }
-    }
 }
 
 /* ---- Notifications that let a reader continue ---- */
@@ -592,7 +584,7 @@ int weft_history_new(struct weft_history **out, const struct weft_model *m,
         return WEFT_E_NOMEM;
     k.h->m = m;
     int rc = make_history(&k, progress, data);
-    weft_free_all(k.gap, k.last);
+    free(k.last);
     analyse_pairs_fini(&k.two);
     if (rc < 0)
         weft_history_free(k.h);
