@@ -6,6 +6,7 @@
  * one condition, or a promise of one sort for each place in the queue. A wait counts for its
  * reader, and for those that wait for the reader in the meantime. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/judge.h"
 
@@ -30,11 +31,10 @@ struct sort {
     double life_ns; /* sum over the family */
     uint32_t count, marked, creator;
     int64_t first_ns, last_ns,
-        end_ns;    /* creation of the first and the last one; end of the last one */
-    bool creators; /* there is more than one */
-    /* … for the current lock: */
-    double waited_ns;
-    uint32_t waits;
+        end_ns;       /* creation of the first and the last one; end of the last one */
+    bool creators;    /* there is more than one */
+    double waited_ns; /* for this lock: */
+    uint32_t waits, lock;
 };
 
 /* Somebody had the lock while others waited. */
@@ -56,7 +56,6 @@ struct finder {
     struct weft_wait *served;    /* copies of waits for it that have ended, in that order */
     struct holder holder[SHOWN]; /* the longest ones */
     uint32_t lock;               /* 1 + its place in first */
-    uint32_t waits;              /* for it */
     int64_t waited_ns, from_ns, to_ns;
     int64_t wanted_ns; /* how long somebody was waiting */
 };
@@ -86,11 +85,8 @@ static void measure_lives(struct finder *f)
     for (uint32_t p = 1; p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p];
         struct sort *k = &f->sort[f->s->families->of[p]];
-        const uint32_t waits = f->h->waits_of_first[p + 1];
-        int64_t end = analyse_end_ns(f->h, p);
-        if (f->h->waits_of_first[p] < waits &&
-            f->h->wait[f->h->waits_of[waits - 1]].end == WEFT_WAIT_OPEN)
-            end = f->h->wait[f->h->waits_of[waits - 1]].from_ns;
+        const struct weft_wait *last = analyse_last_wait(f->h, p);
+        int64_t end = last && last->end == WEFT_WAIT_OPEN ? last->from_ns : analyse_end_ns(f->h, p);
         if (end < q->start_ns)
             continue;
         if (k->count++ == 0) {
@@ -123,16 +119,15 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
 /* Returns true if the trace says who holds it, one at a time; stores who held it longest. */
 static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
-    uint32_t first = f->h->holds_for_first[resource], end = f->h->holds_for_first[resource + 1];
     int64_t until = INT64_MIN;
-    for (uint32_t i = first; i < end; i++) {
+    analyse_each(i, f->h->holds_for_first, resource) {
         const struct weft_hold *x = &f->m->hold[f->h->holds_for[i]];
         if (x->holder == WEFT_NONE || x->from_ns < until)
             return false;
         until = x->to_ns;
         add_holder(f, x->holder, x->from_ns, x->to_ns);
     }
-    return first < end;
+    return true;
 }
 
 static int by_end_of_service(const void *a, const void *b)
@@ -180,8 +175,13 @@ static void count_for(struct finder *f, uint32_t promise, const struct weft_wait
     const int64_t from = analyse_later(w->from_ns, f->covered[promise]);
     if (w->until_ns <= from)
         return;
-    if (k->waits++ == 0)
+    if (k->lock != f->lock) {
         f->touched[f->touches++] = family;
+        k->lock = f->lock;
+        k->waits = 0;
+        k->waited_ns = 0;
+    }
+    k->waits++;
     k->waited_ns += (double)(w->until_ns - from);
     f->covered[promise] = w->until_ns;
 }
@@ -224,7 +224,6 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
             who = waiter_of(f, who, w->until_ns);
         }
     }
-    f->waits = count;
 }
 
 /* The family, marked ones first, that waits for the largest part of its life; or WEFT_NONE. */
@@ -258,7 +257,8 @@ static void say_lock_holders(const struct finder *f)
         analyse_say(f->s, SAY_LOCK_HOLDERS, TEXT(holders, f->s->list.text));
 }
 
-static void report_contention(struct finder *f, uint32_t family, const uint32_t *item)
+static void report_contention(const struct finder *f, uint32_t family, const uint32_t *item,
+                              uint32_t count)
 {
     const struct sort *k = &f->sort[family];
     const struct weft_wait *first = &f->h->wait[item[0]];
@@ -266,7 +266,7 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
     const bool batch = !k->creators && k->waits < OFTEN * (uint64_t)k->count &&
                        k->last_ns - k->first_ns < (k->end_ns - k->first_ns) / BATCH;
     const bool little =
-        f->waited_ns / f->waits < SOON_NS && f->wanted_ns < (f->to_ns - f->from_ns) / FREE;
+        f->waited_ns / count < SOON_NS && f->wanted_ns < (f->to_ns - f->from_ns) / FREE;
     if (!analyse_report(f->s, WEFT_FINDING_CONTENTION,
                         analyse_signs(f->s, WEFT_ROOT) | (k->marked ? ANALYSE_C_MARKED : 0) |
                             (k->count < FEW ? ANALYSE_C_FEW : 0) | (batch ? ANALYSE_C_BATCH : 0) |
@@ -275,9 +275,9 @@ static void report_contention(struct finder *f, uint32_t family, const uint32_t 
         return;
     analyse_say(f->s, SAY_CONTENTION, SORT(sort, family),
                 NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
-                PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
+                PROMISE(lock, lock), AMOUNT(waits, count), LENGTH(waited, f->waited_ns));
     say_lock_holders(f);
-    for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
+    for (uint32_t i = 0; i < count && i < WEFT_AFFECTED_MAX; i++)
         analyse_affects(f->s, f->h->wait[item[i]].reader);
     analyse_show(f->s, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
 }
@@ -305,8 +305,7 @@ static void find_contention(struct finder *f, uint32_t place)
         return;
     f->lock = place + 1;
     f->waited_ns = waited;
-    for (unsigned i = 0; i < SHOWN; i++)
-        f->holder[i] = (struct holder){0};
+    memset(f->holder, 0, sizeof f->holder);
     const bool told = place < f->m->promises && analyse_count(f->h->holds_for_first, place) > 0;
     if (!(told ? is_held_by_one(f, place) : is_handed_on(f, item, count)))
         return;
@@ -314,11 +313,7 @@ static void find_contention(struct finder *f, uint32_t place)
     count_waits(f, item, count);
     const uint32_t family = worst_sort(f);
     if (family != WEFT_NONE)
-        report_contention(f, family, item);
-    for (uint32_t i = 0; i < f->touches; i++) {
-        f->sort[f->touched[i]].waits = 0;
-        f->sort[f->touched[i]].waited_ns = 0;
-    }
+        report_contention(f, family, item, count);
 }
 
 void analyse_find_contention(struct analyse_search *s)

@@ -66,9 +66,7 @@ static bool is_passed_over(const struct finder *f, const struct weft_wait *wait,
         const uint32_t run = f->h->runs_of[i - 1], other = analyse_run_read(f->h, run);
         if (f->m->run[run].end_ns < f->m->promise[p].end_ns)
             return others >= 2;
-        if (other == WEFT_NONE)
-            return false;
-        if (weft_model_final(f->m, other) == p)
+        if (other == WEFT_NONE || weft_model_final(f->m, other) == p)
             return false;
         others += of[other] == of[p];
     }
@@ -114,9 +112,8 @@ static void record_stranded(struct finder *f)
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
         uint32_t p = weft_model_final(f->m, w->source);
-        if (w->end != WEFT_WAIT_OPEN || f->m->promise[p].outcome != WEFT_PENDING)
-            continue;
-        for (unsigned k = 0; k < ANCESTORS && p != WEFT_ROOT; k++) {
+        const bool hangs = w->end == WEFT_WAIT_OPEN && analyse_is_pending(f->m, p);
+        for (unsigned k = 0; hangs && k < ANCESTORS && p != WEFT_ROOT; k++) {
             p = weft_model_final(f->m, f->m->promise[p].creator);
             if (analyse_has_failed(f->m, p) && !f->stranded[p])
                 f->stranded[p] = 1 + i;
@@ -126,17 +123,16 @@ static void record_stranded(struct finder *f)
 
 static enum looked looked_at(const struct finder *f, uint32_t p)
 {
-    int64_t failed_ns = f->m->promise[p].end_ns;
-    enum looked looked = f->read[p] ? LOOKED : NOT_LOOKED;
-    for (uint32_t i = f->h->waits_for_first[p];
-         i < f->h->waits_for_first[p + 1] && looked != LOOKED; i++) {
+    enum looked looked = NOT_LOOKED;
+    if (f->read[p])
+        return LOOKED;
+    analyse_each(i, f->h->waits_for_first, p) {
         const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
-        bool gone = w->end == WEFT_WAIT_LEFT || w->end == WEFT_WAIT_ENDED;
         if (is_passed_over(f, w, p))
             continue;
-        if (w->end == WEFT_WAIT_OPEN || w->until_ns >= failed_ns)
-            looked = LOOKED;
-        else if (gone)
+        if (w->end == WEFT_WAIT_OPEN || w->until_ns >= f->m->promise[p].end_ns)
+            return LOOKED;
+        if (w->end == WEFT_WAIT_LEFT || w->end == WEFT_WAIT_ENDED)
             looked = LEFT;
     }
     return looked;
@@ -157,11 +153,10 @@ static struct weft_run run_of(const struct finder *f, uint32_t actor, int64_t ti
  * failure itself. Then it means something that nobody looked at p. */
 static bool says_who_looks(const struct finder *f, uint32_t p)
 {
-    uint32_t creator = f->m->promise[p].creator;
-    bool is_task =
-        analyse_count(f->h->waits_of_first, p) > 0 || analyse_count(f->h->children_first, p) > 0;
+    const uint32_t creator = f->m->promise[p].creator, *waits = f->h->waits_of_first;
     return f->family_read[f->s->families->of[p]] ||
-           (!is_task && creator != WEFT_ROOT && analyse_count(f->h->waits_of_first, creator) > 0);
+           (analyse_count(waits, p) == 0 && analyse_count(f->h->children_first, p) == 0 &&
+            creator != WEFT_ROOT && analyse_count(waits, creator) > 0);
 }
 
 /* Returns true if the resolution of q, in the same run, passes on the failure of p. It does not if
@@ -169,9 +164,9 @@ static bool says_who_looks(const struct finder *f, uint32_t p)
 static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
 {
     const struct weft_model *m = f->m;
-    uint32_t reason = weft_model_reason(m, p);
-    bool same = later && analyse_has_failed(f->m, q) && reason != WEFT_NONE &&
-                weft_model_reason(m, q) == reason && f->s->families->of[p] != f->s->families->of[q];
+    const uint32_t reason = weft_model_reason(m, p), *of = f->s->families->of;
+    bool same = later && analyse_has_failed(m, q) && reason != WEFT_NONE &&
+                weft_model_reason(m, q) == reason && of[p] != of[q];
     bool above = is_made_by(f, q, p);
     if (above && m->promise[q].outcome == WEFT_FULFILLED && says_who_looks(f, p))
         return false;
@@ -209,8 +204,7 @@ static bool had_chance(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     int64_t time = f->m->promise[p].end_ns, end = f->m->end_ns;
-    bool over = f->m->losses.ended == WEFT_ENDED_STOPPED; /* nobody will look any more */
-    uint32_t idles = 0, runs = 0;
+    uint32_t idles = 0, runs = 0, enough = 2;
     const struct weft_promise *creator = &f->m->promise[f->m->promise[p].creator];
     bool reported = creator->outcome == WEFT_FULFILLED && creator->end_ns >= time;
     if (end - time >= CHANCE_NS || (reported && says_who_looks(f, p)))
@@ -223,7 +217,9 @@ static bool had_chance(const struct finder *f, uint32_t p)
             runs += who != WEFT_ROOT && who != p;
         }
     }
-    return idles >= (over ? 1 : 2) || runs >= (over ? 2 : 4);
+    if (f->m->losses.ended == WEFT_ENDED_STOPPED) /* nobody will look any more */
+        enough = 1;
+    return idles >= enough || runs >= 2 * enough;
 }
 
 /* Returns true if the creator runs right after the failure for no other known reason. Not if it
@@ -275,12 +271,9 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
 /* Returns true if its creator still waits for one of its sort: it may look at this one later. */
 static bool may_come_to(const struct finder *f, uint32_t p)
 {
-    uint32_t creator = f->m->promise[p].creator;
-    uint32_t first = f->h->waits_of_first[creator], end = f->h->waits_of_first[creator + 1];
-    if (creator == WEFT_ROOT || first == end)
-        return false;
-    const struct weft_wait *w = &f->h->wait[f->h->waits_of[end - 1]];
-    return w->end == WEFT_WAIT_OPEN && f->s->families->of[w->source] == f->s->families->of[p];
+    const uint32_t creator = f->m->promise[p].creator, *of = f->s->families->of;
+    const struct weft_wait *w = analyse_last_wait(f->h, creator);
+    return creator != WEFT_ROOT && w && w->end == WEFT_WAIT_OPEN && of[w->source] == of[p];
 }
 
 /* Returns true if the creator may have looked at it without an event: it looked at a younger one of
@@ -311,13 +304,6 @@ static bool is_own_master(const struct finder *f, uint32_t p)
             analyse_type(f->m, creator) & ANALYSE_LASTING);
 }
 
-/* Returns true if it is the program itself: there is nobody above it that could look. */
-static bool is_program(const struct finder *f, uint32_t p)
-{
-    return f->m->promise[p].creator == WEFT_ROOT && p == 1 &&
-           analyse_count(f->h->children_first, p) > 0;
-}
-
 /* Returns true if its reason is one of these, alone or before a colon, as runtimes write it. */
 static bool reason_is(const struct weft_model *m, uint32_t p, const char *const *classes)
 {
@@ -344,14 +330,15 @@ static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked
     bool given_up =
         c->outcome == WEFT_FAILED || c->outcome == WEFT_CANCELLED || c->outcome == WEFT_FORGOTTEN;
     bool follows = creator_follows(f, p, actor, time) || is_answered(f, p, actor, time);
+    /* There is nobody above the program itself that could look. */
+    bool program = p == 1 && creator == WEFT_ROOT && analyse_count(f->h->children_first, p) > 0;
     return analyse_signs(f->s, p) | (looked == LEFT ? ANALYSE_F_LEFT : 0) |
            (looked == NOT_LOOKED && reason_is(m, p, unhandled) ? ANALYSE_F_UNHANDLED : 0) |
            (reason_is(m, p, cancelled) ? ANALYSE_F_CANCELLED : 0) |
            (analyse_text_called(f->s, weft_model_reason(m, p)) & ANALYSE_GIVEN_UP ? ANALYSE_CALLED
                                                                                   : 0) |
            (given_up && c->end_ns <= time ? ANALYSE_F_GIVEN_UP : 0) |
-           (is_program(f, p) ? ANALYSE_F_PROGRAM : 0) |
-           (is_own_master(f, p) ? ANALYSE_F_MASTER : 0) |
+           (program ? ANALYSE_F_PROGRAM : 0) | (is_own_master(f, p) ? ANALYSE_F_MASTER : 0) |
            (follows ? creator == WEFT_ROOT ? ANALYSE_F_NEXT : ANALYSE_F_KNOWN : 0) |
            (may_come_to(f, p) ? ANALYSE_F_LATER : 0) |
            (may_have_come(f, p) ? ANALYSE_F_PASSED : 0) |
@@ -391,20 +378,10 @@ static int by_family_and_reason(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-static void say_failure(struct finder *f, const struct failure *x, uint32_t count)
+/* Adds the evidence; w: the open wait for what it should have resolved, or NULL. */
+static void prove_failure(const struct finder *f, uint32_t p, const struct weft_wait *w)
 {
-    const uint32_t wait = f->stranded[x->promise];
-    const struct weft_wait *w = wait ? &f->h->wait[wait - 1] : NULL;
-    analyse_say(f->s, SAY_SWALLOWED, PROMISE(promise, x->promise),
-                PROMISE(stranded, w ? w->reader : WEFT_NONE),
-                PROMISE(source, w ? w->source : WEFT_NONE));
-    if (count > 1)
-        analyse_say(f->s, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
-}
-
-static void prove_failure(struct finder *f, const struct failure *x)
-{
-    const uint32_t p = x->promise, origin = f->origin[p];
+    const uint32_t origin = f->origin[p];
     const uint32_t from = origin == WEFT_ROOT ? WEFT_NONE : f->h->resolution[origin];
     const struct weft_promise *q = &f->m->promise[p];
     if (q->created)
@@ -413,43 +390,46 @@ static void prove_failure(struct finder *f, const struct failure *x)
         analyse_show(f->s, f->m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED, origin,
                      f->m->interaction[from].actor);
     analyse_show(f->s, q->end_ns, WEFT_EVIDENCE_FAILED, p, analyse_resolver(f->h, p));
-    if (!f->stranded[p])
+    if (!w)
         return;
-    const struct weft_wait *w = &f->h->wait[f->stranded[p] - 1];
     analyse_show_waits_still(f->s, w);
     analyse_affects(f->s, w->reader);
     analyse_affects(f->s, w->source);
 }
 
-static void report_failure(struct finder *f, const struct failure *x, uint32_t count)
+static void report_failure(const struct finder *f, const struct failure *x, uint32_t count)
 {
-    const int64_t time = f->m->promise[x->promise].end_ns;
-    const int64_t end = f->stranded[x->promise] ? f->m->end_ns : time;
-    if (!analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict, x->promise, time,
-                             end, analyse_later(end - time, 0)))
+    const uint32_t p = x->promise, wait = f->stranded[p];
+    const struct weft_wait *w = wait ? &f->h->wait[wait - 1] : NULL;
+    const int64_t time = f->m->promise[p].end_ns, end = w ? f->m->end_ns : time;
+    if (!analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict, p, time, end,
+                             analyse_later(end - time, 0)))
         return;
-    say_failure(f, x, count);
+    analyse_say(f->s, SAY_SWALLOWED, PROMISE(promise, p),
+                PROMISE(stranded, w ? w->reader : WEFT_NONE),
+                PROMISE(source, w ? w->source : WEFT_NONE));
+    if (count > 1)
+        analyse_say(f->s, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
     f->s->finding->count = count;
-    prove_failure(f, x);
+    prove_failure(f, p, w);
 }
 
 /* Adds one finding for each family, reason and confidence. */
 static void report_failures(struct finder *f)
 {
-    if (f->failures)
-        qsort(f->failure, f->failures, sizeof *f->failure, by_family_and_reason);
-    for (uint32_t i = 0, end; i < f->failures; i = end) {
-        const struct failure *x = &f->failure[i], *worst = x;
+    if (!f->failures)
+        return;
+    qsort(f->failure, f->failures, sizeof *f->failure, by_family_and_reason);
+    const struct failure *x = f->failure, *end = x + f->failures;
+    while (x < end) {
+        const struct failure *first = x, *worst = x;
         uint32_t count = 0;
-        for (end = i; end < f->failures && f->failure[end].family == x->family &&
-                      f->failure[end].reason == x->reason;
-             end++) {
-            const struct failure *y = &f->failure[end];
-            if (y->verdict.confidence != x->verdict.confidence)
+        for (; x < end && x->family == first->family && x->reason == first->reason; x++) {
+            if (x->verdict.confidence != first->verdict.confidence)
                 continue;
             count++;
-            if (!f->stranded[worst->promise] && f->stranded[y->promise])
-                worst = y;
+            if (!f->stranded[worst->promise] && f->stranded[x->promise])
+                worst = x;
         }
         report_failure(f, worst, count);
     }

@@ -121,12 +121,11 @@ static uint32_t canceller(const struct analyse_graph *g, const struct weft_wait 
     const struct weft_model *m = g->s->m;
     uint32_t reader = weft_model_final(m, w->reader), source = weft_model_final(m, w->source);
     for (unsigned i = 0; i < DEEP && m->promise[source].outcome != WEFT_CANCELLED; i++) {
-        if (weft_model_final(m, m->promise[source].creator) != reader ||
-            h->waits_of_first[source] == h->waits_of_first[source + 1])
+        const struct weft_wait *last = analyse_last_wait(h, source);
+        if (!last || weft_model_final(m, m->promise[source].creator) != reader)
             return WEFT_NONE;
         reader = source;
-        source =
-            weft_model_final(m, h->wait[h->waits_of[h->waits_of_first[source + 1] - 1]].source);
+        source = weft_model_final(m, last->source);
     }
     *by = h->resolution[source];
     if (m->promise[source].outcome != WEFT_CANCELLED || *by == WEFT_NONE)
@@ -155,13 +154,12 @@ static uint32_t deaf_wait(const struct analyse_graph *g, uint32_t promise, uint3
 {
     const struct weft_history *h = g->s->h;
     const uint32_t *family = g->s->families->of;
-    uint32_t first = h->waits_of_first[promise], end = h->waits_of_first[promise + 1], by;
-    if (first == end || g->in_first[promise] == g->in_first[promise + 1])
+    const struct weft_wait *last = analyse_last_wait(h, promise);
+    if (!last || last->end != WEFT_WAIT_OPEN || analyse_count(g->in_first, promise) == 0)
         return WEFT_NONE;
-    const struct weft_wait *last = &h->wait[h->waits_of[end - 1]];
-    uint32_t now = family[weft_model_final(g->s->m, last->source)];
-    if (last->end != WEFT_WAIT_OPEN)
-        return WEFT_NONE;
+    const uint32_t first = h->waits_of_first[promise], end = h->waits_of_first[promise + 1];
+    const uint32_t now = family[weft_model_final(g->s->m, last->source)];
+    uint32_t by;
     for (uint32_t i = end - 1; i-- > first;) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if (w->end == WEFT_WAIT_OPEN) /* it waits for several things at once */

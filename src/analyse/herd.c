@@ -54,7 +54,7 @@ struct finder {
     struct herd *herd;     /* by family */
     struct member *member; /* of the current moment */
     int64_t *length;       /* … of their runs, for finding the median */
-    uint32_t members, room;
+    uint32_t members;
 };
 
 /* ---- Moments ---- */
@@ -160,12 +160,6 @@ static bool is_woken(const struct weft_wait *w)
     return analyse_is_served(w) && w->reader != WEFT_ROOT;
 }
 
-static void add_member(struct finder *f, uint32_t wait)
-{
-    const struct member x = {.wait = wait};
-    analyse_append(f->s, &f->member, &f->members, &f->room, &x, sizeof x);
-}
-
 /* ---- Herds ---- */
 
 static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
@@ -197,6 +191,7 @@ static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
 /* Ends a moment: one cause ended the waits from first to last, of which some are members. */
 static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32_t last)
 {
+    struct herd *k = &f->herd[f->s->families->of[source]];
     uint32_t n = f->members, vain = 0;
     int64_t cost = 0;
     if (n < f->s->o->herd_readers)
@@ -206,14 +201,9 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
         vain += f->member[i].idle;
         cost += f->member[i].idle ? f->member[i].ran_ns : 0;
     }
-    struct herd *k = &f->herd[f->s->families->of[source]];
-    uint32_t winners = n - vain;
-    if (winners > n / FEW)
+    k->empty += vain == n;
+    if (vain == n || n - vain > n / FEW)
         return;
-    if (winners == 0) {
-        k->empty++;
-        return;
-    }
     count_winners(f, k, usual);
     k->moments++;
     k->vain_total += vain;
@@ -246,7 +236,7 @@ static void find_herds_of(struct finder *f, uint32_t source)
         }
         cause = now;
         last = i;
-        add_member(f, h->waits_for[i]);
+        f->member[f->members++].wait = h->waits_for[i];
     }
     end_moment(f, source, begin, last);
 }
@@ -320,7 +310,7 @@ static void report_herd(struct finder *f, const struct herd *k)
     f->members = 0; /* those of the worst moment again */
     for (uint32_t i = k->first; i <= k->last; i++)
         if (is_woken(&f->h->wait[f->h->waits_for[i]]))
-            add_member(f, f->h->waits_for[i]);
+            f->member[f->members++].wait = f->h->waits_for[i];
     judge_members(f);
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
@@ -341,6 +331,7 @@ void analyse_find_herds(struct analyse_search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.herd = analyse_take(s, s->families->count, sizeof *f.herd);
     f.length = analyse_take(s, s->h->waits, sizeof *f.length);
+    f.member = analyse_take(s, s->h->waits, sizeof *f.member);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         uint32_t waits = analyse_count(f.h->waits_for_first, p);
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)

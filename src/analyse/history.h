@@ -164,6 +164,14 @@ uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int
 /* The last run of a promise that began no later than that, or WEFT_NONE. Logarithmic. */
 uint32_t weft_history_run_before(const struct weft_history *h, uint32_t promise, int64_t time_ns);
 
+/* The last wait of a promise, or NULL. */
+static inline const struct weft_wait *analyse_last_wait(const struct weft_history *h,
+                                                        uint32_t promise)
+{
+    const uint32_t count = analyse_count(h->waits_of_first, promise);
+    return count ? &h->wait[h->waits_of[h->waits_of_first[promise] + count - 1]] : NULL;
+}
+
 /* The stream of a run. */
 static inline uint32_t weft_history_stream(const struct weft_history *h, uint32_t run)
 {
