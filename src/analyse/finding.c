@@ -310,7 +310,8 @@ bool analyse_is_labelled(const struct weft_model *m, uint32_t promise, int64_t f
 /* Returns true if the evidence has another promise with the same label. */
 static bool has_namesake(const struct weft_model *m, const struct weft_finding *f, uint32_t promise)
 {
-    uint32_t name = weft_model_name(m, promise);
+    const bool none = promise == WEFT_ROOT || promise == WEFT_NONE;
+    const uint32_t name = none ? WEFT_NONE : weft_model_name(m, promise);
     for (uint32_t i = 0; i < f->evidences && name != WEFT_NONE; i++) {
         const uint32_t who[] = {f->evidence[i].promise, f->evidence[i].other};
         for (unsigned k = 0; k < 2; k++)
@@ -321,15 +322,11 @@ static bool has_namesake(const struct weft_model *m, const struct weft_finding *
     return false;
 }
 
-/* A promise by its name, with its number if another promise has the same name. */
-static struct analyse_slot called(const struct weft_model *m, const struct weft_finding *f,
-                                  const char *name, uint32_t promise)
-{
-    const bool full = promise != WEFT_ROOT && promise != WEFT_NONE && has_namesake(m, f, promise);
-    return (struct analyse_slot){
-        .name = name, .is = full ? ANALYSE_PROMISE : ANALYSE_NAME, .value = promise};
-}
-#define CALLED(name, promise) called(m, f, #name, promise)
+/* A slot: a promise by its name, with its number if another promise has the same name. */
+#define CALLED(slot, promise)                                                                      \
+    ((struct analyse_slot){.name = #slot,                                                          \
+                           .is = has_namesake(m, f, promise) ? ANALYSE_PROMISE : ANALYSE_NAME,     \
+                           .value = promise})
 
 void weft_evidence_say(struct analyse_text *t, const struct weft_model *m,
                        const struct weft_finding *f, uint32_t i)

@@ -73,15 +73,6 @@ static bool is_young(const struct analyse_graph *g, uint32_t p)
            age <= g->s->m->end_ns / SHORT_PART;
 }
 
-/* Returns true if it is young, and the program continued: a program that ends because nothing is
- * left to do has not slept since. */
-static bool in_flight(const struct analyse_graph *g, uint32_t p)
-{
-    const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
-    return is_young(g, p) &&
-           (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
-}
-
 /* Returns true for the first promise of the trace, a task, if it only waits for what it has created
  * itself, through what it has called. */
 static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang *x)
@@ -103,23 +94,20 @@ static bool waits_apart(const struct analyse_graph *g, const struct analyse_hang
     return true;
 }
 
-/* Returns true if the trace itself says how all groups that are reported together depend on each
- * other: each that is part of another, or of the circle, is held by a promise that hangs there. */
-static bool trace_says_all(const struct analyse_graph *g, uint32_t start)
+/* TOLD if the trace itself says how all groups that are reported together depend on each other: each
+ * that is part of another, or of the circle, is held by a promise that hangs there. CONCLUDED if for
+ * one of them it is only inferred that nobody else holds it. */
+static uint64_t signs_of_holders(const struct analyse_graph *g, uint32_t start)
 {
-    for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
-        if (g->groups[at].why != ANALYSE_HOLDS && (at != start || g->groups[at].closed))
-            return false;
-    return true;
-}
-
-/* Returns true if for one of these groups it is only inferred that nobody else holds it. */
-static bool is_concluded(const struct analyse_graph *g, uint32_t start)
-{
-    for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
-        if (g->groups[at].why == ANALYSE_HOLDS && !analyse_holds_known(g->s->m, g->groups[at].node))
-            return true;
-    return false;
+    uint64_t signs = ANALYSE_H_TOLD;
+    for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at)) {
+        const struct analyse_group *gr = &g->groups[at];
+        if (gr->why == ANALYSE_HOLDS)
+            signs |= analyse_holds_known(g->s->m, gr->node) ? 0 : ANALYSE_H_CONCLUDED;
+        else if (at != start || gr->closed)
+            signs &= ~ANALYSE_H_TOLD;
+    }
+    return signs;
 }
 
 /* Since when no holder of a resource has moved. *runs is set if one runs when the trace ends. */
@@ -163,12 +151,6 @@ static bool ends_asleep(const struct weft_model *m)
     return !m->end_known && m->asleep;
 }
 
-/* Returns true if all that could give the root back hang, too, or have ended. */
-static bool is_kept_for_good(const struct analyse_group *gr)
-{
-    return gr->members || gr->closed || (gr->why == ANALYSE_HOLDS && gr->of == gr->all);
-}
-
 /* If the program had not ended by itself: it may still continue if it moved so recently. */
 static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse_hang *x,
                              int64_t still_ns)
@@ -178,14 +160,18 @@ static uint64_t signs_of_end(const struct analyse_graph *g, const struct analyse
     uint32_t root = gr->node, waiter = x->near;
     const struct analyse_habit *b = &g->habit[g->s->families->of[root]];
     uint32_t judged = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE ? waiter : root;
-    uint64_t signs = 0;
+    uint64_t signs = b->resolved == 0 ? ANALYSE_H_FIRST : 0;
+    /* A program that ends because nothing is left to do has not slept since. */
     if (is_young(g, judged))
-        signs |= in_flight(g, judged) ? ANALYSE_H_YOUNG | ANALYSE_H_IN_FLIGHT : ANALYSE_H_YOUNG;
-    if (b->resolved == 0)
-        signs |= ANALYSE_H_FIRST;
+        signs |= ANALYSE_H_YOUNG | (g->habit[g->s->families->of[judged]].resolved >= FAMILY_MANY ||
+                                            g->slept_ns > m->promise[judged].start_ns
+                                        ? ANALYSE_H_IN_FLIGHT
+                                        : 0);
+    /* All that could give the root back hang, too, or have ended. */
+    bool kept = gr->members || gr->closed || (gr->why == ANALYSE_HOLDS && gr->of == gr->all);
     /* If it is marked, or will not come, and all sleeps at the end, it should be looked at. */
     bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & ANALYSE_SHOULD) ||
-                                     (!m->quirks.mirage_kinds && is_kept_for_good(gr)));
+                                     (!m->quirks.mirage_kinds && kept));
     if (still_ns < g->s->o->hang_ns && !sleeps)
         signs |= ANALYSE_H_MOVED;
     else if (still_ns / 3 < b->longest_ns)
@@ -231,10 +217,10 @@ static uint64_t signs_of_need(const struct analyse_graph *g, const struct analys
     const struct weft_model *m = g->s->m;
     const struct analyse_group *gr = &g->groups[x->group];
     const int64_t lasted = x->wait == WEFT_NONE ? age_of(g, gr->node) : waited_ns(g, x->wait);
-    const bool told = trace_says_all(g, x->group);
-    return (is_concluded(g, x->group) ? ANALYSE_H_CONCLUDED : 0) |
-           (gr->closed ? ANALYSE_H_CLOSED : 0) | (told ? ANALYSE_H_TOLD : 0) |
-           ((gr->members || (gr->closed && told)) && x->alive ? ANALYSE_H_LOCKED : 0) |
+    const uint64_t held = signs_of_holders(g, x->group);
+    const bool locked = gr->members || (gr->closed && held & ANALYSE_H_TOLD);
+    return held | (gr->closed ? ANALYSE_H_CLOSED : 0) |
+           (locked && x->alive ? ANALYSE_H_LOCKED : 0) |
            (g->mark[gr->node] & ANALYSE_SHOULD ? ANALYSE_H_ROOT_MARKED : 0) |
            (x->near != WEFT_NONE ? ANALYSE_H_MARKED : 0) |
            (x->near_behind != WEFT_NONE ? ANALYSE_H_MARKED_LATER : 0) |

@@ -103,6 +103,7 @@ bool analyse_free_held(struct analyse_graph *g)
 
 /* Who holds the root of a group. */
 struct holders {
+    bool stuck;     /* the group may be stuck for ever */
     bool free;      /* one of them does not hang */
     bool together;  /* all of them hang in one group: */
     uint32_t group; /* the group of the oldest hold */
@@ -131,24 +132,25 @@ static struct holders holders_of(const struct analyse_graph *g, uint32_t resourc
 }
 
 /* Returns true if all that hold the root hang in groups that are stuck. */
-static bool all_holders_hang(const struct analyse_graph *g, const bool *stuck, uint32_t resource)
+static bool all_holders_hang(const struct analyse_graph *g, const struct holders *of,
+                             uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     while ((hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE)
-        if (!stuck[g->group[analyse_holder(g, hold)]])
+        if (!of[g->group[analyse_holder(g, hold)]].stuck)
             return false;
     return true;
 }
 
 /* Of the groups that may be stuck, keeps those whose holders all hang in such groups: for ever. */
-static void keep_stuck_groups(const struct analyse_graph *g, bool *stuck)
+static void keep_stuck_groups(const struct analyse_graph *g, struct holders *of)
 {
     bool changed = true;
     for (unsigned round = 0; changed; round++) {
         changed = false;
         for (uint32_t i = 0; i < g->count; i++)
-            if (stuck[i] && (round == ROUNDS || !all_holders_hang(g, stuck, g->groups[i].node))) {
-                stuck[i] = false;
+            if (of[i].stuck && (round == ROUNDS || !all_holders_hang(g, of, g->groups[i].node))) {
+                of[i].stuck = false;
                 changed = true;
             }
     }
@@ -162,30 +164,25 @@ static bool may_come(const struct analyse_graph *g, const struct analyse_group *
 
 void analyse_find_held(struct analyse_graph *g)
 {
-    bool *stuck = analyse_take(g->s, g->count, sizeof *stuck);
+    struct holders *of = analyse_take(g->s, g->count, sizeof *of); /* by group */
     if (g->s->failed)
         return;
     for (uint32_t i = 0; i < g->count; i++) {
         struct analyse_group *group = &g->groups[i];
         if (!(g->mark[group->node] & ANALYSE_HELD) || group->members || group->lost)
             continue;
-        const struct holders s = holders_of(g, group->node);
+        of[i] = holders_of(g, group->node);
+        of[i].stuck = !of[i].free;
         group->why = ANALYSE_HOLDS;
-        group->owner = s.owner;
-        group->of = s.ended;
-        group->all = s.all;
-        stuck[i] = !s.free;
+        group->owner = of[i].owner;
+        group->of = of[i].ended;
+        group->all = of[i].all;
     }
-    keep_stuck_groups(g, stuck);
-    for (uint32_t i = 0; i < g->count; i++) {
-        struct analyse_group *group = &g->groups[i];
-        if (group->why != ANALYSE_HOLDS)
-            continue;
-        const struct holders s = holders_of(g, group->node);
-        if (s.free || (!stuck[i] && (!s.together || may_come(g, &g->groups[s.group]))))
-            continue;
-        group->up = s.group;
-    }
+    keep_stuck_groups(g, of);
+    for (uint32_t i = 0; i < g->count; i++)
+        if (of[i].all && !of[i].free &&
+            (of[i].stuck || (of[i].together && !may_come(g, &g->groups[of[i].group]))))
+            g->groups[i].up = of[i].group;
 }
 
 void analyse_follow_holders(struct analyse_graph *g)
@@ -196,9 +193,9 @@ void analyse_follow_holders(struct analyse_graph *g)
             group->owner == WEFT_ROOT)
             continue;
         const uint32_t at = g->group[group->owner];
-        if (at == WEFT_NONE || at == i || g->groups[at].node != group->owner ||
-            g->groups[at].up != WEFT_NONE || g->groups[at].members || may_come(g, &g->groups[at]))
-            continue;
-        group->up = at;
+        const struct analyse_group *other = at == WEFT_NONE || at == i ? NULL : &g->groups[at];
+        if (other && other->node == group->owner && other->up == WEFT_NONE && !other->members &&
+            !may_come(g, other))
+            group->up = at;
     }
 }
