@@ -21,19 +21,17 @@ enum {
     BATCH = 10, /* … and all come within 1/BATCH of the time that they take in total */
     HANDED = 5, /* all but 1/HANDED are handed on by the previous one */
     FREE = 4,   /* it is mostly free if somebody waits for less than 1/FREE of the time */
-    DEEP =
-        6, /* how deep to follow waiters for the reader, and the creators of whoever hands it on */
-    SHOWN = 3, /* holders that are named */
+    DEEP = 6,   /* how deep to follow the reader's waiters, and creators of whoever hands it on */
+    SHOWN = 3,  /* holders that are named */
 };
 
 /* A family. */
 struct sort {
     double life_ns; /* sum over the family */
     uint32_t count, marked, creator;
-    int64_t first_ns, last_ns,
-        end_ns;       /* creation of the first and the last one; end of the last one */
-    bool creators;    /* there is more than one */
-    double waited_ns; /* for this lock: */
+    int64_t first_ns, last_ns, end_ns; /* creation of the first and last one; the last end */
+    bool creators;                     /* there is more than one */
+    double waited_ns;                  /* for this lock: */
     uint32_t waits, lock;
 };
 

@@ -52,8 +52,7 @@ struct weft_running_change {
 
 /* Two promises that were resolved in one order in all good runs, in the other in the bad one. */
 struct weft_order_change {
-    uint32_t good_first, good_second, bad_first,
-        bad_second; /* first and second as in the good runs */
+    uint32_t good_first, good_second, bad_first, bad_second; /* as in the good runs */
     char *text;
 };
 
@@ -63,13 +62,11 @@ struct weft_divergence {
     char *text;
     /* it explains why; otherwise something just ended differently, for no known reason */
     bool causal;
-    /* The two events whose order differs, or the one event that only one run has: promises and
-     * times; WEFT_NONE and INT64_MIN if there is none. */
-    /* first and second as in the good run */
+    /* The two events whose order differs, first and second as in the good run, or the one event that
+     * only one run has: promises and times; WEFT_NONE and INT64_MIN if there is none. */
     uint32_t good_first, good_second, bad_first, bad_second;
     int64_t good_first_ns, good_second_ns, bad_first_ns, bad_second_ns;
-    int64_t good_ns,
-        bad_ns; /* the last moment at which both runs were alike; pictures are aligned there */
+    int64_t good_ns, bad_ns; /* when both were last alike; pictures are aligned there */
 };
 
 struct weft_diff {
@@ -84,9 +81,8 @@ struct weft_diff {
     /* only if no cause is known; the clearest first. Alone they do not count as a difference */
     struct weft_order_change *order;
     uint32_t orders;
-    uint32_t *bad_of_good,
-        /* the counterpart in the first good run of each promise of the bad run, or WEFT_NONE */
-        *good_of_bad;
+    /* by promise of the first good run, or of the bad run: its counterpart, or WEFT_NONE */
+    uint32_t *bad_of_good, *good_of_bad;
     uint64_t aligned;
     uint64_t good_promises, bad_promises; /* how many promises could be aligned */
     uint64_t latencies_compared;          /* families that both runs have */

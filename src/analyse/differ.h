@@ -90,8 +90,7 @@ struct analyse_differ {
     const struct analyse_side *side[2]; /* the first good one, the bad one */
     uint32_t goods;
     const struct weft_history *good, *bad;
-    uint32_t *
-        *other; /* by further good run (from 1 on): the counterparts of the first run's promises */
+    uint32_t **other; /* by further good run, from 1 on: counterparts of the first's promises */
     uint32_t *bad_of_good, *good_of_bad;
     struct analyse_clan *clan;
     /* the kinds in the first good run and in the bad one, as families; `of` is the side's */

@@ -46,16 +46,6 @@ static int64_t times_ns(int64_t length_ns, uint32_t n)
     return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
 }
 
-static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64_t work)
-{
-    const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
-    int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
-    analyse_say(f->s, SAY_DRIFT, PROMISE(setter, who), FLAG(itself, who == WEFT_NONE),
-                PROMISE(timer, last->timer), LENGTH(length, timer), LENGTH(work, work),
-                LENGTH(mean, mean), AMOUNT(ticks, f->ticks),
-                LENGTH(late, times_ns(mean - timer, f->ticks - 1)));
-}
-
 /* who: WEFT_NONE if each timer sets the next one. */
 static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t work)
 {
@@ -69,7 +59,11 @@ static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t 
                         who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns, last->woken_ns,
                         times_ns(work, f->ticks - 1)))
         return;
-    say_drift(f, who, timer, work);
+    const int64_t mean = (last->woken_ns - f->tick[0].woken_ns) / (f->ticks - 1);
+    analyse_say(f->s, SAY_DRIFT, PROMISE(setter, who), FLAG(itself, who == WEFT_NONE),
+                PROMISE(timer, last->timer), LENGTH(length, timer), LENGTH(work, work),
+                LENGTH(mean, mean), AMOUNT(ticks, f->ticks),
+                LENGTH(late, times_ns(mean - timer, f->ticks - 1)));
     f->s->finding->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
         if (who == WEFT_NONE)

@@ -19,8 +19,8 @@ static bool says_who_goes_on(const struct weft_history *h)
         untold +=
             w->end == WEFT_WAIT_ENDED && weft_history_resolved_ns(h, w->source) <= w->until_ns;
     }
-    return told >=
-           untold; /* a small program may have only waits of which nothing says how they ended */
+    /* A small program may have only waits of which nothing says how they ended. */
+    return told >= untold;
 }
 
 /* Returns true if somebody may still be waiting for it: it has no result, or was dropped. */
@@ -230,9 +230,7 @@ static struct analyse_group *add_group(struct analyse_graph *g, uint32_t node)
 {
     const struct analyse_group added = {.node = node,
                                         .deaf = WEFT_NONE,
-                                        .lost_wait = WEFT_NONE,
-                                        .lost_to = WEFT_NONE,
-                                        .lost_by = WEFT_NONE,
+
                                         .told_by = WEFT_NONE,
                                         .owner = WEFT_NONE,
                                         .up = WEFT_NONE,

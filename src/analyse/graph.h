@@ -78,8 +78,7 @@ enum {
     ANALYSE_LIMITED = 8,
     /* somebody holds it, and the trace says, or shows, who all the holders are */
     ANALYSE_HELD = 16,
-    ANALYSE_IDLE =
-        32, /* … and one of these waits for something that may come at any time, or never */
+    ANALYSE_IDLE = 32, /* … and one of these waits for what may come at any time, or never */
 };
 
 struct analyse_graph {

@@ -10,8 +10,7 @@ enum {
     FAMILY_SOME = 2,   /* this many that ended show that their sort does end */
     FAMILY_ENOUGH = 8, /* this many show how long one of their sort may take */
     FAMILY_MANY = 100, /* … and that there are always some of them */
-    SHORT_PART =
-        10, /* if it is there for no more than a tenth of the trace, it may have been in flight */
+    SHORT_PART = 10,   /* what is there for a tenth of the trace at most may have been in flight */
 };
 
 /* Goes through the groups that are reported together: start, those that are part of it, and the

@@ -16,8 +16,7 @@
 
 #include "model/model.h"
 
-#define ANALYSE_NAP                                                                                \
-    INT64_C(20000) /* a shorter idle time does not count: the loop only checked for news */
+#define ANALYSE_NAP INT64_C(20000) /* in a shorter idle time the loop only checked for news */
 
 enum weft_wait_end {
     WEFT_WAIT_OPEN, /* the reader is still waiting when the trace ends */
@@ -102,9 +101,8 @@ struct weft_history {
     struct weft_collection *preemption;
     uint32_t *preemption_first; /* by stream, streams + 1 */
 
-    uint32_t *holds_of_first,
-        /* the model's holds by holder: as named in the events, and also by what it became */
-        *holds_of;
+    /* the model's holds by holder: as named in the events, and also by what it became */
+    uint32_t *holds_of_first, *holds_of;
     /* … by resource, in the same way; including holds without a holder */
     uint32_t *holds_for_first, *holds_for;
 
