@@ -464,8 +464,7 @@ static struct block *follows(const struct blocks *b, uint32_t stream, int64_t ti
     return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
 }
 
-/* Piece n of the news about a promise that the loop itself brought: its creation, its resolution.
- * Returns false if there is none. */
+/* Piece n of the news that the loop brought about a promise: its creation, its end. false: none. */
 static bool get_news(const struct blocks *b, uint32_t p, unsigned nth, int64_t *time_ns)
 {
     const struct weft_promise *x = &b->m->promise[p];
@@ -547,8 +546,7 @@ static int64_t usual_ns(const struct blocks *b, const struct group *g, uint32_t 
                                       : (u->ns - g->cost_ns) / (int64_t)(u->runs - g->count);
 }
 
-/* Returns true if it is far longer than a promise of that family usually runs. Promises without a
- * label may be different things. */
+/* Returns true if it is far longer than its family usually runs. What has no label may differ. */
 static bool is_outlier(const struct blocks *b, const struct group *g)
 {
     const struct block *x = &b->block[g->first];

@@ -13,8 +13,7 @@ struct weft_crowd_member {
 };
 
 struct weft_crowd_share {
-    /* the family that the share is named after, or WEFT_NONE; kind and family come first: they are
-     * its key in a table */
+    /* the family that the share is named after, or WEFT_NONE; with kind it is the key in a table */
     enum weft_step_kind kind;
     uint32_t family;
     uint32_t promise; /* one of those, or WEFT_NONE */

@@ -293,8 +293,7 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Returns true if it is for somebody outside, at the top, and no promise of its sort is ever
- * read. */
+/* Returns true if it is for somebody outside, at the top, and none of its sort is ever read. */
 static bool is_own_master(const struct finder *f, uint32_t p)
 {
     uint32_t creator = f->m->promise[p].creator;

@@ -8,7 +8,7 @@
 
 /* ---- Blocking waits ---- */
 
-/* Returns true if the trace says when waiters continue: else waits for what is resolved mean
+/* Returns true if the trace says when waiters continue: else waits for what is over mean
  * nothing. */
 static bool says_who_goes_on(const struct weft_history *h)
 {
@@ -247,8 +247,7 @@ static void spread_groups(struct analyse_graph *g, uint32_t head)
     for (; head < g->queued && !g->s->failed; head++) {
         uint32_t node = g->queue[head];
         unsigned behind = g->mark[node] & ANALYSE_BEHIND_BACKGROUND;
-        /* A condition is always pending; a promise that missed its signal waits for nothing
-         * else. */
+        /* A condition is always pending; what missed its signal waits for nothing else. */
         const struct analyse_group *group = &g->groups[g->group[node]];
         if (analyse_is_meant(g, node) && !(group->lost_clear && group->node == node))
             behind = ANALYSE_BEHIND_BACKGROUND;
@@ -357,8 +356,7 @@ static void tarjan_enter(struct tarjan *t, const struct analyse_graph *g, uint32
     t->stack[t->depth++] = node;
 }
 
-/* If the component on top of the stack is a circle, makes it a group: each waits for another
- * one. */
+/* If the component on top of the stack is a circle, makes it a group: each waits for another. */
 static void add_circle(struct analyse_graph *g, struct tarjan *t, uint32_t root)
 {
     uint32_t first = t->depth;

@@ -205,8 +205,7 @@ static bool find_idle(struct maker *k)
     return true;
 }
 
-/* If nothing is ever woken, the loops are the streams that were suspended, or else the first
- * one. */
+/* If nothing is ever woken, the loops are the streams that were suspended, else the first one. */
 static bool look_at_streams(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
