@@ -304,11 +304,12 @@ static int add_preempted(struct cli_explained *x)
     if (f && f->model && f->absences && !f->switches_until_ns) {
         list = calloc(f->absences, sizeof *list);
         for (uint32_t i = 0; list && i < f->absences; i++) {
-            const struct weft_absence *a = &f->absence[i];
+            const struct weft_sample *a = &f->absence[i];
             if (a->preempted && f->thread[a->thread].stream != WEFT_NONE)
                 list[count++] = (struct weft_preemption){
-                    weft_model_time(a->from_ns, x->model->first_ns),
-                    weft_model_time(a->to_ns, x->model->first_ns), f->thread[a->thread].stream};
+                    weft_model_time(a->time_ns, x->model->first_ns),
+                    weft_model_time(a->time_ns + a->value, x->model->first_ns),
+                    f->thread[a->thread].stream};
         }
         rc = list ? weft_history_preempted(x->history, list, count) : WEFT_E_NOMEM;
     }

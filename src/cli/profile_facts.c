@@ -72,14 +72,14 @@ static void count_absences(struct cli_profile_facts *f, const struct weft_profil
                            struct seen *seen)
 {
     for (uint32_t i = 0; i < p->absences; i++) {
-        const struct weft_absence *a = &p->absence[i];
-        uint64_t ns = a->to_ns > a->from_ns ? a->to_ns - a->from_ns : 0;
+        const struct weft_sample *a = &p->absence[i];
+        const uint64_t ns = a->open ? 0 : a->value;
         f->away++;
-        add(&f->away_ns, ns);
+        add(&f->away_ns, a->value);
         f->preempted += a->preempted;
-        add(&f->preempted_ns, a->preempted ? ns : 0);
-        note(&seen[a->thread], a->from_ns, a->open ? a->from_ns : a->to_ns);
-        add(&seen[a->thread].away_ns, a->open ? 0 : ns);
+        add(&f->preempted_ns, a->preempted ? a->value : 0);
+        note(&seen[a->thread], a->time_ns, a->time_ns + ns);
+        add(&seen[a->thread].away_ns, ns);
     }
 }
 

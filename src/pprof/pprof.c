@@ -411,8 +411,8 @@ static void add_labels(struct writer *w, struct labels *l, const struct pprof_su
         number_label(w, l, "tid", t->thread);
     if (s->core != UINT32_MAX)
         number_label(w, l, "core", s->core);
-    if (s->state != PPROF_RUNNING)
-        label(w, l, "state", s->state == PPROF_WAITING ? "waiting" : "preempted");
+    if (s->state != WEFT_STATE_RUNNING)
+        label(w, l, "state", s->state == WEFT_STATE_WAITING ? "waiting" : "preempted");
 }
 
 /* The id of a location; see pprof_node. */
@@ -435,9 +435,9 @@ static uint64_t made_id(struct writer *w, const char *name)
 static void put_sample(struct writer *w, uint32_t index)
 {
     static const char *const states[] = {
-        [PPROF_RUNNING] = "(no stack)",
-        [PPROF_WAITING] = "(waiting)",
-        [PPROF_PREEMPTED] = "(preempted)",
+        [WEFT_STATE_RUNNING] = "(no stack)",
+        [WEFT_STATE_WAITING] = "(waiting)",
+        [WEFT_STATE_PREEMPTED] = "(preempted)",
     };
     const struct pprof_sum *s = &w->sums.sum[index];
     struct labels labels = {.count = 0};

@@ -127,47 +127,26 @@ static int64_t *total_of(struct pprof_sums *s, const struct pprof_sum *key)
     return total;
 }
 
-static bool left_out(const struct pprof_sums *s, uint32_t thread)
-{
-    return s->o->only && s->p->thread[thread].process != s->o->process;
-}
-
-static int add_sample(struct pprof_sums *s, const struct weft_sample *sample)
+static int add_sample(struct pprof_sums *s, const struct weft_sample *sample, bool away)
 {
     struct pprof_sum key = {.promise = sample->promise,
                             .thread = sample->thread,
                             .core = sample->core,
-                            .state = PPROF_RUNNING};
-    if (left_out(s, sample->thread))
+                            .state = weft_frames_state(sample, away)};
+    if (s->o->only && s->p->thread[sample->thread].process != s->o->process)
         return 0;
     key.stack = stack_of(s, sample->stack, weft_frames_whose(sample->promise, sample->gap),
                          sample->thread, sample->time_ns);
     int64_t *total = total_of(s, &key);
     if (!total)
         return WEFT_E_NOMEM;
-    const struct pprof_kind *kind = s->kind_of[sample->source];
-    total += kind->value;
-    if (kind->counted) {
+    const struct pprof_kind *kind = away ? NULL : s->kind_of[sample->source];
+    total += kind ? kind->value : s->values - 1;
+    if (kind && kind->counted) {
         *total = pprof_add_values(*total, 1);
         total++;
     }
     *total = pprof_add_values(*total, sample->value);
-    return 0;
-}
-
-static int add_absence(struct pprof_sums *s, const struct weft_absence *a)
-{
-    struct pprof_sum key = {.promise = a->promise,
-                            .thread = a->thread,
-                            .core = a->core,
-                            .state = a->preempted ? PPROF_PREEMPTED : PPROF_WAITING};
-    if (left_out(s, a->thread))
-        return 0;
-    key.stack = stack_of(s, a->stack, weft_frames_whose(a->promise, a->gap), a->thread, a->from_ns);
-    int64_t *total = total_of(s, &key);
-    if (!total)
-        return WEFT_E_NOMEM;
-    total[s->values - 1] = pprof_add_values(total[s->values - 1], a->to_ns - a->from_ns);
     return 0;
 }
 
@@ -192,22 +171,16 @@ int pprof_sums_make(struct pprof_sums *s, const struct pprof_kinds *kinds,
             rc = WEFT_E_NOMEM;
     }
     for (uint32_t i = 0; i < p->samples && rc == 0; i++)
-        rc = add_sample(s, &p->sample[i]);
+        rc = add_sample(s, &p->sample[i], false);
     for (uint32_t i = 0; i < p->absences && rc == 0 && kinds->off_cpu; i++)
-        rc = add_absence(s, &p->absence[i]);
+        rc = add_sample(s, &p->absence[i], true);
     return rc;
 }
 
 void pprof_sums_fini(struct pprof_sums *s)
 {
     weft_frames_free(s->frames);
-    weft_table_drop(&s->sums_by);
-    weft_table_drop(&s->nodes_by);
-    weft_table_drop(&s->mades_by);
-    free(s->kind_of);
-    free(s->sum);
-    free(s->total);
-    free(s->node);
-    free(s->made);
+    weft_free_all(s->sums_by.slot, s->nodes_by.slot, s->mades_by.slot, s->kind_of, s->sum, s->total,
+                  s->node, s->made);
     *s = (struct pprof_sums){.p = NULL};
 }

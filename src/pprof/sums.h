@@ -7,13 +7,11 @@
 #include "pprof/pprof.h"
 #include "base/table.h"
 
-enum pprof_state { PPROF_RUNNING, PPROF_WAITING, PPROF_PREEMPTED };
-
 /* The stack and labels of a sum. */
 struct pprof_sum {
     uint32_t stack; /* in the profile; with async stacks a node of pprof_sums */
     uint32_t promise, thread, core;
-    uint32_t state; /* enum pprof_state */
+    uint32_t state; /* enum weft_sample_state */
 };
 
 /* What the values of a sample are: one or two for each kind of sample. */

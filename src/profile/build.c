@@ -58,22 +58,9 @@ static void free_build(struct weft_profile_build *b)
 {
     if (!b)
         return;
-    free(b->change);
-    free(b->renewed);
-    free(b->object);
-    free(b->symbol);
-    free(b->first_ns);
-    free(b->depth);
-    free(b->away);
-    weft_table_drop(&b->functions);
-    weft_table_drop(&b->locations);
-    weft_table_drop(&b->stacks);
-    weft_table_drop(&b->threads);
-    weft_table_drop(&b->numbers);
-    weft_table_drop(&b->reneweds_by);
-    weft_table_drop(&b->objects_by);
-    weft_table_drop(&b->symbols_by);
-    free(b);
+    weft_free_all(b->change, b->renewed, b->object, b->symbol, b->first_ns, b->depth, b->away,
+                  b->functions.slot, b->locations.slot, b->stacks.slot, b->threads.slot,
+                  b->numbers.slot, b->reneweds_by.slot, b->objects_by.slot, b->symbols_by.slot, b);
 }
 
 void weft_profile_free(struct weft_profile *p)
@@ -290,32 +277,28 @@ static void note_time(struct weft_profile *p, uint64_t from_ns, uint64_t to_ns)
     p->last_ns = first || to_ns > p->last_ns ? to_ns : p->last_ns;
 }
 
-int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s)
+static int add(struct weft_profile *p, struct weft_sample **array, uint32_t *count, uint32_t *room,
+               const struct weft_sample *s, uint64_t to_ns)
 {
-    if (p->build->no_memory)
+    if (p->build->no_memory || !ROOM(p, *array, *count, *room))
         return WEFT_E_NOMEM;
-    assert(s->stack < p->stacks && s->thread < p->threads && s->source < p->sources);
-    if (!ROOM(p, p->sample, p->samples, p->build->sample_room))
-        return WEFT_E_NOMEM;
-    note_time(p, s->time_ns, s->time_ns);
-    p->sample[p->samples] = *s;
-    p->sample[p->samples].promise = WEFT_NONE;
-    p->sample[p->samples++].gap = WEFT_GAP_NONE;
+    assert(s->stack < p->stacks && s->thread < p->threads);
+    note_time(p, s->time_ns, to_ns);
+    (*array)[*count] = *s;
+    (*array)[*count].promise = WEFT_NONE;
+    (*array)[(*count)++].gap = WEFT_GAP_NONE;
     return 0;
 }
 
-int weft_profile_add_absence(struct weft_profile *p, const struct weft_absence *a)
+int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s)
 {
-    if (p->build->no_memory)
-        return WEFT_E_NOMEM;
-    assert(a->stack < p->stacks && a->thread < p->threads);
-    if (!ROOM(p, p->absence, p->absences, p->build->absence_room))
-        return WEFT_E_NOMEM;
-    note_time(p, a->from_ns, a->to_ns);
-    p->absence[p->absences] = *a;
-    p->absence[p->absences].promise = WEFT_NONE;
-    p->absence[p->absences++].gap = WEFT_GAP_NONE;
-    return 0;
+    assert(p->build->no_memory || s->source < p->sources);
+    return add(p, &p->sample, &p->samples, &p->build->sample_room, s, s->time_ns);
+}
+
+int weft_profile_add_absence(struct weft_profile *p, const struct weft_sample *a)
+{
+    return add(p, &p->absence, &p->absences, &p->build->absence_room, a, a->time_ns + a->value);
 }
 
 int weft_profile_add_interrupt(struct weft_profile *p, const struct weft_interrupt *i)

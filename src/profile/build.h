@@ -36,10 +36,9 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
 uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t process,
                            uint64_t address, uint8_t flags, uint64_t time_ns);
 
-int weft_profile_add_sample(struct weft_profile *p,
-                            const struct weft_sample *s); /* promise, gap: ignored */
-int weft_profile_add_absence(struct weft_profile *p,
-                             const struct weft_absence *a); /* promise, gap: ignored */
+/* promise, gap: ignored */
+int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s);
+int weft_profile_add_absence(struct weft_profile *p, const struct weft_sample *a);
 int weft_profile_add_interrupt(struct weft_profile *p, const struct weft_interrupt *i);
 
 uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f);

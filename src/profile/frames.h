@@ -62,6 +62,14 @@ static inline uint32_t weft_frames_whose(uint32_t promise, uint8_t gap)
     return promise == WEFT_NONE ? WEFT_NONE - gap : promise;
 }
 
+enum weft_sample_state { WEFT_STATE_RUNNING, WEFT_STATE_WAITING, WEFT_STATE_PREEMPTED };
+
+/* What the thread did; away: it is an absence. */
+static inline enum weft_sample_state weft_frames_state(const struct weft_sample *s, bool away)
+{
+    return !away ? WEFT_STATE_RUNNING : s->preempted ? WEFT_STATE_PREEMPTED : WEFT_STATE_WAITING;
+}
+
 /* Returns true if a frame stands for what belongs to no promise. */
 bool weft_frame_is_gap(const struct weft_profile *p, const struct weft_named_frame *f);
 

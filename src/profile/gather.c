@@ -113,7 +113,7 @@ static bool gather_item(struct profile_gather *g, struct profile_item item, uint
     item.group = group_of(g, item.promise, item.thread, core);
     if (!g->stacks) {
         item.stack = 0;
-        item.state = PROFILE_ON_CPU;
+        item.state = WEFT_STATE_RUNNING;
     }
     if (async == WEFT_ASYNC_WAITERS && !none)
         return g->take(g->data, &item);
@@ -124,48 +124,27 @@ static bool gather_item(struct profile_gather *g, struct profile_item item, uint
     return add_item(g, &item);
 }
 
-static bool take_samples(struct profile_gather *g)
+static bool take_all(struct profile_gather *g)
 {
     const struct weft_profile *p = g->p;
-    for (uint32_t i = 0; i < p->samples; i++) {
-        const struct weft_sample *s = &p->sample[i];
-        uint64_t from = s->time_ns, to = s->time_ns;
-        if (s->source != g->o->source || (g->o->thread != WEFT_NONE && s->thread != g->o->thread) ||
-            !has_time(g, &from, &to) || !has_promise(g, s->promise))
+    const struct weft_calltree_options *o = g->o;
+    const struct weft_sample *s = o->off_cpu ? p->absence : p->sample;
+    for (uint32_t i = 0, count = o->off_cpu ? p->absences : p->samples; i < count; i++, s++) {
+        uint64_t from = s->time_ns, to = o->off_cpu ? from + s->value : from;
+        if ((!o->off_cpu && s->source != o->source) ||
+            (o->thread != WEFT_NONE && s->thread != o->thread) || !has_time(g, &from, &to) ||
+            !has_promise(g, s->promise))
             continue;
         struct profile_item item = {
             .stack = s->stack,
             .promise = weft_frames_whose(s->promise, s->gap),
             .thread = s->thread,
+            .state = weft_frames_state(s, o->off_cpu),
             .time_ns = s->time_ns,
-            .value = s->value,
+            .value = o->off_cpu ? to - from : s->value,
             .samples = 1,
         };
         if (!gather_item(g, item, s->core))
-            return false;
-    }
-    return true;
-}
-
-static bool take_absences(struct profile_gather *g)
-{
-    const struct weft_profile *p = g->p;
-    for (uint32_t i = 0; i < p->absences; i++) {
-        const struct weft_absence *a = &p->absence[i];
-        uint64_t from = a->from_ns, to = a->to_ns;
-        if ((g->o->thread != WEFT_NONE && a->thread != g->o->thread) || !has_time(g, &from, &to) ||
-            !has_promise(g, a->promise))
-            continue;
-        struct profile_item item = {
-            .stack = a->stack,
-            .promise = weft_frames_whose(a->promise, a->gap),
-            .thread = a->thread,
-            .state = a->preempted ? PPROF_PREEMPTED : PPROF_WAITING,
-            .time_ns = a->from_ns,
-            .value = to - from,
-            .samples = 1,
-        };
-        if (!gather_item(g, item, a->core))
             return false;
     }
     return true;
@@ -223,7 +202,7 @@ int profile_gather_run(struct profile_gather *g, struct weft_profile *p,
         return WEFT_E_INVALID;
     g->seed = weft_seed();
     g->unit = o->off_cpu ? WEFT_UNIT_NS : p->sources ? p->source[o->source].unit : WEFT_UNIT_COUNT;
-    if (!prepare(g) || !(o->off_cpu ? take_absences(g) : take_samples(g)))
+    if (!prepare(g) || !take_all(g))
         return WEFT_E_NOMEM;
     weft_table_drop(&g->items_by);
     for (uint32_t i = 0; i < g->items && !g->names.failed; i++)
@@ -278,11 +257,11 @@ struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t 
 bool profile_gather_state(const struct profile_gather *g, const struct profile_item *item,
                           struct weft_named_frame *frame)
 {
-    if (item->state == PPROF_PREEMPTED)
+    if (item->state == WEFT_STATE_PREEMPTED)
         *frame = plain(WEFT_FRAME_STATE, g->names.preempted);
     else if (item->stack == 0)
         *frame = plain(WEFT_FRAME_STATE,
-                       item->state == PPROF_WAITING ? g->names.waiting : g->names.no_stack);
+                       item->state == WEFT_STATE_WAITING ? g->names.waiting : g->names.no_stack);
     else
         return false;
     return true;

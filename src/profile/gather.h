@@ -8,13 +8,11 @@
 #include "profile/names.h"
 #include "base/table.h"
 
-enum profile_item_state { PROFILE_ON_CPU, PPROF_WAITING, PPROF_PREEMPTED };
-
 /* Samples or absences that are alike in everything that is asked for. */
 struct profile_item {
     uint32_t group;                  /* according to options.by */
     uint32_t stack, promise, thread; /* promise: see weft_frames_whose */
-    uint32_t state;                  /* enum profile_item_state */
+    uint32_t state;                  /* enum weft_sample_state */
     uint64_t time_ns;
     uint64_t value, samples;
 };

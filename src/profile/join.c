@@ -149,12 +149,6 @@ static void find_threads(struct join *j)
     }
 }
 
-static void rewind_runs(struct join *j)
-{
-    for (uint32_t i = 0; i < j->p->threads; i++)
-        j->thread[i].next = j->thread[i].group == WEFT_NONE ? 0 : j->first[j->thread[i].group];
-}
-
 /* What ran on a thread at that time. For each thread, the times must not run backwards. If runs do,
  * in a damaged trace, some of them are not found. */
 static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thread,
@@ -191,17 +185,30 @@ static enum weft_gap gap_at(const struct join *j, uint32_t thread, uint64_t time
     return kept.overwritten && now < kept.since_ns ? WEFT_GAP_OVERWRITTEN : WEFT_GAP_NONE;
 }
 
+static void join_samples(struct join *j, const uint32_t *promise, struct weft_sample *s,
+                         uint32_t count)
+{
+    for (uint32_t i = 0; i < j->p->threads; i++)
+        j->thread[i].next = j->thread[i].group == WEFT_NONE ? 0 : j->first[j->thread[i].group];
+    for (uint32_t i = 0; i < count; i++) {
+        s[i].promise = promise_at(j, promise, s[i].thread, s[i].time_ns);
+        s[i].gap = (uint8_t)gap_at(j, s[i].thread, s[i].time_ns);
+    }
+}
+
+static void forget_promises(struct weft_sample *s, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        s[i].promise = WEFT_NONE;
+        s[i].gap = WEFT_GAP_NONE;
+    }
+}
+
 static void forget(struct weft_profile *p)
 {
     p->model = NULL;
-    for (uint32_t i = 0; i < p->samples; i++) {
-        p->sample[i].promise = WEFT_NONE;
-        p->sample[i].gap = WEFT_GAP_NONE;
-    }
-    for (uint32_t i = 0; i < p->absences; i++) {
-        p->absence[i].promise = WEFT_NONE;
-        p->absence[i].gap = WEFT_GAP_NONE;
-    }
+    forget_promises(p->sample, p->samples);
+    forget_promises(p->absence, p->absences);
     for (uint32_t i = 0; i < p->threads; i++)
         p->thread[i].stream = WEFT_NONE;
 }
@@ -228,18 +235,8 @@ int weft_profile_join(struct weft_profile *p, const struct weft_model *m)
     }
     if (done) {
         find_threads(&j);
-        rewind_runs(&j);
-        for (uint32_t i = 0; i < p->samples; i++) {
-            struct weft_sample *s = &p->sample[i];
-            s->promise = promise_at(&j, promise, s->thread, s->time_ns);
-            s->gap = (uint8_t)gap_at(&j, s->thread, s->time_ns);
-        }
-        rewind_runs(&j);
-        for (uint32_t i = 0; i < p->absences; i++) {
-            struct weft_absence *a = &p->absence[i];
-            a->promise = promise_at(&j, promise, a->thread, a->from_ns);
-            a->gap = (uint8_t)gap_at(&j, a->thread, a->from_ns);
-        }
+        join_samples(&j, promise, p->sample, p->samples);
+        join_samples(&j, promise, p->absence, p->absences);
         p->model = m;
     }
     release(&j);

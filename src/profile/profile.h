@@ -74,28 +74,21 @@ enum weft_gap {
     WEFT_GAPS
 };
 
+/* A sample; or an absence: a thread was not on a core. */
 struct weft_sample {
-    uint64_t time_ns;
-    uint64_t value; /* in units of the source */
-    uint32_t stack;
-    uint32_t thread; /* index in the table of threads */
-    uint32_t core;   /* UINT32_MAX: not known */
-    uint32_t source;
+    uint64_t time_ns; /* absence: when it left */
+    uint64_t value;   /* in units of the source; absence: ns until it came back */
+    uint32_t stack;   /* absence: 0: not known */
+    uint32_t thread;  /* index in the table of threads */
+    uint32_t core;    /* UINT32_MAX: not known */
+    uint32_t source;  /* absence: 0 */
     /* the one that ran: an index in the joined model; WEFT_NONE: none or not known */
     uint32_t promise;
     uint8_t flags; /* enum weft_sample_flags */
     uint8_t gap;   /* enum weft_gap */
-};
-
-/* A thread was not on a core, between two times. */
-struct weft_absence {
-    uint64_t from_ns, to_ns;
-    uint32_t thread, stack; /* stack 0: not known */
-    uint32_t promise;       /* the one that ran when it left, or WEFT_NONE */
-    uint32_t core;
+    /* absences only */
     bool preempted; /* it could have continued */
-    bool open;      /* it never came back: to_ns is the end of the recording of switches */
-    uint8_t gap;    /* enum weft_gap */
+    bool open;      /* it never came back: it ends with the recording of switches */
 };
 
 struct weft_interrupt {
@@ -119,7 +112,7 @@ struct weft_profile {
     struct weft_location *location;
     struct weft_stack *stack;
     struct weft_sample *sample;       /* sorted by time once finished */
-    struct weft_absence *absence;     /* sorted by from_ns once finished */
+    struct weft_sample *absence;      /* the same */
     struct weft_interrupt *interrupt; /* sorted by from_ns once finished */
     struct weft_thread *thread;
     uint32_t sources, mappings, functions, frames, locations, stacks, samples, absences, interrupts,

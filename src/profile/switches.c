@@ -19,9 +19,9 @@ static void come_back(struct weft_profile *p, uint32_t thread, uint64_t to_ns, b
 {
     struct profile_away *a = &p->build->away[thread];
     if (a->away && to_ns >= a->from_ns)
-        weft_profile_add_absence(p, &(struct weft_absence){
-                                        .from_ns = a->from_ns,
-                                        .to_ns = to_ns,
+        weft_profile_add_absence(p, &(struct weft_sample){
+                                        .time_ns = a->from_ns,
+                                        .value = to_ns - a->from_ns,
                                         .thread = thread,
                                         .stack = a->stack,
                                         .core = a->core,

@@ -194,13 +194,13 @@ static void fill_samples(struct weft_density *d, struct filling *f)
         if (!is_shown(d, s))
             continue;
         uint64_t weight = view_density_weight(d, s);
-        for (; next < p->absences && p->absence[next].from_ns < s->time_ns; next++) {
-            const struct weft_absence *a = &p->absence[next];
+        for (; next < p->absences && p->absence[next].time_ns < s->time_ns; next++) {
+            const struct weft_sample *a = &p->absence[next];
             if (a->thread >= p->threads)
                 continue;
             f->running[a->thread].was_away = true;
-            if (a->to_ns - a->from_ns >= weight)
-                f->running[a->thread].since_ns = a->to_ns;
+            if (a->value >= weight)
+                f->running[a->thread].since_ns = a->time_ns + a->value;
         }
         uint32_t at = f->strip[s->thread];
         uint64_t from = since(&f->running[s->thread], s->time_ns, weight);

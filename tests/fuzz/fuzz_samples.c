@@ -49,8 +49,8 @@ static void check_tables(const struct weft_profile *p, size_t size)
         REQUIRE(s->time_ns >= p->first_ns && s->time_ns <= p->last_ns);
     }
     for (uint32_t i = 0; i < p->absences; i++) {
-        const struct weft_absence *a = &p->absence[i];
-        REQUIRE(a->from_ns <= a->to_ns && a->to_ns <= p->last_ns);
+        const struct weft_sample *a = &p->absence[i];
+        REQUIRE(a->time_ns <= p->last_ns && a->value <= p->last_ns - a->time_ns);
         REQUIRE(a->stack < p->stacks && a->thread < p->threads);
     }
 }

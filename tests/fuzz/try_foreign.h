@@ -68,8 +68,9 @@ static inline void try_profile(const struct weft_profile *p)
         REQUIRE(i == 0 || s->time_ns >= p->sample[i - 1].time_ns);
     }
     for (uint32_t i = 0; i < p->absences; i++) {
-        const struct weft_absence *a = &p->absence[i];
-        REQUIRE(a->thread < p->threads && a->stack < p->stacks && a->from_ns <= a->to_ns);
+        const struct weft_sample *a = &p->absence[i];
+        REQUIRE(a->thread < p->threads && a->stack < p->stacks &&
+                a->value <= UINT64_MAX - a->time_ns);
     }
     for (uint32_t i = 0; i < p->mappings; i++) {
         REQUIRE(p->mapping[i].size <= UINT64_MAX - p->mapping[i].start);

@@ -63,11 +63,11 @@ static void add(struct weft_profile *p, const char *stack, uint64_t time_ns, uin
 static void away(struct weft_profile *p, const char *stack, uint64_t from_ns, uint64_t to_ns,
                  bool preempted)
 {
-    struct weft_absence a = {.from_ns = from_ns,
-                             .to_ns = to_ns,
-                             .stack = stack_of(p, stack),
-                             .thread = weft_profile_add_thread(p, 1, 1, WEFT_NONE),
-                             .preempted = preempted};
+    struct weft_sample a = {.time_ns = from_ns,
+                            .value = to_ns - from_ns,
+                            .stack = stack_of(p, stack),
+                            .thread = weft_profile_add_thread(p, 1, 1, WEFT_NONE),
+                            .preempted = preempted};
     assert_int_equal(weft_profile_add_absence(p, &a), 0);
 }
 

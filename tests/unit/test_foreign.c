@@ -916,10 +916,10 @@ static void perf_switches(void **state)
     perf_file(&f, &b);
     struct loaded l = load(&b);
     assert_int_equal(l.p->absences, 3);
-    assert_int_equal(l.p->absence[0].to_ns - l.p->absence[0].from_ns, 500);
+    assert_int_equal(l.p->absence[0].value, 500);
     assert_false(l.p->absence[0].preempted);
     assert_true(l.p->absence[1].preempted);
-    assert_int_equal(l.p->absence[2].to_ns, 1800);
+    assert_int_equal(l.p->absence[2].time_ns + l.p->absence[2].value, 1800);
     assert_int_equal(l.p->lost, 17);
     done(&l);
 }

@@ -151,7 +151,7 @@ static void test_threads(void **state)
     sample_at(p, PID, UINT32_MAX, 135, 0);
     sample_at(p, PID, THREAD(1), 190, 0);
     sample_at(p, PID, THREAD(0), 190, 0);
-    struct weft_absence away = {.from_ns = 150, .to_ns = 300};
+    struct weft_sample away = {.time_ns = 150, .value = 150};
     assert_int_equal(weft_profile_add_absence(p, &away), 0);
     join(p, m);
     expect_promises(p, "2 1 - 2 - - - 1");

@@ -335,9 +335,10 @@ static void off_cpu(void **state)
     struct weft_profile *p = new_profile();
     uint32_t stack = STACK(p, PID, 0x400100);
     sample(p, PID, TID, 1, stack, 0, 10);
-    struct weft_absence a = {.from_ns = 100, .to_ns = 600, .stack = stack, .promise = WEFT_NONE};
+    struct weft_sample a = {.time_ns = 100, .value = 500, .stack = stack, .promise = WEFT_NONE};
     weft_profile_add_absence(p, &a);
-    a.from_ns = 200;
+    a.time_ns = 200;
+    a.value = 400;
     weft_profile_add_absence(p, &a);
     a.preempted = true;
     a.stack = 0;

@@ -404,12 +404,12 @@ static void test_packets(void **state)
     expect_stack(p, p->sample[3].stack,
                  "main;burn"); /* of a child, which has its parent's mappings */
     assert_int_equal(p->absences, 2);
-    assert_int_equal(p->absence[0].from_ns, 120);
-    assert_int_equal(p->absence[0].to_ns, 150);
+    assert_int_equal(p->absence[0].time_ns, 120);
+    assert_int_equal(p->absence[0].value, 30);
     assert_false(p->absence[0].preempted);
     expect_stack(p, p->absence[0].stack, "main;burn;0xf100 ([kernel])");
-    assert_int_equal(p->absence[1].from_ns, 170);
-    assert_int_equal(p->absence[1].to_ns, 185);
+    assert_int_equal(p->absence[1].time_ns, 170);
+    assert_int_equal(p->absence[1].value, 15);
     assert_true(p->absence[1].open && p->absence[1].preempted);
     assert_int_equal(p->interrupts, 1);
     assert_int_equal(p->thread[p->interrupt[0].thread].thread, 8);
@@ -434,10 +434,10 @@ static void test_switches(void **state)
     struct weft_profile *p = load(&t, NULL);
     trace_fini(&t);
     assert_int_equal(p->absences, 2);
-    assert_int_equal(p->absence[0].from_ns, 30);
-    assert_int_equal(p->absence[0].to_ns, 35);
-    assert_int_equal(p->absence[1].from_ns, 40);
-    assert_int_equal(p->absence[1].to_ns, 45);
+    assert_int_equal(p->absence[0].time_ns, 30);
+    assert_int_equal(p->absence[0].value, 5);
+    assert_int_equal(p->absence[1].time_ns, 40);
+    assert_int_equal(p->absence[1].value, 5);
     assert_false(p->absence[1].open);
     weft_profile_free(p);
 }
@@ -468,7 +468,7 @@ static void test_lost(void **state)
     assert_int_equal(p->lost_other, 5);
     assert_int_equal(p->switches_until_ns, 40);
     assert_int_equal(p->absences, 1);
-    assert_int_equal(p->absence[0].to_ns, 40);
+    assert_int_equal(p->absence[0].time_ns + p->absence[0].value, 40);
     assert_true(p->absence[0].open);
     weft_profile_free(p);
 }

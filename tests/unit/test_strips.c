@@ -244,13 +244,12 @@ static void from_near(void **state)
     uint32_t a = thread(&x, 1);
     sample(&x, m, a, 100 * MS, 12345, 0);
     sample(&x, m, a, 200 * MS, 99, 0);
-    struct weft_absence away = {
-        .from_ns = m->first_ns + 150 * MS, .to_ns = m->first_ns + 198 * MS, .thread = a};
+    struct weft_sample away = {.time_ns = m->first_ns + 150 * MS, .value = 48 * MS, .thread = a};
     assert_int_equal(weft_profile_add_absence(x.p, &away), 0);
     /* Away for moments only: on a core now and then, for half of the time. */
     sample(&x, m, a, 220 * MS, 99, 0);
-    away.from_ns = m->first_ns + 205 * MS;
-    away.to_ns = away.from_ns + 5 * MS;
+    away.time_ns = m->first_ns + 205 * MS;
+    away.value = 5 * MS;
     assert_int_equal(weft_profile_add_absence(x.p, &away), 0);
     struct weft_scene *s = scene_of(&x, m);
     uint32_t hint = 0;
