@@ -8,8 +8,13 @@
 
 #include <linux/perf_event.h>
 
-#include "profile/foreign_state.h"
 #include "base/table.h"
+#include "format/bytes.h"
+#include "profile/foreign_state.h"
+
+#ifndef PERF_FORMAT_LOST /* since Linux 6.0 */
+#define PERF_FORMAT_LOST 16
+#endif
 
 /* An event of the recording: struct perf_event_attr, as far as this reader knows it. */
 struct profile_perf_event {
@@ -84,14 +89,29 @@ static inline const unsigned char *profile_perf_take_bytes(struct profile_perf_r
     return at;
 }
 
+/* 0 beyond the end. */
+static inline uint32_t profile_perf_take_u32(struct profile_perf_rest *r)
+{
+    const unsigned char *at = profile_perf_take_bytes(r, 4);
+    return at ? weft_read_u32(at) : 0;
+}
+
+static inline uint64_t profile_perf_take_u64(struct profile_perf_rest *r)
+{
+    const unsigned char *at = profile_perf_take_bytes(r, 8);
+    return at ? weft_read_u64(at) : 0;
+}
+
 /* The fields of a sample that are needed; pointers point into the record. */
 struct profile_perf_sample {
     uint64_t ip, time_ns, period;
     uint32_t process, thread, core; /* UINT32_MAX: not known */
     const unsigned char *chain;     /* chain_length words */
     uint64_t chain_length;
+    const unsigned char *raw; /* data of a tracepoint */
+    uint32_t raw_bytes;
     uint64_t regs_abi, regs_mask;
-    const unsigned char *regs; /* NULL: none */
+    const unsigned char *regs; /* NULL: none, as of a kernel thread */
     const unsigned char *stack;
     uint64_t stack_bytes;
 };

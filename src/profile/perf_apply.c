@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/order.h"
-#include "format/bytes.h"
 #include "profile/builder.h"
 #include "profile/perf.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/bytes.h"
 #include "profile/builder.h"
 #include "profile/perf.h"
 
@@ -185,16 +184,10 @@ enum feature {
 
 enum { BUILD_ID_AT = 12, BUILD_ID_SIZE_AT = 20, BUILD_ID_PATH_AT = 36, HAS_SIZE = 1 << 15 };
 
-static uint32_t take_u32(struct profile_perf_rest *r)
-{
-    const unsigned char *at = profile_perf_take_bytes(r, 4);
-    return at ? weft_read_u32(at) : 0;
-}
-
 /* A text with its size before it, padded with zeros. */
 static const char *take_text(struct profile_perf_rest *r, size_t *size)
 {
-    uint32_t bytes = take_u32(r);
+    uint32_t bytes = profile_perf_take_u32(r);
     const char *text = (const char *)profile_perf_take_bytes(r, bytes);
     *size = text ? strnlen(text, bytes) : 0;
     return text ? text : "";
@@ -211,7 +204,7 @@ static void keep_text(struct profile_perf_rest *r, char *out, size_t room)
 static void keep_command(struct profile_perf_rest *r, char *out, size_t room)
 {
     size_t size, used = 0;
-    for (uint32_t words = take_u32(r); words && used < room; words--) {
+    for (uint32_t words = profile_perf_take_u32(r); words && used < room; words--) {
         const char *text = take_text(r, &size);
         if (r->cut)
             return;
@@ -223,11 +216,11 @@ static void keep_command(struct profile_perf_rest *r, char *out, size_t room)
 /* The names of events, which are stated once more together with all that is known about them. */
 static void keep_names(struct profile_perf *d, struct profile_perf_rest *r)
 {
-    uint32_t events = take_u32(r), attr_bytes = take_u32(r);
+    uint32_t events = profile_perf_take_u32(r), attr_bytes = profile_perf_take_u32(r);
     for (uint32_t i = 0; i < events && !r->cut; i++) {
         size_t size;
         profile_perf_take_bytes(r, attr_bytes);
-        uint64_t ids = take_u32(r);
+        uint64_t ids = profile_perf_take_u32(r);
         const char *name = take_text(r, &size);
         const unsigned char *id = profile_perf_take_bytes(r, ids * 8);
         if (r->cut)

@@ -2,19 +2,9 @@
 /* Decodes the fields of a sample; sample_type says which there are: see perf_event_open(2). */
 #include <stdio.h>
 
-#include "format/bytes.h"
 #include "profile/perf.h"
 
-#ifndef PERF_FORMAT_LOST
-#define PERF_FORMAT_LOST 16
-#endif
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
-
-static uint64_t take_u64(struct profile_perf_rest *r)
-{
-    const unsigned char *at = profile_perf_take_bytes(r, 8);
-    return at ? weft_read_u64(at) : 0;
-}
 
 /* count items of size bytes. */
 static const unsigned char *take_array(struct profile_perf_rest *r, uint64_t count, unsigned size)
@@ -28,13 +18,13 @@ static void take_ids(struct profile_perf_rest *r, uint64_t type, struct profile_
     if (type & PERF_SAMPLE_IDENTIFIER)
         profile_perf_take_bytes(r, 8);
     if (type & PERF_SAMPLE_IP)
-        s->ip = take_u64(r);
+        s->ip = profile_perf_take_u64(r);
     if (type & PERF_SAMPLE_TID && (b = profile_perf_take_bytes(r, 8))) {
         s->process = weft_read_u32(b);
         s->thread = weft_read_u32(b + 4);
     }
     if (type & PERF_SAMPLE_TIME)
-        s->time_ns = take_u64(r);
+        s->time_ns = profile_perf_take_u64(r);
     if (type & PERF_SAMPLE_ADDR)
         profile_perf_take_bytes(r, 8);
     if (type & PERF_SAMPLE_ID)
@@ -44,7 +34,7 @@ static void take_ids(struct profile_perf_rest *r, uint64_t type, struct profile_
     if (type & PERF_SAMPLE_CPU && (b = profile_perf_take_bytes(r, 8)))
         s->core = weft_read_u32(b);
     if (type & PERF_SAMPLE_PERIOD)
-        s->period = take_u64(r);
+        s->period = profile_perf_take_u64(r);
 }
 
 static void skip_read(struct profile_perf_rest *r, uint64_t format)
@@ -54,14 +44,14 @@ static void skip_read(struct profile_perf_rest *r, uint64_t format)
     unsigned words = 1;
     words += (format & PERF_FORMAT_ID) != 0;
     words += (format & PERF_FORMAT_LOST) != 0;
-    uint64_t values = format & PERF_FORMAT_GROUP ? take_u64(r) : 1;
+    uint64_t values = format & PERF_FORMAT_GROUP ? profile_perf_take_u64(r) : 1;
     take_array(r, times, 8);
     take_array(r, values, words * 8);
 }
 
 static void skip_branches(struct profile_perf_rest *r, uint64_t branch_type)
 {
-    uint64_t count = take_u64(r);
+    uint64_t count = profile_perf_take_u64(r);
     if (branch_type & BRANCH_HW_INDEX)
         profile_perf_take_bytes(r, 8);
     take_array(r, count, 24);
@@ -71,15 +61,15 @@ static void take_stack(struct profile_perf_rest *r, const struct perf_event_attr
                        struct profile_perf_sample *s)
 {
     if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
-        s->regs_abi = take_u64(r);
+        s->regs_abi = profile_perf_take_u64(r);
         s->regs_mask = attr->sample_regs_user;
         if (s->regs_abi != PERF_SAMPLE_REGS_ABI_NONE)
             s->regs = take_array(r, (unsigned)__builtin_popcountll(s->regs_mask), 8);
     }
     if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
-        uint64_t bytes = take_u64(r);
+        uint64_t bytes = profile_perf_take_u64(r);
         s->stack = bytes ? profile_perf_take_bytes(r, bytes) : NULL;
-        uint64_t there = bytes ? take_u64(r) : 0; /* as much as there was */
+        uint64_t there = bytes ? profile_perf_take_u64(r) : 0; /* as much as there was */
         s->stack_bytes = !s->stack ? 0 : there < bytes ? there : bytes;
     }
 }
@@ -95,12 +85,12 @@ bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_e
     if (type & PERF_SAMPLE_READ)
         skip_read(&r, attr->read_format);
     if (type & PERF_SAMPLE_CALLCHAIN) {
-        s->chain_length = take_u64(&r);
+        s->chain_length = profile_perf_take_u64(&r);
         s->chain = take_array(&r, s->chain_length, 8);
     }
     if (type & PERF_SAMPLE_RAW) {
-        const unsigned char *size = profile_perf_take_bytes(&r, 4);
-        profile_perf_take_bytes(&r, size ? weft_read_u32(size) : 0);
+        s->raw_bytes = profile_perf_take_u32(&r);
+        s->raw = profile_perf_take_bytes(&r, s->raw_bytes);
     }
     if (type & PERF_SAMPLE_BRANCH_STACK)
         skip_branches(&r, attr->branch_sample_type);

@@ -9,7 +9,6 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "format/bytes.h"
 #include "profile/perf.h"
 
 enum { PIECE = 1 << 17, HEADER = 8 };

@@ -18,18 +18,6 @@ void sample_build_ids_fini(struct sample_build_ids *b)
     weft_table_drop(&b->by);
 }
 
-static uint64_t hash(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct sample_build_id *f = (const struct sample_build_id *)array + item;
-    return weft_mix(weft_mix(f->inode ^ f->device << 40, seed) ^ f->changed_ns, seed);
-}
-
-static bool same(const void *array, uint32_t item, const void *key)
-{
-    const struct sample_build_id *f = (const struct sample_build_id *)array + item, *k = key;
-    return f->inode == k->inode && f->device == k->device && f->changed_ns == k->changed_ns;
-}
-
 uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const char *path,
                          uint8_t id[WEFT_BUILD_ID_MAX])
 {
@@ -53,8 +41,8 @@ uint32_t sample_build_id(struct sample_build_ids *b, uint32_t process, const cha
             .changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
         };
         b->seed = before ? b->seed : weft_seed();
-        number = weft_table_put(&b->by, &b->file, &b->files, &b->room, sizeof key, hash, same, &key,
-                                b->seed);
+        number = weft_table_add(&b->by, &b->file, &b->files, &b->room, sizeof key,
+                                offsetof(struct sample_build_id, id), &key, b->seed);
         if (number != UINT32_MAX) {
             struct sample_build_id *f = &b->file[number];
             if (number == before)

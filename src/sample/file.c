@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "profile/build.h"
+#include "format/process.h"
 #include "format/walk.h"
 #include "read/input.h"
 #include "sample/packet.h"
@@ -58,21 +59,6 @@ static int write_error(int rc, struct weft_error *err)
 {
     return weft_error_set(err, rc, WEFT_NO_OFFSET, "cannot be written: %s",
                           rc == WEFT_E_NOMEM ? weft_error_name(rc) : strerror(errno));
-}
-
-static void read_boot_id(uint8_t id[16])
-{
-    char text[64];
-    unsigned n = 0;
-    sample_line(text, sizeof text, "/proc/sys/kernel/random/boot_id");
-    memset(id, 0, 16);
-    for (const char *c = text; *c && n < 32; c++) {
-        const char *digits = "0123456789abcdef", *d = strchr(digits, *c);
-        if (!d)
-            continue;
-        id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
-        n++;
-    }
 }
 
 /* ---- Facts ---- */
@@ -259,7 +245,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     *out = NULL;
     struct weft_samples_file *f = calloc(1, sizeof *f);
     if (!f)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     f->fd = fd;
     f->source = *source;
     f->source_name = malloc(strlen(source_name) + 1);
@@ -268,7 +254,7 @@ int weft_samples_begin(struct weft_samples_file **out, int fd,
     int rc = f->source_name ? 0 : WEFT_E_NOMEM;
     if (rc == 0 && getrandom(f->packet.uuid, sizeof f->packet.uuid, 0) != sizeof f->packet.uuid)
         rc = WEFT_E_IO;
-    read_boot_id(f->packet.boot_id);
+    format_boot_id(f->packet.boot_id);
     if (rc == 0)
         rc = write_facts(f, facts);
     if (rc < 0) {
@@ -304,7 +290,7 @@ static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
     int rc = 0;
     char *bytes = malloc(SAMPLE_PACKET_BYTES_MAX);
     if (!bytes)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     for (uint64_t next = 0;
          rc == 0 && read_whole(&in, &h, sizeof h, next, NULL) == 1 && format_is_packet(&h);
          next += h.packet_bits / 8) {

@@ -26,9 +26,8 @@ static void walk_chain(const struct sample_perf_record *r, struct sample_stack *
                        uint32_t room)
 {
     bool kernel = in_kernel(r);
-    for (uint64_t i = 0; i < r->chain_count; i++) {
-        uint64_t address;
-        memcpy(&address, r->chain + 8 * i, sizeof address);
+    for (uint64_t i = 0; i < r->sample.chain_length; i++) {
+        const uint64_t address = weft_read_u64(r->sample.chain + 8 * i);
         if (address >= PERF_CONTEXT_MAX) {
             kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
             continue;
@@ -55,16 +54,16 @@ static uint32_t user_callers(struct weft_sampler *s, const struct sample_perf_re
 {
     uint64_t regs[64];
     bool complete;
-    if (!s->unwinder || !r->regs || r->process == NONE || room == 0)
+    if (!s->unwinder || !r->sample.regs || r->process == NONE || room == 0)
         return count;
-    memcpy(regs, r->regs, (size_t)__builtin_popcountll(s->regs_mask) * sizeof *regs);
+    memcpy(regs, r->sample.regs, (size_t)__builtin_popcountll(s->regs_mask) * sizeof *regs);
     struct weft_unwind_input in = {
         .process = r->process,
         .thread = r->thread,
         .regs_mask = s->regs_mask,
         .regs = regs,
-        .stack = r->stack,
-        .stack_bytes = r->stack_bytes,
+        .stack = r->sample.stack,
+        .stack_bytes = r->sample.stack_bytes,
     };
     if (!s->o.dwarf_bytes) {
         count = weft_unwinder_mend(s->unwinder, &in, to, count, room, &complete);
@@ -72,7 +71,7 @@ static uint32_t user_callers(struct weft_sampler *s, const struct sample_perf_re
         return count;
     }
     count = weft_unwinder_run(s->unwinder, &in, to, room);
-    *cut |= r->stack_bytes + 8 >= s->o.dwarf_bytes;
+    *cut |= r->sample.stack_bytes + 8 >= s->o.dwarf_bytes;
     return count;
 }
 
@@ -83,8 +82,8 @@ static struct sample_stack stack_of(struct weft_sampler *s, const struct sample_
     walk_chain(r, &st, to, s->max_frames);
     st.count = st.kernel + user_callers(s, r, to + st.kernel, st.count - st.kernel,
                                         s->max_frames - st.kernel, &st.cut);
-    if (st.count == 0 && r->ip) {
-        to[st.count++] = r->ip;
+    if (st.count == 0 && r->sample.ip) {
+        to[st.count++] = r->sample.ip;
         st.kernel = in_kernel(r);
     }
     st.cut |= st.count >= s->max_frames;
@@ -97,7 +96,7 @@ static struct sample_stack stack_of(struct weft_sampler *s, const struct sample_
 static uint64_t value_of(const struct weft_sampler *s, const struct sample_perf_record *r)
 {
     if (!s->kind->clock)
-        return r->period;
+        return r->sample.period;
     return r->time_ns < s->period_since_ns ? s->period_before : s->period;
 }
 
@@ -305,7 +304,7 @@ bool sample_hand_out(struct weft_sampler *s, struct sample_ring *ring, const uin
 {
     struct sample_perf_record r;
     uint8_t id[WEFT_BUILD_ID_MAX];
-    if (sample_perf_parse(&r, s, bytes, size) == 0) {
+    if (!sample_perf_parse(&r, s, bytes, size)) {
         /* The record does not have the form that we requested: we do not understand this kernel. */
         ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
         return true;

@@ -76,8 +76,8 @@ bool sample_find_tracepoints(struct weft_sampler *s)
 static uint32_t number_of(const struct sample_tracepoint *t, const struct sample_perf_record *r)
 {
     uint32_t v = NONE;
-    if (t->number_at + sizeof v <= r->raw_bytes)
-        memcpy(&v, r->raw + t->number_at, sizeof v);
+    if (t->number_at + sizeof v <= r->sample.raw_bytes)
+        memcpy(&v, r->sample.raw + t->number_at, sizeof v);
     return v;
 }
 
@@ -87,14 +87,14 @@ static void copy_name(char *to, size_t room, const struct sample_tracepoint *t,
 {
     uint32_t where = 0;
     *to = 0;
-    if (t->name_at == NONE || t->name_at + sizeof where > r->raw_bytes)
+    if (t->name_at == NONE || t->name_at + sizeof where > r->sample.raw_bytes)
         return;
-    memcpy(&where, r->raw + t->name_at, sizeof where);
+    memcpy(&where, r->sample.raw + t->name_at, sizeof where);
     const uint32_t at = where & 0xffff, size = where >> 16;
-    if (at > r->raw_bytes || size > r->raw_bytes - at)
+    if (at > r->sample.raw_bytes || size > r->sample.raw_bytes - at)
         return;
-    const size_t n = strnlen((const char *)r->raw + at, size < room - 1 ? size : room - 1);
-    memcpy(to, r->raw + at, n);
+    const size_t n = strnlen((const char *)r->sample.raw + at, size < room - 1 ? size : room - 1);
+    memcpy(to, r->sample.raw + at, n);
     to[n] = 0;
 }
 

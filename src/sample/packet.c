@@ -4,16 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/array.h"
 
 void sample_packet_fini(struct sample_packet *p)
 {
     free(p->bytes);
-    struct sample_once *once[] = {&p->texts, &p->nodes, &p->objects};
-    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
-        weft_table_drop(&once[i]->by);
-        free(once[i]->at);
-    }
+    weft_strings_free(p->texts);
+    weft_strings_free(p->nodes);
+    weft_strings_free(p->objects);
     *p = (struct sample_packet){0};
 }
 
@@ -32,64 +30,16 @@ static void *add(struct sample_packet *p, enum weft_record_kind kind, size_t byt
 
 /* ---- Texts and nodes, which are stored once ---- */
 
-static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
-{
-    const uint8_t *p = bytes;
-    uint64_t h = weft_mix(size, seed), word;
-    for (; size >= 8; size -= 8, p += 8) {
-        memcpy(&word, p, 8);
-        h = weft_mix(h ^ word, seed);
-    }
-    word = 0;
-    memcpy(&word, p, size);
-    return weft_mix(h ^ word, seed);
-}
-
-/* For the hash table: the packet's bytes, and where the records of one kind begin. */
-struct records {
-    const uint8_t *bytes;
-    const uint32_t *at;
-};
-
-static uint64_t hash_head(const struct weft_record_head *h, uint64_t seed)
-{
-    return hash_bytes(h + 1, h->bytes - sizeof *h, seed) ^ h->flags;
-}
-
-static uint64_t hash_record(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct records *r = array;
-    return hash_head((const void *)(r->bytes + r->at[item]), seed);
-}
-
-static bool same_record(const void *array, uint32_t item, const void *key)
-{
-    const struct records *r = array;
-    const struct weft_record_head *h = key;
-    return memcmp(r->bytes + r->at[item], h, h->bytes) == 0;
-}
-
 /* If the packet already has a record equal to the one just added, removes the new one. Returns the number of
  * the record that stays, counted from 0; UINT32_MAX: no memory. */
-static uint32_t add_once(struct sample_packet *p, struct sample_once *o, size_t begin)
+static uint32_t add_once(struct sample_packet *p, struct weft_strings *records, size_t begin)
 {
-    if (!weft_table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
-                            p->seed) ||
-        !weft_reserve(&o->at, o->count, &o->room, sizeof *o->at)) {
-        p->used = begin;
-        p->failed = true;
-        return UINT32_MAX;
-    }
     const struct weft_record_head *h = (const void *)(p->bytes + begin);
-    uint32_t *slot = weft_table_find(&o->by, hash_head(h, p->seed), same_record,
-                                     &(struct records){p->bytes, o->at}, h);
-    if (*slot) {
-        p->used = begin;
-        return *slot - 1;
-    }
-    o->at[o->count] = (uint32_t)begin;
-    *slot = ++o->count;
-    return o->count - 1;
+    const uint32_t next = weft_strings_count(records);
+    const uint32_t number = weft_strings_add(records, (const char *)h, h->bytes);
+    p->used = number == next ? p->used : begin;
+    p->failed |= number == WEFT_STRINGS_NONE;
+    return number;
 }
 
 uint32_t sample_packet_text(struct sample_packet *p, const char *text)
@@ -100,7 +50,7 @@ uint32_t sample_packet_text(struct sample_packet *p, const char *text)
     struct weft_record_text *r = add(p, WEFT_RECORD_TEXT, sizeof *r + size + 1);
     r->size = (uint32_t)size;
     memcpy(r + 1, text, size);
-    return add_once(p, &p->texts, begin) + 1;
+    return add_once(p, p->texts, begin) + 1;
 }
 
 static uint32_t put_node(struct sample_packet *p, uint32_t parent, uint64_t address, uint8_t flags)
@@ -110,7 +60,7 @@ static uint32_t put_node(struct sample_packet *p, uint32_t parent, uint64_t addr
     r->head.flags = flags;
     r->parent = parent;
     r->address = address;
-    return add_once(p, &p->nodes, begin) + 1;
+    return add_once(p, p->nodes, begin) + 1;
 }
 
 static uint32_t put_stack(struct sample_packet *p, const struct weft_sampled *s)
@@ -128,11 +78,11 @@ static uint32_t put_stack(struct sample_packet *p, const struct weft_sampled *s)
 
 /* ---- Packets ---- */
 
-static void forget(struct sample_once *o)
+static bool renew(struct weft_strings **records)
 {
-    if (o->count)
-        memset(o->by.slot, 0, (size_t)o->by.room * sizeof *o->by.slot);
-    o->count = 0;
+    weft_strings_free(*records);
+    *records = weft_strings_new();
+    return *records;
 }
 
 int sample_packet_begin(struct sample_packet *p, const char *source_name,
@@ -142,15 +92,12 @@ int sample_packet_begin(struct sample_packet *p, const char *source_name,
     p->first_ns = UINT64_MAX;
     p->last_ns = 0;
     p->failed = false;
-    p->seed = p->seed ? p->seed : weft_seed();
-    if (!weft_reserve_all(&p->bytes, p->used + 256 + strlen(source_name), &p->room, 1)) {
+    if (!weft_reserve_all(&p->bytes, p->used + 256 + strlen(source_name), &p->room, 1) ||
+        !renew(&p->texts) || !renew(&p->nodes) || !renew(&p->objects)) {
         p->used = 0;
         return WEFT_E_NOMEM;
     }
     memset(p->bytes, 0, p->used);
-    forget(&p->texts);
-    forget(&p->nodes);
-    forget(&p->objects);
     uint32_t name = sample_packet_text(p, source_name);
     struct weft_record_source *r = add(p, WEFT_RECORD_SOURCE, sizeof *r);
     r->head.small = (uint16_t)source->unit;
@@ -269,13 +216,14 @@ static size_t record_of(union record *r, const struct weft_sampled *s, uint32_t 
 
 int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
 {
-    const size_t before = p->used;
     union record r = {.head = {0}};
     p->failed = false;
     const uint32_t text = sample_packet_text(p, s->text), stack = put_stack(p, s);
     const size_t size = record_of(&r, s, text, stack);
     if (size == 0)
         return WEFT_E_INVALID;
+    if (p->failed) /* the texts and nodes that were added before stay */
+        return WEFT_E_NOMEM;
     struct weft_record_head *head = add(p, s->kind, size);
     head->flags = s->flags;
     head->small = r.head.small;
@@ -284,18 +232,7 @@ int sample_packet_put(struct sample_packet *p, const struct weft_sampled *s)
         p->first_ns = s->time_ns < p->first_ns ? s->time_ns : p->first_ns;
         p->last_ns = s->time_ns > p->last_ns ? s->time_ns : p->last_ns;
     }
-    if (!p->failed)
-        return 0;
-    /* Its texts and nodes that are already added stay, and so do the tables that refer to them. */
-    size_t end = before;
-    for (size_t at = before; at < p->used;) {
-        const struct weft_record_head *h = (const void *)(p->bytes + at);
-        at += h->bytes;
-        if (h->kind == WEFT_RECORD_TEXT || h->kind == WEFT_RECORD_NODE)
-            end = at;
-    }
-    p->used = end;
-    return WEFT_E_NOMEM;
+    return 0;
 }
 
 /* ---- Symbols ---- */
@@ -309,7 +246,7 @@ uint32_t sample_packet_object(struct sample_packet *p, const char *path_text, ui
     r->head.small = put_build_id(r->build_id, m->build_id, m->build_id_bytes);
     r->path = path;
     r->process = process;
-    return add_once(p, &p->objects, begin);
+    return add_once(p, p->objects, begin);
 }
 
 int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offset,

@@ -3,28 +3,21 @@
 #ifndef WEFT_SAMPLE_PACKET_H
 #define WEFT_SAMPLE_PACKET_H
 
-#include "base/table.h"
+#include "model/strings.h"
 #include "sample/sampler.h"
 
 #define SAMPLE_PACKET_BYTES_MAX ((size_t)1 << 20)
 
-/* Records that are stored once per packet: their offsets by number, and a table to find them by content. */
-struct sample_once {
-    uint32_t *at;
-    uint32_t count, room;
-    struct weft_table by;
-};
-
 struct sample_packet { /* all zero: nothing yet, except for the ids */
     uint8_t uuid[16], boot_id[16];
     uint64_t sequence; /* number of packets before this one */
-    uint64_t seed, first_ns, last_ns;
+    uint64_t first_ns, last_ns;
     uint8_t *bytes;
     size_t used; /* 0: the packet is not begun */
     uint32_t room;
-    size_t begun; /* bytes that every packet begins with */
-    struct sample_once texts, nodes, objects;
-    bool failed; /* out of memory while something was added */
+    size_t begun;                                 /* bytes that every packet begins with */
+    struct weft_strings *texts, *nodes, *objects; /* the records of these kinds, each stored once */
+    bool failed;                                  /* out of memory while something was added */
 };
 
 void sample_packet_fini(struct sample_packet *p);

@@ -5,119 +5,40 @@
 
 #include "sample/state.h"
 
-/* The unread rest of a record. After one read that did not fit, all others fail. */
-struct bytes {
-    const uint8_t *at;
-    size_t left;
-    bool short_of;
-};
-
-static const uint8_t *take_bytes(struct bytes *b, uint64_t n)
+static const char *take_text(struct profile_perf_rest *b)
 {
-    if (n > b->left) {
-        b->short_of = true;
-        b->left = 0;
-        return NULL;
-    }
-    const uint8_t *at = b->at;
-    b->at += n;
-    b->left -= (size_t)n;
-    return at;
+    const char *text = (const char *)profile_perf_take_bytes(b, b->bytes);
+    b->cut |= !memchr(text, 0, (size_t)((const char *)b->at - text));
+    return b->cut ? "" : text;
 }
 
-/* Copies what is next; the rings use the machine's own byte order. If it is not there, to is zeroed. */
-static void take_value(struct bytes *b, void *to, size_t size)
-{
-    const uint8_t *at = take_bytes(b, size);
-    memset(to, 0, size);
-    if (at)
-        memcpy(to, at, size);
-}
-
-static uint64_t take_u64(struct bytes *b)
-{
-    uint64_t v;
-    take_value(b, &v, sizeof v);
-    return v;
-}
-
-static uint32_t take_u32(struct bytes *b)
-{
-    uint32_t v;
-    take_value(b, &v, sizeof v);
-    return v;
-}
-
-/* n numbers of 8 bytes, or NULL. */
-static const uint8_t *take_array(struct bytes *b, uint64_t n)
-{
-    return n <= b->left / 8 ? take_bytes(b, n * 8) : take_bytes(b, UINT64_MAX);
-}
-
-static const char *take_text(struct bytes *b)
-{
-    const uint8_t *at = b->at;
-    if (!memchr(at, 0, b->left)) {
-        b->short_of = true;
-        return "";
-    }
-    b->at += b->left;
-    b->left = 0;
-    return (const char *)at;
-}
-
-static void take_place(struct sample_perf_record *r, struct bytes *b)
-{
-    struct sample_perf_place p;
-    take_value(b, &p, sizeof p);
-    r->process = p.process;
-    r->thread = p.thread;
-    r->time_ns = p.time_ns;
-}
-
-/* Identifier, instruction, thread and time come first, whatever else was requested. */
-static void parse_sample(struct sample_perf_record *r, struct bytes *b,
+/* The identifier comes first, whatever else was requested. */
+static void parse_sample(struct sample_perf_record *r, struct profile_perf_rest *b,
                          const struct weft_sampler *s)
 {
-    r->id = take_u64(b);
+    struct profile_perf_rest rest = *b;
+    r->id = profile_perf_take_u64(&rest);
     const struct sample_event *e = sample_event_of(s, r->id);
-    const uint64_t type = e ? s->sample_type[e->role] : 0;
-    r->ip = take_u64(b);
-    take_place(r, b);
-    if (type & PERF_SAMPLE_PERIOD)
-        r->period = take_u64(b);
-    if (type & PERF_SAMPLE_CALLCHAIN) {
-        r->chain_count = take_u64(b);
-        r->chain = take_array(b, r->chain_count);
-    }
-    if (type & PERF_SAMPLE_RAW) {
-        r->raw_bytes = take_u32(b);
-        r->raw = take_bytes(b, r->raw_bytes);
-    }
-    if (type & PERF_SAMPLE_REGS_USER && take_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
-        r->regs = take_array(b, (unsigned)__builtin_popcountll(s->regs_mask));
-    if (type & PERF_SAMPLE_STACK_USER) {
-        uint64_t size = take_u64(b);
-        r->stack = take_bytes(b, size);
-        r->stack_bytes = size ? take_u64(b) : 0;
-        b->short_of |= r->stack_bytes > size;
-    }
-    if (type == 0)
-        b->short_of = true; /* none of our events has this */
+    const struct perf_event_attr attr = {.sample_type = e ? s->sample_type[e->role] : 0,
+                                         .sample_regs_user = s->regs_mask};
+    b->cut = !e || !profile_perf_sample_read(&r->sample, &attr, b->at, b->bytes);
+    r->process = r->sample.process;
+    r->thread = r->sample.thread;
+    r->time_ns = r->sample.time_ns;
 }
 
-static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
+static void parse_mapping(struct sample_perf_record *r, struct profile_perf_rest *b)
 {
-    r->process = take_u32(b);
-    r->thread = take_u32(b);
-    r->start = take_u64(b);
-    r->size = take_u64(b);
-    r->offset = take_u64(b);
+    r->process = profile_perf_take_u32(b);
+    r->thread = profile_perf_take_u32(b);
+    r->start = profile_perf_take_u64(b);
+    r->size = profile_perf_take_u64(b);
+    r->offset = profile_perf_take_u64(b);
     r->executable = !(r->misc & PERF_RECORD_MISC_MMAP_DATA);
     if (r->type == PERF_RECORD_MMAP2) {
-        const uint8_t *file = take_bytes(b, 24);
-        r->executable = take_u32(b) & 4; /* PROT_EXEC */
-        take_u32(b);
+        const uint8_t *file = profile_perf_take_bytes(b, 24);
+        r->executable = profile_perf_take_u32(b) & 4; /* PROT_EXEC */
+        profile_perf_take_u32(b);
         if (file && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
             r->build_id_bytes = file[0] <= 20 ? file[0] : 20;
             r->build_id = file + 4;
@@ -126,7 +47,7 @@ static void parse_mapping(struct sample_perf_record *r, struct bytes *b)
     r->text = take_text(b);
 }
 
-static void parse_body(struct sample_perf_record *r, struct bytes *b)
+static void parse_body(struct sample_perf_record *r, struct profile_perf_rest *b)
 {
     switch (r->type) {
     case PERF_RECORD_MMAP:
@@ -134,52 +55,55 @@ static void parse_body(struct sample_perf_record *r, struct bytes *b)
         parse_mapping(r, b);
         break;
     case PERF_RECORD_COMM:
-        r->process = take_u32(b);
-        r->thread = take_u32(b);
+        r->process = profile_perf_take_u32(b);
+        r->thread = profile_perf_take_u32(b);
         r->text = take_text(b);
         break;
     case PERF_RECORD_FORK:
     case PERF_RECORD_EXIT:
-        r->process = take_u32(b);
-        r->parent = take_u32(b);
-        r->thread = take_u32(b);
-        r->parent_thread = take_u32(b);
-        r->time_ns = take_u64(b);
+        r->process = profile_perf_take_u32(b);
+        r->parent = profile_perf_take_u32(b);
+        r->thread = profile_perf_take_u32(b);
+        r->parent_thread = profile_perf_take_u32(b);
+        r->time_ns = profile_perf_take_u64(b);
         break;
     case PERF_RECORD_LOST:
-        r->id = take_u64(b);
-        r->count = take_u64(b);
+        r->id = profile_perf_take_u64(b);
+        r->count = profile_perf_take_u64(b);
         break;
     case PERF_RECORD_LOST_SAMPLES:
-        r->count = take_u64(b);
+        r->count = profile_perf_take_u64(b);
         break;
     }
 }
 
-size_t sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
-                         const uint8_t *bytes, size_t room)
+bool sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
+                       const uint8_t *bytes, size_t room)
 {
+    static const struct perf_event_attr common = {.sample_type = SAMPLE_PERF_COMMON,
+                                                  .sample_id_all = 1};
     struct perf_event_header head;
     if (room < sizeof head)
-        return 0;
+        return false;
     memcpy(&head, bytes, sizeof head);
     if (head.size < sizeof head || head.size > room)
-        return 0;
-    *out = (struct sample_perf_record){
-        .type = head.type, .misc = head.misc, .process = UINT32_MAX, .text = ""};
-    struct bytes b = {bytes + sizeof head, head.size - sizeof head, false};
+        return false;
+    *out = (struct sample_perf_record){.type = head.type, .misc = head.misc, .text = ""};
+    struct profile_perf_rest b = {bytes + sizeof head, head.size - sizeof head, false};
     if (head.type == PERF_RECORD_SAMPLE) {
         parse_sample(out, &b, s);
-    } else {
-        if (b.left < SAMPLE_PERF_TRAILER_BYTES)
-            return 0;
-        b.left -= SAMPLE_PERF_TRAILER_BYTES;
-        struct bytes trailer = {b.at + b.left, SAMPLE_PERF_TRAILER_BYTES, false};
-        take_place(out, &trailer);
-        out->id = take_u64(&trailer);
-        parse_body(out, &b);
+        return !b.cut;
     }
-    return b.short_of ? 0 : head.size;
+    if (b.bytes < SAMPLE_PERF_TRAILER_BYTES)
+        return false;
+    const struct profile_perf_trailer t = profile_perf_trailer_read(&common, b.at, b.bytes);
+    out->time_ns = t.time_ns;
+    out->process = t.process;
+    out->thread = t.thread;
+    out->id = weft_read_u64(b.at + b.bytes - sizeof out->id);
+    b.bytes -= SAMPLE_PERF_TRAILER_BYTES;
+    parse_body(out, &b);
+    return !b.cut;
 }
 
 uint64_t sample_perf_time(const uint8_t *bytes, size_t room)

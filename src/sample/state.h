@@ -9,14 +9,11 @@
 
 #include "base/clock.h"
 #include "base/table.h"
+#include "profile/perf.h"
 #include "sample/sampler.h"
 #include "symbols/unwind.h"
 
 #define NONE UINT32_MAX
-
-#ifndef PERF_FORMAT_LOST /* since Linux 6.0 */
-#define PERF_FORMAT_LOST 16
-#endif
 
 enum sample_role {
     SAMPLE_MAIN,  /* takes samples */
@@ -76,14 +73,8 @@ struct sample_ring {
     ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
      PERF_SAMPLE_CPU)
 
-/* Who, when and where: in a sample, after the identifier and the instruction; all other records end with it, and
- * the identifier after that. */
-struct sample_perf_place {
-    uint32_t process, thread;
-    uint64_t time_ns;
-    uint32_t core, unused;
-};
-#define SAMPLE_PERF_TRAILER_BYTES (sizeof(struct sample_perf_place) + sizeof(uint64_t))
+/* All records but samples end with this: process and thread, time, core, the event's id. */
+#define SAMPLE_PERF_TRAILER_BYTES ((size_t)32)
 
 /* A parsed record; it points into the bytes that it was read from. */
 struct sample_perf_record {
@@ -92,15 +83,7 @@ struct sample_perf_record {
     uint64_t time_ns, id; /* id: of the event; 0: not known */
     uint32_t process, thread;
 
-    /* SAMPLE; sample_type says which of these it has. */
-    uint64_t ip, period;
-    const uint8_t *chain; /* chain_count u64, with perf's context marks between them */
-    uint64_t chain_count;
-    const uint8_t *raw; /* data of a tracepoint */
-    uint32_t raw_bytes;
-    const uint8_t *regs; /* regs_count u64; NULL: none, as of a kernel thread */
-    const uint8_t *stack;
-    uint64_t stack_bytes;
+    struct profile_perf_sample sample; /* SAMPLE; sample_type says what it has */
 
     /* MMAP, MMAP2 */
     uint64_t start, size, offset;
@@ -113,9 +96,9 @@ struct sample_perf_record {
     uint64_t count;                 /* LOST, LOST_SAMPLES */
 };
 
-/* Reads the record at bytes, of which room bytes are valid. Returns its size, or 0 if it is invalid. */
-size_t sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
-                         const uint8_t *bytes, size_t room);
+/* Reads the record at bytes, of which room bytes are valid. Returns false if it is invalid. */
+bool sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler *s,
+                       const uint8_t *bytes, size_t room);
 
 /* Returns the record's time, which is all that is needed to sort records; 0: not known. */
 uint64_t sample_perf_time(const uint8_t *bytes, size_t room);
