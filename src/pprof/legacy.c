@@ -47,11 +47,6 @@ struct legacy {
     bool *used;               /* by mapping */
 };
 
-static int no_memory(struct legacy *l)
-{
-    return weft_error_set(l->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 /* ---- Stacks ---- */
 
 /* WEFT_NONE: no memory. */
@@ -71,7 +66,7 @@ static int add_stacks(struct legacy *l)
         uint64_t address = p->location[p->stack[i].location].address;
         l->node_of[i] = add_node(l, l->node_of[p->stack[i].parent], address);
         if (l->node_of[i] == WEFT_NONE)
-            return no_memory(l);
+            return weft_no_memory(l->err);
     }
     return 0;
 }
@@ -146,7 +141,7 @@ static int add_mappings(struct legacy *l)
         if (!l->used[i] && l->o->only && m->process != l->o->process)
             continue;
         if (!weft_reserve(&l->mapped, l->mappeds, &l->mapped_room, sizeof *l->mapped))
-            return no_memory(l);
+            return weft_no_memory(l->err);
         const char *path = weft_profile_text(l->p, m->path);
         bool is_kernel = m->kernel && strcmp(path, "[kernel]") == 0;
         l->mapped[l->mappeds++] = (struct mapped){.start = m->start,
@@ -268,22 +263,20 @@ static int add_part(struct legacy *l, const struct weft_profile *p)
     l->used = calloc((size_t)p->mappings + 1, 1);
     l->seen = calloc(p->stacks, 1);
     l->node_of = weft_resize(NULL, p->stacks, sizeof *l->node_of);
-    int rc = l->used && l->seen && l->node_of ? add_stacks(l) : no_memory(l);
+    int rc = l->used && l->seen && l->node_of ? add_stacks(l) : weft_no_memory(l->err);
     if (rc == 0) {
         add_samples(l);
         l->samples = add(l->samples, l->counted);
         l->time_ns = add(l->time_ns, time_of(l));
         rc = add_mappings(l);
     }
-    free(l->used);
-    free(l->seen);
-    free(l->node_of);
+    weft_free_all(l->used, l->seen, l->node_of);
     return rc;
 }
 
 static int write_all(struct legacy *l, const struct weft_pprof_part *part, uint32_t parts)
 {
-    int rc = add_node(l, WEFT_NONE, 0) == 0 ? 0 : no_memory(l);
+    int rc = add_node(l, WEFT_NONE, 0) == 0 ? 0 : weft_no_memory(l->err);
     for (; l->part < parts && rc == 0; l->part++)
         rc = add_part(l, part[l->part].profile);
     if (rc < 0)
@@ -310,9 +303,7 @@ int weft_pprof_write_legacy(FILE *out, const struct weft_pprof_part *part, uint3
 {
     struct legacy l = {.out = out, .o = o, .err = err, .seed = weft_seed()};
     int rc = write_all(&l, part, parts);
-    weft_table_drop(&l.nodes_by);
-    free(l.node);
-    free(l.mapped);
+    weft_free_all(l.nodes_by.slot, l.node, l.mapped);
     *cut = l.cut;
     return rc;
 }

@@ -30,10 +30,11 @@ struct weft_profile *weft_profile_new(void)
         goto fail;
     struct weft_profile_build *b = p->build;
     b->seed = weft_seed();
+    b->numbers = weft_idmap_new();
     b->last_renewed = UINT32_MAX;
     b->last_index = WEFT_NONE;
-    if (weft_strings_add(p->strings, "", 0) != 0 || !ROOM(p, p->stack, 0, b->stack_room) ||
-        !ROOM(p, b->depth, 0, b->depth_room))
+    if (!b->numbers || weft_strings_add(p->strings, "", 0) != 0 ||
+        !ROOM(p, p->stack, 0, b->stack_room) || !ROOM(p, b->depth, 0, b->depth_room))
         goto fail;
     p->stack[0] = (struct weft_stack){.parent = 0, .location = WEFT_NONE};
     b->depth[0] = 0;
@@ -58,28 +59,20 @@ static void free_build(struct weft_profile_build *b)
 {
     if (!b)
         return;
+    weft_idmap_free(b->numbers);
     weft_free_all(b->change, b->renewed, b->object, b->symbol, b->first_ns, b->depth, b->away,
                   b->functions.slot, b->locations.slot, b->stacks.slot, b->threads.slot,
-                  b->numbers.slot, b->reneweds_by.slot, b->objects_by.slot, b->symbols_by.slot, b);
+                  b->reneweds_by.slot, b->objects_by.slot, b->symbols_by.slot, b);
 }
 
 void weft_profile_free(struct weft_profile *p)
 {
     if (!p)
         return;
-    free(p->source);
-    free(p->mapping);
-    free(p->function);
-    free(p->frame);
-    free(p->location);
-    free(p->stack);
-    free(p->sample);
-    free(p->absence);
-    free(p->interrupt);
-    free(p->thread);
     weft_strings_free(p->strings);
     free_build(p->build);
-    free(p);
+    weft_free_all(p->source, p->mapping, p->function, p->frame, p->location, p->stack, p->sample,
+                  p->absence, p->interrupt, p->thread, p);
 }
 
 uint32_t weft_profile_add_text(struct weft_profile *p, const char *text, uint32_t size)
@@ -178,33 +171,18 @@ int weft_profile_fork(struct weft_profile *p, uint32_t process, uint32_t parent,
     return 0;
 }
 
-static uint64_t hash_number(const void *array, uint32_t item, uint64_t seed)
-{
-    return weft_mix(((const struct weft_thread *)array)[item].thread, seed);
-}
-
-static bool same_number(const void *array, uint32_t item, const void *key)
-{
-    return ((const struct weft_thread *)array)[item].thread == *(const uint32_t *)key;
-}
-
 uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint32_t thread,
                                  uint32_t name)
 {
     struct weft_profile_build *b = p->build;
     const struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
     const uint32_t before = p->threads;
-    if (!profile_is_there(
-            p, weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed)))
-        return WEFT_NONE;
     const uint32_t at =
         known(p, weft_table_add(&b->threads, &p->thread, &p->threads, &b->thread_room, sizeof key,
                                 sizeof process + sizeof thread, &key, b->seed));
-    if (at == before) {
-        uint32_t *number = weft_table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
-                                           p->thread, &thread);
-        *number = *number ? *number : at + 1;
-    }
+    if (at == before && weft_idmap_get(b->numbers, thread) == WEFT_IDMAP_NONE &&
+        !profile_is_there(p, weft_idmap_put(b->numbers, thread, at)))
+        return WEFT_NONE;
     if (at != WEFT_NONE && name != WEFT_NONE)
         p->thread[at].name = name;
     return at;
@@ -212,14 +190,9 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
 
 uint32_t profile_thread_by_number(struct weft_profile *p, uint32_t thread)
 {
-    struct weft_profile_build *b = p->build;
-    if (p->threads) {
-        uint32_t found = *weft_table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
-                                          p->thread, &thread);
-        if (found)
-            return found - 1;
-    }
-    return weft_profile_add_thread(p, UINT32_MAX, thread, WEFT_NONE);
+    const uint32_t found = weft_idmap_get(p->build->numbers, thread);
+    return found != WEFT_IDMAP_NONE ? found
+                                    : weft_profile_add_thread(p, UINT32_MAX, thread, WEFT_NONE);
 }
 
 /* ---- Stacks ---- */

@@ -7,6 +7,7 @@
 
 #include "model/strings.h"
 #include "profile/build.h"
+#include "base/idmap.h"
 #include "base/table.h"
 
 /* A change of the mappings of a process: one more mapping; or the process begins, without any
@@ -53,12 +54,12 @@ struct weft_profile_build {
     uint32_t source_room, mapping_room, function_room, frame_room, location_room, first_ns_room,
         stack_room, depth_room, sample_room, absence_room, interrupt_room, thread_room;
     uint32_t change_room, renewed_room, object_room, symbol_room;
-    struct weft_table functions, locations, stacks, threads, numbers, reneweds_by, objects_by,
-        symbols_by;
-    uint32_t last_renewed;     /* the process that was last looked up … */
-    uint32_t last_index;       /* … and its index, or WEFT_NONE */
-    bool no_memory;            /* there was none once: nothing is added any more */
-    struct profile_away *away; /* parallel to p->thread, as far as switches are known */
+    struct weft_table functions, locations, stacks, threads, reneweds_by, objects_by, symbols_by;
+    struct weft_idmap *numbers; /* the first thread with a number */
+    uint32_t last_renewed;      /* the process that was last looked up … */
+    uint32_t last_index;        /* … and its index, or WEFT_NONE */
+    bool no_memory;             /* there was none once: nothing is added any more */
+    struct profile_away *away;  /* parallel to p->thread, as far as switches are known */
     uint32_t aways, away_room;
 };
 

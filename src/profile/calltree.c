@@ -18,7 +18,6 @@ struct key {
 
 struct maker {
     struct profile_gather gather;
-    struct weft_frames *frames;
     struct weft_calltree *tree;
     struct key *key; /* parallel to the calls */
     uint32_t keys, key_room, call_room, calls_max;
@@ -81,8 +80,8 @@ static bool take_item(void *data, const struct profile_item *item)
 {
     struct maker *t = data;
     uint32_t at = 0, count;
-    const struct weft_named_frame *frame =
-        weft_frames_of(t->frames, item->stack, item->promise, item->thread, item->time_ns, &count);
+    const struct weft_named_frame *frame = weft_frames_of(
+        t->gather.frames, item->stack, item->promise, item->thread, item->time_ns, &count);
     if (!frame)
         return false;
     bool cut = false;
@@ -182,12 +181,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
     struct maker t = {.calls_max = o->calls_max ? o->calls_max : WEFT_CALLS_MAX,
                       .seed = weft_seed()};
     *out = NULL;
-    int rc = begin(&t) ? weft_frames_new(&t.frames, p,
-                                         &(struct weft_frames_options){
-                                             o->async, o->by_family ? o->family : NULL})
-                       : WEFT_E_NOMEM;
-    if (rc == 0)
-        rc = profile_gather_run(&t.gather, p, o, true, take_item, &t);
+    int rc = begin(&t) ? profile_gather_run(&t.gather, p, o, true, take_item, &t) : WEFT_E_NOMEM;
     if (rc == 0) {
         t.tree->total = t.gather.total;
         t.tree->samples = t.gather.samples;
@@ -202,16 +196,12 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
     else
         weft_calltree_free(t.tree);
     profile_gather_fini(&t.gather);
-    weft_frames_free(t.frames);
-    free(t.key);
-    weft_table_drop(&t.calls_by);
+    weft_free_all(t.key, t.calls_by.slot);
     return rc;
 }
 
 void weft_calltree_free(struct weft_calltree *t)
 {
-    if (!t)
-        return;
-    free(t->call);
-    free(t);
+    if (t)
+        weft_free_all(t->call, t);
 }

@@ -113,17 +113,14 @@ int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_pro
     else
         weft_profile_deltas_free(d);
     weft_strings_free(c.both);
-    free(c.row);
-    weft_table_drop(&c.rows_by);
+    weft_free_all(c.row, c.rows_by.slot);
     return done ? 0 : WEFT_E_NOMEM;
 }
 
 void weft_profile_deltas_free(struct weft_profile_deltas *d)
 {
-    if (!d)
-        return;
-    free(d->row);
-    free(d);
+    if (d)
+        weft_free_all(d->row, d);
 }
 
 /* ---- Trees ---- */
@@ -179,9 +176,7 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
         }
     }
     weft_strings_free(both);
-    free(place);
-    free(same);
-    weft_table_drop(&by);
+    weft_free_all(place, same, by.slot);
     if (done)
         *out = result;
     else

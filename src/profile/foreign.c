@@ -93,7 +93,7 @@ int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *i
     f.facts->kind = kind;
     f.window = malloc(sizeof *f.window);
     if (!f.window)
-        return profile_foreign_no_memory(&f);
+        return weft_no_memory(err);
     f.window->in = in;
     f.window->offset = 0;
     f.window->have = 0;

@@ -51,16 +51,10 @@ bool profile_kpdata_begins(const unsigned char *head, size_t size);
 bool profile_ticks_begins(const unsigned char *head, size_t size);
 bool profile_perf_begins(const unsigned char *head, size_t size);
 
-/* There is no memory: an error without an offset. */
-static inline int profile_foreign_no_memory(struct profile_foreign *f)
-{
-    return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 /* 0, or this error if there was no memory for something that was added to the profile. */
 static inline int profile_foreign_added(struct profile_foreign *f)
 {
-    return f->p->build->no_memory ? profile_foreign_no_memory(f) : 0;
+    return f->p->build->no_memory ? weft_no_memory(f->err) : 0;
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/lists.h"
 #include "base/order.h"
 #include "model/strings.h"
 #include "profile/builder.h"
@@ -24,9 +25,8 @@ enum {
 
 /* Who waited for a promise at a given time. */
 struct waits {
-    /* parallel to the promises, with one more entry: where its waits begin */
-    uint32_t *first;
-    uint32_t *interaction; /* those that are waits, sorted by what is waited for, then by time */
+    uint32_t *first,
+        *interaction; /* lists by what is waited for (base/lists.h), in order of time */
 };
 
 struct weft_frames {
@@ -36,7 +36,7 @@ struct weft_frames {
     struct profile_names names;
     struct waits waits;
     bool *is_loop;  /* parallel to the functions */
-    uint32_t *base; /* parallel to the threads: the stack up to where the loop ends; 0: none */
+    uint32_t *base; /* parallel to the threads: the stack up to where the loop ends, or WEFT_NONE */
     uint32_t functions;
     uint32_t more_text; /* "…" */
 
@@ -126,12 +126,10 @@ static uint32_t common(const struct weft_profile *p, uint32_t a, uint32_t b)
 static bool find_bases(struct weft_frames *f)
 {
     const struct weft_profile *p = f->p;
-    f->base = weft_resize(NULL, (uint64_t)p->threads + 1, sizeof *f->base);
+    f->base = weft_new_none((uint64_t)p->threads + 1, sizeof *f->base);
     bool *out = stacks_left_out(f);
     uint32_t *seen = calloc(p->stacks, sizeof *seen); /* the thread it was last seen on, plus 1 */
     bool done = f->base && out && seen;
-    for (uint32_t t = 0; done && t < p->threads; t++)
-        f->base[t] = WEFT_NONE;
     for (uint32_t i = 0; done && i < p->samples; i++) {
         const struct weft_sample *s = &p->sample[i];
         uint32_t *base = &f->base[s->thread];
@@ -141,8 +139,6 @@ static bool find_bases(struct weft_frames *f)
         seen[s->stack] = s->thread + 1;
         *base = *base == WEFT_NONE ? s->stack : common(p, *base, s->stack);
     }
-    for (uint32_t t = 0; done && t < p->threads; t++)
-        f->base[t] = f->base[t] == WEFT_NONE ? 0 : f->base[t];
     free(out);
     free(seen);
     return done;
@@ -151,37 +147,11 @@ static bool find_bases(struct weft_frames *f)
 /* ---- Who waits ---- */
 
 /* A promise that waits for one that became another waits for the other. */
-static uint32_t waited_for(const struct weft_model *m, const struct weft_interaction *i)
+static uint32_t waited_for(const void *model, uint32_t interaction)
 {
+    const struct weft_model *m = model;
+    const struct weft_interaction *i = &m->interaction[interaction];
     return i->kind == WEFT_WAITS ? weft_model_final(m, i->other) : WEFT_NONE;
-}
-
-static bool find_waits(struct waits *w, const struct weft_model *m)
-{
-    uint32_t *place = calloc((size_t)m->promises + 1, sizeof *place), waits = 0;
-    w->first = weft_resize(NULL, (uint64_t)m->promises + 1, sizeof *w->first);
-    for (uint32_t i = 0; place && i < m->interactions; i++) {
-        uint32_t other = waited_for(m, &m->interaction[i]);
-        if (other != WEFT_NONE) {
-            place[other]++;
-            waits++;
-        }
-    }
-    w->interaction = weft_resize(NULL, (uint64_t)waits + 1, sizeof *w->interaction);
-    bool done = place && w->first && w->interaction;
-    waits = 0;
-    for (uint32_t p = 0; done && p <= m->promises; p++) {
-        uint32_t count = place[p];
-        w->first[p] = place[p] = waits;
-        waits += count;
-    }
-    for (uint32_t i = 0; done && i < m->interactions; i++) {
-        uint32_t other = waited_for(m, &m->interaction[i]);
-        if (other != WEFT_NONE)
-            w->interaction[place[other]++] = i;
-    }
-    free(place);
-    return done;
 }
 
 /* The promise that has waited for it the longest at that time, or WEFT_NONE. If there are very many
@@ -221,7 +191,8 @@ int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
     if (done && f->async != WEFT_ASYNC_NONE)
         done = find_loops(f) && find_bases(f);
     if (done && f->async == WEFT_ASYNC_WAITERS)
-        done = find_waits(&f->waits, f->m);
+        done = weft_lists(&f->waits.first, &f->waits.interaction, f->m->promises,
+                          f->m->interactions, waited_for, f->m);
     if (!done) {
         weft_frames_free(f);
         return WEFT_E_NOMEM;
@@ -230,16 +201,17 @@ int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
     return 0;
 }
 
+struct profile_names *profile_frames_names(struct weft_frames *f)
+{
+    return &f->names;
+}
+
 void weft_frames_free(struct weft_frames *f)
 {
     if (!f)
         return;
     profile_names_fini(&f->names);
-    free(f->waits.first);
-    free(f->waits.interaction);
-    free(f->is_loop);
-    free(f->base);
-    free(f);
+    weft_free_all(f->waits.first, f->waits.interaction, f->is_loop, f->base, f);
 }
 
 /* ---- One stack ---- */
@@ -292,7 +264,7 @@ static enum put_end put_location(struct weft_frames *f, uint32_t location, bool 
 static bool put_stack(struct weft_frames *f, uint32_t stack, uint32_t thread, bool async)
 {
     const struct weft_profile *p = f->p;
-    uint32_t base = async ? f->base[thread] : 0, at_base = WEFT_NONE;
+    uint32_t base = async ? f->base[thread] : WEFT_NONE, at_base = WEFT_NONE;
     enum put_end end = MORE;
     for (uint32_t s = stack; s && end == MORE; s = p->stack[s].parent) {
         if (s == base && s != stack) /* the innermost frame stays */

@@ -31,7 +31,7 @@ static bool is_wanted(struct profile_gather *g, uint32_t promise)
 static bool has_label(struct profile_gather *g, uint32_t promise)
 {
     const struct weft_calltree_options *o = g->o;
-    return profile_name_promise(&g->names, promise) == g->label ||
+    return profile_name_promise(g->names, promise) == g->label ||
            (o->family && o->family[promise] == g->label);
 }
 
@@ -83,9 +83,9 @@ static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t th
     case WEFT_PROFILE_BY_PROMISE:
         return promise;
     case WEFT_PROFILE_BY_LABEL:
-        return profile_name_family(&g->names, promise);
+        return profile_name_family(g->names, promise);
     case WEFT_PROFILE_BY_ROOT:
-        return profile_name_family(&g->names, profile_is_gap(promise) ? promise : g->root[promise]);
+        return profile_name_family(g->names, profile_is_gap(promise) ? promise : g->root[promise]);
     case WEFT_PROFILE_BY_THREAD:
         return thread;
     case WEFT_PROFILE_BY_CORE:
@@ -171,9 +171,11 @@ static bool prepare(struct profile_gather *g)
 {
     const struct weft_calltree_options *o = g->o;
     const struct weft_model *m = g->p->model;
-    if (!profile_names_init(&g->names, g->p))
+    const struct weft_frames_options frames = {g->stacks ? o->async : WEFT_ASYNC_NONE,
+                                               o->by_family ? o->family : NULL};
+    if (weft_frames_new(&g->frames, g->p, &frames) < 0)
         return false;
-    g->names.family = o->by_family ? o->family : NULL;
+    g->names = profile_frames_names(g->frames);
     if (o->label) {
         g->label = weft_strings_add(g->p->strings, o->label, (uint32_t)strlen(o->label));
         if (g->label == WEFT_NONE)
@@ -205,19 +207,16 @@ int profile_gather_run(struct profile_gather *g, struct weft_profile *p,
     if (!prepare(g) || !take_all(g))
         return WEFT_E_NOMEM;
     weft_table_drop(&g->items_by);
-    for (uint32_t i = 0; i < g->items && !g->names.failed; i++)
+    for (uint32_t i = 0; i < g->items && !g->names->failed; i++)
         if (!fn(data, &g->item[i]))
             return WEFT_E_NOMEM;
-    return g->names.failed ? WEFT_E_NOMEM : 0;
+    return g->names->failed ? WEFT_E_NOMEM : 0;
 }
 
 void profile_gather_fini(struct profile_gather *g)
 {
-    profile_names_fini(&g->names);
-    free(g->root);
-    free(g->wanted);
-    free(g->item);
-    weft_table_drop(&g->items_by);
+    weft_frames_free(g->frames);
+    weft_free_all(g->root, g->wanted, g->item, g->items_by.slot);
 }
 
 static struct weft_named_frame plain(enum weft_frame_kind kind, uint32_t text)
@@ -236,14 +235,14 @@ struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t 
     struct weft_named_frame frame = plain(WEFT_FRAME_LABEL, group);
     switch (g->o->by) {
     case WEFT_PROFILE_BY_PROMISE:
-        frame = plain(WEFT_FRAME_PROMISE, profile_name_promise(&g->names, group));
+        frame = plain(WEFT_FRAME_PROMISE, profile_name_promise(g->names, group));
         frame.promise = profile_is_gap(group) ? WEFT_NONE : group;
         break;
     case WEFT_PROFILE_BY_THREAD:
-        frame = plain(WEFT_FRAME_THREAD, profile_name_thread(&g->names, group));
+        frame = plain(WEFT_FRAME_THREAD, profile_name_thread(g->names, group));
         break;
     case WEFT_PROFILE_BY_CORE:
-        frame = plain(WEFT_FRAME_CORE, profile_name_core(&g->names, group));
+        frame = plain(WEFT_FRAME_CORE, profile_name_core(g->names, group));
         break;
     case WEFT_PROFILE_BY_LABEL:
     case WEFT_PROFILE_BY_ROOT:
@@ -258,10 +257,10 @@ bool profile_gather_state(const struct profile_gather *g, const struct profile_i
                           struct weft_named_frame *frame)
 {
     if (item->state == WEFT_STATE_PREEMPTED)
-        *frame = plain(WEFT_FRAME_STATE, g->names.preempted);
+        *frame = plain(WEFT_FRAME_STATE, g->names->preempted);
     else if (item->stack == 0)
         *frame = plain(WEFT_FRAME_STATE,
-                       item->state == WEFT_STATE_WAITING ? g->names.waiting : g->names.no_stack);
+                       item->state == WEFT_STATE_WAITING ? g->names->waiting : g->names->no_stack);
     else
         return false;
     return true;
@@ -275,7 +274,7 @@ struct weft_named_frame profile_gather_shown(struct profile_gather *g,
         return shown;
     uint32_t file = g->p->function[frame->function].file;
     if (file)
-        shown.text = profile_name_line(&g->names, file, frame->line);
+        shown.text = profile_name_line(g->names, file, frame->line);
     return shown;
 }
 

@@ -27,10 +27,11 @@ struct profile_gather {
     profile_item_fn *take;
     void *data;
 
-    struct profile_names names;
-    uint32_t *root;  /* parallel to the promises, for WEFT_PROFILE_BY_ROOT */
-    uint8_t *wanted; /* … for with_children: see gather.c */
-    uint32_t label;  /* a text, for options.label; WEFT_NONE: no promise has it */
+    struct weft_frames *frames;
+    struct profile_names *names; /* of the frames */
+    uint32_t *root;              /* parallel to the promises, for WEFT_PROFILE_BY_ROOT */
+    uint8_t *wanted;             /* … for with_children: see gather.c */
+    uint32_t label;              /* a text, for options.label; WEFT_NONE: no promise has it */
     struct profile_item *item;
     uint32_t items, item_room;
     struct weft_table items_by;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/lists.h"
 #include "base/order.h"
 
 /* A stream by the number of its thread. Streams with the same number form a group. */
@@ -31,14 +32,14 @@ struct of_thread {
 struct join {
     struct weft_profile *p;
     const struct weft_model *m;
+    uint32_t *promise;       /* of each run of the model */
     struct numbered *stream; /* sorted by number */
     uint32_t *group_of;      /* parallel to the model's streams: the first of the group in stream */
-    /* parallel to stream, with one more entry: where the runs of the group begin in run */
-    uint32_t *first;
-    uint32_t *run;            /* runs of promises, by group, then in order of time */
+    uint32_t *first,
+        *run; /* runs of promises, as lists by group (base/lists.h), in order of time */
     struct of_thread *thread; /* parallel to the profile's threads */
     struct kept *kept;        /* parallel to stream: per group */
-    uint32_t streams, runs;
+    uint32_t streams;
 };
 
 static int by_number(const void *a, const void *b)
@@ -51,23 +52,12 @@ static int by_number(const void *a, const void *b)
 static bool allocate(struct join *j)
 {
     uint64_t streams = (uint64_t)j->streams + 1, threads = (uint64_t)j->p->threads + 1;
+    j->promise = weft_new_none((uint64_t)j->m->runs + 1, sizeof *j->promise);
     j->stream = weft_resize(NULL, streams, sizeof *j->stream);
     j->group_of = weft_resize(NULL, streams, sizeof *j->group_of);
-    j->first = weft_resize(NULL, streams, sizeof *j->first);
-    j->run = weft_resize(NULL, (uint64_t)j->m->runs + 1, sizeof *j->run);
     j->thread = weft_resize(NULL, threads, sizeof *j->thread);
     j->kept = calloc(streams, sizeof *j->kept);
-    return j->stream && j->group_of && j->first && j->run && j->thread && j->kept;
-}
-
-static void release(struct join *j)
-{
-    free(j->stream);
-    free(j->group_of);
-    free(j->first);
-    free(j->run);
-    free(j->thread);
-    free(j->kept);
+    return j->promise && j->stream && j->group_of && j->thread && j->kept;
 }
 
 /* If several threads had the number, one after another, what is kept of the last one says nothing
@@ -94,40 +84,21 @@ static void group_streams(struct join *j)
     }
 }
 
-/* Sorts the runs by counting. */
-static bool group_runs(struct join *j, const uint32_t *promise)
+/* The group of a run, if a promise ran. */
+static uint32_t group_of_run(const void *join, uint32_t run)
 {
-    const struct weft_model *m = j->m;
-    uint32_t *place = calloc((size_t)j->streams + 1, sizeof *place);
-    if (!place)
-        return false;
-    for (uint32_t r = 0; r < m->runs; r++)
-        if (promise[r] != WEFT_ROOT && promise[r] != WEFT_NONE)
-            place[j->group_of[m->run_stream ? m->run_stream[r] : 0]]++;
-    for (uint32_t g = 0; g <= j->streams; g++) {
-        uint32_t count = place[g];
-        j->first[g] = place[g] = j->runs;
-        j->runs += count;
-    }
-    for (uint32_t r = 0; r < m->runs; r++)
-        if (promise[r] != WEFT_ROOT && promise[r] != WEFT_NONE)
-            j->run[place[j->group_of[m->run_stream ? m->run_stream[r] : 0]]++] = r;
-    free(place);
-    return true;
+    const struct join *j = join;
+    if (j->promise[run] == WEFT_ROOT || j->promise[run] == WEFT_NONE)
+        return UINT32_MAX;
+    return j->group_of[j->m->run_stream ? j->m->run_stream[run] : 0];
 }
 
-/* The promise of each run. */
-static uint32_t *promises_of_runs(const struct weft_model *m)
+static void find_promises(struct join *j)
 {
-    uint32_t *promise = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *promise);
-    if (!promise)
-        return NULL;
-    for (uint32_t r = 0; r < m->runs; r++)
-        promise[r] = WEFT_NONE;
+    const struct weft_model *m = j->m;
     for (uint32_t p = 0; p < m->promises; p++)
         for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
-            promise[r] = p;
-    return promise;
+            j->promise[r] = p;
 }
 
 static bool is_its_thread(const struct weft_thread *t, const struct weft_stream_thread *s)
@@ -151,8 +122,7 @@ static void find_threads(struct join *j)
 
 /* What ran on a thread at that time. For each thread, the times must not run backwards. If runs do,
  * in a damaged trace, some of them are not found. */
-static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thread,
-                           uint64_t time_ns)
+static uint32_t promise_at(struct join *j, uint32_t thread, uint64_t time_ns)
 {
     uint32_t group = j->thread[thread].group;
     if (group == WEFT_NONE)
@@ -165,7 +135,7 @@ static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thr
         next++;
     j->thread[thread].next = next;
     bool runs = next < end && m->run[j->run[next]].start_ns <= now;
-    return runs ? promise[j->run[next]] : WEFT_NONE;
+    return runs ? j->promise[j->run[next]] : WEFT_NONE;
 }
 
 /* Why no promise is known to have run on a thread at that time. If no event of a thread is kept, it
@@ -185,13 +155,12 @@ static enum weft_gap gap_at(const struct join *j, uint32_t thread, uint64_t time
     return kept.overwritten && now < kept.since_ns ? WEFT_GAP_OVERWRITTEN : WEFT_GAP_NONE;
 }
 
-static void join_samples(struct join *j, const uint32_t *promise, struct weft_sample *s,
-                         uint32_t count)
+static void join_samples(struct join *j, struct weft_sample *s, uint32_t count)
 {
     for (uint32_t i = 0; i < j->p->threads; i++)
         j->thread[i].next = j->thread[i].group == WEFT_NONE ? 0 : j->first[j->thread[i].group];
     for (uint32_t i = 0; i < count; i++) {
-        s[i].promise = promise_at(j, promise, s[i].thread, s[i].time_ns);
+        s[i].promise = promise_at(j, s[i].thread, s[i].time_ns);
         s[i].gap = (uint8_t)gap_at(j, s[i].thread, s[i].time_ns);
     }
 }
@@ -227,20 +196,19 @@ int weft_profile_join(struct weft_profile *p, const struct weft_model *m)
     if (is_elsewhere(p, m))
         return 1;
     struct join j = {.p = p, .m = m, .streams = m->stream_thread ? m->streams : 0};
-    uint32_t *promise = promises_of_runs(m);
-    bool done = promise && allocate(&j);
+    bool done = allocate(&j);
     if (done && j.streams) {
+        find_promises(&j);
         group_streams(&j);
-        done = group_runs(&j, promise);
+        done = weft_lists(&j.first, &j.run, j.streams, m->runs, group_of_run, &j);
     }
     if (done) {
         find_threads(&j);
-        join_samples(&j, promise, p->sample, p->samples);
-        join_samples(&j, promise, p->absence, p->absences);
+        join_samples(&j, p->sample, p->samples);
+        join_samples(&j, p->absence, p->absences);
         p->model = m;
     }
-    release(&j);
-    free(promise);
+    weft_free_all(j.promise, j.stream, j.group_of, j.first, j.run, j.thread, j.kept);
     return done ? 0 : WEFT_E_NOMEM;
 }
 
@@ -256,11 +224,9 @@ static bool is_top(const struct weft_model *m, uint32_t promise)
 
 uint32_t *weft_profile_roots(const struct weft_model *m)
 {
-    uint32_t *root = weft_resize(NULL, m->promises, sizeof *root);
+    uint32_t *root = weft_new_none(m->promises, sizeof *root);
     uint32_t *way = weft_resize(NULL, m->promises, sizeof *way);
     const uint32_t unknown = WEFT_NONE, on_way = WEFT_NONE - 1;
-    for (uint32_t i = 0; root && i < m->promises; i++)
-        root[i] = unknown;
     for (uint32_t i = 1; root && way && i < m->promises; i++) {
         uint32_t steps = 0, at = i, top;
         for (; root[at] == unknown && !is_top(m, at); at = m->promise[at].creator) {

@@ -13,7 +13,6 @@ struct key {
 
 struct maker {
     struct profile_gather gather;
-    struct weft_frames *frames; /* NULL: rows are groups */
     struct weft_profile_list *list;
     struct key *key; /* parallel to the rows */
     uint32_t *seen;  /* parallel to the rows: the last item that it was counted in, plus 1 */
@@ -81,8 +80,8 @@ static bool take_stack(void *data, const struct profile_item *item)
 {
     struct maker *l = data;
     uint32_t count, row = WEFT_NONE;
-    const struct weft_named_frame *frame =
-        weft_frames_of(l->frames, item->stack, item->promise, item->thread, item->time_ns, &count);
+    const struct weft_named_frame *frame = weft_frames_of(
+        l->gather.frames, item->stack, item->promise, item->thread, item->time_ns, &count);
     if (!frame)
         return false;
     l->item++;
@@ -148,18 +147,14 @@ static bool sort_rows(struct weft_profile_list *list, const struct weft_profile 
 int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *p,
                            const struct weft_calltree_options *o)
 {
-    struct maker l = {.frames = NULL};
+    struct maker l = {.item = 0};
     bool groups = profile_is_group(o->by);
     int rc = 0;
     *out = NULL;
     l.list = calloc(1, sizeof *l.list);
     if (!l.list)
         rc = WEFT_E_NOMEM;
-    else if (!groups)
-        rc = weft_frames_new(
-            &l.frames, p, &(struct weft_frames_options){o->async, o->by_family ? o->family : NULL});
-    if (rc == 0 && !groups &&
-        !(l.known = calloc((size_t)p->frames + p->locations + 1, sizeof *l.known)))
+    if (!groups && !(l.known = calloc((size_t)p->frames + p->locations + 1, sizeof *l.known)))
         rc = WEFT_E_NOMEM;
     if (rc == 0)
         rc = profile_gather_run(&l.gather, p, o, !groups, groups ? take_group : take_stack, &l);
@@ -176,18 +171,12 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
     else
         weft_profile_list_free(l.list);
     profile_gather_fini(&l.gather);
-    weft_frames_free(l.frames);
-    free(l.key);
-    free(l.seen);
-    free(l.known);
-    weft_table_drop(&l.rows_by);
+    weft_free_all(l.key, l.seen, l.known, l.rows_by.slot);
     return rc;
 }
 
 void weft_profile_list_free(struct weft_profile_list *l)
 {
-    if (!l)
-        return;
-    free(l->row);
-    free(l);
+    if (l)
+        weft_free_all(l->row, l);
 }

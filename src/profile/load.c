@@ -392,13 +392,7 @@ static void take_records(struct packet *k)
 
 static void free_packet(struct packet *k)
 {
-    free(k->text);
-    free(k->source);
-    free(k->node);
-    free(k->object);
-    free(k->known);
-    free(k->frame);
-    weft_table_drop(&k->known_by);
+    weft_free_all(k->text, k->source, k->node, k->object, k->known, k->frame, k->known_by.slot);
 }
 
 int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,

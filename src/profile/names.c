@@ -23,14 +23,6 @@ static uint32_t add(struct profile_names *n, const char *text)
     return add_sized(n, text, (uint32_t)strlen(text));
 }
 
-static uint32_t *none(uint64_t count)
-{
-    uint32_t *array = weft_resize(NULL, count + 1, sizeof *array);
-    for (uint64_t i = 0; array && i <= count; i++)
-        array[i] = WEFT_NONE;
-    return array;
-}
-
 static const char *const gap_names[WEFT_GAPS] = {
     [WEFT_GAP_NONE] = "(no promise)",
     [WEFT_GAP_OVERWRITTEN] = "(events overwritten)",
@@ -49,8 +41,9 @@ bool weft_frame_is_gap(const struct weft_profile *p, const struct weft_named_fra
 bool profile_names_init(struct profile_names *n, struct weft_profile *p)
 {
     *n = (struct profile_names){.p = p};
-    n->address = none(p->locations);
-    n->text_of = none(p->model ? weft_strings_count(p->model->strings) : 0);
+    n->address = weft_new_none((uint64_t)p->locations + 1, sizeof *n->address);
+    n->text_of = weft_new_none(UINT64_C(1) + (p->model ? weft_strings_count(p->model->strings) : 0),
+                               sizeof *n->text_of);
     for (unsigned i = 0; i < WEFT_GAPS; i++)
         n->gap[i] = add(n, gap_names[i]);
     n->no_stack = add(n, "(no stack)");

@@ -26,6 +26,9 @@ static inline bool profile_is_gap(uint32_t whose)
 bool profile_names_init(struct profile_names *n, struct weft_profile *p);
 void profile_names_fini(struct profile_names *n);
 
+struct weft_frames;
+struct profile_names *profile_frames_names(struct weft_frames *f);
+
 /* All of these return WEFT_NONE if there is no memory. */
 
 /* "0x4f10 (libfoo.so.1)": the offset in a file, which means the same in another run; without a

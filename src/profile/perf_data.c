@@ -47,7 +47,7 @@ static int add_id(struct profile_perf *d, uint64_t id, uint32_t event)
     const struct profile_perf_id key = {id, event};
     return weft_table_add(&d->ids_by, &d->id, &d->ids, &d->id_room, sizeof key, sizeof id, &key,
                           d->seed) == UINT32_MAX
-               ? profile_foreign_no_memory(d->f)
+               ? weft_no_memory(d->f->err)
                : 0;
 }
 
@@ -78,7 +78,7 @@ static int add_event(struct profile_perf *d, const unsigned char *attr, size_t a
     struct profile_perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
     memcpy(&e.attr, attr, attr_bytes < sizeof e.attr ? attr_bytes : sizeof e.attr);
     if (!weft_reserve(&d->event, d->events, &d->event_room, sizeof *d->event))
-        return profile_foreign_no_memory(d->f);
+        return weft_no_memory(d->f->err);
     if (d->events == 0)
         find_ids(d, e.attr.sample_type);
     *event = d->events;
@@ -243,7 +243,7 @@ static int add_build_id(struct profile_perf *d, const unsigned char *record, siz
     b.path =
         weft_profile_add_text(d->f->p, path, (uint32_t)strnlen(path, bytes - BUILD_ID_PATH_AT));
     if (!weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
-        return profile_foreign_no_memory(d->f);
+        return weft_no_memory(d->f->err);
     d->build_id[d->build_ids++] = b;
     return profile_foreign_added(d->f);
 }
@@ -318,7 +318,7 @@ static int remember(struct profile_perf *d, const unsigned char *record, uint16_
         time_ns = profile_perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
     }
     if (!weft_reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
-        return profile_foreign_no_memory(d->f);
+        return weft_no_memory(d->f->err);
     d->record[d->records++] = (struct profile_perf_record){time_ns, place};
     return 0;
 }
@@ -416,7 +416,7 @@ static int read_features(struct profile_perf *d, const unsigned char *bits, uint
         }
         unsigned char *whole = weft_resize(NULL, bytes, 1);
         if (!whole)
-            return profile_foreign_no_memory(f);
+            return weft_no_memory(f->err);
         got = weft_input_read(f->in, whole, (size_t)bytes, offset, f->err);
         int rc = got < 0 ? (int)got : take_feature(d, feature, whole, (size_t)got);
         free(whole);
@@ -492,10 +492,6 @@ int profile_perf_load(struct profile_foreign *f)
         rc = applied < 0 ? applied : rc;
     }
     profile_perf_unpack_end(&d);
-    weft_table_drop(&d.ids_by);
-    free(d.event);
-    free(d.id);
-    free(d.record);
-    free(d.build_id);
+    weft_free_all(d.ids_by.slot, d.event, d.id, d.record, d.build_id);
     return rc;
 }

@@ -28,13 +28,13 @@ static int begin(struct profile_perf *d)
 {
     struct profile_unpacking *u = malloc(sizeof *u);
     if (!u)
-        return profile_foreign_no_memory(d->f);
+        return weft_no_memory(d->f->err);
     u->in = (struct weft_input){.fd = memfd_create("weft-perf", MFD_CLOEXEC)};
     u->stream = ZSTD_createDStream();
     u->have = 0;
     d->unpacking = u;
     if (!u->stream)
-        return profile_foreign_no_memory(d->f);
+        return weft_no_memory(d->f->err);
     if (u->in.fd < 0)
         return weft_error_set(d->f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                               "no room to decompress it: %s", strerror(errno));
