@@ -30,12 +30,10 @@ static struct kprof_refusal *refusal_of(struct weft_kprof *k, uint32_t uid)
     return oldest;
 }
 
-static int refuse(struct weft_kprof *k, const struct weft_kprof_writer *w, int error,
-                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-
 /* Returns -error. */
-static int refuse(struct weft_kprof *k, const struct weft_kprof_writer *w, int error,
-                  const char *format, ...)
+__attribute__((format(printf, 4, 5))) static int refuse(struct weft_kprof *k,
+                                                        const struct weft_kprof_writer *w,
+                                                        int error, const char *format, ...)
 {
     struct kprof_refusal *r = refusal_of(k, w->uid);
     *r = (struct kprof_refusal){.used = true, .uid = w->uid, .number = ++k->refusals};

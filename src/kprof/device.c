@@ -51,11 +51,7 @@ void weft_kprof_free(struct weft_kprof *k)
             free(k->core[c].buffer[i].bytes);
     }
     kprof_histogram_fini(&k->ticks);
-    free(k->log.bytes);
-    free(k->core);
-    free(k->stat);
-    free(k->stat_then);
-    free(k);
+    weft_free_all(k->log.bytes, k->core, k->stat, k->stat_then, k);
 }
 
 void kprof_log(struct weft_kprof *k, uint32_t core, const char *format, ...)

@@ -28,7 +28,7 @@ int weft_kprof_linux_open(struct weft_kprof_linux **out, uint32_t user_frames,
     *out = NULL;
     struct weft_kprof_linux *l = calloc(1, sizeof *l);
     if (!l)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     const struct weft_sampler_options o = {
         .scope = WEFT_SAMPLE_CORES,
         .period = PERIOD_NS,

@@ -134,12 +134,19 @@ unsigned profile_perf_trailer_words(const struct perf_event_attr *attr); /* of 8
 const struct profile_perf_event *profile_perf_event_of(const struct profile_perf *d, uint32_t type,
                                                        const unsigned char *body, size_t bytes);
 
-/* The name of an event if the file has none: "cycles", "event 4:0x2d". */
-struct profile_perf_name {
-    char text[64];
+/* Events whose type and meaning of config are the same on all machines. */
+enum { PROFILE_PERF_SAMPLED = 13, PROFILE_PERF_KINDS = 22 };
+
+struct profile_perf_kind {
+    const char *name;
+    uint32_t type;
+    uint64_t config;
+    enum weft_source_unit unit; /* NS: it samples by a timer, so a frequency is just a period */
 };
-struct profile_perf_name profile_perf_event_name(const struct perf_event_attr *attr);
-enum weft_source_unit profile_perf_event_unit(const struct perf_event_attr *attr);
+extern const struct profile_perf_kind profile_perf_kinds[PROFILE_PERF_KINDS];
+
+/* NULL: it is none of these. */
+const struct profile_perf_kind *profile_perf_kind_of(uint32_t type, uint64_t config);
 
 /* Handles one record: stores its place, or uses it at once. record: complete, including its header.
  * Returns 0 or a negative WEFT_E code. */

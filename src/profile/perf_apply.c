@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Applies the records to the profile, in order of time. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,12 +280,18 @@ static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sam
 
 static void add_source(struct apply *a, struct profile_perf_event *e)
 {
-    uint32_t name = e->name;
-    if (name == WEFT_NONE) {
-        struct profile_perf_name made = profile_perf_event_name(&e->attr);
-        name = weft_profile_add_text(a->p, made.text, (uint32_t)strlen(made.text));
+    const uint32_t type = e->attr.type;
+    /* the upper bits: the kind of core */
+    const uint64_t config =
+        type == PERF_TYPE_HARDWARE ? e->attr.config & UINT32_MAX : e->attr.config;
+    const struct profile_perf_kind *known = profile_perf_kind_of(type, config);
+    struct weft_source s = {.name = e->name, .unit = known ? known->unit : WEFT_UNIT_COUNT};
+    if (e->name == WEFT_NONE) {
+        char made[64];
+        snprintf(made, sizeof made, "event-%" PRIu32 "-0x%" PRIx64, type, config);
+        const char *name = known ? known->name : made;
+        s.name = weft_profile_add_text(a->p, name, (uint32_t)strlen(name));
     }
-    struct weft_source s = {.name = name, .unit = profile_perf_event_unit(&e->attr)};
     if (e->attr.freq)
         s.frequency = e->attr.sample_freq < UINT32_MAX ? (uint32_t)e->attr.sample_freq : 0;
     else

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Decodes the fields of a sample; sample_type says which there are: see perf_event_open(2). */
-#include <stdio.h>
-
 #include "profile/perf.h"
 
 #define BRANCH_HW_INDEX (UINT64_C(1) << 17)
@@ -151,45 +149,36 @@ const struct profile_perf_event *profile_perf_event_of(const struct profile_perf
 
 /* ---- What events are ---- */
 
-struct profile_perf_name profile_perf_event_name(const struct perf_event_attr *attr)
-{
-    static const char *const hardware[] = {"cycles",
-                                           "instructions",
-                                           "cache-references",
-                                           "cache-misses",
-                                           "branches",
-                                           "branch-misses",
-                                           "bus-cycles",
-                                           "stalled-cycles-frontend",
-                                           "stalled-cycles-backend",
-                                           "ref-cycles"};
-    static const char *const software[] = {
-        "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
-        "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
-        "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
-    struct profile_perf_name name;
-    uint64_t config = attr->config;
-    if (attr->type == PERF_TYPE_HARDWARE)
-        config &= UINT32_MAX; /* the upper bits: the kind of core */
-    const char *known = NULL;
-    if (attr->type == PERF_TYPE_HARDWARE && config < sizeof hardware / sizeof *hardware)
-        known = hardware[config];
-    if (attr->type == PERF_TYPE_SOFTWARE && config < sizeof software / sizeof *software)
-        known = software[config];
-    if (known)
-        snprintf(name.text, sizeof name.text, "%s", known);
-    else
-        snprintf(name.text, sizeof name.text, "event-%u-0x%llx", attr->type,
-                 (unsigned long long)config);
-    return name;
-}
+/* The sampler offers the first ones. */
+const struct profile_perf_kind profile_perf_kinds[PROFILE_PERF_KINDS] = {
+    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, WEFT_UNIT_NS},
+    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WEFT_UNIT_NS},
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, WEFT_UNIT_CYCLES},
+    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, WEFT_UNIT_COUNT},
+    {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, WEFT_UNIT_COUNT},
+    {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, WEFT_UNIT_COUNT},
+    {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, WEFT_UNIT_COUNT},
+    {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, WEFT_UNIT_COUNT},
+    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, WEFT_UNIT_COUNT},
+    {"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, WEFT_UNIT_COUNT},
+    {"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, WEFT_UNIT_COUNT},
+    {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, WEFT_UNIT_COUNT},
+    {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, WEFT_UNIT_COUNT},
+    [PROFILE_PERF_SAMPLED] = {"bus-cycles", PERF_TYPE_HARDWARE, 6, WEFT_UNIT_COUNT},
+    {"stalled-cycles-frontend", PERF_TYPE_HARDWARE, 7, WEFT_UNIT_COUNT},
+    {"stalled-cycles-backend", PERF_TYPE_HARDWARE, 8, WEFT_UNIT_COUNT},
+    {"ref-cycles", PERF_TYPE_HARDWARE, 9, WEFT_UNIT_COUNT},
+    {"alignment-faults", PERF_TYPE_SOFTWARE, 7, WEFT_UNIT_COUNT},
+    {"emulation-faults", PERF_TYPE_SOFTWARE, 8, WEFT_UNIT_COUNT},
+    {"dummy", PERF_TYPE_SOFTWARE, 9, WEFT_UNIT_COUNT},
+    {"bpf-output", PERF_TYPE_SOFTWARE, 10, WEFT_UNIT_COUNT},
+    {"cgroup-switches", PERF_TYPE_SOFTWARE, 11, WEFT_UNIT_COUNT},
+};
 
-enum weft_source_unit profile_perf_event_unit(const struct perf_event_attr *attr)
+const struct profile_perf_kind *profile_perf_kind_of(uint32_t type, uint64_t config)
 {
-    if (attr->type == PERF_TYPE_SOFTWARE &&
-        (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK))
-        return WEFT_UNIT_NS;
-    if (attr->type == PERF_TYPE_HARDWARE && (attr->config & UINT32_MAX) == PERF_COUNT_HW_CPU_CYCLES)
-        return WEFT_UNIT_CYCLES;
-    return WEFT_UNIT_COUNT;
+    for (size_t i = 0; i < PROFILE_PERF_KINDS; i++)
+        if (profile_perf_kinds[i].type == type && profile_perf_kinds[i].config == config)
+            return &profile_perf_kinds[i];
+    return NULL;
 }

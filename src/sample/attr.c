@@ -12,41 +12,22 @@
 
 #include "sample/state.h"
 
-static const struct sample_event_kind kinds[] = {
-    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, WEFT_UNIT_NS, true},
-    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WEFT_UNIT_NS, true},
-    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, WEFT_UNIT_CYCLES, false},
-    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, WEFT_UNIT_COUNT, false},
-    {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, WEFT_UNIT_COUNT,
-     false},
-    {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, WEFT_UNIT_COUNT, false},
-    {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, WEFT_UNIT_COUNT, false},
-    {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, WEFT_UNIT_COUNT, false},
-    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, WEFT_UNIT_COUNT, false},
-    {"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, WEFT_UNIT_COUNT, false},
-    {"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, WEFT_UNIT_COUNT, false},
-    {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, WEFT_UNIT_COUNT,
-     false},
-    {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, WEFT_UNIT_COUNT, false},
-};
-#define KINDS (sizeof kinds / sizeof *kinds)
-
 const char *weft_sampler_event(uint32_t i)
 {
-    return i < KINDS ? kinds[i].name : NULL;
+    return i < PROFILE_PERF_SAMPLED ? profile_perf_kinds[i].name : NULL;
 }
 
 enum weft_source_unit weft_sampler_unit(const char *event)
 {
-    const struct sample_event_kind *k = sample_event_kind(event);
+    const struct profile_perf_kind *k = sample_event_kind(event);
     return k ? k->unit : WEFT_UNIT_COUNT;
 }
 
-const struct sample_event_kind *sample_event_kind(const char *name)
+const struct profile_perf_kind *sample_event_kind(const char *name)
 {
-    for (size_t i = 0; i < KINDS; i++)
-        if (!name || strcmp(kinds[i].name, name) == 0)
-            return &kinds[i];
+    for (size_t i = 0; i < PROFILE_PERF_SAMPLED; i++)
+        if (!name || strcmp(profile_perf_kinds[i].name, name) == 0)
+            return &profile_perf_kinds[i];
     return NULL;
 }
 
@@ -62,7 +43,7 @@ int64_t sample_sysctl(const char *name, int64_t otherwise)
 #define SHORTEST_NS                                                                                \
     10000u /* the kernel's limit for a timer; it would run slower, but report the shorter period */
 
-int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, uint64_t period,
+int sample_check_rate(const struct profile_perf_kind *kind, uint32_t frequency, uint64_t period,
                       struct weft_error *err)
 {
     const int64_t most = sample_sysctl("kernel/perf_event_max_sample_rate", 0);
@@ -71,7 +52,7 @@ int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, 
                               "a period of %" PRIu64 " is too large; at most %" PRIu64
                               " is possible",
                               period, (uint64_t)INT64_MAX);
-    if (kind->clock && period && period < SHORTEST_NS)
+    if (sample_is_clock(kind) && period && period < SHORTEST_NS)
         return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                               "a period of %" PRIu64 " ns is too short; the timer's shortest is "
                               "%u ns",
@@ -82,7 +63,7 @@ int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, 
                               "expected at most %" PRId64
                               ", or a larger sysctl kernel.perf_event_max_sample_rate",
                               frequency, most);
-    if (!period && kind->clock && frequency > 1000000000u / SHORTEST_NS)
+    if (!period && sample_is_clock(kind) && frequency > 1000000000u / SHORTEST_NS)
         return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                               "%" PRIu32 " samples a second are too many for a timer; at most %u "
                               "are possible",
@@ -120,7 +101,7 @@ uint64_t sample_rate(const struct weft_sampler *s)
 {
     if (!s->period)
         return s->o.frequency;
-    return s->kind->clock ? 1000000000u / s->period : 0;
+    return sample_is_clock(s->kind) ? 1000000000u / s->period : 0;
 }
 
 uint32_t sample_piece_bytes(const struct weft_sampler *s, enum sample_role role)
@@ -168,7 +149,7 @@ static void ask_for_samples(struct perf_event_attr *a, const struct weft_sampler
     a->exclude_hv = 1;
     /* Samples of an idle core say nothing; but a caller who switches each core's timer wants all of its
      * ticks. */
-    a->exclude_idle = s->kind->clock && !s->o.keep_off;
+    a->exclude_idle = sample_is_clock(s->kind) && !s->o.keep_off;
     ask_for_stacks(a, s, SAMPLE_MAIN);
 }
 
@@ -279,7 +260,7 @@ int sample_open_error(const struct weft_sampler *s, int error, struct weft_error
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "the event %s is in use by somebody else", s->kind->name);
     case ENOMEM:
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     default:
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "the event %s cannot be opened: %s",
                               s->kind->name, strerror(error));

@@ -95,7 +95,7 @@ static struct sample_stack stack_of(struct weft_sampler *s, const struct sample_
 /* The kernel reports a timer's first period, even after it was changed. */
 static uint64_t value_of(const struct weft_sampler *s, const struct sample_perf_record *r)
 {
-    if (!s->kind->clock)
+    if (!sample_is_clock(s->kind))
         return r->sample.period;
     return r->time_ns < s->period_since_ns ? s->period_before : s->period;
 }
@@ -153,13 +153,8 @@ static bool take_event(struct weft_sampler *s, struct sample_ring *ring,
     case SAMPLE_LEAVE:
         take_leaving(s, ring, r);
         return false;
-    case SAMPLE_IRQ_ENTRY:
-    case SAMPLE_IRQ_EXIT:
-    case SAMPLE_SOFT_ENTRY:
-    case SAMPLE_SOFT_EXIT:
-        return sample_interrupt(s, ring, e->role, r, out);
     default:
-        return false;
+        return e->role >= SAMPLE_IRQ_ENTRY && sample_interrupt(s, ring, e->role, r, out);
     }
 }
 

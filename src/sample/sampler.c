@@ -53,7 +53,7 @@ static int settle_event(struct weft_sampler *s, struct weft_error *err)
     if (rc < 0)
         return rc;
     s->period = o->period;
-    if (!o->period && s->kind->clock)
+    if (!o->period && sample_is_clock(s->kind))
         s->period = (1000000000u + o->frequency / 2) / o->frequency;
     if (o->dwarf_bytes > DWARF_MAX)
         return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
@@ -61,7 +61,7 @@ static int settle_event(struct weft_sampler *s, struct weft_error *err)
                               o->dwarf_bytes, DWARF_MAX);
     o->dwarf_bytes = (o->dwarf_bytes + 7) & ~7u;
     const int64_t most = sample_sysctl("kernel/perf_event_max_sample_rate", 0);
-    if (s->kind->clock && most > 0 && s->period < 1000000000u / (uint64_t)most)
+    if (sample_is_clock(s->kind) && most > 0 && s->period < 1000000000u / (uint64_t)most)
         sample_note(s,
                     "the kernel will pause the timer: sysctl kernel.perf_event_max_sample_rate is "
                     "%d samples a second",
@@ -96,17 +96,17 @@ static int open_sampler(struct weft_sampler *s, struct weft_error *err)
         return rc;
     rc = settle_stacks(s);
     if (rc < 0)
-        return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     rc = sample_open_events(s, err);
     if (rc == 0)
         rc = sample_map_rings(s, err);
     for (uint32_t i = 0; rc == 0 && i < s->rings; i++) {
         s->ring[i].leaving = malloc((s->max_frames + (size_t)1) * sizeof *s->ring[i].leaving);
         if (!s->ring[i].leaving)
-            rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+            rc = weft_no_memory(err);
     }
     if (rc == 0 && s->kernel && sample_tell_kernel(s) < 0)
-        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        rc = weft_no_memory(err);
     return rc;
 }
 
@@ -116,7 +116,7 @@ int weft_sampler_open(struct weft_sampler **out, const struct weft_sampler_optio
     *out = NULL;
     struct weft_sampler *s = calloc(1, sizeof *s);
     if (!s)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     s->o = *o;
     s->epoll = -1;
     sample_burden_look(&s->burden, sample_now_ns()); /* from now on */
@@ -296,6 +296,6 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
         more = sample_lost_at_end(s) && sample_blocked_end(s);
     rc = sample_order_drop(&s->order);
     if (rc < 0)
-        return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     return s->given;
 }

@@ -150,7 +150,7 @@ struct sample_build_ids {
 
 struct weft_sampler {
     struct weft_sampler_options o;
-    const struct sample_event_kind *kind;
+    const struct profile_perf_kind *kind;
     /* The period of a clock event; once it was changed, the kernel reports a wrong one. 0: a frequency is
      * used. */
     _Atomic uint64_t period, period_before, period_since_ns;
@@ -236,17 +236,15 @@ void sample_note(struct weft_sampler *s, const char *format, ...)
 
 /* ---- attr.c: what is requested of the kernel ---- */
 
-struct sample_event_kind {
-    const char *name;
-    uint32_t type;
-    uint64_t config;
-    enum weft_source_unit unit;
-    bool clock; /* it samples by a timer, so a frequency is just a period */
-};
-const struct sample_event_kind *sample_event_kind(const char *name); /* NULL: there is none */
+static inline bool sample_is_clock(const struct profile_perf_kind *kind)
+{
+    return kind->unit == WEFT_UNIT_NS;
+}
+
+const struct profile_perf_kind *sample_event_kind(const char *name); /* NULL: there is none */
 
 /* Checks whether period and frequency are possible. */
-int sample_check_rate(const struct sample_event_kind *kind, uint32_t frequency, uint64_t period,
+int sample_check_rate(const struct profile_perf_kind *kind, uint32_t frequency, uint64_t period,
                       struct weft_error *err);
 struct perf_event_attr sample_attr(const struct weft_sampler *s, enum sample_role role);
 
