@@ -187,7 +187,7 @@ static enum profile_nameless why_nameless(const struct cli_profile_view *v, uint
         return PROFILE_NOT_ASKED;
     if (m->kernel)
         return PROFILE_KERNEL;
-    if (weft_profile_is_generated(v->p, mapping))
+    if (weft_profile_is_generated(v->p, &v->p->mapping[mapping]))
         return PROFILE_GENERATED;
     int size = snprintf(full, sizeof full, "%s%s", v->r->sysroot ? v->r->sysroot : "", path);
     if (*path != '/' || size < 0 || (size_t)size >= sizeof full || stat(full, &st) < 0 ||

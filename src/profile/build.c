@@ -320,8 +320,7 @@ int weft_profile_resolve(struct weft_profile *p, uint32_t location, const struct
     return 0;
 }
 
-/* Code that is not in a file: its addresses mean something in its process only. */
-static bool is_generated(const struct weft_profile *p, const struct weft_mapping *m)
+bool weft_profile_is_generated(const struct weft_profile *p, const struct weft_mapping *m)
 {
     const char *path = weft_profile_text(p, m->path);
     return !m->kernel && strcmp(path, "[vdso]") != 0 && (path[0] != '/' || path[1] == '/');
@@ -367,19 +366,15 @@ uint64_t weft_profile_symbol_offset(const struct weft_profile *p, uint32_t locat
     if (l->mapping == WEFT_NONE)
         return address;
     const struct weft_mapping *m = &p->mapping[l->mapping];
-    return m->kernel || is_generated(p, m) ? address : address - m->start + m->offset;
-}
-
-bool weft_profile_is_generated(const struct weft_profile *p, uint32_t mapping)
-{
-    return is_generated(p, &p->mapping[mapping]);
+    return m->kernel || weft_profile_is_generated(p, m) ? address : address - m->start + m->offset;
 }
 
 /* The object with symbols that the mapping is a part of, or WEFT_NONE. */
 static uint32_t find_object(const struct weft_profile *p, const struct weft_mapping *m)
 {
     const struct weft_profile_build *b = p->build;
-    struct profile_mapped_object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
+    struct profile_mapped_object key =
+        object_of(m, weft_profile_is_generated(p, m) ? m->process : UINT32_MAX);
     return weft_table_get(&b->objects_by, b->object, sizeof key, PROFILE_OBJECT_KEY, &key, b->seed);
 }
 

@@ -55,7 +55,7 @@ uint64_t weft_profile_symbol_offset(const struct weft_profile *p, uint32_t locat
 
 /* Returns true if the mapping is of code that is not in a file, and so means something in its
  * process only. */
-bool weft_profile_is_generated(const struct weft_profile *p, uint32_t mapping);
+bool weft_profile_is_generated(const struct weft_profile *p, const struct weft_mapping *m);
 
 /* Adds symbols by file and offset (as in WEFT_RECORD_SYMBOL), for all locations there;
  * weft_profile_finish uses them. Only the path, build id and process of object matter (process is

@@ -166,10 +166,7 @@ static bool begin(struct maker *t)
         .parent = WEFT_NONE,
         .first_child = WEFT_NONE,
         .next_sibling = WEFT_NONE,
-        .frame = {.kind = WEFT_FRAME_STATE,
-                  .function = WEFT_NONE,
-                  .location = WEFT_NONE,
-                  .promise = WEFT_NONE},
+        .frame = profile_named(WEFT_FRAME_STATE, 0),
     };
     t->tree->calls = 1;
     return true;

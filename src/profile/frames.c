@@ -223,8 +223,7 @@ static bool put(struct weft_frames *f, struct weft_named_frame frame)
     if (f->count == f->limit)
         return false;
     if (f->count == f->limit - 1)
-        frame = (struct weft_named_frame){WEFT_FRAME_STATE, f->more_text, WEFT_NONE, 0,
-                                          WEFT_NONE,        WEFT_NONE};
+        frame = profile_named(WEFT_FRAME_STATE, f->more_text);
     f->count++;
     f->frame[WEFT_FRAMES_MAX - f->count] = frame;
     return true;
@@ -280,11 +279,12 @@ static bool put_stack(struct weft_frames *f, uint32_t stack, uint32_t thread, bo
 
 static bool put_promise(struct weft_frames *f, uint32_t whose)
 {
-    uint32_t text = profile_name_family(&f->names, whose);
-    if (text == WEFT_NONE)
+    struct weft_named_frame frame =
+        profile_named(WEFT_FRAME_PROMISE, profile_name_family(&f->names, whose));
+    if (frame.text == WEFT_NONE)
         return false;
-    put(f, (struct weft_named_frame){WEFT_FRAME_PROMISE, text, WEFT_NONE, 0, WEFT_NONE,
-                                     profile_is_gap(whose) ? WEFT_NONE : whose});
+    frame.promise = profile_is_gap(whose) ? WEFT_NONE : whose;
+    put(f, frame);
     return true;
 }
 

@@ -77,9 +77,6 @@ static bool add_item(struct profile_gather *g, const struct profile_item *item)
 static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t thread, uint32_t core)
 {
     switch (g->o->by) {
-    case WEFT_PROFILE_BY_FUNCTION:
-    case WEFT_PROFILE_BY_LINE:
-        return 0;
     case WEFT_PROFILE_BY_PROMISE:
         return promise;
     case WEFT_PROFILE_BY_LABEL:
@@ -90,8 +87,9 @@ static uint32_t group_of(struct profile_gather *g, uint32_t promise, uint32_t th
         return thread;
     case WEFT_PROFILE_BY_CORE:
         return core;
+    default:
+        return 0;
     }
-    return 0;
 }
 
 /* Adds one sample or absence. Fields that are not asked for are made equal, so that there are few
@@ -219,35 +217,21 @@ void profile_gather_fini(struct profile_gather *g)
     weft_free_all(g->root, g->wanted, g->item, g->items_by.slot);
 }
 
-static struct weft_named_frame plain(enum weft_frame_kind kind, uint32_t text)
-{
-    return (struct weft_named_frame){
-        .kind = kind,
-        .text = text,
-        .function = WEFT_NONE,
-        .location = WEFT_NONE,
-        .promise = WEFT_NONE,
-    };
-}
-
 struct weft_named_frame profile_gather_group(struct profile_gather *g, uint32_t group)
 {
-    struct weft_named_frame frame = plain(WEFT_FRAME_LABEL, group);
+    struct weft_named_frame frame = profile_named(WEFT_FRAME_LABEL, group);
     switch (g->o->by) {
     case WEFT_PROFILE_BY_PROMISE:
-        frame = plain(WEFT_FRAME_PROMISE, profile_name_promise(g->names, group));
+        frame = profile_named(WEFT_FRAME_PROMISE, profile_name_promise(g->names, group));
         frame.promise = profile_is_gap(group) ? WEFT_NONE : group;
         break;
     case WEFT_PROFILE_BY_THREAD:
-        frame = plain(WEFT_FRAME_THREAD, profile_name_thread(g->names, group));
+        frame = profile_named(WEFT_FRAME_THREAD, profile_name_thread(g->names, group));
         break;
     case WEFT_PROFILE_BY_CORE:
-        frame = plain(WEFT_FRAME_CORE, profile_name_core(g->names, group));
+        frame = profile_named(WEFT_FRAME_CORE, profile_name_core(g->names, group));
         break;
-    case WEFT_PROFILE_BY_LABEL:
-    case WEFT_PROFILE_BY_ROOT:
-    case WEFT_PROFILE_BY_FUNCTION:
-    case WEFT_PROFILE_BY_LINE:
+    default:
         break;
     }
     return frame;
@@ -257,10 +241,11 @@ bool profile_gather_state(const struct profile_gather *g, const struct profile_i
                           struct weft_named_frame *frame)
 {
     if (item->state == WEFT_STATE_PREEMPTED)
-        *frame = plain(WEFT_FRAME_STATE, g->names->preempted);
+        *frame = profile_named(WEFT_FRAME_STATE, g->names->preempted);
     else if (item->stack == 0)
-        *frame = plain(WEFT_FRAME_STATE,
-                       item->state == WEFT_STATE_WAITING ? g->names->waiting : g->names->no_stack);
+        *frame =
+            profile_named(WEFT_FRAME_STATE, item->state == WEFT_STATE_WAITING ? g->names->waiting
+                                                                              : g->names->no_stack);
     else
         return false;
     return true;

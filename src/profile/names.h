@@ -4,7 +4,7 @@
 #ifndef WEFT_PROFILE_NAMES_H
 #define WEFT_PROFILE_NAMES_H
 
-#include "profile/profile.h"
+#include "profile/frames.h"
 
 struct profile_names {
     struct weft_profile *p;
@@ -21,12 +21,23 @@ static inline bool profile_is_gap(uint32_t whose)
     return whose > WEFT_NONE - WEFT_GAPS;
 }
 
+/* A frame of which only this is known. */
+static inline struct weft_named_frame profile_named(enum weft_frame_kind kind, uint32_t text)
+{
+    return (struct weft_named_frame){
+        .kind = kind,
+        .text = text,
+        .function = WEFT_NONE,
+        .location = WEFT_NONE,
+        .promise = WEFT_NONE,
+    };
+}
+
 /* p must be finished, and joined if it will be. Returns false if there is no memory; fini may be
  * called in any case. */
 bool profile_names_init(struct profile_names *n, struct weft_profile *p);
 void profile_names_fini(struct profile_names *n);
 
-struct weft_frames;
 struct profile_names *profile_frames_names(struct weft_frames *f);
 
 /* All of these return WEFT_NONE if there is no memory. */

@@ -116,19 +116,13 @@ struct profile_perf_sample {
     uint64_t stack_bytes;
 };
 
-/* Returns false if the record is shorter than its fields. body: what follows the header. */
-bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_event_attr *attr,
-                              const unsigned char *body, size_t bytes);
+/* Reads who, when and where; unknown fields are UINT32_MAX or 0. A sample (record: its type) has all
+ * fields; other records end with these. Returns false if a sample is shorter than its fields. body:
+ * what follows the header. */
+bool profile_perf_read(struct profile_perf_sample *s, uint32_t record,
+                       const struct perf_event_attr *attr, const unsigned char *body, size_t bytes);
 
-/* The trailer of other records: who, when, where; unknown fields are UINT32_MAX or 0. */
-struct profile_perf_trailer {
-    uint64_t time_ns;
-    uint32_t process, thread, core;
-};
-struct profile_perf_trailer profile_perf_trailer_read(const struct perf_event_attr *attr,
-                                                      const unsigned char *body, size_t bytes);
-
-unsigned profile_perf_trailer_words(const struct perf_event_attr *attr); /* of 8 bytes */
+size_t profile_perf_trailer_bytes(const struct perf_event_attr *attr); /* at the end of a record */
 
 /* The event of a record, by its id; NULL: it belongs to no known event. */
 const struct profile_perf_event *profile_perf_event_of(const struct profile_perf *d, uint32_t type,

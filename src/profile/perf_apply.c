@@ -42,6 +42,7 @@ struct apply {
     struct profile_foreign *f;
     struct weft_profile *p;
     struct cache *cache;
+    const struct weft_foreign_unwinder *u; /* or NULL */
 };
 
 /* A record with the parts decoded that all records share. */
@@ -51,7 +52,7 @@ struct record {
     const unsigned char *body;
     size_t bytes; /* of the body */
     struct profile_perf_event *event;
-    struct profile_perf_trailer trailer; /* not for samples */
+    struct profile_perf_sample sample; /* of other records only who, when and where */
 };
 
 /* ---- Fetching them ---- */
@@ -124,7 +125,7 @@ static void add_mapping(struct apply *a, const struct record *r)
         .start = weft_read_u64(b + 8),
         .size = weft_read_u64(b + 16),
         .offset = weft_read_u64(b + 24),
-        .from_ns = r->trailer.time_ns,
+        .from_ns = r->sample.time_ns,
         .kernel = kernel,
     };
     m.size = m.size > UINT64_MAX - m.start ? UINT64_MAX - m.start : m.size;
@@ -136,9 +137,8 @@ static void add_mapping(struct apply *a, const struct record *r)
     } else {
         set_build_id(a->d, &m);
     }
-    const struct weft_foreign_unwinder *u = a->f->options->unwinder;
-    if (weft_profile_add_mapping(a->p, &m) != WEFT_NONE && u && !kernel)
-        profile_is_there(a->p, u->map(u->data, &m, weft_profile_text(a->p, m.path)) == 0);
+    if (weft_profile_add_mapping(a->p, &m) != WEFT_NONE && a->u && !kernel)
+        profile_is_there(a->p, a->u->map(a->u->data, &m, weft_profile_text(a->p, m.path)) == 0);
 }
 
 static void add_name(struct apply *a, const struct record *r)
@@ -148,10 +148,9 @@ static void add_name(struct apply *a, const struct record *r)
     uint32_t text = weft_profile_add_text(a->p, name, (uint32_t)strnlen(name, r->bytes - 8));
     weft_profile_add_thread(a->p, process, thread, text);
     if (r->misc & PERF_RECORD_MISC_COMM_EXEC) {
-        const struct weft_foreign_unwinder *u = a->f->options->unwinder;
-        weft_profile_exec(a->p, process, r->trailer.time_ns);
-        if (u)
-            u->forget(u->data, process);
+        weft_profile_exec(a->p, process, r->sample.time_ns);
+        if (a->u)
+            a->u->forget(a->u->data, process);
     }
 }
 
@@ -166,17 +165,16 @@ static void add_fork(struct apply *a, const struct record *r)
     weft_profile_add_thread(a->p, process, thread, a->p->thread[maker].name);
     if (process == parent)
         return;
-    const struct weft_foreign_unwinder *u = a->f->options->unwinder;
-    weft_profile_fork(a->p, process, parent, r->trailer.time_ns);
-    if (u)
-        profile_is_there(a->p, u->fork(u->data, process, parent) == 0);
+    weft_profile_fork(a->p, process, parent, r->sample.time_ns);
+    if (a->u)
+        profile_is_there(a->p, a->u->fork(a->u->data, process, parent) == 0);
 }
 
 /* ---- Switches ---- */
 
 static void add_switch(struct apply *a, const struct record *r)
 {
-    const struct profile_perf_trailer *t = &r->trailer;
+    const struct profile_perf_sample *t = &r->sample;
     if (t->thread == 0 || t->thread == UINT32_MAX || !t->time_ns)
         return; /* idle, or it does not say who or when */
     uint32_t thread = weft_profile_add_thread(a->p, t->process, t->thread, WEFT_NONE);
@@ -191,7 +189,7 @@ static void add_exit(struct apply *a, const struct record *r)
 {
     uint32_t thread = weft_profile_add_thread(a->p, weft_read_u32(r->body),
                                               weft_read_u32(r->body + 8), WEFT_NONE);
-    profile_switch_exit(a->p, thread, r->trailer.time_ns);
+    profile_switch_exit(a->p, thread, r->sample.time_ns);
 }
 
 /* ---- Samples ---- */
@@ -260,19 +258,18 @@ static void add_chain(struct pcs *s, const struct profile_perf_sample *sample, u
 /* Finds the callers in the program, from a copy of its stack. */
 static void unwind(struct apply *a, struct pcs *s, const struct profile_perf_sample *sample)
 {
-    const struct weft_foreign_unwinder *u = a->f->options->unwinder;
     uint64_t regs[64], pcs[512];
     unsigned count = (unsigned)__builtin_popcountll(sample->regs_mask);
     if (!sample->regs || !sample->stack_bytes)
         return;
-    if (!u || sample->regs_abi != PERF_SAMPLE_REGS_ABI_64) {
+    if (!a->u || sample->regs_abi != PERF_SAMPLE_REGS_ABI_64) {
         a->f->facts->without_callers++;
         return;
     }
     for (unsigned i = 0; i < count; i++)
         regs[i] = weft_read_u64(sample->regs + i * 8);
-    uint32_t found = u->run(u->data, sample->process, sample->thread, sample->regs_mask, regs,
-                            sample->stack, sample->stack_bytes, pcs, sizeof pcs / sizeof *pcs);
+    uint32_t found = a->u->run(a->u->data, sample->process, sample->thread, sample->regs_mask, regs,
+                               sample->stack, sample->stack_bytes, pcs, sizeof pcs / sizeof *pcs);
     /* A sample in the program itself already has its address. */
     for (uint32_t i = s->has_user && found ? 1 : 0; i < found; i++)
         add_pc(s, pcs[i], PERF_RECORD_MISC_USER, i == 0);
@@ -315,24 +312,20 @@ static void add_sample(struct apply *a, const struct record *r)
     struct pcs s; /* large: it must not be cleared for each sample */
     s.count = 0;
     s.has_user = false;
-    struct profile_perf_sample from;
+    const struct profile_perf_sample *from = &r->sample;
     const struct perf_event_attr *attr = &r->event->attr;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
-    if (!profile_perf_sample_read(&from, attr, r->body, r->bytes)) {
-        a->p->skipped++; /* it was valid a moment ago */
-        return;
-    }
     if (r->event->source == WEFT_NONE)
         add_source(a, r->event);
-    add_chain(&s, &from, mode);
-    unwind(a, &s, &from);
+    add_chain(&s, from, mode);
+    unwind(a, &s, from);
     uint64_t fixed = attr->freq ? 1 : attr->sample_period;
     struct weft_sample sample = {
-        .time_ns = from.time_ns,
-        .value = attr->sample_type & PERF_SAMPLE_PERIOD ? from.period : fixed,
-        .stack = push_all(a, &s, from.process, from.time_ns),
-        .thread = weft_profile_add_thread(a->p, from.process, from.thread, WEFT_NONE),
-        .core = from.core,
+        .time_ns = from->time_ns,
+        .value = attr->sample_type & PERF_SAMPLE_PERIOD ? from->period : fixed,
+        .stack = push_all(a, &s, from->process, from->time_ns),
+        .thread = weft_profile_add_thread(a->p, from->process, from->thread, WEFT_NONE),
+        .core = from->core,
         .source = r->event->source,
         .flags = s.count && s.pc[0].flags & WEFT_NODE_KERNEL ? WEFT_SAMPLE_IN_KERNEL : 0,
     };
@@ -381,15 +374,14 @@ static void apply_place(struct apply *a, uint64_t place)
         .bytes = (size_t)(uint16_t)place - HEADER,
     };
     const struct profile_perf_event *e = profile_perf_event_of(a->d, r.type, r.body, r.bytes);
-    if (!e) {
+    if (!e || !profile_perf_read(&r.sample, r.type, &e->attr, r.body, r.bytes)) {
         a->p->skipped++;
         return;
     }
     r.event = &a->d->event[e - a->d->event];
     if (r.type != PERF_RECORD_SAMPLE) {
-        r.trailer = profile_perf_trailer_read(&e->attr, r.body, r.bytes);
-        unsigned words = profile_perf_trailer_words(&e->attr);
-        r.bytes -= words * 8 <= r.bytes ? words * 8 : 0;
+        const size_t trailer = profile_perf_trailer_bytes(&e->attr);
+        r.bytes -= trailer <= r.bytes ? trailer : 0;
     }
     if (r.bytes < records[r.type].least)
         a->p->skipped++;
@@ -399,7 +391,11 @@ static void apply_place(struct apply *a, uint64_t place)
 
 int profile_perf_apply(struct profile_perf *d)
 {
-    struct apply a = {.d = d, .f = d->f, .p = d->f->p, .cache = calloc(1, sizeof *a.cache)};
+    struct apply a = {.d = d,
+                      .f = d->f,
+                      .p = d->f->p,
+                      .cache = calloc(1, sizeof *a.cache),
+                      .u = d->f->options->unwinder};
     int rc = 0;
     if (!a.cache || !profile_sort_by_time(d->record, d->records, sizeof *d->record))
         rc = weft_no_memory(d->f->err);

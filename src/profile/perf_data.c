@@ -308,18 +308,12 @@ static int remember(struct profile_perf *d, const unsigned char *record, uint16_
     const struct profile_perf_event *e = profile_perf_event_of(d, type, body, bytes - HEADER);
     if (!e)
         return d->f->p->skipped++, 0;
-    uint64_t time_ns;
-    if (type == PERF_RECORD_SAMPLE) {
-        struct profile_perf_sample s;
-        if (!profile_perf_sample_read(&s, &e->attr, body, bytes - HEADER))
-            return d->f->p->skipped++, 0;
-        time_ns = s.time_ns;
-    } else {
-        time_ns = profile_perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
-    }
+    struct profile_perf_sample s;
+    if (!profile_perf_read(&s, type, &e->attr, body, bytes - HEADER))
+        return d->f->p->skipped++, 0;
     if (!weft_reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
         return weft_no_memory(d->f->err);
-    d->record[d->records++] = (struct profile_perf_record){time_ns, place};
+    d->record[d->records++] = (struct profile_perf_record){s.time_ns, place};
     return 0;
 }
 

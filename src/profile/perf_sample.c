@@ -72,13 +72,32 @@ static void take_stack(struct profile_perf_rest *r, const struct perf_event_attr
     }
 }
 
-bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_event_attr *attr,
-                              const unsigned char *body, size_t bytes)
+/* … and the identifier after these. */
+#define TRAILER                                                                                    \
+    (PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU)
+
+size_t profile_perf_trailer_bytes(const struct perf_event_attr *attr)
+{
+    const uint64_t fields = attr->sample_type & (TRAILER | PERF_SAMPLE_IDENTIFIER);
+    return attr->sample_id_all ? 8 * (size_t)__builtin_popcountll(fields) : 0;
+}
+
+bool profile_perf_read(struct profile_perf_sample *s, uint32_t record,
+                       const struct perf_event_attr *attr, const unsigned char *body, size_t bytes)
 {
     struct profile_perf_rest r = {.at = body, .bytes = bytes};
     uint64_t type = attr->sample_type;
     *s = (struct profile_perf_sample){
         .process = UINT32_MAX, .thread = UINT32_MAX, .core = UINT32_MAX};
+    if (record != PERF_RECORD_SAMPLE) {
+        const size_t trailer = profile_perf_trailer_bytes(attr);
+        if (trailer && trailer <= bytes) {
+            r.at += bytes - trailer;
+            r.bytes = trailer;
+            take_ids(&r, type & TRAILER, s);
+        }
+        return true;
+    }
     take_ids(&r, type, s);
     if (type & PERF_SAMPLE_READ)
         skip_read(&r, attr->read_format);
@@ -94,41 +113,6 @@ bool profile_perf_sample_read(struct profile_perf_sample *s, const struct perf_e
         skip_branches(&r, attr->branch_sample_type);
     take_stack(&r, attr, s);
     return !r.cut; /* what follows says nothing about where it was */
-}
-
-unsigned profile_perf_trailer_words(const struct perf_event_attr *attr)
-{
-    const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
-                               PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER};
-    unsigned words = 0;
-    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
-        words += (attr->sample_type & fields[i]) != 0;
-    return attr->sample_id_all ? words : 0;
-}
-
-struct profile_perf_trailer profile_perf_trailer_read(const struct perf_event_attr *attr,
-                                                      const unsigned char *body, size_t bytes)
-{
-    struct profile_perf_trailer t = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-    uint64_t type = attr->sample_type;
-    unsigned words = profile_perf_trailer_words(attr);
-    if (words == 0 || words * 8 > bytes)
-        return t;
-    const unsigned char *at = body + bytes - words * 8;
-    if (type & PERF_SAMPLE_TID) {
-        t.process = weft_read_u32(at);
-        t.thread = weft_read_u32(at + 4);
-        at += 8;
-    }
-    if (type & PERF_SAMPLE_TIME) {
-        t.time_ns = weft_read_u64(at);
-        at += 8;
-    }
-    at += type & PERF_SAMPLE_ID ? 8 : 0;
-    at += type & PERF_SAMPLE_STREAM_ID ? 8 : 0;
-    if (type & PERF_SAMPLE_CPU)
-        t.core = weft_read_u32(at);
-    return t;
 }
 
 const struct profile_perf_event *profile_perf_event_of(const struct profile_perf *d, uint32_t type,

@@ -196,7 +196,7 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     struct sample_packet *packet = &f->packet;
     const uint32_t object =
         sample_packet_object(packet, weft_profile_text(p, m->path),
-                             weft_profile_is_generated(p, l->mapping) ? m->process : UINT32_MAX, m);
+                             weft_profile_is_generated(p, m) ? m->process : UINT32_MAX, m);
     for (uint16_t i = 0; i < frames; i++) {
         const struct weft_frame *frame = &p->frame[l->first_frame + i];
         const struct weft_function *fn = &p->function[frame->function];

@@ -21,10 +21,7 @@ static void parse_sample(struct sample_perf_record *r, struct profile_perf_rest 
     const struct sample_event *e = sample_event_of(s, r->id);
     const struct perf_event_attr attr = {.sample_type = e ? s->sample_type[e->role] : 0,
                                          .sample_regs_user = s->regs_mask};
-    b->cut = !e || !profile_perf_sample_read(&r->sample, &attr, b->at, b->bytes);
-    r->process = r->sample.process;
-    r->thread = r->sample.thread;
-    r->time_ns = r->sample.time_ns;
+    b->cut = !e || !profile_perf_read(&r->sample, r->type, &attr, b->at, b->bytes);
 }
 
 static void parse_mapping(struct sample_perf_record *r, struct profile_perf_rest *b)
@@ -92,17 +89,17 @@ bool sample_perf_parse(struct sample_perf_record *out, const struct weft_sampler
     struct profile_perf_rest b = {bytes + sizeof head, head.size - sizeof head, false};
     if (head.type == PERF_RECORD_SAMPLE) {
         parse_sample(out, &b, s);
-        return !b.cut;
+    } else {
+        if (b.bytes < SAMPLE_PERF_TRAILER_BYTES)
+            return false;
+        profile_perf_read(&out->sample, head.type, &common, b.at, b.bytes);
+        out->id = weft_read_u64(b.at + b.bytes - sizeof out->id);
+        b.bytes -= SAMPLE_PERF_TRAILER_BYTES;
     }
-    if (b.bytes < SAMPLE_PERF_TRAILER_BYTES)
-        return false;
-    const struct profile_perf_trailer t = profile_perf_trailer_read(&common, b.at, b.bytes);
-    out->time_ns = t.time_ns;
-    out->process = t.process;
-    out->thread = t.thread;
-    out->id = weft_read_u64(b.at + b.bytes - sizeof out->id);
-    b.bytes -= SAMPLE_PERF_TRAILER_BYTES;
-    parse_body(out, &b);
+    out->process = out->sample.process;
+    out->thread = out->sample.thread;
+    out->time_ns = out->sample.time_ns;
+    parse_body(out, &b); /* which may know better */
     return !b.cut;
 }
 
