@@ -270,7 +270,7 @@ static int rename_how(unsigned flags)
 }
 
 /* There is something at the path, or the system cannot say. */
-static int publish_over(struct weft_record_file *f)
+static int publish_over(void)
 {
     /* Two processes may get here with the same name. Whoever receives, in the exchange, a trace that is still
      * being written gives it back. */
@@ -284,7 +284,6 @@ static int publish_over(struct weft_record_file *f)
             keep_former(temporary);
         else
             unlink(temporary);
-        f->named = false;
         return 0;
     }
     int rc = look_at(path);
@@ -292,10 +291,7 @@ static int publish_over(struct weft_record_file *f)
         return rc;
     if (rc == FORMER)
         keep_former(path);
-    if (rename(temporary, path) < 0)
-        return -errno;
-    f->named = false;
-    return 0;
+    return rename(temporary, path) < 0 ? -errno : 0;
 }
 
 int weft_record_file_publish(struct weft_record_file *f)
@@ -306,8 +302,9 @@ int weft_record_file_publish(struct weft_record_file *f)
     }
     if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
         return -errno;
-    int folder = lock_folder(), rc = publish_over(f);
+    int folder = lock_folder(), rc = publish_over();
     if (folder >= 0)
         close(folder);
+    f->named = rc < 0;
     return rc;
 }

@@ -19,7 +19,7 @@ static struct {
     unsigned flags;
     uint32_t *begun; /* how many children have begun; in memory that all of them share */
     uint32_t due;
-    uint32_t told; /* generation of the recording whose facts mention the fork */
+    uint32_t noted; /* generation of the recording whose facts mention the fork */
 } follow;
 
 void weft_record_follow(const char *path, uint64_t bytes, unsigned flags)
@@ -53,14 +53,8 @@ void weft_record_follow_forked(bool recorded)
 
 void weft_record_follow_parent(void)
 {
-    const uint32_t generation = weft_record_rec.generation;
-    if (!weft_record_rec.open || follow.told == generation || !weft_record_try_lock())
-        return;
-    if (weft_record_rec.open && weft_record_is_ours()) {
-        follow.told = generation;
-        weft_record_layout_forked();
-    }
-    weft_record_unlock();
+    if (weft_record_rec.open)
+        weft_record_note_once(&follow.noted, "forked");
 }
 
 bool weft_record_follow_is_due(void)

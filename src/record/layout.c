@@ -146,8 +146,7 @@ void weft_record_layout_write(const struct layout *l, unsigned char *base, unsig
     write_facts(r, l);
 }
 
-#define FORKED_BYTES 12u  /* reserved for weft_record_layout_forked */
-#define REFUSED_BYTES 12u /* reserved for weft_record_layout_refused */
+#define YES_BYTES 24u /* reserved for weft_record_layout_yes */
 
 /* Leaves `left` bytes free. */
 static void add_fact(const char *key, const char *value, size_t left)
@@ -166,17 +165,12 @@ static void add_fact(const char *key, const char *value, size_t left)
 
 void weft_record_layout_fact(const char *key, const char *value)
 {
-    add_fact(key, value, WEFT_FACTS_END + FORKED_BYTES + REFUSED_BYTES);
+    add_fact(key, value, WEFT_FACTS_END + YES_BYTES);
 }
 
-void weft_record_layout_forked(void)
+void weft_record_layout_yes(const char *key)
 {
-    add_fact("forked", "yes", WEFT_FACTS_END);
-}
-
-void weft_record_layout_refused(void)
-{
-    add_fact("refused", "yes", WEFT_FACTS_END);
+    add_fact(key, "yes", WEFT_FACTS_END);
 }
 
 /* The later of the two times says whether recording is on. This also works with a clock that stands still, or

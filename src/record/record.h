@@ -282,12 +282,9 @@ void *weft_record_layout_packet(void *at, uint64_t bytes, const uint8_t uuid[16]
 /* Adds key=value to the facts, if there is room. */
 void weft_record_layout_fact(const char *key, const char *value);
 
-/* Adds to the facts that the process has forked; room for this is reserved. */
-void weft_record_layout_forked(void);
-
-/* Adds to the facts that events were discarded because they interrupted two others; room for this is reserved,
- * too. */
-void weft_record_layout_refused(void);
+/* Adds key=yes: "forked", that the process has forked; or "refused", that events were discarded because they
+ * interrupted two others. Room for both is reserved. */
+void weft_record_layout_yes(const char *key);
 
 /* Stores in the facts that the recording was just switched on or off. It is a single store, so a reader sees
  * all of it. */

@@ -286,17 +286,22 @@ void weft_stop(void)
     weft_record_unlock();
 }
 
-void weft_record_refused(void)
+void weft_record_note_once(uint32_t *noted, const char *key)
 {
-    static uint32_t told; /* generation of the recording whose facts say so */
     const uint32_t generation = weft_record_rec.generation;
-    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == generation || !weft_record_try_lock())
+    if (__atomic_load_n(noted, __ATOMIC_RELAXED) == generation || !weft_record_try_lock())
         return;
     if (weft_record_rec.open && weft_record_is_ours()) {
-        __atomic_store_n(&told, generation, __ATOMIC_RELAXED);
-        weft_record_layout_refused();
+        __atomic_store_n(noted, generation, __ATOMIC_RELAXED);
+        weft_record_layout_yes(key);
     }
     weft_record_unlock();
+}
+
+void weft_record_refused(void)
+{
+    static uint32_t noted;
+    weft_record_note_once(&noted, "refused");
 }
 
 void weft_pause(void)

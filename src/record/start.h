@@ -28,6 +28,10 @@ void weft_record_stop_locked(void);
  * Returns false if one still is after a second. */
 bool weft_record_others_ended(void);
 
+/* Adds key=yes to the facts of the open recording, if there is one and the lock is free. *noted: the generation
+ * of the recording that has it already; 0 at first. */
+void weft_record_note_once(uint32_t *noted, const char *key);
+
 /* Returns true if the open recording belongs to this process, not to one that it was forked from. */
 bool weft_record_is_ours(void);
 

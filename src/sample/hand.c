@@ -114,13 +114,6 @@ static void take_sample(struct weft_sampler *s, const struct sample_perf_record 
     out->kernel_addresses = st.kernel;
 }
 
-static void take_leaving(struct weft_sampler *s, struct sample_ring *ring,
-                         const struct sample_perf_record *r)
-{
-    ring->leaving_stack = stack_of(s, r, ring->leaving);
-    ring->leaving_thread = r->thread;
-}
-
 static bool take_switch(struct weft_sampler *s, struct sample_ring *ring,
                         const struct sample_perf_record *r, struct weft_sampled *out)
 {
@@ -151,7 +144,8 @@ static bool take_event(struct weft_sampler *s, struct sample_ring *ring,
         take_sample(s, r, out);
         return true;
     case SAMPLE_LEAVE:
-        take_leaving(s, ring, r);
+        ring->leaving_stack = stack_of(s, r, ring->leaving);
+        ring->leaving_thread = r->thread;
         return false;
     default:
         return e->role >= SAMPLE_IRQ_ENTRY && sample_interrupt(s, ring, e->role, r, out);
