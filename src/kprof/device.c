@@ -90,7 +90,7 @@ static void flush(struct weft_kprof *k, uint32_t core, enum kprof_stream stream)
         kprof_put(k, stream, b->bytes + at + sizeof bytes, bytes);
         at += (uint32_t)sizeof bytes + bytes;
     }
-    b->used = 0;
+    b->used = b->records = 0;
 }
 
 /* Moves the buffers of cores whose oldest record is that old into the queue. */
@@ -125,6 +125,7 @@ static void buffer_put(struct weft_kprof *k, uint32_t core, enum kprof_stream st
     memcpy(b->bytes + b->used, &bytes, sizeof bytes);
     memcpy(b->bytes + b->used + sizeof bytes, record, bytes);
     b->used += (uint32_t)sizeof bytes + bytes;
+    b->records++;
 }
 
 /* ---- Reports of the host ---- */

@@ -87,14 +87,8 @@ static void print_queue(const struct weft_kprof *k, enum kprof_stream stream, co
                         FILE *out)
 {
     uint64_t buffered = 0;
-    for (uint32_t c = 0; c < k->host.cores; c++) {
-        const struct kprof_buffer *b = &k->core[c].buffer[stream];
-        for (uint32_t at = 0; at < b->used; buffered++) {
-            uint32_t bytes;
-            memcpy(&bytes, b->bytes + at, sizeof bytes);
-            at += (uint32_t)sizeof bytes + bytes;
-        }
-    }
+    for (uint32_t c = 0; c < k->host.cores; c++)
+        buffered += k->core[c].buffer[stream].records;
     const struct kprof_queue *q = &k->queue[stream];
     fprintf(out,
             "%s: %" PRIu64 " records queued (%" PRIu64 " of %" PRIu64 " bytes), %" PRIu64

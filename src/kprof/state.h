@@ -131,7 +131,7 @@ enum kprof_stream { KPROF_KPOPROFILE, KPROF_KPDATA, KPROF_STREAMS };
 
 struct kprof_buffer { /* records of one core, each after its size */
     uint8_t *bytes;   /* NULL before the first record */
-    uint32_t used;
+    uint32_t used, records;
     uint64_t since_ns; /* time of the oldest record */
 };
 

@@ -71,16 +71,10 @@ static double size_of(double change)
 static int by_change(const void *a, const void *b)
 {
     const struct weft_profile_delta *x = a, *y = b;
-    double self = size_of(x->self_share) - size_of(y->self_share);
-    double total = size_of(x->total_share) - size_of(y->total_share);
-    if (self > 0 || self < 0)
-        return self > 0 ? -1 : 1;
-    if (total > 0 || total < 0)
-        return total > 0 ? -1 : 1;
+    WEFT_ORDER(size_of(y->self_share), size_of(x->self_share));
+    WEFT_ORDER(size_of(y->total_share), size_of(x->total_share));
     int order = strcmp(x->text, y->text);
-    if (order)
-        return order;
-    return weft_order(x->after_row, y->after_row);
+    return order ? order : weft_order(x->after_row, y->after_row);
 }
 
 int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_profile *before,

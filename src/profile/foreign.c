@@ -16,7 +16,6 @@ static const struct {
     [WEFT_FOREIGN_TICKS] = {profile_ticks_begins, profile_ticks_load},
     [WEFT_FOREIGN_PERF] = {profile_perf_begins, profile_perf_load},
 };
-#define KINDS (sizeof kinds / sizeof *kinds)
 
 /* The kinds that have a mark come first: almost any bytes could begin a kpdata file. */
 static const enum weft_foreign order[] = {WEFT_FOREIGN_PERF, WEFT_FOREIGN_AKAROS,
