@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The part of the index that says how much of each block of rows is covered in each interval of time: see index.h. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/array.h"
 #include "view/index.h"
 
 enum {
@@ -239,11 +237,8 @@ static int make_cells(struct weft_index *x, const struct weft_model *m, const st
             add_row(&w, m, l, row, x->failed + (size_t)block * x->failed_words);
         make_block(&w, block);
     }
-    for (int i = 0; i < 2; i++) {
-        free(w.plane[i].through);
-        free(w.plane[i].part);
-    }
-    free(w.shift);
+    weft_free_all(w.plane[0].through, w.plane[0].part, w.plane[1].through, w.plane[1].part,
+                  w.shift);
     return ok ? 0 : WEFT_E_NOMEM;
 }
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/density.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/array.h"
 #include "base/order.h"
 #include "view/index.h"
 
@@ -131,13 +129,6 @@ static int series_init(struct view_series *s)
     s->block = malloc(((size_t)blocks(s->count) + 1) * sizeof *s->block);
     s->count = 0;
     return s->item && s->length && s->block ? 0 : WEFT_E_NOMEM;
-}
-
-static void series_fini(struct view_series *s)
-{
-    free(s->item);
-    free(s->length);
-    free(s->block);
 }
 
 /* Adds the next stretch to a series, in the order of their ends; all: the sums so far. */
@@ -271,8 +262,7 @@ int view_density_new(struct weft_density **out, const struct weft_profile *p,
         rc = rank(d, f.strip);
     if (rc == 0)
         rc = fill(d, &f);
-    free(f.strip);
-    free(f.running);
+    weft_free_all(f.strip, f.running);
     if (rc < 0 || d->strips == 0) {
         view_density_free(d);
         return rc;
@@ -284,8 +274,8 @@ int view_density_new(struct weft_density **out, const struct weft_profile *p,
 void view_density_free(struct weft_density *d)
 {
     for (uint32_t i = 0; d && i < d->strips; i++) {
-        series_fini(&d->strip[i].samples);
-        series_fini(&d->strip[i].interrupts);
+        struct view_series *s = &d->strip[i].samples, *n = &d->strip[i].interrupts;
+        weft_free_all(s->item, s->length, s->block, n->item, n->length, n->block);
     }
     free(d);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/drawlist.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
 const struct weft_ink_info weft_inks[WEFT_INKS] = {
 #define INK(NAME, css, light, dark) {css, {light, dark}},
@@ -21,10 +21,7 @@ void weft_drawlist_clear(struct weft_drawlist *list, int32_t width_px, int32_t h
 
 void weft_drawlist_fini(struct weft_drawlist *list)
 {
-    free(list->draw);
-    free(list->points);
-    free(list->texts);
-    free(list->shades);
+    weft_free_all(list->draw, list->points, list->texts, list->shades);
     *list = (struct weft_drawlist){0};
 }
 

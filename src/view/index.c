@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/index.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/array.h"
+#include "base/lists.h"
 #include "base/order.h"
 
 /* ---- Lengths ---- */
@@ -13,12 +12,6 @@ static int lengths_init(struct view_lengths *l, uint32_t count)
     l->most[0] = calloc((size_t)count / VIEW_BLOCK + 1, sizeof(int64_t));
     l->most[1] = calloc((size_t)count / VIEW_BLOCK / VIEW_BLOCK + 1, sizeof(int64_t));
     return l->most[0] && l->most[1] ? 0 : WEFT_E_NOMEM;
-}
-
-static void lengths_fini(struct view_lengths *l)
-{
-    free(l->most[0]);
-    free(l->most[1]);
 }
 
 static void add_length(struct view_lengths *l, uint32_t at, int64_t length)
@@ -180,40 +173,25 @@ static uint8_t weight_of(const struct weft_model *m, uint32_t interaction)
     return (uint8_t)(1 + bits * 4 + quarter);
 }
 
-static uint32_t other_of(const struct weft_model *m, uint32_t i)
+/* Nobody asks about the loop. */
+static uint32_t group_of(uint32_t promise)
 {
-    return m->interaction[i].other;
+    return promise == WEFT_ROOT || promise == WEFT_NONE ? UINT32_MAX : promise / 16;
 }
 
-/* The loop, about which nobody asks, stands for "none". */
-static uint32_t becomes_of(const struct weft_model *m, uint32_t promise)
+static uint32_t group_of_other(const void *model, uint32_t interaction)
 {
-    return m->promise[promise].becomes == WEFT_NONE ? WEFT_ROOT : m->promise[promise].becomes;
+    return group_of(((const struct weft_model *)model)->interaction[interaction].other);
 }
 
-static int make_groups(struct view_groups *g, const struct weft_model *m, uint32_t items,
-                       uint32_t key(const struct weft_model *m, uint32_t item))
+static uint32_t group_of_becomes(const void *model, uint32_t promise)
 {
-    g->first = calloc((size_t)m->promises / 16 + 3, sizeof *g->first);
-    if (!g->first)
-        return WEFT_E_NOMEM;
-    uint32_t *next = g->first + 1, count = 0;
-    for (uint32_t i = 0; i < items; i++) {
-        uint32_t k = key(m, i);
-        next[k / 16 + 1] += k != WEFT_ROOT;
-        count += k != WEFT_ROOT;
-    }
-    g->item = malloc(((size_t)count + 1) * sizeof *g->item);
-    if (!g->item)
-        return WEFT_E_NOMEM;
-    for (uint32_t k = 0; k <= m->promises / 16; k++)
-        next[k + 1] += next[k];
-    for (uint32_t i = 0; i < items; i++) {
-        uint32_t k = key(m, i);
-        if (k != WEFT_ROOT)
-            g->item[next[k / 16]++] = i;
-    }
-    return 0;
+    return group_of(((const struct weft_model *)model)->promise[promise].becomes);
+}
+
+static uint32_t counter_of(const void *model, uint32_t change)
+{
+    return ((const struct weft_model *)model)->change[change].counter;
 }
 
 struct moment {
@@ -279,29 +257,28 @@ static int index_links(struct weft_index *x, const struct weft_model *m)
     }
     for (uint32_t block = 0; block < m->interactions / VIEW_HEAP + 1; block++)
         x->drawable[block + 1] += x->drawable[block];
-    if (rc == 0)
-        rc = make_groups(&x->about, m, m->interactions, other_of);
-    return rc < 0 ? rc : make_groups(&x->became, m, m->promises, becomes_of);
+    const uint32_t groups = m->promises / 16 + 1;
+    return rc == 0 &&
+                   weft_lists(&x->about.first, &x->about.item, groups, m->interactions,
+                              group_of_other, m) &&
+                   weft_lists(&x->became.first, &x->became.item, groups, m->promises,
+                              group_of_becomes, m)
+               ? 0
+               : WEFT_E_NOMEM;
 }
 
 static int index_changes(struct weft_index *x, const struct weft_model *m)
 {
     uint32_t n = m->counters, blocks = 0;
-    x->change_first = calloc((size_t)n + 2, sizeof *x->change_first);
     x->extremes_first = calloc((size_t)n + 2, sizeof *x->extremes_first);
-    x->change = malloc(((size_t)m->changes + 1) * sizeof *x->change);
-    if (!x->change_first || !x->extremes_first || !x->change)
+    if (!x->extremes_first ||
+        !weft_lists(&x->change_first, &x->change, n, m->changes, counter_of, m))
         return WEFT_E_NOMEM;
-    uint32_t *next = x->change_first + 1;
-    for (uint32_t i = 0; i < m->changes; i++)
-        next[m->change[i].counter + 1]++;
     for (uint32_t k = 0; k < n; k++) {
-        blocks += (next[k + 1] + VIEW_CHANGES - 1) / VIEW_CHANGES;
+        uint32_t count = x->change_first[k + 1] - x->change_first[k];
+        blocks += (count + VIEW_CHANGES - 1) / VIEW_CHANGES;
         x->extremes_first[k + 1] = blocks;
-        next[k + 1] += next[k];
     }
-    for (uint32_t i = 0; i < m->changes; i++)
-        x->change[next[m->change[i].counter]++] = i;
     x->extremes = malloc(((size_t)blocks + 1) * sizeof *x->extremes);
     if (!x->extremes)
         return WEFT_E_NOMEM;
@@ -352,31 +329,13 @@ int view_index_new(struct weft_index **out, const struct weft_model *m, const st
 
 void view_index_free(struct weft_index *x)
 {
-    if (!x)
-        return;
-    lengths_fini(&x->lines);
-    lengths_fini(&x->sleeps.lengths);
-    lengths_fini(&x->pauses.lengths);
-    lengths_fini(&x->missings.lengths);
-    free(x->run_first);
-    free(x->run);
-    free(x->time);
-    free(x->block_row);
-    free(x->block_of);
-    free(x->cell);
-    free(x->failed);
-    free(x->cursor);
-    free(x->by_time);
-    free(x->weight);
-    free(x->weightiest);
-    free(x->drawable);
-    free(x->about.first);
-    free(x->about.item);
-    free(x->became.first);
-    free(x->became.item);
-    free(x->change_first);
-    free(x->change);
-    free(x->extremes_first);
-    free(x->extremes);
-    free(x);
+    struct view_lengths *lengths[] = {&x->lines, &x->sleeps.lengths, &x->pauses.lengths,
+                                      &x->missings.lengths};
+    for (int i = 0; x && i < 4; i++)
+        weft_free_all(lengths[i]->most[0], lengths[i]->most[1]);
+    if (x)
+        weft_free_all(x->run_first, x->run, x->time, x->block_row, x->block_of, x->cell, x->failed,
+                      x->cursor, x->by_time, x->weight, x->weightiest, x->drawable, x->about.first,
+                      x->about.item, x->became.first, x->became.item, x->change_first, x->change,
+                      x->extremes_first, x->extremes, x);
 }

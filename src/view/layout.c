@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/layout.h"
 
-#include <stdlib.h>
-#include <string.h>
+#include "base/array.h"
 
 /* A set of rows in which the lowest member at or above a row is found in constant time: one bit per row, one bit for
  * each non-zero word of those, and so on. */
@@ -140,8 +139,7 @@ static int make_order(struct weft_layout *l, const struct weft_model *m)
     }
     for (uint32_t i = 0; rc == 0 && i < n; i++)
         l->order[i] = from[i].promise;
-    free(from);
-    free(to);
+    weft_free_all(from, to);
     return rc;
 }
 
@@ -285,9 +283,7 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
         rc = make_spans(l, m);
     }
     rowset_fini(&p.free_rows);
-    free(p.occupant);
-    free(p.busy_until);
-    free(p.heap.item);
+    weft_free_all(p.occupant, p.busy_until, p.heap.item);
     if (rc < 0)
         weft_layout_free(l);
     else
@@ -297,15 +293,7 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
 
 void weft_layout_free(struct weft_layout *l)
 {
-    if (!l)
-        return;
-    free(l->row);
-    free(l->spans);
-    free(l->start);
-    free(l->until);
-    free(l->look);
-    free(l->awaited);
-    free(l->order);
-    free(l->first);
-    free(l);
+    if (l)
+        weft_free_all(l->row, l->spans, l->start, l->until, l->look, l->awaited, l->order, l->first,
+                      l);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/canvas.h"
 
-#include <stdlib.h>
+#include "base/array.h"
 
 enum {
     GAP_ROWS_MAX = 20000, /* rows times gaps */
@@ -10,13 +10,8 @@ enum {
 
 void canvas_free_mix(struct canvas *c)
 {
-    if (!c->mix)
-        return;
-    free(c->mix->first);
-    free(c->mix->begin);
-    free(c->mix->order);
-    free(c->mix->entry);
-    free(c->mix);
+    if (c->mix)
+        weft_free_all(c->mix->first, c->mix->begin, c->mix->order, c->mix->entry, c->mix);
 }
 
 static bool add_gap(struct mix *x, uint32_t bucket, int64_t from_ns, int64_t to_ns)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Hit tests: what is at a point of a picture that was drawn. */
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "base/order.h"
 #include "view/canvas.h"
 
@@ -13,9 +12,7 @@ enum {
 
 void weft_geometry_fini(struct weft_geometry *g)
 {
-    free(g->shown_row);
-    free(g->shown_y);
-    free(g->lane);
+    weft_free_all(g->shown_row, g->shown_y, g->lane);
     *g = (struct weft_geometry){0};
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Chooses which rows are shown, how high they are, how they are joined into lanes, and which lines are drawn as shapes. */
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/array.h"
 #include "base/order.h"
 #include "view/canvas.h"
 
@@ -45,9 +43,7 @@ static bool make_room(struct canvas *c)
     struct weft_geometry *g = c->g;
     size_t room = (size_t)c->l->rows + 1;
     if (g->room < room) {
-        free(g->shown_row);
-        free(g->shown_y);
-        free(g->lane);
+        weft_free_all(g->shown_row, g->shown_y, g->lane);
         g->room = 0;
         g->shown_row = malloc(room * sizeof *g->shown_row);
         g->shown_y = malloc(room * sizeof *g->shown_y);

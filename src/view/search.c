@@ -4,9 +4,8 @@
 #include "view/search.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "model/strings.h"
 #include "view/query.h"
@@ -65,14 +64,8 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
 
 void weft_search_free(struct weft_search *q)
 {
-    if (!q)
-        return;
-    free(q->text);
-    free(q->found);
-    free(q->bits);
-    free(q->spans);
-    free(q->ordered);
-    free(q);
+    if (q)
+        weft_free_all(q->text, q->found, q->bits, q->spans, q->ordered, q);
 }
 
 /* ---- Searching ---- */
@@ -169,9 +162,9 @@ static uint32_t look_at_places(struct weft_search *q, uint32_t steps)
     uint32_t n = q->m->promises - 1, end = n - q->at > steps ? q->at + steps : n;
     steps -= end - q->at;
     for (uint32_t at = q->at; at < end; at++) {
-        if (weft_search_bit(q->bits, q->l->order[at]))
+        if (weft_search_has(q, q->l->order[at]))
             set_bit(q->ordered, at);
-        if (weft_search_bit(q->bits, q->l->spans[at]))
+        if (weft_search_has(q, q->l->spans[at]))
             set_bit(q->spans, at);
     }
     q->at = end;
@@ -185,8 +178,7 @@ static void end_phase(struct weft_search *q)
     q->text_at = 0;
     if (q->phase < DONE)
         return;
-    free(q->text);
-    free(q->found);
+    weft_free_all(q->text, q->found);
     q->text = q->found = NULL;
 }
 
@@ -219,14 +211,9 @@ bool weft_search_is_empty(const struct weft_search *q)
     return q->query.terms == 0;
 }
 
-const uint64_t *weft_search_bits(const struct weft_search *q)
-{
-    return q->bits;
-}
-
 bool weft_search_has(const struct weft_search *q, uint32_t promise)
 {
-    return weft_search_bit(q->bits, promise);
+    return q->bits[promise / 64] >> (promise % 64) & 1;
 }
 
 uint32_t weft_search_next_span(const struct weft_search *q, uint32_t span, uint32_t end)

@@ -45,14 +45,7 @@ uint32_t weft_search_hits(const struct weft_search *q);
 /* Returns true if the query asks for nothing, for example if it is empty: then nothing is found. */
 bool weft_search_is_empty(const struct weft_search *q);
 
-static inline bool weft_search_bit(const uint64_t *bits, uint32_t at)
-{
-    return bits[at / 64] >> (at % 64) & 1;
-}
-
-/* One bit per promise, set for the hits so far. Borrowed. */
-const uint64_t *weft_search_bits(const struct weft_search *q);
-
+/* Returns true for a hit, of those found so far. */
 bool weft_search_has(const struct weft_search *q, uint32_t promise);
 
 /* Positions are those of layout->spans. Valid once the search is complete; before that, there may seem to be no hits. */

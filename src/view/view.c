@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Divides the picture and puts its parts together; also answers questions about promises for pictures and viewers. */
+/* Divides the picture and puts its parts together. */
 #include "view/view.h"
 
-#include <stdlib.h>
-
+#include "base/array.h"
 #include "view/canvas.h"
 #include "view/density.h"
 
@@ -193,12 +192,7 @@ static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
         *note_lines = canvas_note_lines(&c);
     g->left_out = c.left_out;
     canvas_free_mix(&c);
-    free(c.seen);
-    free(c.shown_at);
-    free(c.shape);
-    free(c.shape_first);
-    free(c.flag);
-    free(c.kin);
+    weft_free_all(c.seen, c.shown_at, c.shape, c.shape_first, c.flag, c.kin);
     return rc;
 }
 
@@ -225,15 +219,4 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     if (rc < 0 && g)
         g->shown = g->lanes = 0;
     return rc;
-}
-
-uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t *count)
-{
-    uint32_t final = weft_model_final(m, promise);
-    uint32_t *chain = malloc(m->promises * sizeof *chain);
-    *count = 0;
-    for (uint32_t i = 1; chain && i < m->promises; i++)
-        if (weft_model_final(m, i) == final)
-            chain[(*count)++] = i;
-    return chain;
 }

@@ -177,8 +177,4 @@ struct weft_strip_pick {
 void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
                         const struct weft_geometry *g, const struct weft_pick *pick);
 
-/* The indices of the promise and of all that it becomes or that became it; *count is how many. The caller frees the
- * array. NULL: no memory. */
-uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t *count);
-
 #endif

@@ -540,13 +540,6 @@ static void hits_and_selection(void **state)
         weft_drawlist_fini(&list);
     }
 
-    uint32_t count, *chain = weft_view_chain(m, weft_model_find(m, 1), &count);
-    assert_int_equal(count, 2);
-    assert_int_equal(chain[0] + chain[1], weft_model_find(m, 1) + weft_model_find(m, 2));
-    free(chain);
-    chain = weft_view_chain(m, weft_model_find(m, 44), &count);
-    assert_int_equal(count, 1);
-    free(chain);
     struct weft_viewport vp = whole();
     vp.no_legend = true;
     vp.selected = weft_model_find(m, 2);
