@@ -17,10 +17,8 @@ static struct weft_draw *push(struct canvas *c, enum weft_draw_op op, enum weft_
 {
     static _Thread_local struct weft_draw nowhere;
     struct weft_drawlist *list = c->list;
-    if (!list->failed &&
-        !weft_reserve(&list->draw, list->draws, &list->draws_room, sizeof *list->draw))
-        list->failed = true;
-    struct weft_draw *d = list->failed ? &nowhere : &list->draw[list->draws++];
+    bool fits = canvas_grow(c, &list->draw, list->draws, &list->draws_room, sizeof *list->draw);
+    struct weft_draw *d = fits ? &list->draw[list->draws++] : &nowhere;
     *d = (struct weft_draw){.op = (uint8_t)op,
                             .ink = (uint8_t)ink,
                             .alpha = 255,
@@ -128,10 +126,7 @@ struct weft_draw *canvas_steps(struct canvas *c, enum weft_ink ink, int32_t widt
 void canvas_point(struct canvas *c, int32_t x, int32_t y)
 {
     struct weft_drawlist *list = c->list;
-    if (!list->failed &&
-        !weft_reserve(&list->points, list->point_count, &list->points_room, sizeof *list->points))
-        list->failed = true;
-    if (list->failed)
+    if (!canvas_grow(c, &list->points, list->point_count, &list->points_room, sizeof *list->points))
         return;
     list->points[list->point_count++] = (struct weft_point){x, y};
     list->draw[list->draws - 1].count++;
@@ -225,13 +220,27 @@ int32_t canvas_row_y(const struct canvas *c, uint32_t at)
     return c->shown_y[at] + (height >= 10 * PX ? height - 5 * PX : height / 2);
 }
 
+uint32_t canvas_row_of(const struct canvas *c, uint32_t promise)
+{
+    uint32_t row = promise < c->m->promises ? c->l->row[promise] : WEFT_NONE;
+    return row == WEFT_NONE ? WEFT_NONE : c->shown_at[row];
+}
+
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y)
 {
-    uint32_t row = c->l->row[promise];
-    if (row == WEFT_NONE || c->shown_at[row] == WEFT_NONE)
-        return false;
-    *y = canvas_row_y(c, c->shown_at[row]);
-    return true;
+    uint32_t at = canvas_row_of(c, promise);
+    if (at != WEFT_NONE)
+        *y = canvas_row_y(c, at);
+    return at != WEFT_NONE;
+}
+
+void canvas_ends(const struct canvas *c, int64_t from_ns, int64_t to_ns, int32_t least, int32_t *x0,
+                 int32_t *x1)
+{
+    *x0 = canvas_x(c, from_ns);
+    *x1 = canvas_x(c, to_ns);
+    *x0 = *x0 < c->x0 ? c->x0 : *x0 > c->x1 - least ? c->x1 - least : *x0;
+    *x1 = *x1 < *x0 + least ? *x0 + least : *x1 > c->x1 ? c->x1 : *x1;
 }
 
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span)

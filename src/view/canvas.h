@@ -187,6 +187,13 @@ static inline int32_t canvas_x(const struct canvas *c, int64_t time_ns)
     return axis_x(&c->axis, time_ns);
 }
 
+/* The part of a stretch of time that is in the picture, widened to `least` if it is narrower. */
+void canvas_ends(const struct canvas *c, int64_t from_ns, int64_t to_ns, int32_t least, int32_t *x0,
+                 int32_t *x1);
+
+/* The shown row of a promise's line, or WEFT_NONE; the promise may be WEFT_NONE, too. */
+uint32_t canvas_row_of(const struct canvas *c, uint32_t promise);
+
 /* Gets the y of a promise's line; false: its row is not shown. */
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y);
 
@@ -240,7 +247,7 @@ void canvas_draw_ruler(struct canvas *c);
 void canvas_draw_edges(struct canvas *c);
 void canvas_draw_promises(struct canvas *c);
 void canvas_draw_arrows(struct canvas *c);
-void canvas_draw_labels(struct canvas *c);
+void canvas_draw_labels(struct canvas *c); /* names.c */
 /* Draws again the heads that labels hide; the labels begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
 /* The height of the counter strips that fit into a given height, as high as they may be; and the minimum height of
@@ -264,17 +271,14 @@ int32_t canvas_note_lines(const struct canvas *c);
  * marked, that failed or should have been resolved, that have a name, that are long. A text that would lie over another
  * one goes to the right along its line, or is left out. */
 struct names;
-/* NULL: no memory. */
-struct names *view_names_new(struct canvas *c);
-void view_names_free(struct names *n);
 
 /* Records that a text of that width is already there. */
 void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width);
 
-/* Chooses, places and draws the names. Returns how many lines that are drawn singly (c->shape) have a text. */
-uint32_t view_names_write(struct names *n);
-
 /* ---- labels.c: what is written ---- */
+
+/* Draws the texts of rows in which every line has room for its own. Returns how many lines have one. */
+uint32_t view_labels_write(struct canvas *c, struct names *names);
 
 /* The label itself, or the first one after it that is shown; WEFT_NONE: there is none. In weft's own traces a counter's
  * change says nothing about what runs; its strip shows it. */

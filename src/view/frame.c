@@ -123,10 +123,7 @@ static bool range_seen(const struct canvas *c, int32_t *x0, int32_t *x1)
     const struct weft_viewport *vp = c->vp;
     if (vp->range_from_ns >= vp->range_to_ns)
         return false;
-    *x0 = canvas_x(c, vp->range_from_ns);
-    *x1 = canvas_x(c, vp->range_to_ns);
-    *x0 = *x0 < c->x0 ? c->x0 : *x0;
-    *x1 = *x1 > c->x1 ? c->x1 : *x1;
+    canvas_ends(c, vp->range_from_ns, vp->range_to_ns, 0, x0, x1);
     return *x1 > *x0;
 }
 

@@ -111,27 +111,18 @@ static void draw_band(struct canvas *c, enum weft_ink ink, uint32_t at, int32_t 
     canvas_rect(c, ink, x0, y - up, x1, y + down);
 }
 
-static void band_ends(const struct canvas *c, int64_t start, int64_t end, int32_t *x0, int32_t *x1)
-{
-    *x0 = canvas_x(c, start);
-    *x1 = canvas_x(c, end);
-    *x0 = *x0 < c->x0 ? c->x0 : *x0 > c->x1 - BAND_MIN ? c->x1 - BAND_MIN : *x0;
-    *x1 = *x1 < *x0 + BAND_MIN ? *x0 + BAND_MIN : *x1 > c->x1 ? c->x1 : *x1;
-}
-
 void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise)
 {
-    uint32_t row = c->l->row[promise];
-    int64_t start, end;
-    if (row == WEFT_NONE || c->shown_at[row] == WEFT_NONE)
+    uint32_t at = canvas_row_of(c, promise);
+    if (at == WEFT_NONE)
         return;
-    start = weft_layout_start(c->l, &c->m->promise[promise]);
-    end = weft_layout_end(c->l, c->m, promise);
+    int64_t start = weft_layout_start(c->l, &c->m->promise[promise]);
+    int64_t end = weft_layout_end(c->l, c->m, promise);
     if (end < c->from_ns || start > c->to_ns)
         return;
     int32_t x0, x1;
-    band_ends(c, start, end, &x0, &x1);
-    draw_band(c, ink, c->shown_at[row], x0, x1);
+    canvas_ends(c, start, end, BAND_MIN, &x0, &x1);
+    draw_band(c, ink, at, x0, x1);
 }
 
 /* Bands that cannot be told apart are drawn once. Returns true if this band covers something that no earlier band at
@@ -175,7 +166,7 @@ static void mark_row(struct canvas *c, uint32_t at, const struct weft_search *se
             continue;
         c->hits += few;
         int32_t x0, x1;
-        band_ends(c, c->l->start[s], until, &x0, &x1);
+        canvas_ends(c, c->l->start[s], until, BAND_MIN, &x0, &x1);
         if (cover(c, covered, x0, x1)) {
             draw_band(c, WEFT_INK_HIT, at, x0, x1);
             ++*drawn;

@@ -152,8 +152,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     put_reason(w, promise);
 }
 
-/* Draws the texts of rows in which every line has room for its own. Returns how many lines have one. */
-static uint32_t write_roomy(struct canvas *c, struct names *names)
+uint32_t view_labels_write(struct canvas *c, struct names *names)
 {
     const struct weft_layout *l = c->l;
     uint32_t written = 0;
@@ -183,17 +182,4 @@ static uint32_t write_roomy(struct canvas *c, struct names *names)
         written += w.wrote;
     }
     return written;
-}
-
-void canvas_draw_labels(struct canvas *c)
-{
-    struct names *names = view_names_new(c);
-    if (!names) {
-        c->list->failed = true;
-        return;
-    }
-    uint32_t written = write_roomy(c, names);
-    written += view_names_write(names);
-    c->left_out.names = c->shapes - written;
-    view_names_free(names);
 }

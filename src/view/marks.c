@@ -25,22 +25,6 @@ static uint32_t marks_of(const struct canvas *c)
     return c->vp->marks < WEFT_MARKS_MAX ? c->vp->marks : WEFT_MARKS_MAX;
 }
 
-/* Where its line is shown, or WEFT_NONE. */
-static uint32_t row_of(const struct canvas *c, uint32_t promise)
-{
-    if (promise == WEFT_ROOT || promise >= c->m->promises || c->l->row[promise] == WEFT_NONE)
-        return WEFT_NONE;
-    return c->shown_at[c->l->row[promise]];
-}
-
-static bool y_of(const struct canvas *c, uint32_t promise, int32_t *y)
-{
-    uint32_t at = row_of(c, promise);
-    if (at != WEFT_NONE)
-        *y = canvas_row_y(c, at);
-    return at != WEFT_NONE;
-}
-
 bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind)
 {
     for (uint32_t i = 0; i < marks_of(c); i++)
@@ -67,20 +51,11 @@ static bool is_path(const struct weft_mark *m)
     return m->kind >= WEFT_MARK_RUNNING && m->kind < WEFT_MARK_KINDS;
 }
 
-/* The part of a step that is in the picture. */
-static void step_ends(const struct canvas *c, const struct weft_mark *m, int32_t *x0, int32_t *x1)
-{
-    *x0 = canvas_x(c, m->from_ns);
-    *x1 = canvas_x(c, m->to_ns);
-    *x0 = *x0 < c->x0 ? c->x0 : *x0 > c->x1 ? c->x1 : *x0;
-    *x1 = *x1 < *x0 ? *x0 : *x1 > c->x1 ? c->x1 : *x1;
-}
-
 /* ---- Rows ---- */
 
 static bool mark_row(struct canvas *c, uint32_t promise)
 {
-    uint32_t at = row_of(c, promise);
+    uint32_t at = canvas_row_of(c, promise);
     if (at == WEFT_NONE || c->seen[at].marked)
         return false;
     c->seen[at].marked = c->seen[at].full = true;
@@ -99,7 +74,7 @@ void canvas_find_marked(struct canvas *c)
     for (uint32_t i = first_step(c);
          i < vp->path_steps && rows < PATH_ROWS && vp->path[i].from_ns <= c->to_ns; i++) {
         int32_t x0, x1;
-        step_ends(c, &vp->path[i], &x0, &x1);
+        canvas_ends(c, vp->path[i].from_ns, vp->path[i].to_ns, 0, &x0, &x1);
         rows += x1 - x0 >= PATH_WIDE && mark_row(c, vp->path[i].promise);
     }
 }
@@ -149,7 +124,7 @@ void canvas_find_flags(struct canvas *c)
     uint32_t room = 0;
     for (uint32_t i = 0; i < marks_of(c); i++) {
         const struct weft_mark *m = &c->vp->mark[i];
-        struct flag f = {.mark = m, .at = row_of(c, m->promise), .y = c->rows_y0};
+        struct flag f = {.mark = m, .at = canvas_row_of(c, m->promise), .y = c->rows_y0};
         bool has_line = m->promise != WEFT_ROOT && m->promise != WEFT_NONE;
         if (m->kind != WEFT_MARK_EVIDENCE || m->from_ns < c->from_ns || m->from_ns > c->to_ns ||
             (has_line && f.at == WEFT_NONE) ||
@@ -196,7 +171,7 @@ void canvas_draw_affected(struct canvas *c)
 {
     for (uint32_t i = 0; i < marks_of(c); i++) {
         const struct weft_mark *m = &c->vp->mark[i];
-        if (m->kind == WEFT_MARK_AFFECTED && row_of(c, m->promise) != WEFT_NONE)
+        if (m->kind == WEFT_MARK_AFFECTED)
             canvas_draw_band(c, WEFT_INK_AFFECTED, m->promise);
     }
 }
@@ -239,7 +214,7 @@ void canvas_draw_joins(struct canvas *c)
     for (uint32_t i = 0; i < c->flags; i++) {
         const struct flag *f = &c->flag[i];
         int32_t y;
-        if (f->at != WEFT_NONE && y_of(c, f->mark->other, &y) && y != f->y)
+        if (f->at != WEFT_NONE && canvas_y(c, f->mark->other, &y) && y != f->y)
             canvas_line(c, WEFT_INK_EVIDENCE, 6 * PX, f->x, f->y, f->x, y)->alpha = JOIN_ALPHA;
     }
 }
@@ -253,11 +228,11 @@ void canvas_draw_path(struct canvas *c)
     for (uint32_t i = first_step(c); i < vp->path_steps && vp->path[i].from_ns <= c->to_ns; i++) {
         const struct weft_mark *m = &vp->path[i];
         int32_t x0, x1, at = y;
-        if (!is_path(m) || (!y_of(c, m->promise, &at) && !begun))
+        if (!is_path(m) || (!canvas_y(c, m->promise, &at) && !begun))
             continue;
         enum weft_ink ink = WEFT_INK_RUNNING + (m->kind - WEFT_MARK_RUNNING);
         int32_t half = half_of(m->kind);
-        step_ends(c, m, &x0, &x1);
+        canvas_ends(c, m->from_ns, m->to_ns, 0, &x0, &x1);
         if (begun && at != y)
             add_joint(c, &joint, ink, x0, y, at);
         if (x1 - x0 >= PX || x0 - dot >= PX) {

@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 
 enum {
@@ -58,32 +57,6 @@ struct names {
     uint32_t folded; /* how many may still be placed */
     uint32_t boxes, boxes_room, texts, texts_room, candidates, candidates_room;
 };
-
-struct names *view_names_new(struct canvas *c)
-{
-    struct names *n = calloc(1, sizeof *n);
-    if (!n)
-        return NULL;
-    n->c = c;
-    n->buckets = (uint32_t)(c->height / BUCKET) + 2;
-    n->bucket = malloc(n->buckets * sizeof *n->bucket);
-    if (!n->bucket) {
-        free(n);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < n->buckets; i++)
-        n->bucket[i] = WEFT_NONE;
-    return n;
-}
-
-void view_names_free(struct names *n)
-{
-    free(n->bucket);
-    free(n->box);
-    free(n->text);
-    free(n->candidate);
-    free(n);
-}
 
 /* ---- What lies where ---- */
 
@@ -180,13 +153,12 @@ static uint8_t rank_of(const struct canvas *c, uint32_t at, uint32_t span)
 static void add_candidate(struct names *n, uint32_t at, uint32_t span, bool single)
 {
     struct canvas *c = n->c;
-    int32_t x0 = canvas_x(c, c->l->start[span]);
-    int32_t x1 = canvas_x(c, weft_layout_span_end(c->l, c->m, span));
-    struct candidate new = {
-        .span = span, .at = at, .y = canvas_row_y(c, at), .rank = rank_of(c, at, span)};
-    new.x0 = x0 < c->x0 ? c->x0 : x0;
-    new.x1 = x1 > c->x1 ? c->x1 : x1;
-    new.single = single;
+    struct candidate new = {.span = span,
+                            .at = at,
+                            .y = canvas_row_y(c, at),
+                            .rank = rank_of(c, at, span),
+                            .single = single};
+    canvas_ends(c, c->l->start[span], weft_layout_span_end(c->l, c->m, span), 0, &new.x0, &new.x1);
     if (new.x1 - new.x0<LABEL_LINE &&new.rank> 1)
         return;
     for (int32_t width = (new.x1 - new.x0) / PX; width > 0; width /= 2)
@@ -451,7 +423,8 @@ static void draw_texts(struct names *n)
     }
 }
 
-uint32_t view_names_write(struct names *n)
+/* Chooses, places and draws the names. Returns how many lines that are drawn singly (c->shape) have a text. */
+static uint32_t write_names(struct names *n)
 {
     struct canvas *c = n->c;
     uint32_t written = 0;
@@ -471,4 +444,17 @@ uint32_t view_names_write(struct names *n)
     if (!c->list->failed)
         draw_texts(n);
     return written;
+}
+
+void canvas_draw_labels(struct canvas *c)
+{
+    struct names n = {.c = c, .buckets = (uint32_t)(c->height / BUCKET) + 2};
+    n.bucket = weft_new_none(n.buckets, sizeof *n.bucket);
+    if (n.bucket) {
+        uint32_t written = view_labels_write(c, &n);
+        c->left_out.names = c->shapes - written - write_names(&n);
+    } else {
+        c->list->failed = true;
+    }
+    weft_free_all(n.bucket, n.box, n.text, n.candidate);
 }
