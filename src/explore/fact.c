@@ -26,6 +26,12 @@ size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size)
     return n;
 }
 
+size_t explore_fact_type(char *out, size_t room, const struct weft_model *m, uint32_t promise)
+{
+    const char *type = weft_model_type(m, promise);
+    return explore_fact_clean(out, room, type, strlen(type));
+}
+
 size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise)
 {
     uint32_t size, text = weft_model_name(m, promise);
@@ -65,13 +71,12 @@ static struct explore_name call(const struct weft_scene *s, uint32_t promise, bo
 {
     const struct weft_model *m = s->m;
     char type[32], label[EXPLORE_FACT_LABEL], whole[FORMATTED];
-    const char *name = weft_model_type(m, promise);
     const struct weft_promise *p = &m->promise[promise];
     struct explore_name out;
     if (promise == WEFT_ROOT) {
         snprintf(whole, sizeof whole, "the event loop");
     } else {
-        explore_fact_clean(type, sizeof type, name, strlen(name));
+        explore_fact_type(type, sizeof type, m, promise);
         bool labelled = explore_fact_label(label, sizeof label, m, promise) != 0;
         snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s%s%s%s", p->id, type, labelled ? " " : "",
                  label, lasting ? ", " : "",

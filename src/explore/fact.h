@@ -46,7 +46,7 @@ struct explore_facts {
     uint32_t *at; /* parallel to fact: where its name and its text begin in texts */
     uint32_t fact_room, target_room, at_room, text_bytes, texts_room;
     bool failed;
-    struct explore_ranges *ranges; /* of the last scene that was measured */
+    struct explore_ranges *ranges; /* of the last scene that was measured, which must stay */
 };
 
 /* Each of these replaces all facts. Returns 0 or WEFT_E_NOMEM; then there are no facts. */
@@ -61,6 +61,9 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
 
 /* title may be NULL. With an analysis, what it found comes first. */
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);
+
+/* How many findings are shown: those that are at least likely, which come first. NULL: 0. */
+uint32_t explore_findings_shown(const struct weft_analysis *a);
 
 /* Facts about a finding of f->analysis, of which `shown` are shown. */
 int explore_facts_of_finding(struct explore_facts *f, const struct weft_scene *s, uint32_t finding,
@@ -168,7 +171,8 @@ void explore_fact_more(struct explore_facts *f, uint64_t all, uint64_t shown);
 /* A text of the trace, cleaned and cut with an ellipsis to room, terminated. Returns its size. */
 size_t explore_fact_clean(char *out, size_t room, const char *text, size_t size);
 
-/* The same for the first label of a promise; "" if it has none. */
+/* The same for the type of a promise, and for its first label; "" if it has none. */
+size_t explore_fact_type(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 
 /* "35 %"; "" if whole is 0. */
@@ -178,7 +182,8 @@ struct weft_figure explore_share(uint64_t part, uint64_t whole);
 int64_t explore_length(const struct weft_scene *s, uint32_t promise);
 
 /* The longest few of many promises. */
-#define EXPLORE_TOP_MAX 8
+#define EXPLORE_TOP_MAX 10
+#define EXPLORE_TOP_SHOWN 8 /* by most lists */
 struct explore_top {
     uint32_t promise[EXPLORE_TOP_MAX];
     int64_t length[EXPLORE_TOP_MAX], second[EXPLORE_TOP_MAX];
@@ -187,6 +192,23 @@ struct explore_top {
 
 /* If lengths are equal, second decides; then the one that was added first. */
 void explore_top_add(struct explore_top *t, uint32_t promise, int64_t length, int64_t second);
+
+/* ---- hot.c: what ran while samples were taken ---- */
+
+/* A mark for each promise: set for this one and those it created, directly or not. The caller frees the array. NULL: no
+ * memory. */
+uint8_t *explore_created_by(const struct weft_model *m, uint32_t promise);
+
+/* The innermost function at a location, cleaned: "parse_request", "0x7f1234 (libz.so.1)". Returns its size. */
+size_t explore_function_name(char *out, size_t room, const struct weft_profile *p,
+                             uint32_t location);
+
+/* Adds groups of facts, if there are samples. */
+void explore_fact_hot_promise(struct explore_facts *f, const struct weft_scene *s,
+                              uint32_t promise);
+void explore_fact_hot_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                            int64_t to_ns);
+void explore_fact_hot_trace(struct explore_facts *f, const struct weft_scene *s);
 
 /* ---- dealings.c: what acted on a promise and what it acted on. Waits come from the history. ---- */
 

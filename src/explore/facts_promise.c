@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "explore/fact.h"
-#include "explore/hot.h"
 
 enum { LABELS_SHOWN = 12, FEW = 4 };
 
@@ -27,7 +26,7 @@ struct about {
 static void look_at_promises(struct about *a)
 {
     const struct weft_model *m = a->m;
-    a->children.room = EXPLORE_TOP_MAX;
+    a->children.room = EXPLORE_TOP_SHOWN;
     for (uint32_t i = 1; i < m->promises; i++) {
         const struct weft_promise *p = &m->promise[i];
         if (p->creator == a->promise && i != a->promise) {
@@ -182,7 +181,7 @@ static int64_t wait_length(const struct weft_wait *w)
 static void longest_waits(const struct weft_history *h, const struct explore_waits *w,
                           struct explore_top *top)
 {
-    *top = (struct explore_top){.room = EXPLORE_TOP_MAX};
+    *top = (struct explore_top){.room = EXPLORE_TOP_SHOWN};
     for (uint32_t i = 0; i < w->count; i++) {
         const struct weft_wait *x = &h->wait[w->wait[i]];
         explore_top_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
@@ -374,8 +373,7 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
     if (rc < 0)
         goto out;
     look_at_promises(&a);
-    const char *name = weft_model_type(a.m, promise);
-    explore_fact_clean(type, sizeof type, name, strlen(name));
+    explore_fact_type(type, sizeof type, a.m, promise);
     explore_fact_label(label, sizeof label, a.m, promise);
     if (promise == WEFT_ROOT)
         explore_heading(f, FACT_LOOP_HEAD);

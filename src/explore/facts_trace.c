@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "explore/fact.h"
-#include "explore/hot.h"
 
 enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
 
@@ -151,7 +150,8 @@ static void add_contradictions(struct explore_facts *f, const struct weft_model 
 static bool add_findings(struct explore_facts *f, const struct weft_model *m)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
-    uint32_t shown = 0, likely = 0;
+    const uint32_t likely = explore_findings_shown(f->analysis);
+    uint32_t shown = 0;
     if (!all && !f->analysing)
         return false;
     explore_heading(f, FACT_FINDINGS_HEAD);
@@ -159,8 +159,6 @@ static bool add_findings(struct explore_facts *f, const struct weft_model *m)
         explore_say(f, explore_nowhere(), FACT_LOOKING_FOR_FAULTS);
         return false;
     }
-    while (likely < all->count && all->finding[likely].confidence >= WEFT_LIKELY)
-        likely++;
     for (; shown < likely && shown < FINDINGS_SHOWN; shown++) {
         const struct weft_finding *x = &all->finding[shown];
         explore_say(f, explore_long(WEFT_LINK_FINDING, (struct explore_target){.promise = shown}),

@@ -157,11 +157,10 @@ int weft_explorer_analyse(struct weft_explorer *e)
 
 /* ---- Findings ---- */
 
-uint32_t explore_findings_shown(const struct explore_pane *p)
+uint32_t explore_findings_shown(const struct weft_analysis *a)
 {
-    const struct weft_findings *f = p->analysis ? &p->analysis->findings : NULL;
     uint32_t n = 0;
-    while (f && n < f->count && f->finding[n].confidence >= WEFT_LIKELY) /* they come first */
+    while (a && n < a->findings.count && a->findings.finding[n].confidence >= WEFT_LIKELY)
         n++;
     return n;
 }
@@ -271,14 +270,14 @@ bool explore_finding_go(struct weft_explorer *e, int step)
     uint32_t all = 0, at = WEFT_NONE, first = 0;
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
-        uint32_t shown = explore_findings_shown(p);
+        uint32_t shown = explore_findings_shown(p->analysis);
         if (e->finding != WEFT_NONE && e->finding_pane == i)
             at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
         first = i == e->active ? all : first;
         if (!p->analysis && !p->analysing) { /* nobody else will make it: do it now */
             if (weft_explorer_analyse(e) < 0)
                 return false;
-            shown = explore_findings_shown(p);
+            shown = explore_findings_shown(p->analysis);
         }
         all += shown;
     }
@@ -289,20 +288,21 @@ bool explore_finding_go(struct weft_explorer *e, int step)
     else
         at = (step > 0 ? at + 1 : at + all - 1) % all;
     unsigned pane = 0;
-    for (uint32_t shown; at >= (shown = explore_findings_shown(&e->pane[pane])); pane++)
+    for (uint32_t shown; at >= (shown = explore_findings_shown(e->pane[pane].analysis)); pane++)
         at -= shown;
     explore_finding_show(e, pane, at, true);
     return true;
 }
 
-void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns)
+void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns,
+                       bool centres)
 {
     struct explore_window w = explore_window_get(e, pane);
     double t = (double)time_ns, span = w.to - w.from;
     explore_history_leave(e);
     if (promise != WEFT_ROOT && promise != WEFT_NONE)
         explore_select(e, pane, promise);
-    if (t < w.from || t > w.to)
+    if (centres || t < w.from || t > w.to)
         explore_window_set(e, pane, (struct explore_window){t - span / 2, t + span / 2}, 0);
     explore_history_arrive(e);
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "explore/hot.h"
 #include "explore/state.h"
 
 enum {
@@ -56,10 +55,8 @@ static void describe(struct weft_explorer *e)
                      e->panes > 1 ? "" : "all samples", e->panes > 1 ? p->title : "");
     } else {
         const struct weft_promise *x = &p->model->promise[f->of.promise];
-        if (!explore_fact_label(name, sizeof name, p->model, f->of.promise)) {
-            const char *type = weft_model_type(p->model, f->of.promise);
-            explore_fact_clean(name, sizeof name, type, strlen(type));
-        }
+        if (!explore_fact_label(name, sizeof name, p->model, f->of.promise))
+            explore_fact_type(name, sizeof name, p->model, f->of.promise);
         n = snprintf(f->title, sizeof f->title, "Flame graph of #%" PRIu64 " %s%s", x->id, name,
                      f->of.created ? " and all that it created" : "");
     }
@@ -202,22 +199,13 @@ static uint32_t box_at(const struct weft_explorer *e, double x, double y)
     return weft_flame_at(&e->flame.layout, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
 }
 
-static void hover(struct weft_explorer *e, uint32_t box)
+void explore_flame_point(struct weft_explorer *e, double x, double y)
 {
+    uint32_t box = explore_flame_has(e, y) ? box_at(e, x, y) : WEFT_NONE;
     if (box == e->flame.hovered)
         return;
     e->flame.hovered = box;
     explore_changed(e, WEFT_CHANGED_PICTURE);
-}
-
-void explore_flame_point(struct weft_explorer *e, double x, double y)
-{
-    hover(e, box_at(e, x, y));
-}
-
-void explore_flame_leave(struct weft_explorer *e)
-{
-    hover(e, WEFT_NONE);
 }
 
 static void show(struct weft_explorer *e, uint32_t node)

@@ -1,23 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-#include "explore/hot.h"
+#include "explore/fact.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
-
-enum { HOT_MAX = 10 };
 
 struct hot {
     uint64_t samples, on_ns; /* total number; estimated time on a core */
     uint32_t functions;      /* different ones */
-    struct {
-        uint32_t location; /* location of the profile, innermost in such a sample */
-        uint64_t on_ns;
-    } function[HOT_MAX]; /* the hottest ones, by their own time */
-    uint32_t count;
+    struct explore_top top;  /* their locations, instead of promises, and their own time */
 };
 
 struct hot_of {
@@ -25,6 +18,7 @@ struct hot_of {
     uint32_t promise; /* or WEFT_NONE */
     const uint8_t *mark;
 };
+
 /* ---- Adding up ---- */
 
 /* The first sample at a time of the model, or later. */
@@ -36,50 +30,26 @@ static uint32_t first_at(const struct weft_scene *s, int64_t time_ns)
     return low;
 }
 
-/* The sums of functions, followed by those of locations without a name. */
+/* By the numbers of weft_scene_function. */
 struct sums {
     uint64_t *on_ns;
     uint32_t *location; /* beside it */
     size_t count;
 };
 
-static size_t slot_of(const struct weft_profile *p, const struct weft_sample *x, uint32_t *location)
-{
-    *location = x->stack < p->stacks && x->stack ? p->stack[x->stack].location : WEFT_NONE;
-    if (*location >= p->locations)
-        return SIZE_MAX;
-    const struct weft_location *l = &p->location[*location];
-    uint32_t function = l->frames ? p->frame[l->first_frame].function : WEFT_NONE;
-    return function < p->functions ? function : (size_t)p->functions + *location;
-}
-
-static void insert_hot(struct hot *out, uint32_t location, uint64_t on_ns)
-{
-    uint32_t at = out->count;
-    while (at > 0 && out->function[at - 1].on_ns < on_ns)
-        at--;
-    if (at == HOT_MAX)
-        return;
-    uint32_t last = out->count < HOT_MAX ? out->count++ : HOT_MAX - 1;
-    memmove(&out->function[at + 1], &out->function[at], (last - at) * sizeof out->function[0]);
-    out->function[at].location = location;
-    out->function[at].on_ns = on_ns;
-}
-
 /* Reads the scene's samples from from_ns to to_ns: those of the promises marked in `mark`, by index; if mark is NULL,
  * those of promise; if that is WEFT_NONE, all. Returns 0 or WEFT_E_NOMEM. A scene without samples gives nothing. */
 static int find_hot(struct hot *out, const struct weft_scene *s, const struct hot_of *of)
 {
     const struct weft_profile *p = s->p;
-    *out = (struct hot){0};
+    *out = (struct hot){.top.room = EXPLORE_TOP_MAX};
     if (!p)
         return 0;
     struct sums sums = {.count = (size_t)p->functions + p->locations};
     sums.on_ns = calloc(sums.count + 1, sizeof *sums.on_ns);
     sums.location = malloc((sums.count + 1) * sizeof *sums.location);
     if (!sums.on_ns || !sums.location) {
-        free(sums.on_ns);
-        free(sums.location);
+        weft_free_all(sums.on_ns, sums.location);
         return WEFT_E_NOMEM;
     }
     uint32_t end = of->to_ns < WEFT_TIME_MAX ? first_at(s, of->to_ns + 1) : p->samples;
@@ -91,7 +61,7 @@ static int find_hot(struct hot *out, const struct weft_scene *s, const struct ho
         uint64_t weight = wanted ? weft_scene_sample_ns(s, i) : 0;
         if (!weight)
             continue;
-        size_t slot = slot_of(p, x, &location);
+        size_t slot = weft_scene_function(s, x, &location);
         out->samples++;
         out->on_ns += weight;
         if (slot < sums.count) {
@@ -102,10 +72,9 @@ static int find_hot(struct hot *out, const struct weft_scene *s, const struct ho
     for (size_t i = 0; i < sums.count; i++)
         if (sums.on_ns[i]) {
             out->functions++;
-            insert_hot(out, sums.location[i], sums.on_ns[i]);
+            explore_top_add(&out->top, sums.location[i], (int64_t)sums.on_ns[i], 0);
         }
-    free(sums.on_ns);
-    free(sums.location);
+    weft_free_all(sums.on_ns, sums.location);
     return 0;
 }
 
@@ -169,13 +138,13 @@ static void add_functions(struct explore_facts *f, const struct weft_scene *s,
                           const struct hot *hot)
 {
     char name[EXPLORE_FACT_BYTES - 8];
-    for (uint32_t i = 0; i < hot->count; i++) {
-        explore_function_name(name, sizeof name, s->p, hot->function[i].location);
+    for (uint32_t i = 0; i < hot->top.count; i++) {
+        explore_function_name(name, sizeof name, s->p, hot->top.promise[i]);
         explore_say(f, explore_nowhere(), FACT_FUNCTION,
-                    TEXT(share, explore_share(hot->function[i].on_ns, hot->on_ns).text),
+                    TEXT(share, explore_share((uint64_t)hot->top.length[i], hot->on_ns).text),
                     TEXT(function, name));
     }
-    explore_fact_more(f, hot->functions, hot->count);
+    explore_fact_more(f, hot->functions, hot->top.count);
 }
 
 static bool find(struct hot *hot, struct explore_facts *f, const struct weft_scene *s,

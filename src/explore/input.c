@@ -46,12 +46,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
     explore_changed(e, WEFT_CHANGED_TIP);
     if (explore_refresh(e) < 0)
         return;
-    if (explore_flame_has(e, e->point_y)) {
-        hover(e, 0, WEFT_NONE);
-        explore_flame_point(e, e->point_x, e->point_y);
-        return;
-    }
-    explore_flame_leave(e);
+    explore_flame_point(e, e->point_x, e->point_y);
     unsigned pane = explore_pane_at(e, e->point_y);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
@@ -63,7 +58,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
 void weft_explorer_leave(struct weft_explorer *e)
 {
     explore_tip_forget(e);
-    explore_flame_leave(e);
+    explore_flame_point(e, -1, -1);
     hover(e, 0, WEFT_NONE);
 }
 
@@ -222,15 +217,6 @@ static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
     e->wheel_y = y;
 }
 
-/* Zooming in spreads the rows at the pointer; zooming out squeezes all again. */
-static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
-{
-    explore_window_zoom(e, pane, x, factor);
-    for (unsigned i = 0; i < e->panes; i++)
-        if (i == pane || (factor < 1 && !e->is_free))
-            explore_rows_spread(e, i, factor);
-}
-
 /* The pane at that place, which is about to be moved; e->panes: none. */
 static unsigned begin_move(struct weft_explorer *e, double y)
 {
@@ -272,7 +258,7 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     if (mods & WEFT_CTRL)
         explore_rows_spread(e, pane, explore_notches(-dy));
     else
-        zoom(e, pane, x, explore_notches(-dy));
+        explore_zoom(e, pane, x, explore_notches(-dy));
 }
 
 void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx, double dy,
@@ -296,5 +282,5 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
         explore_rows_focus(e, pane, at.row, middle + (int32_t)explore_round(dy));
     e->wheel_x = -1;
     if (factor != 1)
-        zoom(e, pane, x, factor);
+        explore_zoom(e, pane, x, factor);
 }

@@ -37,16 +37,6 @@ static double find_middle(struct weft_explorer *e, unsigned pane)
     return x;
 }
 
-static void zoom(struct weft_explorer *e, unsigned pane, double notches, bool times)
-{
-    double x = find_middle(e, pane);
-    if (times)
-        explore_window_zoom(e, pane, x, explore_notches(notches));
-    for (unsigned i = 0; i < e->panes; i++)
-        if (i == pane || (notches < 0 && times && !e->is_free))
-            explore_rows_spread(e, i, explore_notches(notches));
-}
-
 /* Moves rows that are further up or down to the middle. */
 static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
 {
@@ -124,10 +114,15 @@ static bool move(struct weft_explorer *e, enum weft_command command)
         return false;
     if (moves[command].rows)
         return pan_rows(e, e->active, moves[command].rows);
-    if (moves[command].eighths)
+    if (moves[command].eighths) {
         explore_window_pan(e, e->active, moves[command].eighths * explore_axis_px(e) / 8);
+        return true;
+    }
+    double x = find_middle(e, e->active), factor = explore_notches(moves[command].notches);
+    if (moves[command].times)
+        explore_zoom(e, e->active, x, factor);
     else
-        zoom(e, e->active, moves[command].notches, moves[command].times);
+        explore_rows_spread(e, e->active, factor);
     return true;
 }
 

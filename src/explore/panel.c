@@ -10,7 +10,6 @@
 #include "base/order.h"
 #include "explore/fact.h"
 #include "explore/state.h"
-#include "explore/visible.h"
 
 /* ---- Facts ---- */
 
@@ -66,7 +65,7 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
         break;
     case EXPLORE_FINDING:
         f->analysis = p->analysis;
-        explore_facts_of_finding(f, p->scene, e->finding, explore_findings_shown(p));
+        explore_facts_of_finding(f, p->scene, e->finding, explore_findings_shown(p->analysis));
         break;
     case EXPLORE_SELECTION:
         f->trace = e->panes > 1 ? p->title : NULL;
@@ -114,16 +113,6 @@ const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *c
     return e->fact;
 }
 
-static void centre(struct weft_explorer *e, unsigned pane, int64_t time_ns)
-{
-    struct explore_window w = explore_window_get(e, pane);
-    double half = (w.to - w.from) / 2;
-    explore_history_leave(e);
-    explore_window_set(e, pane,
-                       (struct explore_window){(double)time_ns - half, (double)time_ns + half}, 0);
-    explore_history_arrive(e);
-}
-
 void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
 {
     unsigned part = 0, pane;
@@ -146,10 +135,10 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
         explore_jump(e, pane, target.promise);
         break;
     case WEFT_LINK_TIME:
-        centre(e, pane, target.time_ns);
+        explore_moment_go(e, pane, WEFT_NONE, target.time_ns, true);
         break;
     case WEFT_LINK_MOMENT:
-        explore_moment_go(e, pane, target.promise, target.time_ns);
+        explore_moment_go(e, pane, target.promise, target.time_ns, false);
         break;
     case WEFT_LINK_FINDING:
         weft_explorer_show_finding(e, pane, target.promise + 1);
@@ -254,9 +243,8 @@ struct found {
 static void describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_promise *p = &s->m->promise[promise];
-    const char *name = weft_model_type(s->m, promise);
     char type[EXPLORE_FACT_LABEL], label[EXPLORE_FACT_LABEL];
-    explore_fact_clean(type, sizeof type, name, strlen(name));
+    explore_fact_type(type, sizeof type, s->m, promise);
     bool labelled = explore_fact_label(label, sizeof label, s->m, promise) != 0;
     snprintf(out, room, "%s%s%s, #%" PRIu64 ", from %s, %s long, %s", type, labelled ? " " : "",
              label, p->id, weft_moment(weft_layout_start(s->l, p)).text,

@@ -9,26 +9,30 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "explore/hot.h"
+#include "base/order.h"
+#include "explore/fact.h"
 
 enum { BLOCK = 1024, LASTING = 4096 };
 
 enum column { INTERACTIONS, LABELS, RUNS, SLEEPS, PAUSES, COLUMNS };
 
+struct extent {
+    int64_t from_ns, to_ns;
+};
+
 struct block {
-    int64_t from_ns, to_ns; /* of all of its records */
+    struct extent extent; /* of all of its records */
     uint64_t sum_ns;
     uint32_t count;
 };
 
 struct lives { /* a block of promises, without the long-lived ones */
-    int64_t from_ns, to_ns;
+    struct extent extent;
     uint32_t all, created, resolved, failed, becoming;
 };
 
 struct explore_ranges {
     const struct weft_scene *s;
-    struct weft_model made_of; /* a copy, for comparison */
     struct block *block[COLUMNS];
     struct lives *lives;
     uint32_t *lasting;
@@ -97,6 +101,12 @@ static uint64_t overlap(int64_t from, int64_t to, int64_t a, int64_t b)
 
 /* ---- Making ---- */
 
+static void include(struct extent *e, bool first, int64_t from_ns, int64_t to_ns)
+{
+    e->from_ns = first ? from_ns : weft_earlier(e->from_ns, from_ns);
+    e->to_ns = first ? to_ns : weft_later(e->to_ns, to_ns);
+}
+
 static struct block *summarize(const struct weft_model *m, enum column c)
 {
     const struct records records = records_of(m, c);
@@ -105,13 +115,7 @@ static struct block *summarize(const struct weft_model *m, enum column c)
         struct block *b = &block[i / BLOCK];
         int64_t from, to;
         times_of(&records, i, &from, &to);
-        if (b->count++ == 0) {
-            b->from_ns = from;
-            b->to_ns = to;
-        }
-        b->from_ns = from < b->from_ns ? from : b->from_ns;
-        b->to_ns = to > b->to_ns ? to : b->to_ns;
-        b->to_ns = from > b->to_ns ? from : b->to_ns;
+        include(&b->extent, b->count++ == 0, from, from > to ? from : to);
         add_up(&b->sum_ns, overlap(from, to, from, to));
     }
     return block;
@@ -140,14 +144,8 @@ static int64_t life_end(const struct weft_model *m, const struct weft_layout *l,
 
 static void count_life(struct lives *b, const struct weft_promise *p, int64_t end)
 {
-    int64_t last = end > p->end_ns ? end : p->end_ns;
-    int64_t first = p->end_ns < p->start_ns ? p->end_ns : p->start_ns;
-    if (b->all++ == 0) {
-        b->from_ns = first;
-        b->to_ns = last;
-    }
-    b->from_ns = first < b->from_ns ? first : b->from_ns;
-    b->to_ns = last > b->to_ns ? last : b->to_ns;
+    include(&b->extent, b->all++ == 0, weft_earlier(p->start_ns, p->end_ns),
+            weft_later(end, p->end_ns));
     b->created += p->created && !p->promoted;
     b->resolved += is_resolved(p);
     b->failed += p->outcome == WEFT_FAILED;
@@ -180,19 +178,7 @@ static void ranges_free(struct explore_ranges *r)
         return;
     for (unsigned c = 0; c < COLUMNS; c++)
         free(r->block[c]);
-    free(r->lives);
-    free(r->lasting);
-    free(r);
-}
-
-/* Returns true if it was made from that scene. */
-static bool ranges_fit(const struct explore_ranges *r, const struct weft_scene *s)
-{
-    const struct weft_model *a = &r->made_of, *b = s->m;
-    return r->s == s && a->promise == b->promise && a->promises == b->promises &&
-           a->interactions == b->interactions && a->labels == b->labels && a->runs == b->runs &&
-           a->sleeps == b->sleeps && a->pauses == b->pauses && a->end_ns == b->end_ns &&
-           a->events_total == b->events_total;
+    weft_free_all(r->lives, r->lasting, r);
 }
 
 /* ---- Asking ---- */
@@ -204,6 +190,16 @@ struct range {
     int64_t from_ns, to_ns;
 };
 
+static bool is_outside(const struct range *g, const struct extent *e)
+{
+    return e->to_ns < g->from_ns || e->from_ns > g->to_ns;
+}
+
+static bool is_inside(const struct range *g, const struct extent *e)
+{
+    return e->from_ns >= g->from_ns && e->to_ns <= g->to_ns;
+}
+
 /* Counts the records that begin in the range (a collection is one event, at its end), and adds up how long they are in
  * it. */
 static void sum_column(const struct range *g, enum column c, uint64_t *count, uint64_t *sum)
@@ -211,9 +207,9 @@ static void sum_column(const struct range *g, enum column c, uint64_t *count, ui
     const struct records records = records_of(g->m, c);
     for (uint32_t k = 0; k < blocks(records.count); k++) {
         const struct block *b = &g->r->block[c][k];
-        if (!b->count || b->to_ns < g->from_ns || b->from_ns > g->to_ns)
+        if (!b->count || is_outside(g, &b->extent))
             continue;
-        if (b->from_ns >= g->from_ns && b->to_ns <= g->to_ns) {
+        if (is_inside(g, &b->extent)) {
             *count += b->count;
             add_up(sum, b->sum_ns);
             continue;
@@ -254,11 +250,10 @@ static void sum_life(const struct range *g, uint32_t i, struct sums *out, uint64
     explore_top_add(t, i, inside, end > start ? end - start : 0);
 }
 
-/* Returns true if no record of the block is among the longest. */
-static bool too_short(const struct explore_top *t, const struct range *g, const struct lives *b)
+/* Returns true if no record of a block inside the range is among the longest. */
+static bool too_short(const struct explore_top *t, const struct extent *e)
 {
-    int64_t most = (int64_t)overlap(b->from_ns, b->to_ns, g->from_ns, g->to_ns);
-    return t->count == t->room && most < t->length[t->count - 1];
+    return t->count == t->room && e->to_ns - e->from_ns < t->length[t->count - 1];
 }
 
 static void sum_lives(const struct range *g, struct sums *out, uint64_t *becoming)
@@ -267,9 +262,9 @@ static void sum_lives(const struct range *g, struct sums *out, uint64_t *becomin
         sum_life(g, g->r->lasting[i], out, becoming);
     for (uint32_t k = 0, next = 0; k < blocks(g->m->promises); k++) {
         const struct lives *b = &g->r->lives[k];
-        if (!b->all || b->to_ns < g->from_ns || b->from_ns > g->to_ns)
+        if (!b->all || is_outside(g, &b->extent))
             continue;
-        if (b->from_ns >= g->from_ns && b->to_ns <= g->to_ns && too_short(&out->longest, g, b)) {
+        if (is_inside(g, &b->extent) && too_short(&out->longest, &b->extent)) {
             out->alive += b->all;
             out->created += b->created;
             out->resolved += b->resolved;
@@ -296,7 +291,7 @@ static void sum_up(struct sums *out, const struct explore_ranges *r, const struc
     struct range g = {.r = r, .m = s->m, .l = s->l, .from_ns = from_ns, .to_ns = to_ns};
     uint64_t runs = 0, none = 0, becoming = 0;
     *out = (struct sums){.exact = true};
-    out->longest.room = EXPLORE_TOP_MAX;
+    out->longest.room = EXPLORE_TOP_SHOWN;
     sum_lives(&g, out, &becoming);
     out->events = out->created + becoming;
     sum_column(&g, INTERACTIONS, &out->events, &none);
@@ -326,7 +321,6 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
     if (!r)
         return WEFT_E_NOMEM;
     r->s = s;
-    r->made_of = *m;
     bool made = make_lives(r, m, s->l);
     for (unsigned c = 0; c < COLUMNS && made; c++)
         made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
@@ -347,7 +341,7 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
 
 static int prepare(struct explore_facts *f, const struct weft_scene *s)
 {
-    if (f->ranges && ranges_fit(f->ranges, s))
+    if (f->ranges && f->ranges->s == s)
         return 0;
     ranges_free(f->ranges);
     return ranges_new(&f->ranges, s);
@@ -407,10 +401,7 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
 
 void explore_facts_fini(struct explore_facts *f)
 {
-    free(f->fact);
-    free(f->target);
-    free(f->at);
-    free(f->texts);
+    weft_free_all(f->fact, f->target, f->at, f->texts);
     ranges_free(f->ranges);
     *f = (struct explore_facts){0};
 }

@@ -8,7 +8,6 @@
 #define WEFT_EXPLORE_STATE_H
 
 #include "explore/fact.h"
-#include "explore/visible.h"
 #include "view/flame.h"
 
 #define EXPLORE_HISTORY_MAX 100
@@ -120,6 +119,14 @@ struct explore_flame_pane {
     struct weft_flame layout;
     int32_t top_px, height_px; /* height 0: it is not shown */
     char title[300], note[200];
+};
+
+/* The visible promises, as a list of texts. */
+struct explore_visible {
+    struct weft_visible item[WEFT_VISIBLE_MAX];
+    uint32_t count;
+    uint32_t all; /* how many are visible in all panes; see explore_visible_list */
+    char text[WEFT_VISIBLE_MAX][300]; /* of the items */
 };
 
 /* The groups of facts, from top to bottom. */
@@ -283,6 +290,9 @@ void explore_rows_squeeze(struct explore_pane *p);
 /* Spreads the rows of a pane by the factor (squeezes them below 1). */
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor);
 
+/* Zooms in time around x, and in rows: zooming in spreads those of the pane, zooming out squeezes all again. */
+void explore_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
+
 /* Makes the row the focus, at its present place or at middle_px of the pane. */
 void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px);
 
@@ -335,9 +345,6 @@ bool explore_hits_go(struct weft_explorer *e, int step);
  * is no memory. */
 const struct weft_history *explore_history_of(struct explore_pane *p);
 
-/* How many findings of a pane are shown: those that are at least likely. */
-uint32_t explore_findings_shown(const struct explore_pane *p);
-
 /* Shows a finding; if `moves`, brings it into view. */
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);
 bool explore_finding_go(struct weft_explorer *e, int step);
@@ -348,8 +355,9 @@ bool explore_finding_come(struct weft_explorer *e);
 /* Stops showing a finding. Returns true if one was shown. */
 bool explore_finding_leave(struct weft_explorer *e);
 
-/* Selects the promise and brings it into view at that time. */
-void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns);
+/* Selects the promise, if there is one, and brings that time into view, or (centres) into the middle. */
+void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns,
+                       bool centres);
 
 /* Both traces side by side where they diverge. */
 void explore_diff_go(struct weft_explorer *e);
@@ -383,8 +391,8 @@ int explore_flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool
 /* Returns true if y is in it. */
 bool explore_flame_has(const struct weft_explorer *e, double y);
 
+/* The pointer is there, or somewhere else. */
 void explore_flame_point(struct weft_explorer *e, double x, double y);
-void explore_flame_leave(struct weft_explorer *e);
 void explore_flame_click(struct weft_explorer *e, double x, double y);
 void explore_flame_scroll(struct weft_explorer *e, int rows);
 
@@ -402,6 +410,19 @@ void explore_flame_facts(struct weft_explorer *e);
 /* The trace that it shows goes away. */
 void explore_flame_forget(struct weft_explorer *e);
 void explore_flame_fini(struct weft_explorer *e);
+
+/* ---- panel.c ---- */
+
+/* Empties the list. */
+void explore_visible_clear(struct explore_visible *v);
+
+/* Adds the promises of a pane whose visible parts are longest, at most max of them (and while there is room), sorted by
+ * the start of their lines. g is the geometry of the pane's picture.
+ *
+ * Takes some milliseconds, however many are seen: see weft_view_longest, which also says how exact v->all is. Returns 0 or
+ * WEFT_E_NOMEM; then nothing is added. */
+int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
+                         const struct weft_geometry *g, unsigned pane, uint32_t max);
 
 /* ---- tip.c ---- */
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* The tip: describes what is under the pointer. */
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/order.h"
-#include "explore/hot.h"
 #include "explore/state.h"
 
 enum {
@@ -14,47 +12,29 @@ enum {
     LOOK_BACK = 200000, /* changes that are read to find the value of a counter */
 };
 
-/* A text that grows, as far as there is room. */
-struct text {
-    char *bytes;
-    size_t size, room;
-};
-
-static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    int n = vsnprintf(t->bytes + t->size, t->room - t->size, format, args);
-    va_end(args);
-    if (n > 0)
-        t->size += (size_t)n < t->room - t->size ? (size_t)n : t->room - t->size - 1;
-}
-
-/* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */
-static size_t describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+/* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" */
+static void describe(struct analyse_text *t, const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
     const struct weft_promise *p = &m->promise[promise];
     char label[160], type[40];
-    const char *name = weft_model_type(m, promise);
-    struct text t = {out, 0, room};
-    explore_fact_clean(type, sizeof type, name, strlen(name));
+    explore_fact_type(type, sizeof type, m, promise);
     if (explore_fact_label(label, sizeof label, m, promise))
-        say(&t, "%s (%s)", label, type);
+        analyse_put_format(t, "%s (%s)", label, type);
     else
-        say(&t, "%s", type);
-    say(&t, " #%" PRIu64 ": at %s, %s, %s", p->id, weft_moment(weft_layout_start(s->l, p)).text,
-        weft_duration(explore_length(s, promise)).text,
-        weft_outcome_name((enum weft_outcome)p->outcome));
+        analyse_put_format(t, "%s", type);
+    analyse_put_format(t, " #%" PRIu64 ": at %s, %s, %s", p->id,
+                       weft_moment(weft_layout_start(s->l, p)).text,
+                       weft_duration(explore_length(s, promise)).text,
+                       weft_outcome_name((enum weft_outcome)p->outcome));
     if (weft_model_overdue(m, promise))
-        say(&t, " though it should be resolved");
+        analyse_put_format(t, " though it should be resolved");
     uint32_t size, reason = weft_model_reason(m, promise);
     if (p->outcome == WEFT_FAILED && reason != WEFT_NONE) {
         const char *why = weft_model_text(m, reason, &size);
         explore_fact_clean(label, sizeof label, why, size);
-        say(&t, ": %s", label);
+        analyse_put_format(t, ": %s", label);
     }
-    return t.size;
 }
 
 /* The index of the last of `count` sorted times that is not after time_ns; count if there is none. */
@@ -65,27 +45,29 @@ static size_t describe(char *out, size_t room, const struct weft_scene *s, uint3
         (result) = low ? low - 1 : (count);                                                        \
     } while (0)
 
-static void say_region(struct text *t, const struct weft_model *m, int64_t time_ns)
+static void say_region(struct analyse_text *t, const struct weft_model *m, int64_t time_ns)
 {
     uint32_t i;
     LAST_BEFORE(m->missing, m->missings, start_ns, time_ns, i);
     if (i < m->missings && m->missing[i].end_ns >= time_ns) {
-        say(t, "events of a thread are missing");
+        analyse_put_format(t, "events of a thread are missing");
         return;
     }
     LAST_BEFORE(m->pause, m->pauses, start_ns, time_ns, i);
     if (i < m->pauses && m->pause[i].end_ns >= time_ns) {
-        say(t, "GC %s", weft_duration(m->pause[i].end_ns - m->pause[i].start_ns).text);
+        analyse_put_format(t, "GC %s",
+                           weft_duration(m->pause[i].end_ns - m->pause[i].start_ns).text);
         return;
     }
     LAST_BEFORE(m->sleep, m->sleeps, start_ns, time_ns, i);
     if (i < m->sleeps && m->sleep[i].end_ns >= time_ns)
-        say(t, "sleeping %s", weft_duration(m->sleep[i].end_ns - m->sleep[i].start_ns).text);
+        analyse_put_format(t, "sleeping %s",
+                           weft_duration(m->sleep[i].end_ns - m->sleep[i].start_ns).text);
 }
 
 /* The values of the first counters at that time: the changes of all counters are sorted by time, so the latest ones are
  * searched backwards from there, up to a limit. */
-static void say_counters(struct text *t, const struct explore_pane *p, int64_t time_ns)
+static void say_counters(struct analyse_text *t, const struct explore_pane *p, int64_t time_ns)
 {
     const struct weft_model *m = p->model;
     uint32_t chosen[COUNTERS_MAX], count = 0, found = 0, i;
@@ -115,13 +97,14 @@ static void say_counters(struct text *t, const struct explore_pane *p, int64_t t
         if (!known[k])
             continue;
         explore_fact_clean(name, sizeof name, text, size);
-        say(t, "%s%s: %" PRId64, between, name, value[k]);
+        analyse_put_format(t, "%s%s: %" PRId64, between, name, value[k]);
         between = ", ";
     }
 }
 
 /* "kv_server 4711, at 1.2 ms: on a core 35 % of 120 µs, 80 % of that for a promise; mostly in parse (7 of 9 samples)" */
-static void say_strip(struct text *t, const struct explore_pane *p, const struct weft_pick *at)
+static void say_strip(struct analyse_text *t, const struct explore_pane *p,
+                      const struct weft_pick *at)
 {
     const struct weft_profile *samples = p->scene->p;
     struct weft_strip_pick s;
@@ -132,43 +115,47 @@ static void say_strip(struct text *t, const struct explore_pane *p, const struct
         const char *text = weft_profile_text(samples, x->name);
         explore_fact_clean(name, sizeof name, *text ? text : "thread",
                            strlen(*text ? text : "thread"));
-        say(t, x->thread == UINT32_MAX ? "%s" : "%s %" PRIu32, name, x->thread);
+        analyse_put_format(t, x->thread == UINT32_MAX ? "%s" : "%s %" PRIu32, name, x->thread);
     } else {
-        say(t, "%" PRIu32 " threads", s.threads);
+        analyse_put_format(t, "%" PRIu32 " threads", s.threads);
     }
     uint64_t whole = (uint64_t)(s.to_ns - s.from_ns), on = s.on_ns < whole ? s.on_ns : whole;
     if (s.threads > 1)
         on = s.on_ns;
-    say(t, ", at %s: ", weft_moment(at->time_ns).text);
+    analyse_put_format(t, ", at %s: ", weft_moment(at->time_ns).text);
     if (on == 0)
-        say(t, "on no core");
+        analyse_put_format(t, "on no core");
     else
-        say(t, "on a core %s of %s", explore_share(on, whole).text,
-            weft_duration((int64_t)whole).text);
+        analyse_put_format(t, "on a core %s of %s", explore_share(on, whole).text,
+                           weft_duration((int64_t)whole).text);
     if (on && p->model->promises > 1)
-        say(t, ", %s of that for a promise", explore_share(s.promise_ns, s.on_ns).text);
+        analyse_put_format(t, ", %s of that for a promise",
+                           explore_share(s.promise_ns, s.on_ns).text);
     if (s.location != WEFT_NONE) {
         char function[160];
         explore_function_name(function, sizeof function, samples, s.location);
-        say(t, "; mostly in %s (%s of %s sample%s)", function, weft_count(s.hottest).text,
-            weft_count(s.looked).text, weft_plural(s.looked));
+        analyse_put_format(t, "; mostly in %s (%s of %s sample%s)", function,
+                           weft_count(s.hottest).text, weft_count(s.looked).text,
+                           weft_plural(s.looked));
     }
     if (s.interrupted_ns)
-        say(t, "; interrupted for %s", explore_share(s.interrupted_ns, whole).text);
+        analyse_put_format(t, "; interrupted for %s", explore_share(s.interrupted_ns, whole).text);
 }
 
-static void say_place(struct text *t, const struct explore_pane *p, const struct weft_pick *at)
+static void say_place(struct analyse_text *t, const struct explore_pane *p,
+                      const struct weft_pick *at)
 {
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
-        t->size += describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        describe(t, p->scene, at->promise);
         break;
     case WEFT_PLACE_FOLD:
-        say(t, "%s promise%s; the longest: ", weft_count(at->folded).text, weft_plural(at->folded));
-        t->size += describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        analyse_put_format(t, "%s promise%s; the longest: ", weft_count(at->folded).text,
+                           weft_plural(at->folded));
+        describe(t, p->scene, at->promise);
         break;
     case WEFT_PLACE_RULER:
-        say(t, "%s", weft_moment(at->time_ns).text);
+        analyse_put_format(t, "%s", weft_moment(at->time_ns).text);
         break;
     case WEFT_PLACE_COUNTERS:
         say_counters(t, p, at->time_ns);
@@ -187,7 +174,7 @@ const char *weft_explorer_tip(struct weft_explorer *e)
 {
     if (!e->tip_is_stale)
         return e->tip;
-    struct text t = {e->tip, 0, sizeof e->tip};
+    struct analyse_text t = {0};
     *e->tip = '\0';
     if (e->pointed && explore_refresh(e) == 0 && explore_flame_has(e, e->point_y)) {
         explore_flame_tip(e, e->tip, sizeof e->tip);
@@ -196,6 +183,8 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         if (pane < e->panes) {
             struct weft_pick at = explore_pick(e, pane, e->point_x, e->point_y);
             say_place(&t, &e->pane[pane], &at);
+            snprintf(e->tip, sizeof e->tip, "%s", t.text ? t.text : "");
+            analyse_text_fini(&t);
         }
     }
     e->tip_is_stale = false;

@@ -352,21 +352,9 @@ void explore_search_pane(struct weft_explorer *e, unsigned pane)
         p->searching = true;
 }
 
-/* How much of a query is kept: as much as fits, without half a character at the end. */
-static size_t cut(const char *query)
-{
-    size_t size = strlen(query);
-    if (size <= EXPLORE_QUERY_BYTES)
-        return size;
-    size = EXPLORE_QUERY_BYTES;
-    while (size > 0 && ((unsigned char)query[size] & 0xc0) == 0x80)
-        size--;
-    return size;
-}
-
 void weft_explorer_search(struct weft_explorer *e, const char *query)
 {
-    size_t size = cut(query);
+    size_t size = weft_text_keep(query, strlen(query), EXPLORE_QUERY_BYTES);
     if (size == strlen(e->query) && !memcmp(query, e->query, size))
         return;
     memmove(e->query, query, size);

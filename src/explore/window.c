@@ -279,6 +279,14 @@ void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)
     p->spread = spread;
 }
 
+void explore_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
+{
+    explore_window_zoom(e, pane, x, factor);
+    for (unsigned i = 0; i < e->panes; i++)
+        if (i == pane || (factor < 1 && !e->is_free))
+            explore_rows_spread(e, i, factor);
+}
+
 bool explore_row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
                     int32_t *height_px)
 {

@@ -102,6 +102,19 @@ uint64_t weft_scene_sample_ns(const struct weft_scene *s, uint32_t sample)
     return x->source == s->d->source ? view_density_weight(s->d, x) : 0;
 }
 
+size_t weft_scene_function(const struct weft_scene *s, const struct weft_sample *sample,
+                           uint32_t *location)
+{
+    const struct weft_profile *p = s->p;
+    uint32_t stack = sample->stack;
+    *location = stack && stack < p->stacks ? p->stack[stack].location : WEFT_NONE;
+    if (*location >= p->locations)
+        return SIZE_MAX;
+    const struct weft_location *l = &p->location[*location];
+    uint32_t function = l->frames ? p->frame[l->first_frame].function : WEFT_NONE;
+    return function < p->functions ? function : (size_t)p->functions + *location;
+}
+
 uint32_t weft_scene_source(const struct weft_scene *s)
 {
     return s->d ? s->d->source : 0;

@@ -43,6 +43,11 @@ int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_r
  * samples of one source are). An estimate if the trace does not give it. */
 uint64_t weft_scene_sample_ns(const struct weft_scene *s, uint32_t sample);
 
+/* The innermost function of a sample of the scene's profile; if that is not known, the number of functions plus
+ * *location, which is where the sample was taken. SIZE_MAX: that is not known, either. */
+size_t weft_scene_function(const struct weft_scene *s, const struct weft_sample *sample,
+                           uint32_t *location);
+
 /* The source of the profile whose samples are drawn. */
 uint32_t weft_scene_source(const struct weft_scene *s);
 

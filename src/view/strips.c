@@ -199,19 +199,8 @@ void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips)
 
 /* ---- Pointing ---- */
 
-/* A sample's innermost function as a number; a function without a name goes by its location. */
-static uint64_t running(const struct weft_profile *p, const struct weft_sample *s,
-                        uint32_t *location)
-{
-    *location = s->stack && s->stack < p->stacks ? p->stack[s->stack].location : WEFT_NONE;
-    if (*location >= p->locations)
-        return UINT64_MAX;
-    const struct weft_location *l = &p->location[*location];
-    return l->frames ? p->frame[l->first_frame].function : UINT64_C(1) << 32 | *location;
-}
-
 struct found {
-    uint64_t running;
+    size_t running; /* see weft_scene_function */
     uint32_t location;
 };
 
@@ -222,19 +211,19 @@ static int by_running(const void *a, const void *b)
 }
 
 /* If there are many samples, an evenly spread selection of them is read. */
-static void find_hottest(struct weft_strip_pick *out, const struct weft_density *d,
-                         struct found *found, uint32_t first, uint32_t last, int64_t from,
-                         int64_t to)
+static void find_hottest(struct weft_strip_pick *out, const struct weft_scene *s,
+                         struct found *found, uint32_t first, uint32_t last)
 {
+    const struct weft_density *d = s->d;
     uint32_t n = 0, room = PICKED_MAX / (last - first);
-    for (uint32_t s = first; s < last; s++) {
+    for (uint32_t at = first; at < last; at++) {
         uint32_t begin, end;
-        view_density_between(d, s, from, to, &begin, &end);
+        view_density_between(d, at, out->from_ns, out->to_ns, &begin, &end);
         out->samples += end - begin;
         uint32_t step = (end - begin) / room + 1;
         for (uint32_t i = begin; i < end && n < PICKED_MAX; i += step) {
-            const struct weft_sample *x = &d->p->sample[d->strip[s].samples.item[i]];
-            found[n].running = running(d->p, x, &found[n].location);
+            const struct weft_sample *x = &d->p->sample[d->strip[at].samples.item[i]];
+            found[n].running = weft_scene_function(s, x, &found[n].location);
             n++;
         }
     }
@@ -243,7 +232,7 @@ static void find_hottest(struct weft_strip_pick *out, const struct weft_density 
     for (uint32_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && found[end].running == found[i].running;)
             end++;
-        if (found[i].running != UINT64_MAX && end - i > out->hottest) {
+        if (found[i].running != SIZE_MAX && end - i > out->hottest) {
             out->hottest = end - i;
             out->location = found[i].location;
         }
@@ -275,5 +264,5 @@ void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
     }
     if (out->threads == 1)
         out->thread = d->strip[first].thread;
-    find_hottest(out, d, found, first, last, out->from_ns, out->to_ns);
+    find_hottest(out, s, found, first, last);
 }

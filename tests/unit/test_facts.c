@@ -6,7 +6,7 @@
 #include "analyse/stats.h"
 #include "analyse/story.h"
 #include "explore/fact.h"
-#include "explore/visible.h"
+#include "explore/state.h"
 #include "packets.h"
 #include "base/duration.h"
 #include "view/text.h"

@@ -2,7 +2,7 @@
 /* Samples in the viewer: what it says of them, and its flame graph. */
 #include "allocations.h"
 #include "explore/explore.h"
-#include "explore/hot.h"
+#include "explore/fact.h"
 #include "profile/build.h"
 #include "profile/join.h"
 #include "trace.h"
