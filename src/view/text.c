@@ -30,7 +30,7 @@ static uint32_t advance(uint32_t code, bool bold)
     }
     for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
         if (code >= ranges[i].first && code <= ranges[i].last)
-            return widths[bold][ranges[i].at + (code - ranges[i].first)];
+            return widths[bold][ranges[i].at + (code - ranges[i].first) * ranges[i].step];
     }
     return DEFAULT_WIDTH;
 }
