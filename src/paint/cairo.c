@@ -30,10 +30,7 @@ struct weft_painter *weft_painter_new(void)
 {
     struct weft_painter *painter = calloc(1, sizeof(*painter));
 
-    if (!painter)
-        return NULL;
-    painter->glyphs = paint_glyphs_new();
-    if (!painter->glyphs) {
+    if (painter && !(painter->glyphs = paint_glyphs_new())) {
         free(painter);
         return NULL;
     }

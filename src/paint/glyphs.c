@@ -126,19 +126,6 @@ static bool is_simple(uint32_t code)
            (code >= 0x2100 && code < 0x2c00) || code == 0xfffd;
 }
 
-/* The next character of valid UTF-8. */
-static uint32_t decode(const char **at)
-{
-    const unsigned char *s = (const unsigned char *)*at;
-    int more = s[0] < 0x80 ? 0 : s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3;
-    uint32_t code = more == 0 ? s[0] : s[0] & (0x3fu >> more);
-
-    for (int i = 1; i <= more; i++)
-        code = code << 6 | (s[i] & 0x3fu);
-    *at += more + 1;
-    return code;
-}
-
 /* NULL: the font does not have the character, whose bytes are those from text to end. */
 static const struct known *find_glyph(struct paint_glyphs *g, int bold, uint32_t code,
                                       const char *text, const char *end)
@@ -202,9 +189,10 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     int bold = d->bold != 0;
 
     for (const char *at = g->clean, *from = at; at < end; from = at) {
-        uint32_t code = decode(&at);
-        const struct known *known = is_simple(code) ? find_glyph(g, bold, code, from, at) : NULL;
+        uint32_t code;
 
+        at += weft_utf8_decode(at, (size_t)(end - at), &code);
+        const struct known *known = is_simple(code) ? find_glyph(g, bold, code, from, at) : NULL;
         if (!known)
             return false;
         natural += known->advance;
@@ -221,9 +209,10 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     double x = d->x0 / (double)WEFT_PX, y = d->y0 / (double)WEFT_PX;
     int count = 0;
     for (const char *at = g->clean, *from = at; at < end; from = at) {
-        uint32_t code = decode(&at);
-        const struct known *known = find_glyph(g, bold, code, from, at);
+        uint32_t code;
 
+        at += weft_utf8_decode(at, (size_t)(end - at), &code);
+        const struct known *known = find_glyph(g, bold, code, from, at);
         if (known && code != ' ')
             g->run[count++] = (cairo_glyph_t){known->glyph, x, y};
         if (known)

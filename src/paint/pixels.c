@@ -17,23 +17,18 @@ bool paint_pixels_begin(struct paint_pixels *p)
     if (width <= p->row_room)
         return true;
     paint_pixels_fini(p);
-    p->add = calloc(width, 4);
-    p->keep = calloc(width, 4);
-    p->cover = calloc(width, sizeof(*p->cover));
-    if (!p->add || !p->keep || !p->cover) {
-        paint_pixels_fini(p);
+    p->cover = calloc(3 * width, sizeof(*p->cover));
+    if (!p->cover)
         return false;
-    }
+    p->add = (unsigned char *)(p->cover + width);
+    p->keep = (unsigned char *)(p->cover + 2 * width);
     p->row_room = width;
     return true;
 }
 
 void paint_pixels_fini(struct paint_pixels *p)
 {
-    free(p->add);
-    free(p->keep);
     free(p->cover);
-    p->add = p->keep = NULL;
     p->cover = NULL;
     p->row_room = 0;
 }
@@ -48,9 +43,15 @@ static int64_t device_x(const struct paint_pixels *p, int32_t x)
     return (int64_t)(x / WEFT_PX) * p->scale + p->dx;
 }
 
-static int64_t device_y(const struct paint_pixels *p, int32_t y)
+/* The device's pixel, or the nearest one that may be written. */
+static int clip_x(const struct paint_pixels *p, int32_t x)
 {
-    return (int64_t)(y / WEFT_PX) * p->scale + p->dy;
+    return within(device_x(p, x), p->x0, p->x1);
+}
+
+static int clip_y(const struct paint_pixels *p, int32_t y)
+{
+    return within((int64_t)(y / WEFT_PX) * p->scale + p->dy, p->y0, p->y1);
 }
 
 static unsigned char *pixel_at(const struct paint_pixels *p, int x, int y)
@@ -138,8 +139,7 @@ static void thin_box(const struct paint_pixels *p, int left, int top, int right,
 
 void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
-    int left = within(device_x(p, x0), p->x0, p->x1), right = within(device_x(p, x1), p->x0, p->x1);
-    int top = within(device_y(p, y0), p->y0, p->y1), bottom = within(device_y(p, y1), p->y0, p->y1);
+    int left = clip_x(p, x0), right = clip_x(p, x1), top = clip_y(p, y0), bottom = clip_y(p, y1);
     unsigned char add[BLOCK], keep[BLOCK];
 
     if (right - left < BLOCK / 4) {
@@ -229,10 +229,8 @@ void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *lis
         shade_runs(p, list, d);
         return;
     }
-    int left = within(device_x(p, s.x0), p->x0, p->x1);
-    int right = within(device_x(p, s.x1), p->x0, p->x1);
-    int top = within(device_y(p, s.y0), p->y0, p->y1);
-    int bottom = within(device_y(p, s.y1), p->y0, p->y1);
+    int left = clip_x(p, s.x0), right = clip_x(p, s.x1);
+    int top = clip_y(p, s.y0), bottom = clip_y(p, s.y1);
     if (left >= right || top >= bottom)
         return;
     prepare(p, list, d, left, right);

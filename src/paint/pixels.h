@@ -24,8 +24,8 @@ struct paint_pixels {
     uint32_t ink;        /* 0xRRGGBB */
     uint8_t alpha;
 
-    unsigned char *add, *keep; /* for shades: a row of what is added, a row of what stays */
-    int32_t *cover;            /* a row of coverages, all 0 */
+    int32_t *cover;            /* a row of coverages, all 0; then in the same memory … */
+    unsigned char *add, *keep; /* … for shades: a row of what is added, a row of what stays */
     size_t row_room;           /* pixels */
     struct paint_shade_table table[PAINT_TABLES];
 };

@@ -54,17 +54,17 @@ static int64_t hundredths(int64_t units)
     return (units * 100 + (units < 0 ? -WEFT_PX / 2 : WEFT_PX / 2)) / WEFT_PX;
 }
 
-static void put_px(FILE *out, int64_t units)
+static void put_attribute(FILE *out, const char *name, int64_t value, int64_t unit)
 {
-    put_decimal(out, hundredths(units), 100);
+    fprintf(out, " %s=\"", name);
+    put_decimal(out, value, unit);
+    fputc('"', out);
 }
 
 /* An attribute in pixels. */
 static void put_size(FILE *out, const char *name, int64_t units)
 {
-    fprintf(out, " %s=\"", name);
-    put_px(out, units);
-    fputc('"', out);
+    put_attribute(out, name, hundredths(units), 100);
 }
 
 static void put_pair(FILE *out, int64_t a, int64_t b)
@@ -81,19 +81,13 @@ static void put_text(struct svg *svg, uint32_t first, uint32_t count)
     size_t size = weft_text_clean(svg->scratch, svg->room, svg->list->texts + first, count);
 
     for (size_t i = 0; i < size; i++) {
-        switch (svg->scratch[i]) {
-        case '&':
-            fputs("&amp;", svg->out);
-            break;
-        case '<':
-            fputs("&lt;", svg->out);
-            break;
-        case '>':
-            fputs("&gt;", svg->out);
-            break;
-        default:
-            fputc(svg->scratch[i], svg->out);
-        }
+        char c = svg->scratch[i];
+        const char *name = c == '&' ? "amp" : c == '<' ? "lt" : c == '>' ? "gt" : NULL;
+
+        if (name)
+            fprintf(svg->out, "&%s;", name);
+        else
+            fputc(c, svg->out);
     }
 }
 
@@ -139,11 +133,8 @@ static bool is_line(const struct weft_draw *d)
 /* The opacity of each shape in a group, not of the group: overlapping shapes add up, as in cairo. */
 static void put_alpha(FILE *out, const char *attribute, int alpha)
 {
-    if (alpha == 255)
-        return;
-    fprintf(out, " %s=\"", attribute);
-    put_decimal(out, (alpha * 1000 + 127) / 255, 1000);
-    fputc('"', out);
+    if (alpha != 255)
+        put_attribute(out, attribute, (alpha * 1000 + 127) / 255, 1000);
 }
 
 /* The attributes that a group of draws shares. */
@@ -334,7 +325,7 @@ static void shade_run(struct svg *svg, const struct paint_shape *s, uint8_t alph
         svg->x = x;
     }
     fputc('h', svg->out);
-    put_px(svg->out, s->x1 - s->x0);
+    put_decimal(svg->out, hundredths(s->x1 - s->x0), 100);
     svg->x += hundredths(s->x1 - s->x0);
 }
 
