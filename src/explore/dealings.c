@@ -136,8 +136,7 @@ int explore_dealings_find(struct explore_dealings *out, const struct weft_histor
         out->running_ns = spent.running_ns;
         out->collecting_ns = spent.collecting_ns;
         look_at_notifications(&f);
-        if (f.ends)
-            qsort(f.end, f.ends, sizeof *f.end, weft_order_u32);
+        qsort(f.end, f.ends, sizeof *f.end, weft_order_u32);
         for (uint32_t i = 0; i < h->m->interactions; i++)
             if (h->m->interaction[i].actor == promise || h->m->interaction[i].other == promise)
                 look_at(&f, i);

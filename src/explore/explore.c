@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explore/state.h"
 
 enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };
@@ -180,19 +181,23 @@ static void forget_scene(struct weft_explorer *e)
     e->hovered = WEFT_NONE;
 }
 
-/* Counters that were switched off stay off; they are matched by name, and both lists are sorted by it. */
+bool explore_counters_hide(uint8_t *counter_off, const struct weft_model *m, const char *name)
+{
+    uint32_t first = 0, high = m->counters; /* they are sorted by name */
+    WEFT_SEEK(first, high, strcmp(weft_model_text(m, m->counter[middle].name, NULL), name) < 0);
+    uint32_t i = first;
+    while (i < m->counters && !strcmp(weft_model_text(m, m->counter[i].name, NULL), name))
+        counter_off[i++] = 1;
+    return i > first;
+}
+
+/* Counters that were switched off stay off. */
 static void keep_counters(struct explore_pane *p, const struct weft_model *m, uint8_t *counter_off)
 {
-    for (uint32_t old = 0, new = 0; old < p->model->counters; old++) {
-        if (!p->counter_off[old])
-            continue;
-        const char *name = weft_model_text(p->model, p->model->counter[old].name, NULL);
-        while (new < m->counters &&
-               strcmp(weft_model_text(m, m->counter[new].name, NULL), name) < 0)
-            new ++;
-        if (new < m->counters && strcmp(weft_model_text(m, m->counter[new].name, NULL), name) == 0)
-            counter_off[new] = 1;
-    }
+    for (uint32_t i = 0; i < p->model->counters; i++)
+        if (p->counter_off[i])
+            explore_counters_hide(counter_off, m,
+                                  weft_model_text(p->model, p->model->counter[i].name, NULL));
 }
 
 /* How much later the new trace begins: the oldest events of a ring may be gone. 0 if it is a trace from another time. */

@@ -192,34 +192,18 @@ static uint32_t fill(struct explore_facts *f, const char *template, size_t room,
     return at;
 }
 
-static struct weft_fact *add(struct explore_facts *f, struct explore_link to,
-                             enum explore_fact which, const struct analyse_slot *slots,
-                             size_t count)
+void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
+                       const struct analyse_slot *slots, size_t count)
 {
     f->failed |= !f->failed && !grow(f);
     if (f->failed)
-        return NULL;
+        return;
     const uint32_t i = f->count++;
-    f->fact[i] = (struct weft_fact){.link = to.link};
+    f->fact[i] = (struct weft_fact){.link = to.link, .heading = !*facts[which].text};
     f->target[i] = to.target;
     f->at[2 * i] = fill(f, to.again ? "" : facts[which].name, EXPLORE_FACT_BYTES, slots, count);
     f->at[2 * i + 1] = fill(f, facts[which].text,
                             to.is_long ? EXPLORE_FACT_LONG : EXPLORE_FACT_BYTES, slots, count);
-    return &f->fact[i];
-}
-
-void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
-                       const struct analyse_slot *slots, size_t count)
-{
-    add(f, to, which, slots, count);
-}
-
-void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
-                           const struct analyse_slot *slots, size_t count)
-{
-    struct weft_fact *fact = add(f, explore_nowhere(), which, slots, count);
-    if (fact)
-        fact->heading = true;
 }
 
 void explore_say_promise(struct explore_facts *f, const struct weft_scene *s,

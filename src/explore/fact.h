@@ -138,14 +138,13 @@ struct explore_name explore_named(const struct weft_scene *s, uint32_t promise);
 void explore_fact_begin(struct explore_facts *f);
 int explore_fact_end(struct explore_facts *f); /* 0 or WEFT_E_NOMEM */
 
-/* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group. Promises
+/* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group and has no text. Promises
  * carry their model: PROMISE_OF. */
 #define explore_say(f, to, which, ...) explore_say_slots(f, to, which, ANALYSE_SLOTS(__VA_ARGS__))
-#define explore_heading(f, which, ...) explore_heading_slots(f, which, ANALYSE_SLOTS(__VA_ARGS__))
+#define explore_heading(f, which, ...)                                                             \
+    explore_say_slots(f, explore_nowhere(), which, ANALYSE_SLOTS(__VA_ARGS__))
 void explore_say_slots(struct explore_facts *f, struct explore_link to, enum explore_fact which,
                        const struct analyse_slot *slots, size_t count);
-void explore_heading_slots(struct explore_facts *f, enum explore_fact which,
-                           const struct analyse_slot *slots, size_t count);
 
 /* The name of a fact, a slot filled with one, and the fact's text. */
 const char *explore_fact_name(enum explore_fact which);

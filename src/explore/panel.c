@@ -279,8 +279,7 @@ int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
     for (uint32_t i = 0; i < count; i++)
         found[i] = (struct found){s->l->start[line[i].span], s->l->spans[line[i].span]};
     free(line);
-    if (count)
-        qsort(found, count, sizeof *found, by_start);
+    qsort(found, count, sizeof *found, by_start);
     for (uint32_t i = 0; i < count; i++) {
         char *text = v->text[v->count];
         describe(text, sizeof v->text[0], s, found[i].promise);

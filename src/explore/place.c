@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/count.h"
-#include "base/order.h"
 #include "explore/state.h"
 
 enum {
@@ -459,19 +458,9 @@ static bool go_counters(struct explore_pane *p, struct value list)
     while (p->counter_off && list.size) {
         const char *comma = memchr(list.bytes, ',', list.size);
         size_t size = comma ? (size_t)(comma - list.bytes) : list.size;
-        bool found = false;
-        if (decode(name, sizeof name, (struct value){list.bytes, size})) {
-            uint32_t low = 0, high = p->model->counters; /* they are sorted by name */
-            WEFT_SEEK(
-                low, high,
-                strcmp(weft_model_text(p->model, p->model->counter[middle].name, NULL), name) < 0);
-            while (low < p->model->counters &&
-                   !strcmp(weft_model_text(p->model, p->model->counter[low].name, NULL), name)) {
-                p->counter_off[low++] = 1;
-                found = true;
-            }
-        }
-        sound = sound && found;
+        bool known = decode(name, sizeof name, (struct value){list.bytes, size}) &&
+                     explore_counters_hide(p->counter_off, p->model, name);
+        sound = sound && known;
         list.bytes += size + (comma != NULL);
         list.size -= size + (comma != NULL);
     }

@@ -222,6 +222,9 @@ void explore_activate(struct weft_explorer *e, unsigned pane);
 /* Notes that the view has moved. */
 void explore_moved(struct weft_explorer *e);
 
+/* Switches off the counters of that name: sets their flags. Returns true if there are any. */
+bool explore_counters_hide(uint8_t *counter_off, const struct weft_model *m, const char *name);
+
 /* Updates the geometry of the panes to the current view. Returns 0 or WEFT_E_NOMEM. */
 int explore_refresh(struct weft_explorer *e);
 

@@ -37,32 +37,24 @@ static void describe(struct analyse_text *t, const struct weft_scene *s, uint32_
     }
 }
 
-/* The index of the last of `count` sorted times that is not after time_ns; count if there is none. */
-#define LAST_BEFORE(array, count, member, time, result)                                            \
-    do {                                                                                           \
-        uint32_t low = 0, high = (count);                                                          \
-        WEFT_SEEK(low, high, (array)[middle].member <= (time));                                    \
-        (result) = low ? low - 1 : (count);                                                        \
-    } while (0)
+/* How long the stretch is that contains that time, of `count` sorted pairs of times; -1: there is none. */
+static int64_t stretch_at(const void *stretches, uint32_t count, int64_t time_ns)
+{
+    const int64_t(*time)[2] = stretches;
+    uint32_t low = 0, high = count;
+    WEFT_SEEK(low, high, time[middle][0] <= time_ns);
+    return low && time[low - 1][1] >= time_ns ? time[low - 1][1] - time[low - 1][0] : -1;
+}
 
 static void say_region(struct analyse_text *t, const struct weft_model *m, int64_t time_ns)
 {
-    uint32_t i;
-    LAST_BEFORE(m->missing, m->missings, start_ns, time_ns, i);
-    if (i < m->missings && m->missing[i].end_ns >= time_ns) {
+    int64_t length = stretch_at(m->pause, m->pauses, time_ns);
+    if (stretch_at(m->missing, m->missings, time_ns) >= 0)
         analyse_put_format(t, "events of a thread are missing");
-        return;
-    }
-    LAST_BEFORE(m->pause, m->pauses, start_ns, time_ns, i);
-    if (i < m->pauses && m->pause[i].end_ns >= time_ns) {
-        analyse_put_format(t, "GC %s",
-                           weft_duration(m->pause[i].end_ns - m->pause[i].start_ns).text);
-        return;
-    }
-    LAST_BEFORE(m->sleep, m->sleeps, start_ns, time_ns, i);
-    if (i < m->sleeps && m->sleep[i].end_ns >= time_ns)
-        analyse_put_format(t, "sleeping %s",
-                           weft_duration(m->sleep[i].end_ns - m->sleep[i].start_ns).text);
+    else if (length >= 0)
+        analyse_put_format(t, "GC %s", weft_duration(length).text);
+    else if ((length = stretch_at(m->sleep, m->sleeps, time_ns)) >= 0)
+        analyse_put_format(t, "sleeping %s", weft_duration(length).text);
 }
 
 /* The values of the first counters at that time: the changes of all counters are sorted by time, so the latest ones are
@@ -70,25 +62,21 @@ static void say_region(struct analyse_text *t, const struct weft_model *m, int64
 static void say_counters(struct analyse_text *t, const struct explore_pane *p, int64_t time_ns)
 {
     const struct weft_model *m = p->model;
-    uint32_t chosen[COUNTERS_MAX], count = 0, found = 0, i;
+    uint32_t chosen[COUNTERS_MAX], count = 0, found = 0;
     int64_t value[COUNTERS_MAX] = {0};
     bool known[COUNTERS_MAX] = {false};
     for (uint32_t k = 0; k < m->counters && count < COUNTERS_MAX; k++)
         if (!p->counter_off || !p->counter_off[k])
             chosen[count++] = k;
-    LAST_BEFORE(m->change, m->changes, time_ns, time_ns, i);
-    if (i == m->changes)
-        return;
-    for (uint32_t looked = 0; found < count && looked < LOOK_BACK; looked++) {
+    uint32_t high = m->changes, i = 0;
+    WEFT_SEEK(i, high, m->change[middle].time_ns <= time_ns);
+    for (uint32_t looked = 0; i-- > 0 && found < count && looked < LOOK_BACK; looked++)
         for (uint32_t k = 0; k < count; k++)
             if (!known[k] && m->change[i].counter == chosen[k]) {
                 known[k] = true;
                 value[k] = m->change[i].value;
                 found++;
             }
-        if (i-- == 0)
-            break;
-    }
     const char *between = "";
     for (uint32_t k = 0; k < count; k++) {
         char name[48];
