@@ -215,8 +215,7 @@ static int by_interaction(const void *a, const void *b)
 static void drop_doubles(struct arrows *a)
 {
     uint32_t n = 0;
-    if (a->count)
-        qsort(a->arrow, a->count, sizeof *a->arrow, by_interaction);
+    qsort(a->arrow, a->count, sizeof *a->arrow, by_interaction);
     for (uint32_t i = 0; i < a->count; i++)
         if (n == 0 || a->arrow[n - 1].interaction != a->arrow[i].interaction)
             a->arrow[n++] = a->arrow[i];
@@ -313,8 +312,7 @@ static uint32_t thin_out(struct canvas *c, struct arrow *a, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         a[i].crowded = in_column[a[i].x1 / COLUMN] > COLUMN_MAX;
     memset(in_column, 0, columns * sizeof *in_column);
-    if (count)
-        qsort(a, count, sizeof *a, by_weight);
+    qsort(a, count, sizeof *a, by_weight);
     for (uint32_t i = 0; i < count && (a[i].chosen || kept < ARROWS_MAX); i++)
         if (a[i].chosen || count < FEW_ARROWS || in_column[a[i].x1 / COLUMN]++ < COLUMN_MAX)
             a[kept++] = a[i];
@@ -326,9 +324,11 @@ void canvas_draw_arrows(struct canvas *c)
 {
     struct arrows a = {0};
     collect(c, &a);
+    c->arrows_begin = c->arrows_end = c->list->draws;
+    if (!a.count)
+        return;
     drop_doubles(&a);
-    if (a.count)
-        qsort(a.arrow, a.count, sizeof *a.arrow, by_look_and_place);
+    qsort(a.arrow, a.count, sizeof *a.arrow, by_look_and_place);
     uint32_t n = 0;
     for (uint32_t i = 0; i < a.count; i++) {
         if (n == 0 || by_look(&a.arrow[n - 1], &a.arrow[i]) != 0) {
@@ -343,9 +343,7 @@ void canvas_draw_arrows(struct canvas *c)
     n = thin_out(c, a.arrow, n);
     for (uint32_t i = 0; i < n; i++)
         c->left_out.arrows -= a.arrow[i].count;
-    if (n)
-        qsort(a.arrow, n, sizeof *a.arrow, by_layer);
-    c->arrows_begin = c->list->draws;
+    qsort(a.arrow, n, sizeof *a.arrow, by_layer);
     for (uint32_t i = 0; i < n; i++)
         draw_arrow(c, &a.arrow[i]);
     c->arrows_end = c->list->draws;

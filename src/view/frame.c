@@ -446,14 +446,11 @@ static void make_note(struct note *n, const struct canvas *c)
                  i + 1 == n->clauses ? "." : ",");
     }
     add_clause(n, "Threads that share a strip: %s.", out->together, "");
-    if (out->edges)
-        snprintf(n->clause[n->clauses++], CLAUSE,
-                 "Creating and becoming is shown of single lines only.");
-    if (canvas_strips(c) && c->d->estimated)
-        snprintf(n->clause[n->clauses++], CLAUSE, "What a sample stands for is estimated.");
-    if (c->m->losses.pending)
-        snprintf(n->clause[n->clauses++], CLAUSE,
-                 "Not all that is pending, or who waits for it, is known.");
+    add_clause(n, "Creating and becoming is shown of single lines only.", out->edges, "");
+    add_clause(n, "What a sample stands for is estimated.", canvas_strips(c) && c->d->estimated,
+               "");
+    add_clause(n, "Not all that is pending, or who waits for it, is known.", c->m->losses.pending,
+               "");
 }
 
 /* Writes the notes from the baseline on, if one is given. Returns how many lines they take. */

@@ -254,8 +254,7 @@ struct weft_view_line *weft_view_longest(const struct weft_scene *s, const struc
         if (*count >= max || length == 0)
             break;
     }
-    if (*count)
-        qsort(line, *count, sizeof *line, by_length);
+    qsort(line, *count, sizeof *line, by_length);
     *count = *count < max ? *count : max;
     return line;
 }
