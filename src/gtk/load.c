@@ -104,15 +104,10 @@ static void drop_aside(GTask *task, gpointer source, gpointer data, GCancellable
     g_task_return_boolean(task, TRUE);
 }
 
-void weft_load_drop(struct weft_scene *scene, struct weft_model *model,
-                    struct weft_analysis *analysis)
+void weft_load_drop(const struct weft_loaded *loaded)
 {
     g_autoptr(GTask) task = g_task_new(NULL, NULL, NULL, NULL);
-    struct weft_loaded *old = g_new0(struct weft_loaded, 1);
-    old->scene = scene;
-    old->model = model;
-    old->analysis = analysis;
-    g_task_set_task_data(task, old, g_free);
+    g_task_set_task_data(task, g_memdup2(loaded, sizeof *loaded), g_free);
     g_task_run_in_thread(task, drop_aside);
 }
 
@@ -124,7 +119,7 @@ static void finish(GObject *source, GAsyncResult *result, gpointer data)
     if (l->done)
         l->done(l->data, &l->result);
     else
-        weft_load_drop(l->result.scene, l->result.model, l->result.analysis);
+        weft_load_drop(&l->result);
     g_free(l->path);
     g_free(l);
 }

@@ -35,9 +35,8 @@ double weft_load_progress(const struct weft_load *load);
 /* Cancels: the thread ends as soon as it can; done is not called. */
 void weft_load_cancel(struct weft_load *load);
 
-/* Frees what was read in a thread, because that can take a while. */
-void weft_load_drop(struct weft_scene *scene, struct weft_model *model,
-                    struct weft_analysis *analysis);
+/* Frees model, scene and analysis in a thread, because that can take a while. */
+void weft_load_drop(const struct weft_loaded *loaded);
 
 /* ---- Analysing ---- */
 

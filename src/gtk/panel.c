@@ -40,12 +40,13 @@ static void weft_item_init(WeftItem *self)
     (void)self;
 }
 
-static WeftItem *new_item(enum item_kind kind, const char *name, const char *text)
+static WeftItem *new_item(enum item_kind kind, const char *name, const char *text, guint index)
 {
     WeftItem *self = g_object_new(weft_item_get_type(), NULL);
     self->kind = kind;
     self->name = g_strdup(name);
     self->text = g_strdup(text);
+    self->index = index;
     return self;
 }
 
@@ -311,9 +312,8 @@ void weft_panel_show_facts(WeftPanel *self)
         enum item_kind kind = fact[i].heading                  ? ITEM_HEADING
                               : fact[i].link != WEFT_LINK_NONE ? ITEM_LINK
                                                                : ITEM_TEXT;
-        WeftItem *item = new_item(kind, fact[i].name, fact[i].text);
+        WeftItem *item = new_item(kind, fact[i].name, fact[i].text, i);
         item->bad = fact[i].bad;
-        item->index = i;
         item->named = true;
         g_ptr_array_add(items, item);
     }
@@ -326,8 +326,7 @@ static void fill_visible(WeftPanel *self, const struct weft_visible *v, uint32_t
 {
     GPtrArray *items = g_ptr_array_new();
     for (uint32_t i = 0; i < count; i++) {
-        WeftItem *item = new_item(ITEM_LINK, "", v[i].text);
-        item->index = v[i].promise;
+        WeftItem *item = new_item(ITEM_LINK, "", v[i].text, v[i].promise);
         item->pane = v[i].pane;
         g_ptr_array_add(items, item);
     }
@@ -362,9 +361,8 @@ void weft_panel_show_counters(WeftPanel *self)
     for (uint32_t i = 0; i < count && i < COUNTERS_MAX; i++) {
         bool shown = true;
         const char *name = weft_explorer_counter(self->e, i, &shown);
-        WeftItem *item = new_item(ITEM_CHECK, "", name);
+        WeftItem *item = new_item(ITEM_CHECK, "", name, i);
         item->checked = shown;
-        item->index = i;
         g_ptr_array_add(items, item);
     }
     gtk_widget_set_visible(self->counters.view, count > 0);

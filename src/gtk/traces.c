@@ -148,8 +148,8 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
         g_clear_pointer(&t->explain, weft_analyse_end);
         t->model = loaded->model;
         weft_explorer_exchange(w->e, pane, &loaded->scene, &loaded->model);
-        weft_load_drop(loaded->scene, loaded->model, NULL);
         take_analysis(t, g_steal_pointer(&loaded->analysis));
+        weft_load_drop(loaded);
         t->running = loaded->ended == WEFT_ENDED_RUNNING;
         t->took_us = loaded->took_us;
         schedule(t);

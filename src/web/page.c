@@ -28,18 +28,11 @@ struct entry {
     uint32_t value;
 };
 
-#define FIELD(structure, field)                                                                    \
-    {                                                                                              \
-#structure "." #field, offsetof(struct structure, field)                                   \
-    }
-#define SIZE(structure)                                                                            \
-    {                                                                                              \
-#structure, sizeof(struct structure)                                                       \
-    }
-#define VALUE(name)                                                                                \
-    {                                                                                              \
-#name, (uint32_t)name                                                                      \
-    }
+/* clang-format off */
+#define FIELD(structure, field) {#structure "." #field, offsetof(struct structure, field)}
+#define SIZE(structure) {#structure, sizeof(struct structure)}
+#define VALUE(name) {#name, (uint32_t)name}
+/* clang-format on */
 
 /* Up to a name that is NULL. */
 const struct entry page_layout[] = {
