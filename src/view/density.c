@@ -302,10 +302,12 @@ static uint64_t part_before(uint64_t weight, uint32_t length, int64_t end_ns, in
     return missing < length ? weight * (uint64_t)(length - missing) / length : 0;
 }
 
-/* The sums of a series up to a time. */
-static struct view_on_core sum_until(const struct weft_density *d, const struct view_series *s,
-                                     bool of_samples, int64_t time_ns, uint32_t *hint)
+struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
+                                       enum view_series_kind kind, int64_t time_ns, uint32_t *hint)
 {
+    const bool of_samples = kind == VIEW_SAMPLES;
+    const struct view_series *s =
+        of_samples ? &d->strip[strip].samples : &d->strip[strip].interrupts;
     struct view_on_core sum = {0, 0};
     if (s->count == 0)
         return sum;
@@ -323,18 +325,6 @@ static struct view_on_core sum_until(const struct weft_density *d, const struct 
             break;
     }
     return sum;
-}
-
-struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
-                                       int64_t time_ns, uint32_t *hint)
-{
-    return sum_until(d, &d->strip[strip].samples, true, time_ns, hint);
-}
-
-uint64_t view_density_interrupted(const struct weft_density *d, uint32_t strip, int64_t time_ns,
-                                  uint32_t *hint)
-{
-    return sum_until(d, &d->strip[strip].interrupts, false, time_ns, hint).on_ns;
 }
 
 /* The first stretch of a series that ends at or after a time. */

@@ -52,12 +52,11 @@ struct view_on_core {
     uint64_t on_ns, promise_ns; /* on a core; of that while a promise ran */
 };
 
-/* The sums up to a time of the model. *hint is the block to search from: 0, or what a call for an earlier time left in
- * it. */
+/* The sums of a strip up to a time of the model: of its samples, or how long it was interrupted (on_ns). *hint is the
+ * block to search from: 0, or what a call for an earlier time left in it. */
+enum view_series_kind { VIEW_SAMPLES, VIEW_INTERRUPTS, VIEW_SERIES };
 struct view_on_core view_density_until(const struct weft_density *d, uint32_t strip,
-                                       int64_t time_ns, uint32_t *hint);
-uint64_t view_density_interrupted(const struct weft_density *d, uint32_t strip, int64_t time_ns,
-                                  uint32_t *hint);
+                                       enum view_series_kind kind, int64_t time_ns, uint32_t *hint);
 
 /* The time that a sample stands for, ns. */
 uint64_t view_density_weight(const struct weft_density *d, const struct weft_sample *s);

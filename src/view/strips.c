@@ -69,32 +69,29 @@ struct cells {
 
 static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t first, uint32_t last)
 {
-    uint32_t hint[VIEW_STRIPS] = {0}, marks[VIEW_STRIPS] = {0};
-    struct view_on_core before[VIEW_STRIPS];
-    uint64_t interrupted[VIEW_STRIPS];
+    uint32_t hint[VIEW_SERIES][VIEW_STRIPS] = {{0}};
+    struct view_on_core before[VIEW_SERIES][VIEW_STRIPS];
     int64_t from = axis_time(&c->axis, c->x0);
-    for (uint32_t s = first; s < last; s++) {
-        before[s] = view_density_until(c->d, s, from, &hint[s]);
-        interrupted[s] = view_density_interrupted(c->d, s, from, &marks[s]);
-    }
+    for (unsigned k = 0; k < VIEW_SERIES; k++)
+        for (uint32_t s = first; s < last; s++)
+            before[k][s] = view_density_until(c->d, s, k, from, &hint[k][s]);
     for (uint32_t i = 0; i < cells->count; i++) {
         int32_t x1 = c->x0 + (int32_t)(i + 1) * CELL;
         int64_t to = x1 < c->x1 ? axis_time(&c->axis, x1) : c->to_ns;
-        uint64_t promise = 0, on = 0, marked = 0;
+        struct view_on_core sum[VIEW_SERIES] = {{0, 0}};
         cells->promise[i] = cells->other[i] = cells->interrupt[i] = 0;
         if (to <= from)
             continue;
-        for (uint32_t s = first; s < last; s++) {
-            struct view_on_core now = view_density_until(c->d, s, to, &hint[s]);
-            uint64_t until = view_density_interrupted(c->d, s, to, &marks[s]);
-            on += now.on_ns - before[s].on_ns;
-            promise += now.promise_ns - before[s].promise_ns;
-            marked += until - interrupted[s];
-            before[s] = now;
-            interrupted[s] = until;
-        }
-        uint64_t whole = (uint64_t)(to - from);
-        struct blend b = blend_of(promise, on - promise, whole);
+        for (unsigned k = 0; k < VIEW_SERIES; k++)
+            for (uint32_t s = first; s < last; s++) {
+                struct view_on_core now = view_density_until(c->d, s, k, to, &hint[k][s]);
+                sum[k].on_ns += now.on_ns - before[k][s].on_ns;
+                sum[k].promise_ns += now.promise_ns - before[k][s].promise_ns;
+                before[k][s] = now;
+            }
+        uint64_t whole = (uint64_t)(to - from), promise = sum[VIEW_SAMPLES].promise_ns;
+        uint64_t marked = sum[VIEW_INTERRUPTS].on_ns;
+        struct blend b = blend_of(promise, sum[VIEW_SAMPLES].on_ns - promise, whole);
         cells->promise[i] = b.below;
         cells->other[i] = b.above;
         marked = marked < whole ? marked : whole;
@@ -123,14 +120,14 @@ static int name_of(const struct weft_density *d, uint32_t first, uint32_t last, 
 }
 
 /* What strips first … last - 1 show between two times. */
-static struct view_on_core between(const struct weft_density *d, uint32_t first, uint32_t last,
-                                   int64_t from_ns, int64_t to_ns)
+static struct view_on_core between(const struct weft_density *d, enum view_series_kind kind,
+                                   uint32_t first, uint32_t last, int64_t from_ns, int64_t to_ns)
 {
     struct view_on_core sum = {0, 0};
     for (uint32_t s = first; s < last; s++) {
         uint32_t hint = 0;
-        struct view_on_core from = view_density_until(d, s, from_ns, &hint);
-        struct view_on_core to = view_density_until(d, s, to_ns, &hint);
+        struct view_on_core from = view_density_until(d, s, kind, from_ns, &hint);
+        struct view_on_core to = view_density_until(d, s, kind, to_ns, &hint);
         sum.on_ns += to.on_ns - from.on_ns;
         sum.promise_ns += to.promise_ns - from.promise_ns;
     }
@@ -148,7 +145,7 @@ static const char *percent(char out[16], uint64_t part, uint64_t whole)
 static void draw_tip(struct canvas *c, uint32_t first, uint32_t last, const char *name, int32_t y0,
                      int32_t y1)
 {
-    const struct view_on_core sum = between(c->d, first, last, c->from_ns, c->to_ns);
+    const struct view_on_core sum = between(c->d, VIEW_SAMPLES, first, last, c->from_ns, c->to_ns);
     char on[16], promise[16], text[300];
     int n = snprintf(text, sizeof text,
                      "%s: on a core for %s of the time in the picture, %s of that while a promise "
@@ -253,15 +250,12 @@ void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
     out->from_ns = weft_geometry_time(g, x - CELL);
     out->to_ns = weft_geometry_time(g, x + 2 * CELL);
     out->to_ns = out->to_ns > out->from_ns ? out->to_ns : out->from_ns + 1;
-    const struct view_on_core sum = between(d, first, last, out->from_ns, out->to_ns);
+    const struct view_on_core sum = between(d, VIEW_SAMPLES, first, last, out->from_ns, out->to_ns);
     out->on_ns = sum.on_ns;
     out->promise_ns = sum.promise_ns;
-    for (uint32_t at = first; at < last; at++) {
-        uint32_t marks = 0;
-        uint64_t begin = view_density_interrupted(d, at, out->from_ns, &marks);
-        out->interrupted_ns += view_density_interrupted(d, at, out->to_ns, &marks) - begin;
+    out->interrupted_ns = between(d, VIEW_INTERRUPTS, first, last, out->from_ns, out->to_ns).on_ns;
+    for (uint32_t at = first; at < last; at++)
         out->threads += d->strip[at].threads;
-    }
     if (out->threads == 1)
         out->thread = d->strip[first].thread;
     find_hottest(out, s, found, first, last);

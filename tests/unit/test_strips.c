@@ -139,7 +139,7 @@ static void sums_are_those_of_all_samples(void **state)
     for (uint32_t strip = 0; strip < 2; strip++) {
         uint32_t hint = 0;
         for (int64_t t = -5 * MS; t < SECOND + 5 * MS; t += next(&random) % 300000) {
-            struct view_on_core is = view_density_until(s->d, strip, t, &hint);
+            struct view_on_core is = view_density_until(s->d, strip, VIEW_SAMPLES, t, &hint);
             struct view_on_core want = naive(s, s->d->strip[strip].thread, t);
             assert_int_equal(is.on_ns, want.on_ns);
             assert_int_equal(is.promise_ns, want.promise_ns);
@@ -148,8 +148,8 @@ static void sums_are_those_of_all_samples(void **state)
         for (int i = 0; i < 1000; i++) {
             int64_t t = (int64_t)(next(&random) % SECOND);
             hint = next(&random) % 100;
-            assert_int_equal(view_density_until(s->d, strip, t, &hint).on_ns,
-                             view_density_until(s->d, strip, t, &none).on_ns);
+            assert_int_equal(view_density_until(s->d, strip, VIEW_SAMPLES, t, &hint).on_ns,
+                             view_density_until(s->d, strip, VIEW_SAMPLES, t, &none).on_ns);
             none = 0;
         }
     }
@@ -253,13 +253,13 @@ static void from_near(void **state)
     assert_int_equal(weft_profile_add_absence(x.p, &away), 0);
     struct weft_scene *s = scene_of(&x, m);
     uint32_t hint = 0;
-    assert_int_equal(view_density_until(s->d, 0, 90 * MS, &hint).on_ns, 0);
-    assert_int_equal(view_density_until(s->d, 0, 95 * MS, &hint).on_ns, 5 * MS);
-    assert_int_equal(view_density_until(s->d, 0, 100 * MS, &hint).on_ns, 10 * MS);
-    assert_int_equal(view_density_until(s->d, 0, 198 * MS, &hint).on_ns, 10 * MS);
-    assert_int_equal(view_density_until(s->d, 0, 199 * MS, &hint).on_ns, 15 * MS);
-    assert_int_equal(view_density_until(s->d, 0, 210 * MS, &hint).on_ns, 25 * MS);
-    assert_int_equal(view_density_until(s->d, 0, SECOND, &hint).on_ns, 30 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 90 * MS, &hint).on_ns, 0);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 95 * MS, &hint).on_ns, 5 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 100 * MS, &hint).on_ns, 10 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 198 * MS, &hint).on_ns, 10 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 199 * MS, &hint).on_ns, 15 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, 210 * MS, &hint).on_ns, 25 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_SAMPLES, SECOND, &hint).on_ns, 30 * MS);
     weft_scene_free(s);
     weft_model_free(m);
 }
@@ -284,7 +284,7 @@ static void many_threads(void **state)
     uint64_t sum = 0;
     for (uint32_t i = 0; i < s->d->strips; i++) {
         uint32_t hint = 0;
-        sum += view_density_until(s->d, i, SECOND, &hint).on_ns;
+        sum += view_density_until(s->d, i, VIEW_SAMPLES, SECOND, &hint).on_ns;
     }
     assert_int_equal(sum, 210 * (uint64_t)MS);
     struct weft_drawlist list = {0};
@@ -326,10 +326,10 @@ static void interrupts(void **state)
     }
     struct weft_scene *s = scene_of(&x, m);
     uint32_t hint = 0;
-    assert_int_equal(view_density_interrupted(s->d, 0, 10 * MS, &hint), 0);
-    assert_int_equal(view_density_interrupted(s->d, 0, 15 * MS, &hint), 5 * MS);
-    assert_int_equal(view_density_interrupted(s->d, 0, 40 * MS, &hint), 20 * MS);
-    assert_int_equal(view_density_interrupted(s->d, 0, SECOND, &hint), 21 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_INTERRUPTS, 10 * MS, &hint).on_ns, 0);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_INTERRUPTS, 15 * MS, &hint).on_ns, 5 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_INTERRUPTS, 40 * MS, &hint).on_ns, 20 * MS);
+    assert_int_equal(view_density_until(s->d, 0, VIEW_INTERRUPTS, SECOND, &hint).on_ns, 21 * MS);
     struct weft_drawlist list = {0};
     struct weft_viewport vp = whole();
     assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
