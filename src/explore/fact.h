@@ -90,7 +90,6 @@ uint32_t explore_walk_became(const struct weft_scene *s, uint32_t promise);
 #define EXPLORE_FACT_BYTES 200   /* of a text, and of a name */
 #define EXPLORE_FACT_LONG 1000   /* of a long text */
 #define EXPLORE_FACT_LABEL 72    /* of a label within that */
-#define EXPLORE_FACT_NUMBER 48   /* of a number or time */
 #define EXPLORE_FACT_PROMISE 144 /* of how a promise is called, within a text */
 #define EXPLORE_FACT_NAMED 100   /* of its name alone */
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Facts about what an analysis has found: a finding, a path, two traces compared. */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "explore/fact.h"
 

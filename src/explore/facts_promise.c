@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Facts about a promise, and where keys go from it. */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

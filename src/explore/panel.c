@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* What is shown beside the picture: facts, the list of visible promises, counters. */
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

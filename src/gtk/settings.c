@@ -2,7 +2,6 @@
 #include "gtk/window.h"
 
 #include <glib/gstdio.h>
-#include <string.h>
 
 #define GROUP "window"
 

@@ -7,7 +7,6 @@
 #include "paint/paint.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "paint/shape.h"
 #include "view/text.h"

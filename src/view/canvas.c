@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "view/canvas.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"

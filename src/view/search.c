@@ -3,8 +3,6 @@
  * memory. One bit per word of the query says whether it has been found. */
 #include "view/search.h"
 
-#include <inttypes.h>
-
 #include "base/array.h"
 #include "base/order.h"
 #include "model/strings.h"
