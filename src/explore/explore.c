@@ -152,15 +152,15 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     bool was_fit = explore_window_is_fit(e);
     struct explore_pane *p = &e->pane[e->panes];
     *p = (struct explore_pane){
-        .scene = scene, .model = model, .counter_off = counter_off, .focus_row = WEFT_NONE};
+        .scene = scene, .model = model, .counter_off = counter_off, .view.focus_row = WEFT_NONE};
     explore_fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
     measure(p);
     e->placed = false;
-    p->window = (struct explore_window){0, p->end};
+    p->view.window = (struct explore_window){0, p->end};
     bool is_first = e->panes++ == 0;
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
-    p->offset = clocks.offset[e->panes - 1];
+    p->view.offset = clocks.offset[e->panes - 1];
     if (is_first || was_fit)
         explore_window_fit(e);
     explore_window_settle(e);
@@ -211,20 +211,20 @@ static double lost_ns(const struct weft_model *old, const struct weft_model *m)
 static void begin_later(struct weft_explorer *e, unsigned pane, double by)
 {
     struct explore_pane *p = &e->pane[pane];
-    p->window.from -= by;
-    p->window.to -= by;
+    p->view.window.from -= by;
+    p->view.window.to -= by;
     if (e->range_pane == pane) {
         e->range_from_ns -= (int64_t)by;
         e->range_to_ns -= (int64_t)by;
     }
     if (pane > 0) {
-        p->offset -= by;
+        p->view.offset -= by;
         return;
     }
     e->window.from -= by;
     e->window.to -= by;
     for (unsigned i = 1; i < e->panes; i++)
-        e->pane[i].offset += by;
+        e->pane[i].view.offset += by;
 }
 
 void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **old_scene,
@@ -254,8 +254,8 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     p->scene = scene;
     p->model = model;
     p->counter_off = counter_off; /* NULL: all are shown */
-    if (p->focus_row != WEFT_NONE && p->focus_row >= scene->l->rows)
-        p->focus_row = WEFT_NONE;
+    if (p->view.focus_row != WEFT_NONE && p->view.focus_row >= scene->l->rows)
+        p->view.focus_row = WEFT_NONE;
     if (e->drag.row != WEFT_NONE && e->drag.row >= scene->l->rows)
         e->drag.row = WEFT_NONE;
     measure(p);
@@ -305,11 +305,11 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
         e->range_pane = 0;
     }
     if (pane == 0 && e->panes > 1 && !e->is_free) { /* the next pane becomes the first */
-        double offset = e->pane[1].offset;
+        double offset = e->pane[1].view.offset;
         e->window.from += offset;
         e->window.to += offset;
         for (unsigned i = 1; i < e->panes; i++)
-            e->pane[i].offset -= offset;
+            e->pane[i].view.offset -= offset;
     }
     fini_pane(&e->pane[pane]);
     e->panes--;
@@ -408,7 +408,7 @@ static void place_times(const struct weft_explorer *e, unsigned pane, struct wef
     if (e->range_from_ns == e->range_to_ns || (e->is_free && pane != e->range_pane))
         return;
     /* If axes are linked, all panes show the same range. */
-    double shift = e->is_free ? 0 : e->pane[pane].offset - e->pane[e->range_pane].offset;
+    double shift = e->is_free ? 0 : e->pane[pane].view.offset - e->pane[e->range_pane].view.offset;
     v->range_from_ns = explore_round((double)e->range_from_ns + shift);
     v->range_to_ns = explore_round((double)e->range_to_ns + shift);
     if (pane == e->range_pane) {
@@ -424,9 +424,9 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .width_px = e->width_px,
         .height_px = p->height_px,
         .top_px = p->top_px,
-        .focus_row = p->focus_row,
-        .focus_px = p->focus_px,
-        .spread = (uint16_t)explore_round(p->spread),
+        .focus_row = p->view.focus_row,
+        .focus_px = p->view.focus_px,
+        .spread = (uint16_t)explore_round(p->view.spread),
         .text_percent = e->text_percent,
         .selected = pane == e->selected_pane ? e->selected : WEFT_NONE,
         .hovered = pane == e->hovered_pane ? e->hovered : WEFT_NONE,

@@ -424,7 +424,7 @@ void explore_diff_go(struct weft_explorer *e)
     before = before > past + all * MARGIN * BEYOND ? past + all * MARGIN * BEYOND : before;
     explore_history_leave(e);
     explore_window_link(e, true);
-    e->pane[1].offset = (double)d->bad_ns - (double)d->good_ns;
+    e->pane[1].view.offset = (double)d->bad_ns - (double)d->good_ns;
     explore_rows_squeeze(&e->pane[0]);
     explore_rows_squeeze(&e->pane[1]);
     explore_finding_leave(e);

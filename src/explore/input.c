@@ -148,7 +148,7 @@ static void drag_rows(struct weft_explorer *e, double x, double y)
         explore_window_shift(e, d->pane, w);
     else
         explore_window_set(e, d->pane, w, 0.1);
-    if (d->row != WEFT_NONE && explore_round(e->pane[d->pane].spread) > 0)
+    if (d->row != WEFT_NONE && explore_round(e->pane[d->pane].view.spread) > 0)
         explore_rows_focus(e, d->pane, d->row, d->row_px + (int32_t)explore_round(y - d->y));
 }
 
@@ -204,7 +204,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
 /* Rows are spread around the one at x, y. While the pointer does not move, that row does not either. */
 static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
 {
-    if (e->wheel_x == x && e->wheel_y == y && e->pane[pane].focus_row != WEFT_NONE)
+    if (e->wheel_x == x && e->wheel_y == y && e->pane[pane].view.focus_row != WEFT_NONE)
         return;
     if (explore_refresh(e) < 0)
         return;

@@ -42,7 +42,7 @@ static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
 {
     const struct weft_geometry *g = &e->pane[pane].geometry;
     int32_t middle = (g->rows_y0 + g->rows_y1) / 2, at = 0;
-    if (g->shown == 0 || explore_round(e->pane[pane].spread) == 0)
+    if (g->shown == 0 || explore_round(e->pane[pane].view.spread) == 0)
         return false;
     while ((uint32_t)at + 1 < g->shown && g->shown_y[at + 1] <= middle)
         at++;

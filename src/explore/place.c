@@ -123,24 +123,24 @@ static void put_window(struct writer *w, const struct weft_explorer *e)
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
-        const struct explore_window *window = e->is_free ? &e->pane[i].window : &e->window;
+        const struct explore_window *window = e->is_free ? &e->pane[i].view.window : &e->window;
         if (i == 0 || e->is_free) {
             put_number(w, FROM, i, explore_round(window->from));
             put_number(w, TO, i, explore_round(window->to));
-        } else if (explore_round(e->pane[i].offset) != explore_round(clocks.offset[i])) {
-            put_number(w, OFFSET, i, explore_round(e->pane[i].offset));
+        } else if (explore_round(e->pane[i].view.offset) != explore_round(clocks.offset[i])) {
+            put_number(w, OFFSET, i, explore_round(e->pane[i].view.offset));
         }
     }
     put_switch(w, FREE, e->is_free);
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
-        if (explore_round(p->spread) == 0)
+        if (explore_round(p->view.spread) == 0)
             continue;
-        if (p->focus_row != WEFT_NONE) {
-            put_number(w, ROW, i, p->focus_row);
-            put_number(w, Y, i, p->focus_px);
+        if (p->view.focus_row != WEFT_NONE) {
+            put_number(w, ROW, i, p->view.focus_row);
+            put_number(w, Y, i, p->view.focus_px);
         }
-        put_number(w, SPREAD, i, explore_round(p->spread));
+        put_number(w, SPREAD, i, explore_round(p->view.spread));
     }
 }
 
@@ -423,10 +423,10 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     e->is_free = is_on(p, FREE);
     for (unsigned i = 0; i < e->panes; i++) {
         int64_t offset = p->value[OFFSET][i];
-        e->pane[i].offset = !i || e->is_free   ? 0
-                            : offset == ABSENT ? clocks.offset[i]
-                                               : (double)offset;
-        e->pane[i].spread = 1; /* so that nothing snaps yet and offsets are kept */
+        e->pane[i].view.offset = !i || e->is_free   ? 0
+                                 : offset == ABSENT ? clocks.offset[i]
+                                                    : (double)offset;
+        e->pane[i].view.spread = 1; /* so that nothing snaps yet and offsets are kept */
     }
     explore_window_fit(e);
     for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
@@ -440,9 +440,9 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *pane = &e->pane[i];
         int64_t spread = value_of(p, SPREAD, i, 0);
-        pane->spread = (double)spread;
-        pane->focus_row = spread ? (uint32_t)value_of(p, ROW, i, WEFT_NONE) : WEFT_NONE;
-        pane->focus_px = pane->focus_row != WEFT_NONE ? (int32_t)value_of(p, Y, i, 0) : 0;
+        pane->view.spread = (double)spread;
+        pane->view.focus_row = spread ? (uint32_t)value_of(p, ROW, i, WEFT_NONE) : WEFT_NONE;
+        pane->view.focus_px = pane->view.focus_row != WEFT_NONE ? (int32_t)value_of(p, Y, i, 0) : 0;
     }
     return sound;
 }

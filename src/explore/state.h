@@ -20,6 +20,15 @@ struct explore_window {
     double from, to;
 };
 
+/* What is visible of a pane. */
+struct explore_view {
+    struct explore_window window; /* while axes are free */
+    double offset;                /* while linked: how much later than in the first pane */
+    double spread;                /* see weft_viewport */
+    uint32_t focus_row;
+    int32_t focus_px;
+};
+
 struct explore_pane {
     struct weft_scene *scene;
     struct weft_model *model;
@@ -34,12 +43,7 @@ struct explore_pane {
     uint32_t marks;
     char title[256];
 
-    /* The current view. */
-    struct explore_window window; /* while axes are free */
-    double offset;                /* while linked: how much later than in the first pane */
-    double spread;                /* see weft_viewport */
-    uint32_t focus_row;
-    int32_t focus_px;
+    struct explore_view view;
 
     /* Of the latest picture. */
     int32_t top_px, height_px; /* height 0: there is no room for it */
@@ -54,12 +58,7 @@ struct explore_moment {
     bool selected, is_free;
     uint64_t id; /* of the selection */
     struct explore_window window;
-    struct {
-        struct explore_window window;
-        double offset, spread;
-        uint32_t focus_row;
-        int32_t focus_px;
-    } of[WEFT_PANES_MAX];
+    struct explore_view of[WEFT_PANES_MAX];
 };
 
 /* A finding that will be shown once the pane is analysed. */

@@ -70,7 +70,7 @@ static void reveal_row(struct weft_explorer *e, unsigned pane, uint32_t row)
     const struct weft_geometry *g = &p->geometry;
     int32_t top = g->rows_y0 / WEFT_PX - p->top_px, rows = (g->rows_y1 - g->rows_y0) / WEFT_PX;
     int32_t low = top + rows / 4, high = top + rows * 3 / 4;
-    p->spread = WEFT_SPREAD_MAX;
+    p->view.spread = WEFT_SPREAD_MAX;
     explore_moved(e);
     explore_rows_focus(e, pane, row, at < low ? low : at > high ? high : at);
 }
@@ -260,14 +260,8 @@ static void note(const struct weft_explorer *e, struct explore_moment *m)
     m->window = e->window;
     if (m->selected)
         m->id = e->pane[e->selected_pane].model->promise[e->selected].id;
-    for (unsigned i = 0; i < e->panes; i++) {
-        const struct explore_pane *p = &e->pane[i];
-        m->of[i].window = p->window;
-        m->of[i].offset = p->offset;
-        m->of[i].spread = p->spread;
-        m->of[i].focus_row = p->focus_row;
-        m->of[i].focus_px = p->focus_px;
-    }
+    for (unsigned i = 0; i < e->panes; i++)
+        m->of[i] = e->pane[i].view;
 }
 
 static void recall(struct weft_explorer *e, const struct explore_moment *m)
@@ -276,12 +270,9 @@ static void recall(struct weft_explorer *e, const struct explore_moment *m)
     e->window = m->window;
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
-        bool has_row = m->of[i].focus_row < p->scene->l->rows; /* it may have been read again */
-        p->window = m->of[i].window;
-        p->offset = m->of[i].offset;
-        p->spread = m->of[i].spread;
-        p->focus_row = has_row ? m->of[i].focus_row : WEFT_NONE;
-        p->focus_px = m->of[i].focus_px;
+        p->view = m->of[i];
+        if (p->view.focus_row >= p->scene->l->rows) /* it may have been read again */
+            p->view.focus_row = WEFT_NONE;
     }
     const struct weft_analysis *a = m->finding != WEFT_NONE && m->finding_pane < e->panes
                                         ? e->pane[m->finding_pane].analysis

@@ -15,14 +15,14 @@
 
 static double offset_of(const struct weft_explorer *e, unsigned pane)
 {
-    return e->is_free ? 0 : e->pane[pane].offset;
+    return e->is_free ? 0 : e->pane[pane].view.offset;
 }
 
 struct explore_window explore_window_get(const struct weft_explorer *e, unsigned pane)
 {
     if (e->is_free)
-        return e->pane[pane].window;
-    double offset = e->pane[pane].offset;
+        return e->pane[pane].view.window;
+    double offset = e->pane[pane].view.offset;
     return (struct explore_window){e->window.from + offset, e->window.to + offset};
 }
 
@@ -75,7 +75,7 @@ static struct explore_window bring_inside(const struct bounds *b, struct explore
 
 static void put(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
-    struct explore_window *at = e->is_free ? &e->pane[pane].window : &e->window;
+    struct explore_window *at = e->is_free ? &e->pane[pane].view.window : &e->window;
     if (at->from == w.from && at->to == w.to)
         return;
     *at = w;
@@ -177,13 +177,13 @@ void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore
     const struct explore_pane *p = &e->pane[pane];
     struct bounds own = {.begin = p->begin, .end = p->end};
     w = bring_inside(&own, w, PAN_MARGIN);
-    double by = w.from - e->window.from - p->offset;
+    double by = w.from - e->window.from - p->view.offset;
     if (pane == 0) { /* its offset is always 0, so the others move the other way */
         e->window = w;
         for (unsigned i = 1; i < e->panes; i++)
-            e->pane[i].offset -= by;
+            e->pane[i].view.offset -= by;
     } else {
-        e->pane[pane].offset += by;
+        e->pane[pane].view.offset += by;
     }
     explore_moved(e);
 }
@@ -193,14 +193,14 @@ void explore_window_link(struct weft_explorer *e, bool linked)
     if (e->is_free == !linked)
         return;
     if (linked) {
-        struct explore_window w = e->pane[e->active].window;
-        double first = e->pane[0].window.from;
+        struct explore_window w = e->pane[e->active].view.window;
+        double first = e->pane[0].view.window.from;
         for (unsigned i = 0; i < e->panes; i++)
-            e->pane[i].offset = e->pane[i].window.from - first;
+            e->pane[i].view.offset = e->pane[i].view.window.from - first;
         e->window = (struct explore_window){first, first + (w.to - w.from)};
     } else {
         for (unsigned i = 0; i < e->panes; i++)
-            e->pane[i].window = explore_window_get(e, i);
+            e->pane[i].view.window = explore_window_get(e, i);
     }
     e->is_free = !linked;
     explore_window_settle(e);
@@ -211,8 +211,8 @@ bool explore_window_is_fit(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);
-        const struct explore_window *w = e->is_free ? &e->pane[i].window : &e->window;
-        if (w->from != b.fit_from || w->to != b.fit_to || e->pane[i].spread > 0)
+        const struct explore_window *w = e->is_free ? &e->pane[i].view.window : &e->window;
+        if (w->from != b.fit_from || w->to != b.fit_to || e->pane[i].view.spread > 0)
             return false;
     }
     return true;
@@ -226,7 +226,7 @@ void explore_window_fit(struct weft_explorer *e)
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
         explore_rows_squeeze(p);
-        p->offset = again ? clocks.offset[i] : p->offset;
+        p->view.offset = again ? clocks.offset[i] : p->view.offset;
     }
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);
@@ -257,9 +257,9 @@ double explore_notches(double notches)
 
 void explore_rows_squeeze(struct explore_pane *p)
 {
-    p->spread = 0;
-    p->focus_row = WEFT_NONE;
-    p->focus_px = 0;
+    p->view.spread = 0;
+    p->view.focus_row = WEFT_NONE;
+    p->view.focus_px = 0;
 }
 
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)
@@ -270,13 +270,13 @@ void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor)
         p->height_px ? rows / p->height_px : 1; /* ratio of the height to the squeezed height */
     if (whole < 1.01)
         whole = 1.01;
-    double scale = 1 + p->spread / WEFT_SPREAD_MAX * (whole - 1);
+    double scale = 1 + p->view.spread / WEFT_SPREAD_MAX * (whole - 1);
     scale *= factor;
     scale = scale < 1 ? 1 : scale > whole ? whole : scale;
     double spread = (scale - 1) / (whole - 1) * WEFT_SPREAD_MAX;
-    if (explore_round(spread) != explore_round(p->spread))
+    if (explore_round(spread) != explore_round(p->view.spread))
         explore_moved(e);
-    p->spread = spread;
+    p->view.spread = spread;
 }
 
 void explore_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
@@ -306,11 +306,11 @@ void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, in
     struct explore_pane *p = &e->pane[pane];
     int32_t most = p->height_px;
     middle_px = middle_px < 0 ? 0 : middle_px > most ? most : middle_px;
-    if (p->focus_row == row && p->focus_px == middle_px)
+    if (p->view.focus_row == row && p->view.focus_px == middle_px)
         return;
-    p->focus_row = row;
-    p->focus_px = middle_px;
-    if (explore_round(p->spread) > 0)
+    p->view.focus_row = row;
+    p->view.focus_px = middle_px;
+    if (explore_round(p->view.spread) > 0)
         explore_moved(e);
     else
         explore_changed(e, WEFT_CHANGED_PLACE);
@@ -354,7 +354,7 @@ void explore_clocks_find(const struct weft_explorer *e, struct explore_clocks *c
 /* Returns true if the pane is where the clocks say. */
 static bool is_there(const struct weft_explorer *e, const struct explore_clocks *c, unsigned pane)
 {
-    return explore_round(e->pane[pane].offset) == explore_round(c->offset[pane]);
+    return explore_round(e->pane[pane].view.offset) == explore_round(c->offset[pane]);
 }
 
 void explore_clocks_keep(struct weft_explorer *e, const struct explore_clocks *before)
@@ -363,7 +363,7 @@ void explore_clocks_keep(struct weft_explorer *e, const struct explore_clocks *b
     explore_clocks_find(e, &now);
     for (unsigned i = 1; i < e->panes; i++)
         if (before->is_common[i] && now.is_common[i] && is_there(e, before, i))
-            e->pane[i].offset = now.offset[i];
+            e->pane[i].view.offset = now.offset[i];
 }
 
 bool explore_clocks_align(struct weft_explorer *e)
@@ -378,7 +378,7 @@ bool explore_clocks_align(struct weft_explorer *e)
     explore_history_leave(e);
     explore_window_link(e, true);
     for (unsigned i = 1; i < e->panes; i++)
-        e->pane[i].offset = are_there ? 0 : c.offset[i];
+        e->pane[i].view.offset = are_there ? 0 : c.offset[i];
     explore_window_settle(e);
     explore_history_arrive(e);
     explore_changed(e, WEFT_CHANGED_FACTS);
@@ -403,7 +403,7 @@ const char *explore_clocks_say(const struct weft_explorer *e, unsigned pane, cha
         return "others are not where they are by the wall clock";
     if (pane == 0 || is_there(e, &c, pane))
         return "aligned by the wall clock";
-    double later = e->pane[pane].offset - c.offset[pane];
+    double later = e->pane[pane].view.offset - c.offset[pane];
     snprintf(out, room, "%s %s than by the wall clock",
              weft_duration(explore_round(later < 0 ? -later : later)).text,
              later < 0 ? "later" : "earlier");

@@ -159,7 +159,7 @@ static void zooming_has_limits(void **state)
     for (int i = 0; i < 200; i++)
         weft_explorer_scroll(e, 500, 300, 0, 1, 0);
     assert_true(span(e, 0) >= all && span(e, 0) <= 1.2 * all);
-    assert_true(explore_round(e->pane[0].spread) == 0);
+    assert_true(explore_round(e->pane[0].view.spread) == 0);
     for (int i = 0; i < 200; i++)
         weft_explorer_scroll(e, 500, 300, 5, 0, 0);
     assert_true(explore_window_get(e, 0).from < all);
@@ -426,7 +426,7 @@ static void panes_are_linked_or_free(void **state)
     double error = explore_time_at(e, 1, 450) - at;
     assert_true(error < 1e-2 && error > -1e-2);
     assert_non_null(strstr(weft_explorer_place(e), "offset.2="));
-    double offset = e->pane[1].offset;
+    double offset = e->pane[1].view.offset;
     weft_explorer_scroll(e, 400, 600, 1, 0, 0); /* they move together */
     assert_true(explore_window_get(e, 0).from > other.from);
     assert_true(explore_window_get(e, 1).from - explore_window_get(e, 0).from - offset < 1e-3);
@@ -447,7 +447,7 @@ static void panes_are_linked_or_free(void **state)
     assert_true(span(e, 0) - span(e, 1) < 1e-2);
     assert_true(weft_explorer_key(e, "0", 0));
     assert_true(weft_explorer_key(e, "0", 0)); /* once more: no offsets */
-    assert_true(e->pane[1].offset == 0 && explore_window_is_fit(e));
+    assert_true(e->pane[1].view.offset == 0 && explore_window_is_fit(e));
     weft_explorer_remove(e, 0);
     assert_int_equal(weft_explorer_panes(e), 1);
     assert_non_null(weft_explorer_draw(e));
@@ -548,12 +548,12 @@ static void reading_again_keeps_the_clock(void **state)
     struct weft_scene *s;
     assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
     weft_explorer_replace(e, 1, s, m);
-    assert_true(e->pane[1].offset == -1501000);
+    assert_true(e->pane[1].view.offset == -1501000);
     assert_true(weft_explorer_go(e, "from=0&to=3000000&offset.2=77"));
     m = model_at(1500000);
     assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
     weft_explorer_replace(e, 1, s, m);
-    assert_true(e->pane[1].offset == 77);
+    assert_true(e->pane[1].view.offset == 77);
     weft_explorer_free(e);
 }
 
