@@ -368,9 +368,8 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
     char label[EXPLORE_FACT_LABEL], type[EXPLORE_FACT_LABEL];
     explore_fact_begin(f);
     a.d.resolution = WEFT_NONE;
-    int rc = f->history ? explore_dealings_find(&a.d, f->history, promise) : 0;
-    if (rc < 0)
-        goto out;
+    if (f->history && explore_dealings_find(&a.d, f->history, promise) < 0)
+        f->failed = true; /* and nothing is added */
     look_at_promises(&a);
     explore_fact_type(type, sizeof type, a.m, promise);
     explore_fact_label(label, sizeof label, a.m, promise);
@@ -411,9 +410,6 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
     add_running(&a);
     explore_fact_hot_promise(f, s, promise);
     add_children(&a);
-out:
-    if (rc < 0)
-        f->failed = true;
     return explore_fact_end(f);
 }
 

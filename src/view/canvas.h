@@ -22,6 +22,7 @@
 #define ROW_HEIGHT_SMALL (6 * PX) /* height of a row in which no line is wide enough for a label */
 #define LABEL_LINE (12 * PX)      /* minimum width of a line with a label */
 #define SHAPE_WIDTH (3 * PX)      /* narrower lines are folded with their neighbours */
+#define COUNTER_STRIP_MIN (26 * PX) /* height of a strip of counters when space is scarce */
 
 /* A linear map from times to coordinates, in integers: the same on every machine. */
 struct axis {
@@ -250,10 +251,8 @@ void canvas_draw_arrows(struct canvas *c);
 void canvas_draw_labels(struct canvas *c); /* names.c */
 /* Draws again the heads that labels hide; the labels begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
-/* The height of the counter strips that fit into a given height, as high as they may be; and the minimum height of
- * one. */
+/* The height of the counter strips that fit into a given height, as high as they may be. */
 int32_t canvas_counters_fit(struct canvas *c, int32_t height);
-int32_t canvas_counters_least(const struct canvas *c);
 /* With a height of 0, no strip is drawn and all are counted as left out. */
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
 /* strips.c; how many can be drawn, and how many of them fit */

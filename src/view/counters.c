@@ -9,7 +9,6 @@
 
 enum {
     STRIP_HEIGHT = 46 * PX,
-    STRIP_MIN = 26 * PX, /* when space is scarce */
     STRIPS_MAX = 8,
     LINES_MAX = 32,        /* in a strip; more could not be told apart */
     NAME_HEIGHT = 11 * PX, /* the names stand in a line above the graph */
@@ -51,7 +50,7 @@ static uint32_t strips(const struct canvas *c, uint32_t *scale, uint32_t *all)
 int32_t canvas_counters_fit(struct canvas *c, int32_t height)
 {
     uint32_t scale[STRIPS_MAX], all;
-    int32_t n = (int32_t)strips(c, scale, &all), least = canvas_scaled(c, STRIP_MIN);
+    int32_t n = (int32_t)strips(c, scale, &all), least = canvas_scaled(c, COUNTER_STRIP_MIN);
     int32_t most = canvas_scaled(c, STRIP_HEIGHT), fit = height / least;
     n = n < fit ? n : fit;
     if (n == 0)
@@ -59,11 +58,6 @@ int32_t canvas_counters_fit(struct canvas *c, int32_t height)
     c->counter_strip = height / n / PX * PX;
     c->counter_strip = c->counter_strip < most ? c->counter_strip : most;
     return n * c->counter_strip;
-}
-
-int32_t canvas_counters_least(const struct canvas *c)
-{
-    return canvas_scaled(c, STRIP_MIN);
 }
 
 static int32_t y_of(const struct canvas *c, const struct weft_scale *s, int32_t y0, int64_t value)

@@ -63,7 +63,7 @@ static int32_t divide_height(struct canvas *c, int32_t room, uint32_t *strips, i
     room -= *legend;
     *strips = fit_strips(c, room, rows);
     room -= (int32_t)*strips * canvas_strip_height(c);
-    int32_t most = share(room, rows, canvas_counters_least(c), COUNTERS_SHARE);
+    int32_t most = share(room, rows, canvas_scaled(c, COUNTER_STRIP_MIN), COUNTERS_SHARE);
     if (*counters > most)
         *counters = canvas_counters_fit(c, most);
     *counters = *counters <= room - ROWS_MIN_HEIGHT ? *counters : 0;

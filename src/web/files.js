@@ -67,9 +67,9 @@ async function explain() {
   let events = 0;
   for (let pane = 0; pane < C.weft_panes(); pane++)
     events += Number(C.weft_events(pane));
-  if (!events || events > EXPLAINED_AT_ONCE)
-    return;
-  await explainNow();
+  if (events && events <= EXPLAINED_AT_ONCE)
+    await explainNow();
+  busy("");
 }
 
 async function explainNow() {
@@ -121,7 +121,6 @@ async function showEmbedded() {
     block.remove();
   }
   await explain();
-  busy("");
 }
 
 // ---- Dropped or chosen ----
@@ -151,7 +150,6 @@ async function openFiles(files, below) {
     }
   }
   await explain();
-  busy("");
   tracesChanged();
   say(problems.join("\n"), problems.length > 0);
 }
@@ -180,7 +178,6 @@ async function refresh() {
     }
   }
   await explain();
-  busy("");
   tracesChanged();
   if (problems.length)
     say(problems.join("\n"), true);
