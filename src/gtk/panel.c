@@ -303,9 +303,10 @@ static void on_counter(WeftPanel *self, WeftItem *item)
     touched(self);
 }
 
-void weft_panel_show_facts(WeftPanel *self)
+char *weft_panel_show_facts(WeftPanel *self)
 {
     GPtrArray *items = g_ptr_array_new();
+    GString *text = g_string_new(NULL);
     uint32_t count = 0;
     const struct weft_fact *fact = self->e ? weft_explorer_facts(self->e, &count) : NULL;
     for (uint32_t i = 0; fact && i < count; i++) {
@@ -316,8 +317,10 @@ void weft_panel_show_facts(WeftPanel *self)
         item->bad = fact[i].bad;
         item->named = true;
         g_ptr_array_add(items, item);
+        g_string_append_printf(text, "%s\t%s\n", fact[i].name, fact[i].text);
     }
     show_items(&self->facts, items);
+    return g_string_free(text, FALSE);
 }
 
 /* The list costs more than a frame, so it is filled only while it can be seen. */
@@ -367,20 +370,6 @@ void weft_panel_show_counters(WeftPanel *self)
     }
     gtk_widget_set_visible(self->counters.view, count > 0);
     show_items(&self->counters, items);
-}
-
-char *weft_panel_facts_text(WeftPanel *self)
-{
-    GListModel *list = G_LIST_MODEL(self->facts.store);
-    GString *out = g_string_new(NULL);
-    guint count = g_list_model_get_n_items(list);
-    for (guint i = 0; i < count; i++) {
-        g_autoptr(WeftItem) item = g_list_model_get_item(list, i);
-        if (item->named)
-            g_string_append_printf(out, "%s\t", item->name);
-        g_string_append_printf(out, "%s\n", item->text);
-    }
-    return g_string_free(out, FALSE);
 }
 
 /* ---- The object ---- */

@@ -16,16 +16,13 @@ G_DECLARE_FINAL_TYPE(WeftPanel, weft_panel, WEFT, PANEL, GtkBox)
 GtkWidget *weft_panel_new(struct weft_explorer *e);
 
 /* Shows what the explorer says now. */
-void weft_panel_show_facts(WeftPanel *panel);
 void weft_panel_show_counters(WeftPanel *panel);
 
-/* The same, and returns it as text, one line for each promise; the caller frees it. */
+/* The same, and returns it as text, one line for each fact or promise; the caller frees it. */
+char *weft_panel_show_facts(WeftPanel *panel);
 char *weft_panel_show_visible(WeftPanel *panel);
 
 /* The explorer goes away. */
 void weft_panel_forget(WeftPanel *panel);
-
-/* The facts as text, one line each; the caller frees it. */
-char *weft_panel_facts_text(WeftPanel *panel);
 
 #endif

@@ -36,8 +36,7 @@ static void show_selected(WeftWindow *w)
 
 static void show_facts(WeftWindow *w)
 {
-    weft_panel_show_facts(w->panel);
-    g_autofree char *text = weft_panel_facts_text(w->panel);
+    g_autofree char *text = weft_panel_show_facts(w->panel);
     weft_window_tell(w, "facts", text);
     show_selected(w);
 }
