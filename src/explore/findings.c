@@ -309,7 +309,7 @@ void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise,
 
 /* ---- The path ---- */
 
-static enum weft_mark_kind mark_of(enum weft_step_kind kind)
+static void make_path(struct weft_explorer *e)
 {
     static const enum weft_mark_kind marks[] = {
         [WEFT_STEP_RUNNING] = WEFT_MARK_RUNNING,      [WEFT_STEP_READY] = WEFT_MARK_READY,
@@ -317,11 +317,6 @@ static enum weft_mark_kind mark_of(enum weft_step_kind kind)
         [WEFT_STEP_PREEMPTED] = WEFT_MARK_COLLECTING, [WEFT_STEP_OUTSIDE] = WEFT_MARK_OUTSIDE,
         [WEFT_STEP_UNKNOWN] = WEFT_MARK_UNKNOWN,
     };
-    return marks[kind];
-}
-
-static void make_path(struct weft_explorer *e)
-{
     const struct explore_pane *p = &e->pane[e->selected_pane];
     e->path_pane = e->selected_pane;
     e->path_promise = e->selected;
@@ -333,7 +328,7 @@ static void make_path(struct weft_explorer *e)
         e->path_mark = malloc(e->path.count * sizeof *e->path_mark);
     for (uint32_t i = 0; e->path_mark && i < e->path.count; i++) {
         const struct weft_step *s = &e->path.step[i];
-        e->path_mark[i] = (struct weft_mark){.kind = mark_of(s->kind),
+        e->path_mark[i] = (struct weft_mark){.kind = marks[s->kind],
                                              .promise = s->promise,
                                              .other = WEFT_NONE,
                                              .from_ns = s->from_ns,

@@ -117,16 +117,11 @@ static int rank(struct weft_density *d, uint32_t *strip)
 
 /* ---- Series ---- */
 
-static uint32_t blocks(uint32_t count)
-{
-    return count / VIEW_STRETCHES + 1;
-}
-
 static int series_init(struct view_series *s)
 {
     s->item = malloc(((size_t)s->count + 1) * sizeof *s->item);
     s->length = malloc(((size_t)s->count + 1) * sizeof *s->length);
-    s->block = malloc(((size_t)blocks(s->count) + 1) * sizeof *s->block);
+    s->block = malloc(((size_t)s->count / VIEW_STRETCHES + 2) * sizeof *s->block);
     s->count = 0;
     return s->item && s->length && s->block ? 0 : WEFT_E_NOMEM;
 }

@@ -309,12 +309,6 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
     }
 }
 
-static int32_t entry_width(const struct canvas *c, const struct entry *e)
-{
-    return LEGEND_SAMPLE + weft_text_width(e->text, strlen(e->text), c->font_small, false) +
-           2 * MARGIN;
-}
-
 static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int32_t y)
 {
     static const int32_t halves[] = {
@@ -342,9 +336,11 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
 {
     int32_t x = c->x0, lines = 1;
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        const char *text = entries[i].text;
         if (!entry_applies(c, &entries[i]))
             continue;
-        int32_t width = entry_width(c, &entries[i]);
+        int32_t width = weft_text_width(text, strlen(text), c->font_small, false);
+        width += LEGEND_SAMPLE + 2 * MARGIN;
         if (x > c->x0 && x + width > c->x1) {
             x = c->x0;
             lines++;
@@ -354,8 +350,7 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
         if (draw) {
             draw_sample(c, &entries[i], x, y);
             canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + LEGEND_SAMPLE,
-                        y + 7 * PX / 2, c->x1 - x - LEGEND_SAMPLE, entries[i].text,
-                        strlen(entries[i].text));
+                        y + 7 * PX / 2, c->x1 - x - LEGEND_SAMPLE, text, strlen(text));
         }
         x += width;
     }

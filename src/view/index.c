@@ -16,12 +16,10 @@ static int lengths_init(struct view_lengths *l, uint32_t count)
 
 static void add_length(struct view_lengths *l, uint32_t at, int64_t length)
 {
-    int64_t *most = &l->most[0][at / VIEW_BLOCK];
-    if (length > *most)
-        *most = length;
-    most = &l->most[1][at / VIEW_BLOCK / VIEW_BLOCK];
-    if (length > *most)
-        *most = length;
+    for (int i = 0; i < 2; i++) {
+        at /= VIEW_BLOCK;
+        l->most[i][at] = weft_later(l->most[i][at], length);
+    }
 }
 
 uint32_t view_next_long(const struct view_lengths *l, uint32_t from, uint32_t end,

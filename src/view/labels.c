@@ -83,15 +83,9 @@ static void put_reason(struct writing *w, uint32_t promise)
     put(w, WEFT_INK_FAILED, x, text, size);
 }
 
-/* If a counter's change says nothing about what runs, only its strip shows it. */
-static bool is_shown(const struct weft_model *m, uint32_t label)
-{
-    return m->quirks.changes_are_labels || !m->label[label].is_change;
-}
-
 uint32_t view_next_label(const struct weft_model *m, uint32_t label)
 {
-    while (label != WEFT_NONE && !is_shown(m, label))
+    while (label != WEFT_NONE && m->label[label].is_change && !m->quirks.changes_are_labels)
         label = m->label[label].next;
     return label;
 }

@@ -46,11 +46,6 @@ static uint32_t first_step(const struct canvas *c)
     return low;
 }
 
-static bool is_path(const struct weft_mark *m)
-{
-    return m->kind >= WEFT_MARK_RUNNING && m->kind < WEFT_MARK_KINDS;
-}
-
 /* ---- Rows ---- */
 
 static bool mark_row(struct canvas *c, uint32_t promise)
@@ -228,7 +223,7 @@ void canvas_draw_path(struct canvas *c)
     for (uint32_t i = first_step(c); i < vp->path_steps && vp->path[i].from_ns <= c->to_ns; i++) {
         const struct weft_mark *m = &vp->path[i];
         int32_t x0, x1, at = y;
-        if (!is_path(m) || (!canvas_y(c, m->promise, &at) && !begun))
+        if (m->kind < WEFT_MARK_RUNNING || (!canvas_y(c, m->promise, &at) && !begun))
             continue;
         enum weft_ink ink = WEFT_INK_RUNNING + (m->kind - WEFT_MARK_RUNNING);
         int32_t half = half_of(m->kind);

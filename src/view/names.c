@@ -199,11 +199,6 @@ static void sample_add(struct sample *s, uint32_t at, uint32_t span)
     s->item[s->count++].span = span;
 }
 
-static bool is_visible(const struct canvas *c, uint32_t span)
-{
-    return weft_layout_span_end(c->l, c->m, span) >= c->from_ns;
-}
-
 /* Adds the spans of a shown row that are long enough, marked or red. */
 enum wanted { LONG, FOUND, RED };
 
@@ -234,7 +229,7 @@ static uint32_t sample_folded(const struct canvas *c, struct sample *s, enum wan
             uint32_t end = c->seen[at].end;
             for (uint32_t i = c->seen[at].begin; (i = next_of(c, wanted, i, end, length)) < end;
                  i++)
-                if (is_visible(c, i))
+                if (weft_layout_span_end(c->l, c->m, i) >= c->from_ns)
                     sample_add(s, at, i);
         }
     }
