@@ -77,11 +77,6 @@ static void look_at_notifications(struct finder *f)
 
 /* ---- The rest ---- */
 
-static bool ended_wait(const struct finder *f, uint32_t interaction)
-{
-    return f->ends && bsearch(&interaction, f->end, f->ends, sizeof *f->end, weft_order_u32);
-}
-
 static void look_at(struct finder *f, uint32_t i)
 {
     const struct weft_interaction *x = &f->h->m->interaction[i];
@@ -89,7 +84,7 @@ static void look_at(struct finder *f, uint32_t i)
     bool own = x->actor == f->promise, of_it = x->other == f->promise;
     switch ((enum weft_interaction_kind)x->kind) {
     case WEFT_READS:
-        if (!ended_wait(f, i))
+        if (!bsearch(&i, f->end, f->ends, sizeof *f->end, weft_order_u32)) /* it ended no wait */
             add_act(own ? &d->used : &d->used_by, i);
         break;
     case WEFT_RESOLVES:

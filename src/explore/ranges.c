@@ -339,14 +339,6 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
 
 /* ---- Facts ---- */
 
-static int prepare(struct explore_facts *f, const struct weft_scene *s)
-{
-    if (f->ranges && f->ranges->s == s)
-        return 0;
-    ranges_free(f->ranges);
-    return ranges_new(&f->ranges, s);
-}
-
 static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
 {
     explore_say(f, explore_nowhere(), which,
@@ -359,8 +351,10 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
 {
     struct sums sums;
     explore_fact_begin(f);
-    if (prepare(f, s) < 0)
-        f->failed = true;
+    if (!f->ranges || f->ranges->s != s) {
+        ranges_free(f->ranges);
+        f->failed = ranges_new(&f->ranges, s) < 0;
+    }
     if (from_ns > to_ns) {
         int64_t swap = from_ns;
         from_ns = to_ns;

@@ -425,12 +425,6 @@ const char *weft_explorer_found(struct weft_explorer *e)
     return e->found;
 }
 
-static uint32_t first_hit(const struct explore_pane *p, int step)
-{
-    int64_t time_ns = step > 0 ? -2 * WEFT_TIME_MAX : 2 * (WEFT_TIME_MAX - 1);
-    return p->search ? weft_search_next(p->search, WEFT_NONE, time_ns, step) : WEFT_NONE;
-}
-
 /* The next hit of the same pane, without wrapping around; WEFT_NONE: there are no more. */
 static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from_hit, int step)
 {
@@ -464,9 +458,11 @@ bool explore_hits_go(struct weft_explorer *e, int step)
         pane = from_hit ? e->selected_pane : pane;
     }
     uint32_t hit = next_hit(e, pane, from_hit, step);
+    const int64_t edge = step > 0 ? -2 * WEFT_TIME_MAX : 2 * (WEFT_TIME_MAX - 1);
     for (unsigned i = 0; hit == WEFT_NONE && i < e->panes; i++) {
         pane = step > 0 ? (pane + 1) % e->panes : (pane + e->panes - 1) % e->panes;
-        hit = first_hit(&e->pane[pane], step);
+        const struct weft_search *q = e->pane[pane].search;
+        hit = q ? weft_search_next(q, WEFT_NONE, edge, step) : WEFT_NONE;
     }
     if (hit != WEFT_NONE && hit == e->selected && pane == e->selected_pane) {
         explore_reveal(e); /* the only one */

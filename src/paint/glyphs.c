@@ -71,13 +71,6 @@ struct paint_glyphs *paint_glyphs_new(void)
     return g;
 }
 
-/* Forgets what was made for a transformation. */
-static void forget(struct paint_glyphs *g)
-{
-    g_hash_table_remove_all(g->fonts);
-    g_hash_table_remove_all(g->shaped);
-}
-
 void paint_glyphs_free(struct paint_glyphs *g)
 {
     if (!g)
@@ -105,8 +98,10 @@ bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest)
     g->cr = cr;
     cairo_get_matrix(cr, &ctm);
     ctm.x0 = ctm.y0 = 0;
-    if (memcmp(&ctm, &g->ctm, sizeof(ctm)) != 0)
-        forget(g);
+    if (memcmp(&ctm, &g->ctm, sizeof(ctm)) != 0) { /* they were made for another one */
+        g_hash_table_remove_all(g->fonts);
+        g_hash_table_remove_all(g->shaped);
+    }
     g->ctm = ctm;
     return true;
 }

@@ -209,15 +209,6 @@ static bool is_plain(const struct weft_drawlist *list, const struct weft_draw *d
     return runs <= 1 + count / PLAIN;
 }
 
-static void shade_runs(struct paint_pixels *p, const struct weft_drawlist *list,
-                       const struct weft_draw *d)
-{
-    struct paint_shape s;
-
-    for (uint32_t i = 0; paint_shape_shades(&s, &p->alpha, list, d, &i);)
-        paint_pixels_box(p, s.x0, s.y0, s.x1, s.y1);
-}
-
 void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d)
 {
@@ -226,7 +217,8 @@ void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *lis
     if (!paint_shape_shaded(&s, list, d))
         return;
     if (is_plain(list, d)) {
-        shade_runs(p, list, d);
+        for (uint32_t i = 0; paint_shape_shades(&s, &p->alpha, list, d, &i);)
+            paint_pixels_box(p, s.x0, s.y0, s.x1, s.y1);
         return;
     }
     int left = clip_x(p, s.x0), right = clip_x(p, s.x1);
