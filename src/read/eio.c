@@ -115,10 +115,7 @@ void read_eio_free(struct read_eio *e)
     if (!e)
         return;
     weft_idmap_free(e->ids);
-    free(e->thing);
-    free(e->span);
-    free(e->ring);
-    free(e);
+    weft_free_all(e->thing, e->span, e->ring, e);
 }
 
 void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number)

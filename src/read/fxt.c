@@ -709,13 +709,8 @@ static double progress(const struct weft_reader *common)
 static void fini(struct weft_reader *common)
 {
     struct fxt *r = (struct fxt *)common;
-    free(r->bytes);
+    weft_free_all(r->bytes, r->name, r->item, r->facts, r->span_item, r->value);
     weft_idmap_free(r->number);
-    free(r->name);
-    free(r->item);
-    free(r->facts);
-    free(r->span_item);
-    free(r->value);
     weft_idmap_free(r->stream);
     read_spans_free(r->spans);
     read_eio_free(r->eio);

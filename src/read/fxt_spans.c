@@ -77,12 +77,7 @@ void read_spans_free(struct read_spans *s)
     weft_idmap_free(s->complete);
     weft_idmap_free(s->open);
     weft_idmap_free(s->flow);
-    free(s->top);
-    free(s->span);
-    free(s->async);
-    free(s->from);
-    free(s->text);
-    free(s);
+    weft_free_all(s->top, s->span, s->async, s->from, s->text, s);
 }
 
 void read_spans_begin_batch(struct read_spans *s)

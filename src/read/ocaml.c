@@ -364,15 +364,10 @@ void read_ocaml_fini(struct read_ocaml *o)
 {
     for (uint32_t i = 0; i < o->retireds; i++)
         free(o->retired[i].bytes);
-    free(o->retired);
     for (uint32_t i = 0; i < o->rings; i++)
         free(o->ring[i].bytes);
     for (uint32_t i = 0; i < o->texts; i++)
         free(o->text[i]);
-    free(o->text);
-    free(o->ring);
-    free(o->facts);
-    free(o->name);
-    free(o->event);
+    weft_free_all(o->retired, o->text, o->ring, o->facts, o->name, o->event);
     read_eio_free(o->eio);
 }

@@ -217,13 +217,9 @@ static void free_endings(struct endings *e)
 {
     if (!e)
         return;
-    free(e->home);
-    free(e->bits);
-    free(e->became);
     weft_idmap_free(e->by_base);
-    free(e->promise);
     weft_idmap_free(e->ids);
-    free(e);
+    weft_free_all(e->home, e->bits, e->became, e->promise, e);
 }
 
 /* Ignores ended bytes if they are wrong, or differ in number from those of the packets before

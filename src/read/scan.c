@@ -21,14 +21,12 @@ enum {
  * and pending promises: at most one and three sixteenths), fits into half of the trace's size. The
  * trace of a process is on a disk, where it takes the space that it claims; but it may have been
  * filled with samples, or mostly with pending promises. */
-void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
+void read_scan_init(struct weft_snapshot *s)
 {
+    const struct weft_input *in = s->in;
     struct stat st;
-    *s = (struct scan){.in = in,
-                       .err = err,
-                       .packets_max = UINT64_MAX,
-                       .memory_left = UINT64_MAX,
-                       .retries = RETRIES};
+    s->packets_max = s->memory_left = UINT64_MAX;
+    s->retries = RETRIES;
     if (in->copy) {
         s->packets_max = in->size / 1024 + 64;
         s->memory_left = in->size / 2 + SLACK;
@@ -39,7 +37,7 @@ void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_err
 
 /* ---- Memory ---- */
 
-int read_scan_spend(struct scan *s, uint64_t bytes)
+int read_scan_spend(struct weft_snapshot *s, uint64_t bytes)
 {
     if (bytes > s->memory_left)
         return weft_error_set(
@@ -50,7 +48,7 @@ int read_scan_spend(struct scan *s, uint64_t bytes)
     return 0;
 }
 
-int read_scan_grow(struct scan *s, void *array, size_t used, uint32_t *room, size_t item)
+int read_scan_grow(struct weft_snapshot *s, void *array, size_t used, uint32_t *room, size_t item)
 {
     const uint32_t before = *room;
     if (!weft_reserve(array, used, room, item))
@@ -58,18 +56,18 @@ int read_scan_grow(struct scan *s, void *array, size_t used, uint32_t *room, siz
     return read_scan_spend(s, (uint64_t)(*room - before) * item);
 }
 
-int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes)
+int read_scan_reserve(struct weft_snapshot *s, uint64_t bytes)
 {
-    if (bytes <= *room)
+    if (bytes <= s->buffer_room)
         return 0;
-    int rc = read_scan_spend(s, bytes - *room);
+    int rc = read_scan_spend(s, bytes - s->buffer_room);
     if (rc < 0)
         return rc;
-    unsigned char *grown = realloc(*buffer, bytes);
+    unsigned char *grown = realloc(s->buffer, bytes);
     if (!grown)
         return weft_no_memory(s->err);
-    *buffer = grown;
-    *room = bytes;
+    s->buffer = grown;
+    s->buffer_room = bytes;
     return 0;
 }
 
@@ -84,7 +82,7 @@ static bool is_packet(const unsigned char *bytes)
 
 /* Finds the first packet at or after that offset. Returns 1, 0 if there is none, or a negative
  * WEFT_E code. */
-static int find_packet(struct scan *s, uint64_t from, struct spot *p)
+static int find_packet(struct weft_snapshot *s, uint64_t from, struct spot *p)
 {
     static const struct read_mark mark = {sizeof p->h, is_packet};
     unsigned char block[BLOCK];
@@ -99,7 +97,7 @@ static int find_packet(struct scan *s, uint64_t from, struct spot *p)
     return 1;
 }
 
-int read_scan_packets(struct scan *s, scan_fn *fn, void *data)
+int read_scan_packets(struct weft_snapshot *s, scan_fn *fn)
 {
     struct spot p;
     uint64_t at = 0, found = 0;
@@ -109,7 +107,7 @@ int read_scan_packets(struct scan *s, scan_fn *fn, void *data)
             return weft_error_set(
                 s->err, WEFT_E_LIMIT, p.at,
                 "has more packets than a recorder makes: what it says of itself is not true");
-        rc = fn(data, &p);
+        rc = fn(s, &p);
         if (rc < 0)
             return rc;
         at = p.at + p.bytes;
@@ -119,7 +117,7 @@ int read_scan_packets(struct scan *s, scan_fn *fn, void *data)
 
 /* ---- Headers of events ---- */
 
-static ptrdiff_t read_once(struct scan *s, uint64_t at, struct weft_events_header *h)
+static ptrdiff_t read_once(struct weft_snapshot *s, uint64_t at, struct weft_events_header *h)
 {
     memset(h, 0, sizeof *h);
     ptrdiff_t n = weft_input_read(s->in, h, sizeof *h, at, s->err);
@@ -131,14 +129,15 @@ static ptrdiff_t read_once(struct scan *s, uint64_t at, struct weft_events_heade
     return n;
 }
 
-ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence)
+ptrdiff_t read_scan_sequence(struct weft_snapshot *s, uint64_t at, uint64_t *sequence)
 {
     *sequence = 0;
     return weft_input_read(s->in, sequence, sizeof *sequence,
                            at + offsetof(struct weft_events_header, sequence), s->err);
 }
 
-int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h)
+int read_scan_header(struct weft_snapshot *s, uint64_t at, uint64_t bytes,
+                     struct weft_events_header *h)
 {
     for (unsigned i = 0; i < TRIES && (i == 0 || s->retries); i++) {
         s->retries -= i > 0;

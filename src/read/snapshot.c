@@ -44,12 +44,8 @@ static void free_findings(struct weft_snapshot *s)
 {
     for (size_t i = 0; i < s->endeds; i++)
         free(s->ended[i].word);
-    free(s->ended);
-    free(s->late);
     read_emptied_fini(&s->emptied);
-    free(s->on_roll);
-    free(s->piece);
-    free(s->buffer);
+    weft_free_all(s->ended, s->late, s->on_roll, s->piece, s->buffer);
 }
 
 /* Sets a new moment, for a copy that begins again. Returns 0 or a negative WEFT_E code. */
@@ -62,7 +58,7 @@ static int begin_again(struct weft_snapshot *s, off_t start)
                                        .leaves_holes = s->leaves_holes};
     free_findings(s);
     *s = anew;
-    read_scan_init(&s->scan, s->in, s->err);
+    read_scan_init(s);
     int rc = read_snapshot_look(s);
     if (rc == 0)
         rc = weft_error_set(s->err, WEFT_E_INVALID, WEFT_NO_OFFSET,
@@ -92,7 +88,7 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     bool poor;
     struct stat st;
     s->out = file;
-    s->err = s->scan.err = err;
+    s->err = err;
     s->leaves_holes =
         start >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= start;
     if (s->mirage)
@@ -116,7 +112,7 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
         return weft_no_memory(err);
     s->in = in;
     s->err = err;
-    read_scan_init(&s->scan, in, err);
+    read_scan_init(s);
     int rc = in->process ? 0 : read_mirage_copy_begin(&s->mirage, in, err);
     if (rc > 0)
         s->live = in->writer == WEFT_WRITER_ALIVE;

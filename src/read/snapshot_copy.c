@@ -70,7 +70,7 @@ static int compare_ended(struct weft_snapshot *s, const struct piece *p,
         same++;
     if (same == h->ended_count)
         return 0;
-    int rc = read_scan_grow(&s->scan, &s->late, s->lates, &s->lates_room, sizeof *s->late);
+    int rc = read_scan_grow(s, &s->late, s->lates, &s->lates_room, sizeof *s->late);
     if (rc == 0)
         s->late[s->lates++] = (struct late){s->written + h->ended_at, h->ended_count, e};
     return rc;
@@ -85,7 +85,7 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
         s->overwritten += p->events;
         return 0;
     }
-    int rc = read_scan_header(&s->scan, p->at, p->room, &h);
+    int rc = read_scan_header(s, p->at, p->room, &h);
     if (rc >= 0 && format_overwritten(&h) > p->overwritten)
         s->overwritten += format_overwritten(&h) - p->overwritten;
     return rc < 0 ? rc : 0;
@@ -118,7 +118,7 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
 static int copy_events(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_events_header before, after;
-    int rc = read_scan_header(&s->scan, p->at, p->room, &before);
+    int rc = read_scan_header(s, p->at, p->room, &before);
     if (rc < 0)
         return rc;
     bool same = rc > 0 && before.sequence == p->sequence;
@@ -130,8 +130,7 @@ static int copy_events(struct weft_snapshot *s, const struct piece *p)
     ptrdiff_t n = same ? read_snapshot_get(s, p->at, bytes < p->room ? bytes : p->room) : 0;
     if (n < 0)
         return (int)n;
-    same = same && read_scan_header(&s->scan, p->at, p->room, &after) > 0 &&
-           after.sequence == p->sequence;
+    same = same && read_scan_header(s, p->at, p->room, &after) > 0 && after.sequence == p->sequence;
     if (!same || n < WEFT_EVENTS_HEADER_V1_0)
         return count_gone(s, p);
     return write_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
@@ -169,7 +168,7 @@ static int write_cells(struct weft_snapshot *s, const struct piece *p,
         if (cut_cell(s, &c->known[i].cell))
             c->known[count++] = c->known[i];
     const uint64_t cells = ids + count * sizeof(uint64_t), bytes = ids + count * each;
-    int rc = read_snapshot_reserve(s, bytes + 8);
+    int rc = read_scan_reserve(s, bytes + 8);
     if (rc < 0)
         return rc;
     c->h.packet = *packet;
@@ -218,7 +217,7 @@ static int look_at_roll(struct weft_snapshot *s)
     if (!s->live || s->on_roll || i == s->pieces)
         return 0;
     ptrdiff_t n = read_roll(s, &s->piece[i], &h);
-    int rc = n > 0 ? read_scan_spend(&s->scan, (h.numbers + 1) * sizeof *s->on_roll) : 0;
+    int rc = n > 0 ? read_scan_spend(s, (h.numbers + 1) * sizeof *s->on_roll) : 0;
     if (n <= 0 || rc < 0)
         return n < 0 ? (int)n : rc;
     s->on_roll = calloc(h.numbers + 1, sizeof *s->on_roll);
@@ -374,7 +373,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     if (p->class == WEFT_PACKET_PENDING)
         return copy_pending(s, p, &h);
     int rc = used_of(s, p, &h, &bytes);
-    rc = rc < 0 ? rc : read_snapshot_reserve(s, bytes + WEFT_SIGHT_TEXT);
+    rc = rc < 0 ? rc : read_scan_reserve(s, bytes + WEFT_SIGHT_TEXT);
     n = rc < 0 ? rc : read_snapshot_get(s, p->at, bytes);
     if (n < (ptrdiff_t)sizeof h)
         return n < 0 ? (int)n : 0;
@@ -444,7 +443,7 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
     int rc = 0;
     for (size_t i = 0; i < s->lates && rc == 0; i++) {
         const struct late *l = &s->late[i];
-        rc = read_snapshot_reserve(s, l->count);
+        rc = read_scan_reserve(s, l->count);
         for (uint32_t n = 0; n < l->count && rc == 0; n++)
             s->buffer[n] = read_ended_bits(l->before, n);
         if (rc == 0)

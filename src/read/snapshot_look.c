@@ -10,16 +10,11 @@
 
 /* ---- Reading packets ---- */
 
-int read_snapshot_reserve(struct weft_snapshot *s, uint64_t bytes)
-{
-    return read_scan_reserve(&s->scan, &s->buffer, &s->buffer_room, bytes);
-}
-
 ptrdiff_t read_snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
 {
     uint64_t left = s->in->size > at ? s->in->size - at : 0;
     bytes = bytes < left ? bytes : left;
-    int rc = read_snapshot_reserve(s, bytes + 8);
+    int rc = read_scan_reserve(s, bytes + 8);
     return rc < 0 ? rc : weft_input_read(s->in, s->buffer, bytes, at, s->err);
 }
 
@@ -42,9 +37,9 @@ uint64_t read_snapshot_walk(const struct weft_events_header *h, const unsigned c
 static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint64_t words,
                      struct ended **out)
 {
-    int rc = read_scan_grow(&s->scan, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
+    int rc = read_scan_grow(s, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
     if (rc == 0)
-        rc = read_scan_spend(&s->scan, (words + 1) * sizeof(uint64_t));
+        rc = read_scan_spend(s, (words + 1) * sizeof(uint64_t));
     if (rc < 0)
         return rc;
     struct ended *e = *out = &s->ended[s->endeds];
@@ -60,14 +55,14 @@ static int add_emptied(struct weft_snapshot *s, const struct spot *p,
 {
     if (!format_has_ended(h))
         return 0;
-    int rc = read_scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
+    int rc = read_scan_spend(s, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
     return rc < 0 ? rc : read_emptied_add(&s->emptied, s->in, p->at, p->bytes, h, s->err);
 }
 
 static int note_bytes(struct weft_snapshot *s, const struct spot *p)
 {
     struct weft_events_header h;
-    int rc = read_scan_header(&s->scan, p->at, p->bytes, &h);
+    int rc = read_scan_header(s, p->at, p->bytes, &h);
     if (rc == 0)
         rc = add_emptied(s, p, &h);
     if (rc < 0)
@@ -107,13 +102,13 @@ static int note_marks(struct weft_snapshot *s, const struct spot *p)
     return rc;
 }
 
-static int note_ended(void *data, const struct spot *p)
+static int note_ended(struct weft_snapshot *s, const struct spot *p)
 {
     if (format_has_events(&p->h))
-        return note_bytes(data, p);
+        return note_bytes(s, p);
     if (p->h.class == WEFT_PACKET_PENDING &&
         p->h.header_bytes >= sizeof(struct weft_pending_header))
-        return note_marks(data, p);
+        return note_marks(s, p);
     return 0;
 }
 
@@ -144,11 +139,10 @@ static void compare_place(struct weft_snapshot *s, uint64_t at, const struct wef
     s->lossy |= format_overwritten(h) > e->overwritten;
 }
 
-static int find_closed(void *data, const struct spot *p)
+static int find_closed(struct weft_snapshot *s, const struct spot *p)
 {
-    struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = format_has_events(&p->h) ? read_scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? read_scan_header(s, p->at, p->bytes, &h) : 0;
     if (rc > 0 && h.end_ticks > s->closed)
         s->closed = h.end_ticks;
     return rc < 0 ? rc : 0;
@@ -164,11 +158,10 @@ static void note_pair(struct weft_snapshot *s, const struct weft_events_header *
     s->pair = (struct until_pair){h->pair_ticks, h->pair_mono_ns, h->pair_real_ns};
 }
 
-static int find_newest(void *data, const struct spot *p)
+static int find_newest(struct weft_snapshot *s, const struct spot *p)
 {
-    struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = format_has_events(&p->h) ? read_scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? read_scan_header(s, p->at, p->bytes, &h) : 0;
     if (rc <= 0)
         return rc;
     note_pair(s, &h);
@@ -183,7 +176,7 @@ static int find_newest(void *data, const struct spot *p)
     if (n > 0)
         read_snapshot_walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
     if (n > 0)
-        n = read_scan_sequence(&s->scan, p->at, &sequence);
+        n = read_scan_sequence(s, p->at, &sequence);
     if (sequence == h.sequence) /* it is still the packet that was walked through */
         s->newest = newest;
     return n < 0 ? (int)n : 0;
@@ -197,18 +190,17 @@ int read_snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, stru
     if (p->h.header_bytes < sizeof cells->h || p->h.header_bytes > place.content)
         return 0;
     const uint64_t most = place.content / sizeof(struct weft_pending_cell) * sizeof(struct known);
-    int rc = read_scan_spend(&s->scan, 2 * most); /* they grow by doubling */
+    int rc = read_scan_spend(s, 2 * most); /* they grow by doubling */
     if (rc < 0)
         return rc;
-    s->scan.memory_left += 2 * most; /* they are freed soon */
+    s->memory_left += 2 * most; /* they are freed soon */
     return read_cells_load(cells, s->in, &place, s->err);
 }
 
 /* What was overwritten before its packet was looked at may be newer than everything that is there.
  * Then it counts if it is pending: in that case it has a cell by now. */
-static int find_newest_cell(void *data, const struct spot *p)
+static int find_newest_cell(struct weft_snapshot *s, const struct spot *p)
 {
-    struct weft_snapshot *s = data;
     struct cells cells = {.knowns = 0};
     int rc = p->h.class == WEFT_PACKET_PENDING ? read_snapshot_load_cells(s, p, &cells) : 0;
     for (uint64_t i = 0; i < cells.knowns; i++) {
@@ -225,15 +217,14 @@ static int find_newest_cell(void *data, const struct spot *p)
 
 /* ---- 3. The headers ---- */
 
-static int list_packet(void *data, const struct spot *p)
+static int list_packet(struct weft_snapshot *s, const struct spot *p)
 {
-    struct weft_snapshot *s = data;
     struct piece piece = {.at = p->at, .room = p->bytes, .class = p->h.class};
     if (piece.class == WEFT_PACKET_PRIVATE)
         return 0;
     if (format_has_events(&p->h)) {
         struct weft_events_header h;
-        int rc = read_scan_header(&s->scan, p->at, p->bytes, &h);
+        int rc = read_scan_header(s, p->at, p->bytes, &h);
         if (rc < 0)
             return rc;
         piece.sequence = h.sequence;
@@ -246,7 +237,7 @@ static int list_packet(void *data, const struct spot *p)
         if (rc == 0) /* unused, or being handed over */
             return 0;
     }
-    int rc = read_scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
+    int rc = read_scan_grow(s, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
     if (rc < 0)
         return rc;
     s->facts_found += piece.class == WEFT_PACKET_FACTS;
@@ -315,7 +306,7 @@ static int find_moment(struct weft_snapshot *s)
     static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};
     int rc = 1;
     for (size_t i = 0; i < sizeof passes / sizeof *passes && rc > 0; i++)
-        rc = read_scan_packets(&s->scan, passes[i], s);
+        rc = read_scan_packets(s, passes[i]);
     s->moment = s->newest;
     if (s->live && s->in->writer == WEFT_WRITER_ALIVE)
         s->now_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME);
@@ -330,7 +321,7 @@ int read_snapshot_look(struct weft_snapshot *s)
         return rc;
     if (s->recording && (rc = find_moment(s)) <= 0)
         return rc;
-    rc = read_scan_packets(&s->scan, list_packet, s);
+    rc = read_scan_packets(s, list_packet);
     if (s->pieces)
         qsort(s->piece, s->pieces, sizeof *s->piece, by_age);
     for (size_t i = 0; i < s->pieces; i++) {

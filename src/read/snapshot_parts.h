@@ -12,13 +12,8 @@
 
 /* Others write to them: the recorder, or a malicious program. Everything is copied first; only the
  * copy is checked and used. */
-struct scan {
-    const struct weft_input *in;
-    struct weft_error *err;
-    uint64_t packets_max; /* packets in one pass; if there are more, it is WEFT_E_LIMIT */
-    uint64_t memory_left; /* bytes that may still be allocated; beyond that it is WEFT_E_LIMIT */
-    uint64_t retries;     /* attempts left for reading a header in one piece */
-};
+
+struct weft_snapshot;
 
 /* A packet. Its sizes are plausible, and no packet overlaps another. */
 struct spot {
@@ -27,30 +22,32 @@ struct spot {
     struct weft_packet_header h;
 };
 
-void read_scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err);
+/* Sets the limits. */
+void read_scan_init(struct weft_snapshot *s);
 
 /* Called for each packet of a pass. Returns 0 or a negative WEFT_E code. */
-typedef int scan_fn(void *data, const struct spot *p);
+typedef int scan_fn(struct weft_snapshot *s, const struct spot *p);
 
 /* Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
-int read_scan_packets(struct scan *s, scan_fn *fn, void *data);
+int read_scan_packets(struct weft_snapshot *s, scan_fn *fn);
 
 /* Reads the header of a packet of events that has `bytes` bytes, in one piece. Returns 1; 0 if it
  * was never used, or is in transition (its sequence is then 0); or a negative WEFT_E code. Fields
  * that an older header does not have are 0. */
-int read_scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h);
+int read_scan_header(struct weft_snapshot *s, uint64_t at, uint64_t bytes,
+                     struct weft_events_header *h);
 
 /* Reads only the sequence number. */
-ptrdiff_t read_scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence);
+ptrdiff_t read_scan_sequence(struct weft_snapshot *s, uint64_t at, uint64_t *sequence);
 
 /* Counts memory that is going to be used. Returns 0 or WEFT_E_LIMIT. */
-int read_scan_spend(struct scan *s, uint64_t bytes);
+int read_scan_spend(struct weft_snapshot *s, uint64_t bytes);
 
 /* Makes space for one more item in an array. Returns 0 or a negative WEFT_E code. */
-int read_scan_grow(struct scan *s, void *array, size_t used, uint32_t *room, size_t item);
+int read_scan_grow(struct weft_snapshot *s, void *array, size_t used, uint32_t *room, size_t item);
 
-/* Makes a buffer at least that large. Returns 0 or a negative WEFT_E code. */
-int read_scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes);
+/* Makes the buffer at least that large. Returns 0 or a negative WEFT_E code. */
+int read_scan_reserve(struct weft_snapshot *s, uint64_t bytes);
 
 /* ---- Until when it was recorded (until.c) ---- */
 
@@ -133,7 +130,9 @@ struct weft_snapshot {
     const struct weft_input *in;
     /* or NULL: the trace is weft's own, and the rest is about that */
     struct read_mirage_copy *mirage;
-    struct scan scan;
+    uint64_t packets_max; /* packets in one pass; if there are more, it is WEFT_E_LIMIT */
+    uint64_t memory_left; /* bytes that may still be allocated; beyond that it is WEFT_E_LIMIT */
+    uint64_t retries;     /* attempts left for reading a header in one piece */
     struct weft_facts_header facts; /* the facts at the beginning of the file, if there are any */
     bool has_facts, recording, live;
     bool keeps_state; /* the facts in the copy keep the state of the source's */
@@ -197,9 +196,6 @@ void read_snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks);
 
 /* Reads up to that many bytes into the buffer. Returns how many, or a negative WEFT_E code. */
 ptrdiff_t read_snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes);
-
-/* Makes the buffer at least that large. Returns 0 or a negative WEFT_E code. */
-int read_snapshot_reserve(struct weft_snapshot *s, uint64_t bytes);
 
 /* Returns the offset of the first event in the packet that is newer than limit, or the end of the
  * events. h: the header to use instead of the one in the bytes. *last: raised to the time of the

@@ -40,9 +40,7 @@ void texts_fini(struct texts *t)
 {
     for (uint32_t i = 0; i < t->sites; i += SITE_BLOCK)
         free(t->block[i / SITE_BLOCK]);
-    free(t->block);
-    free(t->slot);
-    free(t->bytes);
+    weft_free_all(t->block, t->slot, t->bytes);
 }
 
 /* Claims the bytes of an entry. Returns false if another entry has some of them. Each byte is

@@ -75,13 +75,6 @@ static bool sort_streams(struct streams *s)
     return ok;
 }
 
-static void free_streams(struct streams *s)
-{
-    free(s->state);
-    free(s->stream);
-    weft_idmap_free(s->index);
-}
-
 /* Packets */
 
 static void read_sizes(struct read_packet *p)
@@ -542,18 +535,14 @@ static double progress(const struct weft_reader *r)
 static void fini(struct weft_reader *r)
 {
     struct weft_file *f = (struct weft_file *)r;
-    free(f->packet);
-    free(f->window);
-    free(f->process_text);
-    free(f->arg);
+    weft_free_all(f->packet, f->window, f->process_text, f->arg, f->sort, f->samples.place,
+                  f->samples.packet);
     texts_fini(&f->texts);
     clock_fini(&f->clock);
-    free_streams(&f->streams);
+    weft_free_all(f->streams.state, f->streams.stream);
+    weft_idmap_free(f->streams.index);
     read_pending_fini(&f->pending_events);
     read_emptied_fini(&f->emptied);
-    free(f->sort);
-    free(f->samples.place);
-    free(f->samples.packet);
     read_drained_fini(&f->drained);
     read_merge_end(f->merge);
 }

@@ -15,7 +15,6 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/table.h"
 
 enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
@@ -49,18 +48,6 @@ struct teller {
     struct weft_table by; /* sent functions by key and file */
     char file[TEXT_MAX_BYTES];
 };
-
-static uint64_t hash_told(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct told *t = (const struct told *)array + item;
-    return weft_mix(weft_mix((uintptr_t)t->key, seed) ^ (uintptr_t)t->file, seed);
-}
-
-static bool same_told(const void *array, uint32_t item, const void *key)
-{
-    const struct told *t = (const struct told *)array + item, *k = key;
-    return t->key == k->key && t->file == k->file;
-}
 
 static void flush(struct teller *t)
 {
@@ -124,8 +111,8 @@ static uint32_t tell_function(struct teller *t, const struct symbols_named *f)
 {
     const struct told key = {f->key, f->file, t->functions};
     const uint32_t before = t->tolds;
-    const uint32_t at = f->key ? weft_table_put(&t->by, &t->told, &t->tolds, &t->room, sizeof key,
-                                                hash_told, same_told, &key, 0)
+    const uint32_t at = f->key ? weft_table_add(&t->by, &t->told, &t->tolds, &t->room, sizeof key,
+                                                offsetof(struct told, number), &key, 0)
                                : UINT32_MAX; /* like having no memory: it will be sent again */
     if (at < before)
         return t->told[at].number;

@@ -356,15 +356,8 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
         free(r.object[i].path);
         free(r.object[i].inside);
     }
-    free(r.object_of);
-    free(r.object);
-    free(r.file);
-    free(r.listed);
-    free(r.offset);
-    free(r.item);
-    free(r.question);
-    free(r.question_at);
-    free(r.function);
+    weft_free_all(r.object_of, r.object, r.file, r.listed, r.offset, r.item, r.question,
+                  r.question_at, r.function);
     if (stats)
         *stats = r.stats;
     return rc;

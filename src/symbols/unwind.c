@@ -49,15 +49,12 @@ struct object {
     bool bad;                   /* a worker was lost because of it */
 };
 
-struct place { /* in an object */
-    uint64_t offset;
-    uint32_t object;
-};
-
 struct cached {
-    struct place at;
+    uint64_t offset; /* in the object: both are the key */
+    uint32_t object;
     struct symbols_rule rule;
 };
+#define RULE_KEY (sizeof(uint64_t) + sizeof(uint32_t))
 
 /* Limits how many shared mappings are copied: this many, and so many more for each reported mapping
  * and fork. It is more than normal programs need, and bounds what a file can cost. */
@@ -71,7 +68,7 @@ struct weft_unwinder {
     struct weft_table object_by; /* path and build id */
     struct cached *rule;
     uint32_t rules, rules_room;
-    struct weft_table rule_by; /* place */
+    struct weft_table rule_by;
     struct symbols_worker worker;
     uint32_t told; /* how many objects the worker knows */
     unsigned losses;
@@ -145,11 +142,9 @@ void weft_unwinder_free(struct weft_unwinder *u)
     tdestroy(u->processes, free_process);
     for (uint32_t i = 0; i < u->objects; i++)
         free(u->object[i].path);
-    free(u->object);
-    free(u->rule);
     weft_table_drop(&u->object_by);
     weft_table_drop(&u->rule_by);
-    free(u);
+    weft_free_all(u->object, u->rule, u);
 }
 
 /* Gives the process its own copy of its space. If too many mappings were copied already, they are
@@ -338,47 +333,34 @@ int weft_unwinder_fork(struct weft_unwinder *u, uint32_t process, uint32_t paren
 
 /* ---- Rules ---- */
 
-static uint64_t hash_rule(const void *array, uint32_t item, uint64_t seed)
-{
-    const struct place *p = &((const struct cached *)array + item)->at;
-    return weft_mix(p->offset ^ (uint64_t)p->object << 40, seed);
-}
-
-static bool same_rule(const void *array, uint32_t item, const void *key)
-{
-    const struct place *p = &((const struct cached *)array + item)->at, *k = key;
-    return p->offset == k->offset && p->object == k->object;
-}
-
 /* NULL: there is none. */
 static const struct symbols_rule *rule_at(struct weft_unwinder *u, const struct mapped *m,
                                           uint64_t address)
 {
-    const struct place at = {address - m->start + m->offset, m->object};
+    struct cached c;
+    c.offset = address - m->start + m->offset;
+    c.object = m->object;
     if (m->object == NO_OBJECT || u->object[m->object].bad)
         return NULL;
     if (u->rules == RULES_MAX) {
         u->rules = 0;
         weft_table_drop(&u->rule_by);
     }
-    if (!weft_table_reserve(&u->rule_by, u->rule, u->rules, hash_rule, u->seed) ||
-        !weft_reserve(&u->rule, u->rules, &u->rules_room, sizeof *u->rule))
-        return NULL;
-    uint64_t hash = weft_mix(at.offset ^ (uint64_t)at.object << 40, u->seed);
-    uint32_t *slot = weft_table_find(&u->rule_by, hash, same_rule, u->rule, &at);
-    if (!*slot) {
-        struct cached *c = &u->rule[u->rules];
+    uint32_t i = weft_table_get(&u->rule_by, u->rule, sizeof c, RULE_KEY, &c, u->seed);
+    if (i == UINT32_MAX) {
         if (!tell_objects(u))
             return NULL;
-        if (!symbols_cfi_send(&u->worker, at.object, at.offset) ||
-            !symbols_cfi_receive(&u->worker, PATIENCE_MS, &c->rule)) {
-            lose(u, at.object);
+        if (!symbols_cfi_send(&u->worker, c.object, c.offset) ||
+            !symbols_cfi_receive(&u->worker, PATIENCE_MS, &c.rule)) {
+            lose(u, c.object);
             return NULL;
         }
-        c->at = at;
-        *slot = ++u->rules;
+        i = weft_table_add(&u->rule_by, &u->rule, &u->rules, &u->rules_room, sizeof c, RULE_KEY, &c,
+                           u->seed);
+        if (i == UINT32_MAX)
+            return NULL;
     }
-    const struct symbols_rule *rule = &u->rule[*slot - 1].rule;
+    const struct symbols_rule *rule = &u->rule[i].rule;
     return rule->state == SYMBOLS_RULE_NONE ? NULL : rule;
 }
 
