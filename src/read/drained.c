@@ -31,12 +31,10 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
                             h.ring, (unsigned long long)h.from, (unsigned long long)h.to);
         return 0;
     }
-    if (!weft_reserve(&d->packet, d->packets, &d->room, sizeof *d->packet))
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
     /* Its size, according to the owner whose number was there. */
     const uint64_t most = p->size < WEFT_OCAML_PACKET_MAX ? p->size : WEFT_OCAML_PACKET_MAX,
                    says = h.packet.content_bits / 8, content = says < most ? says : most;
-    d->packet[d->packets++] = (struct drained_packet){
+    const struct drained_packet packet = {
         .offset = p->offset,
         .content = content > p->h.header_bytes ? content : p->h.header_bytes,
         .sequence = h.sequence,
@@ -47,7 +45,8 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
         .ring = h.ring,
     };
     wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_mono_ns, h.pair_real_ns, 0});
-    return 0;
+    return read_packets_append(&d->packet, &d->packets, &d->room, sizeof packet, &packet, p->offset,
+                               err);
 }
 
 static int by_ring(const void *a, const void *b)

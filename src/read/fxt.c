@@ -104,14 +104,11 @@ static bool text_is(struct read_fxt_text t, const char *wanted)
 
 /* ---- Records ---- */
 
-/* Functions that read a record, or a part of it, return 0; BEYOND if it does not fit into the
- * record's bytes; or WEFT_E_NOMEM. */
-enum { BEYOND = 1 };
-
 struct record {
     uint64_t at, end; /* the words that have not been read yet */
     uint64_t head;
     uint64_t offset;
+    bool beyond; /* what was read does not fit into its bytes */
 };
 
 /* Numbers of strings have 15 bits, numbers of threads have 8. */
@@ -138,101 +135,79 @@ static union named name_of(const struct fxt *r, uint64_t key, union named none)
     return known == WEFT_IDMAP_NONE ? none : r->name[known];
 }
 
-static int take_word(const struct fxt *r, struct record *x, uint64_t *out)
+/* These set x->beyond if what they read does not fit into the record; their result means nothing
+ * then. */
+
+static uint64_t next_word(const struct fxt *r, struct record *x)
 {
-    if (x->end - x->at < 8)
-        return BEYOND;
-    *out = word(r, x->at);
-    x->at += 8;
-    return 0;
+    x->beyond |= x->end - x->at < 8;
+    x->at += x->beyond ? 0 : 8;
+    return x->beyond ? 0 : word(r, x->at - 8);
 }
 
 /* Looks up the string whose number is in the record's head, or in another word, from that bit on.
  * Inline strings come next in the record. */
-static int take_string(const struct fxt *r, struct record *x, uint64_t numbers, unsigned bit,
-                       struct read_fxt_text *out)
+static struct read_fxt_text next_string(const struct fxt *r, struct record *x, uint64_t numbers,
+                                        unsigned bit)
 {
     const unsigned number = numbers >> bit & 0xffff;
     const union named none = {.string.text = (const char *)r->bytes};
-    *out = none.string;
-    if (number & 0x8000) {
-        const uint64_t size = number & 0x7fff, room = (size + 7) / 8 * 8;
-        if (room > x->end - x->at)
-            return BEYOND;
-        *out = (struct read_fxt_text){(const char *)r->bytes + x->at, (uint32_t)size};
-        x->at += room;
-    } else if (number) {
-        *out = name_of(r, name_key(r, number, false), none).string;
-    }
-    return 0;
+    if (!(number & 0x8000))
+        return number ? name_of(r, name_key(r, number, false), none).string : none.string;
+    const uint64_t at = x->at, size = number & 0x7fff, room = (size + 7) / 8 * 8;
+    x->beyond |= room > x->end - at;
+    if (x->beyond)
+        return none.string;
+    x->at += room;
+    return (struct read_fxt_text){(const char *)r->bytes + at, (uint32_t)size};
 }
 
 static void set_value(struct read_fxt_value *v, unsigned type, uint64_t value)
 {
-    v->value = (int64_t)value;
-    v->type = READ_FXT_UNSIGNED;
-    switch (type) {
-    case ARG_INT32:
-        v->value = (int32_t)(uint32_t)value;
-        v->type = READ_FXT_NUMBER;
-        break;
-    case ARG_INT64:
-        v->type = READ_FXT_NUMBER;
-        break;
-    case ARG_UINT32:
-    case ARG_UINT64:
-    case ARG_POINTER:
-    case ARG_KOID:
-        break;
-    case ARG_BOOL:
-        v->value &= 1;
-        break;
-    case ARG_DOUBLE:
-        v->type = READ_FXT_REAL;
-        memcpy(&v->real, &value, sizeof v->real);
-        break;
-    case ARG_STRING:
-        v->type = READ_FXT_TEXT;
-        break;
-    default:
-        v->type = READ_FXT_NOTHING;
-    }
+    static const uint8_t types[16] = {
+        [ARG_INT32] = READ_FXT_NUMBER,     [ARG_INT64] = READ_FXT_NUMBER,
+        [ARG_UINT32] = READ_FXT_UNSIGNED,  [ARG_UINT64] = READ_FXT_UNSIGNED,
+        [ARG_POINTER] = READ_FXT_UNSIGNED, [ARG_KOID] = READ_FXT_UNSIGNED,
+        [ARG_BOOL] = READ_FXT_UNSIGNED,    [ARG_DOUBLE] = READ_FXT_REAL,
+        [ARG_STRING] = READ_FXT_TEXT,
+    };
+    v->type = types[type];
+    v->value = type == ARG_INT32  ? (int32_t)(uint32_t)value
+               : type == ARG_BOOL ? (int64_t)(value & 1)
+                                  : (int64_t)value;
+    memcpy(&v->real, &value, sizeof v->real);
 }
 
-static int take_args(const struct fxt *r, struct record *x, unsigned count,
-                     struct read_fxt_value out[READ_FXT_ARGS_MAX])
+static void next_args(const struct fxt *r, struct record *x, unsigned count,
+                      struct read_fxt_value out[READ_FXT_ARGS_MAX])
 {
-    for (unsigned i = 0; i < count; i++) {
+    for (unsigned i = 0; i < count && !x->beyond; i++) {
         const uint64_t left = x->end - x->at, head = left < 8 ? 0 : word(r, x->at),
                        size = (head >> 4 & 0xfff) * 8;
         struct record arg = {.at = x->at + 8, .end = x->at + size};
         const unsigned type = head & 15;
-        uint64_t value = head >> 32;
-        if (size < 8 || size > left)
-            return BEYOND;
-        out[i] = (struct read_fxt_value){.text.text = (const char *)r->bytes};
-        if (take_string(r, &arg, head, 16, &out[i].name) != 0 ||
-            (type == ARG_STRING && take_string(r, &arg, head, 32, &out[i].text) != 0))
-            return BEYOND;
-        if (type != ARG_STRING)
-            take_word(r, &arg, &value); /* if there is one; else it is in the head */
-        set_value(&out[i], type, value);
+        x->beyond = size < 8 || size > left;
+        if (x->beyond)
+            return;
+        out[i] = (struct read_fxt_value){.name = next_string(r, &arg, head, 16)};
+        out[i].text = type == ARG_STRING ? next_string(r, &arg, head, 32)
+                                         : (struct read_fxt_text){(const char *)r->bytes, 0};
+        set_value(&out[i], type,
+                  type != ARG_STRING && arg.at < arg.end ? next_word(r, &arg) : head >> 32);
+        x->beyond = arg.beyond;
         x->at += size;
     }
-    return 0;
 }
 
 /* Looks up a thread by its number in a record; 0 means that the record itself contains it. */
-static int take_thread(const struct fxt *r, struct record *x, unsigned number, struct thread *out)
+static struct thread next_thread(const struct fxt *r, struct record *x, unsigned number)
 {
-    *out = (struct thread){0};
+    struct thread t = {0};
     if (number)
-        *out = name_of(r, name_key(r, number, true), (union named){.thread = *out}).thread;
-    else if (x->end - x->at < 16)
-        return BEYOND;
-    else
-        return take_word(r, x, &out->pid) | take_word(r, x, &out->tid);
-    return 0;
+        return name_of(r, name_key(r, number, true), (union named){.thread = t}).thread;
+    t.pid = next_word(r, x);
+    t.tid = next_word(r, x);
+    return t;
 }
 
 /* What an event consists of. */
@@ -244,16 +219,15 @@ struct event {
     struct read_fxt_value arg[READ_FXT_ARGS_MAX];
 };
 
-static int take_event(const struct fxt *r, struct record *x, struct event *ev)
+static void next_event(const struct fxt *r, struct record *x, struct event *ev)
 {
     ev->kind = x->head >> 16 & 15;
     ev->args = x->head >> 20 & 15;
-    if (take_word(r, x, &ev->ticks) != 0 ||
-        take_thread(r, x, x->head >> 24 & 0xff, &ev->thread) != 0 ||
-        take_string(r, x, x->head, 32, &ev->category) != 0 ||
-        take_string(r, x, x->head, 48, &ev->name) != 0)
-        return BEYOND;
-    return take_args(r, x, ev->args, ev->arg);
+    ev->ticks = next_word(r, x);
+    ev->thread = next_thread(r, x, x->head >> 24 & 0xff);
+    ev->category = next_string(r, x, x->head, 32);
+    ev->name = next_string(r, x, x->head, 48);
+    next_args(r, x, ev->args, ev->arg);
 }
 
 static const struct read_fxt_value *find_arg(const struct read_fxt_value *arg, unsigned args,
@@ -343,12 +317,10 @@ static int on_eio_event(struct fxt *r, const struct record *x, const struct even
 static int on_scheduling(struct fxt *r, struct record *x)
 {
     const unsigned cpu = x->head >> 20 & 0xffff;
-    uint64_t time, id;
     if (x->head >> 60 != WAKEUP)
         return 0;
-    if (take_word(r, x, &time) != 0 || take_word(r, x, &id) != 0)
-        return BEYOND;
-    if (cpu >= RINGS_MAX)
+    const uint64_t time = next_word(r, x), id = next_word(r, x);
+    if (x->beyond || cpu >= RINGS_MAX)
         return 0;
     struct item *i = add(r, READ_EIO_FIBER, time, x, 4 * cpu + 1, (struct read_fxt_text){0});
     if (!i)
@@ -360,12 +332,11 @@ static int on_scheduling(struct fxt *r, struct record *x)
 /* A record with a name has no time: it is handed out with the next record that has one. */
 static int on_user_object(struct fxt *r, struct record *x)
 {
-    struct thread t;
-    struct read_fxt_text name;
-    uint64_t id;
-    if (take_word(r, x, &id) != 0 || take_thread(r, x, x->head >> 16 & 0xff, &t) != 0 ||
-        take_string(r, x, x->head, 24, &name) != 0)
-        return BEYOND;
+    const uint64_t id = next_word(r, x);
+    const struct thread t = next_thread(r, x, x->head >> 16 & 0xff);
+    const struct read_fxt_text name = next_string(r, x, x->head, 24);
+    if (x->beyond)
+        return 0;
     const uint64_t before = r->items ? r->item[r->items - 1].item.time_ns : 0;
     struct item *i = add(r, READ_EIO_NAME, before, x, t.tid, name);
     if (!i)
@@ -410,12 +381,12 @@ static int add_item(struct fxt *r, const struct read_span_item *item)
 
 static int on_any_event(struct fxt *r, struct record *x, const struct event *ev)
 {
-    uint64_t id = 0;
     if (ev->kind > READ_FXT_FLOW_END)
         return 0;
     const bool has_id = ev->kind == READ_FXT_COUNTER || ev->kind >= READ_FXT_COMPLETE;
-    if (has_id && take_word(r, x, &id) != 0)
-        return BEYOND;
+    const uint64_t id = has_id ? next_word(r, x) : 0;
+    if (x->beyond)
+        return 0;
     struct read_span_item item = {
         .order = x->offset,
         .kind = (uint8_t)ev->kind,
@@ -449,15 +420,15 @@ static int on_any_event(struct fxt *r, struct record *x, const struct event *ev)
 /* The name of a thread. */
 static int on_any_object(struct fxt *r, struct record *x)
 {
-    uint64_t koid;
-    struct read_fxt_text name;
     struct read_fxt_value arg[READ_FXT_ARGS_MAX];
     const unsigned args = x->head >> 40 & 15;
     if ((x->head >> 16 & 0xff) != KERNEL_THREAD)
         return 0;
-    if (take_word(r, x, &koid) != 0 || take_string(r, x, x->head, 24, &name) != 0 ||
-        take_args(r, x, args, arg) != 0)
-        return BEYOND;
+    const uint64_t koid = next_word(r, x);
+    const struct read_fxt_text name = next_string(r, x, x->head, 24);
+    next_args(r, x, args, arg);
+    if (x->beyond)
+        return 0;
     const struct read_fxt_value *process = find_arg(arg, args, "process");
     const uint32_t stream =
         stream_of(r, (struct thread){process ? (uint64_t)process->value : 0, koid});
@@ -472,8 +443,9 @@ static int on_any_object(struct fxt *r, struct record *x)
 static int on_event(struct fxt *r, struct record *x)
 {
     struct event ev;
-    if (take_event(r, x, &ev) != 0)
-        return BEYOND;
+    next_event(r, x, &ev);
+    if (x->beyond)
+        return 0;
     const uint8_t event = meaning(&ev);
     r->speaks |= event != NO;
     if (event != NO)
@@ -481,22 +453,22 @@ static int on_event(struct fxt *r, struct record *x)
     return r->speaks ? 0 : on_any_event(r, x, &ev);
 }
 
+/* Returns 0 or WEFT_E_NOMEM. */
 static int on_record(struct fxt *r, struct record *x)
 {
-    const uint64_t left = x->end - x->at;
     switch (x->head & 15) {
     case STRING: {
         const unsigned number = x->head >> 16 & 0x7fff, size = x->head >> 32 & 0x7fff;
-        if (size > left)
-            return BEYOND;
-        return number ? set_name(r, name_key(r, number, false),
-                                 (union named){.string = {(const char *)r->bytes + x->at, size}})
-                      : 0;
+        x->beyond = size > x->end - x->at;
+        return number && !x->beyond
+                   ? set_name(r, name_key(r, number, false),
+                              (union named){.string = {(const char *)r->bytes + x->at, size}})
+                   : 0;
     }
     case THREAD: {
-        struct thread t;
-        if (take_thread(r, x, 0, &t) != 0)
-            return BEYOND;
+        const struct thread t = next_thread(r, x, 0);
+        if (x->beyond)
+            return 0;
         if (!r->common.facts.process.pid)
             r->common.facts.process.pid = (uint32_t)t.pid;
         return set_name(r, name_key(r, x->head >> 16 & 0xff, true), (union named){.thread = t});
@@ -507,10 +479,11 @@ static int on_record(struct fxt *r, struct record *x)
             r->provider = (uint32_t)(x->head >> 20);
         return 0;
     }
-    case INITIALIZATION:
-        if (left >= 8 && word(r, x->at))
-            r->hz = word(r, x->at);
-        return left < 8 ? BEYOND : 0;
+    case INITIALIZATION: {
+        const uint64_t hz = next_word(r, x);
+        r->hz = hz ? hz : r->hz;
+        return 0;
+    }
     case EVENT:
         return on_event(r, x);
     case USER_OBJECT:
@@ -544,7 +517,7 @@ static int read_records(struct fxt *r, struct weft_error *err)
         const int rc = on_record(r, &x);
         if (rc < 0)
             return weft_error_set(err, rc, at, "out of memory for its events");
-        if (rc == BEYOND)
+        if (x.beyond)
             read_reader_problem(&r->common, at, size,
                                 "what a record holds goes beyond its %llu bytes; left out",
                                 (unsigned long long)size);
@@ -666,35 +639,24 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     return 0;
 }
 
-static ptrdiff_t next_of_any(struct fxt *r, struct weft_error *err)
-{
-    size_t n = 0;
-    read_spans_begin_batch(r->spans);
-    for (; n + READ_SPANS_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
-        const struct read_span_item *x = &r->span_item[r->at];
-        const int told =
-            read_spans_tell(r->spans, r->common.batch + n, x, r->values ? r->value + x->arg : NULL);
-        if (told < 0)
-            return weft_error_set(err, told, x->order, "out of memory for its promises");
-        r->facts[x->stream].kept += (uint64_t)told;
-        n += (size_t)told;
-    }
-    return (ptrdiff_t)n;
-}
-
 static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct fxt *r = (struct fxt *)common;
+    const size_t most = r->speaks ? READ_EIO_MOST : READ_SPANS_MOST;
     size_t n = 0;
     if (!r->speaks)
-        return next_of_any(r, err);
-    for (; n + READ_EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
-        const struct read_eio_item *x = &r->item[r->at].item;
-        const int told = read_eio_tell(r->eio, common->batch + n, x, NULL);
+        read_spans_begin_batch(r->spans);
+    for (; n + most <= WEFT_BATCH && r->at < r->items; r->at++) {
+        const struct item *e = r->speaks ? &r->item[r->at] : NULL;
+        const struct read_span_item *x = e ? NULL : &r->span_item[r->at];
+        struct weft_event *out = common->batch + n;
+        const int told =
+            e ? read_eio_tell(r->eio, out, &e->item, NULL)
+              : read_spans_tell(r->spans, out, x, r->values ? r->value + x->arg : NULL);
         if (told < 0)
-            return weft_error_set(err, told, r->item[r->at].order,
+            return weft_error_set(err, told, e ? e->order : x->order,
                                   "out of memory for its promises");
-        r->facts[x->ring].kept += (uint64_t)told;
+        r->facts[e ? e->item.ring : x->stream].kept += (uint64_t)told;
         n += (size_t)told;
     }
     return (ptrdiff_t)n;

@@ -37,11 +37,11 @@ struct read_fxt_value {
     int64_t value;
     double real;
     enum {
+        READ_FXT_NOTHING,
         READ_FXT_NUMBER,
         READ_FXT_UNSIGNED,
         READ_FXT_REAL,
-        READ_FXT_TEXT,
-        READ_FXT_NOTHING
+        READ_FXT_TEXT
     } type;
 };
 

@@ -46,15 +46,6 @@ enum {
 
 /* Finding packets */
 
-static int add_packet(struct mirage *r, const struct packet *p, struct weft_error *err)
-{
-    if (!weft_reserve(&r->packet, r->packets, &r->packets_room, sizeof *r->packet))
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-    r->packet[r->packets++] = *p;
-    r->common.facts.content_bytes += p->content;
-    return 0;
-}
-
 static bool is_mark(const unsigned char *bytes)
 {
     return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
@@ -81,18 +72,20 @@ static int add_any_packet(struct weft_reader *common, const struct read_packet *
         common->facts.unused_packets++;
         return 0;
     }
-    return add_packet(r,
-                      &(struct packet){
-                          .offset = p->offset,
-                          .content = (uint32_t)p->content,
-                          .sequence = weft_mirage_header_read(p->head).sequence,
-                          .cut = p->says > p->content,
-                          /* A packet without a whole event has only just been begun. */
-                          .first_ns = p->content >= HEAD_SIZE && p->head_size >= HEAD_SIZE
-                                          ? weft_read_u64(p->head + WEFT_MIRAGE_HEADER_SIZE)
-                                          : UINT64_MAX,
-                      },
-                      err);
+    common->facts.content_bytes += p->content;
+    return read_packets_append(
+        &r->packet, &r->packets, &r->packets_room, sizeof *r->packet,
+        &(struct packet){
+            .offset = p->offset,
+            .content = (uint32_t)p->content,
+            .sequence = weft_mirage_header_read(p->head).sequence,
+            .cut = p->says > p->content,
+            /* A packet without a whole event has only just been begun. */
+            .first_ns = p->content >= HEAD_SIZE && p->head_size >= HEAD_SIZE
+                            ? weft_read_u64(p->head + WEFT_MIRAGE_HEADER_SIZE)
+                            : UINT64_MAX,
+        },
+        p->offset, err);
 }
 
 static const struct read_packet_form packet_form = {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/array.h"
 #include "format/mirage.h"
 
 enum { GLANCE = 1024 };
@@ -32,6 +33,15 @@ int read_find_mark(const struct weft_input *in, const struct read_mark *mark, un
         }
         from += (uint64_t)got - (mark->bytes - 1);
     }
+    return 0;
+}
+
+int read_packets_append(void *array, uint64_t *count, uint32_t *room, size_t bytes,
+                        const void *item, uint64_t offset, struct weft_error *err)
+{
+    if (!weft_reserve(array, *count, room, bytes))
+        return weft_error_set(err, WEFT_E_NOMEM, offset, "out of memory for its packets");
+    memcpy(*(char **)array + (*count)++ * bytes, item, bytes);
     return 0;
 }
 

@@ -53,6 +53,10 @@ struct read_packet_form {
     int (*add)(struct weft_reader *r, const struct read_packet *p, struct weft_error *err);
 };
 
+/* Appends a copy of what is stored about the packet at that offset. Returns 0 or WEFT_E_NOMEM. */
+int read_packets_append(void *array, uint64_t *count, uint32_t *room, size_t bytes,
+                        const void *item, uint64_t offset, struct weft_error *err);
+
 /* Calls form->add for each packet of the file. Returns 0 or a negative WEFT_E code. */
 int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
                  size_t window_bytes, struct weft_error *err);

@@ -70,23 +70,12 @@ static int begin_again(struct weft_snapshot *s, off_t start)
     return rc < 0 ? rc : 0;
 }
 
-/* Writes it once. *poor: most packets have been overwritten since the moment, or before they were
- * found. */
-static int write_once(struct weft_snapshot *s, off_t start, weft_progress_fn *progress, void *data,
-                      bool *poor)
-{
-    const uint64_t listed = s->live ? s->listed : 0;
-    int rc = read_snapshot_write_packets(s, start, progress, data);
-    *poor = s->copied < listed / 4 || (listed && !s->copied);
-    return rc;
-}
-
 int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
                         struct weft_error *err)
 {
     const off_t start = start_of(file);
-    bool poor;
     struct stat st;
+    int rc = 0;
     s->out = file;
     s->err = err;
     s->leaves_holes =
@@ -94,11 +83,14 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     if (s->mirage)
         return read_mirage_copy_write(s->mirage, file, start, &s->written, &s->gone, progress, data,
                                       err);
-    int rc = write_once(s, start, progress, data, &poor);
-    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && poor; i++) {
-        rc = begin_again(s, start);
+    for (unsigned i = 0; i <= TRIES && rc == 0; i++) {
+        rc = i ? begin_again(s, start) : 0;
+        const uint64_t listed = s->live ? s->listed : 0;
         if (rc == 0)
-            rc = write_once(s, start, progress, data, &poor);
+            rc = read_snapshot_write_packets(s, start, progress, data);
+        /* Otherwise most packets have been overwritten since the moment, or before they were found. */
+        if (start < 0 || (s->copied >= listed / 4 && (s->copied || !listed)))
+            break;
     }
     return rc;
 }

@@ -426,20 +426,16 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     if (found && now.facts.lost_texts > f.lost_texts)
         f.lost_texts = now.facts.lost_texts;
     set_facts(s, &f);
-    off_t end = ftello(s->out);
     const size_t after = sizeof f.packet; /* the rest stays as it is */
     int rc = write_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
     if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
         rc = write_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
-    if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = read_snapshot_cannot_write(s->err);
     return rc;
 }
 
 /* Replaces the ended bytes that were read late with what had ended before the moment. */
 static int put_ended_again(struct weft_snapshot *s, off_t start)
 {
-    off_t end = ftello(s->out);
     int rc = 0;
     for (size_t i = 0; i < s->lates && rc == 0; i++) {
         const struct late *l = &s->late[i];
@@ -449,8 +445,6 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
         if (rc == 0)
             rc = write_at(s, start + (off_t)l->at, s->buffer, l->count);
     }
-    if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = read_snapshot_cannot_write(s->err);
     return rc;
 }
 
@@ -463,14 +457,18 @@ int read_snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progr
         if (rc == 0 && progress && !progress(data, (double)i / (double)s->pieces))
             rc = weft_error_set(s->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }
+    if (rc < 0 || start < 0)
+        return rc;
+    const off_t end = ftello(s->out);
     bool changed = s->copied != s->listed || s->gone;
-    if (rc == 0 && start >= 0 && is_lossless(s))
+    if (is_lossless(s))
         rc = put_ended_again(s, start);
-    if (rc == 0 && start >= 0 && s->begins_with_facts && s->facts_found == 1 &&
-        (s->live || changed)) {
+    if (rc == 0 && s->begins_with_facts && s->facts_found == 1 && (s->live || changed)) {
         s->listed = s->copied;
         s->last_listed = s->last_copied;
         rc = put_facts_again(s, start);
     }
+    if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
+        rc = read_snapshot_cannot_write(s->err);
     return rc;
 }

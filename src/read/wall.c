@@ -17,6 +17,7 @@
 
 #include "base/count.h"
 #include "base/order.h"
+#include "read/reader.h"
 
 /* Keeps the pair among the newest ones, or the oldest. */
 static void insert_pair(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
@@ -73,9 +74,10 @@ static int64_t middle_of(int64_t *ns, unsigned count)
 }
 
 /* Uses only the pairs of the packets. */
-static bool find_own(const struct wall *w, const struct clock *clock, uint64_t hz,
-                     struct wall_found *out)
+static bool find_own(const struct wall *w, const struct clock *clock,
+                     struct weft_reader_facts *facts)
 {
+    const uint64_t hz = facts->clock_hz;
     int64_t old[WALL_PAIRS], new[WALL_PAIRS];
     uint64_t half = w->pairs / 2, rest = w->pairs - half;
     unsigned olds = half < WALL_PAIRS ? (unsigned)half : WALL_PAIRS;
@@ -86,21 +88,23 @@ static bool find_own(const struct wall *w, const struct clock *clock, uint64_t h
         news = find_distances(w->newest.pair, kept, clock, hz, new);
     if (news == 0)
         return false;
-    out->own_ns = middle_of(new, news);
+    facts->wall_own_ns = middle_of(new, news);
     olds = find_distances(w->oldest.pair, olds, clock, hz, old);
-    if (olds > 0 && __builtin_sub_overflow(out->own_ns, middle_of(old, olds), &out->set_ns))
-        out->set_ns = 0;
+    if (olds > 0 &&
+        __builtin_sub_overflow(facts->wall_own_ns, middle_of(old, olds), &facts->wall_set_ns))
+        facts->wall_set_ns = 0;
     return true;
 }
 
-bool wall_find(const struct wall *w, const struct clock *clock, uint64_t hz, struct wall_found *out)
+void wall_find(const struct wall *w, const struct clock *clock, struct weft_reader_facts *facts)
 {
-    *out = (struct wall_found){.ahead_ns = 0};
-    bool known = find_own(w, clock, hz, out);
+    const bool known = find_own(w, clock, facts);
     const struct wall_pair seen = {.ticks = w->sight.ticks, .real_ns = w->sight.real_ns};
-    out->ahead_ns = out->own_ns;
-    out->measured = w->has_sight && find_distances(&seen, 1, clock, hz, &out->ahead_ns) == 1;
-    return known || out->measured;
+    facts->wall_ns = facts->wall_own_ns;
+    facts->wall_measured =
+        w->has_sight && find_distances(&seen, 1, clock, facts->clock_hz, &facts->wall_ns) == 1;
+    facts->wall_error_ns = facts->wall_measured ? w->sight.error_ns : 0;
+    facts->has_wall = known || facts->wall_measured;
 }
 
 size_t weft_sight_write(char text[WEFT_SIGHT_TEXT], const struct weft_sight *s)

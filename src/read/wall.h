@@ -36,19 +36,9 @@ struct wall {
 /* Adds a pair. A pair without a wall time (0) is ignored. */
 void wall_add(struct wall *w, const struct wall_pair *pair);
 
-struct wall_found {
-    /* what to add to times of the clock to get the wall clock, as it was at the end of the trace */
-    int64_t ahead_ns;
-    int64_t own_ns; /* … according to the pairs alone; 0: they do not say */
-    /* how far the wall clock was set forward between the oldest pairs and the newest ones */
-    int64_t set_ns;
-    /* ahead_ns comes from the sight, which is more precise than the other machine's own value */
-    bool measured;
-};
-
-/* Returns false if nothing is known. */
-bool wall_find(const struct wall *w, const struct clock *clock, uint64_t hz,
-               struct wall_found *out);
+/* Sets has_wall and the other facts about the wall clock. */
+struct weft_reader_facts;
+void wall_find(const struct wall *w, const struct clock *clock, struct weft_reader_facts *facts);
 
 /* Writes a sight as a text of the facts, "wall=…", with its NUL, and returns its size; and reads it
  * back. */

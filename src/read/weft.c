@@ -27,14 +27,6 @@ static bool is_mark(const unsigned char *bytes)
     return format_has_mark(&h);
 }
 
-static int add_packet(struct weft_file *f, const struct packet *p, struct weft_error *err)
-{
-    if (!weft_reserve(&f->packet, f->packets, &f->packets_room, sizeof *f->packet))
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-    f->packet[f->packets++] = *p;
-    return 0;
-}
-
 /* Streams */
 
 uint32_t read_streams_find(const struct streams *s, uint32_t number)
@@ -150,38 +142,44 @@ static int add_events(struct weft_file *f, const struct read_packet *p, struct w
     const uint64_t there = up_to_hole(f, p->offset, content);
     const bool cut = p->cut || there < content;
     content = there < p->h.header_bytes ? p->h.header_bytes : there;
-    return add_packet(f,
-                      &(struct packet){
-                          .offset = p->offset,
-                          .content = content < p->size ? content : p->size,
-                          .sequence = h.sequence,
-                          .begin_ticks = h.begin_ticks,
-                          .end_ticks = h.end_ticks,
-                          .base = h.base,
-                          .events_before = h.events_before,
-                          .discarded_before = h.discarded_before,
-                          .header_bytes = p->h.header_bytes,
-                          .stream = h.stream,
-                          .ended_at = h.ended_at,
-                          .ended_count = h.ended_count,
-                          .overwritten = format_overwritten(&h),
-                          .cut = cut,
-                      },
-                      err);
+    return read_packets_append(&f->packet, &f->packets, &f->packets_room, sizeof *f->packet,
+                               &(struct packet){
+                                   .offset = p->offset,
+                                   .content = content < p->size ? content : p->size,
+                                   .sequence = h.sequence,
+                                   .begin_ticks = h.begin_ticks,
+                                   .end_ticks = h.end_ticks,
+                                   .base = h.base,
+                                   .events_before = h.events_before,
+                                   .discarded_before = h.discarded_before,
+                                   .header_bytes = p->h.header_bytes,
+                                   .stream = h.stream,
+                                   .ended_at = h.ended_at,
+                                   .ended_count = h.ended_count,
+                                   .overwritten = format_overwritten(&h),
+                                   .cut = cut,
+                               },
+                               p->offset, err);
+}
+
+/* If there is such a packet already, keeps the newer one. */
+static void keep_place(struct weft_file *f, const struct read_packet *p, struct place *place,
+                       uint64_t content, bool newer)
+{
+    if (place->content) {
+        f->common.facts.repeated_packets++;
+        f->joined = true;
+    }
+    if (newer)
+        *place = (struct place){p->offset, p->size, content, p->h.header_bytes};
 }
 
 /* Keeps the larger of two such packets: both belong to the same trace, and they only grow. */
 static void add_place(struct weft_file *f, const struct read_packet *p, size_t least,
                       struct place *place, uint64_t content)
 {
-    if (!has_header(f, p, least))
-        return;
-    if (place->content) {
-        f->common.facts.repeated_packets++;
-        f->joined = true;
-    }
-    if (content > place->content)
-        *place = (struct place){p->offset, p->size, content, p->h.header_bytes};
+    if (has_header(f, p, least))
+        keep_place(f, p, place, content, content > place->content);
 }
 
 /* How many bytes of a packet of strings are used, out of its size. */
@@ -230,14 +228,8 @@ static int add_pending(struct weft_file *f, const struct read_packet *p, struct 
     if (rc < 0)
         return rc;
     uint64_t age = h.kept + h.given_up + h.skipped + h.pauses;
-    if (f->pending.content) {
-        f->common.facts.repeated_packets++;
-        f->joined = true;
-        if (age < f->pending_age)
-            return 0;
-    }
-    f->pending = (struct place){p->offset, p->size, p->content, p->h.header_bytes};
-    f->pending_age = age;
+    keep_place(f, p, &f->pending, p->content, age >= f->pending_age);
+    f->pending_age = age >= f->pending_age ? age : f->pending_age;
     return 0;
 }
 
@@ -259,12 +251,11 @@ static int add_samples(struct weft_file *f, const struct read_packet *p, struct 
     if (!has_header(f, p, sizeof(struct weft_samples_header)) ||
         !fits(f, p, WEFT_SAMPLES_MAX, "samples"))
         return 0;
-    if (!weft_reserve(&s->place, s->places, &s->room, sizeof *s->place))
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-    s->place[s->places++] = (struct place){p->offset, p->size, p->content, p->h.header_bytes};
     f->common.facts.sample_packets++;
     f->common.facts.sample_bytes += p->content;
-    return 0;
+    return read_packets_append(&s->place, &s->places, &s->room, sizeof *s->place,
+                               &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
+                               p->offset, err);
 }
 
 static int add_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
@@ -436,18 +427,6 @@ static void describe_clock(struct weft_file *f)
     facts->clock = f->clock_text;
 }
 
-static void find_wall(struct weft_file *f)
-{
-    struct weft_reader_facts *facts = &f->common.facts;
-    struct wall_found found;
-    facts->has_wall = wall_find(&f->wall, &f->clock, facts->clock_hz, &found);
-    facts->wall_ns = found.ahead_ns;
-    facts->wall_own_ns = found.own_ns;
-    facts->wall_set_ns = found.set_ns;
-    facts->wall_measured = found.measured;
-    facts->wall_error_ns = found.measured ? f->wall.sight.error_ns : 0;
-}
-
 /* If the trace is being recorded, reads a copy of it as it is at this moment. */
 static int stand_still(struct weft_reader *r, struct weft_error *err)
 {
@@ -481,7 +460,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return rc;
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
-    find_wall(f);
+    wall_find(&f->wall, &f->clock, &r->facts);
     read_process_pause(f);
     if (!order_packets(f))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its streams");
