@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "format/forms.h"
 
-#include <assert.h>
-
 #include "format/bytes.h"
 #include "format/form_table.h"
 #include "format/utf8.h"

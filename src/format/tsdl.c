@@ -22,40 +22,16 @@ static void write_uuid(FILE *out)
     fputs("\";\n", out);
 }
 
-static void write_integers(FILE *out)
+static void write_header(FILE *out, bool mirage)
 {
     fputs("/* CTF 1.8 */\n\n"
           "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
           "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
           "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
           "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-          "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n",
+          "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
+          "trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n",
           out);
-}
-
-/* The caller may write more about the clock between these two. */
-static void begin_clock(FILE *out)
-{
-    fputs("clock {\n"
-          "    name = monotonic;\n",
-          out);
-}
-
-static void end_clock(FILE *out)
-{
-    fputs("    freq = 1000000000;\n"
-          "};\n\n"
-          "typealias integer {\n"
-          "    size = 64; align = 8; signed = false;\n"
-          "    map = clock.monotonic.value;\n"
-          "} := time_t;\n\n",
-          out);
-}
-
-static void write_header(FILE *out, bool mirage)
-{
-    write_integers(out);
-    fputs("trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n", out);
     if (mirage)
         write_uuid(out);
     fputs("    packet.header := struct {\n"
@@ -63,6 +39,22 @@ static void write_header(FILE *out, bool mirage)
           "        uint64_t stream_instance_id;\n"
           "    };\n};\n\n",
           out);
+}
+
+/* more: what else is known about it. */
+static void write_clock(FILE *out, const char *more)
+{
+    fprintf(out,
+            "clock {\n"
+            "    name = monotonic;\n"
+            "%s"
+            "    freq = 1000000000;\n"
+            "};\n\n"
+            "typealias integer {\n"
+            "    size = 64; align = 8; signed = false;\n"
+            "    map = clock.monotonic.value;\n"
+            "} := time_t;\n\n",
+            more);
 }
 
 /* fields: the packet's fields after its times, a 64-bit number first. id: the type of an event's number. */
@@ -150,9 +142,7 @@ static void write_class(FILE *out, unsigned kind, unsigned left_out)
 void weft_tsdl_write_mirage(FILE *out)
 {
     write_header(out, true);
-    begin_clock(out);
-    fputs("    description = \"nanoseconds, origin unknown\";\n", out);
-    end_clock(out);
+    write_clock(out, "    description = \"nanoseconds, origin unknown\";\n");
     write_types(out);
     write_event_ids(out);
     write_stream(out, "        uint64_t stream_packet_count;\n", "enum event_id");
@@ -188,16 +178,15 @@ static void write_environment(FILE *out, const struct weft_tsdl_trace *t)
     fputs("};\n\n", out);
 }
 
-static void write_clock(FILE *out, const struct weft_tsdl_trace *t)
+static void write_own_clock(FILE *out, const struct weft_tsdl_trace *t)
 {
-    begin_clock(out);
-    if (t->start_real_ns && t->start_real_ns >= t->start_ns) {
-        uint64_t offset = t->start_real_ns - t->start_ns;
-        fprintf(out, "    offset_s = %" PRIu64 ";\n    offset = %" PRIu64 ";\n",
-                offset / 1000000000, offset % 1000000000);
-        fputs("    absolute = true;\n", out);
-    }
-    end_clock(out);
+    char more[128] = "";
+    const uint64_t offset = t->start_real_ns - t->start_ns;
+    if (t->start_real_ns && t->start_real_ns >= t->start_ns)
+        snprintf(more, sizeof more,
+                 "    offset_s = %" PRIu64 ";\n    offset = %" PRIu64 ";\n    absolute = true;\n",
+                 offset / 1000000000, offset % 1000000000);
+    write_clock(out, more);
 }
 
 static void write_classes(FILE *out, unsigned kind)
@@ -216,7 +205,7 @@ void weft_tsdl_write_weft(FILE *out, const struct weft_tsdl_trace *trace)
 {
     write_header(out, false);
     write_environment(out, trace);
-    write_clock(out, trace);
+    write_own_clock(out, trace);
     fputs("enum reason : uint8_t {\n", out);
     for (unsigned r = 0; weft_reason_name(r); r++)
         fprintf(out, "    \"%s\" = %u,\n", weft_reason_name(r), r);

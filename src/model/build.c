@@ -625,7 +625,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     struct weft_builder b = {.reader = r, .facts = facts, .err = err};
     b.m = calloc(1, sizeof *b.m);
     if (!b.m)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     b.m->quirks = facts->quirks;
     b.m->paused_ns = b.m->resumed_ns = WEFT_TIME_MIN;
     int rc = begin(&b);

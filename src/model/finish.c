@@ -225,7 +225,7 @@ static int finish_counters(struct weft_builder *b)
 out:
     weft_free_all(named, sorted, place);
     weft_strings_free(scales);
-    return rc < 0 ? weft_error_set(b->err, rc, WEFT_NO_OFFSET, "out of memory") : 0;
+    return rc < 0 ? weft_no_memory(b->err) : 0;
 }
 
 static int by_start(const void *a, const void *b)
@@ -263,7 +263,7 @@ static int trim(struct weft_builder *b)
                 model_trim(&m->pause, m->pauses, sizeof *m->pause) &&
                 model_trim(&m->preemption, m->preemptions, sizeof *m->preemption) &&
                 model_trim(&m->change, m->changes, sizeof *m->change);
-    return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    return done ? 0 : weft_no_memory(b->err);
 }
 
 /* Returns true if the recorder may have dropped it because it had become another promise. */

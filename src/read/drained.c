@@ -5,7 +5,6 @@
  * One packet of each ring is in memory at a time. */
 #include <stdlib.h>
 
-#include "base/array.h"
 #include "format/ocaml.h"
 #include "read/weft.h"
 

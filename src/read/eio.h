@@ -10,8 +10,6 @@
 #ifndef WEFT_READ_EIO_H
 #define WEFT_READ_EIO_H
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "format/events.h"

@@ -8,7 +8,6 @@
  * content; if the sequence number has changed, the packet is left out. Of a packet that grows, only
  * what was there when the file was opened is used. */
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

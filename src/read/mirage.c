@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "base/order.h"
 #include "format/mirage.h"
 #include "read/packets.h"

@@ -16,7 +16,6 @@
  * All of this uses the same few tables; that is why it is all in one file. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "format/listed.h"
 #include "read/weft.h"

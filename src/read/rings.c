@@ -3,7 +3,6 @@
  * The runtime may still be writing to it. So the counts of each ring are read first, then the
  * words, then the counts again. What was overwritten in between is left out. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "format/ocaml.h"

@@ -11,7 +11,6 @@
  * have no end.
  * A packet that is still as its header said at first is copied byte for byte, whatever it says. So
  * are bytes that do not belong to a packet. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

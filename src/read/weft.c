@@ -4,7 +4,6 @@
 #include "read/snapshot.h"
 #include "read/weft.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <dwarf.h>
 #include <gelf.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"

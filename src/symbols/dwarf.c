@@ -4,7 +4,6 @@
  * are kept sorted. */
 #include <dwarf.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/order.h"

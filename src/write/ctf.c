@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -40,7 +39,7 @@ static int reserve_in(struct packet *p, size_t more, struct weft_error *err)
 {
     const size_t used = p->used ? p->used : header_size(p);
     if (!weft_reserve_all(&p->bytes, used + more, &p->room, 1))
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     p->used = used;
     return 0;
 }
@@ -275,13 +274,12 @@ int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
 {
     *out = NULL;
     struct weft_ctf_writer *w = calloc(1, sizeof *w);
-    int rc = WEFT_E_NOMEM;
     if (!w)
-        return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     w->mirage = trace == NULL;
     w->shared.packet.mirage = w->mirage;
     w->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    rc = w->fd < 0 ? io_error(err, "cannot be opened") : 0;
+    int rc = w->fd < 0 ? io_error(err, "cannot be opened") : 0;
     if (rc == 0)
         rc = write_metadata(w, trace, err);
     if (rc < 0)
@@ -297,7 +295,7 @@ static int reserve(struct weft_ctf_writer *w, uint32_t stream, struct weft_error
     if (stream < w->streams)
         return 0;
     if (!weft_reserve_all(&w->stream, (uint64_t)stream + 1, &w->stream_room, sizeof *w->stream))
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     for (; w->streams <= stream; w->streams++)
         w->stream[w->streams] = (struct stream){.packet = {.mirage = w->mirage}};
     return 0;
@@ -328,11 +326,6 @@ static int write_packet(struct weft_ctf_writer *w, struct stream *s, uint32_t nu
     return rc;
 }
 
-static int write_shared(struct weft_ctf_writer *w, struct weft_error *err)
-{
-    return write_packet(w, &w->shared, SHARED, err);
-}
-
 /* Sets *out to where an event of the stream goes. */
 static int find_stream(struct weft_ctf_writer *w, uint32_t stream, struct stream **out,
                        struct weft_error *err)
@@ -342,7 +335,7 @@ static int find_stream(struct weft_ctf_writer *w, uint32_t stream, struct stream
         return 0;
     const struct packet *own = &(*out)->packet;
     struct packet *p = &w->shared.packet;
-    int rc = p->used && w->shared_by != stream ? write_shared(w, err) : 0;
+    int rc = p->used && w->shared_by != stream ? write_packet(w, &w->shared, SHARED, err) : 0;
     *out = &w->shared;
     w->shared_by = stream;
     p->thread = own->thread;
@@ -433,7 +426,7 @@ int weft_ctf_writer_close(struct weft_ctf_writer *w, struct weft_error *err)
     if (rc == 0)
         rc = write_held(w, err);
     if (rc == 0 && w->shared.packet.used)
-        rc = write_shared(w, err);
+        rc = write_packet(w, &w->shared, SHARED, err);
     if (w->shared.file && fclose(w->shared.file) != 0 && rc == 0)
         rc = io_error(err, "cannot be written");
     w->shared.file = NULL;

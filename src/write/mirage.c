@@ -30,7 +30,7 @@ int weft_mirage_writer_open(struct weft_mirage_writer **out, FILE *file,
         options && options->packet_bytes ? options->packet_bytes : PACKET_BYTES_DEFAULT;
     struct weft_mirage_writer *w = calloc(1, sizeof *w);
     if (!w)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     *w = (struct weft_mirage_writer){
         .file = file,
         .used = WEFT_MIRAGE_HEADER_SIZE,
@@ -60,9 +60,7 @@ static int write_packet(struct weft_mirage_writer *w, struct weft_error *err)
 /* Makes room for that many bytes in all. Grows as needed: most traces are smaller than a packet. */
 static int reserve(struct weft_mirage_writer *w, size_t bytes, struct weft_error *err)
 {
-    return weft_reserve_all(&w->packet, bytes, &w->room, 1)
-               ? 0
-               : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    return weft_reserve_all(&w->packet, bytes, &w->room, 1) ? 0 : weft_no_memory(err);
 }
 
 int weft_mirage_writer_append(struct weft_mirage_writer *w, const struct weft_event *ev,

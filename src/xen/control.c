@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/count.h"
 #include "base/order.h"
 #include "xen/refs.h"
 
@@ -20,17 +21,10 @@ const char *weft_xen_state_name(enum weft_xen_state state)
 /* Parses a domain's number: no sign, no leading zero. */
 static bool parse_id(const char *text, unsigned *id)
 {
-    unsigned n = 0;
-    if (!*text || (text[0] == '0' && text[1]))
+    uint64_t n;
+    if ((text[0] == '0' && text[1]) || !weft_parse_count(text, ID_MAX, &n))
         return false;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
-            return false;
-        n = n * 10 + (unsigned)(*text - '0');
-        if (n > ID_MAX)
-            return false;
-    }
-    *id = n;
+    *id = (unsigned)n;
     return true;
 }
 
@@ -71,7 +65,7 @@ int weft_xen_domains(const struct weft_xen *xen, struct weft_xen_domain **domain
     *domains = NULL;
     *count = 0;
     if (!name && errno == ENOMEM)
-        return weft_xen_no_memory(err);
+        return weft_no_memory(err);
     if (!name && errno == EACCES)
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "XenStore does not tell this domain about others; run weft in the "
@@ -84,7 +78,7 @@ int weft_xen_domains(const struct weft_xen *xen, struct weft_xen_domain **domain
         *count += parse_id(name[i], &d[*count].id);
     free(name);
     if (!d)
-        return weft_xen_no_memory(err);
+        return weft_no_memory(err);
     qsort(d, *count, sizeof *d, compare);
     for (uint32_t i = 0; i < *count && rc == 0; i++)
         rc = read_domain(xen, &d[i], err);

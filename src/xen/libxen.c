@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #include <xenctrl.h>
 #include <xengnttab.h>
@@ -239,7 +238,7 @@ int weft_xen_connect(struct weft_xen *xen, struct weft_error *err)
     *xen = (struct weft_xen){.context = NULL};
     struct connection *c = calloc(1, sizeof *c);
     if (!c)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     c->store = xs_open(0);
     if (!c->store)
         rc = no_store(errno, err);

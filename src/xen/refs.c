@@ -34,11 +34,6 @@ static struct quoted quoted(const char *text, size_t size)
     return q;
 }
 
-int weft_xen_no_memory(struct weft_error *err)
-{
-    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-}
-
 static int too_large(const struct source *s, const char *least, uint64_t pages)
 {
     return weft_error_set(s->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -60,7 +55,7 @@ int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, c
     if (errno == ENOENT)
         return 0;
     if (errno == ENOMEM)
-        return weft_xen_no_memory(err);
+        return weft_no_memory(err);
     return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s cannot be read in XenStore: %s%s",
                           path, strerror(errno),
                           errno == EACCES ? "; run weft in the control domain, as root" : "");
@@ -96,14 +91,6 @@ static int bad_reference(const char *key, uint32_t item, const char *text, size_
         quoted(text, size).text);
 }
 
-/* Parses a value that is a single number. */
-static int parse_one(const struct weft_xen_refs *refs, size_t size, uint32_t *reference,
-                     struct weft_error *err)
-{
-    int rc = parse_reference(refs->value, size, reference);
-    return rc > 0 ? 0 : bad_reference(refs->key, 0, refs->value, size, rc, err);
-}
-
 static int parse_list(struct weft_xen_refs *refs, size_t size, const struct source *s)
 {
     const char *at = refs->value, *end = at + size;
@@ -114,7 +101,7 @@ static int parse_list(struct weft_xen_refs *refs, size_t size, const struct sour
         return too_large(s, "", count);
     refs->reference = malloc(count * sizeof *refs->reference);
     if (!refs->reference)
-        return weft_xen_no_memory(s->err);
+        return weft_no_memory(s->err);
     for (; refs->pages < count; refs->pages++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const size_t item = (size_t)((comma ? comma : end) - at);
@@ -221,7 +208,7 @@ static int check_repeated(const struct weft_xen_refs *refs, struct weft_error *e
     uint32_t *sorted = malloc(count * sizeof *sorted);
     size_t i = 1;
     if (!sorted)
-        return weft_xen_no_memory(err);
+        return weft_no_memory(err);
     memcpy(sorted, refs->reference, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, weft_order_u32);
     while (i < count && sorted[i - 1] != sorted[i])
@@ -279,7 +266,7 @@ static int read_indices(struct weft_xen_refs *refs, const struct source *s, uint
         return too_large(s, leaves ? "at least " : "", least);
     refs->reference = malloc((1 + leaves + most) * sizeof *refs->reference);
     if (!refs->reference)
-        return weft_xen_no_memory(s->err);
+        return weft_no_memory(s->err);
     refs->reference[0] = root;
     refs->indices = 1 + leaves;
     if (!leaves)
@@ -319,9 +306,9 @@ static int read_refs(struct weft_xen_refs *refs, const struct source *s)
     if (strcmp(refs->key, WEFT_XEN_INDEX_KEY) != 0) {
         rc = parse_list(refs, size, s);
     } else {
-        rc = parse_one(refs, size, &root, s->err);
-        if (rc == 0)
-            rc = read_indices(refs, s, root);
+        rc = parse_reference(refs->value, size, &root);
+        rc = rc > 0 ? read_indices(refs, s, root)
+                    : bad_reference(refs->key, 0, refs->value, size, rc, s->err);
     }
     return rc < 0 ? rc : check_repeated(refs, s->err);
 }

@@ -26,9 +26,6 @@ void weft_xen_refs_fini(struct weft_xen_refs *refs);
 int weft_xen_key(const struct weft_xen *xen, unsigned domain, const char *key, char **value,
                  size_t *size, struct weft_error *err);
 
-/* Returns WEFT_E_NOMEM. */
-int weft_xen_no_memory(struct weft_error *err);
-
 /* Copies from memory that the guest may write to at any moment. */
 void weft_xen_copy(void *to, const void *from, size_t size);
 

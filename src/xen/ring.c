@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "xen/refs.h"
@@ -98,7 +97,7 @@ int weft_xen_open(struct weft_xen_ring **out, const struct weft_xen *xen, unsign
         free(refs.reference);
         ring->refs.reference = NULL;
     } else {
-        rc = weft_xen_no_memory(err);
+        rc = weft_no_memory(err);
         weft_xen_refs_fini(&refs);
     }
     if (rc < 0)
