@@ -228,18 +228,12 @@ out:
     return rc < 0 ? weft_no_memory(b->err) : 0;
 }
 
-static int by_start(const void *a, const void *b)
-{
-    const struct weft_span *x = a, *y = b;
-    return weft_order(x->start_ns, y->start_ns);
-}
-
 /* Streams may have gaps at the same time. */
 static void join_missing(struct weft_model *m)
 {
     uint32_t joined = 0;
     if (m->missings)
-        qsort(m->missing, m->missings, sizeof *m->missing, by_start);
+        qsort(m->missing, m->missings, sizeof *m->missing, weft_order_i64); /* by start */
     for (uint32_t i = 0; i < m->missings; i++) {
         struct weft_span *last = &m->missing[joined - (joined > 0)];
         if (!joined || m->missing[i].start_ns > last->end_ns)

@@ -99,15 +99,9 @@ bool weft_model_overdue(const struct weft_model *m, uint32_t promise)
 }
 
 struct keyed {
-    uint64_t id;
+    uint64_t id; /* first: they are sorted by it */
     uint32_t promise;
 };
-
-static int by_id(const void *a, const void *b)
-{
-    uint64_t x = ((const struct keyed *)a)->id, y = ((const struct keyed *)b)->id;
-    return weft_order(x, y);
-}
 
 uint32_t *weft_model_by_id(const struct weft_model *m)
 {
@@ -130,7 +124,7 @@ uint32_t *weft_model_by_id(const struct weft_model *m)
     }
     for (uint32_t i = 0; i < n; i++)
         keyed[i] = (struct keyed){.id = m->promise[i + 1].id, .promise = i + 1};
-    qsort(keyed, n, sizeof *keyed, by_id);
+    qsort(keyed, n, sizeof *keyed, weft_order_u64);
     for (uint32_t i = 0; i < n; i++)
         sorted[i] = keyed[i].promise;
     free(keyed);

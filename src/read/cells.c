@@ -57,14 +57,6 @@ static bool is_same_version(const unsigned char *cell, const unsigned char *agai
     return x == y && x % 2 == 0;
 }
 
-static bool append_known(struct cells *c, const struct known *known)
-{
-    if (!weft_reserve(&c->known, c->knowns, &c->room, sizeof *c->known))
-        return false;
-    c->known[c->knowns++] = *known;
-    return true;
-}
-
 /* Adds cell i, which has been read twice. If it changed between the two reads, it is read again. If
  * it never becomes stable, the writer was killed in the middle of a change, and what is there is
  * valid. */
@@ -89,8 +81,11 @@ static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t 
     struct known k = {.id = ids[1] & ~WEFT_PENDING_RESOLVED, .place = i};
     k.resolved = k.id != ids[1];
     memcpy(&k.cell, best, sizeof k.cell);
-    if (k.id && !append_known(c, &k))
+    if (!k.id)
+        return 0;
+    if (!weft_reserve(&c->known, c->knowns, &c->room, sizeof k))
         return read_no_promises(f->err);
+    c->known[c->knowns++] = k;
     return 0;
 }
 
@@ -170,11 +165,6 @@ int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t a
     return got < 0 ? (int)got : 0;
 }
 
-static int by_base(const void *a, const void *b)
-{
-    return weft_order_u64(a, b); /* the base is the first member */
-}
-
 static int compare_range(const void *key, const void *member)
 {
     const uint64_t id = *(const uint64_t *)key;
@@ -186,7 +176,7 @@ void read_emptied_mark(struct emptieds *e, struct cells *c)
 {
     /* only once: a malicious file may have cells in a million packets */
     if (e->sorted < e->packets)
-        qsort(e->packet, e->packets, sizeof *e->packet, by_base);
+        qsort(e->packet, e->packets, sizeof *e->packet, weft_order_u64); /* by base */
     e->sorted = e->packets;
     for (uint64_t i = 0; i < c->knowns && e->packets; i++) {
         struct known *k = &c->known[i];

@@ -82,16 +82,14 @@ static bool is_any_mark(const unsigned char *bytes)
 static int search_packets(struct core *c)
 {
     static const struct read_mark mark = {MARK, is_any_mark};
-    const unsigned char *bytes;
-    unsigned char *window = malloc(WINDOW);
-    int rc = window ? 0 : weft_no_memory(c->err);
+    unsigned char bytes[MARK];
+    int rc = 0;
     for (uint64_t at = 0; rc == 0; at++) {
-        rc = read_find_mark(c->in, &mark, window, WINDOW, at, &at, &bytes, c->err);
+        rc = read_find_mark(c->in, &mark, at, &at, bytes, c->err);
         if (rc < 0 || at == READ_NO_MARK)
             break;
         rc = inspect_mark(c, bytes, at);
     }
-    free(window);
     return rc;
 }
 

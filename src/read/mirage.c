@@ -10,7 +10,7 @@
 #include "read/packets.h"
 
 struct packet {
-    uint64_t offset;   /* of its header in the file */
+    uint64_t offset;   /* of its header in the file; first: they are sorted by it */
     uint64_t first_ns; /* time of its first event */
     uint64_t number;   /* the sequence number without wrapping; only differences mean something */
     uint32_t content;  /* bytes of header and events that are really there */
@@ -113,11 +113,6 @@ static int by_time(const void *a, const void *b)
     return weft_order(x->offset, y->offset);
 }
 
-static int by_offset(const void *a, const void *b)
-{
-    return weft_order(((const struct packet *)a)->offset, ((const struct packet *)b)->offset);
-}
-
 /* Returns true for a small step forward; numbers are counted modulo 2^16. */
 static bool follows(uint16_t next, uint16_t before)
 {
@@ -182,7 +177,7 @@ static void order_packets(struct mirage *r)
     if (!times_rise(r)) {
         qsort(r->packet, r->packets, sizeof *r->packet, by_time);
         if (!number_by_time(r)) {
-            qsort(r->packet, r->packets, sizeof *r->packet, by_offset);
+            qsort(r->packet, r->packets, sizeof *r->packet, weft_order_u64); /* by offset */
             number_by_rule(r);
             qsort(r->packet, r->packets, sizeof *r->packet, by_number);
         }
@@ -205,7 +200,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     r->window = malloc(r->window_room);
     if (!r->window)
         return weft_no_memory(err);
-    int rc = read_packets(common, &packet_form, r->window, r->window_room, err);
+    int rc = read_packets(common, &packet_form, NULL, err);
     if (rc < 0)
         return rc;
     r->common.facts.packets = r->packets;

@@ -6,19 +6,19 @@
 #include "base/array.h"
 #include "format/mirage.h"
 
-enum { GLANCE = 1024 };
+enum { GLANCE = 1024, WINDOW = 64 << 10 };
 
 #define LONG(n) ((unsigned long long)(n))
 
-int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
-                   size_t window_bytes, uint64_t from, uint64_t *found, const unsigned char **bytes,
-                   struct weft_error *err)
+int read_find_mark(const struct weft_input *in, const struct read_mark *mark, uint64_t from,
+                   uint64_t *found, void *copy, struct weft_error *err)
 {
+    unsigned char window[WINDOW];
     static const uint32_t magic = WEFT_CTF_MAGIC; /* every mark begins with this */
     *found = READ_NO_MARK;
     for (size_t step = GLANCE; (from = weft_input_data(in, from)) + mark->bytes <= in->size;
          step *= 4) {
-        step = step < window_bytes ? step : window_bytes;
+        step = step < sizeof window ? step : sizeof window;
         ptrdiff_t got = weft_input_read(in, window, step, from, err);
         if (got < (ptrdiff_t)mark->bytes)
             return got < 0 ? (int)got : 0;
@@ -28,7 +28,8 @@ int read_find_mark(const struct weft_input *in, const struct read_mark *mark, un
             hit++;
         if (hit && hit <= last) {
             *found = from + (uint64_t)(hit - window);
-            *bytes = hit;
+            if (copy)
+                memcpy(copy, hit, mark->bytes);
             return 0;
         }
         from += (uint64_t)got - (mark->bytes - 1);
@@ -50,18 +51,10 @@ struct walk {
     struct weft_reader *r;
     const struct read_packet_form *form;
     unsigned char *window;
-    size_t window_bytes;
     /* The packet before; it is added once it is known that another one begins where it ends. */
     struct read_packet last;
     bool has_last;
 };
-
-static int find_next(struct walk *w, uint64_t from, uint64_t *found, struct weft_error *err)
-{
-    const unsigned char *bytes;
-    return read_find_mark(&w->r->input, &w->form->mark, w->window, w->window_bytes, from, found,
-                          &bytes, err);
-}
 
 /* Sets the packet's sizes, and reports impossible ones. */
 static int check_sizes(struct walk *w, struct read_packet *p, struct weft_error *err)
@@ -74,7 +67,8 @@ static int check_sizes(struct walk *w, struct read_packet *p, struct weft_error 
     if (says < form->header_bytes || says > left) {
         /* Either the file ends too early, or the size is wrong. If there is another packet within
          * it, the size is wrong. */
-        int rc = find_next(w, p->offset + form->header_bytes, &next, err);
+        int rc = read_find_mark(&r->input, &form->mark, p->offset + form->header_bytes, &next, NULL,
+                                err);
         if (rc < 0)
             return rc;
         p->size = next != READ_NO_MARK ? next - p->offset : left;
@@ -132,7 +126,8 @@ static int resynchronise(struct walk *w, uint64_t offset, uint64_t *next, struct
         rc = skip_zeros(w, offset, w->has_last ? GLANCE : form->zeros_max, next, err);
     if (rc < 0 || *next > offset)
         return rc;
-    rc = find_next(w, w->has_last ? last->offset + form->header_bytes : offset, &found, err);
+    const uint64_t from = w->has_last ? last->offset + form->header_bytes : offset;
+    rc = read_find_mark(&w->r->input, &form->mark, from, &found, NULL, err);
     if (rc < 0)
         return rc;
     *next = found != READ_NO_MARK ? found : w->r->input.size;
@@ -159,9 +154,9 @@ static int add_last(struct walk *w, struct weft_error *err)
 }
 
 int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
-                 size_t window_bytes, struct weft_error *err)
+                 struct weft_error *err)
 {
-    struct walk w = {.r = r, .form = form, .window = window, .window_bytes = window_bytes};
+    struct walk w = {.r = r, .form = form, .window = window};
     int rc = 0;
     for (uint64_t offset = 0, next = 0; offset < r->input.size && rc == 0; offset = next) {
         struct read_packet p = {.offset = offset};

@@ -32,13 +32,12 @@ struct read_mark {
     bool (*is_mark)(const unsigned char *bytes); /* bytes: as many as the mark has */
 };
 
-/* Sets *found to the next mark at or after from, and *bytes to its copy in the window; or *found to
- * READ_NO_MARK. Reads small pieces at first, since a hostile file may have marks close together.
- * Returns 0 or a negative WEFT_E code. */
+/* Sets *found to the next mark at or after from, and copies it as it was read to copy, which may be
+ * NULL; or sets *found to READ_NO_MARK. Reads small pieces at first, since a hostile file may have
+ * marks close together. Returns 0 or a negative WEFT_E code. */
 #define READ_NO_MARK UINT64_MAX
-int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
-                   size_t window_bytes, uint64_t from, uint64_t *found, const unsigned char **bytes,
-                   struct weft_error *err);
+int read_find_mark(const struct weft_input *in, const struct read_mark *mark, uint64_t from,
+                   uint64_t *found, void *copy, struct weft_error *err);
 
 /* What the packets of a format look like, and what to do with them. */
 struct read_packet_form {
@@ -57,8 +56,9 @@ struct read_packet_form {
 int read_packets_append(void *array, uint64_t *count, uint32_t *room, size_t bytes,
                         const void *item, uint64_t offset, struct weft_error *err);
 
-/* Calls form->add for each packet of the file. Returns 0 or a negative WEFT_E code. */
+/* Calls form->add for each packet of the file. window has form->zeros_max bytes, at least 1 KiB, if
+ * that is not 0. Returns 0 or a negative WEFT_E code. */
 int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
-                 size_t window_bytes, struct weft_error *err);
+                 struct weft_error *err);
 
 #endif

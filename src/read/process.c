@@ -116,28 +116,23 @@ int read_process_load(struct weft_file *f, struct weft_error *err)
     struct weft_facts_header h = {0};
     if (!f->facts.content)
         return 0;
-    size_t size = (size_t)(f->facts.content - f->facts.header_bytes);
-    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, f->facts.offset, err);
-    if (got < 0)
-        return (int)got;
+    const size_t size = (size_t)f->facts.content, header = f->facts.header_bytes;
     f->process_text = malloc(size + 1);
     if (!f->process_text)
         return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
+    ptrdiff_t got = weft_input_read(&f->common.input, f->process_text, size, f->facts.offset, err);
+    if (got < 0)
+        return (int)got;
+    const size_t there = (size_t)got;
+    memcpy(&h, f->process_text, there < sizeof h ? there : sizeof h);
     copy_counts(f, &h);
     /* when it was paused, if the facts are large enough to say so */
-    if (f->facts.header_bytes >= sizeof h + sizeof f->pause)
-        got = weft_input_read(&f->common.input, &f->pause, sizeof f->pause,
-                              f->facts.offset + sizeof h, err);
-    if (got < 0)
-        return (int)got;
+    if (header >= sizeof h + sizeof f->pause && there >= header)
+        memcpy(&f->pause, f->process_text + sizeof h, sizeof f->pause);
     wall_add(&f->wall, &(struct wall_pair){0, h.start_ticks, h.start_real_ns, CLOCK_NO_ERROR});
-    got = weft_input_read(&f->common.input, f->process_text, size,
-                          f->facts.offset + f->facts.header_bytes, err);
-    if (got < 0)
-        return (int)got;
-    f->process_text[got] = '\0';
+    f->process_text[there] = '\0';
     bool room =
-        find_texts(f, f->process_text, (size_t)got) &&
+        (there < header || find_texts(f, f->process_text + header, there - header)) &&
         (!h.start_ticks || clock_add(&f->clock, h.start_ticks, h.start_mono_ns, CLOCK_NO_ERROR)) &&
         (!h.stop_ticks || clock_add(&f->clock, h.stop_ticks, h.stop_mono_ns, CLOCK_NO_ERROR));
     const struct weft_exit *e = &f->common.facts.process.exit;

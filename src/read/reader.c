@@ -8,7 +8,7 @@
 #include "read/packets.h"
 #include "read/texts.h"
 
-enum { MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
+enum { MARK_SIZE = 24, HEAD_SIZE = 256 };
 
 void read_reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                          const char *format, ...)
@@ -52,18 +52,14 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
                        struct weft_error *err)
 {
     static const struct read_mark mark = {MARK_SIZE, is_any_packet};
-    unsigned char *window = malloc(WINDOW);
-    const unsigned char *bytes;
+    unsigned char head[HEAD_SIZE];
     uint64_t at = READ_NO_MARK;
-    if (!window)
-        return weft_no_memory(err);
-    ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
-    *format = got > 0 ? format_of(window, (size_t)got, false) : NULL;
+    ptrdiff_t got = weft_input_read(in, head, sizeof head, 0, err);
+    *format = got > 0 ? format_of(head, (size_t)got, false) : NULL;
     if (got > 0 && !*format)
-        got = read_find_mark(in, &mark, window, WINDOW, 0, &at, &bytes, err);
+        got = read_find_mark(in, &mark, 0, &at, head, err);
     if (got >= 0 && at != READ_NO_MARK)
-        *format = format_of(bytes, MARK_SIZE, true);
-    free(window);
+        *format = format_of(head, MARK_SIZE, true);
     return got < 0 ? (int)got : 0;
 }
 

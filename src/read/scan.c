@@ -10,7 +10,6 @@
 enum {
     TRIES = 100, /* attempts to read a packet in one piece while it is being handed over */
     RETRIES = 1 << 20,
-    BLOCK = 64 << 10,
     DISK_BLOCK = 512, /* unit of st_blocks */
     SLACK = 16 << 20,
 };
@@ -85,12 +84,9 @@ static bool is_packet(const unsigned char *bytes)
 static int find_packet(struct weft_snapshot *s, uint64_t from, struct spot *p)
 {
     static const struct read_mark mark = {sizeof p->h, is_packet};
-    unsigned char block[BLOCK];
-    const unsigned char *bytes;
-    int rc = read_find_mark(s->in, &mark, block, sizeof block, from, &p->at, &bytes, s->err);
+    int rc = read_find_mark(s->in, &mark, from, &p->at, &p->h, s->err);
     if (rc < 0 || p->at == READ_NO_MARK)
         return rc;
-    memcpy(&p->h, bytes, sizeof p->h);
     p->bytes = p->h.packet_bits / 8;
     if (p->bytes > s->in->size - p->at)
         p->bytes = s->in->size - p->at;

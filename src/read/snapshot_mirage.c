@@ -127,9 +127,8 @@ static int list_part(struct read_mirage_copy *c, uint64_t at)
     }
     if (rc == 0 && !p.is_packet) {
         static const struct read_mark mark = {WEFT_MIRAGE_MARK_SIZE, is_mark};
-        const unsigned char *bytes;
         uint64_t next;
-        rc = read_find_mark(c->in, &mark, c->block, BLOCK, at + 1, &next, &bytes, c->err);
+        rc = read_find_mark(c->in, &mark, at + 1, &next, NULL, c->err);
         p.bytes = (next != READ_NO_MARK ? next : c->in->size) - at;
     }
     return rc < 0 ? rc : add_part(c, &p);

@@ -51,16 +51,11 @@ uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, c
     return s->count++;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    return weft_order_u32(a, b); /* the number is the first member */
-}
-
 static bool sort_streams(struct streams *s)
 {
     bool ok = true;
-    if (s->count)
-        qsort(s->stream, s->count, sizeof *s->stream, by_number);
+    if (s->count) /* the number is the first member */
+        qsort(s->stream, s->count, sizeof *s->stream, weft_order_u32);
     for (uint32_t i = 0; i < s->count; i++)
         ok &= weft_idmap_put(s->index, s->stream[i].number, i);
     return ok;
@@ -446,7 +441,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return weft_no_memory(err);
     int rc = stand_still(r, err);
     if (rc == 0)
-        rc = read_packets(r, &packet_form, f->window, WINDOW, err);
+        rc = read_packets(r, &packet_form, f->window, err);
     if (rc == 0)
         rc = read_process_load(f, err);
     /* After the headers: texts are stored in the file before the events that use them. */

@@ -85,7 +85,7 @@ struct cells {
 /* A packet of events that was emptied and not yet begun again. It says which of its promises had
  * ended while the recorder kept what it knew about the pending ones. */
 struct emptied {
-    uint64_t base, count;
+    uint64_t base, count; /* base first: they are sorted by it */
     uint64_t *bits;
 };
 
