@@ -18,6 +18,15 @@ bool model_trim(void *array, uint32_t used, size_t item)
     return trimmed;
 }
 
+bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item)
+{
+    const uint32_t before = *room;
+    if (!weft_reserve_all(array, (uint64_t)index + 1, room, item))
+        return false;
+    memset(*(char **)array + before * item, 0xff, (*room - before) * item);
+    return true;
+}
+
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)
@@ -308,12 +317,8 @@ static int on_label(struct weft_builder *b, const struct weft_event *ev)
 static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
 {
     struct weft_model *m = b->m;
-    while (name >= b->counter_of_room) {
-        uint32_t old = b->counter_of_room;
-        if (!model_grow(&b->counter_of, old, &b->counter_of_room, sizeof *b->counter_of))
-            return model_no_room(b, m->counters, "counters");
-        memset(b->counter_of + old, 0xff, (b->counter_of_room - old) * sizeof *b->counter_of);
-    }
+    if (!model_reach(&b->counter_of, name, &b->counter_of_room, sizeof *b->counter_of))
+        return model_no_room(b, m->counters, "counters");
     if (b->counter_of[name] == WEFT_NONE) {
         b->counter_of[name] = m->counters;
         APPEND(b, m->counter, m->counters, b->counter_room, "counters",

@@ -94,6 +94,9 @@ static inline bool model_grow(void *array, uint32_t used, uint32_t *room, size_t
     return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
 }
 
+/* Makes room for item `index`. New items are all 0xff. Returns false if there is no memory. */
+bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item);
+
 /* Releases unused room. Returns false if this needs memory and there is none. */
 bool model_trim(void *array, uint32_t used, size_t item);
 

@@ -48,12 +48,8 @@ static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
 static int read_origin(struct weft_builder *b, const struct weft_origin *o, struct creation *c)
 {
     struct weft_model *m = b->m;
-    while (o->number >= b->site_room) {
-        uint32_t old = b->site_room;
-        if (!model_grow(&b->site, old, &b->site_room, sizeof *b->site))
-            return model_no_room(b, old, "sites");
-        memset(b->site + old, 0xff, (b->site_room - old) * sizeof *b->site);
-    }
+    if (!model_reach(&b->site, o->number, &b->site_room, sizeof *b->site))
+        return model_no_room(b, b->site_room, "sites");
     struct weft_site_known *known = &b->site[o->number]; /* [0] is for sites that are not stored */
     if (known->type == WEFT_NONE || !o->number) {
         TRY(model_add_name(b, o->type, &known->type));

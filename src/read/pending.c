@@ -534,22 +534,21 @@ static uint64_t link_of(const struct weft_pending_cell *c)
     return 0;
 }
 
-/* What all cells of a promise say, taken together. */
-struct told {
-    uint64_t link;  /* what it became, or 0 */
-    uint64_t cells; /* how many there are */
-    bool resolved;  /* all of them say that it has ended */
-};
-
-/* k: the first of them. The cells are sorted by id. */
-static struct told combine_cells(const struct cells *c, const struct known *k)
+/* Finds out what the cells of each promise say together; they are sorted. Returns true if a promise
+ * became another one. */
+static bool combine_cells(struct cells *c)
 {
-    struct told t = {.resolved = true};
-    for (const uint64_t id = k->id; k < c->known + c->knowns && k->id == id; k++, t.cells++) {
-        t.link = t.link ? t.link : link_of(&k->cell);
-        t.resolved &= k->resolved;
+    struct known *first = NULL;
+    bool links = false;
+    for (struct known *k = c->known; k < c->known + c->knowns; k++) {
+        k->resolved |= k->ended;
+        k->again = first && first->id == k->id;
+        first = k->again ? first : k;
+        first->over = k->resolved && (first == k || first->over);
+        first->link = first->link ? first->link : link_of(&k->cell);
+        links |= first->link != 0;
     }
-    return t;
+    return links;
 }
 
 /* Returns true if the promise, or what it became, ended so long ago that nothing about it is left.
@@ -561,8 +560,7 @@ static bool is_gone(struct endings *e, const struct cells *c, uint64_t first, ui
         WEFT_SEEK(low, high, c->known[middle].id < id);
         if (low == c->knowns || c->known[low].id != id)
             return !home_of(e, id) && id != WEFT_ID_LOOP && id >= first && !is_any(e, id, ON_ROLL);
-        const struct told t = combine_cells(c, &c->known[low]);
-        id = t.resolved ? 0 : t.link;
+        id = c->known[low].over ? 0 : c->known[low].link;
     }
     return false;
 }
@@ -575,13 +573,8 @@ static void find_gone(struct weft_file *f, struct cells *c)
     const bool sure = (e->own || !(c->h.unsure & WEFT_UNSURE)) && !facts->discarded_events &&
                       !facts->missing_packets;
     const uint64_t first = !sure ? WEFT_ID_LOOP : e->own ? 1 : e->first;
-    struct told t;
-    for (struct known *k = c->known; k < c->known + c->knowns; k += t.cells) {
-        t = combine_cells(c, k);
-        const bool gone = t.link && is_gone(e, c, first, t.link);
-        for (uint64_t i = 0; i < t.cells; i++)
-            k[i].gone = gone;
-    }
+    for (struct known *k = c->known; k < c->known + c->knowns; k++)
+        k->gone = k->again ? k[-1].gone : k->link && is_gone(e, c, first, k->link);
 }
 
 /* Leaves out the cells of promises that are gone, and those whose creation should be in a packet
@@ -651,13 +644,8 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     if (rc <= 0)
         return rc;
     struct endings *e = f->pending_events.endings;
-    bool links = false;
     find_more(e, &l->c);
     read_emptied_mark(&f->emptied, &l->c);
-    for (uint64_t i = 0; i < l->c.knowns; i++) {
-        l->c.known[i].resolved |= l->c.known[i].ended;
-        links |= link_of(&l->c.known[i].cell) != 0;
-    }
     facts->known = true;
     facts->ever = l->c.h.kept;
     facts->given_up = l->c.h.given_up;
@@ -669,6 +657,7 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     e->own = l->c.h.unsure & WEFT_LISTED;
     if (l->c.knowns)
         qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
+    const bool links = combine_cells(&l->c);
     rc = links || e->own ? read_roll_numbers(f, add_listed, e, err) : 0;
     if (rc == 0 && links)
         find_gone(f, &l->c);

@@ -131,20 +131,17 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     return read_ocaml_begin(&r->o, err);
 }
 
-/* How the recording ended, if the runtime did not say that it stopped. If no process has that
- * number, it was killed. If one has it, it may be another process. */
-static enum weft_ended how_it_stands(const struct weft_reader *r)
-{
-    const uint32_t pid = r->facts.process.pid;
-    return !pid || weft_process_start(pid) ? WEFT_ENDED_UNKNOWN : WEFT_ENDED_KILLED;
-}
-
+/* If the runtime did not say that it stopped, and no process has that number, it was killed. If one
+ * has it, it may be another process. */
 static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct rings *r = (struct rings *)common;
     const ptrdiff_t n = read_ocaml_next(&r->o, err);
+    const uint32_t pid = common->facts.process.pid;
     if (!n)
-        common->facts.ended = r->o.stopped ? WEFT_ENDED_STOPPED : how_it_stands(common);
+        common->facts.ended = r->o.stopped                      ? WEFT_ENDED_STOPPED
+                              : !pid || weft_process_start(pid) ? WEFT_ENDED_UNKNOWN
+                                                                : WEFT_ENDED_KILLED;
     return n;
 }
 

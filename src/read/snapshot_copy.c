@@ -396,11 +396,6 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
 
 /* ---- The whole ---- */
 
-static int copy_packet(struct weft_snapshot *s, const struct piece *p)
-{
-    return p->sequence ? copy_events(s, p) : copy_other(s, p);
-}
-
 /* Overwrites bytes of the copy. */
 static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t size)
 {
@@ -453,7 +448,8 @@ int read_snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progr
 {
     int rc = 0;
     for (size_t i = 0; i < s->pieces && rc == 0; i++) {
-        rc = copy_packet(s, &s->piece[i]);
+        const struct piece *p = &s->piece[i];
+        rc = p->sequence ? copy_events(s, p) : copy_other(s, p);
         if (rc == 0 && progress && !progress(data, (double)i / (double)s->pieces))
             rc = weft_error_set(s->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }

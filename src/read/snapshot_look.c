@@ -274,14 +274,9 @@ static int by_age(const void *a, const void *b)
 /* Returns true if the trace is being recorded, by a writer that is not known to be dead. */
 static bool is_live(const struct weft_snapshot *s)
 {
-    switch (s->in->writer) {
-    case WEFT_WRITER_ALIVE:
-        return s->recording;
-    case WEFT_WRITER_DEAD:
-        return false;
-    default:
-        return s->recording && read_snapshot_alive(s, &s->facts);
-    }
+    const enum weft_writer writer = s->in->writer;
+    return s->recording && writer != WEFT_WRITER_DEAD &&
+           (writer == WEFT_WRITER_ALIVE || read_snapshot_alive(s, &s->facts));
 }
 
 bool read_snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts)

@@ -68,11 +68,22 @@ static bool is_mark(const unsigned char *bytes)
     return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
 }
 
+/* Reads the header of a packet. Returns 1; 0 if there is none; or a negative WEFT_E code. */
+static int read_header(const struct weft_input *in, uint64_t at, unsigned char head[HEADER],
+                       struct weft_mirage_header *h, struct weft_error *err)
+{
+    const int rc = read_whole(in, head, HEADER, at, err);
+    if (rc <= 0 || !is_mark(head))
+        return rc < 0 ? rc : 0;
+    *h = weft_mirage_header_read(head);
+    return 1;
+}
+
 int read_is_mirage(const struct weft_input *in, struct weft_error *err)
 {
     unsigned char head[HEADER];
-    ptrdiff_t n = weft_input_read(in, head, sizeof head, 0, err);
-    return n < 0 ? (int)n : n == HEADER && is_mark(head);
+    struct weft_mirage_header h;
+    return read_header(in, 0, head, &h, err);
 }
 
 /* ---- Finding packets ---- */
@@ -179,13 +190,10 @@ static bool is_not_emptied(const struct read_mirage_copy *c, const struct part *
  * written. */
 static void await_event(struct read_mirage_copy *c, const struct part *newest)
 {
-    struct weft_error err;
     unsigned char head[HEADER];
+    struct weft_mirage_header h;
     for (; c->rest_ns < REST_MOST_NS; c->rest_ns *= 2) {
-        if (weft_input_read(c->in, head, sizeof head, newest->at, &err) != HEADER)
-            return;
-        const struct weft_mirage_header h = weft_mirage_header_read(head);
-        if (!is_mark(head) || h.sequence != newest->sequence ||
+        if (read_header(c->in, newest->at, head, &h, NULL) <= 0 || h.sequence != newest->sequence ||
             h.content_bits / 8 != newest->content)
             return;
         nanosleep(&(struct timespec){.tv_nsec = c->rest_ns}, NULL);
@@ -324,11 +332,11 @@ static enum extent what_to_copy(const struct read_mirage_copy *c, const struct p
 static int try_packet(struct read_mirage_copy *c, const struct part *p, bool *fit)
 {
     unsigned char head[HEADER], again[HEADER];
+    struct weft_mirage_header h, after;
     *fit = false;
-    ptrdiff_t n = weft_input_read(c->in, head, sizeof head, p->at, c->err);
-    if (n != HEADER || !is_mark(head))
-        return n < 0 ? (int)n : 0;
-    struct weft_mirage_header h = weft_mirage_header_read(head), after;
+    int rc = read_header(c->in, p->at, head, &h, c->err);
+    if (rc <= 0)
+        return rc;
     const enum extent what = what_to_copy(c, p, h);
     const uint32_t said = h.content_bits / 8;
     if (what == NOTHING)
@@ -342,17 +350,15 @@ static int try_packet(struct read_mirage_copy *c, const struct part *p, bool *fi
         h.content_bits = content * 8;
         weft_mirage_header_write(head, h);
     }
-    int rc = write_part(c, p, 0, head, sizeof head);
+    rc = write_part(c, p, 0, head, sizeof head);
     if (rc == 0)
         rc = copy_range(c, p, HEADER, end);
     if (rc > 0 && end < p->bytes)
         rc = write_zeros(c, p, end) < 0 ? WEFT_E_IO : 1;
+    if (rc > 0)
+        rc = read_header(c->in, p->at, again, &after, c->err);
     if (rc <= 0)
         return rc;
-    n = weft_input_read(c->in, again, sizeof again, p->at, c->err);
-    if (n != HEADER || !is_mark(again))
-        return n < 0 ? (int)n : 0;
-    after = weft_mirage_header_read(again);
     return after.sequence == h.sequence && after.content_bits / 8 >= said;
 }
 
@@ -444,10 +450,8 @@ int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start, 
     c->out = file;
     c->start = start;
     int rc = start < 0 ? allocate_packet(c) : 0;
-    if (rc == 0)
-        rc = write_parts(c, progress, data);
-    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && is_empty(c); i++) {
-        rc = find_parts(c);
+    for (unsigned i = 0; i <= TRIES && rc == 0 && (!i || (start >= 0 && is_empty(c))); i++) {
+        rc = i ? find_parts(c) : 0;
         if (rc == 0)
             rc = write_parts(c, progress, data);
     }

@@ -22,20 +22,15 @@
 /* Keeps the pair among the newest ones, or the oldest. */
 static void insert_pair(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
 {
+    struct wall_pair all[WALL_PAIRS + 1];
     unsigned at = kept->count;
-    while (at > 0 && kept->pair[at - 1].sequence > pair->sequence)
-        at--;
-    if (kept->count < WALL_PAIRS) {
-        memmove(&kept->pair[at + 1], &kept->pair[at], (kept->count - at) * sizeof *pair);
-        kept->pair[at] = *pair;
-        kept->count++;
-    } else if (newest && at > 0) {
-        memmove(&kept->pair[0], &kept->pair[1], (at - 1) * sizeof *pair);
-        kept->pair[at - 1] = *pair;
-    } else if (!newest && at < WALL_PAIRS) {
-        memmove(&kept->pair[at + 1], &kept->pair[at], (WALL_PAIRS - 1 - at) * sizeof *pair);
-        kept->pair[at] = *pair;
-    }
+    memcpy(all, kept->pair, at * sizeof *all);
+    for (; at > 0 && all[at - 1].sequence > pair->sequence; at--)
+        all[at] = all[at - 1];
+    all[at] = *pair;
+    const bool full = kept->count == WALL_PAIRS;
+    kept->count += !full;
+    memcpy(kept->pair, all + (full && newest), kept->count * sizeof *all);
 }
 
 void wall_add(struct wall *w, const struct wall_pair *pair)

@@ -176,40 +176,39 @@ static void add_place(struct weft_file *f, const struct read_packet *p, size_t l
         keep_place(f, p, place, content, content > place->content);
 }
 
-/* How many bytes of a packet of strings are used, out of its size. */
+/* Sets *used to how many bytes of a packet of strings are used, out of its size. */
 static int used_of_strings(struct weft_file *f, uint64_t offset, uint64_t header, uint64_t size,
                            uint64_t *used, struct weft_error *err)
 {
     struct weft_strings_header h;
-    int rc = read_filled(&f->common.input, &h, sizeof h, offset, err);
-    if (rc < 0)
-        return rc;
-    uint64_t room = size > header ? size - header : 0;
-    *used = header + (h.used_bytes < room ? h.used_bytes : room);
-    return 0;
+    const int rc = read_filled(&f->common.input, &h, sizeof h, offset, err);
+    const uint64_t room = size > header ? size - header : 0;
+    if (rc == 0)
+        *used = header + (h.used_bytes < room ? h.used_bytes : room);
+    return rc;
 }
 
 /* If the trace is being recorded, more may be used now than when the packet was found. */
-static int grow_strings(struct weft_file *f, struct weft_error *err)
+static int load_strings(struct weft_file *f, struct weft_error *err)
 {
+    struct place *p = &f->strings;
     uint64_t used = 0;
-    int rc =
-        used_of_strings(f, f->strings.offset, f->strings.header_bytes, f->strings.size, &used, err);
-    if (rc == 0 && used > f->strings.content)
-        f->strings.content = used;
-    if (rc == 0)
-        f->strings.content = up_to_hole(f, f->strings.offset, f->strings.content);
-    return rc;
+    if (!p->content)
+        return 0;
+    const int rc = used_of_strings(f, p->offset, p->header_bytes, p->size, &used, err);
+    if (rc < 0)
+        return rc;
+    p->content = up_to_hole(f, p->offset, used > p->content ? used : p->content);
+    return texts_load(&f->texts, &f->common.input, p->offset, p->content, p->header_bytes, err);
 }
 
 static int add_strings(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     uint64_t used = 0;
-    int rc = used_of_strings(f, p->offset, p->h.header_bytes, p->size, &used, err);
-    if (rc < 0)
-        return rc;
-    add_place(f, p, sizeof(struct weft_strings_header), &f->strings, used);
-    return 0;
+    const int rc = used_of_strings(f, p->offset, p->h.header_bytes, p->size, &used, err);
+    if (rc == 0)
+        add_place(f, p, sizeof(struct weft_strings_header), &f->strings, used);
+    return rc;
 }
 
 /* Keeps the newest such packet: its counters only grow. */
@@ -445,11 +444,8 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (rc == 0)
         rc = read_process_load(f, err);
     /* After the headers: texts are stored in the file before the events that use them. */
-    if (rc == 0 && f->strings.content)
-        rc = grow_strings(f, err);
-    if (rc == 0 && f->strings.content)
-        rc = texts_load(&f->texts, &r->input, f->strings.offset, f->strings.content,
-                        f->strings.header_bytes, err);
+    if (rc == 0)
+        rc = load_strings(f, err);
     if (rc < 0)
         return rc;
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))

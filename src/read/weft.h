@@ -72,6 +72,9 @@ struct known {
     bool ended;    /* an emptied packet says so */
     bool gone;     /* the promise became one that has ended */
     bool again;    /* the promise has an earlier cell, too */
+    /* Of a promise's first cell: what all its cells say. */
+    bool over;     /* it has ended */
+    uint64_t link; /* what it became, or 0 */
     struct weft_pending_cell cell;
 };
 
