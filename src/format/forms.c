@@ -7,13 +7,7 @@
 
 enum { HEAD = FORMAT_FORM_HEAD, WORD = 4 };
 
-#define FORM(count, number, NAME, KIND, FIELDS)                                                    \
-    _Static_assert(HEAD + WORD * (count) <= WEFT_FORM_MAX, "size of form " #NAME);
-#include "format/events.def"
-
 const struct weft_form_desc *const weft_forms = format_forms;
-
-#define TIME_MASK ((UINT64_C(1) << WEFT_TIME_BITS) - 1)
 
 static int64_t number_at(const unsigned char *at, unsigned words, bool is_unsigned)
 {
@@ -111,54 +105,4 @@ ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
     }
     c->running = format_running(ev->kind, ev->a, ev->b, c->running);
     return f->bytes;
-}
-
-/* Encoding */
-
-static void put_word(unsigned char *bytes, const struct weft_form_desc *f,
-                     enum weft_form_word which, uint64_t value)
-{
-    if (f->words[which] == 2)
-        weft_write_u64(bytes + f->at[which], value);
-    else if (f->words[which] == 1)
-        weft_write_u32(bytes + f->at[which], (uint32_t)value);
-}
-
-static uint64_t promise_word(uint64_t promise, unsigned words, uint64_t base)
-{
-    if (words == 1)
-        return promise == WEFT_ID_LOOP ? (uint32_t)WEFT_SHORT_LOOP : promise - base;
-    return promise;
-}
-
-static void put_head(unsigned char *bytes, uint64_t ticks, unsigned code)
-{
-    weft_write_u64(bytes, (ticks & TIME_MASK) | (uint64_t)code << WEFT_TIME_BITS);
-}
-
-size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_event *ev,
-                        const struct weft_form_context *c)
-{
-    const struct weft_form_desc *f = &format_forms[form];
-    put_head(bytes, ev->time_ns, form);
-    put_word(bytes, f, WEFT_WORD_A, promise_word(ev->a, f->words[WEFT_WORD_A], c->base));
-    put_word(bytes, f, WEFT_WORD_B, promise_word(ev->b, f->words[WEFT_WORD_B], c->base));
-    put_word(bytes, f, WEFT_WORD_SITE, c->site);
-    put_word(bytes, f, WEFT_WORD_TEXT, c->text);
-    put_word(bytes, f, WEFT_WORD_VALUE, (uint64_t)ev->value);
-    put_word(bytes, f, WEFT_WORD_TOTAL, (uint64_t)ev->total);
-    put_word(bytes, f, WEFT_WORD_REASON, ev->type);
-    return f->bytes;
-}
-
-size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks, const char *text, uint32_t size)
-{
-    uint32_t words = 1 + size / WORD + (size % WORD != 0);
-    put_head(bytes, ticks, WEFT_FORM_TEXT_FOLLOWS);
-    weft_write_u32(bytes + HEAD, words);
-    weft_write_u32(bytes + HEAD + WORD, size);
-    memset(bytes + HEAD + 2 * WORD, 0, (words - 1) * (size_t)WORD);
-    if (size)
-        memcpy(bytes + HEAD + 2 * WORD, text, size);
-    return HEAD + WORD + words * (size_t)WORD;
 }

@@ -53,17 +53,6 @@ enum {
 ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
                            const unsigned char *bytes, size_t size);
 
-/* For tests and tools; the recorder has its own code. Both functions return the size in bytes. */
-
-/* Writes ev to bytes in that form; at most WEFT_FORM_MAX bytes. The form must be able to hold the event. Uses
- * base, site and text of c. */
-#define WEFT_FORM_MAX 40u
-size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_event *ev,
-                        const struct weft_form_context *c);
-
-/* Writes a text for the next event; at most 16 + size + 3 bytes. */
-size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks, const char *text, uint32_t size);
-
 /* Indexed by code: 256 of them. */
 extern const struct weft_form_desc *const weft_forms;
 

@@ -3,7 +3,7 @@
  * own without a fault, whose model must be built and in which all searches look.
  *
  * For each event five bytes: kind, thread, two promises (small numbers), and the time since the last one. */
-#include "format/forms.h"
+#include "../unit/encode.h"
 #include "try.h"
 
 enum { THREADS = 64, EVENTS_MAX = 1024, EVENT = 5 };

@@ -14,7 +14,7 @@
 #ifndef PACKETS_H
 #define PACKETS_H
 
-#include "format/forms.h"
+#include "encode.h"
 #include "trace.h"
 
 #define TEST_UUID "0123456789abcdef"

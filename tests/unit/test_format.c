@@ -2,8 +2,8 @@
 /* Events to bytes and back, for every kind in the table; and that the documents agree with it. */
 #include <ctype.h>
 
+#include "encode.h"
 #include "format/error.h"
-#include "format/forms.h"
 #include "format/tsdl.h"
 #include "trace.h"
 
