@@ -18,15 +18,6 @@ bool model_trim(void *array, uint32_t used, size_t item)
     return trimmed;
 }
 
-bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item)
-{
-    const uint32_t before = *room;
-    if (!weft_reserve_all(array, (uint64_t)index + 1, room, item))
-        return false;
-    memset(*(char **)array + before * item, 0xff, (*room - before) * item);
-    return true;
-}
-
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)

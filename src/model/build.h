@@ -95,7 +95,16 @@ static inline bool model_grow(void *array, uint32_t used, uint32_t *room, size_t
 }
 
 /* Makes room for item `index`. New items are all 0xff. Returns false if there is no memory. */
-bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item);
+static inline bool model_reach(void *array, uint32_t index, uint32_t *room, size_t item)
+{
+    const uint32_t before = *room;
+    if (index < before)
+        return true;
+    if (!weft_reserve_all(array, (uint64_t)index + 1, room, item))
+        return false;
+    memset(*(char **)array + before * item, 0xff, (*room - before) * item);
+    return true;
+}
 
 /* Releases unused room. Returns false if this needs memory and there is none. */
 bool model_trim(void *array, uint32_t used, size_t item);

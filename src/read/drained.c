@@ -138,7 +138,7 @@ static uint64_t add_ring(struct weft_file *f, uint64_t first)
         until = p->to;
         known = p->lost;
         facts->content_bytes += p->content;
-        d->o.words += (p->content - p->header_bytes) / 8;
+        f->common.all += (p->content - p->header_bytes) / 8;
     }
     read_ocaml_add(&d->o, &ring)->overwritten = gone;
     facts->overwritten_words += gone;
@@ -168,6 +168,7 @@ int read_drained_begin(struct weft_file *f, struct weft_error *err)
     int rc = read_ocaml_init(&d->o, &f->common, rings, err);
     if (rc < 0)
         return rc;
+    f->common.all = 0;
     for (uint64_t i = 0; i < d->packets;)
         i = add_ring(f, i);
     facts->packets = d->packets;

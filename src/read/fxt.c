@@ -636,6 +636,7 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     f->packets = f->streams_recorded = f->streams;
     f->stream = r->facts;
     f->content_bytes = r->size;
+    common->all = r->items;
     return 0;
 }
 
@@ -659,13 +660,8 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         r->facts[e ? e->item.ring : x->stream].kept += (uint64_t)told;
         n += (size_t)told;
     }
+    common->done = r->at;
     return (ptrdiff_t)n;
-}
-
-static double progress(const struct weft_reader *common)
-{
-    const struct fxt *r = (const struct fxt *)common;
-    return r->items ? (double)r->at / r->items : 1;
 }
 
 static void fini(struct weft_reader *common)
@@ -685,6 +681,5 @@ const struct weft_reader_format read_fxt_format = {
     .probe = probe,
     .index = open_fxt,
     .next = next_events,
-    .progress = progress,
     .fini = fini,
 };

@@ -554,16 +554,8 @@ ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
             break;
     }
     show_streams(f);
+    r->done = m->done_bytes + (m->heaped == 1 ? m->heap[0]->at : 0);
     return (ptrdiff_t)count;
-}
-
-double read_merge_progress(const struct weft_reader *r)
-{
-    const struct weft_file *f = (const struct weft_file *)r;
-    uint64_t done = f->merge->done_bytes, all = r->facts.content_bytes;
-    if (f->merge->heaped == 1)
-        done += f->merge->heap[0]->at;
-    return done < all ? (double)done / (double)all : 1;
 }
 
 int read_merge_begin(struct weft_file *f, struct weft_error *err)
@@ -573,6 +565,7 @@ int read_merge_begin(struct weft_file *f, struct weft_error *err)
         return weft_no_memory(err);
     set_next(f);
     show_streams(f);
+    f->common.all = f->common.facts.content_bytes;
     return 0;
 }
 

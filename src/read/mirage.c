@@ -204,6 +204,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     if (rc < 0)
         return rc;
     r->common.facts.packets = r->packets;
+    r->common.all = r->common.facts.content_bytes;
     r->common.is_trace = r->packets + r->common.facts.unused_packets > 0;
     order_packets(r);
     return 0;
@@ -279,7 +280,7 @@ static bool is_stale(const unsigned char *bytes, const unsigned char *end, uint6
 
 static void next_packet(struct mirage *r)
 {
-    r->done_bytes += r->packet[r->current].content;
+    r->common.done = r->done_bytes += r->packet[r->current].content;
     r->current++;
     r->position = 0;
 }
@@ -347,6 +348,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
             note_event(r, ev);
         }
         r->position += (uint64_t)(bytes - begin);
+        common->done = r->done_bytes + (r->position - p->offset);
         if (ev > common->batch)
             return ev - common->batch;
         if (size == WEFT_DECODE_SHORT && have < stop && (uint64_t)(end - bytes) >= least) {
@@ -359,15 +361,6 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         least = AHEAD;
     }
     return 0;
-}
-
-static double progress(const struct weft_reader *common)
-{
-    const struct mirage *r = (const struct mirage *)common;
-    uint64_t done = r->done_bytes, all = common->facts.content_bytes;
-    if (r->position)
-        done += r->position - r->packet[r->current].offset;
-    return all ? (double)done / (double)all : 1;
 }
 
 static void fini(struct weft_reader *common)
@@ -398,6 +391,5 @@ const struct weft_reader_format read_mirage_format = {
     .has_packets = true,
     .index = open_mirage,
     .next = next_events,
-    .progress = progress,
     .fini = fini,
 };

@@ -178,7 +178,7 @@ static bool read_item(struct read_ocaml *o, struct read_domain *d, struct read_e
             continue;
         }
         d->at += i.words;
-        o->done += i.words;
+        o->reader->done += i.words;
         if (weft_ocaml_is_padding(&i))
             continue;
         if (o->more && !i.user && i.type == WEFT_OCAML_NAME) {
@@ -347,17 +347,11 @@ ptrdiff_t read_ocaml_next(struct read_ocaml *o, struct weft_error *err)
         n += (size_t)told;
         advance(o, d);
     }
+    if (n == 0)
+        r->done = r->all;
     if (o->failed && err)
         *err = o->err;
     return o->failed ? o->failed : (ptrdiff_t)n;
-}
-
-double read_ocaml_progress(const struct read_ocaml *o)
-{
-    bool more = false;
-    for (uint32_t i = 0; i < o->rings; i++)
-        more |= o->ring[i].ready[0];
-    return more && o->done < o->words ? (double)o->done / (double)o->words : 1;
 }
 
 void read_ocaml_fini(struct read_ocaml *o)

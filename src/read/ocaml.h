@@ -36,7 +36,6 @@ struct read_ocaml {
     char **text;                  /* names that came with the items; owned */
     uint32_t texts, text_room;
     struct read_eio *eio;
-    uint64_t words, done;
     bool stopped; /* the runtime has stopped */
 
     /* Fetches further words of the ring: replaces bytes, words, at, file_at and gap. Returns 1, 0
@@ -65,13 +64,11 @@ struct weft_stream_facts *read_ocaml_add(struct read_ocaml *o, const struct read
 /* Sets the reader's facts. Call it once all rings are added. Returns 0 or a negative code. */
 int read_ocaml_begin(struct read_ocaml *o, struct weft_error *err);
 
-/* Like weft_reader_next: fills the reader's batch. */
+/* Like weft_reader_next: fills the reader's batch, and counts the words that are done. */
 ptrdiff_t read_ocaml_next(struct read_ocaml *o, struct weft_error *err);
 
 /* The ring does not need its words any more, but events may still point into them. Returns false if
  * there is no memory. */
 bool read_ocaml_retire(struct read_ocaml *o, struct read_domain *d);
-
-double read_ocaml_progress(const struct read_ocaml *o);
 
 #endif

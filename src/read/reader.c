@@ -224,18 +224,18 @@ bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id)
 
 void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes)
 {
-    if (r->format->texts)
-        r->format->texts(r)->longest = bytes;
+    if (r->texts)
+        r->texts->longest = bytes;
 }
 
 uint64_t weft_reader_cut_texts(struct weft_reader *r)
 {
-    return r->format->texts ? r->format->texts(r)->cut : 0;
+    return r->texts ? r->texts->cut : 0;
 }
 
 double weft_reader_progress(const struct weft_reader *r)
 {
-    return r->format->progress(r);
+    return r->done < r->all ? (double)r->done / (double)r->all : 1;
 }
 
 const char *weft_ended_name(enum weft_ended ended)

@@ -65,8 +65,8 @@ static int read_words(struct rings *r, struct read_domain *g, uint64_t head_at, 
         g->at = now - head < g->words ? now - head : g->words;
     *lost = head + g->at;
     g->gap = *lost > 0;
-    r->o.words += g->words;
-    r->o.done += g->at;
+    r->common.all += g->words;
+    r->common.done += g->at;
     return 0;
 }
 
@@ -126,7 +126,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     f->clock_kind = WEFT_CLOCK_MONOTONIC;
     f->clock_hz = 1000000000;
     f->packets = r->o.rings;
-    f->content_bytes = 8 * r->o.words;
+    f->content_bytes = 8 * common->all;
     f->wrapped = f->overwritten_words > 0;
     return read_ocaml_begin(&r->o, err);
 }
@@ -145,11 +145,6 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
     return n;
 }
 
-static double progress(const struct weft_reader *common)
-{
-    return read_ocaml_progress(&((const struct rings *)common)->o);
-}
-
 static void fini(struct weft_reader *common)
 {
     struct rings *r = (struct rings *)common;
@@ -164,6 +159,5 @@ const struct weft_reader_format read_rings_format = {
     .probe = probe,
     .index = open_rings,
     .next = next_events,
-    .progress = progress,
     .fini = fini,
 };

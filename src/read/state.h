@@ -27,14 +27,10 @@ struct weft_reader_format {
     int (*index)(struct weft_reader *r, struct weft_error *err);
 
     ptrdiff_t (*next)(struct weft_reader *r, struct weft_error *err); /* like weft_reader_next */
-    double (*progress)(const struct weft_reader *r);
 
     /* Like weft_reader_next_samples; NULL: there are none. */
     ptrdiff_t (*next_samples)(struct weft_reader *r, const void **packet, uint64_t *offset,
                               struct weft_error *err);
-
-    /* The table of texts that events share; NULL: there is none. */
-    struct texts *(*texts)(struct weft_reader *r);
 
     /* Like weft_reader_was_overwritten; NULL: not known. */
     bool (*was_overwritten)(const struct weft_reader *r, uint64_t id);
@@ -48,8 +44,10 @@ struct weft_reader {
     struct weft_input input;
     struct weft_reader_facts facts;
     struct weft_damage damage;
-    bool has_first; /* facts.first_ns is known */
-    bool is_trace;  /* index has found a packet that it understands */
+    bool has_first;      /* facts.first_ns is known */
+    bool is_trace;       /* index has found a packet that it understands */
+    struct texts *texts; /* the table of texts that events share; NULL: there is none */
+    uint64_t done, all;  /* how much has been handed out, and of how much; in any unit */
     struct weft_event batch[WEFT_BATCH];
 };
 

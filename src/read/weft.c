@@ -435,6 +435,7 @@ static int stand_still(struct weft_reader *r, struct weft_error *err)
 static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
+    r->texts = &f->texts;
     f->window = malloc(WINDOW);
     if (!f->window)
         return weft_no_memory(err);
@@ -495,12 +496,6 @@ static ptrdiff_t next_samples(struct weft_reader *r, const void **packet, uint64
     return 0;
 }
 
-static double progress(const struct weft_reader *r)
-{
-    const struct weft_file *f = (const struct weft_file *)r;
-    return f->drained.on ? read_ocaml_progress(&f->drained.o) : read_merge_progress(r);
-}
-
 static void fini(struct weft_reader *r)
 {
     struct weft_file *f = (struct weft_file *)r;
@@ -516,11 +511,6 @@ static void fini(struct weft_reader *r)
     read_merge_end(f->merge);
 }
 
-static struct texts *texts_of(struct weft_reader *r)
-{
-    return &((struct weft_file *)r)->texts;
-}
-
 static bool probe(const unsigned char *bytes, size_t size)
 {
     return size >= MARK && is_mark(bytes);
@@ -533,9 +523,7 @@ const struct weft_reader_format read_weft_format = {
     .has_packets = true,
     .index = open_weft,
     .next = next_events,
-    .progress = progress,
     .next_samples = next_samples,
-    .texts = texts_of,
     .was_overwritten = read_pending_overwritten,
     .fini = fini,
 };

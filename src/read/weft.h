@@ -259,7 +259,6 @@ void read_drained_fini(struct drained *d);
 
 int read_merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err);
-double read_merge_progress(const struct weft_reader *r);
 void read_merge_end(struct merge *m);
 
 #endif
