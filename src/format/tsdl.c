@@ -85,11 +85,12 @@ static void write_event_ids(FILE *out)
     fputs("};\n\n", out);
 }
 
-static void write_types(FILE *out)
+/* text: the names of the values, from 0 up to the first NULL. */
+static void write_enum(FILE *out, const char *name, const char *text(unsigned value))
 {
-    fputs("enum promise_type : uint8_t {\n", out);
-    for (unsigned t = 0; t < WEFT_TYPES; t++)
-        fprintf(out, "    \"%s\" = %u,\n", weft_type_name(t), t);
+    fprintf(out, "enum %s : uint8_t {\n", name);
+    for (unsigned i = 0; text(i); i++)
+        fprintf(out, "    \"%s\" = %u,\n", text(i), i);
     fputs("};\n\n", out);
 }
 
@@ -143,7 +144,7 @@ void weft_tsdl_write_mirage(FILE *out)
 {
     write_header(out, true);
     write_clock(out, "    description = \"nanoseconds, origin unknown\";\n");
-    write_types(out);
+    write_enum(out, "promise_type", weft_type_name);
     write_event_ids(out);
     write_stream(out, "        uint64_t stream_packet_count;\n", "enum event_id");
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
@@ -206,10 +207,7 @@ void weft_tsdl_write_weft(FILE *out, const struct weft_tsdl_trace *trace)
     write_header(out, false);
     write_environment(out, trace);
     write_own_clock(out, trace);
-    fputs("enum reason : uint8_t {\n", out);
-    for (unsigned r = 0; weft_reason_name(r); r++)
-        fprintf(out, "    \"%s\" = %u,\n", weft_reason_name(r), r);
-    fputs("};\n\n", out);
+    write_enum(out, "reason", weft_reason_name);
     write_stream(out,
                  "        uint64_t packet_seq_num;\n"
                  "        uint32_t thread;\n"

@@ -8,16 +8,6 @@
 #include "base/array.h"
 #include "base/order.h"
 
-bool model_trim(void *array, uint32_t used, size_t item)
-{
-    if (!used)
-        return true;
-    void *trimmed = realloc(*(void **)array, used * item);
-    if (trimmed)
-        *(void **)array = trimmed;
-    return trimmed;
-}
-
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)
@@ -27,7 +17,7 @@ int model_no_room(struct weft_builder *b, uint32_t used, const char *what)
                           what);
 }
 
-int model_no_promise(struct weft_builder *b)
+static int no_promise(struct weft_builder *b)
 {
     if (b->m->promises >= WEFT_PROMISES_MAX)
         return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -43,7 +33,7 @@ int model_add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int
     if (m->promises >= WEFT_PROMISES_MAX ||
         !model_grow(&m->promise, m->promises, &b->promise_room, sizeof *m->promise) ||
         !weft_idmap_put(m->ids, id, m->promises))
-        return model_no_promise(b);
+        return no_promise(b);
     *out = m->promises++;
     struct weft_promise *p = &m->promise[*out];
     *p = (struct weft_promise){

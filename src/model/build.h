@@ -106,9 +106,6 @@ static inline bool model_reach(void *array, uint32_t index, uint32_t *room, size
     return true;
 }
 
-/* Releases unused room. Returns false if this needs memory and there is none. */
-bool model_trim(void *array, uint32_t used, size_t item);
-
 /* Closes the last runs, then finds what can be known only at the end: when pending promises end,
  * which binds are simplified, and the scales of the counters. Returns 0 or a negative WEFT_E
  * code. */
@@ -116,7 +113,6 @@ int model_finish(struct weft_builder *b);
 
 /* Sets the error: there is no memory for another one of what, or there are too many. */
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what);
-int model_no_promise(struct weft_builder *b);
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \

@@ -244,19 +244,30 @@ static void join_missing(struct weft_model *m)
     m->missings = joined;
 }
 
+/* Releases unused room. Returns false if this needs memory and there is none. */
+static bool release(void *array, uint32_t used, size_t item)
+{
+    if (!used)
+        return true;
+    void *trimmed = realloc(*(void **)array, used * item);
+    if (trimmed)
+        *(void **)array = trimmed;
+    return trimmed;
+}
+
 static int trim(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
-    bool done = model_trim(&m->promise, m->promises, sizeof *m->promise) &&
-                model_trim(&m->label, m->labels, sizeof *m->label) &&
-                model_trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
-                model_trim(&m->hold, m->holds, sizeof *m->hold) &&
-                model_trim(&m->run, m->runs, sizeof *m->run) &&
-                model_trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
-                model_trim(&m->missing, m->missings, sizeof *m->missing) &&
-                model_trim(&m->pause, m->pauses, sizeof *m->pause) &&
-                model_trim(&m->preemption, m->preemptions, sizeof *m->preemption) &&
-                model_trim(&m->change, m->changes, sizeof *m->change);
+    bool done = release(&m->promise, m->promises, sizeof *m->promise) &&
+                release(&m->label, m->labels, sizeof *m->label) &&
+                release(&m->interaction, m->interactions, sizeof *m->interaction) &&
+                release(&m->hold, m->holds, sizeof *m->hold) &&
+                release(&m->run, m->runs, sizeof *m->run) &&
+                release(&m->sleep, m->sleeps, sizeof *m->sleep) &&
+                release(&m->missing, m->missings, sizeof *m->missing) &&
+                release(&m->pause, m->pauses, sizeof *m->pause) &&
+                release(&m->preemption, m->preemptions, sizeof *m->preemption) &&
+                release(&m->change, m->changes, sizeof *m->change);
     return done ? 0 : weft_no_memory(b->err);
 }
 

@@ -17,11 +17,6 @@ struct weft_running *model_stream(struct weft_builder *b, uint32_t stream)
     return &b->stream[stream];
 }
 
-static uint32_t index_of(const struct weft_builder *b, const struct weft_running *s)
-{
-    return (uint32_t)(s - b->stream);
-}
-
 /* Stores the stream of the next run. As long as there is only one stream, this is not needed. */
 static int note_stream(struct weft_builder *b, uint32_t stream)
 {
@@ -68,10 +63,10 @@ static int add_sleep(struct weft_builder *b, uint32_t stream, int64_t start, int
 int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next)
 {
     const struct weft_model *m = b->m;
-    uint32_t p = s->promise;
+    const uint32_t p = s->promise, stream = (uint32_t)(s - b->stream);
     if (s->suspended && next != WEFT_NONE) {
         s->suspended = false;
-        TRY(add_sleep(b, index_of(b, s), s->suspended_ns, now));
+        TRY(add_sleep(b, stream, s->suspended_ns, now));
     }
     if (p == next) {
         s->again += s->again < UINT32_MAX;
@@ -89,8 +84,8 @@ int model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, ui
         end = ran->end_ns;
     if (end < since) /* it was resolved before */
         return 0;
-    TRY(add_run(b, index_of(b, s), p, since, end, again));
-    return p == WEFT_ROOT && m->quirks.loop_is_sleep ? add_sleep(b, index_of(b, s), since, end) : 0;
+    TRY(add_run(b, stream, p, since, end, again));
+    return p == WEFT_ROOT && m->quirks.loop_is_sleep ? add_sleep(b, stream, since, end) : 0;
 }
 
 int model_suspend(struct weft_builder *b, struct weft_running *s)

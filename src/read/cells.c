@@ -12,13 +12,6 @@ enum {
     TRIES = 4,        /* attempts to read a cell in one piece */
 };
 
-/* Where cells are read from. */
-struct from {
-    const struct weft_input *in;
-    uint64_t offset; /* of the packet */
-    struct weft_error *err;
-};
-
 /* Returns true if the tables lie within the packet. */
 static bool tables_fit(const struct weft_pending_header *h, const struct place *p)
 {
@@ -30,23 +23,22 @@ static bool tables_fit(const struct weft_pending_header *h, const struct place *
            h->cells_at <= p->content && cells <= p->content - h->cells_at;
 }
 
-static int read_ids(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
-                    uint64_t *ids)
+static int read_ids(const struct cells *c, uint32_t first, uint32_t n, uint64_t *ids)
 {
-    const uint64_t at = f->offset + c->h.ids_at + (uint64_t)first * sizeof *ids;
-    return read_filled(f->in, ids, n * sizeof *ids, at, f->err);
+    const uint64_t at = c->offset + c->h.ids_at + (uint64_t)first * sizeof *ids;
+    return read_filled(c->in, ids, n * sizeof *ids, at, c->err);
 }
 
 /* Reads n cells, starting with number first, and their numbers before them. */
-static int read_both(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
-                     uint64_t *ids, unsigned char *cells)
+static int read_both(const struct cells *c, uint32_t first, uint32_t n, uint64_t *ids,
+                     unsigned char *cells)
 {
-    int rc = read_ids(c, f, first, n, ids);
+    int rc = read_ids(c, first, n, ids);
     if (rc < 0)
         return rc;
     size_t size = (size_t)n * c->h.cell_bytes;
-    uint64_t at = f->offset + c->h.cells_at + (uint64_t)first * c->h.cell_bytes;
-    return read_filled(f->in, cells, size, at, f->err);
+    uint64_t at = c->offset + c->h.cells_at + (uint64_t)first * c->h.cell_bytes;
+    return read_filled(c->in, cells, size, at, c->err);
 }
 
 static bool is_same_version(const unsigned char *cell, const unsigned char *again)
@@ -60,8 +52,8 @@ static bool is_same_version(const unsigned char *cell, const unsigned char *agai
 /* Adds cell i, which has been read twice. If it changed between the two reads, it is read again. If
  * it never becomes stable, the writer was killed in the middle of a change, and what is there is
  * valid. */
-static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[2],
-                    const unsigned char *cell, const unsigned char *again)
+static int add_cell(struct cells *c, uint32_t i, uint64_t ids[2], const unsigned char *cell,
+                    const unsigned char *again)
 {
     unsigned char one[2][BYTES_MAX];
     const unsigned char *best = again;
@@ -71,7 +63,7 @@ static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t 
             break;
         }
         for (int n = 0; n < 2; n++) {
-            int rc = read_both(c, f, i, 1, &ids[n], one[n]);
+            int rc = read_both(c, i, 1, &ids[n], one[n]);
             if (rc < 0)
                 return rc;
         }
@@ -84,31 +76,30 @@ static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t 
     if (!k.id)
         return 0;
     if (!weft_reserve(&c->known, c->knowns, &c->room, sizeof k))
-        return read_no_promises(f->err);
+        return read_no_promises(c->err);
     c->known[c->knowns++] = k;
     return 0;
 }
 
-static int read_cells(struct cells *c, const struct from *f, unsigned char *cells,
-                      unsigned char *again)
+static int read_cells(struct cells *c, unsigned char *cells, unsigned char *again)
 {
     uint64_t ids[BLOCK / sizeof(struct weft_pending_cell)], ids_again[sizeof ids / sizeof *ids];
     uint32_t step = BLOCK / c->h.cell_bytes;
     for (uint32_t first = 0, n; first < c->h.cells; first += n) {
         n = c->h.cells - first < step ? c->h.cells - first : step;
-        int rc = read_ids(c, f, first, n, ids);
+        int rc = read_ids(c, first, n, ids);
         bool used = false;
         for (uint32_t i = 0; i < n; i++)
             used |= ids[i] != 0;
         if (rc == 0 && used)
-            rc = read_both(c, f, first, n, ids, cells);
+            rc = read_both(c, first, n, ids, cells);
         if (rc == 0 && used)
-            rc = read_both(c, f, first, n, ids_again, again);
+            rc = read_both(c, first, n, ids_again, again);
         for (uint32_t i = 0; i < n && used && rc == 0; i++) {
             size_t at = (size_t)i * c->h.cell_bytes;
             uint64_t both[2] = {ids[i], ids_again[i]};
             if (both[0] | both[1])
-                rc = add_cell(c, f, first + i, both, cells + at, again + at);
+                rc = add_cell(c, first + i, both, cells + at, again + at);
         }
         if (rc < 0)
             return rc;
@@ -119,12 +110,14 @@ static int read_cells(struct cells *c, const struct from *f, unsigned char *cell
 int read_cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
                     struct weft_error *err)
 {
-    struct from f = {in, p->offset, err};
+    c->in = in;
+    c->offset = p->offset;
+    c->err = err;
     int rc = read_whole(in, &c->h, sizeof c->h, p->offset, err);
     if (rc <= 0 || !tables_fit(&c->h, p))
         return rc < 0 ? rc : 0;
     unsigned char *cells = malloc(2 * (size_t)BLOCK);
-    rc = cells ? read_cells(c, &f, cells, cells + BLOCK) : read_no_promises(err);
+    rc = cells ? read_cells(c, cells, cells + BLOCK) : read_no_promises(err);
     free(cells);
     return rc < 0 ? rc : 1;
 }
@@ -160,8 +153,7 @@ int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t a
         e->packet[e->packets++] = new;
         new.bits = NULL;
     }
-    free(new.bits);
-    free(bytes);
+    weft_free_all(new.bits, bytes);
     return got < 0 ? (int)got : 0;
 }
 

@@ -88,8 +88,7 @@ static bool keep_consistent(struct clock *c, uint64_t hz)
             c->pair[n] = c->pair[end_of[n]];
         c->pairs = length;
     }
-    free(end_of);
-    free(before);
+    weft_free_all(end_of, before);
     return length > 0;
 }
 
@@ -138,8 +137,7 @@ bool clock_finish(struct clock *c, uint32_t kind, uint64_t hz)
 
 void clock_fini(struct clock *c)
 {
-    free(c->pair);
-    free(c->point);
+    weft_free_all(c->pair, c->point);
 }
 
 /* The last point at or before ticks, or the first one. */

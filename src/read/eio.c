@@ -187,15 +187,10 @@ static const char *const kinds[] = {[READ_EIO_SWITCH] = "switch",
                                     [READ_EIO_MUTEX] = "mutex"};
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-static bool is_text(const char *text, uint32_t size, const char *wanted)
-{
-    return size == strlen(wanted) && !memcmp(text, wanted, size);
-}
-
 uint8_t read_eio_kind(const char *text, uint32_t size)
 {
     for (uint8_t i = 0; i < KINDS; i++)
-        if (kinds[i] && is_text(text, size, kinds[i]))
+        if (kinds[i] && read_is_text(text, size, kinds[i]))
             return i;
     return 0;
 }
@@ -268,7 +263,7 @@ static void go_on_unsaid(struct read_eio *e, const struct read_eio_item *does)
 
 static bool is(const struct read_eio *e, const char *operation)
 {
-    return is_text(e->item->text, e->item->text_size, operation);
+    return read_is_text(e->item->text, e->item->text_size, operation);
 }
 
 /* The type of promise that an operation waits for. Operations that take whatever comes next have

@@ -99,7 +99,7 @@ static uint64_t word(const struct fxt *r, uint64_t at)
 
 static bool text_is(struct read_fxt_text t, const char *wanted)
 {
-    return t.size == strlen(wanted) && !memcmp(t.text, wanted, t.size);
+    return read_is_text(t.text, t.size, wanted);
 }
 
 /* ---- Records ---- */

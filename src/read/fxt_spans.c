@@ -54,7 +54,7 @@ struct read_spans *read_spans_new(uint32_t streams)
     struct read_spans *s = calloc(1, sizeof *s);
     if (!s)
         return NULL;
-    s->top = calloc(streams + (size_t)1, sizeof *s->top);
+    s->top = weft_new_none(streams, sizeof *s->top);
     s->complete = weft_idmap_new();
     s->open = weft_idmap_new();
     s->flow = weft_idmap_new();
@@ -64,8 +64,6 @@ struct read_spans *read_spans_new(uint32_t streams)
         read_spans_free(s);
         return NULL;
     }
-    for (uint32_t i = 0; i < streams; i++)
-        s->top[i] = NONE;
     return s;
 }
 

@@ -231,10 +231,11 @@ static const char *terminate(const struct weft_form_text *text)
     return at;
 }
 
-static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uint32_t number,
+static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n,
                        const struct weft_form_context *c)
 {
     struct weft_origin *loose = &f->merge->loose[n];
+    const uint32_t number = c->site;
     bool no_memory = false;
     uint32_t unused;
     const struct site *site =
@@ -251,9 +252,8 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uin
     ev->origin = loose;
     if (number == WEFT_STRING_INLINE && c->site_text.size)
         loose->type = terminate(&c->site_text);
-    else if (number && number != WEFT_STRING_INLINE) {
+    else if (number && number != WEFT_STRING_INLINE)
         loose->type = texts_missing(f->merge->missing[n][0], number, &unused);
-    }
     return !no_memory;
 }
 
@@ -267,7 +267,7 @@ static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
         if (!ev->text)
             ev->text = texts_missing(f->merge->missing[n][1], c->text, &ev->text_size);
     }
-    return ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c->site, c);
+    return ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c);
 }
 
 /* Events */

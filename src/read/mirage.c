@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "format/mirage.h"
 #include "read/packets.h"
@@ -366,8 +367,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 static void fini(struct weft_reader *common)
 {
     struct mirage *r = (struct mirage *)common;
-    free(r->packet);
-    free(r->window);
+    weft_free_all(r->packet, r->window);
 }
 
 static bool probe(const unsigned char *bytes, size_t size)

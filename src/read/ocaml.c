@@ -67,7 +67,7 @@ static uint8_t event_of(struct read_ocaml *o, unsigned id)
     const struct read_ocaml_name *n = &o->name[id];
     o->event[id] = OWN_EVENT;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (n->size == strlen(known[i].name) && !memcmp(n->text, known[i].name, n->size))
+        if (read_is_text(n->text, n->size, known[i].name))
             o->event[id] = known[i].event;
     return o->event[id];
 }

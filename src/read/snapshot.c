@@ -81,8 +81,7 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     s->leaves_holes =
         start >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= start;
     if (s->mirage)
-        return read_mirage_copy_write(s->mirage, file, start, &s->written, &s->gone, progress, data,
-                                      err);
+        return read_mirage_copy_write(s, start, progress, data);
     for (unsigned i = 0; i <= TRIES && rc == 0; i++) {
         rc = i ? begin_again(s, start) : 0;
         const uint64_t listed = s->live ? s->listed : 0;

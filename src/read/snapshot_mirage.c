@@ -442,12 +442,12 @@ static bool is_empty(const struct read_mirage_copy *c)
     return used && c->gone >= used;
 }
 
-int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start, uint64_t *written,
-                           uint64_t *gone, weft_progress_fn *progress, void *data,
-                           struct weft_error *err)
+int read_mirage_copy_write(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                           void *data)
 {
-    c->err = err;
-    c->out = file;
+    struct read_mirage_copy *c = s->mirage;
+    c->err = s->err;
+    c->out = s->out;
     c->start = start;
     int rc = start < 0 ? allocate_packet(c) : 0;
     for (unsigned i = 0; i <= TRIES && rc == 0 && (!i || (start >= 0 && is_empty(c))); i++) {
@@ -455,10 +455,10 @@ int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start, 
         if (rc == 0)
             rc = write_parts(c, progress, data);
     }
-    if (rc == 0 && start >= 0 && fseeko(file, start + (off_t)c->written, SEEK_SET) != 0)
+    if (rc == 0 && start >= 0 && fseeko(s->out, start + (off_t)c->written, SEEK_SET) != 0)
         rc = read_snapshot_cannot_write(c->err);
-    *written = c->written;
-    *gone = c->gone;
+    s->written = c->written;
+    s->gone = c->gone;
     return rc;
 }
 
@@ -466,7 +466,5 @@ void read_mirage_copy_free(struct read_mirage_copy *c)
 {
     if (!c)
         return;
-    free(c->part);
-    free(c->packet);
-    free(c);
+    weft_free_all(c->part, c->packet, c);
 }

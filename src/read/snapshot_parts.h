@@ -78,13 +78,11 @@ int read_is_mirage(const struct weft_input *in, struct weft_error *err);
 int read_mirage_copy_begin(struct read_mirage_copy **out, const struct weft_input *in,
                            struct weft_error *err);
 
-/* Writes the copy; call it once. *written: its size; *gone: how many packets were overwritten before
- * they could be copied. It is as large as the input, and equal to it byte for byte where
- * nothing has changed. start: where it begins in the file; -1: the file cannot seek. Returns 0 or a
- * negative WEFT_E code. */
-int read_mirage_copy_write(struct read_mirage_copy *c, FILE *file, off_t start, uint64_t *written,
-                           uint64_t *gone, weft_progress_fn *progress, void *data,
-                           struct weft_error *err);
+/* Writes s->mirage to s->out, once, and sets s->written and s->gone. The copy is as large as the
+ * input, and equal to it byte for byte where nothing has changed. start: where it begins in the file;
+ * -1: the file cannot seek. Returns 0 or a negative WEFT_E code. */
+int read_mirage_copy_write(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                           void *data);
 
 /* c may be NULL. */
 void read_mirage_copy_free(struct read_mirage_copy *c);

@@ -58,6 +58,12 @@ static inline void read_set_text(struct weft_event *ev, const char *text, uint32
     ev->text_size = text ? (uint32_t)strnlen(text, size) : 0;
 }
 
+/* Returns true if a text of that size is the wanted one. */
+static inline bool read_is_text(const char *text, size_t size, const char *wanted)
+{
+    return size == strlen(wanted) && !memcmp(text, wanted, size);
+}
+
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"
 

@@ -377,12 +377,12 @@ static bool order_packets(struct weft_file *f)
         bool repeated = kept && f->packet[i].sequence == f->packet[kept - 1].sequence;
         facts->repeated_packets += repeated;
         f->joined |= repeated;
-        if (!repeated)
-            f->packet[kept++] = f->packet[i];
+        if (repeated)
+            continue;
+        f->packet[kept] = f->packet[i];
+        f->packet[kept++].stream = read_streams_find(&f->streams, f->packet[i].stream);
     }
     f->packets = kept;
-    for (uint64_t i = 0; i < f->packets; i++)
-        f->packet[i].stream = read_streams_find(&f->streams, f->packet[i].stream);
     count_losses(f);
     for (uint64_t i = 0; i < f->packets; i++) {
         struct packet *p = &f->packet[i];

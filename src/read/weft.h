@@ -80,6 +80,9 @@ struct known {
 
 struct cells {
     struct weft_pending_header h;
+    const struct weft_input *in; /* where they are read from */
+    uint64_t offset;             /* of their packet */
+    struct weft_error *err;
     struct known *known; /* cells in use, in the order of their places */
     uint64_t knowns;
     uint32_t room;

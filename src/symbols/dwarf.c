@@ -109,13 +109,9 @@ void symbols_dwarf_free(struct symbols_dwarf *d)
 {
     if (!d)
         return;
-    for (uint32_t i = 0; i < d->count; i++) {
-        free(d->unit[i].functions.range);
-        free(d->unit[i].function);
-    }
-    free(d->unit);
-    free(d->units.range);
-    free(d);
+    for (uint32_t i = 0; i < d->count; i++)
+        weft_free_all(d->unit[i].functions.range, d->unit[i].function);
+    weft_free_all(d->unit, d->units.range, d);
 }
 
 /* ---- Functions ---- */

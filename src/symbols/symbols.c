@@ -352,10 +352,8 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
         rc = resolve_listed(&r);
     if (rc == 0)
         rc = resolve_files(&r, progress, data);
-    for (uint32_t i = 0; i < r.objects; i++) {
-        free(r.object[i].path);
-        free(r.object[i].inside);
-    }
+    for (uint32_t i = 0; i < r.objects; i++)
+        weft_free_all(r.object[i].path, r.object[i].inside);
     weft_free_all(r.object_of, r.object, r.file, r.listed, r.offset, r.item, r.question,
                   r.question_at, r.function);
     if (stats)

@@ -57,12 +57,6 @@ static int write_packet(struct weft_mirage_writer *w, struct weft_error *err)
     return 0;
 }
 
-/* Makes room for that many bytes in all. Grows as needed: most traces are smaller than a packet. */
-static int reserve(struct weft_mirage_writer *w, size_t bytes, struct weft_error *err)
-{
-    return weft_reserve_all(&w->packet, bytes, &w->room, 1) ? 0 : weft_no_memory(err);
-}
-
 int weft_mirage_writer_append(struct weft_mirage_writer *w, const struct weft_event *ev,
                               struct weft_error *err)
 {
@@ -79,8 +73,9 @@ int weft_mirage_writer_append(struct weft_mirage_writer *w, const struct weft_ev
     if (w->used > WEFT_MIRAGE_HEADER_SIZE && w->used + size > w->packet_bytes &&
         (rc = write_packet(w, err)) < 0)
         return rc;
-    if ((rc = reserve(w, w->used + size, err)) < 0)
-        return rc;
+    /* It grows as needed: most traces are smaller than a packet. */
+    if (!weft_reserve_all(&w->packet, w->used + size, &w->room, 1))
+        return weft_no_memory(err);
     w->used += weft_event_encode(w->packet + w->used, ev);
     return 0;
 }
@@ -88,11 +83,9 @@ int weft_mirage_writer_append(struct weft_mirage_writer *w, const struct weft_ev
 int weft_mirage_writer_close(struct weft_mirage_writer *w, struct weft_error *err)
 {
     int rc = 0;
-    if (w->used > WEFT_MIRAGE_HEADER_SIZE || !w->wrote) {
-        rc = reserve(w, w->used, err);
-        if (rc == 0)
-            rc = write_packet(w, err);
-    }
+    if (w->used > WEFT_MIRAGE_HEADER_SIZE || !w->wrote)
+        rc = weft_reserve_all(&w->packet, w->used, &w->room, 1) ? write_packet(w, err)
+                                                                : weft_no_memory(err);
     if (rc == 0 && fflush(w->file) != 0)
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
                             strerror(errno));
