@@ -56,8 +56,7 @@ void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint
 }
 
 struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uint32_t count,
-                                   uint32_t (*list_of)(const void *data, uint32_t item),
-                                   const void *data)
+                                   weft_list_fn *list_of, const void *data)
 {
     struct analyse_lists l;
     weft_lists(&l.first, &l.item, lists, s->failed ? 0 : count, list_of, data);
@@ -237,6 +236,13 @@ uint32_t analyse_resolver(const struct weft_history *h, uint32_t promise)
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
+uint32_t analyse_resolving_run(const struct weft_history *h, uint32_t promise)
+{
+    const uint32_t by = h->resolution[promise];
+    const struct weft_interaction *x = by == WEFT_NONE ? NULL : &h->m->interaction[by];
+    return x ? weft_history_run_at(h, x->actor, x->time_ns) : WEFT_NONE;
+}
+
 bool analyse_is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators)
 {
     const uint32_t final = weft_model_final(m, whose);
@@ -246,6 +252,17 @@ bool analyse_is_of(const struct weft_model *m, uint32_t promise, uint32_t whose,
         promise = m->promise[promise].creator;
     }
     return false;
+}
+
+uint32_t analyse_open(const struct weft_history *h, const uint32_t *first, const uint32_t *list,
+                      uint32_t promise, uint32_t *count)
+{
+    uint32_t last = WEFT_NONE;
+    *count = 0;
+    for (uint32_t i = first[promise + 1]; i-- > first[promise] && *count < 2;)
+        if (h->wait[list[i]].end == WEFT_WAIT_OPEN && (*count)++ == 0)
+            last = list[i];
+    return last;
 }
 
 uint32_t analyse_run_read(const struct weft_history *h, uint32_t run)

@@ -9,6 +9,7 @@
 #include "analyse/explain.h"
 #include "analyse/names.h"
 #include "analyse/sentence.h"
+#include "base/lists.h"
 #include "base/order.h"
 
 struct analyse_search {
@@ -50,17 +51,12 @@ void *analyse_take(struct analyse_search *s, uint64_t count, size_t item);
 void analyse_append(struct analyse_search *s, void *array, uint32_t *count, uint32_t *room,
                     const void *item, size_t size);
 
-/* Items in lists: item[first[k]] up to, but not including, item[first[k + 1]] are in list k, in
- * order. */
+/* weft_lists, which last until the search ends. */
 struct analyse_lists {
     uint32_t *first, *item;
 };
-
-/* Sorts count items into lists, which last until the search ends. list_of says which list an item
- * is in; WEFT_NONE: none. */
 struct analyse_lists analyse_lists(struct analyse_search *s, uint32_t lists, uint32_t count,
-                                   uint32_t (*list_of)(const void *data, uint32_t item),
-                                   const void *data);
+                                   weft_list_fn *list_of, const void *data);
 
 /* Runs a search, then releases its memory and sorts the evidence of its findings by time. */
 void analyse_search_run(struct analyse_search *s, void (*search)(struct analyse_search *s));
@@ -113,6 +109,16 @@ void analyse_finding_fini(struct weft_finding *f);
 enum weft_evidence_event analyse_ending(const struct weft_model *m, uint32_t promise);
 uint32_t analyse_resolver(const struct weft_history *h, uint32_t promise);
 
+/* Who ended it; WEFT_ROOT: the event loop, or it is not known. */
+static inline uint32_t analyse_ended_by(const struct weft_history *h, uint32_t promise)
+{
+    const uint32_t by = analyse_resolver(h, promise);
+    return by == WEFT_NONE ? WEFT_ROOT : by;
+}
+
+/* The run in which a promise was resolved, or WEFT_NONE. */
+uint32_t analyse_resolving_run(const struct weft_history *h, uint32_t promise);
+
 /* Returns true if the promise has no result, and nothing says that nobody wants one. */
 static inline bool analyse_is_pending(const struct weft_model *m, uint32_t promise)
 {
@@ -134,6 +140,10 @@ static inline bool analyse_is_served(const struct weft_wait *w)
     return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
 }
 
+/* The last wait of a promise in a list by promise that lasts to the end of the trace, or WEFT_NONE;
+ * *count: how many there are, up to 2. */
+uint32_t analyse_open(const struct weft_history *h, const uint32_t *first, const uint32_t *list,
+                      uint32_t promise, uint32_t *count);
 
 /* When a promise ended; if it is pending, the end of the trace. */
 static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t promise)
@@ -169,7 +179,7 @@ unsigned analyse_part(int64_t time_ns, int64_t from_ns, int64_t to_ns, unsigned 
 /* Sorts the values. Returns the median, the upper of two middle ones; 0 if there are none. */
 int64_t analyse_median(int64_t *value, uint32_t count);
 
-/* What was read when a run began, or WEFT_NONE. */
+/* What was read when a run began, or WEFT_NONE; run may be WEFT_NONE. */
 uint32_t analyse_run_read(const struct weft_history *h, uint32_t run);
 
 /* The sum of two lengths, capped; in a damaged trace they may be anything. */

@@ -158,10 +158,8 @@ int64_t analyse_slept_ns(const struct weft_history *h, uint32_t stream, uint32_t
 
 /* life.c */
 
-/* Its last run, or WEFT_NONE. */
-uint32_t analyse_last_run(const struct weft_history *h, uint32_t promise);
-
-/* Returns true if it runs when the trace ends, not only because nothing says what runs after it. */
+/* Returns true if it runs when the trace ends, and not only because nothing says what runs after
+ * it. */
 bool analyse_runs_on(const struct analyse_graph *g, uint32_t promise);
 
 int64_t analyse_last_life(const struct analyse_graph *g, uint32_t promise);

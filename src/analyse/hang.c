@@ -183,7 +183,7 @@ static uint64_t signs_of_lost(const struct analyse_graph *g, const struct analys
 {
     const struct weft_history *h = g->s->h;
     const struct analyse_group *gr = &g->groups[x->group];
-    uint32_t reader = analyse_reader(g, gr->lost_wait), run = analyse_last_run(h, reader);
+    uint32_t reader = analyse_reader(g, gr->lost_wait), run = weft_history_last_run(h, reader);
     int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
     uint64_t signs =
         (gr->lost_often ? ANALYSE_H_VAIN_BEFORE : 0) | (gr->lost_usual ? ANALYSE_H_SIGNALS : 0) |

@@ -176,6 +176,21 @@ static inline uint32_t weft_history_stream(const struct weft_history *h, uint32_
     return h->m->run_stream ? h->m->run_stream[run] : 0;
 }
 
+/* Its last run, or WEFT_NONE. */
+static inline uint32_t weft_history_last_run(const struct weft_history *h, uint32_t promise)
+{
+    const uint32_t end = h->runs_of_first[promise + 1];
+    return h->runs_of_first[promise] < end ? h->runs_of[end - 1] : WEFT_NONE;
+}
+
+/* Why a run began: what was read, or who signalled it; WEFT_NONE: it is not known. */
+static inline uint32_t weft_history_cause(const struct weft_history *h, uint32_t run)
+{
+    const uint32_t cause = h->run_cause[run];
+    const struct weft_interaction *x = cause == WEFT_NONE ? NULL : &h->m->interaction[cause];
+    return !x ? WEFT_NONE : x->kind == WEFT_READS ? x->other : x->actor;
+}
+
 /* How long a stream was idle between two times, and how often (counting only idle times of at least
  * least_ns). Logarithmic; if least_ns is more than 1, plus the number of idle times in between. */
 int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,

@@ -106,11 +106,10 @@ static bool is_called_off(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     const struct weft_promise *q = &f->m->promise[p];
-    uint32_t i =
-        q->creator == WEFT_ROOT ? WEFT_NONE : weft_history_child_from(h, q->creator, q->start_ns);
-    if (i == WEFT_NONE)
+    if (q->creator == WEFT_ROOT)
         return false;
     const uint32_t end = h->children_first[q->creator + 1];
+    uint32_t i = weft_history_child_from(h, q->creator, q->start_ns);
     for (unsigned n = 0; n < AT_ONCE && i < end && h->children[i] != p; n++)
         i++;
     if (i + 1 >= end || h->children[i] != p)
@@ -138,38 +137,22 @@ static bool is_alive(const struct weft_model *m, uint32_t p)
     return m->end_ns - q->end_ns < (m->end_ns - q->start_ns) / 2;
 }
 
-/* The other side of the only open wait among these; WEFT_NONE: there is none, or more than one. */
-static uint32_t only_open(const struct finder *f, const uint32_t *first, const uint32_t *end,
-                          bool *none)
-{
-    uint32_t at = WEFT_NONE, n = 0;
-    for (const uint32_t *i = first; i < end && n < 2; i++)
-        if (f->h->wait[*i].end == WEFT_WAIT_OPEN) {
-            at = *i;
-            n++;
-        }
-    *none = n == 0;
-    return n == 1 ? at : WEFT_NONE;
-}
-
 /* Returns true if it waits for nothing but a time that it, or one of its calls, has set. */
 static bool only_sleeps(const struct finder *f, uint32_t promise)
 {
     const struct weft_history *h = f->h;
     uint32_t p = promise;
     for (unsigned depth = 0; depth < DEEP; depth++) {
-        bool none;
-        uint32_t wait = only_open(f, &h->waits_of[h->waits_of_first[p]],
-                                  &h->waits_of[h->waits_of_first[p + 1]], &none);
-        if (none)
+        uint32_t open;
+        const uint32_t wait = analyse_open(h, h->waits_of_first, h->waits_of, p, &open);
+        if (open == 0)
             return depth > 0 && (analyse_known(f->s, p) & ANALYSE_TIMER);
-        if (wait == WEFT_NONE)
+        const uint32_t source = weft_model_final(f->m, h->wait[wait].source);
+        const uint32_t creator = f->m->promise[source].creator;
+        if (open > 1 || (creator != promise && creator != p))
             return false;
-        uint32_t source = weft_model_final(f->m, h->wait[wait].source);
-        uint32_t creator = f->m->promise[source].creator;
-        if ((creator != promise && creator != p) ||
-            only_open(f, &h->waits_for[h->waits_for_first[source]],
-                      &h->waits_for[h->waits_for_first[source + 1]], &none) != wait)
+        analyse_open(h, h->waits_for_first, h->waits_for, source, &open);
+        if (open != 1)
             return false;
         p = source;
     }
@@ -285,8 +268,8 @@ static void add_all(struct finder *f, struct sort *k)
 static bool keeps_growing(const struct finder *f, const struct sort *k)
 {
     int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
-    unsigned flat =
-        0; /* if none ever ends, one quarter may be flat: the program may have been held up */
+    /* if none ever ends, one quarter may be flat: the program may have been held up */
+    unsigned flat = 0;
     analyse_each(i, f->sorts.first, k->family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
@@ -295,10 +278,8 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
         if (p->outcome != WEFT_PENDING && p->end_ns <= span)
             pending[analyse_part(p->end_ns, 0, span, BUCKETS)]--;
     }
-    for (unsigned i = 0; i < BUCKETS; i++) {
-        sum += pending[i];
-        pending[i] = sum;
-    }
+    for (unsigned i = 0; i < BUCKETS; i++)
+        pending[i] = sum += pending[i];
     for (unsigned q = BUCKETS / 2; q < BUCKETS; q += QUARTER) {
         int64_t least = pending[q];
         for (unsigned i = q; i < q + QUARTER; i++)
@@ -350,19 +331,6 @@ static uint64_t signs_of_leak(const struct finder *f, const struct sort *k)
 
 /* ---- Findings ---- */
 
-static void say_leak(const struct finder *f, const struct sort *k)
-{
-    const struct weft_promise *p = &f->m->promise[k->oldest];
-    const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE;
-    analyse_say(f->s, SAY_LEAK, FLAG(none, !k->ended), SORT(sort, k->family),
-                PROMISE(named, named ? k->oldest : WEFT_NONE),
-                AMOUNT(pending, f->pending[k->family]), AMOUNT(middle, k->middle),
-                AMOUNT(total, k->total), AMOUNT(ended, k->ended));
-    analyse_say(f->s, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest),
-                TIME(created, p->created ? p->start_ns : INT64_MIN), PROMISE(creator, p->creator),
-                PROMISE(over, has_ended(f->m, p->creator) ? p->creator : WEFT_NONE));
-}
-
 static void prove_end_of(const struct finder *f, uint32_t promise)
 {
     const uint32_t p = weft_model_final(f->m, promise);
@@ -370,34 +338,36 @@ static void prove_end_of(const struct finder *f, uint32_t promise)
                  analyse_resolver(f->h, p));
 }
 
-static void prove_leak(const struct finder *f, const struct sort *k)
+static void report_leak(const struct finder *f, const struct sort *k)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
-    uint32_t end = f->sorts.first[k->family + 1], younger = WEFT_NONE;
-    if (p->created)
-        analyse_show_created(f->s, k->oldest);
-    if (has_ended(f->m, p->creator))
+    const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE,
+               over = has_ended(f->m, p->creator);
+    uint32_t younger = WEFT_NONE;
+    if (!analyse_report(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k), k->oldest, p->start_ns,
+                        INT64_MAX, 0))
+        return;
+    analyse_say(f->s, SAY_LEAK, FLAG(none, !k->ended), SORT(sort, k->family),
+                PROMISE(named, named ? k->oldest : WEFT_NONE),
+                AMOUNT(pending, f->pending[k->family]), AMOUNT(middle, k->middle),
+                AMOUNT(total, k->total), AMOUNT(ended, k->ended));
+    analyse_say(f->s, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest), TIME(created, p->start_ns),
+                PROMISE(creator, p->creator), PROMISE(over, over ? p->creator : WEFT_NONE));
+    analyse_show_created(f->s, k->oldest);
+    if (over)
         prove_end_of(f, p->creator);
-    for (uint32_t i = f->sorts.first[k->family]; i < end && younger == WEFT_NONE; i++)
-        if (f->sorts.item[i] > k->oldest && has_ended(f->m, f->sorts.item[i]))
-            younger = f->sorts.item[i];
+    analyse_each(i, f->sorts.first, k->family) {
+        const uint32_t q = f->sorts.item[i];
+        if (q != k->oldest && may_leak(f, q))
+            analyse_affects(f->s, q);
+        if (younger == WEFT_NONE && q > k->oldest && has_ended(f->m, q))
+            younger = q;
+    }
     if (younger != WEFT_NONE) {
         analyse_show_created(f->s, younger);
         prove_end_of(f, younger);
     }
     analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
-}
-
-static void report_leak(const struct finder *f, const struct sort *k)
-{
-    if (!analyse_report(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k), k->oldest,
-                        f->m->promise[k->oldest].start_ns, INT64_MAX, 0))
-        return;
-    say_leak(f, k);
-    prove_leak(f, k);
-    analyse_each(i, f->sorts.first, k->family)
-        if (f->sorts.item[i] != k->oldest && may_leak(f, f->sorts.item[i]))
-            analyse_affects(f->s, f->sorts.item[i]);
 }
 
 static void find_leak(struct finder *f, uint32_t family)

@@ -5,12 +5,6 @@
 #include "analyse/graph.h"
 #include "analyse/types.h"
 
-uint32_t analyse_last_run(const struct weft_history *h, uint32_t p)
-{
-    return h->runs_of_first[p] < h->runs_of_first[p + 1] ? h->runs_of[h->runs_of_first[p + 1] - 1]
-                                                         : WEFT_NONE;
-}
-
 /* When a run that still lasts began: the run of a promise that became this one continues in it. */
 static int64_t runs_since(const struct weft_history *h, uint32_t run)
 {
@@ -27,7 +21,7 @@ static int64_t runs_since(const struct weft_history *h, uint32_t run)
 bool analyse_runs_on(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = analyse_last_run(g->s->h, p);
+    uint32_t run = weft_history_last_run(g->s->h, p);
     if (run == WEFT_NONE || run < m->runs_ended || m->losses.ended == WEFT_ENDED_STOPPED ||
         p == WEFT_ROOT)
         return false;
@@ -37,7 +31,7 @@ bool analyse_runs_on(const struct analyse_graph *g, uint32_t p)
 int64_t analyse_last_life(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = analyse_last_run(g->s->h, p), next = g->next[p];
+    uint32_t run = weft_history_last_run(g->s->h, p), next = g->next[p];
     int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
     /* One more waiter for something that is held is not a sign of life. */
     const bool spoken_of =
@@ -113,7 +107,7 @@ static bool is_overtaken(const struct analyse_graph *g, uint32_t p)
 bool analyse_has_worked(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t run = analyse_last_run(g->s->h, p);
+    uint32_t run = weft_history_last_run(g->s->h, p);
     return run != WEFT_NONE && run < m->runs_ended &&
            (m->run[run].end_ns < m->end_ns - g->s->o->hang_ns || is_overtaken(g, p));
 }
@@ -151,7 +145,7 @@ static bool seen_since(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
     const int64_t since = h->m->resumed_ns;
-    uint32_t run = analyse_last_run(h, p);
+    uint32_t run = weft_history_last_run(h, p);
     bool seen = h->m->promise[p].start_ns >= since ||
                 (run != WEFT_NONE && h->m->run[run].start_ns >= since);
     for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !seen; i++)

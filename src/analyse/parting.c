@@ -7,9 +7,8 @@ uint32_t analyse_woken_by(const struct weft_history *h, uint32_t promise, int64_
     uint32_t run = weft_history_run_at(h, promise, time_ns);
     if (run == WEFT_NONE || h->run_cause[run] == WEFT_NONE)
         return WEFT_NONE;
-    const struct weft_interaction *x = &h->m->interaction[h->run_cause[run]];
     *at_ns = h->m->run[run].start_ns;
-    return x->kind == WEFT_READS ? x->other : x->actor;
+    return weft_history_cause(h, run);
 }
 
 static const char *happened(const struct weft_model *m, enum analyse_happening is, uint32_t promise)

@@ -17,8 +17,8 @@ enum {
 struct held {
     uint32_t waits, marked, much; /* much: for a large part of their time */
     uint32_t worst;               /* index of a wait */
-    int64_t
-        length_ns; /* of the collection, without the time in which others had the core of a loop */
+    /* of the collection, without the time in which others had the core of a loop */
+    int64_t length_ns;
 };
 
 struct finder {
@@ -75,12 +75,8 @@ static void add_wait(struct finder *f, uint32_t wait)
         return;
     struct held *x = &f->held[i];
     bool marked = f->m->promise[weft_model_final(f->m, w->reader)].should_resolve;
-    bool was_marked =
-        x->waits &&
-        f->m->promise[weft_model_final(f->m, f->h->wait[x->worst].reader)].should_resolve;
-    if (x->waits == 0 || (marked && !was_marked))
+    if (x->waits++ == 0 || (marked && x->marked == 0)) /* the first, or the first that is marked */
         x->worst = wait;
-    x->waits++;
     x->marked += marked;
     x->much += (w->until_ns - w->from_ns) / SHARE < f->held[i].length_ns;
 }
@@ -99,22 +95,12 @@ static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
     return WEFT_ROOT;
 }
 
-static void say_pause(const struct finder *f, const struct weft_collection *c, uint32_t who)
-{
-    const struct held *x = &f->held[f->worst];
-    const struct weft_wait *w = &f->h->wait[x->worst];
-    analyse_say(f->s, SAY_GC_PAUSE, LENGTH(length, f->held[f->worst].length_ns),
-                TIME(from, c->start_ns), PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who),
-                PROMISE(waiter, w->reader), AMOUNT(others, x->waits ? x->waits - 1 : 0));
-    if (f->pauses > 1)
-        analyse_say(f->s, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
-}
-
 static void report_pauses(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
-    const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
-    const bool near = f->pauses < SOME && f->held[f->worst].length_ns / LONG < f->s->o->gc_ns;
+    const struct held *x = &f->held[f->worst];
+    const struct weft_wait *w = &f->h->wait[x->worst];
+    const bool near = f->pauses < SOME && x->length_ns / LONG < f->s->o->gc_ns;
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (near ? ANALYSE_G_NEAR : 0) |
                            (f->much == 0 ? ANALYSE_G_LITTLE : 0) |
                            (others_had_the_cores(f) ? ANALYSE_G_BUSY : 0);
@@ -124,7 +110,11 @@ static void report_pauses(struct finder *f)
                        c->start_ns, c->end_ns, f->cost_ns);
     if (!g)
         return;
-    say_pause(f, c, who);
+    analyse_say(f->s, SAY_GC_PAUSE, LENGTH(length, x->length_ns), TIME(from, c->start_ns),
+                PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who), PROMISE(waiter, w->reader),
+                AMOUNT(others, x->waits - 1));
+    if (f->pauses > 1)
+        analyse_say(f->s, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
     g->count = f->pauses;
     analyse_show_waited(f->s, w);
     for (uint32_t i = 0; i < f->h->waits; i++)
@@ -138,15 +128,17 @@ void analyse_find_pauses(struct analyse_search *s)
     if (s->h->collections == 0)
         return;
     f.held = analyse_take(s, s->h->collections, sizeof *f.held);
-    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
+    if (s->failed)
+        return;
+    for (uint32_t i = 0; i < s->h->collections; i++) {
         const struct weft_collection *c = &s->h->collection[i];
         f.held[i].length_ns = c->end_ns - c->start_ns - away_ns(s->h, c->start_ns, c->end_ns);
     }
-    for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
+    for (uint32_t i = 0; i < s->h->waits; i++)
         add_wait(&f, i);
-    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)
+    for (uint32_t i = 0; i < s->h->collections; i++)
         f.often += f.held[i].waits >= FEW;
-    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
+    for (uint32_t i = 0; i < s->h->collections; i++) {
         const struct held *x = &f.held[i];
         if (x->marked == 0 && x->waits < MANY && (f.often < MANY || x->waits < FEW))
             continue;
@@ -155,6 +147,6 @@ void analyse_find_pauses(struct analyse_search *s)
         f.much += f.held[i].much > 0;
         f.cost_ns += f.held[i].length_ns;
     }
-    if (f.pauses && !s->failed)
+    if (f.pauses)
         report_pauses(&f);
 }

@@ -26,15 +26,14 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct poller *poller; /* by family of reader */
-    bool *counted,
-        *used; /* by promise: it is in poller; somebody waits for it, or uses its result */
+    /* by promise: it is in poller; somebody waits for it, or uses its result */
+    bool *counted, *used;
 };
 
 /* The timer that started the run that contains a time, or WEFT_NONE. */
 static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_ns)
 {
-    uint32_t run = weft_history_run_at(f->h, reader, time_ns);
-    const uint32_t timer = analyse_run_read(f->h, run);
+    const uint32_t timer = analyse_run_read(f->h, weft_history_run_at(f->h, reader, time_ns));
     return timer != WEFT_NONE && analyse_is_sleep(f->s, timer) ? timer : WEFT_NONE;
 }
 

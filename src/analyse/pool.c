@@ -33,11 +33,6 @@ struct finder {
     bool first;       /* none was given back before the worst one */
 };
 
-static int64_t clock_length(double ns)
-{
-    return ns < 0 ? 0 : ns > 4e18 ? INT64_C(4000000000000000000) : (int64_t)ns;
-}
-
 static const struct weft_hold *hold_at(const struct finder *f, uint32_t place)
 {
     return &f->m->hold[f->h->holds_for[place]];
@@ -112,7 +107,8 @@ static void find_stalls(struct finder *f)
         const uint32_t gone = over.at;
         advance_clock(&begun, x.to_ns);
         advance_clock(&over, x.to_ns);
-        x.waited_ns = clock_length(begun.sum_ns - over.sum_ns - before);
+        const double waited = begun.sum_ns - over.sum_ns - before;
+        x.waited_ns = waited < 0 ? 0 : waited > 4e18 ? (int64_t)4e18 : (int64_t)waited;
         x.waiters = begun.at - gone;
         if (x.waited_ns < (x.to_ns - x.from_ns) / 2)
             continue;
@@ -150,29 +146,20 @@ static bool is_gone(const struct finder *f, const struct weft_hold *x)
     return x->holder != WEFT_ROOT && weft_history_ended_ns(f->h, x->holder) < f->worst.to_ns;
 }
 
-/* How long it ran in the meantime. */
-static int64_t ran_ns(const struct finder *f, const struct weft_hold *x)
+/* Those that have ended come first, then those that hardly ran in the meantime. */
+static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x)
 {
     const struct weft_history *h = f->h;
     const struct stall *k = &f->worst;
     int64_t sum = 0;
+    if (is_gone(f, x) || x->holder == WEFT_ROOT)
+        return is_gone(f, x) ? 0 : 2;
     for (uint32_t i = weft_history_run_from(h, x->holder, k->from_ns);
          i < h->runs_of_first[x->holder + 1] && f->m->run[h->runs_of[i]].start_ns < k->to_ns; i++) {
         const struct weft_run *r = &f->m->run[h->runs_of[i]];
         sum += analyse_earlier(r->end_ns, k->to_ns) - r->start_ns;
     }
-    return sum;
-}
-
-static bool is_idle(const struct finder *f, const struct weft_hold *x)
-{
-    return x->holder != WEFT_ROOT && ran_ns(f, x) < (f->worst.to_ns - f->worst.from_ns) / IDLE;
-}
-
-/* Those that have ended come first, then those that did nothing. */
-static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x)
-{
-    return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
+    return sum < (k->to_ns - k->from_ns) / IDLE ? 1 : 2;
 }
 
 static void say_permit_holders(const struct finder *f)
@@ -200,31 +187,6 @@ static void say_permit_holders(const struct finder *f)
 
 /* ---- Findings ---- */
 
-static void say_pool(const struct finder *f)
-{
-    const struct stall *x = &f->worst;
-    analyse_say(f->s, SAY_POOL, FLAG(one, f->capacity == 1),
-                AMOUNT(permits, f->capacity > 1 ? f->capacity : 0), PROMISE(pool, f->resource),
-                TIME(from, x->from_ns), LENGTH(length, x->to_ns - x->from_ns),
-                LENGTH(usual, f->usual_ns), AMOUNT(waiters, x->waiters),
-                LENGTH(waited, x->waited_ns));
-    say_permit_holders(f);
-}
-
-static void add_pool_waiters(const struct finder *f)
-{
-    bool any = false;
-    analyse_each(i, f->h->waits_for_first, f->resource) {
-        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
-        if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
-            continue;
-        analyse_affects(f->s, w->reader);
-        if (!any)
-            analyse_show(f->s, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, f->resource);
-        any = true;
-    }
-}
-
 static uint64_t signs_of_pool(const struct finder *f)
 {
     const struct stall *x = &f->worst;
@@ -245,23 +207,20 @@ static void report_pool(struct finder *f)
                         x->from_ns, x->to_ns, x->waited_ns))
         return;
     f->s->finding->count = f->stalls;
-    say_pool(f);
-    add_pool_waiters(f);
-}
-
-static void make_pool_room(struct finder *f)
-{
-    uint32_t holds = 0, waits = 0;
-    for (uint32_t p = 1; p < f->m->promises; p++) {
-        const uint32_t k = analyse_count(f->h->holds_for_first, p);
-        const uint32_t w = analyse_count(f->h->waits_for_first, p);
-        holds = k > holds ? k : holds;
-        waits = k && w > waits ? w : waits;
+    analyse_say(f->s, SAY_POOL, FLAG(one, f->capacity == 1),
+                AMOUNT(permits, f->capacity > 1 ? f->capacity : 0), PROMISE(pool, f->resource),
+                TIME(from, x->from_ns), LENGTH(length, x->to_ns - x->from_ns),
+                LENGTH(usual, f->usual_ns), AMOUNT(waiters, x->waiters),
+                LENGTH(waited, x->waited_ns));
+    say_permit_holders(f);
+    analyse_each(i, f->h->waits_for_first, f->resource) {
+        const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
+        if (w->from_ns >= x->to_ns || w->until_ns <= x->from_ns)
+            continue;
+        if (f->s->finding->affecteds == 0)
+            analyse_show(f->s, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, f->resource);
+        analyse_affects(f->s, w->reader);
     }
-    f->begin = analyse_take(f->s, holds, sizeof *f->begin);
-    f->end = analyse_take(f->s, holds, sizeof *f->end);
-    f->wait_from = analyse_take(f->s, waits, sizeof *f->wait_from);
-    f->wait_until = analyse_take(f->s, waits, sizeof *f->wait_until);
 }
 
 void analyse_find_pools(struct analyse_search *s)
@@ -269,7 +228,10 @@ void analyse_find_pools(struct analyse_search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->m->holds == 0)
         return;
-    make_pool_room(&f);
+    f.begin = analyse_take(s, s->m->holds, sizeof *f.begin);
+    f.end = analyse_take(s, s->m->holds, sizeof *f.end);
+    f.wait_from = analyse_take(s, s->h->waits, sizeof *f.wait_from);
+    f.wait_until = analyse_take(s, s->h->waits, sizeof *f.wait_until);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         if (analyse_count(f.h->holds_for_first, p) == 0 ||
             analyse_count(f.h->waits_for_first, p) == 0 || f.m->promise[p].becomes != WEFT_NONE)

@@ -49,8 +49,8 @@ struct finder {
     struct found *found;
     uint32_t founds, room;
     bool *together; /* by family */
-    uint32_t
-        *first; /* of those that became a promise, including itself: the one that was there first */
+    /* by promise: of those that became it, including itself, the one that was there first */
+    uint32_t *first;
 };
 
 static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
@@ -87,30 +87,23 @@ static uint32_t stream_of(const struct finder *f, const struct weft_wait *w)
     return weft_history_stream(f->h, run);
 }
 
-/* The promise that resolved the source of a wait; WEFT_ROOT: the event loop, or unknown. *run is the run in which
- * it did, or WEFT_NONE. */
-static uint32_t resolver_of(const struct finder *f, const struct weft_wait *w, uint32_t *run)
+/* The run in which a promise resolved the source of a wait, or WEFT_NONE. */
+static uint32_t resolved_in(const struct finder *f, const struct weft_wait *w)
 {
-    uint32_t at = f->h->resolution[w->source];
-    *run = WEFT_NONE;
-    if (at == WEFT_NONE || f->m->interaction[at].actor == WEFT_ROOT)
-        return WEFT_ROOT;
-    uint32_t actor = f->m->interaction[at].actor;
-    *run = weft_history_run_at(f->h, actor, f->m->interaction[at].time_ns);
-    return actor;
+    return analyse_ended_by(f->h, w->source) == WEFT_ROOT ? WEFT_NONE
+                                                          : analyse_resolving_run(f->h, w->source);
 }
 
 /* How long the reader's loop worked for the source during a wait: in parallel it would take as
  * long. Work of the source counts, of what it has created, and of the promise that resolves it. */
-static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint32_t stream,
-                        uint32_t resolver)
+static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint32_t stream)
 {
     const struct weft_history *h = f->h;
     uint32_t low = h->stream_first[stream], end = h->stream_first[stream + 1], high = end;
+    const uint32_t resolver = analyse_ended_by(h, w->source);
     int64_t sum = 0;
-    WEFT_SEEK(low, high,
-              f->m->run[h->stream_run[middle]].end_ns <=
-                  w->from_ns); /* the first that ends later */
+    /* the first that ends later */
+    WEFT_SEEK(low, high, f->m->run[h->stream_run[middle]].end_ns <= w->from_ns);
     for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
         const struct weft_run *r = &f->m->run[h->stream_run[low]];
         uint32_t who = h->run_promise[h->stream_run[low]];
@@ -129,7 +122,7 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
 static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
 {
     int64_t length = w->until_ns - w->from_ns;
-    uint32_t run, resolver = resolver_of(f, w, &run), stream = stream_of(f, w);
+    uint32_t run = resolved_in(f, w), stream = stream_of(f, w);
     uint32_t before = weft_history_run_before(f->h, w->reader, w->from_ns);
     if (length <= 0)
         return 0;
@@ -141,8 +134,7 @@ static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
         return length;
     if (weft_history_idles(f->h, stream, w->from_ns, w->until_ns, 1) == 0)
         return 0;
-    int64_t work = work_for(f, w, stream, resolver);
-    return work < length ? length - work : 0;
+    return analyse_later(length - work_for(f, w, stream), 0);
 }
 
 /* Returns true if w follows the last wait of a chain, with nothing in between. */
@@ -260,10 +252,10 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
 static bool is_alike(const struct finder *f, const struct chain *c)
 {
     const struct weft_history *h = f->h;
-    uint32_t run, name = weft_model_name(f->m, wait_at(f, c->first)->source);
+    const uint32_t name = weft_model_name(f->m, wait_at(f, c->first)->source);
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
-        const uint32_t p = w->source, by = resolver_of(f, w, &run);
+        const uint32_t p = w->source, by = analyse_ended_by(h, p);
         if (analyse_is_served(w) &&
             (weft_model_name(f->m, p) != name || analyse_count(h->children_first, p) > 0 ||
              analyse_count(h->waits_of_first, p) > 0 || analyse_count(h->runs_of_first, p) > 0 ||
@@ -273,26 +265,21 @@ static bool is_alike(const struct finder *f, const struct chain *c)
     return true;
 }
 
-/* Finds sorts of which two ran at the same time with the same creator: so that is possible. */
+/* Finds sorts of which two ran at the same time with the same creator, so that is possible; and
+ * which promise was the first that became another one. */
 static void find_those_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
     uint32_t *last = analyse_take(f->s, families, sizeof *last);
     f->together = analyse_take(f->s, families, sizeof *f->together);
+    f->first = analyse_take(f->s, f->m->promises, sizeof *f->first);
     for (uint32_t p = 1; !f->s->failed && p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p], *before = &f->m->promise[last[of[p]]];
+        uint32_t *first = &f->first[weft_model_final(f->m, p)];
+        *first = *first ? *first : p;
         f->together[of[p]] |= last[of[p]] && before->creator == q->creator &&
                               q->creator != WEFT_ROOT && q->start_ns < before->end_ns;
         last[of[p]] = p;
-    }
-}
-
-static void find_first_starts(struct finder *f)
-{
-    f->first = analyse_take(f->s, f->m->promises, sizeof *f->first);
-    for (uint32_t p = 1; f->first && p < f->m->promises; p++) {
-        uint32_t *first = &f->first[weft_model_final(f->m, p)];
-        *first = *first ? *first : p;
     }
 }
 
@@ -344,7 +331,7 @@ static bool feeds(const struct finder *f, const struct weft_wait *w)
  * before; or the source waits for what others signal. */
 static bool is_paced(const struct finder *f, const struct weft_wait *w)
 {
-    uint32_t run, resolver = resolver_of(f, w, &run);
+    const uint32_t run = resolved_in(f, w), resolver = analyse_ended_by(f->h, w->source);
     if (waits_for_older(f, w))
         return true;
     if (run == WEFT_NONE || resolver == w->reader ||
@@ -374,10 +361,10 @@ static bool sleeps_again(const struct finder *f, uint32_t p)
 static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {
-        const uint32_t first = f->h->waits_of_first[p], waits = f->h->waits_of_first[p + 1] - first;
+        const uint32_t waits = analyse_count(f->h->waits_of_first, p);
         if (waits != 1)
             return waits == 0 && i > 0 && analyse_is_sleep(f->s, p);
-        p = weft_model_final(f->m, f->h->wait[f->h->waits_of[first]].source);
+        p = weft_model_final(f->m, wait_at(f, f->h->waits_of_first[p])->source);
     }
     return false;
 }
@@ -497,57 +484,34 @@ static int by_reader_and_family(const void *a, const void *b)
     return weft_order(x->reader, y->reader);
 }
 
-/* In that case the label says more than the family, which ignores numbers. */
-static bool same_label(const struct finder *f, const struct chain *c)
-{
-    const uint32_t name = weft_model_name(f->m, wait_at(f, c->first)->source);
-    bool same = name != WEFT_NONE;
-    for (uint32_t i = c->first; i <= c->last && same; i++)
-        same = !analyse_is_served(wait_at(f, i)) ||
-               weft_model_name(f->m, wait_at(f, i)->source) == name;
-    return same;
-}
-
-static void say_chain(const struct finder *f, const struct found *x)
-{
-    const struct chain *c = &x->chain;
-    const uint32_t source = wait_at(f, c->first)->source;
-    const bool named = weft_model_name(f->m, source) != WEFT_NONE, same = same_label(f, c);
-    analyse_say(
-        f->s, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
-        PROMISE(source, same ? source : WEFT_NONE), SORT(sort, same ? WEFT_NONE : c->family),
-        PROMISE(named, named ? source : WEFT_NONE), TIME(from, wait_at(f, c->first)->from_ns),
-        LENGTH(waited, c->sum_ns), LENGTH(needed, c->sum_ns - x->saving_ns));
-    if (x->count > 1)
-        analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
-}
-
-static void prove_chain(const struct finder *f, const struct found *x)
+static void report_serial(struct finder *f, const struct found *x)
 {
     enum { LINKS = 4 }; /* that are shown from the beginning */
     const struct chain *c = &x->chain;
-    uint32_t n = 0;
-    for (uint32_t i = c->first; i <= c->last; i++) {
-        const struct weft_wait *w = wait_at(f, i);
-        if (!analyse_is_served(w) || (n++ >= LINKS && i != c->last))
-            continue;
-        analyse_show_waited(f->s, w);
-    }
-}
-
-static void report_serial(struct finder *f, const struct found *x)
-{
-    const struct chain *c = &x->chain;
+    const struct weft_wait *first = wait_at(f, c->first);
+    const uint32_t name = weft_model_name(f->m, first->source);
+    const bool named = name != WEFT_NONE;
+    bool same = named; /* then the label says more than the family, which ignores numbers */
     if (!analyse_finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict, x->reader,
-                             wait_at(f, c->first)->from_ns, wait_at(f, c->last)->until_ns,
-                             x->saving_ns))
+                             first->from_ns, wait_at(f, c->last)->until_ns, x->saving_ns))
         return;
-    say_chain(f, x);
     f->s->finding->count = x->count;
-    prove_chain(f, x);
-    for (uint32_t i = c->first; i <= c->last; i++)
-        if (analyse_is_served(wait_at(f, i)))
-            analyse_affects(f->s, wait_at(f, i)->source);
+    for (uint32_t i = c->first, n = 0; i <= c->last; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        if (!analyse_is_served(w))
+            continue;
+        same &= weft_model_name(f->m, w->source) == name;
+        if (n++ < LINKS || i == c->last)
+            analyse_show_waited(f->s, w);
+        analyse_affects(f->s, w->source);
+    }
+    analyse_say(f->s, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
+                PROMISE(source, same ? first->source : WEFT_NONE),
+                SORT(sort, same ? WEFT_NONE : c->family),
+                PROMISE(named, named ? first->source : WEFT_NONE), TIME(from, first->from_ns),
+                LENGTH(waited, c->sum_ns), LENGTH(needed, c->sum_ns - x->saving_ns));
+    if (x->count > 1)
+        analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
 }
 
 static void report_chains(struct finder *f)
@@ -575,7 +539,6 @@ void analyse_find_serial(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     find_those_together(&f);
-    find_first_starts(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
         find_of(&f, p);
     if (!s->failed)

@@ -69,14 +69,6 @@ static bool same_key(const struct item *x, const struct item *y)
     return x->type == y->type && x->name == y->name;
 }
 
-/* The first one in the list that is not before x. */
-static uint32_t first_not_before(const struct finder *f, const struct item *x)
-{
-    uint32_t low = 0, high = f->items;
-    WEFT_SEEK(low, high, by_key(&f->item[middle], x) < 0);
-    return low;
-}
-
 static void gather_labelled(struct finder *f)
 {
     f->item = analyse_take(f->s, f->m->promises, sizeof *f->item);
@@ -130,15 +122,18 @@ static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
 static struct burst burst_at(struct finder *f, uint32_t first)
 {
     const uint32_t *of = f->s->families->of;
-    struct burst x = {.first = first, .last = first, .work = true, .sort = true};
+    struct burst x = {.first = first,
+                      .last = first,
+                      .least_ns = INT64_MAX,
+                      .to_ns = INT64_MIN,
+                      .work = true,
+                      .sort = true};
     int64_t ended = INT64_MAX;
-    uint32_t before = WEFT_NONE, i = first;
-    x.least_ns = INT64_MAX;
-    x.to_ns = INT64_MIN;
+    uint32_t before = WEFT_NONE;
     f->bursts++;
-    for (; i < f->items && same_key(&f->item[i], &f->item[first]); i++) {
-        const uint32_t p = f->item[i].promise, creator = f->m->promise[p].creator;
-        const int64_t start = f->item[i].start_ns, end = weft_history_ended_ns(f->h, p);
+    for (; x.last < f->items && same_key(&f->item[x.last], &f->item[first]); x.last++) {
+        const uint32_t p = f->item[x.last].promise, creator = f->m->promise[p].creator;
+        const int64_t start = f->item[x.last].start_ns, end = weft_history_ended_ns(f->h, p);
         if (start >= ended)
             break;
         if (!is_shareable(f, p) || end < start || f->seen[creator] == f->bursts)
@@ -159,7 +154,6 @@ static struct burst burst_at(struct finder *f, uint32_t first)
                             analyse_count(f->h->children_first, p) > 0);
         x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];
     }
-    x.last = i;
     return x;
 }
 
@@ -198,8 +192,9 @@ static bool is_result_kept(const struct finder *f, const struct burst *x)
                              x->to_ns};
     if (quick || key.name == WEFT_NONE || (differs(f, x->chief) && !differs(f, creator)))
         return false;
-    for (uint32_t k = first_not_before(f, &key), n = 0;
-         k < f->items && same_key(&f->item[k], &key) && n < LOOKED_AT; k++, n++)
+    uint32_t k = 0, high = f->items; /* the first one in the list that is not before the key */
+    WEFT_SEEK(k, high, by_key(&f->item[middle], &key) < 0);
+    for (uint32_t n = 0; k < f->items && same_key(&f->item[k], &key) && n < LOOKED_AT; k++, n++)
         none += has_result(f, f->item[k].promise) &&
                 weft_history_ended_ns(f->h, f->item[k].promise) <= until;
     return none >= LATER;
@@ -233,8 +228,7 @@ static void prove_stampede(struct finder *f, const struct burst *x)
         if (shown++ >= SHOWN)
             continue;
         analyse_show_created(f->s, p);
-        analyse_show(f->s, weft_history_ended_ns(f->h, p), analyse_ending(f->m, p), p,
-                     analyse_resolver(f->h, p));
+        analyse_show_ended(f->s, p);
     }
 }
 

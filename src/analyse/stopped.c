@@ -59,7 +59,7 @@ static void add_round(struct finder *f, struct round x)
 {
     struct round *last = f->rounds ? &f->round[f->rounds - 1] : NULL;
     if (last && x.to_ns <= last->to_ns) /* it waited for several things */
-        last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
+        last->from_ns = analyse_earlier(x.from_ns, last->from_ns);
     else
         analyse_append(f->s, &f->round, &f->rounds, &f->room, &x, sizeof x);
 }
@@ -87,11 +87,9 @@ static void find_rounds(struct finder *f, uint32_t p)
 /* Since when it has done nothing. */
 static int64_t idle_since(const struct finder *f, uint32_t p)
 {
-    uint32_t runs = f->h->runs_of_first[p + 1];
-    int64_t last = f->round[f->rounds - 1].to_ns, end = INT64_MIN;
-    if (runs > f->h->runs_of_first[p])
-        end = f->m->run[f->h->runs_of[runs - 1]].end_ns;
-    return end > last ? end : last;
+    const uint32_t run = weft_history_last_run(f->h, p);
+    const int64_t last = f->round[f->rounds - 1].to_ns;
+    return run == WEFT_NONE ? last : analyse_later(f->m->run[run].end_ns, last);
 }
 
 /* Returns true if nearly each time it began to wait again at once, and now for a long time has
@@ -99,19 +97,17 @@ static int64_t idle_since(const struct finder *f, uint32_t p)
 static bool has_stopped(struct finder *f, struct stop *x)
 {
     uint32_t n = f->rounds - 1, late = 0;
-    int64_t idle = f->m->end_ns - x->last_ns, longest = 0, away = 0;
-    for (uint32_t i = 0; i < n; i++) {
+    int64_t idle = f->m->end_ns - x->last_ns, away = 0;
+    for (uint32_t i = 0; i < n; i++)
         f->gap[i] = f->round[i + 1].to_ns - f->round[i].to_ns;
-        longest = f->gap[i] > longest ? f->gap[i] : longest;
-    }
-    x->usual_ns = analyse_median(f->gap, n);
+    x->usual_ns = analyse_median(f->gap, n); /* sorts them */
     for (uint32_t i = 0; i < n; i++) {
         int64_t gap = f->round[i + 1].from_ns - f->round[i].to_ns;
-        away = gap > away ? gap : away;
+        away = analyse_later(gap, away);
         late += gap > x->usual_ns / 2;
     }
     return late <= n / RARE && idle >= f->s->o->hang_ns && idle / IDLE >= x->usual_ns &&
-           idle / IDLE >= away && idle / 2 >= longest;
+           idle / IDLE >= away && idle / 2 >= f->gap[n - 1];
 }
 
 /* ---- Signs ---- */
@@ -210,15 +206,12 @@ static void report_stop(struct finder *f, const struct stop *x)
             analyse_affects(f->s, h->wait[h->waits_for[i]].reader);
 }
 
-static bool runs_still(const struct finder *f, uint32_t p)
-{
-    uint32_t runs = f->h->runs_of_first[p + 1];
-    return runs > f->h->runs_of_first[p] && f->h->runs_of[runs - 1] >= f->m->runs_ended;
-}
-
 static void find_stop(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
+    const uint32_t run = weft_history_last_run(f->h, p);
+    if (run != WEFT_NONE && run >= f->m->runs_ended) /* it runs still */
+        return;
     find_rounds(f, p);
     if (f->rounds < TIMES)
         return;
@@ -229,18 +222,6 @@ static void find_stop(struct finder *f, uint32_t p)
 }
 
 /* ---- Timers of which each sets the next one ---- */
-
-/* How long each was set for, up to the last one. */
-static void follow_line(struct finder *f, uint32_t last)
-{
-    uint32_t line[LINE], n = analyse_timer_line(f->s, last, line, LINE);
-    f->rounds = 0;
-    for (uint32_t i = 0; i < n && n >= TIMES; i++) {
-        const uint32_t first = f->h->runs_of_first[line[i]];
-        add_round(f, (struct round){f->m->promise[line[i]].start_ns,
-                                    f->m->run[f->h->runs_of[first]].start_ns, line[i]});
-    }
-}
 
 static void report_stopped_timers(struct finder *f, const struct stop *x)
 {
@@ -266,10 +247,16 @@ static void find_stopped_timers(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
     const enum weft_outcome outcome = f->m->promise[p].outcome;
-    if ((outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED) ||
-        analyse_count(f->h->runs_of_first, p) == 0)
+    uint32_t line[LINE];
+    if (outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED)
         return;
-    follow_line(f, p);
+    const uint32_t n = analyse_timer_line(f->s, p, line, LINE);
+    f->rounds = 0;
+    for (uint32_t i = 0; i < n && n >= TIMES; i++) {
+        const uint32_t first = f->h->runs_of_first[line[i]];
+        add_round(f, (struct round){f->m->promise[line[i]].start_ns,
+                                    f->m->run[f->h->runs_of[first]].start_ns, line[i]});
+    }
     if (f->rounds < TIMES)
         return;
     x.last_ns = idle_since(f, p);
@@ -308,6 +295,6 @@ void analyse_find_stopped(struct analyse_search *s)
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
         if (f.sort[s->families->of[p]].newest == p && analyse_is_timer(f.m, p))
             find_stopped_timers(&f, p);
-        else if (analyse_is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
+        else if (analyse_is_pending(f.m, p) && !is_waiting(&f, p))
             find_stop(&f, p);
 }

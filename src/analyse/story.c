@@ -110,12 +110,9 @@ static void find_story_runs(struct weft_story *s, const struct weft_history *h,
     int64_t ran = s->start_ns, lengths[WEFT_STORY_KEPT];
     uint32_t t = 0, at;
     analyse_each(i, h->runs_of_first, s->promise) {
-        struct weft_story_run r = {.run = h->runs_of[i], .because = WEFT_NONE};
+        struct weft_story_run r = {.run = h->runs_of[i],
+                                   .because = weft_history_cause(h, h->runs_of[i])};
         int64_t from = m->run[r.run].start_ns, to = m->run[r.run].end_ns, ready = INT64_MIN;
-        uint32_t cause = h->run_cause[r.run];
-        if (cause != WEFT_NONE)
-            r.because = m->interaction[cause].kind == WEFT_READS ? m->interaction[cause].other
-                                                                 : m->interaction[cause].actor;
         while (t < turns && turn[t].at_ns < from)
             t++;
         for (; t < turns && turn[t].at_ns == from; t++)

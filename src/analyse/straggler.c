@@ -20,11 +20,8 @@ enum {
 /* A promise waited for all of these. */
 struct fan_in {
     uint32_t type, label; /* texts; label: of the last one */
-    uint32_t last,
-        /* place: 1 + how many were started before it, if another one has the same label;
-         * otherwise 0 */
-        place;
-    uint32_t of;
+    /* place: 1 + how many were started before it, if another one has the same label; otherwise 0 */
+    uint32_t last, place, of;
     int64_t took_ns, usual_ns; /* it, and the others (the median) */
     bool slow, alike;          /* alike: their labels say that they are of one sort */
 };
@@ -71,12 +68,6 @@ static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
     return n - same - tail <= DIFFERENCE && k - same - tail <= DIFFERENCE;
 }
 
-/* Returns true if two waited equally often: otherwise one of them may have had nothing to do. */
-static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
-{
-    return analyse_count(h->waits_of_first, p) == analyse_count(h->waits_of_first, q);
-}
-
 /* count promises that were started at the same time. */
 static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
 {
@@ -102,7 +93,9 @@ static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
             continue;
         if (weft_model_name(m, p[i]) == x.label) {
             x.place = last + 1;
-            equal &= do_alike(f->h, p[i], p[last]);
+            /* otherwise one of them may have had nothing to do */
+            equal &= analyse_count(f->h->waits_of_first, p[i]) ==
+                     analyse_count(f->h->waits_of_first, p[last]);
         } else
             x.alike &= are_alike(m, p[i], p[last]);
         length[n++] = weft_history_resolved_ns(f->h, p[i]) - m->promise[p[i]].start_ns;
@@ -128,10 +121,9 @@ static void find_groups(struct finder *f, uint32_t creator)
     uint32_t first = h->children_first[creator], n = h->children_first[creator + 1] - first;
     uint32_t group[GROUP_MOST], count = 0;
     int64_t ended = INT64_MAX;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t i = 0; i < n; i++)
         f->child[i] =
             (struct child){f->m->promise[h->children[first + i]].type, h->children[first + i]};
-    }
     qsort(f->child, n, sizeof *f->child, by_type);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t p = f->child[i].promise;

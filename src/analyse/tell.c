@@ -53,21 +53,16 @@ static void prove_end(const struct analyse_graph *g, uint32_t promise)
 /* The last sign of life: why it last ran, and until when. */
 static void prove_last_run(const struct analyse_graph *g, uint32_t promise)
 {
-    const struct weft_history *h = g->s->h;
-    const struct weft_model *m = h->m;
-    if (analyse_count(h->runs_of_first, promise) == 0)
+    const uint32_t run = weft_history_last_run(g->s->h, promise);
+    if (run == WEFT_NONE)
         return;
-    uint32_t run = h->runs_of[h->runs_of_first[promise + 1] - 1], cause = h->run_cause[run];
-    const struct weft_interaction *x = cause == WEFT_NONE ? NULL : &m->interaction[cause];
-    if (x)
-        prove_once(g, m->run[run].start_ns, WEFT_EVIDENCE_WOKEN, promise,
-                   x->kind == WEFT_SIGNALS ? x->actor : x->other);
-    else
-        prove_once(g, m->run[run].start_ns, WEFT_EVIDENCE_RUNS, promise, WEFT_NONE);
-    if (m->run[run].end_ns < m->end_ns)
-        prove_once(g, m->run[run].end_ns, WEFT_EVIDENCE_STOPS, promise, WEFT_NONE);
-    else
-        prove_once(g, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
+    const struct weft_run *r = &g->s->m->run[run];
+    const uint32_t cause = weft_history_cause(g->s->h, run);
+    const bool still = r->end_ns >= g->s->m->end_ns;
+    prove_once(g, r->start_ns, cause == WEFT_NONE ? WEFT_EVIDENCE_RUNS : WEFT_EVIDENCE_WOKEN,
+               promise, cause);
+    prove_once(g, still ? g->s->m->end_ns : r->end_ns,
+               still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS, promise, WEFT_NONE);
 }
 
 /* The wait; or, if its reader is only a place in a queue, a wait for that. */

@@ -86,8 +86,7 @@ static int64_t count_run(struct finder *k, uint32_t promise, int64_t length)
 static void look_at_turn(struct finder *k, uint32_t stream, int64_t from, int64_t to, uint32_t *at)
 {
     const struct weft_history *h = k->h;
-    uint32_t end = h->stream_first[stream + 1];
-    const uint32_t *of = k->s->families->of;
+    const uint32_t *of = k->s->families->of, end = h->stream_first[stream + 1];
     uint32_t begin = *at;
     int64_t turn_ns = k->s->o->turn_ns, busy = 0;
     struct turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
@@ -165,10 +164,10 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
              to = end - low > NEAR ? low + NEAR : end;
     for (uint32_t i = from; i < to; i++) {
         const struct weft_wait *v = &h->wait[h->waits_of[i]];
-        bool ended = analyse_is_served(v);
-        if (h->waits_of[i] == wait || !ended || v->from_ns > w->until_ns || v->until_ns < ready)
+        if (h->waits_of[i] == wait || !analyse_is_served(v) || v->from_ns > w->until_ns ||
+            v->until_ns < ready)
             continue;
-        int64_t there = analyse_surely_there_ns(h, v);
+        const int64_t there = analyse_surely_there_ns(h, v);
         if (there != INT64_MAX && there > ready && there <= w->until_ns)
             return true;
     }
@@ -221,8 +220,7 @@ static void find_delay_of_wait(struct finder *k, uint32_t wait)
 {
     uint32_t stream;
     struct slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
-    enum weft_wait_end how = k->h->wait[wait].end;
-    x->ended += how == WEFT_WAIT_READ || how == WEFT_WAIT_RAN;
+    x->ended += analyse_is_served(&k->h->wait[wait]);
     int64_t delay, ready = ready_since(k, wait, &stream, &delay);
     if (ready == INT64_MAX)
         return;
@@ -282,13 +280,8 @@ static void look_at_news(struct finder *k)
 /* When the cause of a run was there; INT64_MIN: that is not known. */
 static int64_t cause_ready_ns(const struct finder *k, uint32_t run)
 {
-    uint32_t cause = k->h->run_cause[run];
-    if (cause == WEFT_NONE)
-        return INT64_MIN;
-    const struct weft_interaction *c = &k->m->interaction[cause];
-    if (c->kind == WEFT_SIGNALS)
-        return INT64_MIN;
-    int64_t there = weft_history_resolved_ns(k->h, (uint32_t)c->other);
+    const uint32_t read = analyse_run_read(k->h, run);
+    const int64_t there = read == WEFT_NONE ? INT64_MAX : weft_history_resolved_ns(k->h, read);
     return there == INT64_MAX ? INT64_MIN : there;
 }
 
@@ -299,16 +292,12 @@ static struct delay explain_delay(struct finder *k, uint32_t wait)
     struct delay d = {.wait = wait, .to_ns = w->until_ns, .why = QUEUED, .most = WEFT_ROOT};
     int64_t overtook = 0, late;
     d.from_ns = ready_since(k, wait, &d.stream, &late);
-    uint32_t by = h->resolution[w->source], run = WEFT_NONE;
-    if (by != WEFT_NONE)
-        run = weft_history_run_at(h, (uint32_t)k->m->interaction[by].actor,
-                                  k->m->interaction[by].time_ns);
-    d.other_stream = run != WEFT_NONE && weft_history_stream(h, run) != d.stream;
-    d.idle_ns = k->h->informed[d.stream]
+    const uint32_t by = analyse_resolving_run(h, w->source);
+    d.other_stream = by != WEFT_NONE && weft_history_stream(h, by) != d.stream;
+    d.idle_ns = h->informed[d.stream]
                     ? weft_history_idle(h, d.stream, d.from_ns, d.to_ns, ANALYSE_NAP, NULL)
                     : 0;
-    int64_t resolved = weft_history_resolved_ns(h, w->source);
-    d.was_there = resolved < w->from_ns;
+    d.was_there = weft_history_resolved_ns(h, w->source) < w->from_ns;
     k->now++;
     uint32_t i = weft_history_stream_from(h, d.stream, d.from_ns),
              end = h->stream_first[d.stream + 1];
@@ -401,18 +390,6 @@ static void prove_delay(const struct finder *k, const struct delay *d)
     analyse_show(k->s, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
 }
 
-/* Joins it with a finding that has the same cause; returns false if there is none. */
-static bool join_delay(struct finder *k, const struct delay *d, uint32_t family)
-{
-    for (uint32_t i = 0; i < k->tolds; i++)
-        if (k->told[i].why == d->why && k->told[i].family == family) {
-            k->s->finding = &k->s->out->finding[k->told[i].finding];
-            analyse_affects(k->s, k->h->wait[d->wait].reader);
-            return true;
-        }
-    return false;
-}
-
 /* A sleep may have been that long because the machine was busy; so may a short delay. */
 static uint64_t signs_of_delay(const struct finder *k, const struct delay *d, const struct slow *x)
 {
@@ -447,13 +424,16 @@ static uint32_t times_served(const struct finder *k, const struct delay *d)
 static void report_delay(struct finder *k, const struct delay *d, const struct slow *x)
 {
     const struct weft_wait *w = &k->h->wait[d->wait];
-    const uint32_t by = analyse_resolver(k->h, w->source);
-    const uint32_t cause = d->why != SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
-    uint32_t family = k->s->families->of[cause];
-    if (join_delay(k, d, family))
-        return;
-    uint32_t times = times_served(k, d);
-    bool starved = times >= SERVED;
+    const uint32_t cause = d->why != SLEPT ? d->most : analyse_ended_by(k->h, w->source);
+    const uint32_t family = k->s->families->of[cause];
+    for (uint32_t i = 0; i < k->tolds; i++)
+        if (k->told[i].why == d->why && k->told[i].family == family) { /* it has the same cause */
+            k->s->finding = &k->s->out->finding[k->told[i].finding];
+            analyse_affects(k->s, w->reader);
+            return;
+        }
+    const uint32_t times = times_served(k, d);
+    const bool starved = times >= SERVED;
     enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
     if (!analyse_report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader,
                         d->from_ns, d->to_ns, x->sum_ns))
@@ -466,24 +446,6 @@ static void report_delay(struct finder *k, const struct delay *d, const struct s
         analyse_say(k->s, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
     prove_delay(k, d);
     analyse_affects(k->s, w->reader);
-}
-
-static void say_turn(const struct finder *k, const struct turn *x, uint32_t count, int64_t cost)
-{
-    const bool known = x->promise != WEFT_ROOT;
-    analyse_say(k->s, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
-                AMOUNT(runs, x->runs),
-                SORT(sort, known ? k->s->families->of[x->promise] : WEFT_NONE),
-                LENGTH(share, x->share_ns));
-    if (x->wait != WEFT_NONE)
-        analyse_say(k->s,
-                    x->late == 0   ? SAY_TURN_READY
-                    : x->late == 1 ? SAY_TURN_KEPT_ONE
-                                   : SAY_TURN_KEPT,
-                    AMOUNT(count, x->late), PROMISE(waiter, k->h->wait[x->wait].reader),
-                    LENGTH(ready, x->ready_ns));
-    if (count > 1)
-        analyse_say(k->s, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
 }
 
 /* Turns of the same family, the worst first. */
@@ -499,28 +461,36 @@ static int by_family_and_delay(const void *a, const void *b)
 
 static void report_turns(struct finder *k, const struct turn *x, uint32_t count)
 {
-    bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= VICTIMS;
+    const struct weft_wait *w = x->wait == WEFT_NONE ? NULL : &k->h->wait[x->wait];
+    const bool known = x->promise != WEFT_ROOT,
+               hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= VICTIMS;
     int64_t cost = 0;
-    const uint64_t signs = analyse_signs(k->s, WEFT_ROOT) |
-                           (x->wait == WEFT_NONE ? ANALYSE_B_NOBODY : 0) |
-                           (hurt && x->promise != WEFT_ROOT ? 0 : ANALYSE_B_MUCH);
+    const uint64_t signs = analyse_signs(k->s, WEFT_ROOT) | (w ? 0 : ANALYSE_B_NOBODY) |
+                           (hurt && known ? 0 : ANALYSE_B_MUCH);
     for (uint32_t i = 0; i < count; i++)
         cost = analyse_sum(cost, x[i].to_ns - x[i].from_ns);
     if (!analyse_report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise, x->from_ns, x->to_ns,
                         cost))
         return;
-    uint32_t finding = k->s->out->count - 1;
     k->s->finding->count = count;
-    say_turn(k, x, count, cost);
+    analyse_say(k->s, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
+                AMOUNT(runs, x->runs), SORT(sort, known ? x->family : WEFT_NONE),
+                LENGTH(share, x->share_ns));
     analyse_show(k->s, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
-    if (x->wait != WEFT_NONE) {
-        const struct weft_wait *w = &k->h->wait[x->wait];
+    if (w) {
+        analyse_say(k->s,
+                    x->late == 0   ? SAY_TURN_READY
+                    : x->late == 1 ? SAY_TURN_KEPT_ONE
+                                   : SAY_TURN_KEPT,
+                    AMOUNT(count, x->late), PROMISE(waiter, w->reader), LENGTH(ready, x->ready_ns));
         analyse_show_woken(k->s, w);
         analyse_affects(k->s, w->reader);
     }
+    if (count > 1)
+        analyse_say(k->s, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
     analyse_show(k->s, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     for (uint32_t i = 0; i < count; i++)
-        analyse_span_add(k->l, x[i].stream, x[i].from_ns, x[i].to_ns, 0, finding);
+        analyse_span_add(k->l, x[i].stream, x[i].from_ns, x[i].to_ns, 0, k->s->out->count - 1);
 }
 
 static void report_all_turns(struct finder *k)
@@ -543,17 +513,9 @@ static int by_longest_delay(const void *a, const void *b)
     return weft_order(x->family, y->family);
 }
 
-/* Returns true if it had to wait for promises of another sort. If they are of its own sort, there
- * is simply much to do. */
-static bool is_behind_other_sort(const struct finder *k, const struct delay *d)
-{
-    const uint32_t *of = k->s->families->of;
-    return d->runs >= 3 && d->most != WEFT_ROOT && d->most_ns > (d->to_ns - d->from_ns) / 2 &&
-           of[d->most] != of[k->h->wait[d->wait].reader];
-}
-
 static void report_delays(struct finder *k)
 {
+    const uint32_t *of = k->s->families->of;
     qsort(k->slow, k->s->families->count, sizeof *k->slow, by_longest_delay);
     for (uint32_t i = 0; i < k->s->families->count && i < ANALYSE_LOOP_FAMILIES && !k->s->failed;
          i++) {
@@ -562,8 +524,12 @@ static void report_delays(struct finder *k)
             break;
         struct delay d = explain_delay(k, x->worst);
         struct turn *turn = turn_at(k, d.stream, d.from_ns);
-        bool is_turn = d.why == QUEUED && turn && turn->victims >= VICTIMS;
-        if (d.why != QUEUED || (!is_turn && is_behind_other_sort(k, &d))) {
+        const bool is_turn = turn && turn->victims >= VICTIMS;
+        /* behind promises of its own sort there is simply much to do */
+        const bool behind_others = d.runs >= 3 && d.most != WEFT_ROOT &&
+                                   d.most_ns > (d.to_ns - d.from_ns) / 2 &&
+                                   of[d.most] != of[k->h->wait[d.wait].reader];
+        if (d.why != QUEUED || (!is_turn && behind_others)) {
             report_delay(k, &d, x);
             if (d.why != SLEPT && turn)
                 turn->share_ns = -1; /* explained */
@@ -581,28 +547,23 @@ static void report_delays(struct finder *k)
 
 /* ---- The search ---- */
 
-static void make_turn_room(struct finder *k)
-{
-    uint32_t families = k->s->families->count;
-    k->first = analyse_take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
-    k->slow = analyse_take(k->s, families, sizeof *k->slow);
-    k->family_ns = analyse_take(k->s, families, sizeof *k->family_ns);
-    k->family_at = analyse_take(k->s, families, sizeof *k->family_at);
-    k->promise_at = analyse_take(k->s, k->m->promises, sizeof *k->promise_at);
-    for (uint32_t i = 0; k->slow && i < families; i++)
-        k->slow[i] = (struct slow){.family = i, .worst = WEFT_NONE};
-}
-
 void analyse_find_turns(struct analyse_loops *l)
 {
     struct analyse_search *s = l->s;
     struct finder k = {.l = l, .s = s, .h = s->h, .m = s->m};
-    make_turn_room(&k);
+    const uint32_t families = s->families->count;
+    k.first = analyse_take(s, (size_t)k.h->streams + 1, sizeof *k.first);
+    k.slow = analyse_take(s, families, sizeof *k.slow);
+    k.family_ns = analyse_take(s, families, sizeof *k.family_ns);
+    k.family_at = analyse_take(s, families, sizeof *k.family_at);
+    k.promise_at = analyse_take(s, k.m->promises, sizeof *k.promise_at);
     if (s->failed)
         return;
+    for (uint32_t i = 0; i < families; i++)
+        k.slow[i] = (struct slow){.family = i, .worst = WEFT_NONE};
     for (uint32_t i = 0; i < k.h->streams; i++) {
         k.first[i] = k.turns;
-        if (k.h->is_loop[i] && l->s->h->informed[i])
+        if (k.h->is_loop[i] && k.h->informed[i])
             find_turns_of_stream(&k, i);
         k.first[i + 1] = k.turns;
     }

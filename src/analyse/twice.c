@@ -47,22 +47,17 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
     return analyse_is_timer(m, actor) || (read != WEFT_NONE && analyse_is_timer(m, read));
 }
 
-/* Which promise ended it first; WEFT_ROOT: the event loop, or it is not known. */
-static uint32_t first_actor(const struct analyse_search *s, uint32_t at)
-{
-    const uint32_t by = analyse_resolver(s->h, s->m->interaction[at].other);
-    return by == WEFT_NONE ? WEFT_ROOT : by;
-}
-
 /* Returns true if the same two have ended another one of these twice, too: they take their work
  * from one place. */
 static bool is_pair(const struct analyse_search *s, const struct second *x, uint32_t count,
                     uint32_t at)
 {
     enum { LOOKED_AT = 64 };
-    const uint32_t a = first_actor(s, at), b = s->m->interaction[at].actor;
+    const struct weft_interaction *last = &s->m->interaction[at];
+    const uint32_t a = analyse_ended_by(s->h, last->other), b = last->actor;
     for (uint32_t i = 0; i < count && i < LOOKED_AT; i++) {
-        const uint32_t c = first_actor(s, x[i].at), d = s->m->interaction[x[i].at].actor;
+        const struct weft_interaction *y = &s->m->interaction[x[i].at];
+        const uint32_t c = analyse_ended_by(s->h, y->other), d = y->actor;
         if (x[i].at != at && ((a == c && b == d) || (a == d && b == c)))
             return true;
     }
@@ -72,7 +67,7 @@ static bool is_pair(const struct analyse_search *s, const struct second *x, uint
 static uint64_t signs_of_double(const struct analyse_search *s, uint32_t at)
 {
     const struct weft_interaction *x = &s->m->interaction[at];
-    const uint32_t first = first_actor(s, at);
+    const uint32_t first = analyse_ended_by(s->h, x->other);
     uint64_t signs = analyse_signs(s, x->other);
     if (first == WEFT_ROOT || x->actor == WEFT_ROOT || first == x->other || x->actor == x->other)
         signs |= ANALYSE_AGAIN_LOOP;

@@ -219,8 +219,7 @@ unsigned analyse_known(const struct analyse_search *s, uint32_t promise)
 bool analyse_is_sleep(const struct analyse_search *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
-    uint32_t by = analyse_resolver(s->h, promise);
-    by = by == WEFT_NONE ? WEFT_ROOT : by;
+    const uint32_t by = analyse_ended_by(s->h, promise);
     return (analyse_known(s, promise) & ANALYSE_TIMER) ||
            ((analyse_known(s, by) & ANALYSE_TIMER) &&
             m->promise[by].creator == m->promise[promise].creator &&

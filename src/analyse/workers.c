@@ -210,48 +210,10 @@ static void find_busy(struct finder *f, struct late *x, uint64_t pool)
     }
 }
 
-static void find_late_jobs(struct finder *f, uint32_t sort, struct late *x)
-{
-    const uint64_t pool = f->sort[sort].pool;
-    *x = (struct late){.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
-    analyse_each(i, f->jobs.first, sort) {
-        const uint32_t p = f->jobs.item[i];
-        const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
-        if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x->usual_ns ||
-            !worker_is_busy(f, pool, from, from + stood))
-            continue;
-        x->count++;
-        x->waited_ns += stood;
-        x->first_ns = analyse_earlier(from, x->first_ns);
-        x->last_ns = analyse_later(from, x->last_ns);
-        if (stood > x->worst_ns) {
-            x->worst_ns = stood;
-            x->worst = p;
-        }
-    }
-    analyse_each(i, f->jobs.first, sort)
-        f->length[i - f->jobs.first[sort]] = 0;
-}
-
-static void put_late_evidence(const struct finder *f, uint32_t sort, const struct late *x)
-{
-    const struct weft_promise *p = &f->m->promise[x->worst];
-    const int64_t began = p->start_ns + x->worst_ns;
-    analyse_show_created(f->s, x->worst);
-    for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
-        const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
-        const uint32_t at = busy_at(f, stream, p->start_ns + x->worst_ns / 2);
-        const uint32_t run = f->h->stream_run[at];
-        if (f->taken[at])
-            analyse_show(f->s, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, f->h->run_promise[run],
-                         WEFT_NONE);
-    }
-    analyse_show(f->s, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
-}
-
 static void report_late(struct finder *f, uint32_t sort, struct late *x)
 {
-    find_busy(f, x, f->sort[sort].pool);
+    uint64_t pool = f->sort[sort].pool;
+    find_busy(f, x, pool);
     const bool same = x->busy_with == sort || x->percent < OTHERS;
     const uint64_t signs = (x->count < LATE_ONES ? ANALYSE_WB_FEW : 0) |
                            (x->last_ns - x->first_ns < BURST_NS ? ANALYSE_WB_BURST : 0) |
@@ -262,12 +224,44 @@ static void report_late(struct finder *f, uint32_t sort, struct late *x)
                         x->worst, from, from + x->worst_ns, x->waited_ns))
         return;
     analyse_say(f->s, SAY_WORKERS_BUSY, SORT(sort, sort), AMOUNT(count, x->count),
-                AMOUNT(jobs, f->sort[sort].jobs),
-                NUMBER(workers, __builtin_popcountll(f->sort[sort].pool)), PROMISE(worst, x->worst),
-                TIME(created, from), LENGTH(waited, x->worst_ns), LENGTH(usual, x->usual_ns),
-                SORT(busy_with, x->busy_with), NUMBER(percent, x->percent));
+                AMOUNT(jobs, f->sort[sort].jobs), NUMBER(workers, __builtin_popcountll(pool)),
+                PROMISE(worst, x->worst), TIME(created, from), LENGTH(waited, x->worst_ns),
+                LENGTH(usual, x->usual_ns), SORT(busy_with, x->busy_with),
+                NUMBER(percent, x->percent));
     f->s->finding->count = x->count;
-    put_late_evidence(f, sort, x);
+    analyse_show_created(f->s, x->worst);
+    for (unsigned n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
+        const uint32_t at = busy_at(f, (uint32_t)__builtin_ctzll(pool), from + x->worst_ns / 2);
+        const uint32_t run = f->h->stream_run[at];
+        if (f->taken[at])
+            analyse_show(f->s, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, f->h->run_promise[run],
+                         WEFT_NONE);
+    }
+    analyse_show(f->s, from + x->worst_ns, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
+}
+
+static void find_late_jobs(struct finder *f, uint32_t sort)
+{
+    struct late x = {.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
+    analyse_each(i, f->jobs.first, sort) {
+        const uint32_t p = f->jobs.item[i];
+        const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
+        if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x.usual_ns ||
+            !worker_is_busy(f, f->sort[sort].pool, from, from + stood))
+            continue;
+        x.count++;
+        x.waited_ns += stood;
+        x.first_ns = analyse_earlier(from, x.first_ns);
+        x.last_ns = analyse_later(from, x.last_ns);
+        if (stood > x.worst_ns) {
+            x.worst_ns = stood;
+            x.worst = p;
+        }
+    }
+    analyse_each(i, f->jobs.first, sort)
+        f->length[i - f->jobs.first[sort]] = 0;
+    if (x.count)
+        report_late(f, sort, &x);
 }
 
 /* ---- Workers that wait for each other ---- */
@@ -277,17 +271,6 @@ struct stuck {
     uint32_t wait, job;
     uint64_t signs;
 };
-
-static uint32_t open_wait(const struct finder *f, uint32_t promise, bool *several)
-{
-    uint32_t found = WEFT_NONE;
-    analyse_each(i, f->h->waits_of_first, promise)
-        if (f->h->wait[f->h->waits_of[i]].end == WEFT_WAIT_OPEN) {
-            *several |= found != WEFT_NONE;
-            found = f->h->waits_of[i];
-        }
-    return found;
-}
 
 /* Where promises of a type run if all of them are jobs, otherwise 0. */
 static uint64_t pool_of_type(const struct finder *f, uint32_t type)
@@ -332,9 +315,11 @@ static bool worker_is_stuck(struct finder *f, uint32_t stream, uint64_t pool, st
     uint32_t at = job;
     bool several = false;
     for (unsigned depth = 0; depth < DEEP && at != WEFT_ROOT && is_pending(f, at); depth++) {
-        const uint32_t wait = open_wait(f, at, &several);
+        uint32_t open;
+        const uint32_t wait = analyse_open(h, h->waits_of_first, h->waits_of, at, &open);
         if (wait == WEFT_NONE)
             break;
+        several |= open > 1;
         if (depth == 0)
             x->wait = wait;
         at = weft_model_final(f->m, h->wait[wait].source);
@@ -431,14 +416,9 @@ static void look_at_sorts(struct finder *f)
 {
     uint64_t pool[STREAMS + 1];
     const unsigned pools = join_thread_pools(f, pool);
-    for (uint32_t i = 1; i < f->s->families->count && !f->s->failed; i++) {
-        struct late x;
-        if (!is_job(&f->sort[i]))
-            continue;
-        find_late_jobs(f, i, &x);
-        if (x.count)
-            report_late(f, i, &x);
-    }
+    for (uint32_t i = 1; i < f->s->families->count && !f->s->failed; i++)
+        if (is_job(&f->sort[i]))
+            find_late_jobs(f, i);
     for (unsigned k = 0; k < pools && !f->s->failed; k++)
         find_stuck_pool(f, pool[k]);
 }
@@ -457,12 +437,13 @@ void analyse_find_workers(struct analyse_search *s)
     f.taken = analyse_take(s, (size_t)s->m->runs + 1, sizeof *f.taken);
     f.length = analyse_take(s, most, sizeof *f.length);
     f.jobs = analyse_lists(s, s->families->count, s->m->promises, sort_of_job, &f);
-    for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
+    if (s->failed)
+        return;
+    for (uint32_t p = 1; p < s->m->promises; p++)
         f.sort[family(&f, p)].unrun += !first_run(&f, p) && !is_pending(&f, p);
-    for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
+    for (uint32_t i = 0; i < s->h->streams; i++)
         find_jobs_of_stream(&f, i);
-    for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
+    for (uint32_t i = 0; i < s->h->streams; i++)
         measure_stream(&f, i);
-    if (!s->failed)
-        look_at_sorts(&f);
+    look_at_sorts(&f);
 }
