@@ -2,10 +2,12 @@
 /* One cause is one finding: a finding that follows from another becomes part of it. */
 #include "analyse/finding.h"
 
-static bool is_hang(const struct weft_finding *f)
+#define K(kind) (1u << WEFT_FINDING_##kind)
+#define HANGS (K(HANG_ROOT) | K(NEVER_RESOLVED) | K(DEADLOCK) | K(LOST_WAKEUP))
+
+static bool is(const struct weft_finding *f, uint32_t kinds)
 {
-    return f->kind == WEFT_FINDING_HANG_ROOT || f->kind == WEFT_FINDING_NEVER_RESOLVED ||
-           f->kind == WEFT_FINDING_DEADLOCK || f->kind == WEFT_FINDING_LOST_WAKEUP;
+    return kinds >> f->kind & 1;
 }
 
 static uint32_t family(const struct analyse_search *s, uint32_t promise)
@@ -112,14 +114,14 @@ static struct weft_finding *find_failure(const struct analyse_search *s, const s
 static void join_failures(struct analyse_search *s, const struct failures *by, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)
-        if (s->out->finding[i].kind == WEFT_FINDING_SWALLOWED_FAILURE) {
+        if (is(&s->out->finding[i], K(SWALLOWED_FAILURE))) {
             uint32_t *first = &by->first[family(s, s->out->finding[i].promise)];
             by->next[i] = *first;
             *first = i + 1;
         }
     for (uint32_t i = 0; i < s->out->count && !s->failed; i++) {
         const struct weft_finding *hang = &s->out->finding[i];
-        uint32_t failed = is_hang(hang) ? analyse_hang_failure(hang) : WEFT_NONE;
+        uint32_t failed = is(hang, HANGS) ? analyse_hang_failure(hang) : WEFT_NONE;
         struct weft_finding *f = failed == WEFT_NONE ? NULL : find_failure(s, by, failed);
         if (!f)
             continue;
@@ -139,19 +141,33 @@ static void join_leaks(const struct analyse_search *s, bool *hung, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++) {
         const struct weft_finding *f = &s->out->finding[i];
-        if (!is_hang(f) || f->kind == WEFT_FINDING_NEVER_RESOLVED || gone[i] ||
-            f->confidence < WEFT_LIKELY)
+        if (!is(f, HANGS & ~K(NEVER_RESOLVED)) || gone[i] || f->confidence < WEFT_LIKELY)
             continue;
         hung[family(s, f->promise)] = true;
         for (uint32_t k = 0; k < f->affecteds; k++)
             hung[family(s, f->affected[k])] = true;
     }
     for (uint32_t i = 0; i < s->out->count; i++)
-        gone[i] |= s->out->finding[i].kind == WEFT_FINDING_LEAK &&
-                   hung[family(s, s->out->finding[i].promise)];
+        gone[i] |= is(&s->out->finding[i], K(LEAK)) && hung[family(s, s->out->finding[i].promise)];
 }
 
-/* ---- A pool that is exhausted forever, and what hangs because of it ---- */
+/* ---- Pairs ---- */
+
+/* Joins a finding x and another one, f, and sets gone[i] or gone[k] if it is dropped. */
+typedef void join_fn(const struct analyse_search *s, uint32_t i, uint32_t k, bool *gone);
+
+/* Calls it for all pairs of a finding of these kinds, at most `most` of them, and any finding. */
+static void join_pairs(const struct analyse_search *s, uint32_t kinds, uint32_t most, join_fn *join,
+                       bool *gone)
+{
+    for (uint32_t i = 0; i < s->out->count && most > 0; i++) {
+        if (!is(&s->out->finding[i], kinds))
+            continue;
+        most--;
+        for (uint32_t k = 0; k < s->out->count; k++)
+            join(s, i, k, gone);
+    }
+}
 
 static bool mentions(const struct weft_finding *f, uint32_t promise)
 {
@@ -161,28 +177,18 @@ static bool mentions(const struct weft_finding *f, uint32_t promise)
     return f->promise == promise;
 }
 
-/* The finding about what hangs also says who holds it. */
-static void join_pools(const struct analyse_search *s, bool *gone)
+/* A pool that is exhausted forever: the finding about what hangs because of it also says who holds
+ * it. */
+static void join_pool(const struct analyse_search *s, uint32_t i, uint32_t k, bool *gone)
 {
-    enum { POOLS = 16 };
-    for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
-        const struct weft_finding *pool = &s->out->finding[i];
-        if (pool->kind != WEFT_FINDING_POOL_EXHAUSTED)
-            continue;
-        n++;
-        for (uint32_t k = 0; k < s->out->count; k++) {
-            const struct weft_finding *f = &s->out->finding[k];
-            if (!is_hang(f) || gone[k] || !mentions(f, pool->promise))
-                continue;
-            if (f->confidence >= pool->confidence)
-                gone[i] = true;
-            else if (f->promise == pool->promise)
-                gone[k] = true;
-        }
-    }
+    const struct weft_finding *pool = &s->out->finding[i], *f = &s->out->finding[k];
+    if (!is(f, HANGS) || gone[k] || !mentions(f, pool->promise))
+        return;
+    if (f->confidence >= pool->confidence)
+        gone[i] = true;
+    else if (f->promise == pool->promise)
+        gone[k] = true;
 }
-
-/* ---- What is repeated ---- */
 
 /* Returns true if a finding only describes a consequence of another: the attempts of a storm are
  * many, one after another, and each fails; a promise that polls continues late. */
@@ -190,73 +196,43 @@ static bool is_consequence_of(const struct analyse_search *s, const struct weft_
                               const struct weft_finding *from)
 {
     const uint32_t other = from->affecteds ? from->affected[0] : from->promise;
-    bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, from->promise);
+    const bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, from->promise),
+               like_other = family(s, f->promise) == family(s, other);
     if (f->confidence > from->confidence)
         return false;
-    if (from->kind == WEFT_FINDING_RETRY_STORM || from->kind == WEFT_FINDING_LIVELOCK)
-        return (same && (f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SPIN)) ||
-               (f->kind == WEFT_FINDING_SWALLOWED_FAILURE &&
-                family(s, f->promise) == family(s, other));
-    return from->kind == WEFT_FINDING_POLLING && f->kind == WEFT_FINDING_SLOW_WAKE &&
-           (family(s, f->promise) == family(s, from->promise) ||
-            family(s, f->promise) == family(s, other));
+    if (is(from, K(RETRY_STORM) | K(LIVELOCK)))
+        return (same && is(f, K(SERIAL_WAITS) | K(SPIN))) ||
+               (is(f, K(SWALLOWED_FAILURE)) && like_other);
+    return is(from, K(POLLING)) && is(f, K(SLOW_WAKE)) &&
+           (family(s, f->promise) == family(s, from->promise) || like_other);
 }
 
 /* What has stopped, and what hangs because of it, are the same thing. */
-static void join_repeats(const struct analyse_search *s, bool *gone)
+static void join_repeat(const struct analyse_search *s, uint32_t i, uint32_t k, bool *gone)
 {
-    enum { MANY = 64 };
-    for (uint32_t i = 0, n = 0; i < s->out->count && n < MANY; i++) {
-        const struct weft_finding *x = &s->out->finding[i];
-        if (x->kind != WEFT_FINDING_RETRY_STORM && x->kind != WEFT_FINDING_STOPPED &&
-            x->kind != WEFT_FINDING_LIVELOCK && x->kind != WEFT_FINDING_POLLING)
-            continue;
-        n++;
-        for (uint32_t k = 0; k < s->out->count; k++) {
-            const struct weft_finding *f = &s->out->finding[k];
-            gone[k] |= is_consequence_of(s, f, x);
-            if (x->kind == WEFT_FINDING_STOPPED && is_hang(f) && !gone[k] &&
-                weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise))
-                gone[f->confidence >= x->confidence ? i : k] = true;
-        }
-    }
+    const struct weft_finding *x = &s->out->finding[i], *f = &s->out->finding[k];
+    gone[k] |= is_consequence_of(s, f, x);
+    if (is(x, K(STOPPED)) && is(f, HANGS) && !gone[k] &&
+        weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise))
+        gone[f->confidence >= x->confidence ? i : k] = true;
 }
 
-/* ---- What hangs because all workers wait ---- */
-
-static void join_workers(const struct analyse_search *s, bool *gone)
+/* What hangs because all workers wait. */
+static void join_workers(const struct analyse_search *s, uint32_t i, uint32_t k, bool *gone)
 {
-    enum { POOLS = 16 };
-    for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
-        const struct weft_finding *pool = &s->out->finding[i];
-        if (pool->kind != WEFT_FINDING_POOL_DEADLOCK)
-            continue;
-        n++;
-        for (uint32_t k = 0; k < s->out->count; k++) {
-            const struct weft_finding *f = &s->out->finding[k];
-            bool same = family(s, f->promise) == family(s, pool->promise);
-            for (uint32_t e = 0; e < pool->evidences; e++)
-                same |= pool->evidence[e].event == WEFT_EVIDENCE_WAITS_STILL &&
-                        (f->promise == pool->evidence[e].promise ||
-                         family(s, f->promise) == family(s, pool->evidence[e].other));
-            gone[k] |= same && (is_hang(f) || f->kind == WEFT_FINDING_LEAK) &&
-                       f->confidence <= pool->confidence;
-            gone[k] |= f->kind == WEFT_FINDING_LOOP_BLOCKED &&
-                       find_evidence(f, WEFT_EVIDENCE_RUNS_STILL, ANY, ANY) &&
-                       find_evidence(pool, WEFT_EVIDENCE_WAITS_STILL, f->promise,
-                                     ANY); /* its thread stands still */
-        }
-    }
+    const struct weft_finding *pool = &s->out->finding[i], *f = &s->out->finding[k];
+    bool same = family(s, f->promise) == family(s, pool->promise);
+    for (uint32_t e = 0; e < pool->evidences; e++)
+        same |= pool->evidence[e].event == WEFT_EVIDENCE_WAITS_STILL &&
+                (f->promise == pool->evidence[e].promise ||
+                 family(s, f->promise) == family(s, pool->evidence[e].other));
+    gone[k] |= same && is(f, HANGS | K(LEAK)) && f->confidence <= pool->confidence;
+    gone[k] |= is(f, K(LOOP_BLOCKED)) && /* its thread stands still */
+               find_evidence(f, WEFT_EVIDENCE_RUNS_STILL, ANY, ANY) &&
+               find_evidence(pool, WEFT_EVIDENCE_WAITS_STILL, f->promise, ANY);
 }
 
 /* ---- Queues that grow for a reason that is reported ---- */
-
-static bool says_why(const struct weft_finding *f)
-{
-    return f->confidence >= WEFT_LIKELY &&
-           (f->kind == WEFT_FINDING_CONTENTION || f->kind == WEFT_FINDING_WORKERS_BUSY ||
-            f->kind == WEFT_FINDING_POOL_EXHAUSTED || f->kind == WEFT_FINDING_LOOP_BLOCKED);
-}
 
 /* grows: by family, how certain it is, from 1 on. A leak is reported as such only if the queue is
  * less certain. */
@@ -265,16 +241,17 @@ static void join_growth(const struct analyse_search *s, unsigned char *grows, bo
     bool any = false, why = false;
     for (uint32_t i = 0; i < s->out->count; i++) {
         const struct weft_finding *f = &s->out->finding[i];
-        why |= says_why(f) && !gone[i];
-        if (f->kind != WEFT_FINDING_QUEUE_GROWTH)
+        why |= is(f, K(CONTENTION) | K(WORKERS_BUSY) | K(POOL_EXHAUSTED) | K(LOOP_BLOCKED)) &&
+               f->confidence >= WEFT_LIKELY && !gone[i];
+        if (!is(f, K(QUEUE_GROWTH)))
             continue;
         grows[family(s, f->promise)] = (unsigned char)(1 + f->confidence);
         any = true;
     }
     for (uint32_t i = 0; i < s->out->count && any; i++) {
         const struct weft_finding *f = &s->out->finding[i];
-        gone[i] |= (f->kind == WEFT_FINDING_QUEUE_GROWTH && why) ||
-                   (f->kind == WEFT_FINDING_LEAK && grows[family(s, f->promise)] > f->confidence);
+        gone[i] |= (is(f, K(QUEUE_GROWTH)) && why) ||
+                   (is(f, K(LEAK)) && grows[family(s, f->promise)] > f->confidence);
     }
 }
 
@@ -285,12 +262,12 @@ static void join_growth(const struct analyse_search *s, unsigned char *grows, bo
 static void join_spins(const struct analyse_search *s, uint32_t *spins, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)
-        if (s->out->finding[i].kind == WEFT_FINDING_SPIN)
+        if (is(&s->out->finding[i], K(SPIN)))
             spins[family(s, s->out->finding[i].promise)] = i + 1;
     for (uint32_t i = 0; i < s->out->count; i++) {
         const struct weft_finding *f = &s->out->finding[i];
         uint32_t spin = spins[family(s, f->promise)];
-        if ((f->kind != WEFT_FINDING_SERIAL_WAITS && f->kind != WEFT_FINDING_LOOP_BLOCKED) || !spin)
+        if (!is(f, K(SERIAL_WAITS) | K(LOOP_BLOCKED)) || !spin)
             continue;
         const struct weft_finding *x = &s->out->finding[spin - 1];
         if (weft_model_final(s->m, x->promise) == weft_model_final(s->m, f->promise) &&
@@ -301,6 +278,7 @@ static void join_spins(const struct analyse_search *s, uint32_t *spins, bool *go
 
 void analyse_join(struct analyse_search *s)
 {
+    enum { MANY = 64, POOLS = 16 };
     struct weft_findings *out = s->out;
     uint32_t kept = 0, families = s->families->count;
     bool *gone = analyse_take(s, out->count, sizeof *gone);
@@ -313,10 +291,10 @@ void analyse_join(struct analyse_search *s)
         return;
     join_failures(s, &by, gone);
     join_leaks(s, hung, gone);
-    join_repeats(s, gone);
+    join_pairs(s, K(RETRY_STORM) | K(STOPPED) | K(LIVELOCK) | K(POLLING), MANY, join_repeat, gone);
     join_spins(s, spins, gone);
-    join_pools(s, gone);
-    join_workers(s, gone);
+    join_pairs(s, K(POOL_EXHAUSTED), POOLS, join_pool, gone);
+    join_pairs(s, K(POOL_DEADLOCK), POOLS, join_workers, gone);
     join_growth(s, grows, gone);
     for (uint32_t i = 0; i < out->count; i++)
         if (gone[i])

@@ -204,7 +204,7 @@ int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
     bool ok = f->of && shapes && shape &&
               (f->of[WEFT_ROOT] = analyse_pairs_add(&sorts, WEFT_NONE, WEFT_NONE)) == 0;
     for (uint32_t p = 1; ok && p < m->promises; p++) {
-        uint32_t text = name_of(m, p);
+        uint32_t text = name_of ? name_of(m, p) : WEFT_NONE;
         if (text != WEFT_NONE && !exact) {
             text = shape_of(m, shapes, shape, text);
             ok = text != WEFT_NONE;

@@ -75,8 +75,8 @@ struct analyse_families {
 /* Returns 0 or WEFT_E_NOMEM. */
 int analyse_families_init(struct analyse_families *f, const struct weft_model *m);
 
-/* The same for another text than the first label: name_of says which, or WEFT_NONE. exact: numbers
- * in it count. */
+/* The same for another text than the first label: name_of says which, or WEFT_NONE; NULL: by type
+ * alone. exact: numbers in it count. */
 typedef uint32_t analyse_name_fn(const struct weft_model *m, uint32_t promise);
 int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
                        analyse_name_fn *name_of, bool exact);

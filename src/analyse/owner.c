@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The trace does not say who will resolve a promise. But programs repeat what they have done
  * before, so it can be inferred who is expected to. */
-#include <stdlib.h>
-
 #include "analyse/graph.h"
+#include "analyse/pairs.h"
 #include "analyse/types.h"
 
 /* ---- Habits of families ---- */
@@ -41,10 +40,7 @@ bool analyse_find_habits(struct analyse_graph *g)
         b->own += by != WEFT_ROOT && by == weft_model_final(m, m->promise[p].creator);
         if (b->votes == 0)
             b->major = by;
-        if (by == b->major)
-            b->votes++;
-        else
-            b->votes--;
+        b->votes = by == b->major ? b->votes + 1 : b->votes - 1;
     }
     for (uint32_t p = 1; p < m->promises; p++) { /* the one that remains may be the majority */
         struct analyse_habit *b = &g->habit[f->of[p]];
@@ -66,25 +62,20 @@ static void set_owner(struct analyse_group *group, uint32_t owner, enum analyse_
 
 /* Promises of the same type and label, one of which is a root: whether the promise that got it is
  * the one that passes it on, and which one has it now. */
-struct lock {
-    uint32_t type, name;
-    uint32_t holder;
-    bool taken;             /* by a signal, without a waiter */
-    uint64_t passed, given; /* given: by any promise */
+struct locks {
+    struct analyse_pairs names; /* types and labels; parallel to lock */
+    struct lock {
+        uint32_t holder;        /* or WEFT_NONE */
+        bool taken;             /* by a signal, without a waiter */
+        uint64_t passed, given; /* given: by any promise */
+    } * lock;
 };
 
-static int by_name(const void *a, const void *b)
+static struct lock *lock_of(const struct analyse_graph *g, const struct locks *k, uint32_t p)
 {
-    const struct lock *x = a, *y = b;
-    WEFT_ORDER(x->type, y->type);
-    return weft_order(x->name, y->name);
-}
-
-static struct lock *lock_of(const struct analyse_graph *g, struct lock *lock, uint32_t locks,
-                            uint32_t p)
-{
-    struct lock key = {.type = g->s->m->promise[p].type, .name = weft_model_name(g->s->m, p)};
-    return bsearch(&key, lock, locks, sizeof key, by_name);
+    const struct weft_model *m = g->s->m;
+    const uint32_t at = analyse_pairs_find(&k->names, m->promise[p].type, weft_model_name(m, p));
+    return at == WEFT_NONE ? NULL : &k->lock[at];
 }
 
 /* Returns true if it must be guessed who would resolve the root. */
@@ -94,12 +85,12 @@ static bool is_plain(const struct analyse_graph *g, const struct analyse_group *
            group->deaf == WEFT_NONE && analyse_is_pending(g->s->m, group->node);
 }
 
-static void follow_lock(const struct analyse_graph *g, struct lock *lock, uint32_t locks,
+static void follow_lock(const struct analyse_graph *g, const struct locks *k,
                         const struct weft_interaction *x)
 {
-    uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
-    uint32_t who = weft_model_final(g->s->m, x->kind == WEFT_SIGNALS ? x->other : x->actor);
-    struct lock *l = x->kind == WEFT_WAITS || p == WEFT_ROOT ? NULL : lock_of(g, lock, locks, p);
+    const uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
+    const uint32_t who = weft_model_final(g->s->m, x->kind == WEFT_SIGNALS ? x->other : x->actor);
+    struct lock *l = x->kind == WEFT_WAITS || p == WEFT_ROOT ? NULL : lock_of(g, k, p);
     if (!l)
         return;
     if (x->kind == WEFT_READS || x->kind == WEFT_SIGNALS) {
@@ -124,29 +115,22 @@ static bool is_lost(const struct analyse_graph *g, const struct lock *l, uint32_
 static void find_holders(struct analyse_graph *g, const bool *has_root)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t locks = 0;
-    struct lock *lock = analyse_take(g->s, g->count, sizeof *lock);
-    for (uint32_t i = 0; lock && i < g->count; i++) {
-        uint32_t p = g->groups[i].node;
+    struct locks k = {.lock = analyse_take(g->s, g->count, sizeof *k.lock)};
+    for (uint32_t i = 0; i < g->count && !g->s->failed; i++) {
+        const uint32_t p = g->groups[i].node;
+        k.lock[i].holder = WEFT_NONE;
         if (is_plain(g, &g->groups[i]))
-            lock[locks++] =
-                (struct lock){m->promise[p].type, weft_model_name(m, p), WEFT_NONE, false, 0, 0};
+            g->s->failed |=
+                analyse_pairs_add(&k.names, m->promise[p].type, weft_model_name(m, p)) == WEFT_NONE;
     }
-    uint32_t kept = 0;
-    if (locks)
-        qsort(lock, locks, sizeof *lock, by_name);
-    for (uint32_t i = 0; i < locks; i++)
-        if (i == 0 || by_name(&lock[i], &lock[kept - 1]) != 0)
-            lock[kept++] = lock[i];
-    for (uint32_t i = 0; i < m->interactions && kept; i++) {
+    for (uint32_t i = 0; i < m->interactions && k.names.count; i++) {
         const struct weft_interaction *x = &m->interaction[i];
-        uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
-        if (has_root[g->s->families->of[p]])
-            follow_lock(g, lock, kept, x);
+        if (has_root[g->s->families->of[x->kind == WEFT_SIGNALS ? x->actor : x->other]])
+            follow_lock(g, &k, x);
     }
-    for (uint32_t i = 0; lock && i < g->count; i++) {
+    for (uint32_t i = 0; i < g->count && !g->s->failed; i++) {
         struct analyse_group *group = &g->groups[i];
-        struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
+        const struct lock *l = is_plain(g, group) ? lock_of(g, &k, group->node) : NULL;
         /* The first one that gives it away may have got it while it was free; or it was free, and
          * nobody gave it. If nothing was passed on yet, the type must say that it will be. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
@@ -156,6 +140,7 @@ static void find_holders(struct analyse_graph *g, const bool *has_root)
             continue;
         set_owner(group, l->holder, ANALYSE_AS_HOLDER, l->passed, l->given);
     }
+    analyse_pairs_fini(&k.names);
 }
 
 /* ---- Who would resolve a root ---- */
@@ -268,9 +253,9 @@ static void close_circles(struct analyse_graph *g, uint32_t *seen)
         }
         if (at == WEFT_NONE || seen[at] != i + 1)
             continue;
-        uint32_t first = at;
-        bool same = true;
+        const uint32_t first = at;
         uint32_t teller = first;
+        bool same = true;
         do {
             length++;
             teller = at < teller ? at : teller;
@@ -312,8 +297,7 @@ bool analyse_find_owners(struct analyse_graph *g)
     if (g->s->failed)
         return false;
     for (uint32_t i = 0; i < g->count; i++)
-        if (is_plain(g, &g->groups[i]))
-            has_root[f->of[g->groups[i].node]] = true;
+        has_root[f->of[g->groups[i].node]] |= is_plain(g, &g->groups[i]);
     find_holders(g, has_root);
     for (uint32_t i = 0; i < g->count; i++)
         if (is_plain(g, &g->groups[i]))

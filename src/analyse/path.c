@@ -220,12 +220,6 @@ static bool slept(const struct walk *k, uint32_t stream, int64_t from)
            weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) > (k->now_ns - from) / 2;
 }
 
-static bool never_slept(const struct walk *k, uint32_t stream, int64_t from)
-{
-    from = weft_later(from, top(k)->from_ns);
-    return k->h->is_loop[stream] && weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) == 0;
-}
-
 /* The stream to which a promise that does not run probably belongs. */
 static uint32_t stream_of(const struct weft_history *h, uint32_t run)
 {
@@ -410,8 +404,13 @@ static void walk_to(struct walk *k, enum mode mode, uint32_t promise)
     k->promise = promise;
 }
 
+/* Continues in that run; WEFT_NONE: with what the promise did before. */
 static void go_run(struct walk *k, uint32_t run)
 {
+    if (run == WEFT_NONE) {
+        walk_to(k, RESTS, k->promise);
+        return;
+    }
     walk_to(k, RUNS, k->h->run_promise[run]);
     k->run = run;
 }
@@ -434,25 +433,13 @@ static void go_there(struct walk *k, uint32_t source, const struct there *t)
         walk_to(k, RESTS, p);
         return;
     }
-    uint32_t actor = m->interaction[t->by].actor;
+    const uint32_t actor = m->interaction[t->by].actor;
     k->before = t->by;
-    bool known =
-        actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
-                               k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]);
-    if (known)
+    if (actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
+                               k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]))
         walk_to(k, ACTS, actor);
     else
         walk_to(k, RESTS, p); /* what was it doing before it was resolved from outside? */
-}
-
-/* It did something now: in a run, if the run is known. */
-static void step_back_acting(struct walk *k)
-{
-    uint32_t run = run_now(k, k->promise);
-    if (run != WEFT_NONE)
-        go_run(k, run);
-    else
-        walk_to(k, RESTS, k->promise);
 }
 
 /* It did not run now. It was waiting, had waited, had run before, or was created. */
@@ -508,20 +495,9 @@ static int64_t needed_since(const struct walk *k, uint32_t wait, uint32_t source
 static int64_t kept_since(const struct walk *k, uint32_t wait, uint32_t source, uint32_t previous,
                           int64_t there_ns)
 {
-    int64_t from = needed_since(k, wait, source, previous);
-    if (previous == WEFT_NONE)
-        return from;
-    const struct weft_run *r = &k->m->run[previous];
-    return from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
-}
-
-/* The time before a run is explained: continues with the run before it. */
-static void go_previous(struct walk *k, uint32_t previous)
-{
-    if (previous != WEFT_NONE)
-        go_run(k, previous);
-    else
-        walk_to(k, RESTS, k->promise);
+    const int64_t from = needed_since(k, wait, source, previous);
+    const struct weft_run *r = previous == WEFT_NONE ? NULL : &k->m->run[previous];
+    return r && from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
 }
 
 /* Returns true if a run handled something else that was there before a time; its reader ran late,
@@ -557,7 +533,7 @@ static void walk_to_served(struct walk *k, uint32_t wait, uint32_t source, uint3
         push(k, x, from, source, before);
         go_there(k, source, t);
     } else
-        go_previous(k, previous);
+        go_run(k, previous);
 }
 
 /* A run started by an event: its reader read something, or was signalled. */
@@ -585,7 +561,7 @@ static void begun_by(struct walk *k, uint32_t cause, uint32_t previous)
     else {
         add_outside(k, kept_since(k, wait, source, previous, k->now_ns),
                     source == WEFT_ROOT ? reader : source);
-        go_previous(k, previous);
+        go_run(k, previous);
     }
 }
 
@@ -632,7 +608,9 @@ static void begun_by_nobody(struct walk *k, uint32_t previous)
     } else if (is_driver(k, x)) {
         walk_to(k, RESTS, k->awaited);
     } else {
-        if (never_slept(k, stream, ran)) /* nothing can have come from outside */
+        const int64_t slept_ns =
+            weft_history_idle(h, stream, weft_later(ran, top(k)->from_ns), k->now_ns, 1, NULL);
+        if (h->is_loop[stream] && slept_ns == 0) /* nothing can have come from outside */
             add_ready(k, stream, ran, x);
         else
             add_outside(k, ran, k->awaited);
@@ -640,25 +618,17 @@ static void begun_by_nobody(struct walk *k, uint32_t previous)
     }
 }
 
-static void step_back_to_cause(struct walk *k)
-{
-    uint32_t cause = k->h->run_cause[k->run], previous = run_before_this(k->h, k->run);
-    if (cause != WEFT_NONE && cause < k->before)
-        begun_by(k, cause, previous);
-    else
-        begun_by_nobody(k, previous);
-}
-
 static void step_back(struct walk *k)
 {
     const struct weft_promise *p = &k->m->promise[k->promise];
+    uint32_t cause, previous;
     if (k->promise == WEFT_ROOT && (k->mode == ACTS || k->mode == RESTS)) {
         walk_to(k, OUTSIDE, top(k)->source);
         return;
     }
     switch (k->mode) {
     case ACTS:
-        step_back_acting(k);
+        go_run(k, run_now(k, k->promise));
         break;
     case RESTS:
         step_back_resting(k);
@@ -669,7 +639,12 @@ static void step_back(struct walk *k)
         k->mode = BEGINS;
         break;
     case BEGINS:
-        step_back_to_cause(k);
+        cause = k->h->run_cause[k->run];
+        previous = run_before_this(k->h, k->run);
+        if (cause != WEFT_NONE && cause < k->before)
+            begun_by(k, cause, previous);
+        else
+            begun_by_nobody(k, previous);
         break;
     case CREATED:
         walk_to(k,

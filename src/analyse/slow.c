@@ -156,17 +156,8 @@ static void push_frame(const struct finder *f, struct frame *frame, uint32_t *fr
     if (x.depth > DEEP || *frames + 1 >= FRAMES)
         return;
     frame[(*frames)++] = x;
-    if (final != x.promise) {
-        x.promise = final;
-        frame[(*frames)++] = x;
-    }
-}
-
-static void add_span(struct finder *f, struct span x)
-{
-    f->failed = !weft_reserve(&f->span, f->spans, &f->span_room, sizeof *f->span);
-    if (!f->failed)
-        f->span[f->spans++] = x;
+    if (final != x.promise)
+        frame[(*frames)++] = (struct frame){x.from_ns, x.to_ns, final, x.depth};
 }
 
 /* Finds when a promise waited for what others held, itself or through what it waited for. */
@@ -191,10 +182,14 @@ static void find_held(struct finder *f, uint32_t promise)
                     to = weft_history_there_ns(h, w, NULL);
             to = analyse_earlier(analyse_earlier(to, w->until_ns), at.to_ns);
             uint32_t final = weft_model_final(f->m, w->source);
-            if (from < to && analyse_count(h->holds_for_first, final) > 0)
-                add_span(f, (struct span){from, to, final});
-            else if (from < to)
+            if (from >= to)
+                continue;
+            if (analyse_count(h->holds_for_first, final) == 0)
                 push_frame(f, frame, &frames, (struct frame){from, to, w->source, at.depth + 1});
+            else if (weft_reserve(&f->span, f->spans, &f->span_room, sizeof *f->span))
+                f->span[f->spans++] = (struct span){from, to, final};
+            else
+                f->failed = true;
         }
     }
 }

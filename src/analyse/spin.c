@@ -292,9 +292,8 @@ static uint32_t woken_by(const struct analyse_spins *k, uint32_t run, int64_t *t
     uint32_t cause = k->h->run_cause[run];
     if (cause == WEFT_NONE)
         return WEFT_ROOT;
-    const struct weft_interaction *e = &k->m->interaction[cause];
-    uint32_t about = e->kind == WEFT_SIGNALS ? (uint32_t)e->actor : (uint32_t)e->other;
-    uint32_t wake = analyse_spin_wake(k->h, about, e->time_ns);
+    const uint32_t wake =
+        analyse_spin_wake(k->h, weft_history_cause(k->h, run), k->m->interaction[cause].time_ns);
     if (wake == WEFT_NONE || k->m->interaction[wake].actor == k->h->run_promise[run])
         return WEFT_ROOT;
     *time_ns = k->m->interaction[wake].time_ns;
@@ -394,17 +393,25 @@ static void find_exchanged(struct analyse_spins *k, uint32_t stream)
 
 /* ---- Findings ---- */
 
-static void say_spin(const struct analyse_spins *k, const struct analyse_spin *found)
+static void report_spin(const struct analyse_spins *k, const struct analyse_spin *found)
 {
     const struct analyse_series *x = &found->worst;
     const uint64_t runs = analyse_spin_runs(x);
-    const bool alone = x->partner == WEFT_ROOT;
+    const bool alone = x->partner == WEFT_ROOT, sleeps = x->idle_ns / (int64_t)runs > ANALYSE_NAP;
+    struct weft_finding *f = analyse_finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
+                                                 x->from_ns, x->last_ns, found->cost_ns);
+    if (!sleeps)
+        analyse_span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
+                         f ? k->s->out->count - 1 : WEFT_NONE);
+    if (!f)
+        return;
+    f->count = found->count;
     analyse_say(
         k->s, SAY_SPIN, PROMISE(promise, x->promise),
         PROMISE(partner, alone ? WEFT_NONE : x->partner),
         NUMBER(more, alone || x->partners == 0 ? 0 : x->partners - 1), AMOUNT(runs, runs),
         LENGTH(length, x->last_ns - x->from_ns), TIME(from, x->from_ns),
-        PHRASE(how, x->idle_ns / (int64_t)runs > ANALYSE_NAP              ? SAY_SPIN_NAPS
+        PHRASE(how, sleeps                                                ? SAY_SPIN_NAPS
                     : !alone                                              ? SAY_SPIN_EACH_OTHER
                     : analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > runs / 2 ? SAY_SPIN_ITSELF
                                                                           : SAY_SPIN_NO_PAUSE),
@@ -413,21 +420,6 @@ static void say_spin(const struct analyse_spins *k, const struct analyse_spin *f
         FLAG(until, x->ending == ANALYSE_SPIN_ENDED_BY_OTHER));
     if (found->count > 1)
         analyse_say(k->s, SAY_SPINS, AMOUNT(others, found->count - 1), LENGTH(sum, found->cost_ns));
-}
-
-static void report_spin(const struct analyse_spins *k, const struct analyse_spin *found)
-{
-    const struct analyse_series *x = &found->worst;
-    struct weft_finding *f = analyse_finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
-                                                 x->from_ns, x->last_ns, found->cost_ns);
-    bool sleeps = x->idle_ns / (int64_t)analyse_spin_runs(x) > ANALYSE_NAP;
-    if (!sleeps)
-        analyse_span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
-                         f ? k->s->out->count - 1 : WEFT_NONE);
-    if (!f)
-        return;
-    f->count = found->count;
-    say_spin(k, found);
     analyse_show(k->s, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Measures a series of runs, and decides whether it is a spin. */
-#include <string.h>
-
 #include "analyse/spin.h"
 
 enum {
@@ -227,15 +225,6 @@ static enum analyse_spin_end how_it_ended(const struct analyse_spins *k,
                : ANALYSE_SPIN_ENDED;
 }
 
-/* A self-wake needs no external event: the promise could just as well not wait at all. */
-static bool is_self_spin(const struct analyse_spins *k, const struct analyse_series *x,
-                         int64_t each)
-{
-    uint64_t n = analyse_spin_runs(x);
-    return (n >= MANY_SELF && each <= ANALYSE_SPIN_SHORT) ||
-           (n >= k->s->o->spin_runs / 4 && each < ANALYSE_SPIN_SLICE);
-}
-
 /* Each wake may be for something from outside, such as a socket that is always ready. But reading
  * from one takes some time. */
 static bool is_idle_asking(const struct analyse_spins *k, const struct analyse_series *x,
@@ -266,13 +255,16 @@ static uint64_t signs_of_spin(const struct analyse_spins *k, const struct analys
         sort = ANALYSE_S_VAIN;
         proven = many && x->ending == ANALYSE_SPIN_ENDLESS && length >= 100 * ANALYSE_MS;
     } else if (analyse_spin_wakes(x, ANALYSE_BY_ITSELF) > half)
-        sort = ANALYSE_S_SELF;
+        sort = ANALYSE_S_SELF; /* it could just as well not wait at all */
     return analyse_signs(k->s, WEFT_ROOT) | sort | (proven ? ANALYSE_S_PROVEN : 0) |
            (x->progress > n / 20 ? ANALYSE_S_PROGRESS : 0) |
            (many && each <= ANALYSE_SPIN_FEW ? ANALYSE_S_QUICK : 0) |
            (many && x->ran_ns > length / 2 ? ANALYSE_S_BUSY : 0) |
            (is_idle_asking(k, x, each, idle) ? ANALYSE_S_ASKS : 0) |
-           (is_self_spin(k, x, each) ? ANALYSE_S_NO_WORK : 0);
+           ((n >= MANY_SELF && each <= ANALYSE_SPIN_SHORT) ||
+                    (n >= k->s->o->spin_runs / 4 && each < ANALYSE_SPIN_SLICE)
+                ? ANALYSE_S_NO_WORK
+                : 0);
 }
 
 /* Returns true if it is worth reporting. */

@@ -31,20 +31,13 @@ static bool report_progress(const struct maker *k, double share)
 
 /* ---- Rows ---- */
 
-static uint32_t no_name(const struct weft_model *m, uint32_t promise)
-{
-    (void)m;
-    (void)promise;
-    return WEFT_NONE;
-}
-
 /* If no labels differ only in numbers, a family is a label. */
 static bool find_rows(struct maker *k, enum weft_stats_by by)
 {
     struct analyse_families *f = &k->families;
-    const bool type = by == WEFT_BY_TYPE;
     bool several = false;
-    if (analyse_sorts_init(f, k->m, type ? no_name : weft_model_name, by == WEFT_BY_LABEL) < 0)
+    if (analyse_sorts_init(f, k->m, by == WEFT_BY_TYPE ? NULL : weft_model_name,
+                           by == WEFT_BY_LABEL) < 0)
         return false;
     k->out->row = weft_resize(NULL, f->count, sizeof *k->out->row);
     if (!k->out->row)
@@ -169,17 +162,21 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 
 /* ---- What each promise did ---- */
 
-static bool measure_promise(struct maker *k, uint32_t promise)
+static int measure_promises(struct maker *k)
 {
-    struct weft_stats_row *r = row_of(k, promise);
-    struct weft_spent spent;
-    if (weft_spent_find(&spent, &k->meter, promise) < 0)
-        return false;
-    analyse_add(&r->running_ns, spent.running_ns);
-    analyse_add(&r->ready_ns, spent.ready_ns);
-    analyse_add(&r->waiting_ns, spent.waiting_ns);
-    analyse_add(&r->blocked_ns, spent.blocked_ns);
-    return true;
+    for (uint32_t p = 1; p < k->m->promises; p++) {
+        struct weft_stats_row *r = row_of(k, p);
+        struct weft_spent spent;
+        if (p % STEP == 0 && !report_progress(k, 0.4 + 0.4 * p / k->m->promises))
+            return WEFT_E_CANCELED;
+        if (weft_spent_find(&spent, &k->meter, p) < 0)
+            return WEFT_E_NOMEM;
+        analyse_add(&r->running_ns, spent.running_ns);
+        analyse_add(&r->ready_ns, spent.ready_ns);
+        analyse_add(&r->waiting_ns, spent.waiting_ns);
+        analyse_add(&r->blocked_ns, spent.blocked_ns);
+    }
+    return 0;
 }
 
 /* How many were ready at the same time; if several change at one moment, those that stop being
@@ -187,7 +184,6 @@ static bool measure_promise(struct maker *k, uint32_t promise)
 static bool find_depth(struct maker *k)
 {
     struct weft_stats *s = k->out;
-    uint64_t depth = 0;
     k->spare = weft_resize(NULL, (uint64_t)k->meter.readies + 1, sizeof *k->spare);
     if (!k->spare)
         return false;
@@ -199,9 +195,8 @@ static bool find_depth(struct maker *k)
     for (size_t i = 0, gone = 0; i < k->meter.readies; i++) {
         while (k->meter.end[gone] <= k->meter.begin[i])
             gone++;
-        depth = i + 1 - gone;
-        if (depth > s->ready_max) {
-            s->ready_max = (uint32_t)depth;
+        if (i + 1 - gone > s->ready_max) {
+            s->ready_max = (uint32_t)(i + 1 - gone);
             s->ready_max_ns = k->meter.begin[i];
         }
     }
@@ -212,8 +207,7 @@ static bool find_depth(struct maker *k)
 
 static int64_t run_length(const struct weft_history *h, uint32_t run)
 {
-    const struct weft_run *r = &h->m->run[run];
-    return r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
+    return weft_later(h->m->run[run].end_ns - h->m->run[run].start_ns, 0);
 }
 
 static void add_longest_run(const struct weft_history *h, struct weft_stats_stream *s, uint32_t run)
@@ -238,8 +232,8 @@ static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, 
         const struct weft_run *r = &h->m->run[run];
         bool loop = h->run_promise[run] == WEFT_ROOT;
         int64_t length = run_length(h, run);
-        *first = r->start_ns < *first ? r->start_ns : *first;
-        *last = r->end_ns > *last ? r->end_ns : *last;
+        *first = weft_earlier(r->start_ns, *first);
+        *last = weft_later(r->end_ns, *last);
         if (loop)
             length -= weft_history_idle(h, s->stream, r->start_ns, r->end_ns, 0, NULL);
         s->runs += !loop;
@@ -268,14 +262,13 @@ static void add_turn(struct weft_stats_stream *s, int64_t from, int64_t to)
 static void add_idle_times(struct weft_stats_stream *s, const struct weft_history *h,
                            int64_t *first, int64_t *last)
 {
-    uint32_t begin = h->idle_first[s->stream], end = h->idle_first[s->stream + 1];
-    for (uint32_t i = begin; i < end; i++) {
-        *first = h->idle[i].start_ns < *first ? h->idle[i].start_ns : *first;
-        *last = h->idle[i].end_ns > *last ? h->idle[i].end_ns : *last;
+    analyse_each(i, h->idle_first, s->stream) {
+        *first = weft_earlier(h->idle[i].start_ns, *first);
+        *last = weft_later(h->idle[i].end_ns, *last);
         analyse_add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
     }
     int64_t from = *first;
-    for (uint32_t i = begin; i < end; i++) {
+    analyse_each(i, h->idle_first, s->stream) {
         add_turn(s, from, h->idle[i].start_ns);
         from = h->idle[i].end_ns;
     }
@@ -333,12 +326,9 @@ static int make_stats(struct maker *k, enum weft_stats_by by)
     count_promises(k);
     if (!sort_latencies(k))
         return WEFT_E_NOMEM;
-    for (uint32_t p = 1; p < k->m->promises; p++) {
-        if (p % STEP == 0 && !report_progress(k, 0.4 + 0.4 * p / k->m->promises))
-            return WEFT_E_CANCELED;
-        if (!measure_promise(k, p))
-            return WEFT_E_NOMEM;
-    }
+    const int rc = measure_promises(k);
+    if (rc < 0)
+        return rc;
     if (!find_depth(k) || !measure_streams(s, k->h))
         return WEFT_E_NOMEM;
     if (s->rows)

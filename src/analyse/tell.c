@@ -146,28 +146,13 @@ static void list_holder(const struct analyse_graph *g, uint32_t hold)
     prove_holder(g, hold);
 }
 
-/* Lists some holders of the resource: those that have ended, or those that have not. Returns how
- * many. */
-static uint32_t list_holders(const struct analyse_graph *g, uint32_t resource, bool ended,
-                             uint32_t named)
-{
-    uint32_t at = g->s->h->holds_for_first[resource], hold;
-    while (named < HOLDERS && (hold = analyse_next_holder(g, resource, &at)) != WEFT_NONE) {
-        if (is_over(g, analyse_holder(g, hold)) != ended)
-            continue;
-        list_holder(g, hold);
-        named++;
-    }
-    return named;
-}
-
-/* All holders of what a group waits for. */
+/* All holders of what a group waits for; those that have ended come first. */
 static void say_holders(const struct analyse_graph *g, const struct analyse_group *gr)
 {
-    uint32_t at = g->s->h->holds_for_first[gr->node];
+    uint32_t at = g->s->h->holds_for_first[gr->node], named = 0, hold;
     if (gr->all == 1) {
-        const uint32_t hold = analyse_next_holder(g, gr->node, &at),
-                       holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
+        hold = analyse_next_holder(g, gr->node, &at);
+        const uint32_t holder = analyse_holder(g, hold), ahead = holder_waits_for(g, holder);
         analyse_say(g->s, is_over(g, holder) ? SAY_HOLDER_ENDED : SAY_HOLDER,
                     PROMISE(holder, holder), TIME(since, g->s->m->hold[hold].from_ns),
                     PROMISE(ahead, ahead == gr->node ? WEFT_NONE : ahead),
@@ -175,8 +160,12 @@ static void say_holders(const struct analyse_graph *g, const struct analyse_grou
         prove_holder(g, hold);
         return;
     }
-    uint32_t named = list_holders(g, gr->node, true, 0);
-    named = list_holders(g, gr->node, false, named);
+    for (unsigned pass = 0; pass < 2; pass++, at = g->s->h->holds_for_first[gr->node])
+        while (named < HOLDERS && (hold = analyse_next_holder(g, gr->node, &at)) != WEFT_NONE)
+            if (is_over(g, analyse_holder(g, hold)) == (pass == 0)) {
+                list_holder(g, hold);
+                named++;
+            }
     analyse_say(g->s, SAY_HOLDERS, AMOUNT(all, gr->all),
                 AMOUNT(ended, gr->of < gr->all ? gr->of : 0), TEXT(holders, g->s->list.text),
                 AMOUNT(more, gr->all - named));
@@ -238,17 +227,6 @@ static void say_owner(const struct analyse_graph *g, const struct analyse_group 
         prove_wait(g, g->next[owner]);
 }
 
-/* What did not arrive: a signal, a failure, an end or a result. */
-static enum analyse_sentence what_was_lost(const struct analyse_graph *g,
-                                           const struct analyse_group *gr)
-{
-    const uint32_t outcome = g->s->m->promise[gr->node].outcome;
-    return gr->lost != ANALYSE_LOST_RESULT ? SAY_THE_SIGNAL
-           : outcome == WEFT_FAILED        ? SAY_THE_FAILURE
-           : outcome == WEFT_CANCELLED     ? SAY_THE_END
-                                           : SAY_THE_RESULT;
-}
-
 static void say_lost(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     const struct analyse_group *gr = &g->groups[x->group];
@@ -268,7 +246,12 @@ static void say_lost(const struct analyse_graph *g, const struct analyse_hang *x
         prove_once(g, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         prove_once(g, g->s->h->wait[gr->lost_to].until_ns, WEFT_EVIDENCE_WOKEN, woken, gr->node);
     } else {
-        analyse_say(g->s, SAY_NOT_WOKEN, PHRASE(what, what_was_lost(g, gr)),
+        const uint32_t outcome = g->s->m->promise[gr->node].outcome;
+        analyse_say(g->s, SAY_NOT_WOKEN,
+                    PHRASE(what, gr->lost != ANALYSE_LOST_RESULT ? SAY_THE_SIGNAL
+                                 : outcome == WEFT_FAILED        ? SAY_THE_FAILURE
+                                 : outcome == WEFT_CANCELLED     ? SAY_THE_END
+                                                                 : SAY_THE_RESULT),
                     PROMISE(condition, gr->node), TIME(came, gr->lost_ns), PROMISE(waiter, reader),
                     FLAG(before, from <= gr->lost_ns), FLAG(later, from > gr->lost_ns),
                     TIME(began, from));

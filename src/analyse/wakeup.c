@@ -67,20 +67,24 @@ static bool taken_meanwhile(struct analyse_graph *g, uint32_t c, const struct we
     return false;
 }
 
-/* Returns true if the reader did something between a signal and its wait by which it may have
- * handled the signal: waited for something else, resolved or signalled something. */
-static bool acted_between(struct analyse_graph *g, uint32_t after, const struct weft_wait *w)
+/* Returns true if one of these promises notified something between two interactions, or resolved
+ * something other than a lock. any: also if it resolved a lock, or waited for something. */
+static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t count,
+                         uint32_t after, uint32_t before, bool any)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t reader = weft_model_final(m, w->reader);
-    for (uint32_t i = after + 1; i < w->begun_by; i++) {
+    for (uint32_t i = after + 1; i < before; i++) {
         const struct weft_interaction *x = &m->interaction[i];
         if (g->budget == 0)
             return true;
         g->budget--;
-        if (weft_model_final(m, x->actor) == reader &&
-            (x->kind == WEFT_WAITS || x->kind == WEFT_RESOLVES || x->kind == WEFT_NOTIFIES))
-            return true;
+        if (x->kind != WEFT_NOTIFIES && x->kind != WEFT_RESOLVES && !(any && x->kind == WEFT_WAITS))
+            continue;
+        for (uint32_t k = 0; k < count; k++)
+            if (weft_model_final(m, x->actor) == who[k] &&
+                (any || x->kind == WEFT_NOTIFIES ||
+                 !(analyse_known(g->s, x->other) & ANALYSE_LOCK)))
+                return true;
     }
     return false;
 }
@@ -103,13 +107,15 @@ static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *gro
                               uint32_t vain, bool waited)
 {
     const struct weft_wait *w = &g->s->h->wait[group->lost_wait];
+    const uint32_t reader = weft_model_final(g->s->m, w->reader);
     if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
         group->lost = ANALYSE_NOT_LOST;
         group->lost_often = false;
         return;
     }
     group->lost_usual = vain > 1 || waited;
-    group->lost_acted = acted_between(g, last, w);
+    /* the reader may have handled the signal before it waited */
+    group->lost_acted = did_anything(g, &reader, 1, last, w->begun_by, true);
     group->lost_clear = vain == 1 && !group->lost_acted && !worked_between(g, group->lost_ns, w);
 }
 
@@ -153,27 +159,6 @@ static uint32_t callers_of(struct analyse_graph *g, uint32_t promise, uint32_t w
     return n;
 }
 
-/* Returns true if one of them notified something between two interactions, or resolved something
- * other than a lock. */
-static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t count,
-                         uint32_t after, uint32_t before)
-{
-    const struct weft_model *m = g->s->m;
-    for (uint32_t i = after + 1; i < before; i++) {
-        const struct weft_interaction *x = &m->interaction[i];
-        if (g->budget == 0)
-            return true;
-        g->budget--;
-        if (x->kind != WEFT_NOTIFIES && x->kind != WEFT_RESOLVES)
-            continue;
-        for (uint32_t k = 0; k < count; k++)
-            if (weft_model_final(m, x->actor) == who[k] &&
-                (x->kind == WEFT_NOTIFIES || !(analyse_known(g->s, x->other) & ANALYSE_LOCK)))
-                return true;
-    }
-    return false;
-}
-
 /* The open wait of the promise that the last signal woke, if it has only waited again since; or
  * WEFT_NONE. *woken: the wait that the signal ended. */
 static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t last, uint32_t *woken)
@@ -191,10 +176,10 @@ static uint32_t wait_after_wake(struct analyse_graph *g, uint32_t c, uint32_t la
                    w->reader == h->wait[*woken].reader)
             again = h->waits_for[i];
     }
-    if (again == WEFT_NONE || did_anything(g, who, callers_of(g, h->wait[again].reader, who), last,
-                                           h->wait[again].begun_by))
-        return WEFT_NONE;
-    return again;
+    return again != WEFT_NONE && did_anything(g, who, callers_of(g, h->wait[again].reader, who),
+                                              last, h->wait[again].begun_by, false)
+               ? WEFT_NONE
+               : again;
 }
 
 /* Returns true if the last signal woke only a promise that had no use for it, while one of another
