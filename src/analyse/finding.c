@@ -109,8 +109,8 @@ void analyse_say_slots(struct analyse_search *s, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count)
 {
     struct weft_finding *f = s->finding;
-    const size_t size = f->text ? strlen(f->text) : 0;
-    struct analyse_text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
+    const uint32_t room = f->text ? (uint32_t)strlen(f->text) + 1 : 0;
+    struct analyse_text t = {.text = f->text, .size = room ? room - 1 : 0, .room = room};
     analyse_put_slots(&t, s->m, s->families, which, slots, count);
     s->failed |= t.failed;
     f->text = analyse_text_take(&t);

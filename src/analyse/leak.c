@@ -189,7 +189,8 @@ static enum state state_of(const struct finder *f, uint32_t p)
 
 /* ---- One family ---- */
 
-static void find_usual(const struct finder *f, struct sort *k)
+/* What is usual; and how many of the pending promises each creator has. */
+static void find_usual(struct finder *f, struct sort *k)
 {
     uint32_t lengths = 0;
     analyse_each(i, f->sorts.first, k->family) {
@@ -199,25 +200,17 @@ static void find_usual(const struct finder *f, struct sort *k)
         k->reused |= analyse_count(f->h->notified_first, p) > 0;
         if (q->outcome != WEFT_PENDING && q->created)
             f->length[lengths++] = analyse_later(q->end_ns - q->start_ns, 0);
+        if (!may_leak(f, p))
+            continue;
+        if (f->creator[q->creator].family != k->family) {
+            f->creator[q->creator].family = k->family;
+            f->creator[q->creator].count = 0;
+        }
+        f->creator[q->creator].count++;
     }
     k->total = analyse_count(f->sorts.first, k->family);
     analyse_median(f->length, lengths); /* sorts them */
     k->usual_ns = lengths ? f->length[lengths - 1 - lengths / 100] : 0;
-}
-
-/* How many of the pending promises each creator has. */
-static void count_creators(struct finder *f, uint32_t family)
-{
-    analyse_each(i, f->sorts.first, family) {
-        uint32_t p = f->sorts.item[i], creator = f->m->promise[p].creator;
-        if (!may_leak(f, p))
-            continue;
-        if (f->creator[creator].family != family) {
-            f->creator[creator].family = family;
-            f->creator[creator].count = 0;
-        }
-        f->creator[creator].count++;
-    }
 }
 
 static void add_one(const struct finder *f, struct sort *k, uint32_t p, uint32_t younger_ended)
@@ -252,7 +245,6 @@ static void add_all(struct finder *f, struct sort *k)
 {
     int64_t half = f->m->end_ns / 2;
     uint32_t ended = 0;
-    count_creators(f, k->family);
     for (uint32_t i = f->sorts.first[k->family + 1]; i-- > f->sorts.first[k->family];) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         bool pending = p->outcome == WEFT_PENDING;

@@ -153,14 +153,6 @@ static bool seen_since(const struct analyse_graph *g, uint32_t p)
     return seen;
 }
 
-/* Returns true if whoever waited for it before may have been notified, though it is still
- * pending. */
-static bool is_notified(const struct weft_history *h, uint32_t p)
-{
-    return h->notified_first[p + 1] > h->notified_first[p] ||
-           strcmp(weft_model_type(h->m, p), "condition") == 0;
-}
-
 /* The first wait for the root on which `who` depends. */
 static uint32_t wait_for_root(const struct analyse_graph *g, const struct analyse_hang *x,
                               uint32_t who)
@@ -180,11 +172,14 @@ bool analyse_hangs_since_pause(const struct analyse_graph *g, const struct analy
     const struct weft_history *h = g->s->h;
     const int64_t since = h->m->resumed_ns;
     const struct analyse_group *gr = &g->groups[x->group];
+    /* whoever waited for it before may have been notified, though it is still pending */
+    const bool notified = analyse_count(h->notified_first, gr->node) > 0 ||
+                          strcmp(weft_model_type(h->m, gr->node), "condition") == 0;
     bool seen = seen_since(g, gr->node);
     if (gr->lost)
         return gr->lost_ns >= since && h->wait[x->wait].from_ns >= since &&
                seen_since(g, analyse_reader(g, x->wait));
-    if (x->wait != WEFT_NONE && !gr->circle && is_notified(h, gr->node))
+    if (x->wait != WEFT_NONE && !gr->circle && notified)
         return h->wait[wait_for_root(g, x, who)].from_ns >= since;
     for (uint32_t i = 1, p = gr->node; i < gr->circle; i++) {
         p = analyse_ahead(g, p);

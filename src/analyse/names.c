@@ -20,15 +20,7 @@ enum {
 
 static bool reserve(struct analyse_text *t, size_t more)
 {
-    if (!t->failed && t->room - t->size <= more) {
-        size_t room = 2 * (t->room + more) + 64;
-        char *grown = realloc(t->text, room);
-        t->failed = !grown;
-        if (grown) {
-            t->text = grown;
-            t->room = room;
-        }
-    }
+    t->failed = t->failed || !weft_reserve_all(&t->text, t->size + more + 1, &t->room, 1);
     return !t->failed;
 }
 

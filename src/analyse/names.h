@@ -11,7 +11,8 @@
  * sets failed and stays as it is. */
 struct analyse_text {
     char *text; /* NUL-terminated; NULL as long as nothing was added */
-    size_t size, room;
+    size_t size;
+    uint32_t room;
     bool failed;
 };
 

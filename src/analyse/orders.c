@@ -107,16 +107,6 @@ static void find_events(struct sorter *k)
         k->event[i].before = waited_for_before(k, i);
 }
 
-static char *say_order(struct analyse_differ *d, const struct event *first,
-                       const struct event *second)
-{
-    return analyse_put_new(&d->failed, d->good->m, NULL, SAY_ORDER, GOOD(first, first->good),
-                           GOOD(second, second->good),
-                           PHRASE(runs, d->goods > 1 ? SAY_ALL_GOOD_RUNS : SAY_THE_GOOD_RUN),
-                           TIME(good_first, first->good_ns), TIME(good_second, second->good_ns),
-                           TIME(bad_first, first->bad_ns), TIME(bad_second, second->bad_ns));
-}
-
 void analyse_find_orders(struct analyse_differ *d)
 {
     struct sorter k = {.d = d};
@@ -136,8 +126,12 @@ void analyse_find_orders(struct analyse_differ *d)
         }
     for (uint32_t i = 0; i < k.bests && !d->failed; i++) {
         const struct event *a = &k.event[k.best[i].first], *b = &k.event[k.best[i].second];
-        o->order[o->orders++] =
-            (struct weft_order_change){a->good, b->good, a->bad, b->bad, say_order(d, a, b)};
+        char *text = analyse_put_new(
+            &d->failed, d->good->m, NULL, SAY_ORDER, GOOD(first, a->good), GOOD(second, b->good),
+            PHRASE(runs, d->goods > 1 ? SAY_ALL_GOOD_RUNS : SAY_THE_GOOD_RUN),
+            TIME(good_first, a->good_ns), TIME(good_second, b->good_ns), TIME(bad_first, a->bad_ns),
+            TIME(bad_second, b->bad_ns));
+        o->order[o->orders++] = (struct weft_order_change){a->good, b->good, a->bad, b->bad, text};
     }
     free(k.event);
 }

@@ -149,17 +149,6 @@ static bool continues_chain(const struct finder *f, const struct chain *c,
            gap <= (length > before ? length : before);
 }
 
-static void add_link(const struct finder *f, struct chain *c, uint32_t place)
-{
-    const struct weft_wait *w = wait_at(f, place);
-    if (c->count++)
-        c->gaps_ns += w->from_ns - wait_at(f, c->last)->until_ns;
-    c->last = place;
-    c->sum_ns = analyse_sum(c->sum_ns, w->until_ns - w->from_ns);
-    uint32_t outcome = f->m->promise[weft_model_final(f->m, w->source)].outcome;
-    c->failed += outcome == WEFT_FAILED || outcome == WEFT_CANCELLED;
-}
-
 /* ---- Judging ---- */
 
 /* Returns true if the reader did something else after the chain: it ended, or waited for something
@@ -466,8 +455,14 @@ static void find_of(struct finder *f, uint32_t reader)
             end_chain(f, reader, &c);
             c = (struct chain){.first = i, .family = f->s->families->of[w->source]};
         }
-        if (fits)
-            add_link(f, &c, i);
+        if (!fits)
+            continue;
+        if (c.count++)
+            c.gaps_ns += w->from_ns - wait_at(f, c.last)->until_ns;
+        c.last = i;
+        c.sum_ns = analyse_sum(c.sum_ns, w->until_ns - w->from_ns);
+        const unsigned outcome = f->m->promise[weft_model_final(f->m, w->source)].outcome;
+        c.failed += outcome == WEFT_FAILED || outcome == WEFT_CANCELLED;
     }
     end_chain(f, reader, &c);
 }

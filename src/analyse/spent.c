@@ -165,16 +165,6 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
     return true;
 }
 
-static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
-{
-    if (!weft_reserve(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
-        !weft_reserve(&k->end, k->readies, &k->end_room, sizeof *k->end))
-        return false;
-    k->begin[k->readies] = from;
-    k->end[k->readies++] = to;
-    return true;
-}
-
 int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promise)
 {
     /* By kind: how much time the spans of at least that kind cover, and up to when. */
@@ -195,8 +185,13 @@ int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promi
             analyse_add(&sum[least], s->to_ns - from);
             if (least == RUNNING && k->h->m->pauses)
                 collecting += weft_history_collecting(k->h, from, s->to_ns);
-            if (least == READY && s->kind == READY && !stood_ready(k, from, s->to_ns))
+            if (least != READY || s->kind != READY)
+                continue;
+            if (!weft_reserve(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
+                !weft_reserve(&k->end, k->readies, &k->end_room, sizeof *k->end))
                 return WEFT_E_NOMEM;
+            k->begin[k->readies] = from;
+            k->end[k->readies++] = s->to_ns;
         }
     }
     *out = (struct weft_spent){sum[BLOCKED] - sum[READY], sum[BLOCKED] - sum[WAITING],

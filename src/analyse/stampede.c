@@ -213,28 +213,11 @@ static void add_overlap(struct finder *f, struct burst *x)
         k->worst = *x;
 }
 
-static void prove_stampede(struct finder *f, const struct burst *x)
-{
-    enum { SHOWN = 4 };
-    uint32_t shown = 0;
-    f->bursts++;
-    for (uint32_t i = x->first; i < x->last; i++) {
-        const uint32_t p = f->item[i].promise;
-        const struct weft_promise *q = &f->m->promise[p];
-        if (!is_shareable(f, p) || f->seen[q->creator] == f->bursts)
-            continue;
-        f->seen[q->creator] = f->bursts;
-        analyse_affects(f->s, q->creator);
-        if (shown++ >= SHOWN)
-            continue;
-        analyse_show_created(f->s, p);
-        analyse_show_ended(f->s, p);
-    }
-}
-
 static void report_stampede(struct finder *f, const struct stampede *k)
 {
+    enum { SHOWN = 4 };
     const struct burst *x = &k->worst;
+    uint32_t shown = 0;
     const uint64_t signs = analyse_signs(f->s, WEFT_ROOT) | (x->cached ? ANALYSE_M_KEPT : 0) |
                            (differs(f, x->chief) ? ANALYSE_M_SPECIFIC : 0) |
                            (x->work ? ANALYSE_M_WORK : 0) | (x->sort ? ANALYSE_M_SORT : 0);
@@ -248,7 +231,19 @@ static void report_stampede(struct finder *f, const struct stampede *k)
     if (k->bursts > 1)
         analyse_say(f->s, SAY_HAPPENED_OFTEN, AMOUNT(times, k->bursts));
     f->s->finding->count = k->bursts;
-    prove_stampede(f, x);
+    f->bursts++;
+    for (uint32_t i = x->first; i < x->last; i++) {
+        const uint32_t p = f->item[i].promise;
+        const struct weft_promise *q = &f->m->promise[p];
+        if (!is_shareable(f, p) || f->seen[q->creator] == f->bursts)
+            continue;
+        f->seen[q->creator] = f->bursts;
+        analyse_affects(f->s, q->creator);
+        if (shown++ >= SHOWN)
+            continue;
+        analyse_show_created(f->s, p);
+        analyse_show_ended(f->s, p);
+    }
 }
 
 /* If those that do the same each make one more thing that is the same, one finding is enough: the

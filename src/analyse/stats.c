@@ -58,19 +58,6 @@ static struct weft_stats_row *row_of(const struct maker *k, uint32_t promise)
 
 /* ---- Counts and latencies ---- */
 
-static void count_outcome(struct weft_stats_row *r, const struct weft_promise *p,
-                          enum weft_outcome outcome)
-{
-    r->count++;
-    r->became += p->becomes != WEFT_NONE;
-    r->preexisting += !p->created;
-    r->resolved += outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
-    r->failed += outcome == WEFT_FAILED;
-    r->cancelled += outcome == WEFT_CANCELLED;
-    r->forgotten += outcome == WEFT_FORGOTTEN;
-    r->pending += outcome == WEFT_PENDING || outcome == WEFT_BECAME;
-}
-
 /* Returns true if a promise has a latency: it was created while it was recorded, and got a result
  * or an error. If it became another promise, it gets the result of that one, but not before it
  * became that. */
@@ -95,7 +82,15 @@ static void count_promises(struct maker *k)
     for (uint32_t p = 1; p < m->promises; p++) {
         struct weft_stats_row *r = row_of(k, p);
         const struct weft_promise *promise = &m->promise[p];
-        count_outcome(r, promise, m->promise[weft_model_final(m, p)].outcome);
+        const enum weft_outcome outcome = m->promise[weft_model_final(m, p)].outcome;
+        r->count++;
+        r->became += promise->becomes != WEFT_NONE;
+        r->preexisting += !promise->created;
+        r->resolved += outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
+        r->failed += outcome == WEFT_FAILED;
+        r->cancelled += outcome == WEFT_CANCELLED;
+        r->forgotten += outcome == WEFT_FORGOTTEN;
+        r->pending += outcome == WEFT_PENDING || outcome == WEFT_BECAME;
         r->rate += promise->created && !promise->promoted;
         if (latency_of(k, p, &ns)) {
             r->latencies++;
@@ -312,7 +307,7 @@ static int by_total(const void *a, const void *b)
 {
     const struct weft_stats_row *x = a, *y = b;
     WEFT_ORDER(y->total_ns, x->total_ns);
-    return x->promise < y->promise ? -1 : 1;
+    return weft_order(x->promise, y->promise);
 }
 
 static int make_stats(struct maker *k, enum weft_stats_by by)

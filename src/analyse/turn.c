@@ -493,18 +493,6 @@ static void report_turns(struct finder *k, const struct turn *x, uint32_t count)
         analyse_span_add(k->l, x[i].stream, x[i].from_ns, x[i].to_ns, 0, k->s->out->count - 1);
 }
 
-static void report_all_turns(struct finder *k)
-{
-    if (k->turns)
-        qsort(k->turn, k->turns, sizeof *k->turn, by_family_and_delay);
-    for (uint32_t i = 0, n, told = 0; i < k->turns && told < ANALYSE_LOOP_FAMILIES && !k->s->failed;
-         i += n, told++) {
-        for (n = 1; i + n < k->turns && k->turn[i + n].family == k->turn[i].family;)
-            n++;
-        report_turns(k, &k->turn[i], n);
-    }
-}
-
 /* Delays by length, so that the worst is reported. */
 static int by_longest_delay(const void *a, const void *b)
 {
@@ -571,5 +559,12 @@ void analyse_find_turns(struct analyse_loops *l)
         find_delay_of_wait(&k, i);
     look_at_news(&k);
     report_delays(&k);
-    report_all_turns(&k);
+    if (k.turns)
+        qsort(k.turn, k.turns, sizeof *k.turn, by_family_and_delay);
+    for (uint32_t i = 0, n, told = 0; i < k.turns && told < ANALYSE_LOOP_FAMILIES && !s->failed;
+         i += n, told++) {
+        for (n = 1; i + n < k.turns && k.turn[i + n].family == k.turn[i].family;)
+            n++;
+        report_turns(&k, &k.turn[i], n);
+    }
 }

@@ -168,16 +168,6 @@ static uint32_t busy_at(const struct finder *f, uint32_t stream, int64_t time_ns
     return at;
 }
 
-static int64_t usual_length(struct finder *f, uint32_t sort)
-{
-    uint32_t n = 0;
-    analyse_each(i, f->jobs.first, sort)
-        if (!is_pending(f, f->jobs.item[i]))
-            f->length[n++] =
-                analyse_end_ns(f->h, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
-    return n ? analyse_median(f->length, n) : INT64_MAX / LATE_TIMES;
-}
-
 /* Finds what the workers were busy with while the worst job waited. */
 static void find_busy(struct finder *f, struct late *x, uint64_t pool)
 {
@@ -242,7 +232,14 @@ static void report_late(struct finder *f, uint32_t sort, struct late *x)
 
 static void find_late_jobs(struct finder *f, uint32_t sort)
 {
-    struct late x = {.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
+    struct late x = {.usual_ns = INT64_MAX / LATE_TIMES, .first_ns = INT64_MAX};
+    uint32_t n = 0;
+    analyse_each(i, f->jobs.first, sort)
+        if (!is_pending(f, f->jobs.item[i]))
+            f->length[n++] =
+                analyse_end_ns(f->h, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
+    if (n)
+        x.usual_ns = analyse_median(f->length, n);
     analyse_each(i, f->jobs.first, sort) {
         const uint32_t p = f->jobs.item[i];
         const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
@@ -412,20 +409,10 @@ static unsigned join_thread_pools(struct finder *f, uint64_t *pool)
     return pools;
 }
 
-static void look_at_sorts(struct finder *f)
-{
-    uint64_t pool[STREAMS + 1];
-    const unsigned pools = join_thread_pools(f, pool);
-    for (uint32_t i = 1; i < f->s->families->count && !f->s->failed; i++)
-        if (is_job(&f->sort[i]))
-            find_late_jobs(f, i);
-    for (unsigned k = 0; k < pools && !f->s->failed; k++)
-        find_stuck_pool(f, pool[k]);
-}
-
 void analyse_find_workers(struct analyse_search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
+    uint64_t pool[STREAMS + 1];
     if (s->h->streams < 2)
         return;
     const uint64_t most = s->m->promises > s->families->count ? s->m->promises : s->families->count;
@@ -445,5 +432,10 @@ void analyse_find_workers(struct analyse_search *s)
         find_jobs_of_stream(&f, i);
     for (uint32_t i = 0; i < s->h->streams; i++)
         measure_stream(&f, i);
-    look_at_sorts(&f);
+    const unsigned pools = join_thread_pools(&f, pool);
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
+        if (is_job(&f.sort[i]))
+            find_late_jobs(&f, i);
+    for (unsigned k = 0; k < pools && !s->failed; k++)
+        find_stuck_pool(&f, pool[k]);
 }
