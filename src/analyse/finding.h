@@ -42,8 +42,7 @@ struct analyse_search {
 bool analyse_search_room(struct analyse_search *s, void *array, uint32_t count, uint32_t *room,
                          size_t item);
 
-/* Allocates count items that are 0 (at least one); they last until the search ends. NULL: s has
- * failed. */
+/* Allocates count (or 1) items that are 0, until the search ends. NULL: s has failed. */
 void *analyse_take(struct analyse_search *s, uint64_t count, size_t item);
 
 /* Adds an item of `size` bytes to an array that is NULL or was made by this function; it lasts until
@@ -130,8 +129,7 @@ static inline bool analyse_has_failed(const struct weft_model *m, uint32_t promi
     return m->promise[promise].outcome == WEFT_FAILED;
 }
 
-/* Returns true if `promise` is `whose`, or was created by it, directly or through at most
- * `creators` creators. */
+/* Returns true if `promise` is `whose`, or `whose` is among its closest `creators` creators. */
 bool analyse_is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators);
 
 /* Returns true if the waiter continued because of that. */
@@ -189,8 +187,7 @@ static inline int64_t analyse_sum(int64_t a, int64_t b)
     return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Returns true if a promise gets a label between two times; looks only at the first `most` labels
- * in that time. */
+/* Returns true if a promise is among the first `most` that get a label between two times. */
 bool analyse_is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns,
                          int64_t to_ns, uint32_t most);
 

@@ -177,8 +177,7 @@ static bool mentions(const struct weft_finding *f, uint32_t promise)
     return f->promise == promise;
 }
 
-/* A pool that is exhausted forever: the finding about what hangs because of it also says who holds
- * it. */
+/* An exhausted pool: the finding about what hangs because of it also says who holds it. */
 static void join_pool(const struct analyse_search *s, uint32_t i, uint32_t k, bool *gone)
 {
     const struct weft_finding *pool = &s->out->finding[i], *f = &s->out->finding[k];
@@ -234,8 +233,7 @@ static void join_workers(const struct analyse_search *s, uint32_t i, uint32_t k,
 
 /* ---- Queues that grow for a reason that is reported ---- */
 
-/* grows: by family, how certain it is, from 1 on. A leak is reported as such only if the queue is
- * less certain. */
+/* grows: by family, 1 + how certain. A leak stays only if the queue is less certain. */
 static void join_growth(const struct analyse_search *s, unsigned char *grows, bool *gone)
 {
     bool any = false, why = false;
@@ -257,8 +255,7 @@ static void join_growth(const struct analyse_search *s, unsigned char *grows, bo
 
 /* ---- What spins ---- */
 
-/* A promise that spins waits again and again, and blocks the loop. spins: by family, 1 + the index
- * of one of them, or 0. */
+/* What spins waits again and again, and blocks the loop. spins: by family, 1 + its place, or 0. */
 static void join_spins(const struct analyse_search *s, uint32_t *spins, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++)

@@ -247,8 +247,7 @@ enum { ANALYSE_DROP = -1, ANALYSE_ONE_LESS = WEFT_CONFIDENCES };
 
 struct analyse_rule {
     uint32_t kinds; /* bits for the kinds of findings: 1 << kind */
-    /* the highest confidence of such a finding; or ONE_LESS than before; or DROP: it is not a
-     * finding */
+    /* the highest confidence; or ONE_LESS than before; or DROP: it is not a finding */
     int most;
     uint64_t when, unless; /* the rule applies if all of `when` are set, and none of `unless` */
     const char *doubt;     /* why the finding is not more certain; NULL: such findings never are */
@@ -264,12 +263,10 @@ struct analyse_verdict {
     const char *doubt; /* the doubt of the last rule that lowered the confidence, or NULL */
 };
 
-/* Applies all rules for that kind in turn, starting from "certain". Returns false if the finding
- * should be dropped. */
+/* Applies all rules for that kind in turn, from "certain" on. Returns false if it is dropped. */
 bool analyse_judge(struct analyse_verdict *v, enum weft_finding_kind kind, uint64_t signs);
 
-/* Judges and adds a finding. Returns NULL if it was dropped, or for the reasons of
- * analyse_finding_add. */
+/* Judges and adds a finding. NULL: it was dropped, or as for analyse_finding_add. */
 struct weft_finding *analyse_report(struct analyse_search *s, enum weft_finding_kind kind,
                                     uint64_t signs, uint32_t promise, int64_t start_ns,
                                     int64_t end_ns, int64_t cost_ns);

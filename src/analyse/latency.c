@@ -279,7 +279,7 @@ static void count_runs(struct activity *of, const struct analyse_side *s, unsign
         struct activity *a = &of[s->kind[p]];
         int64_t alive = h->m->promise[p].end_ns - h->m->promise[p].start_ns;
         a->promises[which]++;
-        a->runs[which] += h->runs_of_first[p + 1] - h->runs_of_first[p];
+        a->runs[which] += analyse_count(h->runs_of_first, p);
         a->alive_ns[which] += alive > 0 ? (double)alive : 0;
     }
     for (uint32_t r = 0; r < h->m->runs; r++) {
@@ -296,8 +296,7 @@ static void count_runs(struct activity *of, const struct analyse_side *s, unsign
     }
 }
 
-/* Returns true if it ran three times as often, both per promise and per time that the promises
- * exist. */
+/* Returns true if it ran three times as often, per promise and per time that they exist. */
 static bool more_often(const struct activity *a)
 {
     double good = (double)a->runs[0], bad = (double)a->runs[1];

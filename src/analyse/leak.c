@@ -99,9 +99,8 @@ static bool is_waited_for(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Returns true if a timer that was set right after it, in the same run, was cancelled: the promise
- * was meant to end at that time, and is forgotten together with the timer, like a time limit that
- * was not needed. */
+/* Returns true if a timer set right after it, in the same run, was cancelled: it was to end at that
+ * time, and is forgotten with the timer, like a time limit that was not needed. */
 static bool is_called_off(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
@@ -284,8 +283,7 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
            k->last_ns - k->first_ns >= f->m->end_ns / SPREAD_ALONE;
 }
 
-/* Returns true if it looks like a pool that has grown until it was large enough: at least as much
- * happens afterwards. */
+/* Returns true if it looks like a pool that became large enough: as much happens afterwards. */
 static bool is_full(const struct finder *f, const struct sort *k)
 {
     int64_t span = f->m->end_ns;

@@ -64,8 +64,7 @@ int64_t analyse_still_since(const struct analyse_graph *g, uint32_t p, bool *run
 
 /* ---- What should have ended ---- */
 
-/* Returns true if it has waited for the same sort of thing before: it continues each time one
- * comes. */
+/* Returns true if it has waited for such a thing before: it continues each time one comes. */
 static bool waits_again(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;
@@ -121,8 +120,7 @@ bool analyse_sleeps(const struct analyse_graph *g, uint32_t p)
 /* mirage's traces do not say what is given up. Promises without a label may be different things. */
 bool analyse_is_expected(const struct analyse_graph *g, uint32_t p)
 {
-    /* FEW: one pending for this many that ended. SOME: if all are pending from some point on, this
-     * many times are enough. */
+    /* FEW: one pending for this many that ended. SOME: enough if all are pending from then on. */
     enum { ENOUGH = 8, TIMES = 100, SOME = 10, FEW = 8 };
     const struct weft_model *m = g->s->m;
     const struct analyse_habit *b = &g->habit[g->s->families->of[p]];
@@ -138,9 +136,8 @@ bool analyse_is_expected(const struct analyse_graph *g, uint32_t p)
 
 /* ---- After the recording was off ---- */
 
-/* Returns true if something shows that it was pending then: it began, was waited for, or ran again.
- * It is not enough that something was recorded about it: it is not known what runs when the
- * recording resumes. */
+/* Returns true if it was pending then: it began, was waited for, or ran again. That something was
+ * recorded about it is not enough: what runs when the recording resumes is not known. */
 static bool seen_since(const struct analyse_graph *g, uint32_t p)
 {
     const struct weft_history *h = g->s->h;

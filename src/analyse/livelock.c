@@ -22,8 +22,7 @@ static bool repeats(const struct weft_finding *g)
     return g->kind == WEFT_FINDING_SPIN || g->kind == WEFT_FINDING_RETRY_STORM;
 }
 
-/* Counts what each did between two times. Returns the one that did so most often, besides p;
- * WEFT_ROOT: none. */
+/* Counts what each did in that time. Returns who did most, besides p; WEFT_ROOT: nobody. */
 static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
 {
     uint32_t most = WEFT_ROOT;
@@ -46,8 +45,7 @@ static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t t
     return most;
 }
 
-/* Returns true if anything made progress in the meantime: resolved something other than as a
- * failure. */
+/* Returns true if anything got on meanwhile: resolved something, not as a failure. */
 static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from, int64_t to)
 {
     for (uint32_t i = 0; i < f->m->interactions; i++) {

@@ -122,8 +122,7 @@ static void publish_spans(struct analyse_loops *l)
 
 /* ---- Questions ---- */
 
-/* Returns true if only one promise ever waits for another, as far as is checked: otherwise a
- * notification may be for others. */
+/* Returns true if no other promise waits for it, among some: a notification may be for others. */
 static bool has_one_reader(const struct weft_history *h, uint32_t promise)
 {
     enum { LOOKED_AT = 64 };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* What the searches for loops that are not free share. Internal to analyse.
- * There are three searches, and each leaves out what an earlier one explains: single long runs
- * (block.c), runs without any progress (spin.c), and what had to wait though it was ready
- * (turn.c). */
+/* What the searches for loops that are not free share. Each leaves out what an earlier one
+ * explains: single long runs (block.c), runs without progress (spin.c), and what had to wait though
+ * it was ready (turn.c). Internal to analyse. */
 #ifndef WEFT_ANALYSE_LOOP_H
 #define WEFT_ANALYSE_LOOP_H
 
@@ -37,8 +36,7 @@ int64_t analyse_spans_within(const struct analyse_loops *l, uint32_t stream, int
                              int64_t to_ns, bool doubtful);
 
 /* weft_history_there_ns if that is certain; otherwise INT64_MAX. A signal without a notification
- * only says when the wait ended, and if several wait for a condition, it is not known for whom a
- * notification was meant. */
+ * only says when the wait ended; and with several readers, a notification may be for others. */
 int64_t analyse_surely_there_ns(const struct weft_history *h, const struct weft_wait *w);
 
 /* The first interaction of the model at or after a time. */

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How things are named in sentences, and how such texts are built. Texts are valid UTF-8 without
- * control characters. */
+/* How things are named in sentences, which are valid UTF-8 without control characters. */
 #ifndef WEFT_ANALYSE_NAMES_H
 #define WEFT_ANALYSE_NAMES_H
 
@@ -16,8 +15,7 @@ struct analyse_text {
     bool failed;
 };
 
-/* Like printf. For names, call the functions below instead. Bytes that are not clean UTF-8 are
- * replaced. */
+/* Like printf, with bytes that are not clean UTF-8 replaced. For names, see below. */
 void analyse_put_format(struct analyse_text *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -27,8 +25,7 @@ void analyse_put_name(struct analyse_text *t, const struct weft_model *m, uint32
 /* 'ARP response' (condition 8); "type 12"; "the event loop". */
 void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
-/* Where it comes from: ", created by 'ARP query' for 'TCP connect'": up to three creators that have
- * labels; nothing if there are none. */
+/* ", created by 'ARP query' for 'TCP connect'": up to three creators with labels, or nothing. */
 void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
 /* The same as above, but as texts for analyse_put_format, of up to 1,000 bytes; they last until the

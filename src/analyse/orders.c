@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Orders that are the same in all good runs and swapped in the bad one. If little is known about
- * the good runs, most of them are chance. So only the clearest are reported, and only if nothing
- * else explains why the bad run went wrong. */
+/* Orders that are the same in all good runs and swapped in the bad one. With few good runs, most
+ * are chance: only the clearest are reported, and only if nothing else explains the bad run. */
 #include <stdlib.h>
 
 #include "analyse/differ.h"
@@ -44,8 +43,7 @@ static bool is_event(const struct analyse_differ *d, uint32_t good)
     return true;
 }
 
-/* How long after one the other ended: at least this in all good runs, and this long before it in
- * the bad run; 0 or less: it is not so. */
+/* The least time by which the two are swapped in any run; 0 or less: they are not. */
 static int64_t swapped_by(const struct analyse_differ *d, const struct event *first,
                           const struct event *second)
 {

@@ -173,9 +173,8 @@ static void find_owner(const struct analyse_graph *g, struct analyse_group *grou
 
 /* ---- Whether the owner is held up, or has nothing to do ---- */
 
-/* A worker with nothing to do waits, too. Either it waits for what it has always waited for before
- * it took the next job, or for something in the middle of a job. To decide: did that wait begin
- * while the job was there? */
+/* A worker with nothing to do waits, too: for what it always waits for before the next job. Or it
+ * waits in the middle of a job. To decide: did that wait begin while the job was there? */
 struct work {
     uint32_t worker, target; /* family of what it waits for now */
     uint64_t in_job, between;
@@ -241,8 +240,7 @@ static void find_up(struct analyse_graph *g, struct analyse_group *group, const 
     group->up = up;
 }
 
-/* Finds circles of groups in which each owner is held up in the next one. Marks those that
- * count. */
+/* Finds circles of groups, each owner held up in the next one. Marks those that count. */
 static void close_circles(struct analyse_graph *g, uint32_t *seen)
 {
     for (uint32_t i = 0; i < g->count; i++) {

@@ -87,8 +87,7 @@ static void say_overtaken(const struct analyse_differ *d, struct analyse_text *t
                     BAD(creator, d->bad->m->promise[last].creator));
 }
 
-/* Says whether the promise that resolved this one in the good run had the corresponding run in the
- * bad one, and did not resolve it there. */
+/* Says whether what resolved it in the good run ran in the bad one, too, and did not. */
 static void say_ran_too(const struct analyse_differ *d, struct analyse_text *t,
                         const struct analyse_parting *c, uint32_t by)
 {

@@ -101,12 +101,11 @@ static const struct weft_collection *last_halt(const struct weft_collection *lis
     uint32_t low = weft_history_collection_from(list, first, end, now_ns);
     if (low == first || list[low - 1].end_ns <= *end_ns)
         return NULL;
-    *end_ns = list[low - 1].end_ns < now_ns ? list[low - 1].end_ns : now_ns;
+    *end_ns = weft_earlier(list[low - 1].end_ns, now_ns);
     return &list[low - 1];
 }
 
-/* The same on a stream, without the time in which it was halted: garbage collections, and others
- * that had the core, become separate steps. */
+/* The same on a stream; collections, and times in which others had the core, are own steps. */
 static void add_busy(struct walk *k, enum weft_step_kind kind, uint32_t stream, int64_t from,
                      uint32_t promise, uint32_t behind)
 {
@@ -147,8 +146,7 @@ static uint32_t run_before_this(const struct weft_history *h, uint32_t run)
     return at > first ? h->runs_of[at - 1] : WEFT_NONE;
 }
 
-/* The run of a promise in which something happened now; if runs have no length, one that began
- * early enough. */
+/* The run in which something happened now; if runs have no length, one that began early enough. */
 static uint32_t run_now(struct walk *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
@@ -163,8 +161,7 @@ static uint32_t run_now(struct walk *k, uint32_t promise)
     return run;
 }
 
-/* What ran longest on a stream from then until now; WEFT_NONE if nothing ran for most of the
- * time. */
+/* What ran longest on a stream since then; WEFT_NONE: nothing ran for most of the time. */
 static uint32_t busiest(struct walk *k, uint32_t stream, int64_t from, uint32_t except)
 {
     const struct weft_history *h = k->h;
@@ -177,8 +174,7 @@ static uint32_t busiest(struct walk *k, uint32_t stream, int64_t from, uint32_t 
         const struct weft_run *r = &k->m->run[run];
         if (r->end_ns <= from)
             break;
-        int64_t length =
-            (r->end_ns < k->now_ns ? r->end_ns : k->now_ns) - weft_later(r->start_ns, from);
+        int64_t length = weft_earlier(r->end_ns, k->now_ns) - weft_later(r->start_ns, from);
         if (h->run_promise[run] == except ||
             (h->run_promise[run] == WEFT_ROOT && k->m->quirks.loop_is_sleep))
             continue;
@@ -197,9 +193,8 @@ static void add_ready(struct walk *k, uint32_t stream, int64_t from, uint32_t pr
         add_busy(k, WEFT_STEP_READY, stream, from, promise, busiest(k, stream, from, promise));
 }
 
-/* Adds what came from outside now, without the time in which the loop did not see whether it was
- * there. The step is named after what is waited for (promise): whoever acts on it may do that for
- * many, as a driver does. */
+/* Adds what came from outside now, without the time in which the loop did not look. It is named
+ * after what is waited for: whoever acts on it may do that for many, as a driver does. */
 static void add_outside(struct walk *k, int64_t from, uint32_t promise)
 {
     uint32_t reader = top(k)->reader == WEFT_ROOT ? promise : top(k)->reader;
@@ -211,8 +206,7 @@ static void add_outside(struct walk *k, int64_t from, uint32_t promise)
     add_step(k, WEFT_STEP_OUTSIDE, from, promise, WEFT_NONE);
 }
 
-/* Returns true if an event loop slept for most of the time from then until now: nobody was ready
- * then. */
+/* Returns true if a loop slept for most of the time since then: nobody was ready. */
 static bool slept(const struct walk *k, uint32_t stream, int64_t from)
 {
     from = weft_later(from, top(k)->from_ns);
@@ -231,8 +225,7 @@ static uint32_t stream_of(const struct weft_history *h, uint32_t run)
     return stream;
 }
 
-/* If a promise was interrupted only by others that it called, directly or indirectly: the last of
- * their runs. */
+/* If only promises that it called, directly or not, interrupted one: the last of their runs. */
 static uint32_t calls_between(struct walk *k, uint32_t previous)
 {
     enum { CALLS_MAX = 256 };
@@ -259,8 +252,7 @@ static uint32_t calls_between(struct walk *k, uint32_t previous)
 
 /* ---- Waits ---- */
 
-/* From that time on reader waits for source. Does nothing if an outer wait did not begin
- * earlier. */
+/* From then on reader waits for source. Does nothing if an outer wait did not begin earlier. */
 static void push(struct walk *k, uint32_t reader, int64_t from, uint32_t source, uint32_t before)
 {
     k->awaited = source;
@@ -369,8 +361,7 @@ static uint32_t last_read(struct walk *k, uint32_t wait, struct there *there)
     return wait;
 }
 
-/* What a promise waits for when the trace ends: the last of its open waits; none if it ran since
- * then and is still running. */
+/* The last of its open waits; none if it has run since then, and still runs. */
 static uint32_t open_wait(struct walk *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
@@ -435,8 +426,8 @@ static void go_there(struct walk *k, uint32_t source, const struct there *t)
     }
     const uint32_t actor = m->interaction[t->by].actor;
     k->before = t->by;
-    if (actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
-                               k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]))
+    if (actor != WEFT_ROOT &&
+        (analyse_count(k->h->runs_of_first, actor) || analyse_count(k->h->waits_of_first, actor)))
         walk_to(k, ACTS, actor);
     else
         walk_to(k, RESTS, p); /* what was it doing before it was resolved from outside? */
@@ -500,8 +491,7 @@ static int64_t kept_since(const struct walk *k, uint32_t wait, uint32_t source, 
     return r && from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
 }
 
-/* Returns true if a run handled something else that was there before a time; its reader ran late,
- * and what it needed was there by then. */
+/* Returns true if a run handled something that was there before: it ran late, so this was, too. */
 static bool notes_earlier(const struct walk *k, uint32_t run, int64_t there_ns)
 {
     uint32_t cause = k->h->run_cause[run];

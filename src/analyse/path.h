@@ -52,14 +52,12 @@ struct weft_path {
     bool cut;     /* there were more than WEFT_PATH_MAX steps */
 };
 
-/* *out must be empty, or hold an earlier path. Returns 0 or WEFT_E_NOMEM. The caller releases
- * it. */
+/* *out: empty, or an earlier path. Returns 0 or WEFT_E_NOMEM. The caller releases it. */
 int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise);
 void weft_path_fini(struct weft_path *p);
 
-/* Steps added up by kind and by (type, label) of the promise; for READY and BLOCKED, of what ran in
- * the meantime. All COLLECTING steps are one share, and so are all PREEMPTED ones. The longest
- * first. */
+/* Steps by kind and by (type, label) of the promise; for READY and BLOCKED, of what ran meanwhile.
+ * All COLLECTING steps are one share, and so are all PREEMPTED ones. The longest first. */
 struct weft_share {
     enum weft_step_kind kind;
     /* one of them; for READY and BLOCKED what ran in the meantime, or WEFT_NONE */
@@ -69,8 +67,7 @@ struct weft_share {
     uint32_t steps;
 };
 
-/* Returns true if steps of that kind are named after what ran in the meantime; and if all steps of
- * a kind form one share. */
+/* They are named after what ran in the meantime; all of that kind are one share. */
 static inline bool weft_step_is_behind(enum weft_step_kind kind)
 {
     return kind == WEFT_STEP_READY || kind == WEFT_STEP_BLOCKED;

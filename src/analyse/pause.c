@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Garbage collections that held up a promise that is needed: it waited all the time, and continued
- * right afterwards. */
+/* Garbage collections during which a needed promise waited, to continue right afterwards. */
 #include "analyse/judge.h"
 
 #define AFTER_NS INT64_C(1000000) /* one that continues later was probably not held up by it */

@@ -118,8 +118,7 @@ static void find_stalls(struct finder *f)
     }
 }
 
-/* How long one is usually held: the median of those that were given back before the stall, or after
- * it; or 0. */
+/* How long one is usually held: the median of those before the stall, or after it; or 0. */
 static int64_t usual_hold_ns(struct finder *f, bool before)
 {
     uint32_t n = 0;

@@ -105,9 +105,10 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most)
 {
-    uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
+    const uint32_t low = weft_history_idle_from(h, stream, from_ns),
+                   end = h->idle_first[stream + 1];
     uint32_t n = 0;
-    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
+    while (low + n < end && n < most && h->idle[low + n].start_ns < to_ns)
         n++;
     return n;
 }
@@ -171,9 +172,8 @@ uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, in
     return loops == 1 ? loop : WEFT_NONE;
 }
 
-/* When a loop last knew that there was nothing new. Either it slept, or it looked, and found
- * something only when it looked again. Not all loops report sleeping: one that itself ran for long
- * may have slept. */
+/* When a loop last knew that there was nothing new: it slept, or it looked and found something only
+ * when it looked again. If it does not report sleeping, it may have slept where it ran for long. */
 static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time_ns)
 {
     bool says = h->suspends[loop] || h->m->quirks.loop_is_sleep;
@@ -189,8 +189,7 @@ static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time
     return knew;
 }
 
-/* Since when something has run on a loop for long, right before a time, with nothing since
- * knew_ns. */
+/* Since when something ran on a loop for long, right before a time, and after knew_ns. */
 static int64_t busy_since(const struct weft_history *h, uint32_t loop, int64_t time_ns,
                           int64_t knew_ns)
 {

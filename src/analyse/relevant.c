@@ -104,12 +104,11 @@ unsigned analyse_weight_in(const struct weft_history *h, uint32_t promise)
     uint32_t final = weft_model_final(h->m, promise);
     if (h->m->promise[promise].should_resolve || h->m->promise[final].should_resolve)
         return 3;
-    const uint32_t both[] = {promise, final};
-    for (unsigned i = 0; i < 2; i++)
-        if (h->waits_of_first[both[i]] < h->waits_of_first[both[i] + 1] ||
-            h->waits_for_first[both[i]] < h->waits_for_first[both[i] + 1])
-            return 2;
-    return 1;
+    return analyse_count(h->waits_of_first, promise) || analyse_count(h->waits_of_first, final) ||
+                   analyse_count(h->waits_for_first, promise) ||
+                   analyse_count(h->waits_for_first, final)
+               ? 2
+               : 1;
 }
 
 unsigned analyse_weight_of(const struct analyse_differ *d, uint32_t good)
@@ -223,8 +222,7 @@ static void find_limits(const struct analyse_differ *d, struct lengths *of)
     }
 }
 
-/* Among promises that take longer than the good runs vary, adds the one for which somebody waited
- * longest. */
+/* Of those that take longer than good runs vary, adds the one that was waited for longest. */
 static void add_slowest(struct goals *k)
 {
     const struct analyse_differ *d = k->d;
@@ -279,7 +277,7 @@ static void mark_coming_and_going(struct goals *k)
     uint32_t *queue = k->good.queue, count = 1; /* not used yet */
     queue[0] = WEFT_ROOT;
     for (uint32_t at = 0; at < count; at++)
-        for (uint32_t i = g->children_first[queue[at]]; i < g->children_first[queue[at] + 1]; i++) {
+        analyse_each(i, g->children_first, queue[at]) {
             uint32_t child = g->children[i];
             if (d->mark[queue[at]] & ANALYSE_COMES_AND_GOES || analyse_dispensable(d, child))
                 d->mark[child] |= ANALYSE_COMES_AND_GOES;

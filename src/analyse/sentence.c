@@ -41,8 +41,7 @@ static const struct analyse_slot *slot_of(const struct filler *f, struct word na
     return NULL;
 }
 
-/* Puts why a promise failed, cut between whole characters if it is long; nothing if it is not
- * known. */
+/* Puts why a promise failed, if known; a long reason is cut between whole characters. */
 static void put_reason(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
     enum { REASON_BYTES = 120 };

@@ -69,8 +69,7 @@ void analyse_put_slots(struct analyse_text *t, const struct weft_model *m,
                        const struct analyse_families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count);
 
-/* The same as a new text, which the caller frees; NULL if there is no memory: *failed is then
- * true. */
+/* The same as a new text, which the caller frees. NULL: no memory; *failed is then true. */
 #define analyse_put_new(failed, m, families, which, ...)                                           \
     analyse_put_slots_new(failed, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
 char *analyse_put_slots_new(bool *failed, const struct weft_model *m,

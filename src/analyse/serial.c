@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Serial waits: a reader starts something, waits for it, starts the next, waits for that, though
- * all could have run at the same time. The trace does not say whether they need each other; the
- * checks here look for signs that they do. */
+ * all could run at the same time. The checks here look for signs that they need each other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,8 +59,7 @@ static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
 
 /* ---- Chains ---- */
 
-/* Returns true if the reader, or a promise that it has created, creates a promise. The event loop
- * may do that for any promise. */
+/* Returns true if the reader, what it created, or the event loop, for anybody, creates it. */
 static bool creates_them_itself(const struct finder *f, uint32_t reader, uint32_t source)
 {
     uint32_t final = weft_model_final(f->m, reader);
@@ -151,8 +149,7 @@ static bool continues_chain(const struct finder *f, const struct chain *c,
 
 /* ---- Judging ---- */
 
-/* Returns true if the reader did something else after the chain: it ended, or waited for something
- * else. */
+/* Returns true if the reader ended after the chain, or waited for something else. */
 static bool does_more_after(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
@@ -171,8 +168,7 @@ static bool does_more_after(const struct finder *f, uint32_t reader, const struc
     return false;
 }
 
-/* Returns true if it waited for several things at once, itself or through what it waits for: a job
- * of its own, not part of one. */
+/* Returns true if it, or what it waits for, waited for several things at once: a job of its own. */
 static bool fans_out(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {
@@ -218,8 +214,7 @@ static bool is_sent_off(const struct finder *f, uint32_t reader, const struct ch
     return strcmp(weft_model_type(f->m, p), "async") == 0;
 }
 
-/* Returns true if it looks like a loop that keeps a server busy, or that does one job after
- * another. */
+/* Returns true if it looks like a loop that loads a server, or does one job after another. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     uint32_t source = wait_at(f, c->first)->source;
@@ -272,9 +267,9 @@ static void find_those_together(struct finder *f)
     }
 }
 
-/* Returns true if the source spends most of a wait waiting for something that was there before it,
- * such as news of a condition, or space in a queue that another promise empties: others started in
- * parallel would wait for the same thing. */
+/* Returns true if the source mostly waits for what was there before it, such as news of a
+ * condition, or space in a queue that another empties: others in parallel would wait for the same.
+ * */
 static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
 {
     const int64_t half_ns = (w->until_ns - w->from_ns) / 2;
@@ -298,9 +293,8 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
     return false;
 }
 
-/* Returns true if the source of a wait, or something that it created, resolves or signals promises
- * of others during the wait. A task that feeds a queue or a stream does that, and the order may
- * matter there. */
+/* Returns true if the source, or what it created, resolves or signals promises of others meanwhile,
+ * as a task does that feeds a queue or a stream: the order may matter there. */
 static bool feeds(const struct finder *f, const struct weft_wait *w)
 {
     const uint32_t final = weft_model_final(f->m, w->source);

@@ -116,8 +116,7 @@ static void find_candidates(struct finder *f)
 
 /* ---- The slowest of a sort ---- */
 
-/* Returns true if something of the sort is slow, and selects it. If all are alike, selects
- * evenly. */
+/* Returns true if something of the sort is slow, and selects it; evenly if all are alike. */
 static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
 {
     uint32_t n = 0, slow = 0, wanted = out->count / PART;

@@ -18,8 +18,7 @@
 
 /* What the time went to. */
 struct weft_slow_cause {
-    /* the time went to waiting for something that others held, which is a separate share;
-     * otherwise see its kind */
+    /* it was waiting for something that others held, a separate share; otherwise see its kind */
     bool lock;
     struct weft_crowd_share share;
     /* lock: a promise of the sort that held it for most of that time, or WEFT_NONE */

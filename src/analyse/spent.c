@@ -28,8 +28,7 @@ static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned ki
     return true;
 }
 
-/* When the source of a wait was there, or until when its reader waited; and the interaction that
- * made it so, or WEFT_NONE. */
+/* When the source was there, or its reader stopped waiting; and the interaction, or WEFT_NONE. */
 static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
 {
     int64_t there = weft_history_there_ns(h, w, by);
@@ -72,9 +71,9 @@ static void sort_spans(struct weft_meter *k, int compare(const void *, const voi
         }
 }
 
-/* A loop does not sleep while something is ready. So what ran after it slept was woken from
- * outside, and was ready since then. Not all loops report sleeping: if one itself ran for long, it
- * may have slept. */
+/* A loop does not sleep while something is ready: what ran after it slept was woken from outside,
+ * and ready since then. If a loop does not report sleeping, it may have slept where it ran for
+ * long. */
 static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t run, int64_t from)
 {
     const struct weft_history *h = k->h;

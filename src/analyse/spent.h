@@ -15,8 +15,7 @@
 
 struct weft_spent {
     int64_t waiting_ns; /* it did not run, and something that it waited for was not there yet */
-    /* part of waiting_ns: all of it may have been there, but its loop was blocked and did not
-     * look */
+    /* part of waiting_ns: all of it may have been there, but its blocked loop did not look */
     int64_t blocked_ns;
     int64_t ready_ns;      /* what it waited for was there, but it did not run yet */
     int64_t running_ns;    /* without garbage collections */

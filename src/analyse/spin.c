@@ -145,8 +145,7 @@ struct chunk {
     int64_t from_ns, to_ns, last_ns[2];
 };
 
-/* The next runs, and the index after them: most belong to one promise, have no cause and are
- * short. */
+/* The next runs, and the place after them: most are of one promise, short, and have no cause. */
 static uint32_t take_chunk(const struct analyse_spins *k, uint32_t stream, uint32_t from,
                            struct chunk *c)
 {
@@ -217,8 +216,7 @@ static void find_rerun(struct analyse_spins *k, uint32_t stream)
 
 /* ---- Runs with nothing in between ---- */
 
-/* The model combines these into one run with a count. Those with a wake are already found along the
- * interactions. */
+/* The model combines these into one run with a count. Wakes are found along the interactions. */
 static void end_repeats(struct analyse_spins *k, struct analyse_series *x)
 {
     const struct weft_model *m = k->m;
@@ -368,8 +366,7 @@ static void find_exchanged(struct analyse_spins *k, uint32_t stream)
         if (p == WEFT_ROOT)
             continue;
         by = woken_by(k, run, &woken);
-        /* If it was woken before the previous run ended, it cannot have slept: the machine was
-         * busy. */
+        /* woken before the previous run ended, it cannot have slept: the machine was busy */
         int64_t gap = woken <= until ? ANALYSE_SPIN_LONG_GAP : ANALYSE_NAP;
         if (c.size && (by == WEFT_ROOT || r->start_ns - until > gap || !join_circle(&c, p) ||
                        !join_circle(&c, by)))

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Runs without any progress: how they are found (spin.c), and how such a series is judged
- * (spin_judge.c). Internal to analyse. */
+/* Runs without progress: spin.c finds them, spin_judge.c judges a series. Internal to analyse. */
 #ifndef WEFT_ANALYSE_SPIN_H
 #define WEFT_ANALYSE_SPIN_H
 
@@ -92,8 +91,7 @@ void analyse_length_add(struct analyse_lengths *l, int64_t length_ns);
 void analyse_spins_share(struct analyse_spins *k);
 /* Returns true if another promise uses q. */
 bool analyse_spin_serves(const struct analyse_spins *k, uint32_t q, uint32_t self);
-/* The interaction that resolved q, or last notified it before a time, or WEFT_NONE. And who did
- * that. */
+/* What resolved q, or last notified it before a time: interaction and promise; or WEFT_NONE. */
 uint32_t analyse_spin_wake(const struct weft_history *h, uint32_t q, int64_t time_ns);
 uint32_t analyse_spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns);
 

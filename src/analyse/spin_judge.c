@@ -112,8 +112,7 @@ void analyse_length_add(struct analyse_lengths *l, int64_t length_ns)
     l->shorts += !is_long;
 }
 
-/* Their sum. If others may have had the core during the long ones, these count with the average of
- * the others. */
+/* Their sum; of long ones in which others may have had the core, as the others on average. */
 static int64_t sum_of(const struct analyse_lengths *l, bool by_others)
 {
     int64_t usual_ns = l->shorts ? l->short_ns / (int64_t)l->shorts : 0;
@@ -158,9 +157,8 @@ static struct analyse_lengths look_at_idle(struct analyse_spins *k, const struct
     return (struct analyse_lengths){sum - most, most, times - longs, longs};
 }
 
-/* Measures how long it ran and was idle. On a busy machine others have the core now and then, which
- * makes short things look long. If it is not recorded when that happened, long ones are left out,
- * as long as others can explain that many. */
+/* Measures how long it ran and was idle. Others have the core now and then: short things look long.
+ * If it is not recorded when, long ones are left out, as long as others can explain that many. */
 static void measure_series(struct analyse_spins *k, struct analyse_series *x)
 {
     struct analyse_lengths between = {0}, idle;
@@ -225,8 +223,7 @@ static enum analyse_spin_end how_it_ended(const struct analyse_spins *k,
                : ANALYSE_SPIN_ENDED;
 }
 
-/* Each wake may be for something from outside, such as a socket that is always ready. But reading
- * from one takes some time. */
+/* Each wake may be for something outside, such as a socket; but reading from it takes time. */
 static bool is_idle_asking(const struct analyse_spins *k, const struct analyse_series *x,
                            int64_t each, int64_t idle)
 {

@@ -58,9 +58,8 @@ static struct weft_stats_row *row_of(const struct maker *k, uint32_t promise)
 
 /* ---- Counts and latencies ---- */
 
-/* Returns true if a promise has a latency: it was created while it was recorded, and got a result
- * or an error. If it became another promise, it gets the result of that one, but not before it
- * became that. */
+/* Returns true if a promise has a latency: its creation was recorded, and it got a result or error,
+ * or what it became did, then not before it became that. */
 static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
 {
     const struct weft_model *m = k->m;
@@ -174,8 +173,7 @@ static int measure_promises(struct maker *k)
     return 0;
 }
 
-/* How many were ready at the same time; if several change at one moment, those that stop being
- * ready come first. */
+/* How many were ready at once; of changes at one moment, those that stop come first. */
 static bool find_depth(struct maker *k)
 {
     struct weft_stats *s = k->out;

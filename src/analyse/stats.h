@@ -29,8 +29,7 @@ enum weft_stats_by {
 struct weft_stats_row {
     uint32_t promise; /* the first promise of the row */
     bool one_label;   /* all have the same label, or none */
-    /* By outcome; a promise that became another one counts with the other's outcome. They add up to
-     * count. */
+    /* By outcome, which is that of what a promise became; they add up to count. */
     uint32_t count, resolved, failed, cancelled, forgotten, pending;
     uint32_t became;                   /* how many of count became another promise */
     uint32_t preexisting;              /* how many of count have no recorded creation */
@@ -83,8 +82,7 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);
 
-/* Nearest-rank percentile: the smallest latency that `percent` of them do not exceed. 0 if there
- * are no latencies. */
+/* The smallest latency that `percent` of them do not exceed (nearest rank); 0: there are none. */
 int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
                               unsigned percent);
 

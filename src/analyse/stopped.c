@@ -92,8 +92,7 @@ static int64_t idle_since(const struct finder *f, uint32_t p)
     return run == WEFT_NONE ? last : analyse_later(f->m->run[run].end_ns, last);
 }
 
-/* Returns true if nearly each time it began to wait again at once, and now for a long time has
- * not. */
+/* Returns true if it nearly always began to wait at once, and now for long has not. */
 static bool has_stopped(struct finder *f, struct stop *x)
 {
     uint32_t n = f->rounds - 1, late = 0;
@@ -112,27 +111,7 @@ static bool has_stopped(struct finder *f, struct stop *x)
 
 /* ---- Signs ---- */
 
-/* Returns true if only timers woke it, as far as is known. */
-static bool is_clocked(const struct finder *f)
-{
-    uint32_t timers = 0;
-    for (uint32_t i = 0; i < f->rounds; i++)
-        timers += analyse_is_timer(f->m, f->round[i].source);
-    return timers == f->rounds;
-}
-
-/* Returns true if something woke it that had not woken it before. */
-static bool is_told_otherwise(const struct finder *f)
-{
-    const uint32_t *of = f->s->families->of;
-    uint32_t like = 0;
-    for (uint32_t i = 0; i + 1 < f->rounds; i++)
-        like += of[f->round[i].source] == of[f->round[f->rounds - 1].source];
-    return like < f->rounds / RARE;
-}
-
-/* Returns true if something is pending that it has created since it continued: this may wake it
- * again. */
+/* Returns true if something that it has created since then is pending: it may wake it. */
 static bool is_armed(const struct finder *f, const struct stop *x)
 {
     for (uint32_t i = weft_history_child_from(f->h, x->promise, f->round[f->rounds - 1].to_ns);
@@ -176,7 +155,10 @@ static uint64_t signs_of_stop(const struct finder *f, const struct stop *x)
     const struct sort *k = &f->sort[f->s->families->of[p]];
     const uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
     const enum weft_outcome outcome = f->m->promise[source].outcome;
-    return analyse_signs(f->s, p) | (is_clocked(f) ? ANALYSE_A_TIMER : 0) |
+    uint32_t timers = 0; /* that woke it */
+    for (uint32_t i = 0; i < f->rounds; i++)
+        timers += analyse_is_timer(f->m, f->round[i].source);
+    return analyse_signs(f->s, p) | (timers == f->rounds ? ANALYSE_A_TIMER : 0) |
            (f->m->promise[p].background ? ANALYSE_A_BACKGROUND : 0) |
            (comes_later(f, x) ? ANALYSE_A_LATER : 0) | (is_needed(f, p) ? ANALYSE_A_NEEDED : 0) |
            (k->waiting >= LIKE && k->still == 1 ? ANALYSE_A_ALONE : 0) |
@@ -209,14 +191,18 @@ static void report_stop(struct finder *f, const struct stop *x)
 static void find_stop(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
-    const uint32_t run = weft_history_last_run(f->h, p);
+    const uint32_t run = weft_history_last_run(f->h, p), *of = f->s->families->of;
+    uint32_t like = 0;
     if (run != WEFT_NONE && run >= f->m->runs_ended) /* it runs still */
         return;
     find_rounds(f, p);
     if (f->rounds < TIMES)
         return;
     x.last_ns = idle_since(f, p);
-    if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
+    for (uint32_t i = 0; i + 1 < f->rounds; i++)
+        like += of[f->round[i].source] == of[f->round[f->rounds - 1].source];
+    /* like: otherwise something woke it that had not woken it before */
+    if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && like >= f->rounds / RARE &&
         !is_armed(f, &x))
         report_stop(f, &x);
 }

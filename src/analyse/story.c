@@ -23,9 +23,8 @@ static struct weft_story_wait resolved_by(const struct weft_history *h, uint32_t
                                     by == WEFT_NONE ? WEFT_NONE : h->m->interaction[by].actor};
 }
 
-/* Makes room in a list that keeps the longest entries, in order of time, for one of that length;
- * `lengths` has those of the others. Returns its place, or WEFT_NONE: all others are longer. Among
- * equal ones the first stay. */
+/* Makes room for an entry of that length in a list of the longest, in order of time; lengths: those
+ * of the others. Returns its place, or WEFT_NONE: all are longer. Of equal ones the first stay. */
 static uint32_t place_for(int64_t length, int64_t *lengths, void *list, size_t entry,
                           uint32_t *kept)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* Stragglers: a promise starts several of one type at once and waits for all of them, again and
- * again, and always the same one comes last by far. It is the same by its label, or else by its
- * place among them. */
+/* Stragglers: a promise starts several of one type at once and waits for all, again and again; and
+ * the same one, by its label or else by its place among them, always comes last by far. */
 #include <stdlib.h>
 
 #include "analyse/judge.h"
@@ -113,8 +112,7 @@ static int by_type(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-/* Promises of one creator and type that were started before any of them had ended belong
- * together. */
+/* Promises of one creator and type, started before any of them ended, belong together. */
 static void find_groups(struct finder *f, uint32_t creator)
 {
     const struct weft_history *h = f->h;

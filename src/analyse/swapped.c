@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Checks whether the good run and the bad one were swapped: what is wrong is only in the good
- * one. */
+/* Checks whether the runs were swapped: what is wrong is only in the good one. */
 #include "analyse/differ.h"
 #include "analyse/explain.h"
 
@@ -55,8 +54,7 @@ void analyse_find_swapped(struct analyse_differ *d)
     if (d->out->strangers)
         return;
     uint32_t better = only_better(d, &worse);
-    /* If something ended worse, or the good runs have nothing in common, the rest need not be
-     * checked. */
+    /* If something ended worse, or the good runs share nothing, the rest is not checked. */
     uint32_t bad = 0, good = worse ? 0 : UINT32_MAX, any = 0;
     for (uint32_t i = 0; i < d->goods && good; i++) {
         uint32_t kinds = kinds_in(d, i, 0, NULL);

@@ -102,8 +102,7 @@ static void prove_path(const struct analyse_graph *g, uint32_t from)
 
 /* ---- Sentences ---- */
 
-/* The last one that should be resolved, if it is not among the few that are listed below the
- * text. */
+/* The last one that should be resolved, if it is not among those listed below the text. */
 static void say_last_waiter(const struct analyse_graph *g, const struct analyse_hang *x)
 {
     if (x->top != WEFT_NONE && x->top != g->groups[x->group].node && x->affected > LISTED)

@@ -152,8 +152,7 @@ static struct turn *turn_at(const struct finder *k, uint32_t stream, int64_t tim
 
 /* ---- Waits that were ready ---- */
 
-/* Returns true if the reader also waited for something that came later: then it had to keep
- * waiting. */
+/* Returns true if the reader also waited for what came later: it had to keep waiting. */
 static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t ready)
 {
     const struct weft_wait *w = &h->wait[wait];
@@ -237,8 +236,7 @@ static void find_delay_of_wait(struct finder *k, uint32_t wait)
 
 /* ---- What the loop did not look at ---- */
 
-/* In this period the loop itself resolved nothing, and q came then: finds what has waited for it
- * all the time. */
+/* In this period the loop resolved nothing, then q came: finds what waited for it all the time. */
 static void look_at_late(struct finder *k, uint32_t loop, int64_t from, int64_t to, uint32_t q)
 {
     const struct weft_history *h = k->h;
@@ -406,8 +404,7 @@ static uint64_t signs_of_delay(const struct finder *k, const struct delay *d, co
            (d->why == SLEPT && rare && x->longest_ns < limit ? ANALYSE_W_RARE : 0);
 }
 
-/* How often the promise that ran most was served in the meantime: what it waited for was there, and
- * it continued. */
+/* How often the one that ran most was served meanwhile: its source was there, and it continued. */
 static uint32_t times_served(const struct finder *k, const struct delay *d)
 {
     uint32_t n = 0;

@@ -47,8 +47,7 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
     return analyse_is_timer(m, actor) || (read != WEFT_NONE && analyse_is_timer(m, read));
 }
 
-/* Returns true if the same two have ended another one of these twice, too: they take their work
- * from one place. */
+/* Returns true if the same two ended another one twice: they take their work from one place. */
 static bool is_pair(const struct analyse_search *s, const struct second *x, uint32_t count,
                     uint32_t at)
 {

@@ -140,8 +140,7 @@ unsigned analyse_words_in(const struct weft_words *words, const char *text, uint
     return is;
 }
 
-/* Copies words with a space before each, as they are stored, to out, which has room for the line
- * and two more bytes. */
+/* Copies words, each with a space before it, to out, with room for the line and two more bytes. */
 static const char *copy_words(const char *line, char *out)
 {
     while (*(line += strspn(line, " \t"))) {

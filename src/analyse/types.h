@@ -26,8 +26,7 @@ static inline bool analyse_is_timer(const struct weft_model *m, uint32_t promise
     return analyse_type(m, promise) & ANALYSE_TIMER;
 }
 
-/* Returns true if it is a timer, or is ended by a timer that was made for it: a promise of a
- * function that sleeps. */
+/* Returns true if it is a timer, or ended by one made for it, as in a function that sleeps. */
 bool analyse_is_sleep(const struct analyse_search *s, uint32_t promise);
 
 /* According to the user's words; and the same for a text that is not a label. */

@@ -4,8 +4,7 @@
 #include "analyse/graph.h"
 #include "analyse/types.h"
 
-/* The waits for a condition and its notifications, in the order of recording, up to a wait that
- * never ended. */
+/* The waits for a condition and its notifications, as recorded, up to a wait that never ended. */
 struct sweep {
     const struct weft_history *h;
     uint32_t at, end;  /* in h->waits_for */
@@ -89,8 +88,7 @@ static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t 
     return false;
 }
 
-/* Returns true if the reader ran for some time in between: it may have worked on what the signal
- * announced. */
+/* Returns true if the reader ran for long in between: it may have worked on the signal. */
 static bool worked_between(const struct analyse_graph *g, int64_t since, const struct weft_wait *w)
 {
     enum { WORK_NS = 1000000 };
@@ -138,8 +136,7 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
     return woken >= 2;
 }
 
-/* The promise itself, and those that are nested in it like calls: it created them and waits for
- * them. */
+/* The promise itself, and those nested in it like calls: it created them and waits for them. */
 enum { CALLS_MAX = 8 };
 static uint32_t callers_of(struct analyse_graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
 {
@@ -252,9 +249,8 @@ static void lost_signal(struct analyse_graph *g, struct analyse_group *group, ui
                           h->wait[h->waits_for[first]].begun_by < begun_by);
 }
 
-/* In mirage-profile's traces a condition runs when it is signalled: to make a promise for a new
- * waiter, or to fulfil those of all waiters. If it did neither, it was signalled when nobody
- * waited. */
+/* In mirage-profile's traces a signalled condition runs, to make a promise for a new waiter, or to
+ * fulfil those of all. If it did neither, it was signalled when nobody waited. */
 static bool was_in_vain(struct analyse_graph *g, uint32_t signal)
 {
     const struct weft_history *h = g->s->h;

@@ -61,8 +61,7 @@ static bool is_pending(const struct finder *f, uint32_t promise)
 
 /* ---- Which promises are jobs ---- */
 
-/* Returns true if it was created on another stream than that. If the loop created it, every stream
- * except the first counts as another one. */
+/* Returns true if it was created on another stream; for the loop, all except the first are. */
 static bool is_handed(const struct finder *f, uint32_t promise, uint32_t stream)
 {
     const struct weft_promise *p = &f->m->promise[promise];
@@ -97,8 +96,7 @@ static void find_jobs_of_stream(struct finder *f, uint32_t stream)
     }
 }
 
-/* If a job pauses, but continues later with no other in between, it keeps its worker busy all the
- * same. */
+/* A job that pauses keeps its worker busy if it continues with no other in between. */
 static void measure_stream(struct finder *f, uint32_t stream)
 {
     const struct weft_history *h = f->h;
