@@ -273,18 +273,6 @@ uint32_t analyse_run_read(const struct weft_history *h, uint32_t run)
                : (uint32_t)h->m->interaction[cause].other;
 }
 
-uint32_t analyse_only_loop(const struct weft_history *h)
-{
-    uint32_t loop = WEFT_NONE;
-    for (uint32_t i = 0; i < h->streams; i++)
-        if (h->is_loop[i]) {
-            if (loop != WEFT_NONE)
-                return WEFT_NONE;
-            loop = i;
-        }
-    return loop;
-}
-
 unsigned analyse_part(int64_t time_ns, int64_t from_ns, int64_t to_ns, unsigned parts)
 {
     if (time_ns <= from_ns || to_ns <= from_ns)

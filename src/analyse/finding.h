@@ -124,6 +124,12 @@ static inline bool analyse_is_pending(const struct weft_model *m, uint32_t promi
     return m->promise[promise].outcome == WEFT_PENDING;
 }
 
+/* Returns true if it, or what it became, has ended; never the event loop. */
+static inline bool analyse_has_ended(const struct weft_model *m, uint32_t promise)
+{
+    return promise != WEFT_ROOT && !analyse_is_pending(m, weft_model_final(m, promise));
+}
+
 static inline bool analyse_has_failed(const struct weft_model *m, uint32_t promise)
 {
     return m->promise[promise].outcome == WEFT_FAILED;
@@ -167,9 +173,6 @@ static inline int64_t analyse_overlap(int64_t from_ns, int64_t to_ns, int64_t si
     const int64_t ns = analyse_earlier(to_ns, until_ns) - analyse_later(from_ns, since_ns);
     return ns > 0 ? ns : 0;
 }
-
-/* The only loop among the streams; WEFT_NONE: there is none, or more than one. */
-uint32_t analyse_only_loop(const struct weft_history *h);
 
 /* In which of so many equal parts of a period a time is; 0 if it is earlier. */
 unsigned analyse_part(int64_t time_ns, int64_t from_ns, int64_t to_ns, unsigned parts);

@@ -130,6 +130,9 @@ int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise);
 int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w,
                               uint32_t *by);
 
+/* The only loop among the streams; WEFT_NONE: there is none, or more than one. */
+uint32_t analyse_only_loop(const struct weft_history *h);
+
 /* The loop that a promise belongs to: the stream on which it, or else its creator, ran by then;
  * otherwise the only loop. WEFT_NONE: it is not known. */
 uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, int64_t time_ns);

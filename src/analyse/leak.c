@@ -61,11 +61,6 @@ struct sort {
     bool full;   /* none has been created for long, though the program continued as before */
 };
 
-static bool has_ended(const struct weft_model *m, uint32_t p)
-{
-    return p != WEFT_ROOT && m->promise[weft_model_final(m, p)].outcome != WEFT_PENDING;
-}
-
 /* ---- One promise ---- */
 
 enum state { WAITING, ALIVE, HELD, ORPHAN, KEPT_BY, LOOSE };
@@ -93,7 +88,8 @@ static bool is_waited_for(const struct finder *f, uint32_t p)
 {
     analyse_each(i, f->h->waits_for_first, p) {
         const struct weft_wait *w = &f->h->wait[f->h->waits_for[i]];
-        if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !has_ended(f->m, w->reader))
+        if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT &&
+            !analyse_has_ended(f->m, w->reader))
             return true;
     }
     return false;
@@ -161,8 +157,8 @@ static bool only_sleeps(const struct finder *f, uint32_t promise)
 /* Nobody waits for it, and whoever could end it is gone. */
 static bool is_left_asleep(const struct finder *f, uint32_t p)
 {
-    return p != WEFT_ROOT && has_ended(f->m, f->m->promise[p].creator) && !is_waited_for(f, p) &&
-           only_sleeps(f, p);
+    return p != WEFT_ROOT && analyse_has_ended(f->m, f->m->promise[p].creator) &&
+           !is_waited_for(f, p) && only_sleeps(f, p);
 }
 
 static enum state state_of(const struct finder *f, uint32_t p)
@@ -181,7 +177,7 @@ static enum state state_of(const struct finder *f, uint32_t p)
         return LOOSE;
     if (is_waited_for(f, p)) /* the time that one of those sleeps for is part of it */
         return is_left_asleep(f, creator) ? WAITING : HELD;
-    if (has_ended(f->m, creator))
+    if (analyse_has_ended(f->m, creator))
         return ORPHAN;
     return creator != WEFT_ROOT && f->creator[creator].count <= KEPT ? KEPT_BY : LOOSE;
 }
@@ -332,7 +328,7 @@ static void report_leak(const struct finder *f, const struct sort *k)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE,
-               over = has_ended(f->m, p->creator);
+               over = analyse_has_ended(f->m, p->creator);
     uint32_t younger = WEFT_NONE;
     if (!analyse_report(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k), k->oldest, p->start_ns,
                         INT64_MAX, 0))
@@ -350,7 +346,7 @@ static void report_leak(const struct finder *f, const struct sort *k)
         const uint32_t q = f->sorts.item[i];
         if (q != k->oldest && may_leak(f, q))
             analyse_affects(f->s, q);
-        if (younger == WEFT_NONE && q > k->oldest && has_ended(f->m, q))
+        if (younger == WEFT_NONE && q > k->oldest && analyse_has_ended(f->m, q))
             younger = q;
     }
     if (younger != WEFT_NONE) {

@@ -28,9 +28,7 @@ void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32
 /* ", created by 'ARP query' for 'TCP connect'": up to three creators with labels, or nothing. */
 void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
-/* The same as above, but as texts for analyse_put_format, of up to 1,000 bytes; they last until the
- *     analyse_put_format(t, "%s failed at %s", analyse_as_name(m, promise).text,
- * weft_moment(time_ns).text); */
+/* analyse_put_name as an argument: printf("%s\n", analyse_as_name(m, promise).text); */
 struct analyse_phrase {
     char text[128];
 };

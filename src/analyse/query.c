@@ -154,9 +154,17 @@ int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream,
 
 /* ---- What a loop did not see ---- */
 
-uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+uint32_t analyse_only_loop(const struct weft_history *h)
 {
     uint32_t loop = WEFT_NONE, loops = 0;
+    for (uint32_t s = 0; s < h->streams; s++)
+        if (h->is_loop[s] && loops++ == 0)
+            loop = s;
+    return loops == 1 ? loop : WEFT_NONE;
+}
+
+uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
     for (unsigned i = 0; i < 2 && promise != WEFT_ROOT; i++) {
         uint32_t run = weft_history_run_before(h, promise, time_ns),
                  first = h->runs_of_first[promise];
@@ -166,10 +174,7 @@ uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, in
             return weft_history_stream(h, run);
         promise = h->m->promise[promise].creator;
     }
-    for (uint32_t s = 0; s < h->streams; s++)
-        if (h->is_loop[s] && loops++ == 0)
-            loop = s;
-    return loops == 1 ? loop : WEFT_NONE;
+    return analyse_only_loop(h);
 }
 
 /* When a loop last knew that there was nothing new: it slept, or it looked and found something only

@@ -55,15 +55,6 @@ static void put_reason(struct analyse_text *t, const struct weft_model *m, uint3
     analyse_put_format(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
 }
 
-/* "failed at 12 ms (timeout)", for ENDED. */
-static void put_ended(const struct filler *f, const struct weft_model *m, uint32_t promise)
-{
-    const struct analyse_slot slot[] = {PROMISE(promise, promise)};
-    const struct filler inner = {.t = f->t, .m = m, .slots = slot, .count = 1};
-    const bool pending = m->promise[weft_model_final(m, promise)].outcome == WEFT_PENDING;
-    put_template(&inner, texts[pending ? SAY_STILL_PENDING : SAY_ENDED]);
-}
-
 static void put_promise(const struct filler *f, const struct analyse_slot *slot, struct word form)
 {
     const struct weft_model *m = slot->m ? slot->m : f->m;
@@ -88,8 +79,11 @@ static void put_promise(const struct filler *f, const struct analyse_slot *slot,
     else if (is_word(form, "reason"))
         put_reason(f->t, m, final);
     else {
-        assert(is_word(form, "ended"));
-        put_ended(f, m, promise);
+        assert(is_word(form, "ended")); /* "failed at 12 ms (timeout)" */
+        const bool pending = m->promise[final].outcome == WEFT_PENDING;
+        put_template(
+            &(struct filler){.t = f->t, .m = m, .slots = &PROMISE(promise, promise), .count = 1},
+            texts[pending ? SAY_STILL_PENDING : SAY_ENDED]);
     }
 }
 

@@ -64,10 +64,10 @@ struct analyse_spins {
         int64_t cost_ns;
     } * found;
     uint32_t founds, room;
-    uint32_t *found_of;    /* by family, or WEFT_NONE */
-    unsigned char *shared; /* one bit per promise */
-    uint64_t steps_left;   /* limits for interactions and labels that are visited again, … */
-    uint64_t idles_left;   /* … and for idle times */
+    uint32_t *found_of;  /* by family, or WEFT_NONE */
+    bool *shared;        /* by promise */
+    uint64_t steps_left; /* limits for interactions and labels that are visited again, … */
+    uint64_t idles_left; /* … and for idle times */
 };
 
 /* In the header, since these are called for each interaction. */

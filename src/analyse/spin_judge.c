@@ -13,15 +13,14 @@ enum {
 static void mark_shared(struct analyse_spins *k, uint32_t user, uint32_t q)
 {
     if (k->m->promise[q].creator != user && q != WEFT_ROOT && user != WEFT_ROOT) {
-        uint32_t final = weft_model_final(k->m, q);
-        k->shared[q / 8] |= (unsigned char)(1u << q % 8);
-        k->shared[final / 8] |= (unsigned char)(1u << final % 8);
+        k->shared[q] = true;
+        k->shared[weft_model_final(k->m, q)] = true;
     }
 }
 
 void analyse_spins_share(struct analyse_spins *k)
 {
-    k->shared = analyse_take(k->s, k->m->promises / 8 + 1, sizeof *k->shared);
+    k->shared = analyse_take(k->s, k->m->promises, sizeof *k->shared);
     for (uint32_t i = 0; k->shared && i < k->m->interactions; i++) {
         const struct weft_interaction *e = &k->m->interaction[i];
         if (e->kind == WEFT_READS || e->kind == WEFT_WAITS)
@@ -35,7 +34,7 @@ bool analyse_spin_serves(const struct analyse_spins *k, uint32_t q, uint32_t sel
 {
     uint32_t creator = k->m->promise[q].creator;
     if (creator == self)
-        return k->shared[q / 8] >> q % 8 & 1;
+        return k->shared[q];
     if (creator != WEFT_ROOT)
         return true;
     uint32_t first = k->h->waits_for_first[q], end = k->h->waits_for_first[q + 1];

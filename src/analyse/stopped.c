@@ -168,20 +168,32 @@ static uint64_t signs_of_stop(const struct finder *f, const struct stop *x)
 
 /* ---- Findings ---- */
 
-static void report_stop(struct finder *f, const struct stop *x)
+/* line: a line of timers has ended. */
+static void report_stop(struct finder *f, const struct stop *x, bool line)
 {
     const struct weft_history *h = f->h;
     const struct round *last = &f->round[f->rounds - 1];
-    if (!analyse_report(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x), x->promise, last->to_ns,
-                        INT64_MAX, f->m->end_ns - x->last_ns))
+    const bool failed = analyse_has_failed(f->m, x->promise);
+    const uint64_t signs = !line ? signs_of_stop(f, x)
+                                 : analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER |
+                                       ANALYSE_A_LINE | (failed ? ANALYSE_A_FAILED : 0);
+    if (!analyse_report(f->s, WEFT_FINDING_STOPPED, signs, x->promise, last->to_ns, INT64_MAX,
+                        f->m->end_ns - x->last_ns))
         return;
-    analyse_say(f->s, SAY_STOPPED, PROMISE(promise, x->promise), AMOUNT(rounds, f->rounds),
-                LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(source, last->source),
-                LENGTH(idle, f->m->end_ns - x->last_ns));
-    for (const struct round *r = last - 2; r <= last; r++) {
-        analyse_show(f->s, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
-        analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
-    }
+    analyse_say(f->s, line ? SAY_TIMER_STOPPED : SAY_STOPPED, FLAG(failed, failed),
+                SORT(sort, f->s->families->of[x->promise]), PROMISE(promise, x->promise),
+                AMOUNT(rounds, f->rounds), LENGTH(usual, x->usual_ns), TIME(last, last->to_ns),
+                PROMISE(source, last->source), LENGTH(idle, f->m->end_ns - x->last_ns));
+    for (const struct round *r = last - 2; r <= last; r++)
+        if (line) {
+            analyse_show_created(f->s, r->source);
+            analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
+        } else {
+            analyse_show(f->s, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
+            analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
+        }
+    if (line)
+        return;
     analyse_show(f->s, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
     analyse_each(i, h->waits_for_first, x->promise)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
@@ -204,29 +216,10 @@ static void find_stop(struct finder *f, uint32_t p)
     /* like: otherwise something woke it that had not woken it before */
     if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && like >= f->rounds / RARE &&
         !is_armed(f, &x))
-        report_stop(f, &x);
+        report_stop(f, &x, false);
 }
 
 /* ---- Timers of which each sets the next one ---- */
-
-static void report_stopped_timers(struct finder *f, const struct stop *x)
-{
-    const struct round *last = &f->round[f->rounds - 1];
-    const bool failed = f->m->promise[x->promise].outcome == WEFT_FAILED;
-    if (!analyse_report(f->s, WEFT_FINDING_STOPPED,
-                        analyse_signs(f->s, x->promise) | ANALYSE_A_TIMER | ANALYSE_A_LINE |
-                            (failed ? ANALYSE_A_FAILED : 0),
-                        x->promise, last->to_ns, INT64_MAX, f->m->end_ns - x->last_ns))
-        return;
-    analyse_say(f->s, SAY_TIMER_STOPPED, FLAG(failed, failed),
-                SORT(sort, f->s->families->of[x->promise]), AMOUNT(rounds, f->rounds),
-                LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
-                LENGTH(idle, f->m->end_ns - x->last_ns));
-    for (const struct round *r = last - 2; r <= last; r++) {
-        analyse_show_created(f->s, r->source);
-        analyse_show(f->s, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
-    }
-}
 
 /* The newest timer of its sort. */
 static void find_stopped_timers(struct finder *f, uint32_t p)
@@ -247,7 +240,7 @@ static void find_stopped_timers(struct finder *f, uint32_t p)
         return;
     x.last_ns = idle_since(f, p);
     if (f->m->resumed_ns < f->round[0].from_ns && has_stopped(f, &x) && !is_armed(f, &x))
-        report_stopped_timers(f, &x);
+        report_stop(f, &x, true);
 }
 
 /* ---- All ---- */

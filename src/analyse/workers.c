@@ -54,11 +54,6 @@ static const struct weft_run *first_run(const struct finder *f, uint32_t promise
     return first < f->h->runs_of_first[promise + 1] ? &f->m->run[f->h->runs_of[first]] : NULL;
 }
 
-static bool is_pending(const struct finder *f, uint32_t promise)
-{
-    return f->m->promise[weft_model_final(f->m, promise)].outcome == WEFT_PENDING;
-}
-
 /* ---- Which promises are jobs ---- */
 
 /* Returns true if it was created on another stream; for the loop, all except the first are. */
@@ -110,7 +105,8 @@ static void measure_stream(struct finder *f, uint32_t stream)
             continue;
         if (!f->is_worker[p])
             f->taken[i] =
-                (next == p || (next == WEFT_NONE && is_pending(f, p)) ? next_ns : r->end_ns) -
+                (next == p || (next == WEFT_NONE && !analyse_has_ended(f->m, p)) ? next_ns
+                                                                                 : r->end_ns) -
                 r->start_ns;
         next = p;
         next_ns = r->start_ns;
@@ -233,7 +229,7 @@ static void find_late_jobs(struct finder *f, uint32_t sort)
     struct late x = {.usual_ns = INT64_MAX / LATE_TIMES, .first_ns = INT64_MAX};
     uint32_t n = 0;
     analyse_each(i, f->jobs.first, sort)
-        if (!is_pending(f, f->jobs.item[i]))
+        if (analyse_has_ended(f->m, f->jobs.item[i]))
             f->length[n++] =
                 analyse_end_ns(f->h, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
     if (n)
@@ -287,7 +283,8 @@ static bool waits_to_run(struct finder *f, uint32_t promise, uint64_t pool, uint
 {
     const struct sort *k = &f->sort[family(f, promise)];
     const struct weft_promise *p = &f->m->promise[promise];
-    if (promise == WEFT_ROOT || !is_pending(f, promise) || first_run(f, promise) || !p->created)
+    if (promise == WEFT_ROOT || analyse_has_ended(f->m, promise) || first_run(f, promise) ||
+        !p->created)
         return false;
     if (k->jobs)
         return is_job(k) && !(k->pool & ~pool);
@@ -309,7 +306,8 @@ static bool worker_is_stuck(struct finder *f, uint32_t stream, uint64_t pool, st
     const uint32_t job = h->run_promise[h->stream_run[end - 1]];
     uint32_t at = job;
     bool several = false;
-    for (unsigned depth = 0; depth < DEEP && at != WEFT_ROOT && is_pending(f, at); depth++) {
+    for (unsigned depth = 0; depth < DEEP && at != WEFT_ROOT && !analyse_has_ended(f->m, at);
+         depth++) {
         uint32_t open;
         const uint32_t wait = analyse_open(h, h->waits_of_first, h->waits_of, at, &open);
         if (wait == WEFT_NONE)
@@ -425,7 +423,7 @@ void analyse_find_workers(struct analyse_search *s)
     if (s->failed)
         return;
     for (uint32_t p = 1; p < s->m->promises; p++)
-        f.sort[family(&f, p)].unrun += !first_run(&f, p) && !is_pending(&f, p);
+        f.sort[family(&f, p)].unrun += !first_run(&f, p) && analyse_has_ended(s->m, p);
     for (uint32_t i = 0; i < s->h->streams; i++)
         find_jobs_of_stream(&f, i);
     for (uint32_t i = 0; i < s->h->streams; i++)
