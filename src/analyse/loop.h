@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* What the searches for loops that are not free share. Each leaves out what an earlier one
- * explains: single long runs (block.c), runs without progress (spin.c), and what had to wait though
- * it was ready (turn.c). Internal to analyse. */
+/* What the searches for loops that are not free share: long runs (block.c), runs without progress
+ * (spin.c), waits that were ready (turn.c). Each leaves out what an earlier one explains. */
 #ifndef WEFT_ANALYSE_LOOP_H
 #define WEFT_ANALYSE_LOOP_H
 

@@ -141,8 +141,8 @@ static bool says_nothing(const struct analyse_slot *slot, size_t put)
     return is_number ? slot->value == 0 : put == 0;
 }
 
-/* Puts the content of braces: a slot; a slot and a form; or a slot and the words for one and for
- * several. Returns true if it is not empty. */
+/* Puts what is in braces: a slot, perhaps with a form, or the words for one and for several.
+ * Returns true if it is not empty. */
 static bool put_braces(const struct filler *f, const char *text, size_t size)
 {
     const struct word name = {text, strcspn(text, ".|?}")};

@@ -267,9 +267,8 @@ static void find_those_together(struct finder *f)
     }
 }
 
-/* Returns true if the source mostly waits for what was there before it, such as news of a
- * condition, or space in a queue that another empties: others in parallel would wait for the same.
- * */
+/* Returns true if the source mostly waits for what was there before it, like news of a condition,
+ * or space in a queue that another empties: others in parallel would wait for it, too. */
 static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
 {
     const int64_t half_ns = (w->until_ns - w->from_ns) / 2;

@@ -72,8 +72,7 @@ static void sort_spans(struct weft_meter *k, int compare(const void *, const voi
 }
 
 /* A loop does not sleep while something is ready: what ran after it slept was woken from outside,
- * and ready since then. If a loop does not report sleeping, it may have slept where it ran for
- * long. */
+ * and ready since then. If it does not report sleeping, it may have slept where it ran for long. */
 static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t run, int64_t from)
 {
     const struct weft_history *h = k->h;

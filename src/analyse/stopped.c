@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Something continued again and again, began to wait again each time, and after the last time did
- * not: a timer that nobody set again, or a reader that is no longer notified. It is still pending,
- * does not run, and waits for nothing. Or each time it is another timer, which the one before has
- * set, and the last one sets none. */
+/* Something continued again and again, waited again each time, and after the last time did not: a
+ * timer that nobody set again, a reader that is no longer notified. It is pending, does not run,
+ * and waits for nothing. Or each time it is another timer, set by the one before, and the last sets
+ * none. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 

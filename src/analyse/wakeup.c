@@ -88,24 +88,19 @@ static bool did_anything(struct analyse_graph *g, const uint32_t *who, uint32_t 
     return false;
 }
 
-/* Returns true if the reader ran for long in between: it may have worked on the signal. */
-static bool worked_between(const struct analyse_graph *g, int64_t since, const struct weft_wait *w)
-{
-    enum { WORK_NS = 1000000 };
-    const struct weft_history *h = g->s->h;
-    uint32_t run = weft_history_run_before(h, w->reader, w->from_ns);
-    if (run == WEFT_NONE)
-        return false;
-    int64_t from = h->m->run[run].start_ns;
-    return w->from_ns - (from > since ? from : since) >= WORK_NS;
-}
-
 /* How often c was notified without a waiter before the wait, and whether that did no harm. */
 static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *group, uint32_t last,
                               uint32_t vain, bool waited)
 {
-    const struct weft_wait *w = &g->s->h->wait[group->lost_wait];
-    const uint32_t reader = weft_model_final(g->s->m, w->reader);
+    enum { WORK_NS = 1000000 };
+    const struct weft_history *h = g->s->h;
+    const struct weft_wait *w = &h->wait[group->lost_wait];
+    const uint32_t reader = weft_model_final(h->m, w->reader);
+    const uint32_t run = weft_history_run_before(h, w->reader, w->from_ns);
+    /* it may have worked on what the signal announced */
+    const bool worked =
+        run != WEFT_NONE &&
+        w->from_ns - analyse_later(h->m->run[run].start_ns, group->lost_ns) >= WORK_NS;
     if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
         group->lost = ANALYSE_NOT_LOST;
         group->lost_often = false;
@@ -114,7 +109,7 @@ static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *gro
     group->lost_usual = vain > 1 || waited;
     /* the reader may have handled the signal before it waited */
     group->lost_acted = did_anything(g, &reader, 1, last, w->begun_by, true);
-    group->lost_clear = vain == 1 && !group->lost_acted && !worked_between(g, group->lost_ns, w);
+    group->lost_clear = vain == 1 && !group->lost_acted && !worked;
 }
 
 /* The only signal that ever came woke several at once, and a waiter came only after it. */
