@@ -223,10 +223,10 @@ static json_t *report_json(const struct report *r)
 
 /* ---- For people ---- */
 
-/* "  events               1,204"; indented: one of several under such a line. */
-static void amount(const char *what, uint64_t n, bool indented)
+/* "  events               1,204"; below such a line, by two columns further in. All numbers end in the same column. */
+static void amount(int columns, const char *what, uint64_t n)
 {
-    printf(indented ? "    %-11s %14s\n" : "  %-13s %14s\n", what, weft_count(n).text);
+    printf("%*s%s %*s\n", columns, "", what, 29 - columns - (int)strlen(what), weft_count(n).text);
 }
 
 static struct weft_figure length(uint64_t ns)
@@ -262,7 +262,7 @@ static void print_by_type(json_t *by_type)
 
 static void print_streams(const struct weft_reader_facts *f)
 {
-    amount("streams", f->streams, false);
+    amount(2, "streams", f->streams);
     if (!f->stream || !f->streams)
         return;
     printf("    %7s %8s  %-16s %12s %12s", "", "thread", "", "kept",
@@ -503,11 +503,11 @@ static void print_report(const struct report *r)
     if (!f->quirks.anonymous)
         print_provenance(f);
     printf("  time span     %s (%s ns)\n", length(s->span_ns).text, weft_count(s->span_ns).text);
-    amount("events", s->events_total, false);
+    amount(2, "events", s->events_total);
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (s->events[k])
-            amount(weft_event_kinds[k].name, s->events[k], true);
-    amount("promises", s->promises, false);
+            amount(4, weft_event_kinds[k].name, s->events[k]);
+    amount(2, "promises", s->promises);
     if (r->by_type)
         print_by_type(r->by_type);
     print_streams(f);
