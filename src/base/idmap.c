@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "base/idmap.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/array.h"

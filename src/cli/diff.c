@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* weft diff: what is different in a bad run. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/diff.h"
 #include "cli/common.h"

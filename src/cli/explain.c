@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft explain: what went wrong, in words, with the evidence. */
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

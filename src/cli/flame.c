@@ -8,7 +8,6 @@
 #include "cli/picture.h"
 #include "cli/profiles.h"
 #include "view/flame.h"
-#include "view/view.h"
 
 static const char *const keys[] = {"function", "promise", "label", "root", "thread", "core", NULL};
 static const enum weft_profile_by key_by[] = {WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE,

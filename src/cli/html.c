@@ -13,8 +13,8 @@
 #include "cli/picture.h"
 #include "cli/source.h"
 #include "explore/explore.h"
+#include "format/utf8.h"
 #include "read/snapshot.h"
-#include "view/text.h"
 
 /* Limits on the traces in a page: in total, because the traces and everything made from them must fit into 32 bits of
  * address space; and on each packed trace, because it is a string for the browser, which has at most 2^29

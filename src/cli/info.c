@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft info: what is in a trace, in numbers. */
 #include <inttypes.h>
-#include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "cli/options.h"
 
-#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>

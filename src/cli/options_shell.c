@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/common.h"
 #include "cli/options.h"
 #include "cli/xen.h"
 

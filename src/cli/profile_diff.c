@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Compares two profiles. Runs have different lengths, so shares are compared, not times. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common.h"

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What was measured, and which addresses have no name. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/common.h"
 #include "cli/profile.h"
 #include "base/array.h"
 #include "base/order.h"

@@ -2,9 +2,7 @@
 /* The start of a report: what was measured and how; and its end: which names are missing, and why. */
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/common.h"
 #include "cli/profile.h"

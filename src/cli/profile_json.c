@@ -3,9 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/common.h"
 #include "cli/profile.h"
 #include "cli/trace_json.h"
 

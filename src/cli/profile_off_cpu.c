@@ -4,9 +4,7 @@
  * skipped, too: the C library enters the kernel through them, whatever it waits for. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/common.h"
 #include "cli/profile.h"
 #include "base/array.h"
 #include "base/order.h"

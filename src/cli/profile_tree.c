@@ -4,10 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "cli/common.h"
 #include "cli/profile.h"
 #include "base/array.h"
 

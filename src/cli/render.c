@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* weft render: a trace as a picture. */
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "cli/common.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* weft sample: where the CPU time of a program, a process or all cores goes. */
-#include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>

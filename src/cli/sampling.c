@@ -14,7 +14,6 @@
 #include "base/clock.h"
 #include "cli/common.h"
 #include "cli/live.h"
-#include "output/output.h"
 #include "profile/build.h"
 #include "read/reader.h"
 #include "symbols/symbols.h"

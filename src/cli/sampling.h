@@ -4,7 +4,6 @@
 #define WEFT_CLI_SAMPLING_H
 
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -2,7 +2,6 @@
 /* weft stats: latencies by label, and how busy the loop was. */
 #include "cli/stats.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 /* weft explain --promise, and the story for programs. docs/man/weft-explain.1.md says what is in it. */
 #include <jansson.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/path.h"
 #include "analyse/names.h"

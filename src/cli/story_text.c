@@ -2,7 +2,6 @@
 /* The story of a promise in words, tables and bars. */
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analyse/names.h"
 #include "base/order.h"

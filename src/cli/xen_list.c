@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* weft save xen: - which domains offer a trace. */
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

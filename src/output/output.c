@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
