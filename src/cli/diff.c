@@ -182,25 +182,17 @@ static json_t *order_json(const struct weft_order_change *c, const struct weft_m
 static void print_json(const struct request *r, const struct weft_diff *d,
                        const struct weft_model *good, const struct weft_model *bad)
 {
-    json_t *goods = json_array(), *changes = json_array(), *latencies = json_array(),
-           *running = json_array(), *orders = json_array();
-    for (uint32_t i = 0; i + 1 < r->runs; i++)
-        cli_json_append(goods, json_string(cli_shown(r->paths[i]).text));
-    for (uint32_t i = 0; i < d->changes; i++)
-        cli_json_append(changes, change_json(&d->change[i], good, bad));
-    for (uint32_t i = 0; i < d->latencies; i++)
-        cli_json_append(latencies, latency_json(&d->latency[i], good, bad));
-    for (uint32_t i = 0; i < d->runnings; i++)
-        cli_json_append(running, running_json(&d->running[i], good, bad));
-    for (uint32_t i = 0; i < d->orders; i++)
-        cli_json_append(orders, order_json(&d->order[i], good, bad));
     cli_json_print(CLI_OBJECT(
-        "good", goods, "bad", cli_shown(r->paths[r->runs - 1]).text, "divergence",
-        divergence_json(&d->divergence, good, bad), "changes", changes,
-        CLI_FIELDS(d, changes_left_out), "latencies", latencies, "running", running, "aligned",
+        "good", CLI_LIST(i, r->runs - 1, json_string(cli_shown(r->paths[i]).text)), "bad",
+        cli_shown(r->paths[r->runs - 1]).text, "divergence",
+        divergence_json(&d->divergence, good, bad), "changes",
+        CLI_LIST(i, d->changes, change_json(&d->change[i], good, bad)),
+        CLI_FIELDS(d, changes_left_out), "latencies",
+        CLI_LIST(i, d->latencies, latency_json(&d->latency[i], good, bad)), "running",
+        CLI_LIST(i, d->runnings, running_json(&d->running[i], good, bad)), "aligned",
         CLI_OBJECT("promises", d->aligned, "of_good", d->good_promises, "of_bad", d->bad_promises),
-        "different", weft_diff_any(d), CLI_FIELDS(d, latencies_compared, doubt), "orders", orders,
-        CLI_FIELDS(d, swapped)));
+        "different", weft_diff_any(d), CLI_FIELDS(d, latencies_compared, doubt), "orders",
+        CLI_LIST(i, d->orders, order_json(&d->order[i], good, bad)), CLI_FIELDS(d, swapped)));
 }
 
 /* ---- Running ---- */

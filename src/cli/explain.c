@@ -360,15 +360,11 @@ static json_t *evidence_json(const struct weft_model *m, const struct weft_evide
 
 static json_t *finding_json(const struct weft_model *m, const struct weft_finding *f)
 {
-    json_t *evidence = json_array(), *affected = json_array();
-    for (uint32_t i = 0; i < f->evidences; i++)
-        cli_json_append(evidence, evidence_json(m, &f->evidence[i]));
-    for (uint32_t i = 0; i < f->affecteds; i++)
-        cli_json_append(affected, cli_json_who(m, f->affected[i]));
     return CLI_OBJECT("name", weft_finding_name(f->kind), "confidence",
                       weft_confidence_name(f->confidence), CLI_WHO(m, f->promise), "text",
                       f->text ? f->text : "", CLI_FIELDS(f, start_ns, end_ns, cost_ns, count),
-                      "evidence", evidence, "affected", affected,
+                      "evidence", CLI_LIST(i, f->evidences, evidence_json(m, &f->evidence[i])),
+                      "affected", CLI_LIST(i, f->affecteds, cli_json_who(m, f->affected[i])),
                       CLI_FIELDS(f, affected_total, doubt), "hint", weft_finding_hint(f->kind));
 }
 
@@ -381,18 +377,12 @@ static json_t *cause_json(const struct weft_model *m, const struct weft_slow_cau
                       "held_by", c->holder_name);
 }
 
-static json_t *slow_json(const struct weft_model *m, const struct weft_slow *slow)
+static json_t *slow_json(const struct weft_model *m, const struct weft_slow_sort *s)
 {
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < slow->count; i++) {
-        const struct weft_slow_sort *s = &slow->sort[i];
-        cli_json_append(list,
-                        CLI_OBJECT("name", s->name, CLI_WHO(m, s->slowest),
-                                   CLI_FIELDS(s, text, count), "looked_at", s->looked, "all_alike",
-                                   s->all, CLI_FIELDS(s, slow_ns, median_ns, total_ns), "cause",
-                                   cause_json(m, &s->cause)));
-    }
-    return list;
+    return CLI_OBJECT("name", s->name, CLI_WHO(m, s->slowest), CLI_FIELDS(s, text, count),
+                      "looked_at", s->looked, "all_alike", s->all,
+                      CLI_FIELDS(s, slow_ns, median_ns, total_ns), "cause",
+                      cause_json(m, &s->cause));
 }
 
 /* When the recording was off, the last time. */
@@ -419,7 +409,7 @@ static json_t *explained_json(const struct cli_explained *x)
     CLI_SET(o, "not_shown",
             CLI_OBJECT("less_confident", x->below, "accepted", x->accepted, "left_out",
                        x->found.left_out),
-            "slow", slow_json(m, &x->slow), "times",
+            "slow", CLI_LIST(i, x->slow.count, slow_json(m, &x->slow.sort[i])), "times",
             x->history->preemption_first ? "core" : "clock", "nothing_recorded",
             (bool)(weft_model_is_empty(m)), "events_total", m->events_total, "promises",
             m->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));

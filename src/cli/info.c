@@ -73,48 +73,33 @@ static bool count_promises(struct report *r)
 
 static json_t *damage_json(const struct weft_damage *d)
 {
-    json_t *places = json_array();
-    for (uint64_t i = 0; i < d->problems && i < WEFT_DAMAGE_KEPT; i++) {
-        const struct weft_error *e = &d->first[i];
-        cli_json_append(places,
-                        CLI_OBJECT("offset", cli_json_if(e->offset != WEFT_NO_OFFSET, e->offset),
-                                   CLI_FIELDS(e, text)));
-    }
+    const struct weft_error *e = d->first;
     return CLI_OBJECT(
         CLI_FIELDS(d, problems, skipped_bytes, unknown_types, backward_times, half_written),
-        "places", places);
+        "places",
+        CLI_LIST(i, d->problems < WEFT_DAMAGE_KEPT ? d->problems : WEFT_DAMAGE_KEPT,
+                 CLI_OBJECT("offset", cli_json_if(e[i].offset != WEFT_NO_OFFSET, e[i].offset),
+                            CLI_FIELDS(&e[i], text))));
 }
 
 /* Pending promises of which only the kind is known. */
-static json_t *given_up_json(const struct weft_promotion *p)
+static json_t *given_up_json(const struct weft_given_up *s)
 {
-    json_t *sorts = json_array();
-    for (uint32_t i = 0; i < p->sorts; i++) {
-        const struct weft_given_up *s = &p->sort[i];
-        const struct weft_origin unknown = {0}, *o = s->origin ? s->origin : &unknown;
-        cli_json_append(sorts, CLI_OBJECT(CLI_FIELDS(o, type, file, line),
-                                          CLI_FIELDS(s, pending, unlisted, left_out)));
-    }
-    return sorts;
+    const struct weft_origin unknown = {0}, *o = s->origin ? s->origin : &unknown;
+    return CLI_OBJECT(CLI_FIELDS(o, type, file, line), CLI_FIELDS(s, pending, unlisted, left_out));
 }
 
 static json_t *promoted_json(const struct weft_promotion *p)
 {
     return CLI_OBJECT(CLI_FIELDS(p, promises, events, ever, given_up, numbered), "sorts",
-                      given_up_json(p),
+                      CLI_LIST(i, p->sorts, given_up_json(&p->sort[i])),
                       CLI_FIELDS(p, skipped, pauses, longest_pause_ns, left_out, lacks, complete));
 }
 
-static json_t *streams_json(const struct weft_reader_facts *f)
+static json_t *stream_json(const struct weft_stream_facts *t)
 {
-    json_t *streams = json_array();
-    for (uint32_t i = 0; f->stream && i < f->streams; i++) {
-        const struct weft_stream_facts *t = &f->stream[i];
-        cli_json_append(streams, CLI_OBJECT("stream", t->number,
-                                            CLI_FIELDS(t, thread, name, kept, overwritten, missing,
-                                                       discarded)));
-    }
-    return streams;
+    return CLI_OBJECT("stream", t->number,
+                      CLI_FIELDS(t, thread, name, kept, overwritten, missing, discarded));
 }
 
 /* Converts a time of the events' clock to wall-clock time, by the offset that the process measured when it began to
@@ -127,13 +112,11 @@ static uint64_t real_ns(const struct weft_process_facts *p, uint64_t ns)
 static json_t *provenance_json(const struct weft_process_facts *p)
 {
     char boot_id[33];
-    json_t *args = json_array();
-    for (uint32_t i = 0; i < p->args; i++)
-        cli_json_append(args, cli_json_string(p->arg[i]));
     for (unsigned i = 0; i < sizeof p->boot_id; i++)
         snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
-    return CLI_OBJECT(CLI_FIELDS(p, program), "args", args, CLI_FIELDS(p, pid, host), "boot_id",
-                      boot_id, CLI_FIELDS(p, version, start_real_ns), "stop_real_ns",
+    return CLI_OBJECT(CLI_FIELDS(p, program), "args",
+                      CLI_LIST(i, p->args, cli_json_string(p->arg[i])), CLI_FIELDS(p, pid, host),
+                      "boot_id", boot_id, CLI_FIELDS(p, version, start_real_ns), "stop_real_ns",
                       cli_json_if(p->stop_real_ns, p->stop_real_ns), "paused_real_ns",
                       cli_json_if(p->was_paused, real_ns(p, p->paused_ns)), "resumed_real_ns",
                       cli_json_if(p->was_paused && !p->is_paused, real_ns(p, p->resumed_ns)));
@@ -171,7 +154,7 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
                           changed_packets, clock_hz));
     CLI_SET(o, CLI_FIELDS(f, refused), "wall", wall_json(f), "first_real_ns",
             cli_json_if(f->has_wall && kept, f->first_ns + (uint64_t)f->wall_ns), "streams_by",
-            streams_json(f), "streams_gone",
+            CLI_LIST(i, f->stream ? f->streams : 0, stream_json(&f->stream[i])), "streams_gone",
             CLI_OBJECT("streams", (uint64_t)(f->streams_recorded - f->streams), "overwritten",
                        f->overwritten_elsewhere, "discarded", f->discarded_elsewhere),
             "balance",

@@ -132,13 +132,11 @@ static json_t *sources_json(const struct weft_profile *p)
     static const char *const units[] = {
         [WEFT_UNIT_COUNT] = "count", [WEFT_UNIT_NS] = "ns", [WEFT_UNIT_CYCLES] = "cycles"};
     uint64_t *count = count_sources(p);
-    json_t *list = json_array();
-    for (uint32_t i = 0; count && i < p->sources; i++) {
-        const struct weft_source *s = &p->source[i];
-        cli_json_append(list, CLI_OBJECT("name", weft_profile_text(p, s->name), "unit",
-                                         s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count",
-                                         CLI_FIELDS(s, period, frequency), "count", count[i]));
-    }
+    const struct weft_source *s = p->source;
+    json_t *list = CLI_LIST(i, count ? p->sources : 0,
+                            CLI_OBJECT("name", weft_profile_text(p, s[i].name), "unit",
+                                       s[i].unit <= WEFT_UNIT_CYCLES ? units[s[i].unit] : "count",
+                                       CLI_FIELDS(&s[i], period, frequency), "count", count[i]));
     free(count);
     return list;
 }

@@ -156,12 +156,6 @@ static void find_range(struct cli_profile_view *v)
     v->o.to_ns = r->to_ns == INT64_MAX ? UINT64_MAX : moment(v->p, r->to_ns);
 }
 
-static bool no_memory(void)
-{
-    cli_say("profile", "%s", weft_error_name(WEFT_E_NOMEM));
-    return false;
-}
-
 static bool named(const struct weft_model *m, uint32_t promise, const char *label)
 {
     uint32_t name = weft_model_name(m, promise);
@@ -188,8 +182,7 @@ static bool take_label(struct cli_profile_view *v, const char *option, const cha
     v->o.label = label;
     for (uint32_t p = WEFT_ROOT + 1; p < m->promises && !found; p++)
         found = named(m, p, label);
-    if (!found && !cli_profile_family_named(v, label, &found))
-        return no_memory();
+    found = found || cli_profile_family_named(v, label);
     if (!found)
         cli_say(v->files->file[0].path, "no promise has the %slabel \"%s\"; --by label lists them",
                 option, cli_shown(label).text);
@@ -309,36 +302,30 @@ static bool find_view(struct cli_profile_view *v, const struct cli_profile_reque
     v->filtered = v->o.promise != WEFT_NONE || v->o.label || v->o.thread != WEFT_NONE ||
                   v->o.from_ns || v->o.to_ns;
     v->object = cli_profile_objects(v->p);
-    if (!v->object || !cli_profile_facts_find(&v->facts, v->p, v->o.source) ||
-        !cli_profile_family_find(v))
-        return no_memory();
+    cli_profile_facts_find(&v->facts, v->p, v->o.source);
+    cli_profile_family_find(v);
     v->facts.rate = v->ticks ? 0 : v->facts.rate;
-    return true;
+    return v->object;
 }
 
-/* ---- */
-
-static bool print(const struct cli_profile_view *v)
+static void print(const struct cli_profile_view *v)
 {
     const struct cli_profile_request *r = v->r;
-    if (r->json)
-        return cli_profile_print_json(v);
-    if (!cli_profile_print_head(v))
-        return false;
+    const bool off_cpu = r->off_cpu && r->by == WEFT_PROFILE_BY_FUNCTION;
+    cli_profile_print_head(v);
     if (r->report == PROFILE_TREE)
-        return cli_profile_print_tree(v) && (r->off_cpu || cli_profile_print_blanks(v));
-    if (r->report == PROFILE_LINES)
-        return cli_profile_print_lines(v) && cli_profile_print_blanks(v);
-    if (r->off_cpu && r->by == WEFT_PROFILE_BY_FUNCTION)
-        return cli_profile_print_off_cpu(v);
-    if (!cli_profile_print_top(v, r->by, r->limit))
-        return false;
-    if (r->report == PROFILE_OVERVIEW && v->p->model && v->p->model->promises > 1) {
-        uint64_t limit = r->limit_given ? r->limit : LABEL_ROWS;
-        if (!cli_profile_print_top(v, WEFT_PROFILE_BY_LABEL, limit))
-            return false;
-    }
-    return r->by != WEFT_PROFILE_BY_FUNCTION || cli_profile_print_blanks(v);
+        cli_profile_print_tree(v);
+    else if (r->report == PROFILE_LINES)
+        cli_profile_print_lines(v);
+    else if (off_cpu)
+        cli_profile_print_off_cpu(v);
+    else
+        cli_profile_print_top(v, r->by, r->limit);
+    if (r->report == PROFILE_OVERVIEW && !off_cpu && v->p->model && v->p->model->promises > 1)
+        cli_profile_print_top(v, WEFT_PROFILE_BY_LABEL, r->limit_given ? r->limit : LABEL_ROWS);
+    const bool named = r->by == WEFT_PROFILE_BY_FUNCTION || r->by == WEFT_PROFILE_BY_LINE;
+    if (r->report == PROFILE_TREE ? !r->off_cpu : named && !off_cpu)
+        cli_profile_print_blanks(v);
 }
 
 static bool open_files(struct cli_profiles *files, const struct cli_profile_request *r,
@@ -356,18 +343,15 @@ static int show(const struct cli_profile_request *r, struct cli_profiles *files,
 {
     struct cli_profile_view v = {0}, before = {0};
     bool found = find_view(&v, r, files) && (!r->diff || find_view(&before, r, other));
-    bool ok = found;
-    if (found && r->diff && r->json)
-        ok = cli_profile_print_diff_json(&before, &v);
+    if (found && r->diff)
+        (r->json ? cli_profile_print_diff_json : cli_profile_print_diff)(&before, &v);
     else if (found)
-        ok = r->diff ? cli_profile_print_diff(&before, &v) : print(&v);
-    if (found && !ok)
-        no_memory();
+        (r->json ? cli_profile_print_json : print)(&v);
     free(v.object);
     free(v.family);
     free(before.object);
     free(before.family);
-    return ok ? CLI_DONE : CLI_FAILED;
+    return found ? CLI_DONE : CLI_FAILED;
 }
 
 static int run(int count, char **file)

@@ -64,14 +64,16 @@ struct cli_profile_view {
         ticks; /* Akaros's streams: the time that a sample stands for is not known, so samples are counted */
 };
 
-/* profile_family.c: sets family and o.by_family, if they are requested. False: no memory. */
-bool cli_profile_family_find(struct cli_profile_view *v);
-/* Makes family, if it does not exist; returns true if a family has that name. */
-bool cli_profile_family_named(struct cli_profile_view *v, const char *label, bool *named);
+/* All functions here note if there is no memory (cli_lacks_memory), and then leave out what needs it. */
 
-/* cli_profile_facts.c. False, NULL: no memory. */
+/* profile_family.c: sets family and o.by_family, if they are requested. */
+void cli_profile_family_find(struct cli_profile_view *v);
+/* Makes family, if it does not exist; returns true if a family has that name. */
+bool cli_profile_family_named(struct cli_profile_view *v, const char *label);
+
+/* cli_profile_facts.c. NULL: no memory. */
 uint32_t *cli_profile_objects(const struct weft_profile *p);
-bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
+void cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
                             uint32_t source);
 
 /* Why innermost addresses have no name: one for each file, those with most samples first. */
@@ -99,27 +101,31 @@ struct cli_profile_blanks {
 };
 
 /* Of the requested part. */
-bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v);
+void cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v);
 extern const struct cli_profile_reason {
     const char *name, *advice;
 } cli_profile_nameless[];
 
-/* ---- The reports. False: no memory, or not possible, which is printed. ---- */
+/* ---- The reports ---- */
 
-bool cli_profile_print_head(const struct cli_profile_view *v);   /* profile_head.c */
-bool cli_profile_print_blanks(const struct cli_profile_view *v); /* profile_head.c */
-bool cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
+void cli_profile_print_head(const struct cli_profile_view *v);   /* profile_head.c */
+void cli_profile_print_blanks(const struct cli_profile_view *v); /* profile_head.c */
+void cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
                            uint64_t limit);
-bool cli_profile_print_tree(const struct cli_profile_view *v);    /* profile_tree.c */
-bool cli_profile_print_lines(const struct cli_profile_view *v);   /* profile_lines.c */
-bool cli_profile_print_off_cpu(const struct cli_profile_view *v); /* profile_off_cpu.c */
-bool cli_profile_print_diff(const struct cli_profile_view *before,
+void cli_profile_print_tree(const struct cli_profile_view *v);    /* profile_tree.c */
+void cli_profile_print_lines(const struct cli_profile_view *v);   /* profile_lines.c */
+void cli_profile_print_off_cpu(const struct cli_profile_view *v); /* profile_off_cpu.c */
+void cli_profile_print_diff(const struct cli_profile_view *before,
                             const struct cli_profile_view *after);
-bool cli_profile_print_json(const struct cli_profile_view *v); /* profile_json.c */
-bool cli_profile_print_diff_json(const struct cli_profile_view *before,
+void cli_profile_print_json(const struct cli_profile_view *v); /* profile_json.c */
+void cli_profile_print_diff_json(const struct cli_profile_view *before,
                                  const struct cli_profile_view *after);
 
 /* ---- Shared by those: profile_text.c ---- */
+
+/* The sums by that key. The caller frees them. NULL: no memory. */
+struct weft_profile_list *cli_profile_list(const struct cli_profile_view *v,
+                                           enum weft_profile_by by);
 
 /* A time, in the unit that suits total: "7.490 s". */
 struct weft_figure cli_profile_time(uint64_t ns, uint64_t total);
@@ -144,8 +150,8 @@ const char *cli_profile_object(const struct cli_profile_view *v, const struct we
 const char *cli_profile_base(const char *path);
 /* "function", "label" … */
 const char *cli_profile_by_name(enum weft_profile_by by);
-/* Its name as a cell of a table. False: no memory. */
-bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+/* Its name as a cell of a table. */
+void cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
                            const struct weft_named_frame *f);
 
 /* Explains what # stands for, if it is used. */
@@ -168,19 +174,24 @@ struct cli_profile_waits {
     struct cli_profile_wait *wait; /* most time first */
     uint32_t waits;
 };
-int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v);
+void cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v);
 void cli_profile_waits_fini(struct cli_profile_waits *w);
 
 /* profile_diff.c */
 struct cli_profile_changes {
-    struct weft_profile_list *before, *after;
+    struct cli_profile_side {
+        const struct cli_profile_view *v;
+        struct weft_profile_list *l;
+    } before, after;
     struct weft_profile_deltas *deltas;
 };
-/* The name of a row that both profiles share. */
+/* The name of a row that both profiles share, and a profile that has it. */
 struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
-                                            const struct weft_profile_delta *d);
-int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
-                             const struct cli_profile_view *after);
+                                            const struct weft_profile_delta *d,
+                                            const struct cli_profile_view **v);
+/* False: no memory. */
+bool cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
+                              const struct cli_profile_view *after);
 void cli_profile_changes_fini(struct cli_profile_changes *c);
 
 #endif

@@ -6,33 +6,37 @@
 #include "cli/common.h"
 #include "cli/profile.h"
 
-int cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
-                             const struct cli_profile_view *after)
+bool cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
+                              const struct cli_profile_view *after)
 {
-    *c = (struct cli_profile_changes){0};
-    int rc = weft_profile_list_make(&c->before, before->p, &before->o);
-    rc = rc < 0 ? rc : weft_profile_list_make(&c->after, after->p, &after->o);
-    return rc < 0 ? rc : weft_profile_compare(&c->deltas, before->p, c->before, after->p, c->after);
+    *c = (struct cli_profile_changes){.before = {before, cli_profile_list(before, before->o.by)},
+                                      .after = {after, cli_profile_list(after, after->o.by)}};
+    const bool made =
+        c->before.l && c->after.l &&
+        weft_profile_compare(&c->deltas, before->p, c->before.l, after->p, c->after.l) == 0;
+    if (!made)
+        cli_lacks_memory();
+    return made;
 }
 
 void cli_profile_changes_fini(struct cli_profile_changes *c)
 {
-    weft_profile_list_free(c->before);
-    weft_profile_list_free(c->after);
+    weft_profile_list_free(c->before.l);
+    weft_profile_list_free(c->after.l);
     weft_profile_deltas_free(c->deltas);
-    *c = (struct cli_profile_changes){0};
 }
 
 struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
-                                            const struct weft_profile_delta *d)
+                                            const struct weft_profile_delta *d,
+                                            const struct cli_profile_view **v)
 {
-    struct weft_named_frame f = d->after_row != WEFT_NONE ? c->after->row[d->after_row].frame
-                                                          : c->before->row[d->before_row].frame;
+    const bool after = d->after_row != WEFT_NONE;
+    const struct cli_profile_side *side = after ? &c->after : &c->before;
+    struct weft_named_frame f = side->l->row[after ? d->after_row : d->before_row].frame;
     f.promise = WEFT_NONE; /* its number means nothing in another run */
+    *v = side->v;
     return f;
 }
-
-/* ---- ---- */
 
 static void put_side(struct cli_table *t, bool there, uint64_t self,
                      const struct weft_profile_list *l)
@@ -40,27 +44,26 @@ static void put_side(struct cli_table *t, bool there, uint64_t self,
     cli_cell(t, "", "%s", there ? cli_profile_share(self, l->total).text : "-");
 }
 
-static bool put_change(struct cli_table *t, const struct cli_profile_changes *c,
-                       const struct weft_profile_delta *d, const struct cli_profile_view *before,
-                       const struct cli_profile_view *after)
+static void put_change(struct cli_table *t, const struct cli_profile_changes *c,
+                       const struct weft_profile_delta *d)
 {
-    const struct cli_profile_view *v = d->after_row != WEFT_NONE ? after : before;
-    const struct weft_named_frame f = cli_profile_changed(c, d);
+    const struct cli_profile_view *v;
+    const struct weft_named_frame f = cli_profile_changed(c, d, &v);
     const double change = 100 * d->self_share;
     char points[32];
     snprintf(points, sizeof points, "%+.1f", change);
-    put_side(t, d->before_row != WEFT_NONE, d->before_self, c->before);
-    put_side(t, d->after_row != WEFT_NONE, d->after_self, c->after);
+    put_side(t, d->before_row != WEFT_NONE, d->before_self, c->before.l);
+    put_side(t, d->after_row != WEFT_NONE, d->after_self, c->after.l);
     cli_cell(t, cli_style_if(fabs(change) > 0.05, change > 0 ? CLI_BAD : CLI_GOOD), "%s",
              strcmp(points + 1, "0.0") == 0 ? "0.0" : points);
-    const bool ok = cli_profile_cell_name(t, v->p, &f);
+    cli_profile_cell_name(t, v->p, &f);
     cli_cell_aside(t, cli_profile_place(v, &f).text);
-    return ok;
 }
 
-static void put_side_head(const char *what, const struct cli_profile_view *v,
-                          const struct weft_profile_list *l)
+static void put_side_head(const char *what, const struct cli_profile_side *side)
 {
+    const struct cli_profile_view *v = side->v;
+    const struct weft_profile_list *l = side->l;
     printf("  %-8s", what);
     for (unsigned i = 0; i < v->files->files; i++)
         printf("%s%s", i ? ", " : "", cli_shown(v->files->file[i].path).text);
@@ -83,17 +86,17 @@ static void warn_units(const struct cli_profile_view *before, const struct cli_p
                cli_shown(a).text);
 }
 
-bool cli_profile_print_diff(const struct cli_profile_view *before,
+void cli_profile_print_diff(const struct cli_profile_view *before,
                             const struct cli_profile_view *after)
 {
     struct cli_profile_changes c;
     const struct cli_profile_request *r = after->r;
-    if (cli_profile_changes_find(&c, before, after) < 0) {
+    if (!cli_profile_changes_find(&c, before, after)) {
         cli_profile_changes_fini(&c);
-        return false;
+        return;
     }
-    put_side_head("before", before, c.before);
-    put_side_head("after", after, c.after);
+    put_side_head("before", &c.before);
+    put_side_head("after", &c.after);
     warn_units(before, after);
     const struct cli_column columns[] = {
         {.head = "before", .least = 9},
@@ -102,16 +105,15 @@ bool cli_profile_print_diff(const struct cli_profile_view *before,
         {.head = cli_profile_by_name(after->o.by), .gap = 2, .left = true}};
     struct cli_table t = CLI_TABLE(columns);
     putchar('\n');
-    bool ok = true;
     uint32_t rows = 0, shown = 0;
-    for (uint32_t i = 0; ok && i < c.deltas->rows; i++) {
+    for (uint32_t i = 0; i < c.deltas->rows; i++) {
         const struct weft_profile_delta *d = &c.deltas->row[i];
         if (!d->before_self && !d->after_self) /* it only calls others */
             continue;
         bool reached = shown == rows; /* after the first row that is not shown, none is */
         rows++;
         if (reached && shown < r->limit && fabs(100 * d->self_share) >= r->least) {
-            ok = put_change(&t, &c, d, before, after);
+            put_change(&t, &c, d);
             shown++;
         }
     }
@@ -122,5 +124,5 @@ bool cli_profile_print_diff(const struct cli_profile_view *before,
                  weft_count(rows - shown).text);
     }
     cli_profile_changes_fini(&c);
-    return cli_table_print(&t) && ok;
+    cli_table_print(&t);
 }

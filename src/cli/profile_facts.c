@@ -41,7 +41,7 @@ static double rate_by_absences(const struct cli_profile_facts *f, const struct s
 }
 
 /* Else from the usual distance between two samples of a thread. */
-static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_profile *p,
+static void rate_by_distance(struct cli_profile_facts *f, const struct weft_profile *p,
                              uint32_t source)
 {
     enum { ENOUGH = 1 << 20 };
@@ -56,14 +56,14 @@ static bool rate_by_distance(struct cli_profile_facts *f, const struct weft_prof
             gap[n++] = s->time_ns - last[s->thread];
         last[s->thread] = s->time_ns;
     }
-    bool ok = gap && last;
-    if (ok && n) {
+    if (!gap || !last)
+        cli_lacks_memory();
+    if (n) {
         qsort(gap, (size_t)n, sizeof *gap, weft_order_u64);
         f->rate = 1e9 / (double)gap[n / 2];
     }
     free(gap);
     free(last);
-    return ok;
 }
 
 static void count_absences(struct cli_profile_facts *f, const struct weft_profile *p,
@@ -96,13 +96,15 @@ static uint32_t processes(const struct weft_profile *p, const struct seen *seen)
     return count;
 }
 
-bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
+void cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profile *p,
                             uint32_t source)
 {
     struct seen *seen = calloc((size_t)p->threads + 1, sizeof *seen);
     *f = (struct cli_profile_facts){.first_ns = UINT64_MAX};
-    if (!seen)
-        return false;
+    if (!seen) {
+        cli_lacks_memory();
+        return;
+    }
     for (uint32_t i = 0; i < p->samples; i++) {
         const struct weft_sample *s = &p->sample[i];
         if (s->source != source)
@@ -121,13 +123,11 @@ bool cli_profile_facts_find(struct cli_profile_facts *f, const struct weft_profi
     }
     f->first_ns = f->first_ns == UINT64_MAX ? 0 : f->first_ns;
     f->processes = processes(p, seen);
-    bool ok = true;
     if (p->absences && !p->switches_until_ns)
         f->rate = rate_by_absences(f, seen, p->threads);
     else if (!p->switches_until_ns) /* else threads were away between samples for an unknown time */
-        ok = rate_by_distance(f, p, source);
+        rate_by_distance(f, p, source);
     free(seen);
-    return ok;
 }
 
 /* ---- Where functions are ---- */
@@ -149,6 +149,8 @@ uint32_t *cli_profile_objects(const struct weft_profile *p)
         free(object);
         object = NULL;
     }
+    if (!object)
+        cli_lacks_memory();
     free(several);
     return object;
 }
@@ -260,20 +262,19 @@ static bool count_blank(void *data, const struct profile_item *item)
     return true;
 }
 
-bool cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v)
+void cli_profile_blanks_find(struct cli_profile_blanks *b, const struct cli_profile_view *v)
 {
     struct weft_calltree_options o = v->o;
     struct profile_gather g;
     struct counting c = {v->p, b};
     *b = (struct cli_profile_blanks){.blank = calloc((size_t)v->p->mappings + 1, sizeof *b->blank)};
-    if (!b->blank)
-        return false;
     o.by = WEFT_PROFILE_BY_FUNCTION;
     o.async = WEFT_ASYNC_NONE;
     o.off_cpu = false;
-    bool ok = profile_gather_run(&g, v->p, &o, true, count_blank, &c) == 0;
-    profile_gather_fini(&g);
-    if (ok)
+    if (b->blank && profile_gather_run(&g, v->p, &o, true, count_blank, &c) == 0)
         gather(b, v);
-    return ok;
+    else
+        cli_lacks_memory();
+    if (b->blank)
+        profile_gather_fini(&g);
 }

@@ -47,56 +47,43 @@ static bool make(struct cli_profile_view *v)
 {
     if (!v->family)
         v->o.family = v->family = cli_profile_families(v->p);
+    if (!v->family)
+        cli_lacks_memory();
     return v->family != NULL;
 }
 
-bool cli_profile_family_named(struct cli_profile_view *v, const char *label, bool *named)
+bool cli_profile_family_named(struct cli_profile_view *v, const char *label)
 {
-    *named = false;
-    if (!make(v))
-        return false;
-    for (uint32_t i = WEFT_ROOT + 1; i < v->p->model->promises && !*named; i++)
-        *named = strcmp(weft_profile_text(v->p, v->family[i]), label) == 0;
-    return true;
+    bool named = false;
+    for (uint32_t i = WEFT_ROOT + 1; make(v) && i < v->p->model->promises && !named; i++)
+        named = strcmp(weft_profile_text(v->p, v->family[i]), label) == 0;
+    return named;
 }
 
-/* How many rows the promises with any samples make. False: no memory. */
-static bool count_rows(struct cli_profile_view *v, uint32_t *rows)
+/* How many rows the promises with any samples make. */
+static uint32_t count_rows(const struct cli_profile_view *v)
 {
-    struct weft_calltree_options o = v->o;
-    struct weft_profile_list *l;
-    o.by = o.by == WEFT_PROFILE_BY_ROOT ? o.by : WEFT_PROFILE_BY_LABEL;
-    o.async = WEFT_ASYNC_NONE;
-    if (weft_profile_list_make(&l, v->p, &o) < 0)
-        return false;
-    *rows = l->rows;
+    const bool by_root = v->o.by == WEFT_PROFILE_BY_ROOT;
+    struct weft_profile_list *l =
+        cli_profile_list(v, by_root ? WEFT_PROFILE_BY_ROOT : WEFT_PROFILE_BY_LABEL);
+    const uint32_t rows = l ? l->rows : 0;
     weft_profile_list_free(l);
-    return true;
+    return rows;
 }
 
-bool cli_profile_family_find(struct cli_profile_view *v)
+void cli_profile_family_find(struct cli_profile_view *v)
 {
     const struct cli_profile_request *r = v->r;
-    uint32_t labels, families;
+    uint32_t labels = 0;
     bool named = r->by == WEFT_PROFILE_BY_LABEL || r->by == WEFT_PROFILE_BY_ROOT ||
                  r->async != WEFT_ASYNC_NONE || r->report == PROFILE_OVERVIEW;
     if (!v->p->model || !named || r->fold == PROFILE_NO_FOLD)
-        return true;
+        return;
     if (r->fold == PROFILE_FOLD_AUTO) {
-        if (r->json || r->diff)
-            return true;
-        if (!count_rows(v, &labels))
-            return false;
-        if (labels <= LABELS_MAX)
-            return true;
+        if (r->json || r->diff || (labels = count_rows(v)) <= LABELS_MAX)
+            return;
     }
-    if (!make(v))
-        return false;
-    v->o.by_family = true;
-    if (r->fold == PROFILE_FOLD)
-        return true;
-    if (!count_rows(v, &families))
-        return false;
-    v->o.by_family = families < labels;
-    return true;
+    v->o.by_family = make(v);
+    if (v->family && r->fold == PROFILE_FOLD_AUTO)
+        v->o.by_family = count_rows(v) < labels;
 }

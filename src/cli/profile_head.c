@@ -243,13 +243,12 @@ static void say_others(const struct cli_profile_view *v)
         say("others", &l);
 }
 
-bool cli_profile_print_head(const struct cli_profile_view *v)
+void cli_profile_print_head(const struct cli_profile_view *v)
 {
-    struct weft_calltree_options o = v->o;
-    struct weft_profile_list *l;
-    o.by = WEFT_PROFILE_BY_CORE; /* the totals are the same by everything; this is short */
-    if (weft_profile_list_make(&l, v->p, &o) < 0)
-        return false;
+    /* The totals are the same by everything; this is short. */
+    struct weft_profile_list *l = cli_profile_list(v, WEFT_PROFILE_BY_CORE);
+    if (!l)
+        return;
     for (unsigned i = 0; i < v->files->files; i++) {
         const struct cli_profiles_file *f = &v->files->file[i];
         printf("%s%s%s", cli_style(CLI_BOLD), cli_shown(f->path).text, cli_style(CLI_PLAIN));
@@ -271,19 +270,17 @@ bool cli_profile_print_head(const struct cli_profile_view *v)
     say_others(v);
     putchar('\n');
     weft_profile_list_free(l);
-    return true;
 }
 
 /* ---- What has no name ---- */
 
 enum { BLANKS_SHOWN = 5 };
 
-bool cli_profile_print_blanks(const struct cli_profile_view *v)
+void cli_profile_print_blanks(const struct cli_profile_view *v)
 {
     struct cli_profile_blanks b;
     const struct weft_source *s = source_of(v);
-    if (!cli_profile_blanks_find(&b, v))
-        return false;
+    cli_profile_blanks_find(&b, v);
     uint64_t total = b.all;
     if (b.samples && s && cli_profile_percent(b.value, total) >= 0.05) {
         printf("\n%sWithout a name: %s of %s%s\n", cli_style(CLI_WARNING),
@@ -304,5 +301,4 @@ bool cli_profile_print_blanks(const struct cli_profile_view *v)
                    weft_count(b.blanks - BLANKS_SHOWN).text);
     }
     free(b.blank);
-    return true;
 }

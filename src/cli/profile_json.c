@@ -19,15 +19,10 @@ static json_t *profile_text(const struct weft_profile *p, uint32_t number)
 
 static json_t *files_json(const struct cli_profiles *files)
 {
-    json_t *list = json_array();
-    for (unsigned i = 0; i < files->files; i++) {
-        const struct cli_profiles_file *f = &files->file[i];
-        cli_json_append(list, CLI_OBJECT("file", f->path, "kind", cli_profiles_kind(f->kind),
-                                         "samples", f->samples, "absences", f->absences, "events",
-                                         f->events, "program",
-                                         f->program ? cli_json_string(f->program) : json_null()));
-    }
-    return list;
+    const struct cli_profiles_file *f = files->file;
+    return CLI_LIST(i, files->files,
+                    CLI_OBJECT("file", f[i].path, "kind", cli_profiles_kind(f[i].kind),
+                               CLI_FIELDS(&f[i], samples, absences, events, program)));
 }
 
 static json_t *event_json(const struct cli_profile_view *v)
@@ -38,8 +33,8 @@ static json_t *event_json(const struct cli_profile_view *v)
     const struct weft_source *s = &p->source[v->o.source];
     return CLI_OBJECT("name", weft_profile_text(p, s->name), "unit",
                       s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
-                      s->period ? cli_json_number(s->period) : json_null(), "frequency_asked",
-                      s->frequency ? cli_json_number(s->frequency) : json_null(), "rate",
+                      cli_json_if(s->period, s->period), "frequency_asked",
+                      cli_json_if(s->frequency, s->frequency), "rate",
                       v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
 }
 
@@ -92,15 +87,14 @@ static json_t *frame_json(const struct cli_profile_view *v, const struct weft_na
     json_t *o = CLI_OBJECT("name", profile_text(p, f->text), "kind", kind_name(f->kind));
     const struct weft_function *function =
         f->function != WEFT_NONE ? &p->function[f->function] : NULL;
-    if (o && function) {
+    if (function)
         CLI_SET(o, "file", profile_text(p, function->file), "start_line",
-                function->start_line ? json_integer(function->start_line) : json_null(), "line",
-                f->line ? json_integer(f->line) : json_null());
-    }
+                cli_json_if(function->start_line, function->start_line), "line",
+                cli_json_if(f->line, f->line));
     const char *object = cli_profile_object(v, f);
-    if (o && object)
+    if (object)
         CLI_SET(o, "object", object);
-    if (o && f->promise != WEFT_NONE && p->model)
+    if (f->promise != WEFT_NONE && p->model)
         CLI_SET(o, "promise", cli_json_id(p->model, f->promise));
     return o;
 }
@@ -108,50 +102,41 @@ static json_t *frame_json(const struct cli_profile_view *v, const struct weft_na
 static json_t *row_json(const struct cli_profile_view *v, const struct weft_profile_row *r)
 {
     json_t *o = frame_json(v, &r->frame);
-    if (!o)
-        return NULL;
-    CLI_SET(o, "self", r->self, "total", r->total, "samples", r->samples);
+    CLI_SET(o, CLI_FIELDS(r, self, total, samples));
     return o;
 }
 
-static bool print_rows(const struct cli_profile_view *v, const struct weft_profile_list *l,
-                       const char *before)
-{
-    uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
-    bool ok = true;
-    fputs(before, stdout);
-    for (uint32_t i = 0; ok && i < shown; i++)
-        ok = cli_json_dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
-    putchar(']');
-    return ok;
-}
-
-static bool print_list(const struct cli_profile_view *v, enum weft_profile_by by, const char *shown,
+static void print_list(const struct cli_profile_view *v, enum weft_profile_by by, const char *head,
                        const char *rows)
 {
-    struct weft_calltree_options o = v->o;
-    struct weft_profile_list *l;
-    o.by = by;
-    if (weft_profile_list_make(&l, v->p, &o) < 0)
-        return false;
-    bool ok = (!shown || cli_json_dump(list_json(l), shown)) && print_rows(v, l, rows);
+    struct weft_profile_list *l = cli_profile_list(v, by);
+    if (!l)
+        return;
+    const uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
+    if (head)
+        cli_json_dump(list_json(l), head);
+    fputs(rows, stdout);
+    for (uint32_t i = 0; i < shown; i++)
+        cli_json_dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
+    putchar(']');
     weft_profile_list_free(l);
-    return ok;
 }
 
-static bool print_calls(const struct cli_profile_view *v)
+static void print_calls(const struct cli_profile_view *v)
 {
     struct weft_calltree *t;
-    if (weft_calltree_make(&t, v->p, &v->o) < 0)
-        return false;
+    if (weft_calltree_make(&t, v->p, &v->o) < 0) {
+        cli_lacks_memory();
+        return;
+    }
     cli_tell_cut(t);
-    bool ok = cli_json_dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
-                            ",\n \"shown\": ");
+    cli_json_dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
+                  ",\n \"shown\": ");
     fputs(",\n \"calls\": [", stdout);
-    for (uint32_t i = 1; ok && i < t->calls; i++) {
+    for (uint32_t i = 1; i < t->calls; i++) {
         const struct weft_call *c = &t->call[i];
         fputs(i > 1 ? ",\n  {" : "\n  {", stdout);
-        ok = cli_json_dump_members(frame_json(v, &c->frame));
+        cli_json_dump_members(frame_json(v, &c->frame));
         char parent[16] = "null";
         if (c->parent)
             snprintf(parent, sizeof parent, "%" PRIu32, c->parent);
@@ -161,7 +146,6 @@ static bool print_calls(const struct cli_profile_view *v)
     }
     putchar(']');
     weft_calltree_free(t);
-    return ok;
 }
 
 static json_t *wait_json(const struct cli_profile_view *v, const struct cli_profile_waits *w,
@@ -175,97 +159,91 @@ static json_t *wait_json(const struct cli_profile_view *v, const struct cli_prof
                       wait->times, "stack", stack);
 }
 
-static bool print_waits(const struct cli_profile_view *v)
+static void print_waits(const struct cli_profile_view *v)
 {
     struct cli_profile_waits w;
-    bool ok = cli_profile_waits_find(&w, v) == 0;
+    cli_profile_waits_find(&w, v);
     fputs(",\n \"places\": [", stdout);
-    for (uint32_t i = 0; ok && i < w.waits && i < v->r->limit; i++)
-        ok = cli_json_dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
+    for (uint32_t i = 0; i < w.waits && i < v->r->limit; i++)
+        cli_json_dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
     putchar(']');
     cli_profile_waits_fini(&w);
-    return ok;
 }
 
-static bool print_blanks(const struct cli_profile_view *v)
+static void print_blanks(const struct cli_profile_view *v)
 {
     struct cli_profile_blanks b;
-    bool ok = cli_profile_blanks_find(&b, v);
+    cli_profile_blanks_find(&b, v);
     fputs(",\n \"without_name\": [", stdout);
-    for (uint32_t i = 0; ok && i < b.blanks; i++) {
+    for (uint32_t i = 0; i < b.blanks; i++) {
         const struct cli_profile_blank *blank = &b.blank[i];
-        ok = cli_json_dump(CLI_OBJECT("object", profile_text(v->p, blank->path), "why",
-                                      cli_profile_nameless[blank->why].name, "samples",
-                                      blank->samples, "total", blank->value),
-                           i ? ",\n  " : "\n  ");
+        cli_json_dump(CLI_OBJECT("object", profile_text(v->p, blank->path), "why",
+                                 cli_profile_nameless[blank->why].name, "samples", blank->samples,
+                                 "total", blank->value),
+                      i ? ",\n  " : "\n  ");
     }
     putchar(']');
     free(b.blank);
-    return ok;
 }
 
-bool cli_profile_print_json(const struct cli_profile_view *v)
+void cli_profile_print_json(const struct cli_profile_view *v)
 {
     static const char *const reports[] = {"top", "top", "tree", "lines"};
     const struct cli_profile_request *r = v->r;
     bool waits = r->off_cpu && r->report != PROFILE_TREE && r->by == WEFT_PROFILE_BY_FUNCTION;
     const char *report = waits ? "off_cpu" : reports[r->report];
-    bool ok = cli_json_dump(files_json(v->files), "{\"files\": ") &&
-              cli_json_dump(measured_json(v), ",\n \"measured\": ") &&
-              cli_json_dump(json_string(report), ",\n \"report\": ") &&
-              cli_json_dump(json_string(cli_profile_by_name(r->by)), ",\n \"by\": ") &&
-              cli_json_dump(json_boolean(v->o.by_family), ",\n \"folded\": ") &&
-              cli_json_dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
+    cli_json_dump(files_json(v->files), "{\"files\": ");
+    cli_json_dump(measured_json(v), ",\n \"measured\": ");
+    cli_json_dump(json_string(report), ",\n \"report\": ");
+    cli_json_dump(json_string(cli_profile_by_name(r->by)), ",\n \"by\": ");
+    cli_json_dump(json_boolean(v->o.by_family), ",\n \"folded\": ");
+    cli_json_dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
     if (r->report == PROFILE_TREE)
-        ok = ok && print_calls(v);
+        print_calls(v);
     else
-        ok = ok && print_list(v, r->by, ",\n \"shown\": ", ",\n \"rows\": [");
-    if (waits)
-        ok = ok && print_waits(v) &&
-             print_list(v, WEFT_PROFILE_BY_THREAD, NULL, ",\n \"threads\": [");
-    else if (r->report == PROFILE_OVERVIEW && v->p->model && v->p->model->promises > 1)
-        ok = ok && print_list(v, WEFT_PROFILE_BY_LABEL, NULL, ",\n \"labels\": [");
-    ok = ok && print_blanks(v);
+        print_list(v, r->by, ",\n \"shown\": ", ",\n \"rows\": [");
+    if (waits) {
+        print_waits(v);
+        print_list(v, WEFT_PROFILE_BY_THREAD, NULL, ",\n \"threads\": [");
+    } else if (r->report == PROFILE_OVERVIEW && v->p->model && v->p->model->promises > 1) {
+        print_list(v, WEFT_PROFILE_BY_LABEL, NULL, ",\n \"labels\": [");
+    }
+    print_blanks(v);
     fputs("}\n", stdout);
-    return ok;
 }
 
 /* ---- Two ---- */
 
-static json_t *side_json(const struct cli_profile_view *v, const struct weft_profile_list *l)
+static json_t *side_json(const struct cli_profile_side *s)
 {
-    return CLI_OBJECT("files", files_json(v->files), "measured", measured_json(v), "shown",
-                      list_json(l));
+    return CLI_OBJECT("files", files_json(s->v->files), "measured", measured_json(s->v), "shown",
+                      list_json(s->l));
 }
 
-static json_t *change_json(const struct cli_profile_changes *c, const struct weft_profile_delta *d,
-                           const struct cli_profile_view *before,
-                           const struct cli_profile_view *after)
+static json_t *change_json(const struct cli_profile_changes *c, const struct weft_profile_delta *d)
 {
-    const struct weft_named_frame f = cli_profile_changed(c, d);
-    json_t *o = frame_json(d->after_row != WEFT_NONE ? after : before, &f);
-    if (!o)
-        return NULL;
-    CLI_SET(o, "before_self", d->before_self, "after_self", d->after_self, "before_total",
-            d->before_total, "after_total", d->after_total, "before_percent",
-            cli_profile_percent(d->before_self, c->before->total), "after_percent",
-            cli_profile_percent(d->after_self, c->after->total), "points", 100 * d->self_share);
+    const struct cli_profile_view *v;
+    const struct weft_named_frame f = cli_profile_changed(c, d, &v);
+    json_t *o = frame_json(v, &f);
+    CLI_SET(o, CLI_FIELDS(d, before_self, after_self, before_total, after_total), "before_percent",
+            cli_profile_percent(d->before_self, c->before.l->total), "after_percent",
+            cli_profile_percent(d->after_self, c->after.l->total), "points", 100 * d->self_share);
     return o;
 }
 
-bool cli_profile_print_diff_json(const struct cli_profile_view *before,
+void cli_profile_print_diff_json(const struct cli_profile_view *before,
                                  const struct cli_profile_view *after)
 {
     struct cli_profile_changes c;
-    bool ok = cli_profile_changes_find(&c, before, after) == 0;
-    ok = ok && cli_json_dump(json_string("diff"), "{\"report\": ") &&
-         cli_json_dump(json_string(cli_profile_by_name(after->o.by)), ",\n \"by\": ") &&
-         cli_json_dump(side_json(before, c.before), ",\n \"before\": ") &&
-         cli_json_dump(side_json(after, c.after), ",\n \"after\": ");
-    fputs(ok ? ",\n \"rows\": [" : "", stdout);
-    for (uint32_t i = 0; ok && i < c.deltas->rows && i < after->r->limit; i++)
-        ok = cli_json_dump(change_json(&c, &c.deltas->row[i], before, after), i ? ",\n  " : "\n  ");
-    fputs(ok ? "]}\n" : "", stdout);
+    if (cli_profile_changes_find(&c, before, after)) {
+        cli_json_dump(json_string("diff"), "{\"report\": ");
+        cli_json_dump(json_string(cli_profile_by_name(after->o.by)), ",\n \"by\": ");
+        cli_json_dump(side_json(&c.before), ",\n \"before\": ");
+        cli_json_dump(side_json(&c.after), ",\n \"after\": ");
+        fputs(",\n \"rows\": [", stdout);
+        for (uint32_t i = 0; i < c.deltas->rows && i < after->r->limit; i++)
+            cli_json_dump(change_json(&c, &c.deltas->row[i]), i ? ",\n  " : "\n  ");
+        fputs("]}\n", stdout);
+    }
     cli_profile_changes_fini(&c);
-    return ok;
 }

@@ -180,7 +180,7 @@ static void put_row(struct table *t, struct cli_table *out, const struct weft_pr
     cli_cell_aside(out, line ? text : "");
 }
 
-bool cli_profile_print_lines(const struct cli_profile_view *v)
+void cli_profile_print_lines(const struct cli_profile_view *v)
 {
     static const struct cli_column columns[] = {
         {.head = "self", .least = 10},
@@ -191,10 +191,10 @@ bool cli_profile_print_lines(const struct cli_profile_view *v)
         {.head = "function, and what stands there", .gap = 2, .left = true}};
     struct cli_table out = CLI_TABLE(columns);
     struct table t = {.v = v, .sources.v = v};
-    struct weft_profile_list *l;
+    struct weft_profile_list *l = cli_profile_list(v, v->o.by);
     uint64_t sum = 0;
-    if (weft_profile_list_make(&l, v->p, &v->o) < 0)
-        return false;
+    if (!l)
+        return;
     t.l = l;
     if (v->files->this_boot)
         t.sources.recorded =
@@ -204,14 +204,13 @@ bool cli_profile_print_lines(const struct cli_profile_view *v)
         sum += l->row[i].self;
         put_row(&t, &out, &l->row[i], sum);
     }
-    bool ok = true;
     if (l->samples == 0)
         cli_profile_say_nothing(v);
     else
-        ok = cli_table_print(&out);
-    if (ok && shown < l->rows)
+        cli_table_print(&out);
+    if (shown < l->rows)
         printf("%*s%s more; --limit 0 shows all\n", 41, "", weft_count(l->rows - shown).text);
-    if (ok && t.changed)
+    if (t.changed)
         printf("~: the file has been written since the recording, so something else may stand "
                "there\n");
     for (unsigned i = 0; i < t.sources.files; i++) {
@@ -219,5 +218,4 @@ bool cli_profile_print_lines(const struct cli_profile_view *v)
         free(t.sources.file[i].text);
     }
     weft_profile_list_free(l);
-    return ok;
 }

@@ -87,12 +87,14 @@ static void find_places(struct place *s, const struct weft_profile *p,
 }
 
 /* Two sums for each place: waiting, and preempted. */
-static int add_up(struct cli_profile_waits *w, const struct place *s)
+static void add_up(struct cli_profile_waits *w, const struct place *s)
 {
     const struct weft_calltree *t = w->tree;
     struct cli_profile_wait *sum = weft_resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
-    if (!sum)
-        return WEFT_E_NOMEM;
+    if (!sum) {
+        cli_lacks_memory();
+        return;
+    }
     for (uint32_t i = 0; i < t->calls; i++)
         for (unsigned k = 0; k < 2; k++)
             sum[2 * (size_t)i + k] = (struct cli_profile_wait){.call = i, .preempted = k};
@@ -106,28 +108,25 @@ static int add_up(struct cli_profile_waits *w, const struct place *s)
             sum[w->waits++] = sum[i];
     qsort(sum, w->waits, sizeof *sum, by_time);
     w->wait = sum;
-    return 0;
 }
 
-int cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v)
+void cli_profile_waits_find(struct cli_profile_waits *w, const struct cli_profile_view *v)
 {
     struct weft_calltree_options o = v->o;
     o.by = WEFT_PROFILE_BY_FUNCTION;
     o.off_cpu = true;
     *w = (struct cli_profile_waits){0};
-    int rc = weft_calltree_make(&w->tree, v->p, &o);
-    if (rc < 0)
-        return rc;
-    struct place *place = weft_resize(NULL, w->tree->calls, sizeof *place);
+    const bool made = weft_calltree_make(&w->tree, v->p, &o) == 0;
+    struct place *place = made ? weft_resize(NULL, w->tree->calls, sizeof *place) : NULL;
     uint8_t *sides = sides_of_names(v->p);
-    rc = place && sides ? 0 : WEFT_E_NOMEM;
-    if (rc == 0) {
+    if (place && sides) {
         find_places(place, v->p, w->tree, sides);
-        rc = add_up(w, place);
+        add_up(w, place);
+    } else {
+        cli_lacks_memory();
     }
     free(place);
     free(sides);
-    return rc;
 }
 
 void cli_profile_waits_fini(struct cli_profile_waits *w)
@@ -137,12 +136,10 @@ void cli_profile_waits_fini(struct cli_profile_waits *w)
     *w = (struct cli_profile_waits){0};
 }
 
-/* ---- ---- */
-
 enum { BEFORE = 55, CALLERS_WIDTH = 400 };
 
 /* "read  ← serve ← main" */
-static bool put_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
+static void put_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
                       uint32_t call)
 {
     char callers[CALLERS_WIDTH + 16] = "";
@@ -150,30 +147,23 @@ static bool put_place(const struct cli_profile_view *v, const struct cli_profile
     const struct weft_named_frame *frame = &w->tree->call[call].frame;
     char *name = frame->kind == WEFT_FRAME_STATE ? strdup("(stack not known)")
                                                  : cli_profile_name(v->p, frame);
-    if (!name)
-        return false;
     for (uint32_t c = call ? w->tree->call[call].parent : 0; c && used < CALLERS_WIDTH;
          c = w->tree->call[c].parent) {
         if (w->tree->call[c].frame.kind == WEFT_FRAME_STATE)
             continue;
         char *caller = cli_profile_name(v->p, &w->tree->call[c].frame);
-        if (!caller) {
-            free(name);
-            return false;
-        }
-        size_t size = strlen(caller);
-        if (used + size + 8 > sizeof callers)
-            used += (size_t)snprintf(callers + used, sizeof callers - used, " ← …");
-        else
-            used += (size_t)snprintf(callers + used, sizeof callers - used, " ← %s", caller);
+        size_t size = caller ? strlen(caller) : 0;
+        const bool fits = used + size + 8 <= sizeof callers;
+        used += (size_t)snprintf(callers + used, sizeof callers - used, " ← %s",
+                                 caller && fits ? caller : "…");
         free(caller);
         if (used + size + 8 > sizeof callers)
             break;
     }
     int room = cli_is_narrow() ? cli_columns() - BEFORE : 10000;
     room = room < 24 ? 24 : room;
-    int width = cli_width(name);
-    cli_put_cut(name, width < room ? width : room);
+    int width = cli_width(name ? name : "");
+    cli_put_cut(name ? name : "", width < room ? width : room);
     fputs(cli_style(CLI_FAINT), stdout);
     if (!*callers || width + cli_width(callers) <= room)
         puts(callers);
@@ -181,10 +171,9 @@ static bool put_place(const struct cli_profile_view *v, const struct cli_profile
         cli_wrap("\n            ", "            ", callers + 1); /* below */
     fputs(cli_style(CLI_PLAIN), stdout);
     free(name);
-    return true;
 }
 
-static bool print_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
+static void print_place(const struct cli_profile_view *v, const struct cli_profile_waits *w,
                         const struct cli_profile_wait *wait)
 {
     uint64_t total = w->tree->total, mean = wait->times ? wait->ns / wait->times : wait->ns;
@@ -193,7 +182,7 @@ static bool print_place(const struct cli_profile_view *v, const struct cli_profi
     cli_put_right(weft_duration((int64_t)mean).text, 11);
     printf("  %s%-9s%s  ", cli_style(wait->preempted ? CLI_WARNING : CLI_PLAIN),
            wait->preempted ? "preempted" : "waits", cli_style(CLI_PLAIN));
-    return put_place(v, w, wait->call);
+    put_place(v, w, wait->call);
 }
 
 static void put_more(const struct cli_profile_waits *w, uint32_t shown)
@@ -211,32 +200,29 @@ static void put_more(const struct cli_profile_waits *w, uint32_t shown)
            weft_count(w->waits - shown).text);
 }
 
-static bool print_places(const struct cli_profile_view *v, const struct cli_profile_waits *w)
+static void print_places(const struct cli_profile_view *v, const struct cli_profile_waits *w)
 {
     uint32_t shown = 0;
-    bool ok = true;
     if (w->waits == 0) {
         cli_profile_say_nothing(v);
-        return true;
+        return;
     }
     printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", cli_style(CLI_BOLD), "away", "share", "times",
            "each", "why", "where, and who called it", cli_style(CLI_PLAIN));
-    while (ok && shown < w->waits && shown < v->r->limit &&
+    while (shown < w->waits && shown < v->r->limit &&
            cli_profile_percent(w->wait[shown].ns, w->tree->total) >= v->r->least)
-        ok = print_place(v, w, &w->wait[shown++]);
+        print_place(v, w, &w->wait[shown++]);
     put_more(w, shown);
-    return ok;
 }
 
-bool cli_profile_print_off_cpu(const struct cli_profile_view *v)
+void cli_profile_print_off_cpu(const struct cli_profile_view *v)
 {
     struct cli_profile_waits w;
-    bool ok = cli_profile_waits_find(&w, v) == 0 && print_places(v, &w);
-    bool any = ok && w.waits;
-    cli_profile_waits_fini(&w);
-    if (any && v->o.thread == WEFT_NONE) {
+    cli_profile_waits_find(&w, v);
+    print_places(v, &w);
+    if (w.waits && v->o.thread == WEFT_NONE) {
         putchar('\n');
-        ok = cli_profile_print_top(v, WEFT_PROFILE_BY_THREAD, v->r->limit);
+        cli_profile_print_top(v, WEFT_PROFILE_BY_THREAD, v->r->limit);
     }
-    return ok;
+    cli_profile_waits_fini(&w);
 }

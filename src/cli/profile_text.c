@@ -77,8 +77,10 @@ char *cli_profile_name(const struct weft_profile *p, const struct weft_named_fra
     const char *text = weft_profile_text(p, f->text);
     size_t size = strlen(text), room = 3 * size + 32; /* one input byte may become three */
     char *name = malloc(room);
-    if (!name)
+    if (!name) {
+        cli_lacks_memory();
         return NULL;
+    }
     size_t used = weft_text_clean(name, 3 * size + 1, text, size);
     name[used] = 0;
     if (f->kind == WEFT_FRAME_PROMISE && f->promise != WEFT_NONE && p->model &&
@@ -133,17 +135,16 @@ uint32_t cli_profile_rows_shown(const struct weft_profile_list *l, uint64_t limi
     return n;
 }
 
-bool cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+void cli_profile_cell_name(struct cli_table *t, const struct weft_profile *p,
                            const struct weft_named_frame *f)
 {
     char *name = cli_profile_name(p, f);
     cli_cell(t, cli_style_if(f->kind == WEFT_FRAME_ADDRESS, CLI_FAINT), "%s", name ? name : "");
     free(name);
-    return name;
 }
 
 /* A function's own time, and its time with everything it called. */
-static bool print_calls(const struct cli_profile_view *v, const struct weft_profile_list *l,
+static void print_calls(const struct cli_profile_view *v, const struct weft_profile_list *l,
                         uint32_t shown)
 {
     static const struct cli_column columns[] = {
@@ -152,7 +153,6 @@ static bool print_calls(const struct cli_profile_view *v, const struct weft_prof
         {.head = "total %", .least = 8}, {.head = "function", .gap = 2, .left = true}};
     struct cli_table t = CLI_TABLE(columns);
     uint64_t sum = 0;
-    bool ok = true;
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
         sum += r->self;
@@ -161,7 +161,7 @@ static bool print_calls(const struct cli_profile_view *v, const struct weft_prof
         cli_cell(&t, "", "%s", cli_profile_share(sum, l->total).text);
         cli_cell(&t, "", "%s", cli_profile_amount(v, r->total, l->total).text);
         cli_cell(&t, "", "%s", cli_profile_share(r->total, l->total).text);
-        ok &= cli_profile_cell_name(&t, v->p, &r->frame);
+        cli_profile_cell_name(&t, v->p, &r->frame);
         cli_cell_aside(&t, cli_profile_place(v, &r->frame).text);
     }
     if (shown < l->rows) {
@@ -172,7 +172,7 @@ static bool print_calls(const struct cli_profile_view *v, const struct weft_prof
         cli_cell(&t, "", "%s", "");
         cli_cell(&t, "", "%s more; --limit 0 shows all", weft_count(l->rows - shown).text);
     }
-    return cli_table_print(&t) && ok;
+    cli_table_print(&t);
 }
 
 void cli_profile_put_folded(const struct cli_profile_view *v)
@@ -193,7 +193,7 @@ static void put_group(struct cli_table *t, const struct cli_profile_view *v,
 }
 
 /* Groups: each sample is in one, so they add up to the total. */
-static bool print_groups(const struct cli_profile_view *v, const struct weft_profile_list *l,
+static void print_groups(const struct cli_profile_view *v, const struct weft_profile_list *l,
                          enum weft_profile_by by, uint32_t shown)
 {
     const struct cli_column columns[] = {
@@ -206,13 +206,12 @@ static bool print_groups(const struct cli_profile_view *v, const struct weft_pro
          .left = true}};
     struct cli_table t = CLI_TABLE(columns);
     uint64_t sum = 0, samples = 0;
-    bool ok = true;
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
         sum += r->self;
         samples += r->samples;
         put_group(&t, v, l, "", r->samples, r->self, sum);
-        ok &= cli_profile_cell_name(&t, v->p, &r->frame);
+        cli_profile_cell_name(&t, v->p, &r->frame);
     }
     if (shown < l->rows) {
         put_group(&t, v, l, "", l->samples - samples, l->total - sum, l->total);
@@ -220,31 +219,37 @@ static bool print_groups(const struct cli_profile_view *v, const struct weft_pro
     }
     put_group(&t, v, l, cli_style(CLI_FAINT), l->samples, l->total, l->total);
     cli_cell(&t, cli_style(CLI_FAINT), "total");
-    ok &= cli_table_print(&t);
+    cli_table_print(&t);
     if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
         cli_profile_put_folded(v);
-    return ok;
 }
 
-bool cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
-                           uint64_t limit)
+struct weft_profile_list *cli_profile_list(const struct cli_profile_view *v,
+                                           enum weft_profile_by by)
 {
     struct weft_calltree_options o = v->o;
-    struct weft_profile_list *l;
+    struct weft_profile_list *l = NULL;
     o.by = by;
     if (weft_profile_list_make(&l, v->p, &o) < 0)
-        return false;
+        cli_lacks_memory();
+    return l;
+}
+
+void cli_profile_print_top(const struct cli_profile_view *v, enum weft_profile_by by,
+                           uint64_t limit)
+{
+    struct weft_profile_list *l = cli_profile_list(v, by);
+    if (!l)
+        return;
     uint32_t shown = cli_profile_rows_shown(l, limit, v->r->least);
-    bool ok = true;
     bool second = by == WEFT_PROFILE_BY_LABEL && v->r->report == PROFILE_OVERVIEW;
     if (second && l->samples)
         putchar('\n');
     if (l->samples == 0 && !second)
         cli_profile_say_nothing(v);
     else if (by == WEFT_PROFILE_BY_FUNCTION)
-        ok = print_calls(v, l, shown);
+        print_calls(v, l, shown);
     else if (l->samples)
-        ok = print_groups(v, l, by, shown);
+        print_groups(v, l, by, shown);
     weft_profile_list_free(l);
-    return ok;
 }

@@ -49,21 +49,22 @@ static int descending(const void *a, const void *b)
 }
 
 /* The smallest threshold at which at most limit calls are shown. */
-static bool limited(struct tree *t, uint64_t limit)
+static void limit_calls(struct tree *t, uint64_t limit)
 {
     uint32_t n = t->t->calls;
     if (limit >= n - 1)
-        return true;
+        return;
     uint64_t *totals = weft_resize(NULL, n, sizeof *totals);
-    if (!totals)
-        return false;
+    if (!totals) {
+        cli_lacks_memory();
+        return;
+    }
     for (uint32_t i = 0; i < n; i++)
         totals[i] = t->t->call[i].total;
     qsort(totals, n, sizeof *totals, descending);
     uint64_t least = totals[limit + 1] + 1; /* without [0], which is not a line */
     t->least = least > t->least ? least : t->least;
     free(totals);
-    return true;
 }
 
 static bool is_function(const struct weft_call *c)
@@ -99,11 +100,11 @@ static int wide(const struct tree *t, uint32_t call)
     return width > NAME_WIDTH ? NAME_WIDTH : width;
 }
 
-static bool put(const struct tree *t, uint32_t call, int room)
+static void put(const struct tree *t, uint32_t call, int room)
 {
     char *name = cli_profile_name(t->v->p, &t->t->call[call].frame);
     if (!name)
-        return false;
+        return;
     bool known = t->t->call[call].frame.kind != WEFT_FRAME_ADDRESS;
     fputs(cli_style(known ? CLI_PLAIN : CLI_FAINT), stdout);
     if (cli_width(name) > room)
@@ -112,18 +113,19 @@ static bool put(const struct tree *t, uint32_t call, int room)
         fputs(name, stdout);
     fputs(cli_style(CLI_PLAIN), stdout);
     free(name);
-    return true;
 }
 
 #define ARROW " › "
 enum { ARROW_WIDTH = 3, GAP_WIDTH = 12 }; /* " › … 123 … " */
 
 /* For a chain that is too wide: the first name, then as much of the end as fits. */
-static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int room)
+static void put_chain(const struct tree *t, uint32_t head, uint32_t tail, int room)
 {
     const struct weft_call *call = t->t->call;
-    if (head == tail)
-        return put(t, head, room);
+    if (head == tail) {
+        put(t, head, room);
+        return;
+    }
     int used = wide(t, head) + ARROW_WIDTH + wide(t, tail);
     uint32_t from = tail, skipped = 0;
     while (call[from].parent != head) {
@@ -136,8 +138,7 @@ static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int ro
     }
     for (uint32_t c = call[from].parent; c != head; c = call[c].parent)
         skipped++;
-    if (!put(t, head, NAME_WIDTH))
-        return false;
+    put(t, head, NAME_WIDTH);
     if (skipped)
         printf("%s" ARROW "… %" PRIu32 " …%s", cli_style(CLI_FAINT), skipped, cli_style(CLI_PLAIN));
     /* Parents come before children, so the path is built from its end, with next[] as scratch space. */
@@ -147,10 +148,8 @@ static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int ro
         for (uint32_t up = i; up < depth; up++)
             c = call[c].parent;
         printf("%s" ARROW "%s", cli_style(CLI_FAINT), cli_style(CLI_PLAIN));
-        if (!put(t, c, NAME_WIDTH))
-            return false;
+        put(t, c, NAME_WIDTH);
     }
-    return true;
 }
 
 /* ---- Lines ---- */
@@ -175,7 +174,7 @@ static int put_lines(const struct tree *t, uint32_t level)
     return used;
 }
 
-static bool put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_t level)
+static void put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_t level)
 {
     const struct weft_call *c = &t->t->call[head];
     uint64_t total = t->t->total, self = t->t->call[tail].self;
@@ -184,27 +183,23 @@ static bool put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_
     printf(" %8s   ", self ? cli_profile_share(self, total).text : "");
     int used = NUMBERS + put_lines(t, level);
     int room = t->width - used;
-    bool ok = put_chain(t, head, tail, room < room_least(t) ? room_least(t) : room);
+    put_chain(t, head, tail, room < room_least(t) ? room_least(t) : room);
     putchar('\n');
-    return ok;
 }
 
-static bool print_calls(struct tree *t)
+static void print_calls(struct tree *t)
 {
     uint32_t level = 0;
     t->next[0] = shown(t, t->t->call[0].first_child);
-    for (;;) {
+    while (t->next[level] != WEFT_NONE || level) {
         uint32_t head = t->next[level];
-        if (head == WEFT_NONE && level == 0)
-            return true;
         if (head == WEFT_NONE) {
             level--;
             continue;
         }
         t->next[level] = shown(t, t->t->call[head].next_sibling);
         uint32_t tail = tail_of(t, head);
-        if (!put_call(t, head, tail, level))
-            return false;
+        put_call(t, head, tail, level);
         t->next[++level] = shown(t, t->t->call[tail].first_child);
     }
 }
@@ -223,11 +218,13 @@ static void say_left_out(const struct tree *t)
         cli_style(CLI_PLAIN));
 }
 
-bool cli_profile_print_tree(const struct cli_profile_view *v)
+void cli_profile_print_tree(const struct cli_profile_view *v)
 {
     struct weft_calltree *calls;
-    if (weft_calltree_make(&calls, v->p, &v->o) < 0)
-        return false;
+    if (weft_calltree_make(&calls, v->p, &v->o) < 0) {
+        cli_lacks_memory();
+        return;
+    }
     double least = ceil(v->r->least / 100 * (double)calls->total);
     struct tree t = {.v = v,
                      .t = calls,
@@ -235,19 +232,20 @@ bool cli_profile_print_tree(const struct cli_profile_view *v)
                      .weak = (uint64_t)least,
                      .next = weft_resize(NULL, (uint64_t)calls->depth + 2, sizeof *t.next),
                      .width = columns()};
-    bool ok = t.next && limited(&t, v->r->limit);
-    if (ok && calls->samples == 0) {
+    if (!t.next) {
+        cli_lacks_memory();
+    } else if (calls->samples == 0) {
         cli_profile_say_nothing(v);
-    } else if (ok) {
+    } else {
+        limit_calls(&t, v->r->limit);
         printf("%s%10s %8s %8s   %s%s\n", cli_style(CLI_BOLD), "total", "total %", "self %",
                v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",
                cli_style(CLI_PLAIN));
-        ok = print_calls(&t);
+        print_calls(&t);
         cli_tell_cut(calls);
         say_left_out(&t);
         cli_profile_put_folded(v);
     }
     free(t.next);
     weft_calltree_free(calls);
-    return ok;
 }

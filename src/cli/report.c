@@ -415,15 +415,7 @@ void cli_cell(struct cli_table *t, const char *style, const char *format, ...)
     va_start(args, format);
     const bool made = vasprintf(&text, format, args) >= 0;
     va_end(args);
-    if (t->cells == t->room) {
-        const size_t room = t->room ? 2 * t->room : 64;
-        struct cli_cell *grown = weft_resize(t->cell, room, sizeof *grown);
-        if (grown) {
-            t->cell = grown;
-            t->room = room;
-        }
-    }
-    if (!made || t->cells == t->room) {
+    if (!made || !weft_reserve(&t->cell, t->cells, &t->room, sizeof *t->cell)) {
         t->failed = true;
         if (made)
             free(text);
@@ -508,11 +500,12 @@ static void put_aside(const struct cli_table *t, const int *width, const struct 
         printf("  %s%s%s", cli_style(CLI_FAINT), cell->aside, cli_style(CLI_PLAIN));
 }
 
-bool cli_table_print(struct cli_table *t)
+void cli_table_print(struct cli_table *t)
 {
     int width[CLI_COLUMNS_MAX];
     const bool ok = !t->failed;
     bool heads = false;
+    lacked_memory |= t->failed;
     for (unsigned c = 0; c < t->columns; c++)
         heads |= *t->column[c].head != '\0';
     if (ok)
@@ -524,8 +517,8 @@ bool cli_table_print(struct cli_table *t)
                 put_cell(t, width, c, t->column[c].head, "");
         printf("%s\n", cli_style(CLI_PLAIN));
     }
-    for (size_t i = 0; i < t->cells; i++) {
-        const unsigned c = (unsigned)(i % t->columns);
+    for (uint32_t i = 0; i < t->cells; i++) {
+        const unsigned c = i % t->columns;
         if (ok && width[c])
             put_cell(t, width, c, t->cell[i].text, t->cell[i].style);
         if (ok && c + 1 == t->columns) {
@@ -537,5 +530,4 @@ bool cli_table_print(struct cli_table *t)
     }
     free(t->cell);
     *t = (struct cli_table){.column = t->column, .columns = t->columns};
-    return ok;
 }

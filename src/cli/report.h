@@ -8,7 +8,7 @@
  *     struct cli_table table = CLI_TABLE(columns);
  *     cli_cell(&table, "", "%s", name);
  *     cli_cell(&table, cli_style(CLI_FAINT), "%d", count);
- *     return cli_table_print(&table);
+ *     cli_table_print(&table);
  *
  * Texts are clean (cli_shown, weft_text_clean). One thread. */
 #ifndef WEFT_CLI_REPORT_H
@@ -107,7 +107,7 @@ struct cli_table {
     const struct cli_column *column;
     unsigned columns;
     struct cli_cell *cell; /* row by row */
-    size_t cells, room;
+    uint32_t cells, room;
     bool failed;
 };
 
@@ -124,7 +124,7 @@ void cli_cell(struct cli_table *t, const char *style, const char *format, ...)
 void cli_cell_aside(struct cli_table *t, const char *text);
 
 /* Prints the table, as wide as needed, and releases it. Texts in the first column are cut if there is no room; those in
- * the last column, too, on a terminal. False: no memory. */
-bool cli_table_print(struct cli_table *t);
+ * the last column, too, on a terminal. */
+void cli_table_print(struct cli_table *t);
 
 #endif

@@ -76,18 +76,15 @@ static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_
     json_t *o = CLI_OBJECT("type", weft_model_type(m, r->promise), "label", label,
                            CLI_FIELDS(r, count, rate, resolved, failed, cancelled, forgotten,
                                       pending, became, preexisting, latencies));
-    bool whole = CLI_SET(o, "p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns),
-                         "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
-                         "mean_ns", latency(r, r->total_ns / (r->latencies ? r->latencies : 1)),
-                         "total_ns", (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
-                         CLI_FIELDS(r, waiting_ns, blocked_ns, ready_ns, running_ns), "histogram",
-                         cli_json_histogram(r->latencies ? v->s->latency + r->first_latency : NULL,
-                                            r->latencies, sizeof(int64_t)));
+    CLI_SET(o, "p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns), "p99_ns",
+            latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns), "mean_ns",
+            latency(r, r->total_ns / (r->latencies ? r->latencies : 1)), "total_ns",
+            (uint64_t)r->total_ns, "slowest", cli_json_id(m, r->slowest),
+            CLI_FIELDS(r, waiting_ns, blocked_ns, ready_ns, running_ns), "histogram",
+            cli_json_histogram(r->latencies ? v->s->latency + r->first_latency : NULL, r->latencies,
+                               sizeof(int64_t)));
     free(label);
-    if (whole)
-        return o;
-    json_decref(o);
-    return NULL;
+    return o;
 }
 
 static json_t *stream_json(const struct cli_stats_view *v, const struct weft_stats_stream *s)
@@ -112,26 +109,25 @@ static json_t *stream_json(const struct cli_stats_view *v, const struct weft_sta
 }
 
 /* A row at a time: there may be as many as promises. */
-static bool print_json(const struct cli_stats_view *v)
+static void print_json(const struct cli_stats_view *v)
 {
     const struct weft_stats *s = v->s;
-    bool ok = cli_json_dump(cli_json_string(v->path), "{\"file\": ") &&
-              cli_json_dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
-              cli_json_dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
-              cli_json_dump(cli_json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
-              cli_json_dump(cli_json_number(s->rows), ",\n \"kinds\": ");
+    cli_json_dump(cli_json_string(v->path), "{\"file\": ");
+    cli_json_dump(json_string(by_names[s->by]), ",\n \"by\": ");
+    cli_json_dump(json_integer(s->span_ns), ",\n \"span_ns\": ");
+    cli_json_dump(cli_json_number(v->h->m->promises - 1), ",\n \"promises\": ");
+    cli_json_dump(cli_json_number(s->rows), ",\n \"kinds\": ");
     fputs(",\n \"rows\": [", stdout);
-    for (uint32_t i = 0; ok && i < s->rows && i < v->top; i++)
-        ok = cli_json_dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
+    for (uint32_t i = 0; i < s->rows && i < v->top; i++)
+        cli_json_dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
     fputs("],\n \"streams\": [", stdout);
-    for (uint32_t i = 0; ok && i < s->streams; i++)
-        ok = cli_json_dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
-    ok = ok && cli_json_dump(CLI_OBJECT("max", s->ready_max, "max_at_ns",
-                                        s->ready_max ? json_integer(s->ready_max_ns) : json_null(),
-                                        "mean", s->ready_mean),
-                             "],\n \"ready\": ");
+    for (uint32_t i = 0; i < s->streams; i++)
+        cli_json_dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
+    cli_json_dump(CLI_OBJECT("max", s->ready_max, "max_at_ns",
+                             s->ready_max ? json_integer(s->ready_max_ns) : json_null(), "mean",
+                             s->ready_mean),
+                  "],\n \"ready\": ");
     fputs("}\n", stdout);
-    return ok;
 }
 
 /* ---- What was asked for ---- */
@@ -207,9 +203,9 @@ static int find(struct weft_stats *s, const struct weft_history *h, const struct
 
 static void print(const struct cli_stats_view *v, const struct request *r)
 {
-    if (r->json && !print_json(v))
-        cli_lacks_memory();
-    if (!r->json && !r->histogram)
+    if (r->json)
+        print_json(v);
+    else if (!r->histogram)
         cli_stats_print(v);
     if (r->json || !r->histogram)
         return;

@@ -149,8 +149,7 @@ static void print_table(const struct cli_stats_view *v)
             cli_cell(&t, style_of(figure[c], cell.text), "%s", cell.text);
         }
     }
-    if (!cli_table_print(&t))
-        cli_lacks_memory();
+    cli_table_print(&t);
     print_rest(v);
     if (v->labels_folded)
         cli_wrap("", "",

@@ -13,30 +13,18 @@
 
 /* ---- Paths ---- */
 
-static json_t *steps_json(const struct weft_model *m, const struct weft_path *p)
+static json_t *step_json(const struct weft_model *m, const struct weft_step *s)
 {
-    json_t *out = json_array();
-    for (uint32_t i = 0; i < p->count; i++) {
-        const struct weft_step *s = &p->step[i];
-        cli_json_append(out, CLI_OBJECT(CLI_PROMISE(m, s->promise), CLI_FIELDS(s, from_ns, to_ns),
-                                        "kind", weft_step_name(s->kind), "behind",
-                                        cli_json_id(m, s->behind)));
-    }
-    return out;
+    return CLI_OBJECT(CLI_PROMISE(m, s->promise), CLI_FIELDS(s, from_ns, to_ns), "kind",
+                      weft_step_name(s->kind), "behind", cli_json_id(m, s->behind));
 }
 
-static json_t *shares_json(const struct weft_model *m, const struct weft_share *share, uint32_t n)
+static json_t *share_json(const struct weft_model *m, const struct weft_share *s)
 {
-    json_t *out = json_array();
-    for (uint32_t i = 0; i < n; i++) {
-        cli_json_append(out, CLI_OBJECT(CLI_PROMISE(m, share[i].promise), "kind",
-                                        weft_step_name(share[i].kind),
-                                        CLI_FIELDS(&share[i], total_ns, steps)));
-    }
-    return out;
+    return CLI_OBJECT(CLI_PROMISE(m, s->promise), "kind", weft_step_name(s->kind),
+                      CLI_FIELDS(s, total_ns, steps));
 }
 
-/* NULL: no memory. */
 static json_t *path_json(const struct weft_history *h, uint32_t promise)
 {
     struct weft_path path = {0};
@@ -46,8 +34,9 @@ static json_t *path_json(const struct weft_history *h, uint32_t promise)
         return NULL;
     struct weft_share *share = weft_path_shares(&path, h->m, &count);
     if (share || path.count == 0)
-        out = CLI_OBJECT("shares", shares_json(h->m, share, count), "steps",
-                         steps_json(h->m, &path), "pending", path.pending, "cut", path.cut);
+        out = CLI_OBJECT("shares", CLI_LIST(i, count, share_json(h->m, &share[i])), "steps",
+                         CLI_LIST(i, path.count, step_json(h->m, &path.step[i])),
+                         CLI_FIELDS(&path, pending, cut));
     free(share);
     weft_path_fini(&path);
     return out;
@@ -55,51 +44,42 @@ static json_t *path_json(const struct weft_history *h, uint32_t promise)
 
 /* ---- One promise ---- */
 
-static json_t *waits_json(const struct weft_history *h, const struct weft_story_wait *list,
-                          uint32_t count, bool readers)
+static json_t *wait_json(const struct weft_history *h, const struct weft_story_wait *s, bool reader)
 {
     static const char *const ends[] = {[WEFT_WAIT_OPEN] = "open",
                                        [WEFT_WAIT_READ] = "read",
                                        [WEFT_WAIT_RAN] = "ran",
                                        [WEFT_WAIT_ENDED] = "ended",
                                        [WEFT_WAIT_LEFT] = "left"};
-    json_t *out = json_array();
-    for (uint32_t i = 0; i < count; i++) {
-        const struct weft_wait *w = &h->wait[list[i].wait];
-        const uint32_t p = readers ? w->reader : w->source;
-        const int64_t there_ns = list[i].there_ns == INT64_MAX ? INT64_MIN : list[i].there_ns;
-        cli_json_append(out, CLI_OBJECT(CLI_PROMISE(h->m, p), CLI_FIELDS(w, from_ns, until_ns),
-                                        "there_ns", there_ns, "by",
-                                        cli_json_id(h->m, list[i].waker), "end", ends[w->end]));
-    }
-    return out;
+    const struct weft_wait *w = &h->wait[s->wait];
+    const uint32_t p = reader ? w->reader : w->source;
+    return CLI_OBJECT(CLI_PROMISE(h->m, p), CLI_FIELDS(w, from_ns, until_ns), "there_ns",
+                      s->there_ns == INT64_MAX ? INT64_MIN : s->there_ns, "by",
+                      cli_json_id(h->m, s->waker), "end", ends[w->end]);
+}
+
+static json_t *hold_json(const struct weft_model *m, const struct weft_hold *x, bool holder)
+{
+    const uint32_t p = holder ? x->holder : x->resource;
+    return CLI_OBJECT(CLI_PROMISE(m, p), CLI_FIELDS(x, from_ns, to_ns), "released_by",
+                      cli_json_id(m, x->released_by));
 }
 
 /* The latest things that the promise held, or that held it. */
-static json_t *holds_json(const struct weft_history *h, const uint32_t *list, uint32_t count,
+static json_t *holds_json(const struct weft_model *m, const uint32_t *list, uint32_t count,
                           bool holders)
 {
-    json_t *out = json_array();
-    for (uint32_t i = count > WEFT_STORY_KEPT ? count - WEFT_STORY_KEPT : 0; i < count; i++) {
-        const struct weft_hold *x = &h->m->hold[list[i]];
-        const uint32_t p = holders ? x->holder : x->resource;
-        cli_json_append(out, CLI_OBJECT(CLI_PROMISE(h->m, p), CLI_FIELDS(x, from_ns, to_ns),
-                                        "released_by", cli_json_id(h->m, x->released_by)));
-    }
-    return out;
+    const uint32_t kept = count < WEFT_STORY_KEPT ? count : WEFT_STORY_KEPT;
+    return CLI_LIST(i, kept, hold_json(m, &m->hold[list[count - kept + i]], holders));
 }
 
-static json_t *runs_json(const struct weft_history *h, const struct weft_story *s)
+static json_t *run_json(const struct weft_history *h, uint32_t run, uint32_t because,
+                        int64_t ready_ns)
 {
-    json_t *out = json_array();
-    for (uint32_t i = 0; i < s->kept_runs; i++) {
-        const struct weft_run *r = &h->m->run[s->run[i].run];
-        cli_json_append(out, CLI_OBJECT("from_ns", r->start_ns, "to_ns", r->end_ns, "because",
-                                        cli_json_id(h->m, s->run[i].because), "ready_ns",
-                                        s->run[i].ready_ns, "stream",
-                                        (int)weft_history_stream(h, s->run[i].run)));
-    }
-    return out;
+    const struct weft_run *r = &h->m->run[run];
+    return CLI_OBJECT("from_ns", r->start_ns, "to_ns", r->end_ns, "because",
+                      cli_json_id(h->m, because), "ready_ns", ready_ns, "stream",
+                      (int)weft_history_stream(h, run));
 }
 
 static json_t *labels_json(const struct weft_model *m, uint32_t promise)
@@ -127,36 +107,35 @@ static json_t *origin_json(const struct weft_model *m, uint32_t promise)
                       m->origin[origin].line);
 }
 
+static json_t *end_json(const struct weft_model *m, const struct weft_interaction *x)
+{
+    return CLI_OBJECT(CLI_NAMED(m, x->other), "ended_ns", m->promise[x->other].end_ns, "by",
+                      cli_json_id(m, x->actor), "by_label", cli_json_label(m, x->actor), "again_ns",
+                      x->time_ns);
+}
+
 /* Repeated ends of a promise that had already ended. */
 static json_t *again_json(const struct weft_model *m, uint32_t promise)
 {
     enum { LISTED = 100 };
     uint32_t first[LISTED];
     uint64_t all = weft_ended_again(m, promise, first, LISTED);
-    json_t *list = json_array();
-    for (uint32_t i = 0; i < LISTED && i < all; i++) {
-        const struct weft_interaction *x = &m->interaction[first[i]];
-        cli_json_append(list,
-                        CLI_OBJECT(CLI_NAMED(m, x->other), "ended_ns", m->promise[x->other].end_ns,
-                                   "by", cli_json_id(m, x->actor), "by_label",
-                                   cli_json_label(m, x->actor), "again_ns", x->time_ns));
-    }
-    return CLI_OBJECT("count", all, "first", list);
+    return CLI_OBJECT(
+        "count", all, "first",
+        CLI_LIST(i, all < LISTED ? all : LISTED, end_json(m, &m->interaction[first[i]])));
 }
 
 static void add_beginning(json_t *o, const struct weft_model *m, const struct weft_story *s)
 {
     const struct weft_promise *p = &m->promise[s->promise];
-    json_t *creators = json_array();
-    for (uint32_t i = 0; i < s->creators; i++)
-        cli_json_append(creators, CLI_OBJECT(CLI_PROMISE(m, s->creator[i])));
     CLI_SET(o, "created", (bool)p->created, "start_ns", s->start_ns, "end_ns", s->end_ns, "outcome",
             weft_outcome_name(m->promise[s->final].outcome), "background", (bool)p->background,
             "should_resolve", (bool)p->should_resolve, "became",
             p->becomes == WEFT_NONE ? json_null() : cli_json_id(m, s->final), "became_ns",
             p->becomes == WEFT_NONE ? json_null() : json_integer(p->end_ns), "resolver",
             cli_json_id(m, s->resolver), "ended_again", again_json(m, s->final), "reason",
-            cli_json_model_text(m, weft_model_reason(m, s->final)), "creators", creators, "origin",
+            cli_json_model_text(m, weft_model_reason(m, s->final)), "creators",
+            CLI_LIST(i, s->creators, CLI_OBJECT(CLI_PROMISE(m, s->creator[i]))), "origin",
             origin_json(m, s->promise), "labels", labels_json(m, s->promise));
 }
 
@@ -164,23 +143,23 @@ static void add_beginning(json_t *o, const struct weft_model *m, const struct we
 static json_t *story_json(const struct weft_history *h, uint32_t promise)
 {
     struct weft_story s;
-    json_t *path = path_json(h, promise);
-    if (!path || weft_story_find(&s, h, promise) < 0) {
-        json_decref(path);
+    if (weft_story_find(&s, h, promise) < 0)
         return NULL;
-    }
     json_t *o = CLI_OBJECT(CLI_PROMISE(h->m, promise));
     add_beginning(o, h->m, &s);
     CLI_SET(o, CLI_FIELDS(&s.spent, waiting_ns, blocked_ns, ready_ns, running_ns, collecting_ns),
             CLI_FIELDS(&s, longest_run_ns, waits, waits_open), "waited_for",
-            waits_json(h, s.wait, s.kept_waits, false), CLI_FIELDS(&s, readers, readers_open),
-            "waited_for_by", waits_json(h, s.reader, s.kept_readers, true));
+            CLI_LIST(i, s.kept_waits, wait_json(h, &s.wait[i], false)),
+            CLI_FIELDS(&s, readers, readers_open), "waited_for_by",
+            CLI_LIST(i, s.kept_readers, wait_json(h, &s.reader[i], true)));
     const uint32_t *of = h->holds_of_first + promise, *by = h->holds_for_first + promise;
-    CLI_SET(o, "holds", (uint64_t)(of[1] - of[0]), "held",
-            holds_json(h, h->holds_of + of[0], of[1] - of[0], false), "holders",
-            (uint64_t)(by[1] - by[0]), "held_by",
-            holds_json(h, h->holds_for + by[0], by[1] - by[0], true), "runs", s.runs,
-            "longest_runs", runs_json(h, &s), "path", path);
+    CLI_SET(
+        o, "holds", (uint64_t)(of[1] - of[0]), "held",
+        holds_json(h->m, h->holds_of + of[0], of[1] - of[0], false), "holders",
+        (uint64_t)(by[1] - by[0]), "held_by",
+        holds_json(h->m, h->holds_for + by[0], by[1] - by[0], true), "runs", s.runs, "longest_runs",
+        CLI_LIST(i, s.kept_runs, run_json(h, s.run[i].run, s.run[i].because, s.run[i].ready_ns)),
+        "path", path_json(h, promise));
     return o;
 }
 
@@ -198,18 +177,15 @@ uint32_t cli_story_slowest(const struct cli_crowd_told *c, uint32_t slowest[CLI_
     return n;
 }
 
-static json_t *crowd_shares(const struct weft_model *m, const struct cli_crowd_told *told)
+static json_t *crowd_share_json(const struct weft_model *m, const struct analyse_families *families,
+                                const struct weft_crowd_share *s)
 {
-    json_t *out = json_array();
-    for (uint32_t i = 0; i < told->crowd.shares; i++) {
-        const struct weft_crowd_share *s = &told->crowd.share[i];
-        struct analyse_text t = {0};
-        if (s->family != WEFT_NONE)
-            analyse_put_family(&t, m, told->families, s->family);
-        cli_json_append(out, CLI_OBJECT(CLI_PROMISE(m, s->promise), "kind", weft_step_name(s->kind),
-                                        "name", t.text, CLI_FIELDS(s, total_ns, steps)));
-        analyse_text_fini(&t);
-    }
+    struct analyse_text t = {0};
+    if (s->family != WEFT_NONE)
+        analyse_put_family(&t, m, families, s->family);
+    json_t *out = CLI_OBJECT(CLI_PROMISE(m, s->promise), "kind", weft_step_name(s->kind), "name",
+                             t.text, CLI_FIELDS(s, total_ns, steps));
+    analyse_text_fini(&t);
     return out;
 }
 
@@ -227,24 +203,18 @@ static void crowd_json(const struct weft_history *h, const struct cli_crowd_told
 {
     const struct weft_crowd *c = &told->crowd;
     uint32_t slowest[CLI_SLOWEST], n = cli_story_slowest(told, slowest);
-    json_t *outcomes = json_object(), *stories = json_array();
-    bool ok = true;
+    json_t *outcomes = json_object();
     for (unsigned i = 0; i < WEFT_OUTCOME_COUNT; i++)
         if (i != WEFT_BECAME)
             json_object_set_new(outcomes, weft_outcome_name(i), cli_json_number(c->outcomes[i]));
-    for (uint32_t i = 0; i < n && ok; i++)
-        ok = cli_json_append(stories, story_json(h, slowest[i]));
-    json_t *o = CLI_OBJECT(
+    cli_json_print(CLI_OBJECT(
         "which", told->which, CLI_FIELDS(c, count, preexisting), "outcomes", outcomes,
         "oldest_pending", cli_json_id(h->m, c->oldest_pending), "latency", latency_json(c),
         "histogram",
         cli_json_histogram(c->members ? &c->member->ns : NULL, c->members, sizeof *c->member),
-        CLI_FIELDS(c, sampled, sampled_ns), "shares", crowd_shares(h->m, told), "slowest", stories);
-    if (!ok) {
-        json_decref(o);
-        o = NULL;
-    }
-    cli_json_print(o);
+        CLI_FIELDS(c, sampled, sampled_ns), "shares",
+        CLI_LIST(i, c->shares, crowd_share_json(h->m, told->families, &c->share[i])), "slowest",
+        CLI_LIST(i, n, story_json(h, slowest[i]))));
 }
 
 /* ---- What is told ---- */

@@ -51,53 +51,49 @@ static int put(const char *text, size_t size, void *data)
     return ferror(out) ? -1 : 0;
 }
 
-static bool write_and_free(json_t *o, size_t flags)
+static void write_and_free(json_t *o, size_t flags)
 {
-    const bool ok =
-        o && json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
-    json_decref(o);
-    return ok || ferror(stdout); /* cli_finish reports it */
-}
-
-bool cli_json_print(json_t *o)
-{
-    const bool ok = write_and_free(o, JSON_INDENT(2));
-    if (!ok)
+    flags |= cli_ascii() ? JSON_ENSURE_ASCII : 0;
+    if (json_dump_callback(o, put, stdout, flags) < 0 &&
+        !ferror(stdout)) /* cli_finish reports it */
         cli_lacks_memory();
-    putchar('\n');
-    return ok;
+    json_decref(o);
 }
 
-bool cli_json_dump(json_t *o, const char *before)
+void cli_json_print(json_t *o)
+{
+    write_and_free(o, JSON_INDENT(2));
+    putchar('\n');
+}
+
+void cli_json_dump(json_t *o, const char *before)
 {
     fputs(before, stdout);
-    return write_and_free(o, JSON_ENCODE_ANY);
+    write_and_free(o, JSON_ENCODE_ANY);
 }
 
-bool cli_json_dump_members(json_t *o)
+void cli_json_dump_members(json_t *o)
 {
-    return write_and_free(o, JSON_EMBED);
+    write_and_free(o, JSON_EMBED);
 }
 
-bool cli_json_set(json_t *o, const struct cli_pair *pair)
+void cli_json_set(json_t *o, const struct cli_pair *pair)
 {
-    bool whole = true;
     for (; pair->key; pair++)
-        whole &= json_object_set_new(o, pair->key, pair->value) == 0;
-    return whole;
+        if (json_object_set_new(o, pair->key, pair->value) < 0)
+            cli_lacks_memory();
 }
 
 json_t *cli_json_object(json_t *o, const struct cli_pair *pair)
 {
-    if (cli_json_set(o, pair))
-        return o;
-    json_decref(o);
-    return NULL;
+    cli_json_set(o, pair);
+    return o;
 }
 
-bool cli_json_append(json_t *list, json_t *value)
+void cli_json_append(json_t *list, json_t *value)
 {
-    return json_array_append_new(list, value) == 0;
+    if (json_array_append_new(list, value) < 0)
+        cli_lacks_memory();
 }
 
 json_t *cli_json_signed(int64_t n)

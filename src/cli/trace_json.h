@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Data from a trace as JSON. The caller owns the results; NULL: no memory. Texts are unchanged, except that bytes that
- * are not UTF-8 become U+FFFD and unsafe characters are escaped. */
+/* Data from a trace as JSON. The caller owns the results. Texts are unchanged, except that bytes that are not UTF-8
+ * become U+FFFD and unsafe characters are escaped. If there is no memory for a part, it is left out, and cli_finish will
+ * report that (cli_lacks_memory). */
 #ifndef WEFT_CLI_TRACE_JSON_H
 #define WEFT_CLI_TRACE_JSON_H
 
@@ -10,7 +11,7 @@
 
 /* An object with these keys and values, at most 16: CLI_OBJECT("name", text, "count", n, "list", array). CLI_SET adds
  * them to an object. A value is a number, a bool, a text (any bytes; NULL is null) or a json_t *, whose ownership is
- * taken. If memory runs out for any part, the object is NULL. */
+ * taken. */
 #define CLI_OBJECT(...)                                                                            \
     cli_json_object(json_object(), (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
 #define CLI_SET(object, ...)                                                                       \
@@ -21,17 +22,27 @@
                       CLI_F5, CLI_F4, CLI_F3, CLI_F2, CLI_F1, )                                    \
     (x, __VA_ARGS__)
 
-/* Adds a value to a list. False: no memory. */
-bool cli_json_append(json_t *list, json_t *value);
+/* A list of the values that an expression of i has for i from 0 to count - 1: CLI_LIST(i, args, cli_json_string(arg[i])).
+ * Its values are json_t *. */
+#define CLI_LIST(i, count, value)                                                                  \
+    ({                                                                                             \
+        json_t *list_ = json_array();                                                              \
+        for (uint32_t i = 0; i < (count); i++)                                                     \
+            cli_json_append(list_, value);                                                         \
+        list_;                                                                                     \
+    })
 
-/* Prints it on standard output, followed by a newline, and releases it. False: no memory, which cli_finish will report. */
-bool cli_json_print(json_t *o);
+/* Adds a value to a list. */
+void cli_json_append(json_t *list, json_t *value);
 
-/* For reports that are printed piece by piece: prints `before`, then the value, which it releases. False: no memory. */
-bool cli_json_dump(json_t *o, const char *before);
+/* Prints it on standard output, followed by a newline, and releases it. */
+void cli_json_print(json_t *o);
+
+/* For reports that are printed piece by piece: prints `before`, then the value, which it releases. */
+void cli_json_dump(json_t *o, const char *before);
 
 /* The same for the members of an object, without its braces. */
-bool cli_json_dump_members(json_t *o);
+void cli_json_dump_members(json_t *o);
 
 /* A number, or null if it is not known. */
 json_t *cli_json_if(bool known, uint64_t n);
@@ -51,7 +62,7 @@ struct cli_pair {
     json_t *value;
 };
 json_t *cli_json_object(json_t *o, const struct cli_pair *pair);
-bool cli_json_set(json_t *o, const struct cli_pair *pair);
+void cli_json_set(json_t *o, const struct cli_pair *pair);
 json_t *cli_json_signed(int64_t n); /* null for INT64_MIN, no time */
 json_t *cli_json_bool(bool value);
 static inline json_t *cli_json_itself(json_t *o)
