@@ -75,10 +75,7 @@ _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, con
 static int listen_to(void)
 {
     int error = 0;
-    ssize_t n;
-    while ((n = read(said, &error, sizeof error)) < 0 && errno == EINTR)
-        ;
-    return n == sizeof error ? error : -1;
+    return TEMP_FAILURE_RETRY(read(said, &error, sizeof error)) == sizeof error ? error : -1;
 }
 
 static void close_pipes(void)
@@ -151,10 +148,7 @@ void cli_child_cancel(void)
 
 bool cli_child_ended(bool wait, int *status)
 {
-    pid_t ended;
-    while ((ended = waitpid(child, status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
-        ;
-    if (ended == 0)
+    if (TEMP_FAILURE_RETRY(waitpid(child, status, wait ? 0 : WNOHANG)) == 0)
         return false;
     child = 0;
     return true;

@@ -40,7 +40,7 @@ bool cli_children_there(const char *path)
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;
-    const ssize_t n = cli_facts_read(fd, &header) ? pread(fd, facts, sizeof facts, 0) : 0;
+    const ssize_t n = weft_facts_read(fd, &header) ? pread(fd, facts, sizeof facts, 0) : 0;
     close(fd);
     const size_t used = (size_t)(header.packet.content_bits / 8);
     const size_t size = n > 0 && used < (size_t)n ? used : n > 0 ? (size_t)n : 0;
@@ -97,11 +97,9 @@ static void print_child(const char *path, uint64_t pid, bool live)
     const char *shown = cli_children_shown(path);
     if (!cli_summary_open(&s, path) || !cli_summary_count(&s))
         return;
-    fprintf(stderr,
-            "weft: %s: %s event%s, %s promise%s, of process %" PRIu64 ", which it has forked%s\n",
-            cli_shown(shown).text, weft_count(s.events_total).text, weft_plural(s.events_total),
-            weft_count(s.promises).text, weft_plural(s.promises), pid,
-            live ? "; it still records" : "");
+    fprintf(stderr, "weft: %s: %s, %s, of process %" PRIu64 ", which it has forked%s\n",
+            cli_shown(shown).text, cli_many(s.events_total, "event").text,
+            cli_many(s.promises, "promise").text, pid, live ? "; it still records" : "");
     cli_summary_close(&s);
 }
 

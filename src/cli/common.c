@@ -35,10 +35,13 @@ struct cli_many cli_many(uint64_t n, const char *noun)
 }
 
 /* Cleans the text to one line: parts of it may come from a trace or be a file name. */
-static void say(const char *name, const char *format, va_list args)
+void cli_say(const char *name, const char *format, ...)
 {
     char *text = NULL, *clean = NULL;
+    va_list args;
+    va_start(args, format);
     int size = vasprintf(&text, format, args);
+    va_end(args);
     if (size >= 0)
         clean = malloc(3 * (size_t)size + 1);
     if (clean)
@@ -47,14 +50,6 @@ static void say(const char *name, const char *format, va_list args)
     free(clean);
     if (size >= 0)
         free(text);
-}
-
-void cli_say(const char *name, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    say(name, format, args);
-    va_end(args);
 }
 
 /* Ends the line with the place; the advice, if there is any, comes last. */

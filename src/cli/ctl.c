@@ -187,7 +187,7 @@ static int show_file(const struct cli_target *t)
     s.fd = cli_live_find(t->pid, 0, s.path, sizeof s.path);
     if (s.fd < 0)
         return CLI_FAILED;
-    if (cli_facts_read(s.fd, &s.facts)) {
+    if (weft_facts_read(s.fd, &s.facts)) {
         print_process(t);
         puts("  state    recording, or paused: that cannot be seen without the right to switch it");
         print_time(s.facts.start_real_ns);
@@ -410,7 +410,7 @@ static pid_t writer_of(const char *path, struct order *o)
         cli_say(path, "%s", strerror(errno));
         return 0;
     }
-    bool is_trace = cli_facts_read(fd, &facts), live = is_trace && weft_facts_alive(&facts);
+    bool is_trace = weft_facts_read(fd, &facts), live = is_trace && weft_facts_alive(&facts);
     close(fd);
     o->by_trace = true;
     memcpy(o->uuid, facts.packet.uuid, sizeof o->uuid);

@@ -63,7 +63,7 @@ void cli_ending_note(const char *path, const char *name, pid_t pid, int status)
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    const bool read = cli_facts_read(fd, &facts);
+    const bool read = weft_facts_read(fd, &facts);
     if (read && facts.pid != (uint32_t)pid && weft_facts_alive(&facts))
         wait_for((pid_t)facts.pid);
     if (read && !weft_facts_alive(&facts) && !note(fd, &facts, pid, status))

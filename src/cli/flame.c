@@ -95,11 +95,6 @@ const struct cli_option cli_flame_options[] = {
     CLI_END,
 };
 
-bool cli_flame_asked(void)
-{
-    return cli_flame_request.picture.out != NULL;
-}
-
 static void check(struct cli_flame_request *r)
 {
     r->tree.by = key_by[r->key];
@@ -151,13 +146,11 @@ static void describe(char *out, size_t room, const struct cli_flame_request *r,
 {
     const struct weft_figure amount = weft_flame_amount(t->unit, t->total);
     int n = snprintf(out, room,
-                     r->tree.off_cpu ? "away from a core for %s, %s time%s"
-                                     : "on a core for %s, %s sample%s",
-                     amount.text, weft_count(t->samples).text, weft_plural(t->samples));
+                     r->tree.off_cpu ? "away from a core for %s, %s" : "on a core for %s, %s",
+                     amount.text, cli_many(t->samples, r->tree.off_cpu ? "time" : "sample").text);
     if (t->unit != WEFT_UNIT_NS && !r->tree.off_cpu && r->tree.source < p->sources)
-        n = snprintf(out, room, "%s: %s, %s sample%s",
-                     weft_profile_text(p, p->source[r->tree.source].name), amount.text,
-                     weft_count(t->samples).text, weft_plural(t->samples));
+        n = snprintf(out, room, "%s: %s, %s", weft_profile_text(p, p->source[r->tree.source].name),
+                     amount.text, cli_many(t->samples, "sample").text);
     if (t->without_promise && p->model && n > 0 && (size_t)n < room)
         snprintf(out + n, room - (size_t)n, "; %.1f %% without a promise",
                  100.0 * (double)t->without_promise / (double)t->total);

@@ -182,7 +182,7 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
     if (!p || deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 9,
                            Z_DEFAULT_STRATEGY) != Z_OK) {
         free(p);
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     }
     fputs("<script type=\"application/gzip\" data-trace=\"", out);
     put_text(out, cli_picture_title(path));

@@ -121,25 +121,21 @@ static int begin_background(void)
     }
     close(fds[1]);
     char ready;
-    ssize_t n;
-    do
-        n = read(fds[0], &ready, 1);
-    while (n < 0 && errno == EINTR);
-    _exit(n == 1 ? CLI_DONE : CLI_FAILED);
+    _exit(TEMP_FAILURE_RETRY(read(fds[0], &ready, 1)) == 1 ? CLI_DONE : CLI_FAILED);
 }
 
-static bool become_ready(int fd)
+/* If the waiting parent is gone, the folder is there all the same. */
+static void become_ready(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (null < 0 || setsid() < 0 || chdir("/") < 0)
-        return false;
+        return;
     for (int i = 0; i < 3; i++)
         if (dup2(null, i) < 0)
-            return false;
+            return;
     close(null);
-    bool told = write(fd, "", 1) == 1;
+    (void)!write(fd, "", 1);
     close(fd);
-    return told;
 }
 
 static int serve(struct kprof_request *r, bool foreground)
@@ -154,7 +150,7 @@ static int serve(struct kprof_request *r, bool foreground)
     if (!s)
         return CLI_FAILED;
     if (!foreground)
-        become_ready(ready); /* else the waiting parent is gone; the folder is there all the same */
+        become_ready(ready);
     return kprof_serve(s);
 }
 

@@ -156,49 +156,22 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 }
 
 /* Files cannot be created, renamed or removed here. */
-static void on_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
-{
-    (void)parent, (void)name, (void)mode, (void)dev;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_mkdir(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode)
-{
-    (void)parent, (void)name, (void)mode;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_create(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode,
-                      struct fuse_file_info *fi)
-{
-    (void)parent, (void)name, (void)mode, (void)fi;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_unlink(fuse_req_t req, fuse_ino_t parent, const char *name)
-{
-    (void)parent, (void)name;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_symlink(fuse_req_t req, const char *target, fuse_ino_t parent, const char *name)
-{
-    (void)target, (void)parent, (void)name;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_rename(fuse_req_t req, fuse_ino_t parent, const char *name, fuse_ino_t to_parent,
-                      const char *to, unsigned flags)
-{
-    (void)parent, (void)name, (void)to_parent, (void)to, (void)flags;
-    fuse_reply_err(req, EPERM);
-}
-
-static void on_link(fuse_req_t req, fuse_ino_t ino, fuse_ino_t parent, const char *name)
-{
-    (void)ino, (void)parent, (void)name;
-    fuse_reply_err(req, EPERM);
-}
+#define REFUSE(operation, ...)                                                                     \
+    static void operation(fuse_req_t req, __VA_ARGS__)                                             \
+    {                                                                                              \
+        fuse_reply_err(req, EPERM);                                                                \
+    }
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+REFUSE(on_mknod, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
+REFUSE(on_mkdir, fuse_ino_t parent, const char *name, mode_t mode)
+REFUSE(on_create, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
+REFUSE(on_unlink, fuse_ino_t parent, const char *name)
+REFUSE(on_symlink, const char *target, fuse_ino_t parent, const char *name)
+REFUSE(on_rename, fuse_ino_t parent, const char *name, fuse_ino_t to, const char *as,
+       unsigned flags)
+REFUSE(on_link, fuse_ino_t ino, fuse_ino_t parent, const char *name)
+#pragma GCC diagnostic pop
 
 /* ---- Files ---- */
 
@@ -401,14 +374,12 @@ static const struct fuse_lowlevel_ops operations = {
 
 /* ---- Mounting ---- */
 
-static struct {
-    char text[512];
-} said; /* by libfuse */
+static char said[512]; /* by libfuse */
 
 static void on_log(enum fuse_log_level level, const char *format, va_list args)
 {
-    if (level <= FUSE_LOG_ERR && !*said.text)
-        vsnprintf(said.text, sizeof said.text, format, args);
+    if (level <= FUSE_LOG_ERR && !*said)
+        vsnprintf(said, sizeof said, format, args);
 }
 
 /* Sends what fusermount3 prints into a file in memory. Returns copies of the old descriptors in kept. */
@@ -430,19 +401,16 @@ static void show_output(int fd, const int kept[2])
             dup2(kept[i], i + 1);
             close(kept[i]);
         }
-    char text[sizeof said.text];
-    ssize_t n = fd >= 0 ? pread(fd, text, sizeof text - 1, 0) : 0;
+    ssize_t n = fd >= 0 ? pread(fd, said, sizeof said - 1, 0) : 0;
     if (fd >= 0)
         close(fd);
-    if (n <= 0)
-        return;
-    text[n] = 0;
-    snprintf(said.text, sizeof said.text, "%s", text);
+    if (n > 0)
+        said[n] = 0;
 }
 
 static bool complain(const struct kprof_served *s)
 {
-    char *text = said.text;
+    char *text = said;
     text[strcspn(text, "\n")] = 0;
     for (const char *const *p = (const char *const[]){"fuse: ", "fusermount3: ", NULL}; *p; p++)
         if (strncmp(text, *p, strlen(*p)) == 0)

@@ -82,11 +82,7 @@ static void rename_process(char *from, char *to, const char *dir)
 static bool is_told(int fd)
 {
     char byte;
-    ssize_t n;
-    do
-        n = read(fd, &byte, 1);
-    while (n < 0 && errno == EINTR);
-    return n == 1;
+    return TEMP_FAILURE_RETRY(read(fd, &byte, 1)) == 1;
 }
 
 _Noreturn static void guard(const char *dir, int fd)
@@ -142,10 +138,8 @@ struct kprof_guard kprof_guard_begin(const struct kprof_request *r)
 
 void kprof_guard_mounted(const struct kprof_guard *g)
 {
-    ssize_t n;
-    do
-        n = g->fd >= 0 ? write(g->fd, "", 1) : 0;
-    while (n < 0 && errno == EINTR);
+    if (g->fd >= 0)
+        (void)!TEMP_FAILURE_RETRY(write(g->fd, "", 1));
 }
 
 void kprof_guard_end(struct kprof_guard *g)
@@ -154,6 +148,5 @@ void kprof_guard_end(struct kprof_guard *g)
         return;
     close(g->fd);
     g->fd = -1;
-    while (waitpid(g->process, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)!TEMP_FAILURE_RETRY(waitpid(g->process, NULL, 0));
 }

@@ -17,20 +17,14 @@
 
 #include "cli/common.h"
 #include "cli/rights.h"
-#include "format/walk.h"
 #include "read/alive.h"
 #include "symbols/regular.h"
 #include "symbols/worker.h"
 
-bool cli_facts_read(int fd, struct weft_facts_header *facts)
-{
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
-}
-
 bool cli_facts_at(const char *path, struct weft_facts_header *facts)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool there = fd >= 0 && cli_facts_read(fd, facts);
+    bool there = fd >= 0 && weft_facts_read(fd, facts);
     if (fd >= 0)
         close(fd);
     return there;
@@ -46,7 +40,7 @@ enum cli_stands cli_what_stands(const char *path, uint32_t *pid)
         return S_ISREG(st.st_mode) ? CLI_EMPTY : CLI_SOMETHING;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     enum cli_stands s = CLI_SOMETHING;
-    if (fd >= 0 && cli_facts_read(fd, &facts))
+    if (fd >= 0 && weft_facts_read(fd, &facts))
         s = weft_output_is_recorded(fd, pid) ? CLI_LIVE : CLI_A_TRACE;
     if (fd >= 0)
         close(fd);
@@ -116,7 +110,7 @@ static bool try_file(struct search *s, int fd)
         return false;
     if (s->rights.fewer && (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC))
         s->found.kept = true;
-    else if (cli_facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
+    else if (weft_facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
         if (is_own(s, &facts)) {
             s->fd = fd;
             return true;

@@ -12,9 +12,7 @@
 #include "format/packet.h"
 #include "read/input.h"
 
-/* Reads the facts at the start of a recorder's file. False: there are none. */
-bool cli_facts_read(int fd, struct weft_facts_header *facts);
-
+/* Reads the facts of a recorder's file. False: there are none. */
 bool cli_facts_at(const char *path, struct weft_facts_header *facts);
 
 /* What is at a place where a trace may be put. */

@@ -71,7 +71,6 @@ extern struct cli_flame_request cli_flame_request;
 #define CLI_FLAME_STATE CLI_STATE(cli_flame_request)
 extern const char cli_flame_about[];
 bool cli_flame_wanted(int argc, char **argv);
-bool cli_flame_asked(void); /* these options were given */
 int cli_flame_run(int files, char **file);
 
 #endif

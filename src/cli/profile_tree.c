@@ -7,6 +7,7 @@
 
 #include "cli/profile.h"
 #include "base/array.h"
+#include "cli/common.h"
 
 enum {
     NUMBERS = 32,    /* columns before the tree */
@@ -211,11 +212,10 @@ static void say_left_out(const struct tree *t)
         left_out += t->t->call[i].total < t->least;
     if (left_out == 0)
         return;
-    printf(
-        "%s%s call%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
-        cli_style(CLI_FAINT), weft_count(left_out).text, weft_plural(left_out),
-        cli_profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
-        cli_style(CLI_PLAIN));
+    printf("%s%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
+           cli_style(CLI_FAINT), cli_many(left_out, "call").text,
+           cli_profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
+           cli_style(CLI_PLAIN));
 }
 
 void cli_profile_print_tree(const struct cli_profile_view *v)

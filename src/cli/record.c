@@ -22,6 +22,7 @@
 #include "cli/record.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
+#include "read/alive.h"
 
 #define DEFAULT_PATH "weft.trace"
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
@@ -288,7 +289,7 @@ static bool write_memory(const struct place *p, int fd)
     ssize_t n = 0;
     bool fine = true;
     snprintf(memory, sizeof memory, "/proc/self/fd/%d", fd);
-    if (!cli_facts_read(fd, &facts) ||
+    if (!weft_facts_read(fd, &facts) ||
         !cli_output_open(&out, p->path, WEFT_OUTPUT_TRACE, source, 1))
         return false;
     for (; fine && (n = pread(fd, block, sizeof block, at)) > 0; at += n)
@@ -431,11 +432,10 @@ static void tell_trace(const struct place *place, int status, bool *forked)
                           : "made no call of weft's, or paused it");
     } else {
         int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
-        fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",
-                cli_shown(place->name).text, weft_count(s.events_total).text,
-                weft_plural(s.events_total), weft_count(s.promises).text, weft_plural(s.promises),
-                weft_count(f->streams_recorded).text, weft_plural(f->streams_recorded),
-                weft_duration(span).text, weft_count((f->content_bytes + 1023) / 1024).text);
+        fprintf(stderr, "weft: %s: %s, %s, %s, %s, %s KiB", cli_shown(place->name).text,
+                cli_many(s.events_total, "event").text, cli_many(s.promises, "promise").text,
+                cli_many(f->streams_recorded, "thread").text, weft_duration(span).text,
+                weft_count((f->content_bytes + 1023) / 1024).text);
     }
     cli_tell_ending(status);
     fputc('\n', stderr);
@@ -521,7 +521,7 @@ static void print_result(const struct request *r, const struct place *place, int
     struct cli_sampled counts;
     if (!place->usable)
         return; /* the reason is printed */
-    if (memory >= 0 && !write_memory(place, memory) && cli_facts_read(memory, &facts))
+    if (memory >= 0 && !write_memory(place, memory) && weft_facts_read(memory, &facts))
         return;
     /* Programs that it starts may have recorded even if it did not. */
     pid_t adopted = 0;

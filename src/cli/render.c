@@ -408,7 +408,7 @@ static int run_explorer(const struct request *r)
 
 static int run(int files, char **file)
 {
-    if (cli_flame_asked())
+    if (cli_flame_request.picture.out)
         return cli_flame_run(files, file);
     check(&request, files, file);
     if (request.at || request.count > 1 || is_analysed(&request))

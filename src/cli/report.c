@@ -170,8 +170,7 @@ static void wait_for_pager(void)
     if (!pager)
         return;
     close(STDOUT_FILENO);
-    while (waitpid(pager, NULL, 0) < 0 && errno == EINTR)
-        ;
+    (void)!TEMP_FAILURE_RETRY(waitpid(pager, NULL, 0));
     pager = 0;
 }
 

@@ -198,7 +198,7 @@ static struct weft_profile *load(struct cli_sampling *s)
     struct weft_reader *r = NULL;
     struct weft_profile *p = weft_profile_new();
     int rc = p ? weft_reader_open(&r, *s->temporary ? s->temporary : s->path, &err)
-               : weft_error_set(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+               : weft_no_memory(&err);
     if (rc == 0)
         rc = weft_profile_load_trace(p, r, &err);
     if (r)
@@ -297,9 +297,8 @@ static uint64_t rounded(uint64_t n)
 void cli_sampling_tell(const struct cli_sampled *c)
 {
     const int64_t span = c->span_ns < INT64_MAX ? (int64_t)c->span_ns : INT64_MAX;
-    fprintf(stderr, "%s sample%s of %s thread%s in %s", weft_count(c->samples).text,
-            weft_plural(c->samples), weft_count(c->threads).text, weft_plural(c->threads),
-            weft_duration(span).text);
+    fprintf(stderr, "%s of %s in %s", cli_many(c->samples, "sample").text,
+            cli_many(c->threads, "thread").text, weft_duration(span).text);
     if (c->own)
         fprintf(stderr, ", %s of them of weft itself", weft_count(c->own).text);
     if (c->cut) {
@@ -308,11 +307,9 @@ void cli_sampling_tell(const struct cli_sampled *c)
     }
     fprintf(stderr, "; %s lost", weft_count(c->by.lost).text);
     if (c->by.lost_switches && !c->by.given_up_ns)
-        fprintf(stderr, ", and %s record%s of switches", weft_count(c->by.lost_switches).text,
-                weft_plural(c->by.lost_switches));
+        fprintf(stderr, ", and %s of switches", cli_many(c->by.lost_switches, "record").text);
     if (c->by.throttled)
-        fprintf(stderr, "; the kernel paused the timer %s time%s", weft_count(c->by.throttled).text,
-                weft_plural(c->by.throttled));
+        fprintf(stderr, "; the kernel paused the timer %s", cli_many(c->by.throttled, "time").text);
 }
 
 void cli_sampling_advise(const struct cli_sampled *c, const char *name)

@@ -114,7 +114,7 @@ static const char *keep_open(const char *name, int fd, struct weft_error *err)
     if (!copy) {
         free(k);
         close(fd);
-        weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        weft_no_memory(err);
         return NULL;
     }
     *k = (struct kept){.next = all_kept, .name = copy};

@@ -150,7 +150,7 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
 {
     struct count c = {.ids = {.seed = weft_seed()}};
     if (!resize(&c.ids, 1024))
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return weft_no_memory(err);
     find_mentions(c.mention);
     struct cli_progress progress = cli_progress_begin(s->path);
     const struct weft_event *events;
@@ -159,7 +159,7 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
     for (unsigned batch = 0; (n = weft_reader_next(s->reader, &events, err)) > 0 && rc == 0;) {
         c.first_ns = weft_reader_facts(s->reader)->first_ns;
         if (!count_batch(s, &c, events, n))
-            rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+            rc = weft_no_memory(err);
         if (++batch % 4096 == 0)
             cli_progress_show(&progress, weft_reader_progress(s->reader));
     }

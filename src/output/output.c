@@ -16,7 +16,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "format/walk.h"
 #include "read/alive.h"
 #include "read/reader.h"
 
@@ -127,15 +126,10 @@ static void forget_unfinished(void)
 
 enum stands { NO_TRACE, LIVE, TRACE, MIRAGE, SAMPLES };
 
-static bool read_facts(int fd, struct weft_facts_header *facts)
-{
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
-}
-
 bool weft_output_is_recorded(int fd, uint32_t *pid)
 {
     struct weft_facts_header facts;
-    if (!read_facts(fd, &facts))
+    if (!weft_facts_read(fd, &facts))
         return false;
     *pid = facts.pid;
     if (facts.state != WEFT_TRACE_RECORDING)

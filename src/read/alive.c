@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: ISC */
 #include "read/alive.h"
 
+#include <unistd.h>
+
 #include "format/process.h"
+#include "format/walk.h"
+
+bool weft_facts_read(int fd, struct weft_facts_header *facts)
+{
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
+}
 
 bool weft_boot_id(uint8_t id[16])
 {

@@ -7,6 +7,9 @@
 
 #include "format/packet.h"
 
+/* Reads the facts at the start of a recorder's file. False: there are none. */
+bool weft_facts_read(int fd, struct weft_facts_header *facts);
+
 /* Returns true if the process that records into this trace is alive on this machine: the boot id,
  * the process number and the time when the process started must all match. A process that has
  * ended, but whose parent has not waited for it yet, is not alive. */
