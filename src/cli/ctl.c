@@ -110,21 +110,20 @@ static void print_events(int fd)
     if (cli_live_check_size(&in, 0, &err) == 0 && cli_summary_open(&s, name) &&
         cli_summary_count(&s)) {
         const struct weft_reader_facts *f = weft_reader_facts(s.reader);
-        printf("  events   %s kept", weft_count(s.events_total).text);
-        printf(", %s overwritten", weft_count(f->overwritten_events).text);
-        printf(", %s discarded\n", weft_count(f->discarded_events).text);
+        printf("  events   %s kept, %s overwritten, %s discarded\n",
+               weft_count(s.events_total).text, weft_count(f->overwritten_events).text,
+               weft_count(f->discarded_events).text);
     }
     cli_summary_close(&s);
 }
 
 static void print_process(const struct cli_target *t)
 {
+    char number[16];
     const struct passwd *user = getpwuid(t->user);
-    printf("%s: %s, user ", t->name, cli_shown(t->program).text);
-    if (user)
-        printf("%s\n", cli_shown(user->pw_name).text);
-    else
-        printf("%u\n", (unsigned)t->user);
+    snprintf(number, sizeof number, "%u", (unsigned)t->user);
+    printf("%s: %s, user %s\n", t->name, cli_shown(t->program).text,
+           user ? cli_shown(user->pw_name).text : number);
 }
 
 static void print_state(const struct state *s)
@@ -235,11 +234,9 @@ static void tell_times(const struct order *o, const struct weft_record_answer *a
 {
     const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
     const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
-    if (seen >= 0 && took >= 0) { /* does not hold in another time namespace */
-        printf(", %s after the command", weft_duration(seen + took).text);
-        printf(" (%s until its next call", weft_duration(seen).text);
-        printf(", %s to begin)", weft_duration(took).text);
-    }
+    if (seen >= 0 && took >= 0) /* does not hold in another time namespace */
+        printf(", %s after the command (%s until its next call, %s to begin)",
+               weft_duration(seen + took).text, weft_duration(seen).text, weft_duration(took).text);
 }
 
 static int tell_failed(const struct cli_target *t, const struct weft_record_request *r, int error)

@@ -57,9 +57,9 @@ struct sample_drain {
     char *events, *path;
     int ring_fd, fd, process; /* process: a pidfd */
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
-    bool ready, dropped, says, stopped;
+    struct cli_drained drained;
+    bool ready, dropped, stopped;
     uint64_t stopped_ns, first_ns; /* first_ns: of the first item */
-    int error;
     struct ring *ring;
     unsigned char *heads, *words; /* of the rings; space for a chunk */
     struct weft_facts_header facts;
@@ -76,6 +76,7 @@ struct sample_drain *cli_drain_new(const struct cli_drain_options *o)
     if (!d)
         return NULL;
     d->o = *o;
+    d->drained.pid = o->pid;
     d->ring_fd = d->fd = d->process = -1;
     d->events = strdup(o->events);
     d->path = strdup(o->path);
@@ -194,7 +195,7 @@ static bool make_trace(struct sample_drain *d)
     d->owner = calloc(d->slots, sizeof *d->owner);
     if (d->owner && write_facts(d) && publish(d, temporary))
         return true;
-    d->error = errno;
+    d->drained.error = errno;
     unlink(temporary);
     return false;
 }
@@ -232,11 +233,11 @@ static off_t place_of(const struct sample_drain *d, uint64_t slot)
 
 static bool write_at(struct sample_drain *d, const void *bytes, size_t size, off_t at)
 {
-    if (d->error)
+    if (d->drained.error)
         return false;
     if (pwrite(d->fd, bytes, size, at) != (ssize_t)size)
-        d->error = errno ? errno : ENOSPC;
-    return !d->error;
+        d->drained.error = errno ? errno : ENOSPC;
+    return !d->drained.error;
 }
 
 /* Writes what is new in the ring's packet, and then the header that covers it. */
@@ -272,7 +273,7 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
         g->packet = malloc(d->packet_bytes);
     if (!g->named)
         g->named = malloc(NAMED_BYTES);
-    if (!g->packet || !g->named || d->error)
+    if (!g->packet || !g->named || d->drained.error)
         return false;
     /* A packet that a ring is still filling is left alone, unless the trace is too small for that many rings. */
     for (uint64_t i = 0; i < d->slots / 2 && d->owner[d->next_slot]; i++)
@@ -303,16 +304,16 @@ static bool begin_packet(struct sample_drain *d, struct ring *g, uint64_t from)
     memcpy(h->packet.uuid, d->facts.packet.uuid, sizeof h->packet.uuid);
     const off_t at = place_of(d, g->slot);
     write_at(d, h, sizeof *h, at); /* it changes its owner: the sequence is 0 */
-    if (at + (off_t)d->packet_bytes > d->end && !d->error) {
+    if (at + (off_t)d->packet_bytes > d->end && !d->drained.error) {
         d->end = at + (off_t)d->packet_bytes;
         if (ftruncate(d->fd, d->end) < 0)
-            d->error = errno;
+            d->drained.error = errno;
     }
     h->sequence = ++d->sequence;
     g->used = g->written = sizeof *h;
     g->open = g->dirty = true;
     d->owner[g->slot] = g;
-    return !d->error;
+    return !d->drained.error;
 }
 
 /* ---- Items ---- */
@@ -322,7 +323,7 @@ static bool is_kept(struct sample_drain *d, struct ring *g, const struct weft_oc
                     uint64_t time_ns)
 {
     if (i->user)
-        return d->says = true;
+        return d->drained.says = true;
     switch (i->type) {
     case WEFT_OCAML_LIFECYCLE:
         if (i->id == WEFT_OCAML_RING_START)
@@ -540,19 +541,9 @@ unsigned cli_drain_round(struct sample_drain *d)
 
 /* ---- The end ---- */
 
-pid_t cli_drain_pid(const struct sample_drain *d)
+const struct cli_drained *cli_drained(const struct sample_drain *d)
 {
-    return d->o.pid;
-}
-
-bool cli_drain_says(const struct sample_drain *d)
-{
-    return d->says;
-}
-
-int cli_drain_error(const struct sample_drain *d)
-{
-    return d->error;
+    return &d->drained;
 }
 
 static void write_state(struct sample_drain *d)
@@ -562,7 +553,7 @@ static void write_state(struct sample_drain *d)
     if (d->facts.state == WEFT_TRACE_STOPPED && d->stopped_ns >= d->facts.start_mono_ns &&
         d->stopped_ns < d->facts.stop_mono_ns)
         d->facts.stop_mono_ns = d->stopped_ns;
-    d->error = 0; /* overwriting needs no space */
+    d->drained.error = 0; /* overwriting needs no space */
     write_at(d, &d->facts, sizeof d->facts, 0);
 }
 

@@ -28,13 +28,13 @@ unsigned cli_drain_round(struct sample_drain *d);
 /* Returns true if the process has ended. */
 bool cli_drain_ended(const struct sample_drain *d);
 
-pid_t cli_drain_pid(const struct sample_drain *d);
-
-/* Returns true if the trace is worth keeping besides others: the program itself has recorded something. */
-bool cli_drain_says(const struct sample_drain *d);
-
-/* 0, or the errno with which the trace could not be written. */
-int cli_drain_error(const struct sample_drain *d);
+struct cli_drained {
+    pid_t pid;
+    bool
+        says; /* the program itself has recorded something: the trace is worth keeping besides others */
+    int error; /* 0, or the errno with which the trace could not be written */
+};
+const struct cli_drained *cli_drained(const struct sample_drain *d);
 
 /* Records the state of the process in the trace, and frees d. keep: false removes the trace. */
 void cli_drain_close(struct sample_drain *d, bool keep);

@@ -507,48 +507,42 @@ static void print_report(const struct report *r)
 
 /* ---- */
 
-/* Fills *r. On failure prints why and returns false. A damaged trace has a report, too. */
-static bool report(struct report *r, const char *path, bool promises)
+/* On failure prints why and returns false. A damaged trace has a report, too. */
+static bool report(struct report *r, const char *path)
 {
-    *r = (struct report){.samples = NULL};
-    if (!cli_summary_open(&r->sum, path) ||
-        !(promises ? count_promises(r) : cli_summary_count(&r->sum)))
+    struct cli_summary *s = &r->sum;
+    if (!cli_summary_open(s, path) ||
+        !(request.promises ? count_promises(r) : cli_summary_count(s)))
         return false;
-    r->samples = info_samples_load(path, r->sum.reader);
+    r->samples = info_samples_load(path, s->reader);
     return true;
-}
-
-static void report_fini(struct report *r)
-{
-    cli_summary_close(&r->sum);
-    weft_profile_free(r->samples);
-    json_decref(r->by_type);
 }
 
 static int run(int files, char **file)
 {
-    const bool json = request.json;
     int status = CLI_DONE;
     uint64_t total = 0;
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
-        struct report r;
-        bool known = report(&r, file[i], request.promises);
+        struct report r = {.samples = NULL};
+        const bool known = report(&r, file[i]);
         if (!known ||
             cli_status(file[i], weft_reader_damage(r.sum.reader), r.sum.events_total) != CLI_DONE)
             status = CLI_FAILED;
         total += known ? r.sum.events_total : 0;
-        if (known && json)
+        if (known && request.json)
             cli_json_append(traces, report_json(&r));
         else if (known)
             print_report(&r);
-        if (known && !json && i + 1 < files)
+        if (known && !request.json && i + 1 < files)
             putchar('\n');
-        report_fini(&r);
+        cli_summary_close(&r.sum);
+        weft_profile_free(r.samples);
+        json_decref(r.by_type);
     }
-    if (json && files > 1)
+    if (request.json && files > 1)
         cli_json_print(CLI_OBJECT("traces", json_incref(traces), "events_total", total));
-    else if (json && json_array_size(traces))
+    else if (request.json && json_array_size(traces))
         cli_json_print(json_incref(json_array_get(traces, 0)));
     json_decref(traces);
     return status;

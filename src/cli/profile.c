@@ -193,6 +193,8 @@ static bool find_promise(struct cli_profile_view *v)
 {
     const char *which = v->r->promise;
     uint64_t id;
+    if (v->r->label)
+        return needs_model(v, "--label") && take_label(v, "", v->r->label);
     if (!which)
         return true;
     if (!needs_model(v, "--promise"))
@@ -201,11 +203,6 @@ static bool find_promise(struct cli_profile_view *v)
     if (weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id))
         v->o.promise = weft_model_find(v->p->model, id);
     return v->o.promise != WEFT_NONE || take_label(v, "number or the ", which);
-}
-
-static bool find_label(struct cli_profile_view *v)
-{
-    return !v->r->label || (needs_model(v, "--label") && take_label(v, "", v->r->label));
 }
 
 static bool find_thread(struct cli_profile_view *v)
@@ -244,14 +241,12 @@ static bool check_view(const struct cli_profile_view *v)
 {
     const struct cli_profile_request *r = v->r;
     const char *path = v->files->file[0].path;
-    bool promises = r->by == WEFT_PROFILE_BY_PROMISE || r->by == WEFT_PROFILE_BY_LABEL ||
-                    r->by == WEFT_PROFILE_BY_ROOT;
-    if (promises) {
-        char what[32];
-        snprintf(what, sizeof what, "--by %s", cli_profile_by_name(r->by));
-        if (!needs_model(v, what))
-            return false;
-    }
+    const bool promises = r->by == WEFT_PROFILE_BY_PROMISE || r->by == WEFT_PROFILE_BY_LABEL ||
+                          r->by == WEFT_PROFILE_BY_ROOT;
+    char what[32];
+    snprintf(what, sizeof what, "--by %s", cli_profile_by_name(r->by));
+    if (promises && !needs_model(v, what))
+        return false;
     if (r->async != WEFT_ASYNC_NONE && !needs_model(v, "--async-stacks"))
         return false;
     if (r->off_cpu && v->p->absences == 0) {
@@ -296,7 +291,7 @@ static bool find_view(struct cli_profile_view *v, const struct cli_profile_reque
     v->o.async = r->async;
     v->o.off_cpu = r->off_cpu;
     v->ticks = count_ticks(v);
-    if (!check_view(v) || !find_source(v) || !find_promise(v) || !find_label(v) || !find_thread(v))
+    if (!check_view(v) || !find_source(v) || !find_promise(v) || !find_thread(v))
         return false;
     find_range(v);
     v->filtered = v->o.promise != WEFT_NONE || v->o.label || v->o.thread != WEFT_NONE ||
@@ -328,16 +323,6 @@ static void print(const struct cli_profile_view *v)
         cli_profile_print_blanks(v);
 }
 
-static bool open_files(struct cli_profiles *files, const struct cli_profile_request *r,
-                       const char *const *path, unsigned paths)
-{
-    const struct cli_profiles_options o = {.command = "profile",
-                                           .sysroot = r->sysroot,
-                                           .kallsyms = r->kallsyms,
-                                           .no_symbols = r->no_symbols};
-    return cli_profiles_open(files, path, paths, &o);
-}
-
 static int show(const struct cli_profile_request *r, struct cli_profiles *files,
                 struct cli_profiles *other)
 {
@@ -360,8 +345,10 @@ static int run(int count, char **file)
     struct cli_profiles files = {0}, other = {0};
     int status = CLI_FAILED;
     check(r);
-    if (open_files(&files, r, (const char *const *)file, (unsigned)count) &&
-        (!r->diff || open_files(&other, r, &r->diff, 1)))
+    const struct cli_profiles_options o = {
+        .sysroot = r->sysroot, .kallsyms = r->kallsyms, .no_symbols = r->no_symbols};
+    if (cli_profiles_open(&files, (const char *const *)file, (unsigned)count, &o) &&
+        (!r->diff || cli_profiles_open(&other, &r->diff, 1, &o)))
         status = show(r, &files, &other);
     cli_profiles_close(&other);
     cli_profiles_close(&files);

@@ -24,11 +24,6 @@ struct tree {
     int width;
 };
 
-static int columns(void)
-{
-    return cli_is_narrow() ? cli_columns() : USUAL;
-}
-
 /* Leaves room for names: deeper levels are drawn without their outermost lines. */
 static int room_least(const struct tree *t)
 {
@@ -162,15 +157,14 @@ static int put_lines(const struct tree *t, uint32_t level)
     fputs(cli_style(CLI_FAINT), stdout);
     if (level > most) {
         from = level - most + 1;
-        used += printf("%" PRIu32 " ", from - 1);
+        used += printf("%" PRIu32 " ", from - 1) + 2;
         fputs("… ", stdout);
-        used += 2;
     }
     for (uint32_t l = from; l <= level; l++, used += 3)
-        if (l < level)
-            fputs(t->next[l] == WEFT_NONE ? "   " : "│  ", stdout);
-        else
-            fputs(t->next[l] == WEFT_NONE ? "└─ " : "├─ ", stdout);
+        fputs(t->next[l] == WEFT_NONE ? l < level ? "   " : "└─ "
+              : l < level             ? "│  "
+                                      : "├─ ",
+              stdout);
     fputs(cli_style(CLI_PLAIN), stdout);
     return used;
 }
@@ -231,7 +225,7 @@ void cli_profile_print_tree(const struct cli_profile_view *v)
                      .least = (uint64_t)least,
                      .weak = (uint64_t)least,
                      .next = weft_resize(NULL, (uint64_t)calls->depth + 2, sizeof *t.next),
-                     .width = columns()};
+                     .width = cli_is_narrow() ? cli_columns() : USUAL};
     if (!t.next) {
         cli_lacks_memory();
     } else if (calls->samples == 0) {

@@ -487,13 +487,6 @@ static void tell_children(const struct place *place, bool forked)
                 "first call of weft's on");
 }
 
-static void tell_samples(const struct place *place, const struct cli_sampled *c)
-{
-    fprintf(stderr, "weft: %s: ", cli_shown(place->name).text);
-    cli_sampling_tell(c);
-    cli_sampling_advise(c, place->name);
-}
-
 /* The samples include them. */
 static void drop_names(const struct place *place, pid_t adopted)
 {
@@ -541,8 +534,11 @@ static void print_result(const struct request *r, const struct place *place, int
         tell_nothing(r, sampled);
     if (traced)
         tell_children(place, forked);
-    if (sampled)
-        tell_samples(place, &counts);
+    if (sampled) {
+        fprintf(stderr, "weft: %s: ", cli_shown(place->name).text);
+        cli_sampling_tell(&counts);
+        cli_sampling_advise(&counts, place->name);
+    }
 }
 
 static int run(int operands, char **operand)

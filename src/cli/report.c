@@ -164,7 +164,6 @@ const char *cli_style_if(bool wanted, enum cli_style style)
 bool cli_paged;
 static pid_t pager;
 
-/* Called by exit, and by signals. */
 static void wait_for_pager(void)
 {
     if (!pager)

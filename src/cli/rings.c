@@ -165,7 +165,7 @@ static bool is_recent(const struct cli_rings *r, const char *path)
 static bool is_known(const struct cli_rings *r, pid_t pid)
 {
     for (unsigned i = 0; i < r->drains; i++)
-        if (cli_drain_pid(r->drain[i]) == pid)
+        if (cli_drained(r->drain[i])->pid == pid)
             return true;
     for (unsigned i = 0; i < r->dones; i++)
         if (r->done[i] == pid)
@@ -214,18 +214,17 @@ static void look_around(struct cli_rings *r)
  * is: a build may run an OCaml compiler a thousand times. */
 static bool is_worth_keeping(struct cli_rings *r, const struct sample_drain *d)
 {
-    const bool program = cli_drain_pid(d) == r->program.pid;
-    return program || cli_drain_says(d) || (!is_known(r, r->program.pid) && !r->silent++);
+    const bool program = cli_drained(d)->pid == r->program.pid;
+    return program || cli_drained(d)->says || (!is_known(r, r->program.pid) && !r->silent++);
 }
 
 static void finish(struct cli_rings *r, unsigned which)
 {
     char events[PATH_MAX + 32];
     struct sample_drain *d = r->drain[which];
-    const pid_t pid = cli_drain_pid(d);
+    const pid_t pid = cli_drained(d)->pid;
     const bool ended = cli_drain_ended(d);
-    if (cli_drain_error(d))
-        r->error = cli_drain_error(d);
+    r->error = cli_drained(d)->error ? cli_drained(d)->error : r->error;
     cli_drain_close(d, is_worth_keeping(r, d));
     r->drain[which] = r->drain[--r->drains];
     events_path(r, pid, events, sizeof events);
@@ -252,25 +251,20 @@ static unsigned round_of_all(struct cli_rings *r, bool all)
 
 /* ---- The thread ---- */
 
-static void forget_changes(const struct cli_rings *r)
-{
-    char changes[4096];
-    while (r->folder_watch >= 0 && read(r->folder_watch, changes, sizeof changes) > 0)
-        ;
-}
-
 static void *drain_all(void *data)
 {
     struct cli_rings *r = data;
     struct pollfd wait[2] = {{.fd = r->end, .events = POLLIN},
                              {.fd = r->folder_watch, .events = POLLIN}};
+    char changes[4096];
     int pause_ms = BEGIN_MS;
     bool ends = false;
     look_around(r);
     while (!ends) {
         (void)poll(wait, 2, r->drains ? pause_ms : r->folder_watch < 0 ? MANY_MS : -1);
         ends = wait[0].revents != 0;
-        forget_changes(r);
+        while (r->folder_watch >= 0 && read(r->folder_watch, changes, sizeof changes) > 0)
+            ;
         look_around(r);
         const unsigned full = round_of_all(r, false);
         if (full > VERY_MUCH)
@@ -350,16 +344,6 @@ static void remove_folder(struct cli_rings *r)
     rmdir(r->folder);
 }
 
-static void release(struct cli_rings *r)
-{
-    if (r->end >= 0)
-        close(r->end);
-    if (r->folder_watch >= 0)
-        close(r->folder_watch);
-    free(r->done);
-    *r->folder = 0;
-}
-
 void cli_rings_stop(struct cli_rings *r)
 {
     if (!*r->folder)
@@ -372,5 +356,10 @@ void cli_rings_stop(struct cli_rings *r)
         cli_say(r->program.path, "not all that OCaml's runtime says could be written: %s",
                 strerror(r->error));
     remove_folder(r);
-    release(r);
+    if (r->end >= 0)
+        close(r->end);
+    if (r->folder_watch >= 0)
+        close(r->folder_watch);
+    free(r->done);
+    *r->folder = 0;
 }

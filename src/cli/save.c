@@ -16,10 +16,10 @@
 /* ---- Shared with save_xen.c ---- */
 
 /* Copies the bytes as they are: a trace without weft's packets, or a copy. */
-static int write_bytes(struct cli_copy *c, const struct weft_input *from)
+static int write_bytes(struct cli_copy *c, const struct weft_input *from,
+                       struct cli_progress *progress)
 {
     char block[65536];
-    struct cli_progress progress = cli_progress_begin(c->source);
     uint64_t done = 0;
     ptrdiff_t n;
     while ((n = weft_input_read(from, block, sizeof block, done, &c->err)) > 0) {
@@ -29,31 +29,19 @@ static int write_bytes(struct cli_copy *c, const struct weft_input *from)
             break;
         }
         done += (uint64_t)n;
-        cli_progress_show(&progress, (double)done / (double)from->size);
+        cli_progress_show(progress, (double)done / (double)from->size);
     }
-    cli_progress_end(&progress);
     return (int)n;
 }
 
-static int write_packets(struct cli_copy *c)
-{
-    struct cli_progress progress = cli_progress_begin(c->source);
-    int rc = weft_snapshot_write(c->snapshot, c->out.file, cli_progress_show, &progress, &c->err);
-    cli_progress_end(&progress);
-    return rc;
-}
-
 /* What is not known yet when the copy begins is written at the end. */
-static bool can_seek(FILE *file)
-{
-    struct stat st;
-    int fd = fileno(file);
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
-}
-
 bool cli_save_elsewhere(const struct cli_copy *c)
 {
-    return weft_snapshot_is_live(c->snapshot) && !can_seek(c->out.file);
+    struct stat st;
+    const int fd = fileno(c->out.file);
+    const bool can_seek =
+        fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
+    return weft_snapshot_is_live(c->snapshot) && !can_seek;
 }
 
 /* Releases disk space that was reserved and not needed; if that fails, the file keeps it. */
@@ -69,9 +57,12 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
 {
     const char *target = c->request->target;
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
-    int rc = c->spooled.fd >= 0 ? write_bytes(c, &c->spooled)
-             : c->snapshot      ? write_packets(c)
-                                : write_bytes(c, in);
+    struct cli_progress progress = cli_progress_begin(c->source);
+    int rc =
+        c->snapshot && c->spooled.fd < 0
+            ? weft_snapshot_write(c->snapshot, c->out.file, cli_progress_show, &progress, &c->err)
+            : write_bytes(c, c->snapshot ? &c->spooled : in, &progress);
+    cli_progress_end(&progress);
     if (c->request->follow)
         give_room_back(c);
     if (c->out.file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */

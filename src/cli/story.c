@@ -240,9 +240,11 @@ static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, 
 
 int cli_story_print(const struct weft_history *h, const char *which, bool json)
 {
-    uint32_t number = cli_which_number(h->m, which);
     struct analyse_families families;
     struct cli_which found;
+    uint64_t id; /* "413" or "#413" */
+    const bool numbered = weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id);
+    const uint32_t number = numbered ? weft_model_find(h->m, id) : WEFT_NONE;
     if (number != WEFT_NONE && number != WEFT_ROOT) {
         print_one(h, number, json);
         return CLI_DONE;

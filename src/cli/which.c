@@ -182,14 +182,6 @@ static bool by_label(struct finder *f, struct cli_which *out)
     return out->count > 0;
 }
 
-uint32_t cli_which_number(const struct weft_model *m, const char *which)
-{
-    uint64_t id;
-    if (!weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id))
-        return WEFT_NONE;
-    return weft_model_find(m, id);
-}
-
 bool cli_which_find(struct cli_which *out, const struct weft_model *m,
                     const struct analyse_families *families, const char *which)
 {

@@ -10,9 +10,6 @@ struct cli_which {
     uint32_t count;    /* not 0 */
 };
 
-/* The promise with the number "413" or "#413", or WEFT_NONE. */
-uint32_t cli_which_number(const struct weft_model *m, const char *which);
-
 /* Finds the promises with that label or, if there are none, the first of these that finds any: the same label apart
  * from its numbers ("GET /users/#"); that type; that type and label ("get /users/#"); a label that contains the text,
  * ignoring case, if all those labels differ only in numbers. On failure prints why and returns false. The caller
