@@ -35,7 +35,7 @@ struct cli_many cli_many(uint64_t n, const char *noun)
 }
 
 /* Cleans the text to one line: parts of it may come from a trace or be a file name. */
-void cli_say(const char *name, const char *format, ...)
+bool cli_say(const char *name, const char *format, ...)
 {
     char *text = NULL, *clean = NULL;
     va_list args;
@@ -50,6 +50,7 @@ void cli_say(const char *name, const char *format, ...)
     free(clean);
     if (size >= 0)
         free(text);
+    return false;
 }
 
 /* Ends the line with the place; the advice, if there is any, comes last. */
@@ -65,9 +66,10 @@ static void say_error(const char *path, const char *prefix, const struct weft_er
     cli_say(path, "%s%.*s, at offset %" PRIu64 "%s", prefix, what, text, err->offset, text + what);
 }
 
-void cli_complain(const char *path, const struct weft_error *err)
+bool cli_complain(const char *path, const struct weft_error *err)
 {
     say_error(path, "", err);
+    return false;
 }
 
 _Noreturn void cli_misuse(const char *command, const char *format, ...)
@@ -193,10 +195,8 @@ static void warn_contradictions(const char *path, const struct weft_model *m)
 
 int cli_status(const char *path, const struct weft_damage *damage, uint64_t events)
 {
-    if (events > 0 || damage->problems == 0)
-        return CLI_DONE;
-    cli_say(path, "not a single event can be read");
-    return CLI_FAILED;
+    return events > 0 || damage->problems == 0 ? CLI_DONE
+                                               : cli_fail(path, "not a single event can be read");
 }
 
 struct weft_model *cli_model_quiet(struct weft_reader *reader, const char *path)
@@ -250,9 +250,7 @@ struct weft_history *cli_history(const struct weft_model *model, const char *pat
 
 static bool say_unless(int rc, const char *path, const struct weft_error *err)
 {
-    if (rc < 0)
-        cli_complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
-    return rc == 0;
+    return rc == 0 || cli_complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
 }
 
 bool cli_output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
@@ -284,7 +282,6 @@ int cli_finish(int status)
     errno = 0;
     if ((fflush(stdout) == 0 && !ferror(stdout)) || cli_stdout_left())
         return status;
-    cli_say("standard output", "cannot be written%s%s", errno ? ": " : "",
-            errno ? strerror(errno) : "");
-    return CLI_FAILED;
+    return cli_fail("standard output", "cannot be written%s%s", errno ? ": " : "",
+                    errno ? strerror(errno) : "");
 }

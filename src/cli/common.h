@@ -48,11 +48,15 @@ struct cli_many {
 };
 struct cli_many cli_many(uint64_t n, const char *noun);
 
-/* weft: NAME: … */
-void cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* weft: NAME: … Returns false, for functions that end with that. */
+bool cli_say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* weft: FILE: what is wrong, at offset N; what to do */
-void cli_complain(const char *path, const struct weft_error *err);
+/* weft: FILE: what is wrong, at offset N; what to do. Returns false. */
+bool cli_complain(const char *path, const struct weft_error *err);
+
+/* The same for commands that end with that: the exit status. */
+#define cli_fail(...) (cli_say(__VA_ARGS__), CLI_FAILED)
+#define cli_fail_by(path, err) (cli_complain(path, err), CLI_FAILED)
 
 /* weft COMMAND: what is wrong; see weft COMMAND --help. Exits. */
 _Noreturn void cli_misuse(const char *command, const char *format, ...)

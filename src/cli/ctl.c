@@ -156,8 +156,8 @@ static int tell_gone(const struct cli_target *t)
 
 static int tell_other(const struct order *o, const struct cli_target *t)
 {
-    cli_say(o->who, "is not recorded into any more: %s has become another program", t->name);
-    return CLI_FAILED;
+    return cli_fail(o->who, "is not recorded into any more: %s has become another program",
+                    t->name);
 }
 
 static int show_status(const struct order *o, const struct cli_target *t)
@@ -259,12 +259,9 @@ static int tell_failed(const struct cli_target *t, const struct weft_record_requ
         {EALREADY, "was not begun: a thread is still in the middle of a call; try again"},
     };
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (list[i].error == error) {
-            cli_say(r->path, "%s", list[i].text);
-            return CLI_FAILED;
-        }
-    cli_say(r->path, "%s could not begin: %s", t->name, strerror(error));
-    return CLI_FAILED;
+        if (list[i].error == error)
+            return cli_fail(r->path, "%s", list[i].text);
+    return cli_fail(r->path, "%s could not begin: %s", t->name, strerror(error));
 }
 
 /* ---- The trace's place ---- */
@@ -287,23 +284,17 @@ static bool find_place(const struct order *o, const struct cli_target *t,
     const size_t room = sizeof r->path - 16;
     bool elsewhere = cli_target_elsewhere(t);
     char name[64];
-    if (o->output && !cli_absolute(r->path, room, o->output, t->pid)) {
-        cli_say(o->output, "the name is too long");
-        return false;
-    }
-    if (o->output && stands_there(t, elsewhere, r->path)) {
-        cli_say(r->path, "is there already; give another name");
-        return false;
-    }
+    if (o->output && !cli_absolute(r->path, room, o->output, t->pid))
+        return cli_say(o->output, "the name is too long");
+    if (o->output && stands_there(t, elsewhere, r->path))
+        return cli_say(r->path, "is there already; give another name");
     for (int i = 1; !o->output && i <= NAMES_TRIED; i++) {
         char count[16] = "";
         if (i > 1)
             snprintf(count, sizeof count, ".%d", i);
         snprintf(name, sizeof name, "weft-%d%s.trace", (int)t->pid, count);
-        if (!cli_absolute(r->path, room, name, t->pid)) {
-            cli_say(name, "the name of the present folder is too long; give one with -o");
-            return false;
-        }
+        if (!cli_absolute(r->path, room, name, t->pid))
+            return cli_say(name, "the name of the present folder is too long; give one with -o");
         if (!stands_there(t, elsewhere, r->path))
             break;
     }
@@ -322,11 +313,9 @@ static int switch_on(const struct order *o, const struct cli_target *t, const st
     int status;
     r.command = WEFT_RECORD_CTL_ON;
     r.bytes = o->bytes;
-    if ((s->recording || s->paused) && (o->output || o->bytes)) {
-        cli_say(t->name, "has a recording open, into %s; stop that first",
-                *s->path ? cli_shown(s->path).text : "memory of its own");
-        return CLI_FAILED;
-    }
+    if ((s->recording || s->paused) && (o->output || o->bytes))
+        return cli_fail(t->name, "has a recording open, into %s; stop that first",
+                        *s->path ? cli_shown(s->path).text : "memory of its own");
     if (s->recording && !s->asked) {
         printf("%s: records already, into %s\n", t->name, cli_shown(s->path).text);
         return CLI_DONE;

@@ -205,10 +205,8 @@ static int compare(const struct request *r, const struct weft_history *const *hi
     struct cli_progress progress = cli_progress_begin(path);
     int rc = weft_diff_find(&d, history, r->runs - 1, bad, cli_progress_show, &progress);
     cli_progress_end(&progress);
-    if (rc < 0) {
-        cli_say(path, "%s", weft_error_name(rc));
-        return CLI_FAILED;
-    }
+    if (rc < 0)
+        return cli_fail(path, "%s", weft_error_name(rc));
     const bool differs = weft_diff_any(&d) || d.unsure;
     if (r->json)
         print_json(r, &d, history[0]->m, bad->m);

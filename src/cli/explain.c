@@ -36,15 +36,6 @@ static struct request request = {.least = WEFT_LIKELY, .check_level = WEFT_LIKEL
 
 /* ---- The command line ---- */
 
-static enum weft_finding_kind kind_named(const char *name, size_t size)
-{
-    unsigned k = 0;
-    while (k < WEFT_FINDING_KINDS &&
-           (strlen(weft_finding_name(k)) != size || memcmp(weft_finding_name(k), name, size) != 0))
-        k++;
-    return k;
-}
-
 static const char *kind_word(unsigned k)
 {
     return k < WEFT_FINDING_KINDS ? weft_finding_name(k) : NULL;
@@ -57,20 +48,20 @@ static const char *level_word(unsigned c)
 
 static bool accept_line(struct request *r, const char *path, unsigned number, char *line)
 {
-    line[strcspn(line, "\r\n")] = '\0';
     line += strspn(line, " \t");
     if (!*line || *line == '#')
         return true;
     size_t size = strcspn(line, " \t");
     char *pattern = line + size + strspn(line + size, " \t");
-    enum weft_finding_kind kind = kind_named(line, size);
-    if (kind == WEFT_FINDING_KINDS || !*pattern) {
-        cli_say(path,
-                "line %u: expected the name of a finding, a space and a label or pattern, "
-                "as in: loop-blocked render *",
-                number);
-        return false;
-    }
+    unsigned kind = 0;
+    while (kind < WEFT_FINDING_KINDS && (strlen(weft_finding_name(kind)) != size ||
+                                         memcmp(weft_finding_name(kind), line, size) != 0))
+        kind++;
+    if (kind == WEFT_FINDING_KINDS || !*pattern)
+        return cli_say(path,
+                       "line %u: expected the name of a finding, a space and a label or pattern, "
+                       "as in: loop-blocked render *",
+                       number);
     struct accepted *grown = realloc(r->accepted, (r->accepteds + 1) * sizeof *grown);
     if (!grown)
         return false;
@@ -81,11 +72,8 @@ static bool accept_line(struct request *r, const char *path, unsigned number, ch
 
 static bool words_line(struct request *r, const char *path, unsigned number, char *line)
 {
-    line[strcspn(line, "\r\n")] = '\0';
     const char *wrong = weft_words_add(&r->words, line);
-    if (wrong)
-        cli_say(path, "line %u: %s", number, wrong);
-    return !wrong;
+    return !wrong || cli_say(path, "line %u: %s", number, wrong);
 }
 
 /* Takes each line of a file, or exits. */
@@ -108,8 +96,11 @@ static void read_lines(const char *path,
         ok = true;
     if (ok)
         text[size] = '\0';
-    for (unsigned n = 1; ok && rest; n++)
-        ok = take(&request, path, n, strsep(&rest, "\n"));
+    for (unsigned n = 1; ok && rest; n++) {
+        char *line = strsep(&rest, "\n");
+        line[strcspn(line, "\r")] = '\0';
+        ok = take(&request, path, n, line);
+    }
     free(text);
     if (file)
         fclose(file);
@@ -281,9 +272,7 @@ static bool look_at_slow(struct cli_explained *x, const struct request *r)
     for (uint32_t i = 0; i < x->found.count && !r->json && !r->all; i++)
         wanted &= !x->shown[i] || x->found.finding[i].confidence < WEFT_LIKELY;
     int rc = wanted ? weft_slow_find(&x->slow, x->history) : 0;
-    if (rc < 0)
-        cli_say(x->path, "%s", weft_error_name(rc));
-    return rc == 0;
+    return rc == 0 || cli_say(x->path, "%s", weft_error_name(rc));
 }
 
 /* If the trace also recorded when threads left their cores: finds when others had those cores. */
@@ -335,9 +324,7 @@ static bool explain_file(struct cli_explained *x, const struct request *r, const
     x->shown = calloc((size_t)x->found.count + 1, sizeof *x->shown);
     if (rc == 0 && !x->shown)
         rc = WEFT_E_NOMEM;
-    if (rc < 0)
-        cli_say(path, "%s", weft_error_name(rc));
-    return rc == 0;
+    return rc == 0 || cli_say(path, "%s", weft_error_name(rc));
 }
 
 static void explained_fini(struct cli_explained *x)

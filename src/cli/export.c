@@ -188,7 +188,7 @@ static bool load(struct loaded *l, const char *path)
     if (request.pprof.async != WEFT_ASYNC_NONE && p->profile->model) {
         part->family = cli_profile_families(p->profile);
         if (!part->family)
-            return cli_say(path, "%s", weft_error_name(WEFT_E_NOMEM)), false;
+            return cli_say(path, "%s", weft_error_name(WEFT_E_NOMEM));
     }
     if (f->real_ns)
         part->real_ns = (int64_t)((uint64_t)f->real_ns + p->profile->first_ns - f->clock_ns);
@@ -198,23 +198,18 @@ static bool load(struct loaded *l, const char *path)
 
 static bool load_all(struct loaded *l, const char *const *path, unsigned paths)
 {
-    const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
     l->profiles = calloc(paths, sizeof *l->profiles);
     l->part = calloc(paths, sizeof *l->part);
-    if (!l->profiles || !l->part) {
-        cli_complain("export", &no_memory);
-        return false;
-    }
+    if (!l->profiles || !l->part)
+        return cli_say("export", "%s", weft_error_name(WEFT_E_NOMEM));
     bool found = !request.pprof.only;
     while (l->count < paths) {
         if (!load(l, path[l->count]))
             return false;
         found |= has_process(l->part[l->count - 1].profile, request.pprof.process);
     }
-    if (!found)
-        cli_say(*path, "there are no samples of process %" PRIu32 "%s", request.pprof.process,
-                paths > 1 ? " in any of these files" : " in it");
-    return found;
+    return found || cli_say(*path, "there are no samples of process %" PRIu32 "%s",
+                            request.pprof.process, paths > 1 ? " in any of these files" : " in it");
 }
 
 static int write_profile(const struct loaded *l, const char *const *path)

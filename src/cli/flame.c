@@ -112,10 +112,9 @@ static bool choose(struct cli_flame_request *r, const struct weft_profile *p)
     uint64_t begin = m && m->events_total ? m->first_ns : p->first_ns;
     if (r->has_promise) {
         uint32_t promise = m ? weft_model_find(m, r->promise) : WEFT_NONE;
-        if (promise == WEFT_NONE || promise == WEFT_ROOT) {
-            cli_say(r->path[0], "has no promise %" PRIu64 "; weft promises lists them", r->promise);
-            return false;
-        }
+        if (promise == WEFT_NONE || promise == WEFT_ROOT)
+            return cli_say(r->path[0], "has no promise %" PRIu64 "; weft promises lists them",
+                           r->promise);
         r->tree.promise = promise;
         r->tree.with_children = true;
     }
@@ -274,10 +273,8 @@ int cli_flame_run(int files, char **file)
     r->paths = (unsigned)files;
     check(r);
     const char **source = calloc(r->paths + (size_t)1, sizeof *source);
-    if (!source) {
-        cli_say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
-        return CLI_FAILED;
-    }
+    if (!source)
+        return cli_fail(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
     memcpy(source, r->path, r->paths * sizeof *source);
     source[r->paths] = r->other;
     r->picture.source = source;

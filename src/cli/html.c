@@ -239,10 +239,8 @@ static bool put_traces(FILE *out, const struct request *r)
             rc = bytes > PAGE_BYTES ? too_large(&err) : put_block(out, &in, r->file[i], &err);
             weft_input_close(&in);
         }
-        if (rc < 0) {
-            cli_complain(r->file[i], &err);
-            return false;
-        }
+        if (rc < 0)
+            return cli_complain(r->file[i], &err);
     }
     return true;
 }

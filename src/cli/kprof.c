@@ -61,15 +61,14 @@ static const struct cli_option options[] = {
 static bool refuse_dir(const char *dir)
 {
     if (errno == ENOENT)
-        cli_say(dir, "is not there; make an empty folder first");
-    else if (errno == ENOTDIR)
-        cli_say(dir, "is not a folder");
-    else if (errno == ENOTCONN)
-        cli_say(dir, "is still mounted, but its program has died; unmount it: fusermount3 -u %s",
-                cli_shown(dir).text);
-    else
-        cli_say(dir, "cannot be mounted on: %s", strerror(errno));
-    return false;
+        return cli_say(dir, "is not there; make an empty folder first");
+    if (errno == ENOTDIR)
+        return cli_say(dir, "is not a folder");
+    if (errno == ENOTCONN)
+        return cli_say(dir,
+                       "is still mounted, but its program has died; unmount it: fusermount3 -u %s",
+                       cli_shown(dir).text);
+    return cli_say(dir, "cannot be mounted on: %s", strerror(errno));
 }
 
 /* The folder's contents would be hidden. */
@@ -83,9 +82,7 @@ static bool check_empty(const char *dir)
     while (empty && (entry = readdir(d)))
         empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
     closedir(d);
-    if (!empty)
-        cli_say(dir, "is not empty; weft kprof mounts only on empty folders");
-    return empty;
+    return empty || cli_say(dir, "is not empty; weft kprof mounts only on empty folders");
 }
 
 static bool check_fuse(void)
@@ -96,11 +93,10 @@ static bool check_fuse(void)
         return true;
     }
     if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-        cli_say("/dev/fuse", "is not there: this kernel has no FUSE (modprobe fuse), or this "
-                             "container was not given it");
-    else
-        cli_say("/dev/fuse", "cannot be opened: %s", strerror(errno));
-    return false;
+        return cli_say("/dev/fuse",
+                       "is not there: this kernel has no FUSE (modprobe fuse), or this "
+                       "container was not given it");
+    return cli_say("/dev/fuse", "cannot be opened: %s", strerror(errno));
 }
 
 /* ---- Into the background ---- */
@@ -141,10 +137,8 @@ static void become_ready(int fd)
 static int serve(struct kprof_request *r, bool foreground)
 {
     int ready = -1;
-    if (!foreground && (ready = begin_background()) < 0) {
-        cli_say("kprof", "cannot go into the background: %s", strerror(errno));
-        return CLI_FAILED;
-    }
+    if (!foreground && (ready = begin_background()) < 0)
+        return cli_fail("kprof", "cannot go into the background: %s", strerror(errno));
     r->print = foreground;
     struct kprof_served *s = kprof_mount(r);
     if (!s)
@@ -171,9 +165,8 @@ static int mount(struct kprof_request *r, const char *dir, bool foreground)
 static int mount(struct kprof_request *r, const char *dir, bool foreground)
 {
     (void)r, (void)dir, (void)foreground;
-    cli_say("kprof", "is not in this weft, which was built without libfuse3; install "
-                     "libfuse3-dev, and build with -Dkprof=enabled");
-    return CLI_FAILED;
+    return cli_fail("kprof", "is not in this weft, which was built without libfuse3; install "
+                             "libfuse3-dev, and build with -Dkprof=enabled");
 }
 
 #endif

@@ -415,9 +415,8 @@ static bool complain(const struct kprof_served *s)
     for (const char *const *p = (const char *const[]){"fuse: ", "fusermount3: ", NULL}; *p; p++)
         if (strncmp(text, *p, strlen(*p)) == 0)
             text += strlen(*p);
-    cli_say(s->r.dir, "cannot be mounted on: %s",
-            *text ? cli_shown(text).text : "libfuse does not say why");
-    return false;
+    return cli_say(s->r.dir, "cannot be mounted on: %s",
+                   *text ? cli_shown(text).text : "libfuse does not say why");
 }
 
 static bool mount_session(struct kprof_served *s)
@@ -453,20 +452,16 @@ static void print_line(void *data, const char *line)
 static bool open_device(struct kprof_served *s)
 {
     struct weft_error err;
-    if (weft_kprof_linux_open(&s->machine, s->r.device.user_frames, &err) < 0) {
-        cli_say("kprof", "%s", err.text);
-        return false;
-    }
+    if (weft_kprof_linux_open(&s->machine, s->r.device.user_frames, &err) < 0)
+        return cli_say("kprof", "%s", err.text);
     const char *note;
     for (uint32_t i = 0; (note = weft_kprof_linux_note(s->machine, i)) != NULL; i++)
         cli_say("kprof", "%s", note);
     struct weft_kprof_host host = weft_kprof_linux_host(s->machine);
     host.print = s->r.print ? print_line : NULL;
     s->bytes = malloc(READ_BYTES);
-    if (!s->bytes || weft_kprof_new(&s->k, &s->r.device, &host) < 0) {
-        cli_say("kprof", "out of memory");
-        return false;
-    }
+    if (!s->bytes || weft_kprof_new(&s->k, &s->r.device, &host) < 0)
+        return cli_say("kprof", "out of memory");
     weft_kprof_linux_give(s->machine, s->k);
     return true;
 }
@@ -480,9 +475,7 @@ static bool watch_signals(struct kprof_served *s)
     sigaddset(&set, SIGHUP);
     sigprocmask(SIG_BLOCK, &set, NULL);
     s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (s->signals < 0)
-        cli_say("kprof", "signals cannot be waited for: %s", strerror(errno));
-    return s->signals >= 0;
+    return s->signals >= 0 || cli_say("kprof", "signals cannot be waited for: %s", strerror(errno));
 }
 
 static void unmount(struct kprof_served *s)

@@ -167,11 +167,11 @@ static bool needs_model(const struct cli_profile_view *v, const char *what)
 {
     if (v->p->model)
         return true;
-    cli_say(v->files->file[0].path,
-            "%s needs to know which promise ran, but there are no events of promises; record "
-            "both: weft record --sample -- PROGRAM",
-            what);
-    return false;
+    return cli_say(
+        v->files->file[0].path,
+        "%s needs to know which promise ran, but there are no events of promises; record "
+        "both: weft record --sample -- PROGRAM",
+        what);
 }
 
 /* All promises with that label, or of the family with that name. */
@@ -182,11 +182,10 @@ static bool take_label(struct cli_profile_view *v, const char *option, const cha
     v->o.label = label;
     for (uint32_t p = WEFT_ROOT + 1; p < m->promises && !found; p++)
         found = named(m, p, label);
-    found = found || cli_profile_family_named(v, label);
-    if (!found)
-        cli_say(v->files->file[0].path, "no promise has the %slabel \"%s\"; --by label lists them",
-                option, cli_shown(label).text);
-    return found;
+    return found || cli_profile_family_named(v, label) ||
+           cli_say(v->files->file[0].path,
+                   "no promise has the %slabel \"%s\"; --by label lists them", option,
+                   cli_shown(label).text);
 }
 
 static bool find_promise(struct cli_profile_view *v)
@@ -223,10 +222,9 @@ static bool find_thread(struct cli_profile_view *v)
             }
     if (count == 1)
         return true;
-    if (count == 0) {
-        cli_say(path, "there is no thread \"%s\"; --by thread lists them", cli_shown(which).text);
-        return false;
-    }
+    if (count == 0)
+        return cli_say(path, "there is no thread \"%s\"; --by thread lists them",
+                       cli_shown(which).text);
     cli_say(path, "%" PRIu32 " threads are called \"%s\"; give one of their numbers:", count,
             cli_shown(which).text);
     for (uint32_t t = 0, said = 0; t < p->threads && said < 10; t++)
@@ -249,17 +247,15 @@ static bool check_view(const struct cli_profile_view *v)
         return false;
     if (r->async != WEFT_ASYNC_NONE && !needs_model(v, "--async-stacks"))
         return false;
-    if (r->off_cpu && v->p->absences == 0) {
-        cli_say(path, "it does not say when threads waited: switches between threads were not "
-                      "recorded; weft sample and weft record --sample do that unless "
-                      "--no-switches is given, perf record with --switch-events");
-        return false;
-    }
-    if (!r->off_cpu && v->p->samples == 0) {
-        cli_say(path, "there are no samples of where the CPU went, but of where threads waited; "
-                      "--off-cpu shows that");
-        return false;
-    }
+    if (r->off_cpu && v->p->absences == 0)
+        return cli_say(path,
+                       "it does not say when threads waited: switches between threads were not "
+                       "recorded; weft sample and weft record --sample do that unless "
+                       "--no-switches is given, perf record with --switch-events");
+    if (!r->off_cpu && v->p->samples == 0)
+        return cli_say(path,
+                       "there are no samples of where the CPU went, but of where threads waited; "
+                       "--off-cpu shows that");
     return true;
 }
 

@@ -29,8 +29,7 @@ struct loading {
 static bool fail(const struct loading *l, const char *path, int rc, const struct weft_error *err)
 {
     const struct weft_error plain = {.code = rc, .offset = WEFT_NO_OFFSET};
-    cli_complain(path ? path : l->command, err && (*err->text || err->code) ? err : &plain);
-    return false;
+    return cli_complain(path ? path : l->command, err && (*err->text || err->code) ? err : &plain);
 }
 
 static const uint8_t no_boot[16];
@@ -334,15 +333,14 @@ static bool say_empty(const struct loading *l)
     if (l->o->may_be_empty)
         return true;
     if (p->profile->lost)
-        cli_say(path, "there are no samples in it: all %" PRIu64 " were lost", p->profile->lost);
-    else if (p->file[0].kind != WEFT_FOREIGN_NONE)
-        cli_say(path, "there are no samples in this %s", cli_profiles_kind(p->file[0].kind));
-    else
-        cli_say(path,
-                "there are no samples in %s; record some: weft record --sample -- PROGRAM (with "
-                "its promises), or weft sample -- PROGRAM",
-                p->files > 1 ? "any of these files" : "it");
-    return false;
+        return cli_say(path, "there are no samples in it: all %" PRIu64 " were lost",
+                       p->profile->lost);
+    if (p->file[0].kind != WEFT_FOREIGN_NONE)
+        return cli_say(path, "there are no samples in this %s", cli_profiles_kind(p->file[0].kind));
+    return cli_say(path,
+                   "there are no samples in %s; record some: weft record --sample -- PROGRAM (with "
+                   "its promises), or weft sample -- PROGRAM",
+                   p->files > 1 ? "any of these files" : "it");
 }
 
 /* Files recorded at different frequencies can be added if they count the same thing. False: no memory. */

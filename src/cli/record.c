@@ -155,8 +155,7 @@ static bool refuse(const struct place *p, const char *format, ...)
     va_start(args, format);
     vsnprintf(why, sizeof why, format, args);
     va_end(args);
-    cli_say(p->name, "%s; the program runs on without recording", why);
-    return false;
+    return cli_say(p->name, "%s; the program runs on without recording", why);
 }
 
 /* Returns true if there is a folder for it with enough space; otherwise prints why not. */
@@ -551,10 +550,8 @@ static int run(int operands, char **operand)
         return cli_record_xen(request.bytes, request.argv);
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
-    if (place == MAP_FAILED) {
-        cli_say("record", "out of memory");
-        return CLI_FAILED;
-    }
+    if (place == MAP_FAILED)
+        return cli_fail("record", "out of memory");
     struct cli_sampling sampling = {.fd = -1};
     int memory = request.memory ? make_memory(&request) : -1;
     int error = run_program(&request, place, memory, &sampling, &status);

@@ -118,10 +118,8 @@ int cli_record_xen(uint64_t bytes, char **argv)
     struct start start = {.bytes = bytes};
     int report[2], status = 0;
     pid_t pid;
-    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
-        cli_say("record", "%s", strerror(errno));
-        return CLI_FAILED;
-    }
+    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0)
+        return cli_fail("record", "%s", strerror(errno));
     start.report = report[1];
     find_library(start.library, sizeof start.library);
     int error = cli_child_start(&pid, argv, prepare_child, &start);

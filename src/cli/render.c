@@ -119,12 +119,10 @@ static bool find_times(const struct request *r, int64_t end_ns, int64_t *from_ns
 {
     int64_t last = end_ns > 0 ? end_ns : 1; /* a trace of one instant */
     int64_t from = r->has_from ? r->from : 0, to = r->has_to ? r->to : last;
-    if (from >= last || to <= 0) {
-        cli_say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
-                from >= last ? "--from" : "--to", weft_moment(from >= last ? from : to).text,
-                weft_moment(end_ns).text);
-        return false;
-    }
+    if (from >= last || to <= 0)
+        return cli_say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
+                       from >= last ? "--from" : "--to", weft_moment(from >= last ? from : to).text,
+                       weft_moment(end_ns).text);
     *from_ns = from > 0 ? from : 0;
     *to_ns = to < last ? to : last;
     return true;
@@ -138,8 +136,7 @@ static bool is_missing(const struct weft_model *m, uint64_t id)
 
 static bool say_missing(const struct request *r)
 {
-    cli_say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
-    return false;
+    return cli_say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
 }
 
 static void say_failed(const char *path, int rc)
@@ -329,11 +326,9 @@ static bool go_finding(const struct request *r, const struct seen *s, const char
     const char *have = r->count > 1 ? "the traces have" : "has";
     const char *path = r->count > 1 ? "render" : r->path;
     if (all)
-        cli_say(path, "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
-                weft_plural(all));
-    else
-        cli_say(path, "%s no findings", have);
-    return false;
+        return cli_say(path, "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
+                       weft_plural(all));
+    return cli_say(path, "%s no findings", have);
 }
 
 /* Says what is wrong. */

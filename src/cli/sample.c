@@ -201,18 +201,14 @@ static int begin(struct cli_sampling *s, struct request *r, struct end *e)
     struct weft_sampler_options *o = &r->sampler;
     pid_t pid = 0;
     int error = r->argv ? cli_child_start(&pid, r->argv, NULL, NULL) : 0;
-    if (error) {
-        cli_say(r->argv[0], "cannot be executed: %s", strerror(error));
-        return CLI_FAILED;
-    }
+    if (error)
+        return cli_fail(r->argv[0], "cannot be executed: %s", strerror(error));
     if (o->scope == WEFT_SAMPLE_COMMAND)
         o->process = (uint32_t)pid;
     e->child = r->argv;
     bool ready = cli_sampling_open(s, "sample", o) && cli_sampling_create(s, r->output, o, r->argv);
-    if (ready && o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0) {
-        cli_say("sample", "out of memory");
-        ready = false;
-    }
+    if (ready && o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0)
+        ready = cli_say("sample", "out of memory");
     if (!ready && r->argv)
         cli_child_cancel();
     if (!ready)

@@ -31,32 +31,24 @@ bool cli_sampling_check(const char *path, const char *name)
     char *slash = strrchr(folder, '/');
     if (slash)
         slash[1] = 0;
-    if (access(slash ? folder : ".", W_OK | X_OK) < 0) {
-        cli_say(name, "cannot be created: %s", strerror(errno));
-        return false;
-    }
-    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-        cli_say(name, "is a folder; give the name of a file");
-        return false;
-    }
+    if (access(slash ? folder : ".", W_OK | X_OK) < 0)
+        return cli_say(name, "cannot be created: %s", strerror(errno));
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode))
+        return cli_say(name, "is a folder; give the name of a file");
     uint32_t pid;
     const enum cli_stands stands = cli_what_stands(path, &pid);
-    if (stands == CLI_LIVE) {
-        cli_say(name, "is being recorded; give another name");
-        return false;
-    }
-    if (stands == CLI_SOMETHING) {
-        cli_say(name, "is %s; it is left alone, give another name with -o",
-                S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
-                                    : "a file that is no trace");
-        return false;
-    }
+    if (stands == CLI_LIVE)
+        return cli_say(name, "is being recorded; give another name");
+    if (stands == CLI_SOMETHING)
+        return cli_say(name, "is %s; it is left alone, give another name with -o",
+                       S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
+                                           : "a file that is no trace");
     snprintf(old, sizeof old, "%s.old", path);
     if (stands <= CLI_EMPTY || cli_what_stands(old, &pid) <= CLI_A_TRACE)
         return true;
-    cli_say(name, "cannot be kept: there is another file with .old behind its name; give another "
-                  "name");
-    return false;
+    return cli_say(name,
+                   "cannot be kept: there is another file with .old behind its name; give another "
+                   "name");
 }
 
 bool cli_sampling_settle(struct cli_sampling *s)
@@ -64,18 +56,14 @@ bool cli_sampling_settle(struct cli_sampling *s)
     char old[PATH_MAX + 32];
     struct stat st;
     snprintf(old, sizeof old, "%s.old", s->path);
-    bool fine = cli_sampling_check(s->path, s->name);
-    if (fine && lstat(s->path, &st) == 0 && st.st_size && rename(s->path, old) < 0) {
-        cli_say(s->name, "cannot be kept: %s; move it away", strerror(errno));
-        fine = false;
-    }
-    if (fine && rename(s->temporary, s->path) < 0) {
-        cli_say(s->name, "cannot be created: %s", strerror(errno));
-        fine = false;
-    }
-    if (fine)
-        *s->temporary = 0;
-    return fine;
+    if (!cli_sampling_check(s->path, s->name))
+        return false;
+    if (lstat(s->path, &st) == 0 && st.st_size && rename(s->path, old) < 0)
+        return cli_say(s->name, "cannot be kept: %s; move it away", strerror(errno));
+    if (rename(s->temporary, s->path) < 0)
+        return cli_say(s->name, "cannot be created: %s", strerror(errno));
+    *s->temporary = 0;
+    return true;
 }
 
 /* ---- Beginning ---- */
@@ -85,10 +73,8 @@ bool cli_sampling_open(struct cli_sampling *s, const char *name,
 {
     struct weft_error err;
     *s = (struct cli_sampling){.fd = -1, .name = name};
-    if (weft_sampler_open(&s->sampler, o, &err) < 0) {
-        cli_say(name, "%s", err.text);
-        return false;
-    }
+    if (weft_sampler_open(&s->sampler, o, &err) < 0)
+        return cli_say(name, "%s", err.text);
     const char *note;
     for (uint32_t i = 0; (note = weft_sampler_note(s->sampler, i)); i++)
         cli_say(name, "%s", note);
@@ -118,16 +104,14 @@ bool cli_sampling_create(struct cli_sampling *s, const char *path,
     s->fd = mkostemp(s->temporary, O_CLOEXEC);
     if (s->fd < 0) {
         *s->temporary = 0;
-        cli_say(path, "cannot be created: %s", strerror(errno));
-        return false;
+        return cli_say(path, "cannot be created: %s", strerror(errno));
     }
     flock(s->fd, LOCK_EX | LOCK_NB); /* it is being recorded */
     if (weft_samples_begin(&s->file, s->fd, &facts, &source, event, &err) == 0) {
         s->begun_ns = s->flushed_ns = (uint64_t)weft_monotonic_ns();
         return true;
     }
-    cli_complain(path, &err);
-    return false;
+    return cli_complain(path, &err);
 }
 
 /* ---- Sampling ---- */
@@ -225,9 +209,7 @@ static bool put_symbols(struct cli_sampling *s, struct weft_profile *p)
                        weft_error_name(rc));
     else
         rc = weft_samples_put_symbols(s->file, p, &err);
-    if (rc < 0)
-        cli_complain(s->name, &err);
-    return rc == 0;
+    return rc == 0 || cli_complain(s->name, &err);
 }
 
 static void count(const struct weft_profile *p, struct cli_sampled *c)

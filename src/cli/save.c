@@ -109,9 +109,7 @@ static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, s
                                                : weft_input_open(in, r->source, &c->err);
     if (rc == 0)
         rc = cli_live_check_size(in, r->limit_bytes, &c->err);
-    if (rc < 0)
-        cli_complain(r->source, &c->err);
-    return rc == 0;
+    return rc == 0 || cli_complain(r->source, &c->err);
 }
 
 static int copy(struct cli_copy *c, const struct weft_input *in)

@@ -232,10 +232,8 @@ int cli_save_guest(const struct cli_save_request *r)
                              .source = r->source,
                              .spooled = {.fd = -1},
                              .err = {.offset = WEFT_NO_OFFSET}}};
-    if (cli_xen_connect(&j.xen, &j.copy.err) < 0) {
-        cli_complain(r->source, &j.copy.err);
-        return CLI_FAILED;
-    }
+    if (cli_xen_connect(&j.xen, &j.copy.err) < 0)
+        return cli_fail_by(r->source, &j.copy.err);
     int status = save(&j);
     cli_save_fini(&j.copy);
     cli_guest_close(&j.guest);
@@ -247,10 +245,8 @@ int cli_save_list(bool json)
 {
     struct weft_xen xen;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    if (cli_xen_connect(&xen, &err) < 0) {
-        cli_complain("xen", &err);
-        return CLI_FAILED;
-    }
+    if (cli_xen_connect(&xen, &err) < 0)
+        return cli_fail_by("xen", &err);
     int status = cli_xen_list(&xen, json);
     cli_xen_disconnect(&xen);
     return status;

@@ -173,8 +173,5 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
 bool cli_summary_count(struct cli_summary *s)
 {
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    int rc = count_events(s, &err);
-    if (rc < 0)
-        cli_complain(s->path, &err);
-    return rc == 0;
+    return count_events(s, &err) == 0 || cli_complain(s->path, &err);
 }

@@ -275,10 +275,8 @@ bool cli_target_lock(struct cli_target *t)
 {
     /* Only those who may write to the process can have this file open. */
     for (int i = 0; flock(t->mem, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
-        if (i == LOCK_TRIES) {
-            cli_say(t->name, "another weft ctl is at work on it; try again");
-            return false;
-        }
+        if (i == LOCK_TRIES)
+            return cli_say(t->name, "another weft ctl is at work on it; try again");
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
     return true;

@@ -112,10 +112,8 @@ static int run_window(const struct request *r, char **files, size_t count)
 {
     const char *path = find_window();
     const char **argv = calloc(count + 8, sizeof *argv), **next = argv;
-    if (!argv) {
-        cli_say("view", "out of memory");
-        return CLI_FAILED;
-    }
+    if (!argv)
+        return cli_fail("view", "out of memory");
     *next++ = "weft view";
     if (r->size) {
         *next++ = "--at";
@@ -151,10 +149,8 @@ static bool copy_guests(char **files, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct weft_error err = {.offset = WEFT_NO_OFFSET};
         const char *path = cli_trace_path_for_exec(files[i], &err);
-        if (!path) {
-            cli_complain(files[i], &err);
-            return false;
-        }
+        if (!path)
+            return cli_complain(files[i], &err);
         files[i] = (char *)path;
     }
     return true;

@@ -163,10 +163,8 @@ static bool by_label(struct finder *f, struct cli_which *out)
     const struct weft_model *m = f->m;
     f->flags = calloc((size_t)weft_strings_count(m->strings) + 1, 1);
     out->promise = weft_resize(NULL, m->promises, sizeof *out->promise);
-    if (!f->flags || !out->promise) {
-        cli_say("explain", "%s", weft_error_name(WEFT_E_NOMEM));
-        return false;
-    }
+    if (!f->flags || !out->promise)
+        return cli_say("explain", "%s", weft_error_name(WEFT_E_NOMEM));
     for (enum way way = LABEL; way < WAYS && out->count == 0; way++) {
         for (uint32_t p = 1; p < m->promises; p++)
             if (matches(f, p, way))
@@ -176,10 +174,9 @@ static bool by_label(struct finder *f, struct cli_which *out)
             return false;
         }
     }
-    if (out->count == 0)
-        cli_say("explain", "--promise \"%s\": no promise has this number, label or type",
-                cli_shown(f->which).text);
-    return out->count > 0;
+    return out->count ||
+           cli_say("explain", "--promise \"%s\": no promise has this number, label or type",
+                   cli_shown(f->which).text);
 }
 
 bool cli_which_find(struct cli_which *out, const struct weft_model *m,
@@ -187,10 +184,8 @@ bool cli_which_find(struct cli_which *out, const struct weft_model *m,
 {
     struct finder f = {m, families, which, strlen(which), NULL};
     *out = (struct cli_which){0};
-    if (f.size == 0) {
-        cli_say("explain", "--promise wants the number or the label of a promise");
-        return false;
-    }
+    if (f.size == 0)
+        return cli_say("explain", "--promise wants the number or the label of a promise");
     bool ok = by_label(&f, out);
     free(f.flags);
     if (!ok)

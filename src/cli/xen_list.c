@@ -113,10 +113,8 @@ int cli_xen_list(const struct weft_xen *xen, bool json)
     struct weft_xen_domain *domain;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     uint32_t count;
-    if (weft_xen_domains(xen, &domain, &count, &err) < 0) {
-        cli_complain("xen", &err);
-        return CLI_FAILED;
-    }
+    if (weft_xen_domains(xen, &domain, &count, &err) < 0)
+        return cli_fail_by("xen", &err);
     list_all(xen, domain, count, json);
     free(domain);
     return CLI_DONE;
