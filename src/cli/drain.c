@@ -7,8 +7,6 @@
  * The trace is a ring of packets; each ring of the file fills one packet at a time. Items are written before the header
  * that covers them, so the trace can be read at any moment, even if weft record is killed. Until the process ends, the
  * facts mark the trace as a copy: a recorder in that process replaces such a trace with its own. */
-#include "cli/drain.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -25,6 +23,7 @@
 
 #include "base/clock.h"
 #include "cli/live.h"
+#include "cli/record.h"
 #include "format/ocaml.h"
 #include "format/packet.h"
 #include "read/alive.h"

@@ -8,7 +8,6 @@
 #include "cli/common.h"
 #include "cli/explain.h"
 #include "cli/profiles.h"
-#include "cli/story.h"
 #include "cli/trace_json.h"
 #include "format/utf8.h"
 

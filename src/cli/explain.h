@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: ISC */
-/* What weft explain found in one file, and what prints it for people. Private to the command. */
+/* weft explain: what its files share. */
 #ifndef WEFT_CLI_EXPLAIN_H
 #define WEFT_CLI_EXPLAIN_H
 
+#include "analyse/crowd.h"
 #include "analyse/explain.h"
+#include "analyse/names.h"
+#include "analyse/path.h"
 #include "analyse/slow.h"
+#include "analyse/story.h"
+
+/* ---- What was found in one file ---- */
 
 struct cli_explained {
     const char *path;
@@ -24,5 +30,73 @@ char *cli_explained_label(const struct weft_model *m, uint32_t promise);
 
 /* To standard output. */
 void cli_explained_print(const struct cli_explained *x);
+
+/* ---- story.c: the story of one promise and its critical path, or a summary of all promises with one label ---- */
+
+/* Prints it. which: see cli_which_find. Prints what is wrong. Returns an exit status. */
+int cli_story_print(const struct weft_history *h, const char *which, bool json);
+
+/* Promises with one label, and figures about them. */
+struct cli_crowd_told {
+    const char *which;
+    const struct analyse_families *families;
+    const uint32_t *promise;
+    uint32_t count;
+    struct weft_crowd crowd;
+};
+
+#define CLI_SLOWEST 3 /* whose paths are shown */
+
+/* The slowest promises, slowest first; pending ones if none was resolved. Returns how many. */
+uint32_t cli_story_slowest(const struct cli_crowd_told *c, uint32_t slowest[CLI_SLOWEST]);
+
+/* story_text.c */
+void cli_story_text(const struct weft_history *h, uint32_t promise);
+void cli_crowd_text(const struct weft_history *h, const struct cli_crowd_told *c);
+
+/* ---- path_text.c: a critical path in words, and the building blocks of such tables, to standard output ---- */
+
+enum {
+    CLI_TEXT_BAR = 20,                                          /* columns of a full bar, */
+    CLI_TEXT_TIME = 12,                                         /* of a moment, */
+    CLI_TEXT_LENGTH = 9,                                        /* of a length, */
+    CLI_TEXT_ROW = 2 + CLI_TEXT_TIME + 2 + CLI_TEXT_LENGTH + 2, /* of cli_text_row */
+};
+
+void cli_text_length(int64_t ns);
+void cli_text_row(int64_t from_ns, int64_t length_ns);
+double cli_text_percent(int64_t part, int64_t whole);
+void cli_text_heading(const char *text);
+
+/* What the time of a step went to; named: up to the name of a promise. */
+const char *cli_text_step(enum weft_step_kind kind, bool named);
+
+/* A row of a share, with a bar and a text, which it releases. */
+void cli_text_share(int64_t ns, int64_t whole, struct analyse_text *t);
+
+/* Whether share i, of that length, has its row; the row for the others, if there are any. */
+bool cli_text_lists(uint32_t i, uint32_t count, int64_t ns, int64_t whole);
+void cli_text_other_shares(uint32_t count, int64_t ns, int64_t whole);
+
+/* The path in a sentence and step by step; whole: as a table, too. */
+void cli_path_text(const struct weft_history *h, uint32_t promise, bool whole);
+
+/* ---- which.c: promises named on the command line, by number or by label ---- */
+
+struct cli_which {
+    uint32_t *promise; /* in order of creation */
+    uint32_t count;    /* not 0 */
+};
+
+/* Finds the promises with that label or, if there are none, the first of these that finds any: the same label apart
+ * from its numbers ("GET /users/#"); that type; that type and label ("get /users/#"); a label that contains the text,
+ * ignoring case, if all those labels differ only in numbers. On failure prints why and returns false. The caller
+ * releases *out. */
+bool cli_which_find(struct cli_which *out, const struct weft_model *m,
+                    const struct analyse_families *families, const char *which);
+/* Returns true if all labels differ only in numbers. */
+bool cli_are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t count);
+
+void cli_which_fini(struct cli_which *w);
 
 #endif

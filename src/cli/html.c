@@ -9,7 +9,6 @@
 #include <zlib.h>
 
 #include "cli/common.h"
-#include "cli/page.h"
 #include "cli/picture.h"
 #include "cli/source.h"
 #include "explore/explore.h"
@@ -21,6 +20,13 @@
  * characters. */
 #define PAGE_BYTES (UINT64_C(512) << 20)
 #define PACKED_BYTES (UINT64_C(380) << 20)
+
+/* The page without a trace, made by web/make-page; and the markers in it for what is added: in the head, and where the
+ * traces go. */
+extern const unsigned char cli_html_page[];
+extern const size_t cli_page_bytes;
+#define PAGE_HEAD "<!--@HEAD@-->"
+#define PAGE_TRACES "<!--@TRACES@-->"
 
 struct request {
     const char *out, *at, *title;
@@ -253,17 +259,17 @@ static int run(int files, char **file)
     r->files = files;
     check(r);
     const char *page = (const char *)cli_html_page, *end = page + cli_page_bytes;
-    const char *head = memmem(page, cli_page_bytes, CLI_PAGE_HEAD, strlen(CLI_PAGE_HEAD));
-    const char *traces = memmem(page, cli_page_bytes, CLI_PAGE_TRACES, strlen(CLI_PAGE_TRACES));
+    const char *head = memmem(page, cli_page_bytes, PAGE_HEAD, strlen(PAGE_HEAD));
+    const char *traces = memmem(page, cli_page_bytes, PAGE_TRACES, strlen(PAGE_TRACES));
     if (!cli_output_open(&out, r->out, WEFT_OUTPUT_OTHER, (const char *const *)r->file,
                          (unsigned)r->files))
         return CLI_FAILED;
     fwrite(page, 1, (size_t)(head - page), out.file);
     put_head(out.file, r);
-    head += strlen(CLI_PAGE_HEAD);
+    head += strlen(PAGE_HEAD);
     fwrite(head, 1, (size_t)(traces - head), out.file);
     bool good = put_traces(out.file, r);
-    traces += strlen(CLI_PAGE_TRACES);
+    traces += strlen(PAGE_TRACES);
     fwrite(traces, 1, (size_t)(end - traces), out.file);
     bool kept = cli_output_close(&out, r->out, good);
     return good && kept ? CLI_DONE : CLI_FAILED;

@@ -74,6 +74,9 @@ static struct kprof_served *served(fuse_req_t req)
     return fuse_req_userdata(req);
 }
 
+/* Operations need not all parameters that libfuse has for them. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 /* ---- Names and attributes ---- */
 
 static bool attributes(const struct kprof_served *s, fuse_ino_t ino, struct stat *st)
@@ -112,7 +115,6 @@ static void on_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 static void on_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     struct stat st;
-    (void)fi;
     if (attributes(served(req), ino, &st))
         fuse_reply_attr(req, &st, ATTR_S);
     else
@@ -137,7 +139,6 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
 {
     char list[4096];
     size_t used = 0;
-    (void)fi;
     if (ino != FUSE_ROOT_ID) {
         fuse_reply_err(req, ENOTDIR);
         return;
@@ -161,8 +162,6 @@ static void on_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset
     {                                                                                              \
         fuse_reply_err(req, EPERM);                                                                \
     }
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wunused-parameter"
 REFUSE(on_mknod, fuse_ino_t parent, const char *name, mode_t mode, dev_t dev)
 REFUSE(on_mkdir, fuse_ino_t parent, const char *name, mode_t mode)
 REFUSE(on_create, fuse_ino_t parent, const char *name, mode_t mode, struct fuse_file_info *fi)
@@ -171,7 +170,6 @@ REFUSE(on_symlink, const char *target, fuse_ino_t parent, const char *name)
 REFUSE(on_rename, fuse_ino_t parent, const char *name, fuse_ino_t to, const char *as,
        unsigned flags)
 REFUSE(on_link, fuse_ino_t ino, fuse_ino_t parent, const char *name)
-#pragma GCC diagnostic pop
 
 /* ---- Files ---- */
 
@@ -217,7 +215,6 @@ static void on_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 {
     struct kprof_served *s = served(req);
     struct reader *r = reader_of(fi), **at = &s->readers;
-    (void)ino;
     while (*at && *at != r)
         at = &(*at)->next;
     if (*at) {
@@ -248,7 +245,6 @@ static void on_write(fuse_req_t req, fuse_ino_t ino, const char *bytes, size_t s
 {
     const struct fuse_ctx *who = fuse_req_ctx(req);
     const struct weft_kprof_writer w = {.uid = who->uid, .core = core_of(who->pid)};
-    (void)ino, (void)offset;
     int rc = weft_kprof_write(served(req)->k, reader_of(fi)->file, bytes, size, &w);
     if (rc < 0)
         fuse_reply_err(req, -rc);
@@ -277,7 +273,6 @@ static bool try_read(struct kprof_served *s, fuse_req_t req, const struct reader
 
 static void on_interrupt(fuse_req_t req, void *data)
 {
-    (void)req;
     ((struct waiting *)data)->interrupted = true;
 }
 
@@ -285,7 +280,6 @@ static void on_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
                     struct fuse_file_info *fi)
 {
     struct kprof_served *s = served(req);
-    (void)ino;
     if (try_read(s, req, reader_of(fi), size, (uint64_t)offset))
         return;
     if (fi->flags & O_NONBLOCK) {
@@ -308,7 +302,6 @@ static void on_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
                     struct fuse_pollhandle *poll)
 {
     struct reader *r = reader_of(fi);
-    (void)ino;
     if (poll) {
         if (r->poll)
             fuse_pollhandle_destroy(r->poll);
@@ -347,7 +340,6 @@ static void answer_waiting(struct kprof_served *s, bool all)
 
 static void on_init(void *data, struct fuse_conn_info *conn)
 {
-    (void)data;
     conn->want &= ~(unsigned)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE | FUSE_CAP_SPLICE_MOVE);
 }
 
@@ -444,7 +436,6 @@ static bool mount_session(struct kprof_served *s)
 
 static void print_line(void *data, const char *line)
 {
-    (void)data;
     puts(line);
     fflush(stdout);
 }

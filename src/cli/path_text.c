@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/path_text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/common.h"
+#include "cli/explain.h"
 #include "cli/report.h"
 #include "base/array.h"
 #include "base/order.h"

@@ -16,7 +16,6 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "cli/common.h"
-#include "cli/drain.h"
 #include "cli/record.h"
 #include "format/ocaml.h"
 

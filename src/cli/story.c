@@ -3,13 +3,10 @@
 #include <jansson.h>
 #include <stdlib.h>
 
-#include "analyse/path.h"
-#include "analyse/names.h"
 #include "cli/common.h"
+#include "cli/explain.h"
 #include "cli/report.h"
-#include "cli/story.h"
 #include "cli/trace_json.h"
-#include "cli/which.h"
 
 /* ---- Paths ---- */
 

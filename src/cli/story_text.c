@@ -3,13 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "analyse/names.h"
 #include "base/order.h"
 #include "cli/common.h"
-#include "cli/path_text.h"
+#include "cli/explain.h"
 #include "cli/report.h"
-#include "cli/story.h"
-#include "cli/which.h"
 
 enum {
     LISTED = 10,       /* waits, readers */

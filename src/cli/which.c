@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include "cli/which.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/explain.h"
 #include "base/array.h"
 #include "model/strings.h"
 
