@@ -36,12 +36,16 @@ void cli_explained_print(const struct cli_explained *x);
 /* Prints it. which: see cli_which_find. Prints what is wrong. Returns an exit status. */
 int cli_story_print(const struct weft_history *h, const char *which, bool json);
 
+struct cli_which {
+    uint32_t *promise; /* in order of creation */
+    uint32_t count;    /* not 0 */
+};
+
 /* Promises with one label, and figures about them. */
 struct cli_crowd_told {
     const char *which;
-    const struct analyse_families *families;
-    const uint32_t *promise;
-    uint32_t count;
+    struct analyse_families families;
+    struct cli_which found;
     struct weft_crowd crowd;
 };
 
@@ -83,20 +87,13 @@ void cli_path_text(const struct weft_history *h, uint32_t promise, bool whole);
 
 /* ---- which.c: promises named on the command line, by number or by label ---- */
 
-struct cli_which {
-    uint32_t *promise; /* in order of creation */
-    uint32_t count;    /* not 0 */
-};
-
 /* Finds the promises with that label or, if there are none, the first of these that finds any: the same label apart
  * from its numbers ("GET /users/#"); that type; that type and label ("get /users/#"); a label that contains the text,
  * ignoring case, if all those labels differ only in numbers. On failure prints why and returns false. The caller
- * releases *out. */
+ * frees out->promise, also then. */
 bool cli_which_find(struct cli_which *out, const struct weft_model *m,
                     const struct analyse_families *families, const char *which);
 /* Returns true if all labels differ only in numbers. */
 bool cli_are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t count);
-
-void cli_which_fini(struct cli_which *w);
 
 #endif

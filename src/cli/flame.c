@@ -144,15 +144,14 @@ static void describe(char *out, size_t room, const struct cli_flame_request *r,
                      const struct weft_profile *p, const struct weft_calltree *t)
 {
     const struct weft_figure amount = weft_flame_amount(t->unit, t->total);
-    int n = snprintf(out, room,
-                     r->tree.off_cpu ? "away from a core for %s, %s" : "on a core for %s, %s",
-                     amount.text, cli_many(t->samples, r->tree.off_cpu ? "time" : "sample").text);
+    snprintf(out, room, r->tree.off_cpu ? "away from a core for %s, %s" : "on a core for %s, %s",
+             amount.text, cli_many(t->samples, r->tree.off_cpu ? "time" : "sample").text);
     if (t->unit != WEFT_UNIT_NS && !r->tree.off_cpu && r->tree.source < p->sources)
-        n = snprintf(out, room, "%s: %s, %s", weft_profile_text(p, p->source[r->tree.source].name),
-                     amount.text, cli_many(t->samples, "sample").text);
-    if (t->without_promise && p->model && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, "; %.1f %% without a promise",
-                 100.0 * (double)t->without_promise / (double)t->total);
+        snprintf(out, room, "%s: %s, %s", weft_profile_text(p, p->source[r->tree.source].name),
+                 amount.text, cli_many(t->samples, "sample").text);
+    if (t->without_promise && p->model)
+        cli_append(out, room, "; %.1f %% without a promise",
+                   100.0 * (double)t->without_promise / (double)t->total);
 }
 
 /* Builds the tree of a profile from what was asked for. If there is none, or it is empty, prints why. */
@@ -186,14 +185,13 @@ static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *
 
 static void make_title(char *out, size_t room, const struct cli_flame_request *r)
 {
-    int n = snprintf(out, room, "%s", cli_picture_title(r->path[0]));
-    if (r->has_promise && n > 0 && (size_t)n < room)
-        n += snprintf(out + n, room - (size_t)n, ": #%" PRIu64 " and all that it created",
-                      r->promise);
-    else if (r->tree.label && n > 0 && (size_t)n < room)
-        n += snprintf(out + n, room - (size_t)n, ": %s", r->tree.label);
-    if (r->other && n > 0 && (size_t)n < room)
-        snprintf(out + n, room - (size_t)n, ", compared with %s", cli_picture_title(r->other));
+    snprintf(out, room, "%s", cli_picture_title(r->path[0]));
+    if (r->has_promise)
+        cli_append(out, room, ": #%" PRIu64 " and all that it created", r->promise);
+    else if (r->tree.label)
+        cli_append(out, room, ": %s", r->tree.label);
+    if (r->other)
+        cli_append(out, room, ", compared with %s", cli_picture_title(r->other));
 }
 
 /* Appends the search results to the note; prints them, too, on a terminal or if nothing was found. */
@@ -201,9 +199,8 @@ static void tell_found(const struct cli_flame_request *r, const struct weft_call
                        const struct weft_flame_found *found, char *note, size_t room)
 {
     char text[80];
-    size_t n = strlen(note);
     weft_flame_found_text(text, sizeof text, t, found);
-    snprintf(note + n, room - n, "; found: %s", text);
+    cli_append(note, room, "; found: %s", text);
     if (!found->frames)
         cli_say(r->path[0], "\"%s\" is in the name of no frame", cli_shown(r->search).text);
     else if (isatty(STDERR_FILENO))

@@ -57,15 +57,14 @@ struct cli_option {
 };
 
 /* Further arguments set fields: .letter = 'o', .shown = "64M" … */
-#define CLI_END                                                                                    \
+#define CLI_OF(...)                                                                                \
     {                                                                                              \
-        .kind = CLI_IS_END                                                                         \
-    }
-#define CLI_OPTION(kind_, name_, to_, help_, ...)                                                  \
-    {                                                                                              \
-        .kind = kind_, .name = name_, .to = &(to_), .bytes = sizeof(to_), .help = help_,           \
         __VA_ARGS__                                                                                \
     }
+#define CLI_END CLI_OF(.kind = CLI_IS_END)
+#define CLI_OPTION(kind_, name_, to_, help_, ...)                                                  \
+    CLI_OF(.kind = kind_, .name = name_, .to = &(to_), .bytes = sizeof(to_), .help = help_,        \
+           __VA_ARGS__)
 /* A bool becomes true. */
 #define CLI_FLAG(name_, to_, help_, ...) CLI_OPTION(CLI_IS_FLAG, name_, to_, help_, __VA_ARGS__)
 /* A const char * becomes the value, borrowed; with .words it must be one of them. */
@@ -85,21 +84,14 @@ struct cli_option {
     CLI_OPTION(CLI_IS_WORD, name_, to_, help_, .value = value_, __VA_ARGS__)
 /* call_ is called with the value; with NULL if value_ is NULL. */
 #define CLI_CALL(name_, call_, value_, help_, ...)                                                 \
-    {                                                                                              \
-        .kind = CLI_IS_CALL, .name = name_, .call = call_, .value = value_, .help = help_,         \
-        __VA_ARGS__                                                                                \
-    }
+    CLI_OF(.kind = CLI_IS_CALL, .name = name_, .call = call_, .value = value_, .help = help_,      \
+           __VA_ARGS__)
 /* An option that cannot be used here; why_ is the reason shown. It is not listed. value_: the name of its value, or
  * NULL. */
 #define CLI_REFUSED(name_, value_, why_)                                                           \
-    {                                                                                              \
-        .kind = CLI_IS_REFUSED, .name = name_, .value = value_, .help = why_                       \
-    }
+    CLI_OF(.kind = CLI_IS_REFUSED, .name = name_, .value = value_, .help = why_)
 /* Not an option: a heading above those that follow. */
-#define CLI_HEADING(text_)                                                                         \
-    {                                                                                              \
-        .kind = CLI_IS_HEADING, .help = text_                                                      \
-    }
+#define CLI_HEADING(text_) CLI_OF(.kind = CLI_IS_HEADING, .help = text_)
 
 /* How a value or an operand is completed: */
 #define CLI_FILES "*"                          /* any file; "svg|png": those with such endings */
@@ -140,10 +132,7 @@ struct cli_command {
         others_state; /* what the options and run set; tests reset it before they run the command again */
 };
 
-#define CLI_STATE(request_)                                                                        \
-    {                                                                                              \
-        .at = &(request_), .bytes = sizeof(request_)                                               \
-    }
+#define CLI_STATE(request_) CLI_OF(.at = &(request_), .bytes = sizeof(request_))
 
 /* Parses the command line and sets the options, or prints what is wrong and exits; --help prints and exits. argv[0] is
  * the command's name. Returns the operands; *operands is their number. */

@@ -78,11 +78,9 @@ void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, 
     CLI_TEXT("sysroot", to_, "DIR", "look for programs and libraries below DIR",                   \
              .completes = CLI_FOLDERS)
 #define CLI_KALLSYMS(to_)                                                                          \
-    {                                                                                              \
-        .kind = CLI_IS_CALL, .name = "kallsyms", .to = &(to_), .call = cli_take_kallsyms,          \
-        .value = "FILE", .completes = CLI_FILES,                                                   \
-        .help = "the kernel's symbols; /proc/kallsyms for what this system recorded"               \
-    }
+    CLI_CALL("kallsyms", cli_take_kallsyms, "FILE",                                                \
+             "the kernel's symbols; /proc/kallsyms for what this system recorded", .to = &(to_),   \
+             .completes = CLI_FILES)
 #define CLI_NO_SYMBOLS(to_) CLI_FLAG("no-symbols", to_, "take only names that stand in the files")
 
 /* "weft trace", "perf.data" … */

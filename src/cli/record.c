@@ -364,7 +364,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
     struct start start = {r, place, memory, &rings};
     pid_t pid;
     place->begun_ns = (uint64_t)weft_monotonic_ns();
-    if (cli_runtimes_ocaml(r->runtimes))
+    if (r->runtimes & 1u << CLI_OCAML)
         cli_rings_init(&rings);
     int error = cli_child_start(&pid, r->argv, prepare_child, &start);
     place->pid = pid;

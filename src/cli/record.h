@@ -46,13 +46,11 @@ bool cli_program_script(const char *name, char *line, size_t size);
 bool cli_runtimes_parse(const char *list, unsigned *chosen);
 
 #define CLI_RUNTIMES_ALL (~0u)
+enum { CLI_PYTHON, CLI_NODE, CLI_OCAML }; /* their bits */
 
 /* Sets the environment that the chosen runtimes need; existing values are kept. sampled: they also have to provide the
  * names of their functions. Call it in the child, before it becomes the program (argv). */
 void cli_runtimes_set(unsigned chosen, bool sampled, char **argv);
-
-/* Returns true if OCaml is among them. */
-bool cli_runtimes_ocaml(unsigned chosen);
 
 /* Returns true if only cli_runtimes_set, and not also the user, made them provide these names; then
  * cli_runtimes_drop_names removes the files of names that a process has written, once they have been read. */

@@ -30,7 +30,7 @@ static const struct runtime {
              "own, domains, "
              "collections"},
 };
-enum { PYTHON, NODE, OCAML };
+enum { PYTHON = CLI_PYTHON, NODE = CLI_NODE };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
 #define ADAPTERS                                                                                   \
     2u /* of these: the runtimes with adapter files; OCaml's runtime writes events itself (rings.c) */
@@ -226,11 +226,6 @@ void cli_runtimes_set(unsigned chosen, bool sampled, char **argv)
         put_options("NODE_OPTIONS", NODE_NAMES);
     if (sampled && chosen & 1u << PYTHON)
         setenv(PYTHON_NAMES, "1", 0);
-}
-
-bool cli_runtimes_ocaml(unsigned chosen)
-{
-    return chosen & 1u << OCAML;
 }
 
 /* ---- The names of functions ---- */

@@ -129,7 +129,8 @@ static bool is_file(const char *name)
     return !cli_is_xen(name) && !cli_live_process(name, &pid);
 }
 
-static const char *find_or_copy(const char *name, bool titled, bool *made, struct weft_error *err)
+/* titled: for the window, a program of its own. */
+static const char *find_or_copy(const char *name, bool titled, struct weft_error *err)
 {
     for (const struct kept *k = all_kept; k; k = k->next)
         if (strcmp(k->name, name) == 0)
@@ -138,33 +139,26 @@ static const char *find_or_copy(const char *name, bool titled, bool *made, struc
     const bool xen = cli_is_xen(name);
     int fd = !xen && cli_live_process(name, &pid) ? copy_process(pid, titled, err)
                                                   : copy_guest(name, err);
-    *made = fd >= 0 && xen;
-    return fd < 0 ? NULL : keep_open(name, fd, err);
+    const char *path = fd < 0 ? NULL : keep_open(name, fd, err);
+    if (path && xen && !titled) /* a hostile trace must not bring down the whole control domain */
+        cli_memory_confine(cli_memory_available());
+    return path;
 }
 
 const char *cli_trace_path(const char *name, struct weft_error *err)
 {
-    bool made = false;
     if (weft_output_is_stdout(name)) {
         weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                        "is also what standard output goes to; let it go to another file");
         return NULL;
     }
-    if (is_file(name))
-        return name;
-    const char *path = find_or_copy(name, false, &made, err);
-    if (made) /* a hostile trace must not bring down the whole control domain */
-        cli_memory_confine(cli_memory_available());
-    return path;
+    return is_file(name) ? name : find_or_copy(name, false, err);
 }
 
 const char *cli_trace_path_for_exec(const char *name, struct weft_error *err)
 {
-    bool made = false;
     int fd;
-    if (is_file(name))
-        return name;
-    const char *path = find_or_copy(name, true, &made, err);
+    const char *path = is_file(name) ? name : find_or_copy(name, true, err);
     if (path && sscanf(path, "/proc/self/fd/%d", &fd) == 1)
         fcntl(fd, F_SETFD, 0);
     return path;

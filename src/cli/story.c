@@ -210,7 +210,7 @@ static void crowd_json(const struct weft_history *h, const struct cli_crowd_told
         "histogram",
         cli_json_histogram(c->members ? &c->member->ns : NULL, c->members, sizeof *c->member),
         CLI_FIELDS(c, sampled, sampled_ns), "shares",
-        CLI_LIST(i, c->shares, crowd_share_json(h->m, told->families, &c->share[i])), "slowest",
+        CLI_LIST(i, c->shares, crowd_share_json(h->m, &told->families, &c->share[i])), "slowest",
         CLI_LIST(i, n, story_json(h, slowest[i]))));
 }
 
@@ -226,7 +226,7 @@ static void print_one(const struct weft_history *h, uint32_t promise, bool json)
 
 static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, bool json)
 {
-    if (weft_crowd_find(&c->crowd, h, c->families, c->promise, c->count) < 0)
+    if (weft_crowd_find(&c->crowd, h, &c->families, c->found.promise, c->found.count) < 0)
         cli_lacks_memory();
     else if (json)
         crowd_json(h, c);
@@ -237,8 +237,7 @@ static void print_crowd(const struct weft_history *h, struct cli_crowd_told *c, 
 
 int cli_story_print(const struct weft_history *h, const char *which, bool json)
 {
-    struct analyse_families families;
-    struct cli_which found;
+    struct cli_crowd_told told = {.which = which};
     uint64_t id; /* "413" or "#413" */
     const bool numbered = weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id);
     const uint32_t number = numbered ? weft_model_find(h->m, id) : WEFT_NONE;
@@ -246,22 +245,16 @@ int cli_story_print(const struct weft_history *h, const char *which, bool json)
         print_one(h, number, json);
         return CLI_DONE;
     }
-    if (analyse_families_init(&families, h->m) < 0) {
+    if (analyse_families_init(&told.families, h->m) < 0) {
         cli_lacks_memory();
         return CLI_FAILED;
     }
-    const bool any = cli_which_find(&found, h->m, &families, which);
-    if (any && found.count == 1)
-        print_one(h, found.promise[0], json);
+    const bool any = cli_which_find(&told.found, h->m, &told.families, which);
+    if (any && told.found.count == 1)
+        print_one(h, told.found.promise[0], json);
     else if (any)
-        print_crowd(h,
-                    &(struct cli_crowd_told){.which = which,
-                                             .families = &families,
-                                             .promise = found.promise,
-                                             .count = found.count},
-                    json);
-    if (any)
-        cli_which_fini(&found);
-    analyse_families_fini(&families);
+        print_crowd(h, &told, json);
+    free(told.found.promise);
+    analyse_families_fini(&told.families);
     return any ? CLI_DONE : CLI_FAILED;
 }

@@ -295,19 +295,19 @@ void cli_story_text(const struct weft_history *h, uint32_t promise)
 static void put_crowd(struct analyse_text *t, const struct weft_model *m,
                       const struct cli_crowd_told *told)
 {
-    const uint32_t *p = told->promise, name = weft_model_name(m, p[0]);
+    const uint32_t *p = told->found.promise, name = weft_model_name(m, p[0]);
     bool one_type = true, one_name = true;
-    for (uint32_t i = 1; i < told->count; i++) {
+    for (uint32_t i = 1; i < told->found.count; i++) {
         one_type &= m->promise[p[i]].type == m->promise[p[0]].type;
         one_name &= weft_model_name(m, p[i]) == name;
     }
-    analyse_text_add(t, weft_count(told->count).text);
+    analyse_text_add(t, weft_count(told->found.count).text);
     analyse_put_format(t, name == WEFT_NONE || !one_name ? " promises" : " promises ");
     if (name != WEFT_NONE && one_name)
         analyse_put_name(t, m, p[0]);
-    else if (name != WEFT_NONE && cli_are_alike(m, p, told->count)) {
+    else if (name != WEFT_NONE && cli_are_alike(m, p, told->found.count)) {
         analyse_put_format(t, " ");
-        analyse_put_family(t, m, told->families, told->families->of[p[0]]);
+        analyse_put_family(t, m, &told->families, told->families.of[p[0]]);
     }
     analyse_put_format(t, " of type %.64s%s", weft_model_type(m, p[0]),
                        one_type ? "" : " and others");
@@ -390,8 +390,8 @@ static void print_distribution(const struct weft_crowd *c)
 static void put_crowd_share(struct analyse_text *t, const struct weft_model *m,
                             const struct cli_crowd_told *told, const struct weft_crowd_share *s)
 {
-    const struct analyse_families *f = told->families;
-    const bool own = s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->promise[0]];
+    const struct analyse_families *f = &told->families;
+    const bool own = s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->found.promise[0]];
     const bool named = s->family != WEFT_NONE && s->kind != WEFT_STEP_UNKNOWN && !own;
     analyse_put_format(t, "%s", cli_text_step(s->kind, named));
     if (!named)

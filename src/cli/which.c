@@ -188,13 +188,5 @@ bool cli_which_find(struct cli_which *out, const struct weft_model *m,
         return cli_say("explain", "--promise wants the number or the label of a promise");
     bool ok = by_label(&f, out);
     free(f.flags);
-    if (!ok)
-        cli_which_fini(out);
     return ok;
-}
-
-void cli_which_fini(struct cli_which *w)
-{
-    free(w->promise);
-    *w = (struct cli_which){0};
 }

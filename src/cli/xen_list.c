@@ -20,30 +20,22 @@ struct offer {
     struct weft_error err;
 };
 
-/* What its first bytes say. */
-static void recognise(struct offer *o, const unsigned char head[WEFT_XEN_PAGE])
-{
-    struct weft_facts_header facts;
-    memcpy(&facts, head, sizeof facts);
-    if (format_is_facts(&facts)) {
-        bool dead = cli_xen_is_dead(o->domain->state);
-        o->format = "weft";
-        o->trace = facts.state == WEFT_TRACE_STOPPED     ? "stopped"
-                   : facts.state != WEFT_TRACE_RECORDING ? NULL
-                   : dead                                ? "killed"
-                                                         : "recording";
-    } else if (memcmp(head, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0) {
-        o->format = "mirage";
-    }
-}
-
 static struct offer look_at(const struct weft_xen *xen, const struct weft_xen_domain *domain)
 {
     struct offer o = {.domain = domain};
-    unsigned char head[WEFT_XEN_PAGE];
+    unsigned char head[WEFT_XEN_PAGE] = {0};
+    struct weft_facts_header facts;
     o.open = weft_xen_look(xen, domain->id, head, &o.bytes, &o.err) == 0;
-    if (o.open)
-        recognise(&o, head);
+    memcpy(&facts, head, sizeof facts);
+    if (o.open && format_is_facts(&facts)) {
+        o.format = "weft";
+        o.trace = facts.state == WEFT_TRACE_STOPPED     ? "stopped"
+                  : facts.state != WEFT_TRACE_RECORDING ? NULL
+                  : cli_xen_is_dead(domain->state)      ? "killed"
+                                                        : "recording";
+    } else if (o.open && memcmp(head, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0) {
+        o.format = "mirage";
+    }
     return o;
 }
 

@@ -351,9 +351,8 @@ static int open_temporary(struct weft_output *out, const struct stat *before,
     if (!out->temporary)
         return io_error(err, "cannot be created");
     hold_signals(&signals);
-    int fd = mkostemp(out->temporary, O_CLOEXEC), rc = 0;
-    if (fd < 0)
-        rc = io_error(err, "cannot be created");
+    const int fd = mkostemp(out->temporary, O_CLOEXEC);
+    int rc = fd < 0 ? io_error(err, "cannot be created") : 0;
     keep_track(fd < 0 ? NULL : out->temporary, false, &signals);
     if (fd < 0)
         return rc;
@@ -513,21 +512,15 @@ static int move_up(struct weft_output *out, struct weft_error *err)
     return rc;
 }
 
-static int place_folder(struct weft_output *out, struct weft_error *err)
-{
-    int rc = set_modes(out, err);
-    if (rc < 0)
-        return rc;
-    if (out->inside)
-        return move_up(out, err);
-    return rename(out->temporary, out->target) == 0 ? 0 : io_error(err, "cannot be created");
-}
-
 static int close_folder(struct weft_output *out, bool keep, struct weft_error *err)
 {
     sigset_t signals;
     hold_signals(&signals);
-    int rc = keep ? place_folder(out, err) : 0;
+    int rc = keep ? set_modes(out, err) : 0;
+    if (keep && rc == 0 && out->inside)
+        rc = move_up(out, err);
+    else if (keep && rc == 0 && rename(out->temporary, out->target) < 0)
+        rc = io_error(err, "cannot be created");
     if (!keep || rc < 0 || out->inside)
         remove_folder(out->temporary);
     fini(out);
