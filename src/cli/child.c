@@ -2,12 +2,12 @@
 #include "cli/child.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,9 +18,8 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 
 static volatile pid_t child;
 static bool ignored[PASSED_ON]; /* when weft was started; the program inherits it */
-/* The child writes 0 here once it is ready, then an errno if it cannot become the program. */
-static int said = -1;
-static int go = -1; /* the child waits for a byte from this */
+/* The child writes 0 here once it is ready, waits for a byte, and writes an errno if it cannot become the program. */
+static int line;
 
 /* A key on the terminal (ctrl-C) reaches the program directly. Shells make background jobs ignore SIGINT, but whoever
  * sends it explicitly means it, and the program may handle it. */
@@ -53,7 +52,7 @@ static void catch_signals(void)
 
 /* Becomes the program, or reports why it cannot. */
 _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, const sigset_t *mask,
-                             int say, int wait)
+                             int own)
 {
     int error = 0;
     char byte;
@@ -62,60 +61,44 @@ _Noreturn static void become(char **argv, cli_child_fn *prepare, void *data, con
     if (prepare)
         prepare(data);
     /* If the parent is gone, nobody will let the child continue. */
-    if (write(say, &error, sizeof error) < 0 || read(wait, &byte, 1) != 1)
+    if (write(own, &error, sizeof error) < 0 || read(own, &byte, 1) != 1)
         _exit(126);
     signal(SIGPIPE, cli_sigpipe);
     sigprocmask(SIG_SETMASK, mask, NULL);
     execvp(argv[0], argv);
     error = errno;
-    _exit(write(say, &error, sizeof error) < 0 ? 126 : 127);
+    _exit(write(own, &error, sizeof error) < 0 ? 126 : 127);
 }
 
 /* Reads what the child reports next: 0 or an errno; -1 once it has become the program or has ended. */
 static int listen_to(void)
 {
     int error = 0;
-    return TEMP_FAILURE_RETRY(read(said, &error, sizeof error)) == sizeof error ? error : -1;
-}
-
-static void close_pipes(void)
-{
-    close(said);
-    close(go);
-    said = go = -1;
+    return TEMP_FAILURE_RETRY(read(line, &error, sizeof error)) == sizeof error ? error : -1;
 }
 
 int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data)
 {
-    int say[2], wait[2], error = 0;
+    int pair[2], error = 0;
     sigset_t all, before;
-    if (pipe2(say, O_CLOEXEC) < 0)
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return errno;
-    if (pipe2(wait, O_CLOEXEC) < 0) {
-        error = errno;
-        close(say[0]);
-        close(say[1]);
-        return error;
-    }
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     catch_signals();
     child = fork();
     if (child == 0) {
-        close(say[0]);
-        close(wait[1]);
-        become(argv, prepare, data, &before, say[1], wait[0]);
+        close(pair[0]);
+        become(argv, prepare, data, &before, pair[1]);
     }
     if (child < 0)
         error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
-    close(say[1]);
-    close(wait[0]);
-    said = say[0];
-    go = wait[1];
+    close(pair[1]);
+    line = pair[0];
     *pid = child;
     if (error)
-        close_pipes();
+        close(line);
     else
         listen_to(); /* it is ready, or it has ended, which cli_child_go notices */
     return error;
@@ -124,9 +107,9 @@ int cli_child_start(pid_t *pid, char **argv, cli_child_fn *prepare, void *data)
 int cli_child_go(void)
 {
     int status;
-    const bool there = write(go, "", 1) == 1;
+    const bool there = write(line, "", 1) == 1;
     const int error = there ? listen_to() : -1;
-    close_pipes();
+    close(line);
     if (error <= 0)
         return 0; /* a child that was killed in the meantime ended as expected */
     cli_child_ended(true, &status);
@@ -142,7 +125,7 @@ int cli_child_failed(const char *program, int error)
 void cli_child_cancel(void)
 {
     int status;
-    close_pipes();
+    close(line);
     cli_child_ended(true, &status);
 }
 

@@ -102,6 +102,12 @@ size_t cli_expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
     return n;
 }
 
+const char *cli_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 bool cli_own_folder(char *folder, size_t size)
 {
     const ssize_t n = readlink("/proc/self/exe", folder, size - 1);

@@ -68,6 +68,9 @@ _Noreturn void cli_misuse(const char *command, const char *format, ...)
  * does not hold a string. */
 size_t cli_expand_pid(char *path, size_t size, const char *pattern, pid_t pid);
 
+/* The last part of a path. */
+const char *cli_base(const char *path);
+
 /* The folder of this program's file, in the build or as installed. False: it is not known. */
 bool cli_own_folder(char *folder, size_t size);
 

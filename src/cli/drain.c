@@ -52,7 +52,7 @@ struct ring {
 };
 
 struct sample_drain {
-    struct cli_drain_options o;
+    const struct cli_rings_program *program;
     char *events, *path;
     int ring_fd, fd, process; /* process: a pidfd */
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
@@ -69,29 +69,31 @@ struct sample_drain {
 
 /* ---- Opening ---- */
 
-struct sample_drain *cli_drain_new(const struct cli_drain_options *o)
+struct sample_drain *cli_drain_new(const struct cli_rings_program *p, pid_t pid, const char *events,
+                                   const char *path)
 {
     struct sample_drain *d = calloc(1, sizeof *d);
     if (!d)
         return NULL;
-    d->o = *o;
-    d->drained.pid = o->pid;
+    d->program = p;
+    d->drained.pid = pid;
     d->ring_fd = d->fd = d->process = -1;
-    d->events = strdup(o->events);
-    d->path = strdup(o->path);
+    d->events = strdup(events);
+    d->path = strdup(path);
     d->words = malloc((size_t)CHUNK_WORDS * 8);
     if (!d->events || !d->path || !d->words) {
         cli_drain_close(d, false);
         return NULL;
     }
-    d->process = (int)syscall(SYS_pidfd_open, o->pid, 0);
+    d->process = (int)syscall(SYS_pidfd_open, pid, 0);
     return d;
 }
 
 bool cli_drain_ended(const struct sample_drain *d)
 {
     struct pollfd process = {.fd = d->process, .events = POLLIN};
-    return d->process < 0 ? weft_process_start((uint32_t)d->o.pid) == 0 : poll(&process, 1, 0) != 0;
+    return d->process < 0 ? weft_process_start((uint32_t)d->drained.pid) == 0
+                          : poll(&process, 1, 0) != 0;
 }
 
 static bool read_at(const struct sample_drain *d, void *buffer, size_t size, uint64_t at)
@@ -103,8 +105,8 @@ static bool read_at(const struct sample_drain *d, void *buffer, size_t size, uin
 static bool records_itself(const struct sample_drain *d)
 {
     struct weft_facts_header facts;
-    return cli_facts_at(d->path, &facts) && facts.pid == (uint32_t)d->o.pid &&
-           facts.start_mono_ns >= d->o.since_ns;
+    return cli_facts_at(d->path, &facts) && facts.pid == (uint32_t)d->drained.pid &&
+           facts.start_mono_ns >= d->program->begun_ns;
 }
 
 static void put_fact(char *bytes, size_t *used, const char *key, const char *value)
@@ -119,12 +121,13 @@ static void put_fact(char *bytes, size_t *used, const char *key, const char *val
 static void put_arguments(const struct sample_drain *d, char *bytes, size_t *used)
 {
     char name[64], text[PATH_MAX + 1];
-    snprintf(name, sizeof name, "/proc/%d/exe", (int)d->o.pid);
+    char *const *argv = d->drained.pid == d->program->pid ? d->program->argv : NULL;
+    snprintf(name, sizeof name, "/proc/%d/exe", (int)d->drained.pid);
     ssize_t n = readlink(name, text, sizeof text - 1);
     text[n > 0 ? n : 0] = 0;
-    if (n > 0 || d->o.argv)
-        put_fact(bytes, used, "program", n > 0 ? text : d->o.argv[0]);
-    snprintf(name, sizeof name, "/proc/%d/cmdline", (int)d->o.pid);
+    if (n > 0 || argv)
+        put_fact(bytes, used, "program", n > 0 ? text : argv[0]);
+    snprintf(name, sizeof name, "/proc/%d/cmdline", (int)d->drained.pid);
     int fd = open(name, O_RDONLY | O_CLOEXEC);
     n = fd >= 0 ? read(fd, text, sizeof text - 1) : 0;
     if (fd >= 0)
@@ -132,8 +135,8 @@ static void put_arguments(const struct sample_drain *d, char *bytes, size_t *use
     text[n > 0 ? n : 0] = 0;
     for (ssize_t at = 0; at < n; at += (ssize_t)strlen(text + at) + 1)
         put_fact(bytes, used, "arg", text + at);
-    for (char *const *arg = d->o.argv; n <= 0 && arg && *arg; arg++)
-        put_fact(bytes, used, "arg", *arg);
+    for (; n <= 0 && argv && *argv; argv++)
+        put_fact(bytes, used, "arg", *argv);
 }
 
 static bool write_facts(struct sample_drain *d)
@@ -155,12 +158,12 @@ static bool write_facts(struct sample_drain *d)
                    .packet_bits = sizeof bytes * 8,
                    .content_bits = used * 8},
         .state = WEFT_TRACE_SAVED,
-        .pid = (uint32_t)d->o.pid,
+        .pid = (uint32_t)d->drained.pid,
         .clock = WEFT_CLOCK_MONOTONIC,
         .hz = 1000000000,
         .start_mono_ns = (uint64_t)weft_monotonic_ns(),
         .start_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME),
-        .process_start = weft_process_start((uint32_t)d->o.pid),
+        .process_start = weft_process_start((uint32_t)d->drained.pid),
     };
     h->start_ticks = h->stop_mono_ns = h->start_mono_ns;
     weft_boot_id(h->boot_id);
@@ -189,8 +192,8 @@ static bool make_trace(struct sample_drain *d)
     d->fd = mkostemp(temporary, O_CLOEXEC);
     if (d->fd < 0)
         return false;
-    d->packet_bytes = d->o.bytes < SMALL_TRACE ? SMALL_PACKET_BYTES : PACKET_BYTES;
-    d->slots = (d->o.bytes - FACTS_BYTES) / d->packet_bytes;
+    d->packet_bytes = d->program->bytes < SMALL_TRACE ? SMALL_PACKET_BYTES : PACKET_BYTES;
+    d->slots = (d->program->bytes - FACTS_BYTES) / d->packet_bytes;
     d->owner = calloc(d->slots, sizeof *d->owner);
     if (d->owner && write_facts(d) && publish(d, temporary))
         return true;

@@ -105,11 +105,6 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
     }
 }
 
-static bool is_number(uint8_t field)
-{
-    return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
-}
-
 /* time: relative to any moment. */
 static void put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
                       int64_t time)
@@ -129,7 +124,7 @@ static void put_event(struct sink *s, const struct weft_reader *reader, const st
         unsigned promises = 0;
         for (unsigned i = 0; i < d->fields; i++) {
             uint8_t field = d->field[i].field;
-            if (is_number(field) != numbers)
+            if ((field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION) != numbers)
                 continue;
             put_byte(s, ' ');
             put_text(s, d->field[i].name);
@@ -292,14 +287,6 @@ static bool put_next(struct sink *s, struct trace *t)
     return find_next(t);
 }
 
-static void show_progress(struct cli_progress *progress, const struct trace *trace, unsigned traces)
-{
-    double share = 0;
-    for (unsigned i = 0; i < traces; i++)
-        share += weft_reader_progress(trace[i].reader) / traces;
-    cli_progress_show(progress, share);
-}
-
 /* The trace whose next event is the earliest (of several, the first), leaving out the one at `except`. NULL: there is
  * none. */
 static struct trace *earliest(struct trace *trace, unsigned traces, const struct trace *except)
@@ -326,8 +313,12 @@ static int print(struct trace *trace, unsigned traces)
             more = put_next(&sink, t);
             is_next = !other || t->next_ns < other->next_ns ||
                       (t->next_ns == other->next_ns && t < other);
-            if (++printed % 65536 == 0)
-                show_progress(&progress, trace, traces);
+            if (++printed % 65536)
+                continue;
+            double share = 0;
+            for (unsigned i = 0; i < traces; i++)
+                share += weft_reader_progress(trace[i].reader) / traces;
+            cli_progress_show(&progress, share);
         }
     }
     cli_progress_end(&progress);

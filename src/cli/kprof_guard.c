@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,27 +113,20 @@ _Noreturn static void guard(const char *dir, int fd)
 struct kprof_guard kprof_guard_begin(const struct kprof_request *r)
 {
     struct kprof_guard g = {.fd = -1};
-    int fds[2], named[2];
-    if (pipe2(fds, O_CLOEXEC) < 0)
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return g;
-    if (pipe2(named, O_CLOEXEC) < 0) {
-        close(fds[0]);
-        close(fds[1]);
-        return g;
-    }
     g.process = fork();
     if (g.process == 0) {
         rename_process(r->title_from, r->title_to, r->dir);
-        guard(r->dir, fds[0]); /* closes its end of named */
+        (void)!write(pair[1], "", 1);
+        guard(r->dir, pair[1]);
     }
-    close(fds[0]);
-    close(named[1]);
-    if (g.process > 0) {
-        is_told(named[0]);
-        g.fd = fds[1];
-    } else
-        close(fds[1]);
-    close(named[0]);
+    close(pair[1]);
+    if (g.process > 0 && is_told(pair[0]))
+        g.fd = pair[0];
+    else
+        close(pair[0]);
     return g;
 }
 

@@ -146,8 +146,6 @@ struct cli_shown cli_profile_place(const struct cli_profile_view *v,
                                    const struct weft_named_frame *f);
 /* The path of the file that a frame is in, or NULL. */
 const char *cli_profile_object(const struct cli_profile_view *v, const struct weft_named_frame *f);
-/* The last part of a path. */
-const char *cli_profile_base(const char *path);
 /* "function", "label" … */
 const char *cli_profile_by_name(enum weft_profile_by by);
 /* Its name as a cell of a table. */

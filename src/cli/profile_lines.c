@@ -38,7 +38,7 @@ static bool looks_like_source(const char *path)
         "tcc", "S",   "s",  "rs", "go",  "d",   "m",    "mm",  "zig", "nim", "swift",
         "py",  "js",  "ts", "ml", "mli", "hs",  "java", "kt",  "f",   "f90", "pas",
         "adb", "ads", "cu", "l",  "y",   "re",  "vala", "cr",  "v"};
-    const char *dot = strrchr(cli_profile_base(path), '.');
+    const char *dot = strrchr(cli_base(path), '.');
     for (unsigned i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcmp(dot + 1, suffixes[i]) == 0)
             return true;
@@ -143,12 +143,12 @@ static struct cli_shown where_of(const struct cli_profile_view *v, const struct 
     const char *file =
         f->function == WEFT_NONE ? "" : weft_profile_text(p, p->function[f->function].file);
     if (f->function == WEFT_NONE && f->kind == WEFT_FRAME_FUNCTION) /* several, on one line */
-        return cli_shown(cli_profile_base(weft_profile_text(p, f->text)));
+        return cli_shown(cli_base(weft_profile_text(p, f->text)));
     if (!*file || !f->line) {
         struct cli_shown place = cli_profile_place(v, f);
         return *place.text ? place : (struct cli_shown){"-"};
     }
-    snprintf(text, sizeof text, "%.450s:%" PRIu32, cli_profile_base(file), f->line);
+    snprintf(text, sizeof text, "%.450s:%" PRIu32, cli_base(file), f->line);
     return cli_shown(text);
 }
 

@@ -66,12 +66,6 @@ const char *cli_profile_by_name(enum weft_profile_by by)
     return names[by];
 }
 
-const char *cli_profile_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 char *cli_profile_name(const struct weft_profile *p, const struct weft_named_frame *f)
 {
     const char *text = weft_profile_text(p, f->text);
@@ -107,15 +101,13 @@ struct cli_shown cli_profile_place(const struct cli_profile_view *v,
     const char *file = function ? weft_profile_text(v->p, function->file) : "",
                *object = function ? cli_profile_object(v, f) : NULL;
     if (*file && function->start_line)
-        snprintf(text, sizeof text, "%.500s:%" PRIu32, cli_profile_base(file),
-                 function->start_line);
+        snprintf(text, sizeof text, "%.500s:%" PRIu32, cli_base(file), function->start_line);
     else if (*file)
-        snprintf(text, sizeof text, "%.500s", cli_profile_base(file));
+        snprintf(text, sizeof text, "%.500s", cli_base(file));
     else if (object && strncmp(object, "[kernel", 7) == 0)
         snprintf(text, sizeof text, "[kernel]");
     else if (object)
-        snprintf(text, sizeof text, *object == '[' ? "%.500s" : "[%.500s]",
-                 cli_profile_base(object));
+        snprintf(text, sizeof text, *object == '[' ? "%.500s" : "[%.500s]", cli_base(object));
     return cli_shown(text);
 }
 

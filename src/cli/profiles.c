@@ -424,16 +424,12 @@ void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, 
 
 const char *cli_profiles_kind(enum weft_foreign kind)
 {
-    switch (kind) {
-    case WEFT_FOREIGN_NONE:
-        break;
-    case WEFT_FOREIGN_AKAROS:
-        return "stream of Akaros's kpoprofile";
-    case WEFT_FOREIGN_KPDATA:
-    case WEFT_FOREIGN_TICKS:
-        return "stream of Akaros's kpdata";
-    case WEFT_FOREIGN_PERF:
-        return "perf.data file";
-    }
-    return "weft trace";
+    static const char *const kinds[] = {
+        [WEFT_FOREIGN_NONE] = "weft trace",
+        [WEFT_FOREIGN_AKAROS] = "stream of Akaros's kpoprofile",
+        [WEFT_FOREIGN_KPDATA] = "stream of Akaros's kpdata",
+        [WEFT_FOREIGN_TICKS] = "stream of Akaros's kpdata",
+        [WEFT_FOREIGN_PERF] = "perf.data file",
+    };
+    return kinds[kind];
 }

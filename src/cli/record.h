@@ -141,17 +141,10 @@ void cli_rings_stop(struct cli_rings *r);
 /* ---- drain.c: copies a ring file of OCaml's runtime (format/ocaml.h) into a trace while the process that writes it
  * runs. What cannot be read or written is lost and counted; nothing waits for it. One thread at a time. ---- */
 
-struct cli_drain_options {
-    const char *events; /* the ring file */
-    const char *path;   /* of the trace */
-    char *const *argv;  /* if the process has no command line any more; NULL: not known */
-    uint64_t bytes;     /* how large the trace may become */
-    uint64_t since_ns;  /* CLOCK_MONOTONIC: a later trace is the process's own */
-    pid_t pid;
-};
-
-/* NULL: no memory. */
-struct sample_drain *cli_drain_new(const struct cli_drain_options *o);
+/* p: borrowed. events: the ring file of that process; path: of its trace. A trace that is there and was begun after p is
+ * the process's own. NULL: no memory. */
+struct sample_drain *cli_drain_new(const struct cli_rings_program *p, pid_t pid, const char *events,
+                                   const char *path);
 
 /* Reads everything that is there. Returns how full the fullest ring was, in thousandths; 1000: it overflowed. */
 unsigned cli_drain_round(struct sample_drain *d);

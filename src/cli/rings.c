@@ -183,12 +183,7 @@ static void begin(struct cli_rings *r, pid_t pid)
                      cli_expand_pid(path, sizeof path, r->program.children, pid) >= sizeof path))
         return;
     struct sample_drain *d =
-        cli_drain_new(&(struct cli_drain_options){.events = events,
-                                                  .path = program ? r->program.path : path,
-                                                  .argv = program ? r->program.argv : NULL,
-                                                  .bytes = r->program.bytes,
-                                                  .since_ns = r->program.begun_ns,
-                                                  .pid = pid});
+        cli_drain_new(&r->program, pid, events, program ? r->program.path : path);
     if (d)
         r->drain[r->drains++] = d;
 }

@@ -159,16 +159,9 @@ static char deaf_option(char **argv)
     return 0;
 }
 
-/* Without its folder. */
-static const char *name_of(const char *program)
-{
-    const char *slash = strrchr(program, '/');
-    return slash ? slash + 1 : program;
-}
-
 static bool is_of(const char *program, const char *name)
 {
-    return strncmp(name_of(program), name, strlen(name)) == 0;
+    return strncmp(cli_base(program), name, strlen(name)) == 0;
 }
 
 /* The words of a script's first line: the program, behind "env" if need be, and its first option. */
@@ -267,7 +260,7 @@ static bool is_tool(const char *program)
 {
     static const char *const tools[] = {"npm", "npx", "yarn", "pnpm", "corepack"};
     for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (strcmp(name_of(program), tools[i]) == 0)
+        if (strcmp(cli_base(program), tools[i]) == 0)
             return true;
     return false;
 }

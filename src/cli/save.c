@@ -148,62 +148,56 @@ static int save_file(const struct cli_save_request *r)
 
 /* ---- The command ---- */
 
-struct given {
-    struct cli_save_request request;
-    bool json;
-};
-
-static struct given given;
+static struct cli_save_request request;
 
 static const struct cli_option options[] = {
-    CLI_TEXT("output", given.request.target, "FILE", "where to write", .letter = 'o',
+    CLI_TEXT("output", request.target, "FILE", "where to write", .letter = 'o',
              .completes = "weft|trace"),
-    CLI_FLAG("follow", given.request.follow,
+    CLI_FLAG("follow", request.follow,
              "of a Xen domain: waits until it offers a trace, then until it ends, crashes or is "
              "destroyed, or until Ctrl-C; and copies what is there then"),
-    CLI_SIZE("limit", given.request.limit_bytes, "SIZE",
+    CLI_SIZE("limit", request.limit_bytes, "SIZE",
              "the largest trace to copy; of files, also what takes as much on its disk", .least = 1,
              .shown = "1G"),
-    CLI_FLAG("json", given.json, "the list as JSON"),
+    CLI_FLAG("json", request.json, "the list as JSON"),
     CLI_END,
 };
 
 /* The list of domains. */
-static bool is_list(const struct given *g)
+static bool is_list(const struct cli_save_request *r)
 {
-    return strcmp(g->request.source, "xen:") == 0;
+    return strcmp(r->source, "xen:") == 0;
 }
 
-static void check(const struct given *g)
+static void check(const struct cli_save_request *r)
 {
-    const struct cli_save_request *r = &g->request;
     bool xen = cli_is_xen(r->source);
     if (!xen && r->follow)
         cli_misuse("save", "--follow is for a Xen domain, xen:NAME or xen:NUMBER");
-    if (is_list(g) && (r->target || r->follow || r->limit_bytes))
+    if (is_list(r) && (r->target || r->follow || r->limit_bytes))
         cli_misuse("save",
                    "xen: lists the domains that offer a trace; which of them is %s? "
                    "xen:NAME or xen:NUMBER",
                    r->target   ? "to be saved"
                    : r->follow ? "to be followed"
                                : "to be limited");
-    if (!is_list(g) && g->json)
+    if (!is_list(r) && r->json)
         cli_misuse("save", "--json is for the list of domains, weft save xen:");
-    if (!is_list(g) && !r->target)
+    if (!is_list(r) && !r->target)
         cli_misuse("save", "-o FILE is missing");
-    if (!is_list(g) && strcmp(r->target, "-") == 0 && isatty(STDOUT_FILENO))
+    if (!is_list(r) && strcmp(r->target, "-") == 0 && isatty(STDOUT_FILENO))
         cli_misuse("save", "will not write a trace to a terminal");
 }
 
 static int run(int operands, char **operand)
 {
     (void)operands;
-    const struct given *g = &given;
-    given.request.source = *operand;
-    check(g);
-    if (is_list(g))
-        return cli_save_list(g->json);
-    return cli_is_xen(*operand) ? cli_save_guest(&g->request) : save_file(&g->request);
+    const struct cli_save_request *r = &request;
+    request.source = *operand;
+    check(r);
+    if (is_list(r))
+        return cli_save_list(r->json);
+    return cli_is_xen(*operand) ? cli_save_guest(r) : save_file(r);
 }
 
 const struct cli_command cli_save = {
@@ -229,5 +223,5 @@ const struct cli_command cli_save = {
     .completes = CLI_TRACES,
     .raw = true,
     .run = run,
-    .state = CLI_STATE(given),
+    .state = CLI_STATE(request),
 };

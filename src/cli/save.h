@@ -10,6 +10,7 @@ struct cli_save_request {
     const char *source, *target;
     uint64_t limit_bytes; /* maximum size of the trace; 0: the default */
     bool follow;          /* follow a domain until it ends */
+    bool json;            /* of the list of domains */
 };
 
 /* A copy that is made. */

@@ -128,18 +128,10 @@ struct cli_guest_name cli_guest_name(const struct weft_xen_domain *domain)
 
 const char *cli_xen_has(enum weft_xen_state state)
 {
-    switch (state) {
-    case WEFT_XEN_SHUT:
-        return "has shut down";
-    case WEFT_XEN_CRASHED:
-        return "has crashed";
-    case WEFT_XEN_GONE:
-        return "is gone";
-    case WEFT_XEN_UNKNOWN:
-    case WEFT_XEN_RUNNING:
-        break;
-    }
-    return "is running";
+    return state == WEFT_XEN_SHUT      ? "has shut down"
+           : state == WEFT_XEN_CRASHED ? "has crashed"
+           : state == WEFT_XEN_GONE    ? "is gone"
+                                       : "is running";
 }
 
 int cli_guest_no_trace(const struct cli_guest *g, struct weft_error *err)
