@@ -326,15 +326,6 @@ static bool explain_file(struct cli_explained *x, const struct request *r, const
     return rc == 0 || cli_say(path, "%s", weft_error_name(rc));
 }
 
-static void explained_fini(struct cli_explained *x)
-{
-    free(x->shown);
-    weft_slow_fini(&x->slow);
-    weft_findings_fini(&x->found);
-    weft_history_free(x->history);
-    weft_model_free(x->model);
-}
-
 /* ---- For programs ---- */
 
 static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)
@@ -431,7 +422,11 @@ static int explain_all(const struct request *r, int files, char **path)
             if (!r->json && i + 1 < files)
                 putchar('\n');
         }
-        explained_fini(&x);
+        free(x.shown);
+        weft_slow_fini(&x.slow);
+        weft_findings_fini(&x.found);
+        weft_history_free(x.history);
+        weft_model_free(x.model);
     }
     if (r->json && !r->promise && files > 1)
         cli_json_print(CLI_OBJECT("traces", json_incref(traces)));

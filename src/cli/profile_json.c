@@ -53,38 +53,26 @@ static json_t *measured_json(const struct cli_profile_view *v)
                       (bool)(v->p->model && v->p->model->promises > 1));
 }
 
-/* gap: of without_promise, by enum weft_gap. */
-static json_t *shown_json(uint64_t samples, uint64_t total, uint64_t without_promise,
-                          const uint64_t *gap, enum weft_source_unit unit)
-{
-    return CLI_OBJECT("samples", samples, "total", total, "without_promise", without_promise,
-                      "overwritten", gap[WEFT_GAP_OVERWRITTEN], "not_recorded",
-                      gap[WEFT_GAP_OUTSIDE], "unit", units[unit]);
-}
-
-static json_t *list_json(const struct weft_profile_list *l)
-{
-    return shown_json(l->samples, l->total, l->without_promise, l->gap, l->unit);
-}
+/* The sums of x, a list or a tree. */
+#define SUMS_JSON(x)                                                                               \
+    CLI_OBJECT(CLI_FIELDS(x, samples, total, without_promise), "overwritten",                      \
+               (x)->gap[WEFT_GAP_OVERWRITTEN], "not_recorded", (x)->gap[WEFT_GAP_OUTSIDE], "unit", \
+               units[(x)->unit])
 
 /* ---- Rows ---- */
 
-static const char *kind_name(enum weft_frame_kind kind)
-{
-    static const char *const names[] = {
-        [WEFT_FRAME_FUNCTION] = "function", [WEFT_FRAME_ADDRESS] = "address",
-        [WEFT_FRAME_PROMISE] = "promise",   [WEFT_FRAME_LABEL] = "label",
-        [WEFT_FRAME_THREAD] = "thread",     [WEFT_FRAME_CORE] = "core",
-        [WEFT_FRAME_STATE] = "state",
-    };
-    return names[kind];
-}
+static const char *const kinds[] = {
+    [WEFT_FRAME_FUNCTION] = "function", [WEFT_FRAME_ADDRESS] = "address",
+    [WEFT_FRAME_PROMISE] = "promise",   [WEFT_FRAME_LABEL] = "label",
+    [WEFT_FRAME_THREAD] = "thread",     [WEFT_FRAME_CORE] = "core",
+    [WEFT_FRAME_STATE] = "state",
+};
 
 /* What is known about a frame; null for what is not known. */
 static json_t *frame_json(const struct cli_profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;
-    json_t *o = CLI_OBJECT("name", profile_text(p, f->text), "kind", kind_name(f->kind));
+    json_t *o = CLI_OBJECT("name", profile_text(p, f->text), "kind", kinds[f->kind]);
     const struct weft_function *function =
         f->function != WEFT_NONE ? &p->function[f->function] : NULL;
     if (function)
@@ -114,7 +102,7 @@ static void print_list(const struct cli_profile_view *v, enum weft_profile_by by
         return;
     const uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
     if (head)
-        cli_json_dump(list_json(l), head);
+        cli_json_dump(SUMS_JSON(l), head);
     fputs(rows, stdout);
     for (uint32_t i = 0; i < shown; i++)
         cli_json_dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
@@ -130,8 +118,7 @@ static void print_calls(const struct cli_profile_view *v)
         return;
     }
     cli_tell_cut(t);
-    cli_json_dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
-                  ",\n \"shown\": ");
+    cli_json_dump(SUMS_JSON(t), ",\n \"shown\": ");
     fputs(",\n \"calls\": [", stdout);
     for (uint32_t i = 1; i < t->calls; i++) {
         const struct weft_call *c = &t->call[i];
@@ -217,7 +204,7 @@ void cli_profile_print_json(const struct cli_profile_view *v)
 static json_t *side_json(const struct cli_profile_side *s)
 {
     return CLI_OBJECT("files", files_json(s->v->files), "measured", measured_json(s->v), "shown",
-                      list_json(s->l));
+                      SUMS_JSON(s->l));
 }
 
 static json_t *change_json(const struct cli_profile_changes *c, const struct weft_profile_delta *d)

@@ -22,13 +22,15 @@ struct source {
     bool changed;
 };
 
-/* Lines of source files, read once and bounded. */
-struct sources {
+/* The report. Source files are read once, and bounded. */
+struct table {
     const struct cli_profile_view *v;
+    const struct weft_profile_list *l;
     time_t recorded; /* when the recording ended; 0: not known */
     struct source file[FILES];
     unsigned files;
     char line[LINE_BYTES];
+    bool changed; /* a file that was changed after the recording is shown */
 };
 
 static bool looks_like_source(const char *path)
@@ -61,7 +63,7 @@ static char *read_all(int fd, size_t size)
     return text;
 }
 
-static void load(struct sources *s, struct source *f, const char *path)
+static void load(struct table *s, struct source *f, const char *path)
 {
     char full[4096];
     struct stat named, st;
@@ -84,7 +86,7 @@ static void load(struct sources *s, struct source *f, const char *path)
     close(fd);
 }
 
-static struct source *find(struct sources *s, const char *path)
+static struct source *find(struct table *s, const char *path)
 {
     for (unsigned i = 0; i < s->files; i++)
         if (strcmp(s->file[i].path, path) == 0)
@@ -101,7 +103,7 @@ static struct source *find(struct sources *s, const char *path)
 }
 
 /* The text of a line without leading and trailing space, or NULL. *changed: the file was changed after the recording. */
-static const char *line_of(struct sources *s, const char *path, uint32_t line, bool *changed)
+static const char *line_of(struct table *s, const char *path, uint32_t line, bool *changed)
 {
     const struct source *f = line ? find(s, path) : NULL;
     if (!f || !f->text)
@@ -125,15 +127,6 @@ static const char *line_of(struct sources *s, const char *path, uint32_t line, b
     *changed = f->changed;
     return s->line;
 }
-
-/* ---- ---- */
-
-struct table {
-    const struct cli_profile_view *v;
-    const struct weft_profile_list *l;
-    struct sources sources;
-    bool changed;
-};
 
 /* "burn.c:17"; where no line is known, "[kernel]" … */
 static struct cli_shown where_of(const struct cli_profile_view *v, const struct weft_named_frame *f)
@@ -172,8 +165,8 @@ static void put_row(struct table *t, struct cli_table *out, const struct weft_pr
     cli_cell(out, "", "%s", where_of(t->v, &r->frame).text);
     cli_cell(out, "", "%s", function_of(p, &r->frame).text);
     if (r->frame.function != WEFT_NONE)
-        line = line_of(&t->sources, weft_profile_text(p, p->function[r->frame.function].file),
-                       r->frame.line, &changed);
+        line = line_of(t, weft_profile_text(p, p->function[r->frame.function].file), r->frame.line,
+                       &changed);
     t->changed |= changed;
     char text[700];
     snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "", line ? cli_shown(line).text : "");
@@ -190,14 +183,14 @@ void cli_profile_print_lines(const struct cli_profile_view *v)
         {.head = "line", .gap = 2, .least = 6, .most = 40, .left = true},
         {.head = "function, and what stands there", .gap = 2, .left = true}};
     struct cli_table out = CLI_TABLE(columns);
-    struct table t = {.v = v, .sources.v = v};
+    struct table t = {.v = v};
     struct weft_profile_list *l = cli_profile_list(v, v->o.by);
     uint64_t sum = 0;
     if (!l)
         return;
     t.l = l;
     if (v->files->this_boot)
-        t.sources.recorded =
+        t.recorded =
             time(NULL) - (time_t)((weft_monotonic_ns() - (int64_t)v->p->last_ns) / 1000000000);
     const uint32_t shown = cli_profile_rows_shown(l, v->r->limit, v->r->least);
     for (uint32_t i = 0; i < shown; i++) {
@@ -213,9 +206,9 @@ void cli_profile_print_lines(const struct cli_profile_view *v)
     if (t.changed)
         printf("~: the file has been written since the recording, so something else may stand "
                "there\n");
-    for (unsigned i = 0; i < t.sources.files; i++) {
-        free(t.sources.file[i].path);
-        free(t.sources.file[i].text);
+    for (unsigned i = 0; i < t.files; i++) {
+        free(t.file[i].path);
+        free(t.file[i].text);
     }
     weft_profile_list_free(l);
 }

@@ -255,11 +255,10 @@ static int make_memory(const struct request *r)
                 weft_size(r->bytes).text, weft_size(left).text);
         return -1;
     }
-    int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
-    if (fd < 0 || ftruncate(fd, (off_t)r->bytes) < 0)
-        error = errno;
-    else
-        error = posix_fallocate(fd, 0, (off_t)r->bytes);
+    const int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int error = fd < 0 || ftruncate(fd, (off_t)r->bytes) < 0
+                    ? errno
+                    : posix_fallocate(fd, 0, (off_t)r->bytes);
     if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
         error = errno;
     if (!error)
@@ -533,11 +532,8 @@ static void print_result(const struct request *r, const struct place *place, int
         tell_nothing(r, sampled);
     if (traced)
         tell_children(place, forked);
-    if (sampled) {
-        fprintf(stderr, "weft: %s: ", cli_shown(place->name).text);
-        cli_sampling_tell(&counts);
-        cli_sampling_advise(&counts, place->name);
-    }
+    if (sampled)
+        cli_sampling_tell(&counts, place->name, NULL);
 }
 
 static int run(int operands, char **operand)

@@ -186,11 +186,7 @@ static int finish(struct cli_sampling *s, const struct request *r, const struct 
 {
     struct cli_sampled counts;
     bool fine = cli_sampling_end(s, !r->no_symbols, &counts);
-    fprintf(stderr, "weft: %s: ", cli_shown(r->output).text);
-    cli_sampling_tell(&counts);
-    if (e->child)
-        cli_tell_ending(e->status);
-    cli_sampling_advise(&counts, r->output);
+    cli_sampling_tell(&counts, r->output, e->child ? &e->status : NULL);
     cli_sampling_close(s);
     return fine ? CLI_DONE : CLI_FAILED;
 }

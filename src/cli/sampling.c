@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/child.h"
 #include "cli/common.h"
 #include "cli/live.h"
 #include "profile/build.h"
@@ -276,7 +277,8 @@ static uint64_t rounded(uint64_t n)
     return (n + unit / 2) / unit * unit;
 }
 
-void cli_sampling_tell(const struct cli_sampled *c)
+/* "12,345 samples of 3 threads in 10.2 s; 0 lost" */
+static void tell_counts(const struct cli_sampled *c)
 {
     const int64_t span = c->span_ns < INT64_MAX ? (int64_t)c->span_ns : INT64_MAX;
     fprintf(stderr, "%s of %s in %s", cli_many(c->samples, "sample").text,
@@ -294,9 +296,13 @@ void cli_sampling_tell(const struct cli_sampled *c)
         fprintf(stderr, "; the kernel paused the timer %s", cli_many(c->by.throttled, "time").text);
 }
 
-void cli_sampling_advise(const struct cli_sampled *c, const char *name)
+void cli_sampling_tell(const struct cli_sampled *c, const char *name, const int *status)
 {
     const struct cli_shown shown = cli_shown(name);
+    fprintf(stderr, "weft: %s: ", shown.text);
+    tell_counts(c);
+    if (status)
+        cli_tell_ending(*status);
     if (c->samples)
         fprintf(stderr, "; see weft profile %s\n", shown.text);
     else if (c->by.switches)

@@ -57,10 +57,8 @@ bool cli_sampling_end(struct cli_sampling *s, bool symbols, struct cli_sampled *
 /* Frees s; a file without its final name is removed. */
 void cli_sampling_close(struct cli_sampling *s);
 
-/* "12,345 samples of 3 threads in 10.2 s; 0 lost" */
-void cli_sampling_tell(const struct cli_sampled *c);
-
-/* Ends that line with how to look at the file of that name. Then prints, in separate lines, what is unusual. */
-void cli_sampling_advise(const struct cli_sampled *c, const char *name);
+/* "weft: NAME: 12,345 samples of 3 threads in 10.2 s; 0 lost", how the program ended, unless status is NULL, and how to
+ * look at the file of that name. Then prints, in separate lines, what is unusual. */
+void cli_sampling_tell(const struct cli_sampled *c, const char *name, const int *status);
 
 #endif

@@ -16,11 +16,8 @@
     cli_json_object(json_object(), (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
 #define CLI_SET(object, ...)                                                                       \
     cli_json_set(object, (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
-/* Among these: fields of *x, at most 12, each under its own name. */
-#define CLI_FIELDS(x, ...)                                                                         \
-    CLI_CHOOSE_FIELDS(__VA_ARGS__, CLI_F12, CLI_F11, CLI_F10, CLI_F9, CLI_F8, CLI_F7, CLI_F6,      \
-                      CLI_F5, CLI_F4, CLI_F3, CLI_F2, CLI_F1, )                                    \
-    (x, __VA_ARGS__)
+/* Among these: fields of *x, at most 16, each under its own name. */
+#define CLI_FIELDS(x, ...) CLI_SCAN(CLI_FIELD(x, __VA_ARGS__))
 
 /* A list of the values that an expression of i has for i from 0 to count - 1: CLI_LIST(i, args, cli_json_string(arg[i])).
  * Its values are json_t *. */
@@ -73,39 +70,18 @@ static inline json_t *cli_json_itself(json_t *o)
 #define CLI_VALUE(v) _Generic((v), bool: cli_json_bool, double: json_real, json_t *: cli_json_itself,                             \
     char *: cli_json_string, const char *: cli_json_string, uint64_t: cli_json_number, unsigned long long: cli_json_number, \
     uint32_t: cli_json_number, uint16_t: cli_json_number, uint8_t: cli_json_number, default: cli_json_signed)(v)
-#define CLI_PAIRS(...) CLI_CHOOSE(__VA_ARGS__, CLI_P16, 0, CLI_P15, 0, CLI_P14, 0, CLI_P13, 0, CLI_P12, 0, CLI_P11, 0, CLI_P10, 0,  \
-    CLI_P9, 0, CLI_P8, 0, CLI_P7, 0, CLI_P6, 0, CLI_P5, 0, CLI_P4, 0, CLI_P3, 0, CLI_P2, 0, CLI_P1, 0, 0)(__VA_ARGS__)
-#define CLI_CHOOSE(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, choice, ...) choice
-#define CLI_P1(k, v) {k, CLI_VALUE(v)},
-#define CLI_P2(k, v, ...) CLI_P1(k, v) CLI_P1(__VA_ARGS__)
-#define CLI_P3(k, v, ...) CLI_P1(k, v) CLI_P2(__VA_ARGS__)
-#define CLI_P4(k, v, ...) CLI_P1(k, v) CLI_P3(__VA_ARGS__)
-#define CLI_P5(k, v, ...) CLI_P1(k, v) CLI_P4(__VA_ARGS__)
-#define CLI_P6(k, v, ...) CLI_P1(k, v) CLI_P5(__VA_ARGS__)
-#define CLI_P7(k, v, ...) CLI_P1(k, v) CLI_P6(__VA_ARGS__)
-#define CLI_P8(k, v, ...) CLI_P1(k, v) CLI_P7(__VA_ARGS__)
-#define CLI_P9(k, v, ...) CLI_P1(k, v) CLI_P8(__VA_ARGS__)
-#define CLI_P10(k, v, ...) CLI_P1(k, v) CLI_P9(__VA_ARGS__)
-#define CLI_P11(k, v, ...) CLI_P1(k, v) CLI_P10(__VA_ARGS__)
-#define CLI_P12(k, v, ...) CLI_P1(k, v) CLI_P11(__VA_ARGS__)
-#define CLI_P13(k, v, ...) CLI_P1(k, v) CLI_P12(__VA_ARGS__)
-#define CLI_P14(k, v, ...) CLI_P1(k, v) CLI_P13(__VA_ARGS__)
-#define CLI_P15(k, v, ...) CLI_P1(k, v) CLI_P14(__VA_ARGS__)
-#define CLI_P16(k, v, ...) CLI_P1(k, v) CLI_P15(__VA_ARGS__)
-#define CLI_CHOOSE_FIELDS(a, b, c, d, e, f, g, h, i, j, k, l, choice, ...) choice
-#define CLI_F1(x, f) #f, (x)->f
-#define CLI_F2(x, f, ...) CLI_F1(x, f), CLI_F1(x, __VA_ARGS__)
-#define CLI_F3(x, f, ...) CLI_F1(x, f), CLI_F2(x, __VA_ARGS__)
-#define CLI_F4(x, f, ...) CLI_F1(x, f), CLI_F3(x, __VA_ARGS__)
-#define CLI_F5(x, f, ...) CLI_F1(x, f), CLI_F4(x, __VA_ARGS__)
-#define CLI_F6(x, f, ...) CLI_F1(x, f), CLI_F5(x, __VA_ARGS__)
-#define CLI_F7(x, f, ...) CLI_F1(x, f), CLI_F6(x, __VA_ARGS__)
-#define CLI_F8(x, f, ...) CLI_F1(x, f), CLI_F7(x, __VA_ARGS__)
-#define CLI_F9(x, f, ...) CLI_F1(x, f), CLI_F8(x, __VA_ARGS__)
-#define CLI_F10(x, f, ...) CLI_F1(x, f), CLI_F9(x, __VA_ARGS__)
-#define CLI_F11(x, f, ...) CLI_F1(x, f), CLI_F10(x, __VA_ARGS__)
-#define CLI_F12(x, f, ...) CLI_F1(x, f), CLI_F11(x, __VA_ARGS__)
 /* clang-format on */
+
+/* Each macro names itself again behind the rest of its arguments; so the result is scanned up to 16 times. */
+#define CLI_PAIRS(...) CLI_SCAN(CLI_PAIR(__VA_ARGS__))
+#define CLI_PAIR(k, v, ...) {k, CLI_VALUE(v)}, __VA_OPT__(CLI_PAIR_AGAIN CLI_PARENS(__VA_ARGS__))
+#define CLI_PAIR_AGAIN() CLI_PAIR
+#define CLI_FIELD(x, f, ...) #f, (x)->f __VA_OPT__(, CLI_FIELD_AGAIN CLI_PARENS(x, __VA_ARGS__))
+#define CLI_FIELD_AGAIN() CLI_FIELD
+#define CLI_PARENS ()
+#define CLI_SCAN(...) CLI_SCAN_4(CLI_SCAN_4(CLI_SCAN_4(CLI_SCAN_4(__VA_ARGS__))))
+#define CLI_SCAN_4(...) CLI_SCAN_1(CLI_SCAN_1(CLI_SCAN_1(CLI_SCAN_1(__VA_ARGS__))))
+#define CLI_SCAN_1(...) __VA_ARGS__
 
 /* JSON knows no more than 2^63 - 1. */
 json_t *cli_json_number(uint64_t n);
