@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #include "analyse/history.h"
 #include "base/count.h"
@@ -119,6 +120,13 @@ bool cli_output_close(struct weft_output *out, const char *path, bool keep);
 
 /* Call it when the reader of standard output has gone away: that is not a failure, and nothing is printed. */
 bool cli_stdout_left(void);
+
+/* Closes a descriptor; a negative one is none. */
+static inline void cli_close(int fd)
+{
+    if (fd >= 0)
+        close(fd);
+}
 
 /* Flushes standard output. Returns status, or CLI_FAILED after printing that it cannot be written. */
 int cli_finish(int status);

@@ -57,8 +57,7 @@ struct state {
 
 static void close_state(struct state *s)
 {
-    if (s->fd >= 0)
-        close(s->fd);
+    cli_close(s->fd);
     s->fd = -1;
 }
 

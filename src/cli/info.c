@@ -122,15 +122,6 @@ static json_t *provenance_json(const struct weft_process_facts *p)
                       cli_json_if(p->was_paused && !p->is_paused, real_ns(p, p->resumed_ns)));
 }
 
-static json_t *wall_json(const struct weft_reader_facts *f)
-{
-    if (!f->has_wall)
-        return json_null();
-    return CLI_OBJECT("ns", f->wall_ns, "own_ns", f->wall_own_ns, "set_ns", f->wall_set_ns,
-                      "measured", f->wall_measured, "error_ns",
-                      cli_json_if(f->wall_measured, f->wall_error_ns));
-}
-
 static uint64_t kept_events(const struct weft_reader_facts *f)
 {
     uint64_t kept = 0;
@@ -152,9 +143,14 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     CLI_SET(o, CLI_FIELDS(f, streams_recorded, overwritten_packets, missing_packets, lost_texts,
                           unknown_events, unknown_packets, other_packets, repeated_packets,
                           changed_packets, clock_hz));
-    CLI_SET(o, CLI_FIELDS(f, refused), "wall", wall_json(f), "first_real_ns",
-            cli_json_if(f->has_wall && kept, f->first_ns + (uint64_t)f->wall_ns), "streams_by",
-            CLI_LIST(i, f->stream ? f->streams : 0, stream_json(&f->stream[i])), "streams_gone",
+    CLI_SET(o, CLI_FIELDS(f, refused), "wall",
+            !f->has_wall ? json_null()
+                         : CLI_OBJECT("ns", f->wall_ns, "own_ns", f->wall_own_ns, "set_ns",
+                                      f->wall_set_ns, "measured", f->wall_measured, "error_ns",
+                                      cli_json_if(f->wall_measured, f->wall_error_ns)),
+            "first_real_ns", cli_json_if(f->has_wall && kept, f->first_ns + (uint64_t)f->wall_ns),
+            "streams_by", CLI_LIST(i, f->stream ? f->streams : 0, stream_json(&f->stream[i])),
+            "streams_gone",
             CLI_OBJECT("streams", (uint64_t)(f->streams_recorded - f->streams), "overwritten",
                        f->overwritten_elsewhere, "discarded", f->discarded_elsewhere),
             "balance",

@@ -394,8 +394,7 @@ static void show_output(int fd, const int kept[2])
             close(kept[i]);
         }
     ssize_t n = fd >= 0 ? pread(fd, said, sizeof said - 1, 0) : 0;
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     if (n > 0)
         said[n] = 0;
 }
@@ -486,8 +485,7 @@ static void unmount(struct kprof_served *s)
     }
     weft_kprof_free(s->k);
     weft_kprof_linux_close(s->machine);
-    if (s->signals >= 0)
-        close(s->signals);
+    cli_close(s->signals);
     kprof_guard_end(&s->guard);
     free(s->request.mem);
     free(s->bytes);

@@ -25,8 +25,7 @@ bool cli_facts_at(const char *path, struct weft_facts_header *facts)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool there = fd >= 0 && weft_facts_read(fd, facts);
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     return there;
 }
 
@@ -42,8 +41,7 @@ enum cli_stands cli_what_stands(const char *path, uint32_t *pid)
     enum cli_stands s = CLI_SOMETHING;
     if (fd >= 0 && weft_facts_read(fd, &facts))
         s = weft_output_is_recorded(fd, pid) ? CLI_LIVE : CLI_A_TRACE;
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     return s;
 }
 

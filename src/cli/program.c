@@ -141,8 +141,7 @@ bool cli_program_script(const char *name, char *line, size_t size)
 {
     int fd = open_program(name);
     ssize_t n = fd >= 0 ? pread(fd, line, size - 1, 0) : -1;
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     line[n > 0 ? n : 0] = 0;
     if (strncmp(line, "#!", 2) != 0)
         return false;

@@ -265,8 +265,7 @@ static int make_memory(const struct request *r)
         return fd;
     cli_say("--memory", "cannot have %s: %s; the program runs on without recording",
             weft_size(r->bytes).text, strerror(error));
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     return -1;
 }
 
@@ -465,8 +464,7 @@ static bool keep_samples(struct cli_sampling *s, const struct place *place, bool
         kept = unlink(s->path) == 0;
     else if (fd >= 0)
         cli_complain(place->name, &err);
-    if (fd >= 0)
-        close(fd);
+    cli_close(fd);
     if (!kept)
         cli_say(s->path, "has the samples; they are not in %s", cli_shown(place->name).text);
     return kept;

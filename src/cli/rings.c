@@ -350,10 +350,8 @@ void cli_rings_stop(struct cli_rings *r)
         cli_say(r->program.path, "not all that OCaml's runtime says could be written: %s",
                 strerror(r->error));
     remove_folder(r);
-    if (r->end >= 0)
-        close(r->end);
-    if (r->folder_watch >= 0)
-        close(r->folder_watch);
+    cli_close(r->end);
+    cli_close(r->folder_watch);
     free(r->done);
     *r->folder = 0;
 }

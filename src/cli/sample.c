@@ -236,8 +236,7 @@ static int run(int operands, char **operand)
     end.at_ns = request.duration_ns ? weft_monotonic_ns() + request.duration_ns : 0;
     tell_beginning(&request);
     sample_until(&sampling, &end);
-    if (end.process >= 0)
-        close(end.process);
+    cli_close(end.process);
     status = finish(&sampling, &request, &end);
     if (end.child && status == CLI_DONE)
         cli_end_as(end.status);

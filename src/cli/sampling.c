@@ -261,8 +261,7 @@ void cli_sampling_close(struct cli_sampling *s)
     if (s->file)
         weft_samples_end(s->file, NULL);
     weft_sampler_close(s->sampler);
-    if (s->fd >= 0)
-        close(s->fd);
+    cli_close(s->fd);
     if (*s->temporary)
         unlink(s->temporary);
     *s = (struct cli_sampling){.fd = -1};

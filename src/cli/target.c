@@ -225,8 +225,7 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
     const bool begun = sample_distant_open(t->memory, t->mem, maps) == 0;
     if (begun)
         find_copies(t, &version);
-    if (maps >= 0)
-        close(maps);
+    cli_close(maps);
     if (!begun) {
         cli_say(t->name, "cannot be looked at: there can be no more processes");
         return CLI_FOUND_GONE;
@@ -253,8 +252,7 @@ enum cli_found cli_target_open(struct cli_target *t, pid_t pid)
 void cli_target_close(struct cli_target *t)
 {
     symbols_worker_stop(t->memory);
-    if (t->mem >= 0)
-        close(t->mem);
+    cli_close(t->mem);
     t->mem = -1;
 }
 
