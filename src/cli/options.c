@@ -294,13 +294,6 @@ _Noreturn static void refuse(const struct cli_command *c, int found, char **argv
     refuse_option(c, argv[optind - 1], options);
 }
 
-static const struct cli_option *with_letter(const struct cli_option *o, int letter)
-{
-    while (o->letter != letter)
-        o++;
-    return o;
-}
-
 static void check_required(const struct cli_command *c, const struct cli_option *table)
 {
     for (const struct cli_option *o = table; o->kind != CLI_IS_END; o++) {
@@ -336,11 +329,14 @@ char **cli_parse(const struct cli_command *c, int argc, char **argv, int *operan
         }
         if (found == '?' || found == ':')
             refuse(c, found, argv, known.list);
-        if (found == NO_PAGER)
+        if (found == NO_PAGER) {
             cli_no_pager = true;
-        else
-            set_option(c, found >= FIRST ? table + (found - FIRST) : with_letter(table, found),
-                       optarg);
+            continue;
+        }
+        const struct cli_option *o = found < FIRST ? table : table + (found - FIRST);
+        while (found < FIRST && o->letter != found)
+            o++;
+        set_option(c, o, optarg);
     }
     *operands = argc - optind;
     check_required(c, table);

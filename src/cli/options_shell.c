@@ -101,12 +101,6 @@ static const struct cli_option *find(const struct cli_command *c, const char *wo
     return found;
 }
 
-/* Returns true if the next word is this option's value. */
-static bool takes_next(const struct cli_option *o, const char *word)
-{
-    return o && o->value && !o->alone && !strchr(word, '=');
-}
-
 void cli_complete(const struct cli_command *c, int words, char **word)
 {
     const char *typed = word[words - 1];
@@ -116,7 +110,7 @@ void cli_complete(const struct cli_command *c, int words, char **word)
         const struct cli_option *o = only_operands ? NULL : find(c, word[i]);
         if (!only_operands && strcmp(word[i], "--") == 0) {
             only_operands = true;
-        } else if (takes_next(o, word[i])) {
+        } else if (o && o->value && !o->alone && !strchr(word[i], '=')) { /* takes the next word */
             if (i + 2 == words) {
                 put_values(o, "", typed);
                 return;

@@ -270,13 +270,6 @@ static bool same_boot(const struct loading *l)
     return true;
 }
 
-static bool overlap(const struct weft_profile *p, const struct weft_model *m)
-{
-    int64_t first = weft_model_time(p->first_ns, m->first_ns),
-            last = weft_model_time(p->last_ns, m->first_ns);
-    return last >= 0 && first <= m->end_ns;
-}
-
 static bool join(struct loading *l)
 {
     struct cli_profiles *out = l->out;
@@ -290,7 +283,9 @@ static bool join(struct loading *l)
                 m ? "; which promise ran is left out: give the files one by one for that" : "");
     if (!m || !any || !same)
         return true;
-    if (!overlap(out->profile, m) && !l->o->quiet)
+    const bool overlap = weft_model_time(out->profile->last_ns, m->first_ns) >= 0 &&
+                         weft_model_time(out->profile->first_ns, m->first_ns) <= m->end_ns;
+    if (!overlap && !l->o->quiet)
         cli_say(path, "warning: its events and the samples have no time in common: the clocks "
                       "differ, or they are of different runs; no sample belongs to a promise");
     int rc = weft_profile_join(out->profile, m);

@@ -204,14 +204,6 @@ static void look_around(struct cli_rings *r)
         closedir(folder);
 }
 
-/* Traces of other processes that record nothing but collections are dropped, except the first, which may be all there
- * is: a build may run an OCaml compiler a thousand times. */
-static bool is_worth_keeping(struct cli_rings *r, const struct sample_drain *d)
-{
-    const bool program = cli_drained(d)->pid == r->program.pid;
-    return program || cli_drained(d)->says || (!is_known(r, r->program.pid) && !r->silent++);
-}
-
 static void finish(struct cli_rings *r, unsigned which)
 {
     char events[PATH_MAX + 32];
@@ -219,7 +211,11 @@ static void finish(struct cli_rings *r, unsigned which)
     const pid_t pid = cli_drained(d)->pid;
     const bool ended = cli_drain_ended(d);
     r->error = cli_drained(d)->error ? cli_drained(d)->error : r->error;
-    cli_drain_close(d, is_worth_keeping(r, d));
+    /* Traces of other processes that record nothing but collections are dropped, except the first, which may be all
+     * there is: a build may run an OCaml compiler a thousand times. */
+    const bool keep = pid == r->program.pid || cli_drained(d)->says ||
+                      (!is_known(r, r->program.pid) && !r->silent++);
+    cli_drain_close(d, keep);
     r->drain[which] = r->drain[--r->drains];
     events_path(r, pid, events, sizeof events);
     if ((!ended || r->preserve || unlink(events) < 0) &&

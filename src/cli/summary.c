@@ -71,14 +71,6 @@ static inline bool add(struct idset *s, uint64_t id)
     return true;
 }
 
-static uint64_t count_ids(const struct idset *s)
-{
-    uint64_t n = 0;
-    for (uint64_t i = 0; i <= s->mask; i++)
-        n += (uint64_t)__builtin_popcountll(s->word[i].bits);
-    return n;
-}
-
 /* ---- Opening, closing ---- */
 
 bool cli_summary_open(struct cli_summary *s, const char *path)
@@ -165,7 +157,8 @@ static int count_events(struct cli_summary *s, struct weft_error *err)
     }
     cli_progress_end(&progress);
     s->span_ns = (uint64_t)c.latest;
-    s->promises = count_ids(&c.ids);
+    for (uint64_t i = 0; i <= c.ids.mask; i++)
+        s->promises += (uint64_t)__builtin_popcountll(c.ids.word[i].bits);
     free(c.ids.word);
     return n < 0 ? (int)n : rc;
 }

@@ -83,13 +83,6 @@ bool cli_xen_is_dead(enum weft_xen_state state)
     return state == WEFT_XEN_SHUT || state == WEFT_XEN_CRASHED || state == WEFT_XEN_GONE;
 }
 
-/* Returns true if it is better than the earlier one, even with the drift since then. */
-static bool is_worse(const struct weft_sight *s, const struct weft_sight *earlier)
-{
-    uint64_t age = s->real_ns > earlier->real_ns ? s->real_ns - earlier->real_ns : 0;
-    return s->error_ns / 2 > earlier->error_ns + age / DRIFT;
-}
-
 void cli_guest_watch(struct cli_guest *g)
 {
     struct weft_sight sight;
@@ -97,7 +90,10 @@ void cli_guest_watch(struct cli_guest *g)
     g->watched = true;
     if (!weft_sight_take(&sight, &g->in, again ? SIGHT_AGAIN_MS : SIGHT_MS))
         return;
-    if (!g->in.sight || !is_worse(&sight, g->in.sight)) {
+    /* The earlier one may be better, even with the drift since then. */
+    const struct weft_sight *was = g->in.sight;
+    const uint64_t age = was && sight.real_ns > was->real_ns ? sight.real_ns - was->real_ns : 0;
+    if (!was || sight.error_ns / 2 <= was->error_ns + age / DRIFT) {
         g->sight = sight;
         g->in.sight = &g->sight;
     }

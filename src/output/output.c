@@ -111,17 +111,6 @@ static void keep_track(const char *path, bool folder, const sigset_t *before)
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
-/* Nothing has to be removed any more. */
-static void forget_unfinished(void)
-{
-    if (!unfinished)
-        return;
-    for (unsigned i = 0; i < SIGNALS; i++)
-        sigaction(signals[i], &before_ours[i], NULL);
-    sigaction(SIGXFSZ, &file_limit, NULL);
-    unfinished = NULL;
-}
-
 /* ---- What is at the place of an output ---- */
 
 enum stands { NO_TRACE, LIVE, TRACE, MIRAGE, SAMPLES };
@@ -267,8 +256,7 @@ static mode_t mode_for(int fd, const struct stat *before, const struct weft_outp
 
 /* ---- Names ---- */
 
-/* If path is another name of a descriptor, like /dev/stdout or /dev/fd/5: that descriptor;
- * otherwise -1. */
+/* If path is another name of a descriptor, like /dev/stdout or /dev/fd/5: that descriptor; otherwise -1. */
 static int descriptor_of(const char *path)
 {
     static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
@@ -298,9 +286,14 @@ static char *name_beside(const char *path)
     return asprintf(&out, "%.*s" SUFFIX, (int)size, path) < 0 ? NULL : out;
 }
 
+/* Nothing has to be removed any more. */
 static void fini(struct weft_output *out)
 {
-    forget_unfinished();
+    for (unsigned i = 0; unfinished && i < SIGNALS; i++)
+        sigaction(signals[i], &before_ours[i], NULL);
+    if (unfinished)
+        sigaction(SIGXFSZ, &file_limit, NULL);
+    unfinished = NULL;
     free(out->temporary);
     free(out->target);
     *out = (struct weft_output){0};
@@ -328,8 +321,7 @@ static int open_descriptor(struct weft_output *out, int fd, struct weft_error *e
     return rc;
 }
 
-/* When root writes, the file keeps its owner, except in places where everybody can put a file for
- * root to fill. */
+/* When root writes, the file keeps its owner, except in places where everybody can put a file for root to fill. */
 static void set_owner(int fd, const struct stat *before, const char *target)
 {
     char *folder = strdup(target), *slash = folder ? strrchr(folder, '/') : NULL;
@@ -382,8 +374,7 @@ static int open_path(struct weft_output *out, const char *path, struct weft_erro
     int rc = exists ? check_place(path, &st, &out->options, err) : 0;
     if (rc < 0)
         return rc;
-    /* If path is a symbolic link, the file that it leads to, so that renaming does not replace the
-     * link. */
+    /* If path is a symbolic link, the file that it leads to, so that renaming does not replace the link. */
     out->target = exists ? realpath(path, NULL) : strdup(path);
     return out->target ? open_temporary(out, exists ? &st : NULL, err)
                        : io_error(err, "cannot be created");
@@ -459,8 +450,7 @@ int weft_output_open_folder(struct weft_output *out, const char *path,
 
 /* ---- Closing ---- */
 
-/* Sets the modes of the files in the temporary folder, and one for the folder with which they can
- * be found. */
+/* Sets the modes of the files in the temporary folder, and one for the folder with which they can be found. */
 static int set_modes(const struct weft_output *out, struct weft_error *err)
 {
     DIR *dir = opendir(out->temporary);
@@ -477,9 +467,8 @@ static int set_modes(const struct weft_output *out, struct weft_error *err)
     return rc;
 }
 
-/* Moves the files up into the folder, which was empty. The folder itself is kept, since it may
- * belong to somebody else, be a mount point, or be the working directory of a shell. The file that
- * shows that there is a trace comes last. */
+/* Moves the files up into the folder, which was empty. The folder itself is kept, since it may belong to somebody else,
+ * be a mount point, or be the working directory of a shell. The file that shows that there is a trace comes last. */
 static int move_up(struct weft_output *out, struct weft_error *err)
 {
     struct dirent **list;
@@ -528,18 +517,6 @@ static int close_folder(struct weft_output *out, bool keep, struct weft_error *e
     return rc;
 }
 
-/* Check again what is there, since it may have changed in the meantime. */
-static int place_file(struct weft_output *out, struct weft_error *err)
-{
-    struct stat st;
-    int rc = stat(out->target, &st) == 0 && S_ISREG(st.st_mode)
-                 ? check_place(out->target, &st, &out->options, err)
-                 : 0;
-    if (rc == 0 && rename(out->temporary, out->target) < 0)
-        rc = io_error(err, "cannot be created");
-    return rc;
-}
-
 int weft_output_close(struct weft_output *out, bool keep, struct weft_error *err)
 {
     int rc = 0;
@@ -560,9 +537,13 @@ int weft_output_close(struct weft_output *out, bool keep, struct weft_error *err
                    : weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written");
     if (out->temporary) {
         sigset_t signals;
+        struct stat st;
         hold_signals(&signals);
-        if (keep && rc == 0)
-            rc = place_file(out, err);
+        /* What is there may have changed in the meantime. */
+        if (keep && rc == 0 && stat(out->target, &st) == 0 && S_ISREG(st.st_mode))
+            rc = check_place(out->target, &st, &out->options, err);
+        if (keep && rc == 0 && rename(out->temporary, out->target) < 0)
+            rc = io_error(err, "cannot be created");
         if (!keep || rc < 0)
             unlink(out->temporary);
         fini(out);
