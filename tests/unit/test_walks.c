@@ -26,9 +26,10 @@ struct walk {
     unsigned threads, turns, steps; /* a turn has up to so many steps */
     unsigned lost;                  /* of 100 promises, so many are never ended */
     unsigned long_texts;            /* of 100 texts, so many are long, or each another one */
-    bool own_ids;
-    bool pauses; /* now and then nothing is recorded */
-    bool killed; /* it does not stop */
+    bool own_ids;                   /* numbers of the program's own … */
+    unsigned own_from;              /* … from this turn on */
+    bool pauses;                    /* now and then nothing is recorded */
+    bool killed;                    /* it does not stop */
     /* What is read. */
     uint64_t events, sum;
 };
@@ -37,6 +38,7 @@ static const struct walk *walk;
 static struct weft_counter depth = WEFT_COUNTER("depth"), size = WEFT_COUNTER("a size");
 static weft_promise live[LIVE], last_id;
 static uint64_t state, ticks, sum;
+static bool own; /* numbers, now */
 
 static uint64_t below(uint64_t n)
 {
@@ -69,7 +71,7 @@ static weft_promise create(void)
     static const char *volatile types[] = {"lock", "task", "sleep", "a type with a long name"};
     const char *text = any_text();
     weft_promise parent = live[below(LIVE)];
-    if (walk->own_ids)
+    if (own)
         return weft_create_id(parent, last_id += 1 + below(40), "own", text);
     switch (below(9)) {
     case 0:
@@ -248,6 +250,7 @@ static void go(void)
         begin_worker(&worker[i]);
     for (unsigned turn = 0; turn < walk->turns; turn++) {
         struct worker *w = &worker[below(walk->threads)];
+        own = walk->own_ids && turn >= walk->own_from;
         if (below(50) == 0) { /* another thread in its place */
             end_worker(w);
             begin_worker(w);
@@ -424,6 +427,12 @@ static const struct walk walks[] = {
      .events = 20498, .sum = 0xfc0262d56cedb372},
     {.bytes = 512 << 10, .pending_bytes = 256 << 10, .threads = 2, .turns = 800, .steps = 200, .lost = 5, .killed = true,
      .events = 21965, .sum = 0x8f644eee38d30f03},
+    {.bytes = 512 << 10, .threads = 4, .turns = 300, .steps = 100, .lost = 5, .own_ids = true, .own_from = 1,
+     .events = 17756, .sum = 0xe01f62e184168f94},
+    {.bytes = 512 << 10, .threads = 3, .turns = 300, .steps = 100, .lost = 5, .own_ids = true, .own_from = 3,
+     .events = 18276, .sum = 0x7acf5554be7b0ec3},
+    {.bytes = 512 << 10, .threads = 2, .turns = 600, .steps = 150, .lost = 20, .own_ids = true, .own_from = 200,
+     .events = 18597, .sum = 0x2b1b4646edc2bdd8},
 };
 /* clang-format on */
 
