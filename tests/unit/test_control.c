@@ -2,6 +2,7 @@
 /* What weft ctl may store into a process, also half of it, and nonsense: the calls go on, and what they record is
  * what was asked for in whole. */
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,11 +11,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include "record/control.h"
+#include "record/start.h"
 #include <weft/weft.h>
 
 extern struct weft_record_control weft_record_control;
@@ -198,9 +201,35 @@ static int tear_down(void **state)
     return rmdir(folder);
 }
 
+/* Memory instead of a file: only if it is large enough and stays so. */
+static void test_taken(void **state)
+{
+    struct weft_record_file f = {.map = NULL};
+    const int fd = memfd_create("trace", MFD_CLOEXEC | MFD_ALLOW_SEALING),
+              null = open("/dev/null", O_RDWR);
+    (void)state;
+    assert_int_equal(ftruncate(fd, MIB), 0);
+    assert_int_equal(weft_record_file_take(&f, -1, MIB), -EBADF);
+    assert_int_equal(weft_record_file_take(&f, null, MIB), -EBADF);
+    assert_int_equal(weft_record_file_take(&f, fd, MIB), -EBADF);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_GROW), 0);
+    assert_int_equal(weft_record_file_take(&f, fd, MIB), -EBADF);
+    assert_int_equal(fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    assert_int_equal(weft_record_file_take(&f, fd, MIB + 1), -EBADF);
+    assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+    assert_int_equal(pwrite(fd, "x", 1, MIB - 1), 1);
+    assert_int_equal(weft_record_file_take(&f, fd, MIB), 0);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    assert_int_equal(f.map[MIB - 1], 'x');
+    assert_false(f.named);
+    munmap(f.map, MIB);
+    close(null);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_taken),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_nonsense),
         cmocka_unit_test(test_torn),
