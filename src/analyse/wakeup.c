@@ -123,7 +123,8 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
         bool open = w->end == WEFT_WAIT_OPEN || w->end == WEFT_WAIT_LEFT;
         if (w->begun_by > notified)
             continue;
-        uint32_t last = h->waits_of[h->waits_of_first[w->reader + 1] - 1];
+        uint32_t reader = weft_model_final(h->m, w->reader);
+        uint32_t last = h->waits_of[h->waits_of_first[reader + 1] - 1];
         woken++;
         if (open || (h->wait[last].source == w->source && h->wait[last].begun_by > notified))
             return false; /* it was not for all, or they wait for the next one */
