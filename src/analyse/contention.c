@@ -132,7 +132,7 @@ static int by_end_of_service(const void *a, const void *b)
 {
     const struct weft_wait *x = a, *y = b;
     WEFT_ORDER(x->until_ns, y->until_ns);
-    return weft_order(x->from_ns, y->from_ns);
+    return weft_order(x->begun_by, y->begun_by);
 }
 
 /* Returns true if it is handed on by whoever got it last, one after another; stores who had it

@@ -75,7 +75,8 @@ static int by_importance(const void *a, const void *b)
     WEFT_ORDER(x->kind, y->kind);
     WEFT_ORDER(y->affected_total, x->affected_total);
     WEFT_ORDER(y->cost_ns, x->cost_ns);
-    return weft_order(x->promise, y->promise);
+    WEFT_ORDER(x->promise, y->promise);
+    return weft_order(x->start_ns, y->start_ns);
 }
 
 int weft_explain(struct weft_findings *out, const struct weft_history *h,

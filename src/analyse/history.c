@@ -440,7 +440,8 @@ static int by_end(const void *a, const void *b)
 {
     const struct gone *x = a, *y = b;
     WEFT_ORDER(x->until_ns, y->until_ns);
-    return weft_order(x->ended_by, y->ended_by);
+    WEFT_ORDER(x->ended_by, y->ended_by);
+    return weft_order(x->wait, y->wait);
 }
 
 static bool is_before(const struct weft_history *h, uint32_t notified, const struct gone *g)

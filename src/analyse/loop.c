@@ -92,7 +92,8 @@ static int by_start(const void *a, const void *b)
 {
     const struct analyse_blocked *x = a, *y = b;
     WEFT_ORDER(x->from_ns, y->from_ns);
-    return weft_order(y->to_ns, x->to_ns);
+    WEFT_ORDER(y->to_ns, x->to_ns);
+    return weft_order(x->finding, y->finding);
 }
 
 /* For the following searches: the spans of all streams together, without overlaps. */

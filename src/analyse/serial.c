@@ -469,7 +469,8 @@ static int by_reader_and_family(const void *a, const void *b)
     WEFT_ORDER(x->reader_family, y->reader_family);
     WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
     WEFT_ORDER(y->saving_ns, x->saving_ns);
-    return weft_order(x->reader, y->reader);
+    WEFT_ORDER(x->reader, y->reader);
+    return weft_order(x->chain.first, y->chain.first);
 }
 
 static void report_serial(struct finder *f, const struct found *x)

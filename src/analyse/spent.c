@@ -58,7 +58,9 @@ static int by_end(const void *a, const void *b)
 static int by_begin(const void *a, const void *b)
 {
     const struct weft_meter_span *x = a, *y = b;
-    return weft_order(x->from_ns, y->from_ns);
+    WEFT_ORDER(x->from_ns, y->from_ns);
+    WEFT_ORDER(x->kind, y->kind);
+    return weft_order(x->to_ns, y->to_ns);
 }
 
 /* Most promises have one or two. */
