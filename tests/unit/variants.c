@@ -18,6 +18,7 @@
 #include "analyse/slow.h"
 #include "analyse/stats.h"
 #include "analyse/story.h"
+#include "analyse/words.h"
 #include "trace.h"
 
 enum {
@@ -183,6 +184,7 @@ ptrdiff_t __wrap_weft_reader_next(struct weft_reader *r, const struct weft_event
 /* ---- What is said ---- */
 
 static FILE *out;
+static struct weft_words *words; /* what somebody may say of labels in these scenes */
 static uint64_t kinds_found[WEFT_FINDING_KINDS];
 
 #define I64 " %" PRId64
@@ -351,10 +353,11 @@ static void say_slow(const struct weft_history *h)
     weft_slow_fini(&s);
 }
 
-static void say_diff(const struct weft_history *good, const struct weft_history *bad)
+static void say_diff(const struct weft_history *const *good, uint32_t goods,
+                     const struct weft_history *bad)
 {
     struct weft_diff d = {0};
-    assert_int_equal(weft_diff_find(&d, &good, 1, bad, NULL, NULL), 0);
+    assert_int_equal(weft_diff_find(&d, good, goods, bad, NULL, NULL), 0);
     const struct weft_divergence *v = &d.divergence;
     fprintf(out, "diff %d %d %d %d %d %d" I64 I64 I64 I64 I64 I64 " %s\n", v->found, v->causal,
             index_of(v->good_first), index_of(v->good_second), index_of(v->bad_first),
@@ -430,12 +433,12 @@ static void release(struct weft_history *h)
     weft_model_free(m);
 }
 
-/* whole: the trace as it is; NULL: this is it. */
+/* whole: the trace as it is; NULL: this is it. other: another run that went well, or NULL. */
 static struct weft_history *say_variant(const char *path, struct variant v,
-                                        const struct weft_history *whole)
+                                        const struct weft_history *whole,
+                                        const struct weft_history *other)
 {
-    /* Half and twice the usual ones. */
-    static const struct weft_explain_options strict = {
+    const struct weft_explain_options strict = {
         .hang_ns = 50000000,
         .slow_wake_ns = 5000000,
         .block_ns = 5000000,
@@ -449,6 +452,7 @@ static struct weft_history *say_variant(const char *path, struct variant v,
         .herd_readers = 2,
         .retries = 3,
         .gc_ns = 1000000,
+        .words = words,
     };
     struct weft_history *h = history_of(path, v);
     if (!h)
@@ -457,8 +461,9 @@ static struct weft_history *say_variant(const char *path, struct variant v,
     say_findings(h, NULL);
     say_findings(h, &strict);
     if (whole) {
-        say_diff(whole, h);
-        say_diff(h, whole);
+        const struct weft_history *good[] = {whole, other};
+        say_diff(good, other ? 2 : 1, h);
+        say_diff((const struct weft_history *[]){h}, 1, whole);
     }
     if (!whole || v.change != CUT)
         say_all(h);
@@ -473,6 +478,7 @@ static void say_variants(const char *path, const struct weft_history *whole, uin
         {LONGER, 10},    {SHORTER, 10},      {NEARLY_ROUNDED, 1000000}, {NEARLY_ROUNDED, 10000000},
     };
     const uint64_t step = events / PLACES_MOST + 1;
+    struct weft_history *other = NULL;
     for (size_t i = 0; i < COUNT(of_times) + 2 * events; i++) {
         const uint64_t at = i - COUNT(of_times);
         struct variant v = {at < events ? CUT : WITHOUT, at % (events ? events : 1)};
@@ -480,12 +486,17 @@ static void say_variants(const char *path, const struct weft_history *whole, uin
             v = of_times[i];
         else if (at % step)
             continue;
-        struct weft_history *h = say_variant(path, v, whole);
+        struct weft_history *h = say_variant(path, v, whole, v.change == WITHOUT ? other : NULL);
         if (!h)
             continue;
         ++*count;
-        release(h);
+        if (v.change == SHORTER)
+            other = h;
+        else
+            release(h);
     }
+    if (other)
+        release(other);
 }
 
 static void put_findings(FILE *line, const struct weft_history *h)
@@ -510,7 +521,7 @@ static void say_scene(const struct scene *s, FILE *line, FILE *said)
     memset(kinds_found, 0, sizeof kinds_found);
     out = open_memstream(&text, &size);
     assert_non_null(out);
-    struct weft_history *whole = say_variant(path, (struct variant){0}, NULL);
+    struct weft_history *whole = say_variant(path, (struct variant){0}, NULL, NULL);
     fprintf(line, "%s:", s->test);
     if (whole) {
         const uint64_t events = event_number;
@@ -554,6 +565,10 @@ static bool is_in(const char *path, const char *text)
 
 static void all_scenes_are_as_before(void **state)
 {
+    static const char *const meanings[] = {
+        "timer: tick limit",   "lock: pool room config", "may-last: server socket peer",
+        "in-order: user item", "for-all: drained",       "meant-to-fail: closed gone",
+    };
     const char *root = getenv("SOURCE_ROOT"), *said_path = getenv("SAID");
     char path[4096], *text = NULL;
     size_t size = 0;
@@ -563,8 +578,12 @@ static void all_scenes_are_as_before(void **state)
     FILE *lines = open_memstream(&text, &size), *said = said_path ? fopen(said_path, "w") : NULL;
     assert_non_null(lines);
     test_running = NULL;
+    for (size_t i = 0; i < COUNT(meanings); i++)
+        assert_null(weft_words_add(&words, meanings[i]));
     for (unsigned i = 0; i < scene_count; i++)
         say_scene(&scenes[i], lines, said);
+    weft_words_free(words);
+    words = NULL;
     fclose(lines);
     if (said)
         fclose(said);
