@@ -865,7 +865,7 @@ static void old_and_new_lwt(void **state)
     make(&k, 0, LOOP, 1, S_MUTEX, "Lwt_mutex.create Query.lock query.ml:3");
     make(&k, US(2), LOOP, 2, S_CONDITION, "Lwt_condition.create Query query.ml:4");
     put(&k, label(US(3), 2, "response"));
-    make(&k, US(4), LOOP, 3, S_CATCH, "Query.ask query.ml:12");
+    make(&k, US(4), LOOP, 3, S_CATCH, ".ml:12");
     make(&k, US(6), LOOP, 4, S_TASK, "given up");
     put(&k, cancels(US(8), LOOP, 4));
     struct run new = finish(&k, US(9));

@@ -962,6 +962,8 @@ static uint64_t ask(struct serial o)
         const uint64_t of = o.part ? make(fetch[i], PROMISE, "part") : o.room ? room : news;
         if (o.part || o.news || o.room)
             wait_for(fetch[i], of);
+        if (o.part && o.news)
+            wait_for(of, news);
         if (o.fans_out) {
             const uint64_t part[] = {make(fetch[i], PROMISE, "a"), make(fetch[i], PROMISE, "b")};
             for (int k = 0; k < 2; k++)
@@ -1147,6 +1149,7 @@ static void test_serial_ordered(void **state)
         {8, FETCH, "user %d", .ends = true, .top = true, .fans_out = true},
         {10, FETCH, "user %d", .ends = true, .top = true, .part = true},
         {8, FETCH, "user %d", .ends = true, .news = true},
+        {8, FETCH, "user %d", .ends = true, .part = true, .news = true},
         {8, FETCH, "request %d", .ends = true, .part = true, .sent_off = true},
         {8, FETCH, "user %d", .ends = true, .room = true},
     };
