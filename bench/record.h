@@ -16,8 +16,7 @@
  *     TURN(r)                  two events: the event loop sleeps, and goes on
  *
  * recorders/peer.h makes these calls of three functions. */
-#ifndef BENCH_RECORD_H
-#define BENCH_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct options {
 enum types { TYPE_connection = 1, TYPE_rpc = 2 };
 
 _Noreturn void fail(const char *what);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The parts of the addon: the data of each thread that runs JavaScript, and the functions that use it. */
-#ifndef WEFT_NODE_ADDON_H
-#define WEFT_NODE_ADDON_H
+#pragma once
 
 #include "napi.h"
 
@@ -86,5 +85,3 @@ bool loop_watch(struct thread *t);
 /* The path of a pending file operation of the loop; NULL: none is known. request: the C++ object behind node's object
  * for it. */
 const char *loop_path(const void *request);
-
-#endif

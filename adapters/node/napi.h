@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What we use of Node-API, version 8 (Node 18 and later). That is a stable binary interface, so nothing of Node is
  * needed to build us. */
-#ifndef WEFT_NODE_NAPI_H
-#define WEFT_NODE_NAPI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ napi_status napi_get_uv_event_loop(napi_env env, void **loop);
 napi_status napi_add_async_cleanup_hook(napi_env env, napi_async_cleanup_hook hook, void *data,
                                         napi_async_cleanup_hook_handle *handle);
 napi_status napi_remove_async_cleanup_hook(napi_async_cleanup_hook_handle handle);
-
-#endif

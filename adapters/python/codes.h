@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What is known about code objects: names, files, whose code it is; and the places that create promises. */
-#ifndef WEFT_PYTHON_CODES_H
-#define WEFT_PYTHON_CODES_H
+#pragma once
 
 #define Py_LIMITED_API 0x03090000
 #include <Python.h>
@@ -85,5 +84,3 @@ struct place {
 /* Never NULL. FOR_LABELLED: each has a label of its own; else everything created there has the same label. */
 struct place *place_of(const struct code *where, unsigned line, const struct code *what,
                        enum place_use use);
-
-#endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#ifndef WEFT_PYTHON_DESCRIBE_H
-#define WEFT_PYTHON_DESCRIBE_H
+#pragma once
 
 #include "codes.h"
 
@@ -11,5 +10,3 @@ void describe(char *to, size_t size, PyObject *exception);
 /* "sleep 0.5 s" for a number of seconds; "sleep" if it is not a number, or NULL. Takes the reference. Leaves no
  * exception. */
 void describe_sleep(char *to, size_t size, PyObject *delay);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Tasks that run before their task object exists (since Python 3.12): until then the promise belongs to the coroutine. */
-#ifndef WEFT_PYTHON_EAGER_H
-#define WEFT_PYTHON_EAGER_H
+#pragma once
 
 #include "codes.h"
 #include "promises.h"
@@ -20,5 +19,3 @@ void eager_end(struct promise *p, PyObject *task, struct promise *before);
 
 /* The real coroutine of a task, which may be wrapped in a stand-in. Takes and returns a reference. */
 PyObject *eager_coroutine(PyObject *coroutine);
-
-#endif

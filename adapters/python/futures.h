@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Tasks, futures, and what asyncio makes of them, as promises. The interpreter's lock is held; nothing here leaves an
  * exception; if one may be set, the caller must save it before. */
-#ifndef WEFT_PYTHON_FUTURES_H
-#define WEFT_PYTHON_FUTURES_H
+#pragma once
 
 #include "codes.h"
 #include "promises.h"
@@ -100,5 +99,3 @@ bool says_cancelled(PyObject *exception);
 
 /* Checks, for up to that many failures, whether they were retrieved. */
 void look_at_failed(unsigned most);
-
-#endif

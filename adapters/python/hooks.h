@@ -9,8 +9,7 @@
  *         return result;
  *     }
  *     struct hook *const hooks_of_this[] = {&hook_release, NULL}; */
-#ifndef WEFT_PYTHON_HOOKS_H
-#define WEFT_PYTHON_HOOKS_H
+#pragma once
 
 #include "codes.h"
 
@@ -89,5 +88,3 @@ static inline void put_back(struct raised *r)
 {
     PyErr_Restore(r->type, r->value, r->traceback);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Modules that the program may import later, or never: they are handled once they are imported. */
-#ifndef WEFT_PYTHON_IMPORTS_H
-#define WEFT_PYTHON_IMPORTS_H
+#pragma once
 
 #include "codes.h"
 
@@ -10,5 +9,3 @@ PyObject *imports_watch(PyObject *self, PyObject *args);
 
 /* A line on standard error about the exception that is set; clears it. */
 void say(const char *what);
-
-#endif

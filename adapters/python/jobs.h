@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Jobs of executors: what run_in_executor, to_thread and submit have done in other threads or processes. */
-#ifndef WEFT_PYTHON_JOBS_H
-#define WEFT_PYTHON_JOBS_H
+#pragma once
 
 #include "codes.h"
 #include "promises.h"
@@ -21,5 +20,3 @@ extern __thread bool thread_is_named; /* or at least Python knows it */
 
 /* The promise of a job that a future of asyncio's is about to represent; NULL: it is not a job. */
 struct promise *job_wrapped(PyObject *job);
-
-#endif

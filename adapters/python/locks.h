@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#ifndef WEFT_PYTHON_LOCKS_H
-#define WEFT_PYTHON_LOCKS_H
+#pragma once
 
 #include "codes.h"
 
@@ -8,5 +7,3 @@
 PyObject *locks_acquire(PyObject *self, PyObject *args);
 
 bool holds_are_told(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What methods of loops do, whatever library the loop comes from; h is the original. */
-#ifndef WEFT_PYTHON_LOOPS_H
-#define WEFT_PYTHON_LOOPS_H
+#pragma once
 
 #include "hooks.h"
 
@@ -23,5 +22,3 @@ PyObject *loops_pausable(PyObject *self, PyObject *function);
 
 /* In the child of a fork. */
 void loops_forked(void);
-
-#endif

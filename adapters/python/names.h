@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Names of attributes and the like as Python strings: s_self is "self". */
-#ifndef WEFT_PYTHON_NAMES_H
-#define WEFT_PYTHON_NAMES_H
+#pragma once
 
 #include "codes.h"
 
@@ -11,5 +10,3 @@
 
 /* 0 or -1 with an exception. */
 int names_init(void);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Maps Python objects to promises, as long as the object lives; it is not kept alive. Everything here is called with
  * the interpreter's lock held, keeps a pending exception, and raises none. */
-#ifndef WEFT_PYTHON_PROMISES_H
-#define WEFT_PYTHON_PROMISES_H
+#pragma once
 
 #include "codes.h"
 
@@ -72,5 +71,3 @@ struct promise *promise_of_request(weft_promise request);
 
 /* The innermost of its calls that has a promise, or its own. */
 weft_promise promise_inner(const struct promise *p);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Requests that a server (aiohttp, Tornado or uvicorn) answers, each in a task of its own. */
-#ifndef WEFT_PYTHON_REQUESTS_H
-#define WEFT_PYTHON_REQUESTS_H
+#pragma once
 
 #include "codes.h"
 #include "promises.h"
@@ -20,5 +19,3 @@ weft_promise request_said(const struct promise *p, PyObject *coroutine);
 
 /* send(type of bound methods, function): the replacement for "send" in uvicorn's class of answers. */
 PyObject *requests_send(PyObject *self, PyObject *args);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What a program reports itself, through the package in bindings/python. None of these functions affects the program. */
-#ifndef WEFT_PYTHON_SAID_H
-#define WEFT_PYTHON_SAID_H
+#pragma once
 
 #include "codes.h"
 
@@ -17,5 +16,3 @@ PyObject *said_end(PyObject *self, PyObject *args);
 
 /* count(name, number, whether it is added): decimals are dropped. */
 PyObject *said_count(PyObject *self, PyObject *args);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A stand-in for another object: in every question about it, it behaves like that object. */
-#ifndef WEFT_PYTHON_STAND_IN_H
-#define WEFT_PYTHON_STAND_IN_H
+#pragma once
 
 #include "codes.h"
 
@@ -23,5 +22,3 @@ static inline PyObject *stands_for(PyObject *self)
 {
     return ((const struct stand_in *)self)->inner;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Input from outside: connections, reads from them, processes. */
-#ifndef WEFT_PYTHON_STREAMS_H
-#define WEFT_PYTHON_STREAMS_H
+#pragma once
 
 #include "codes.h"
 #include "promises.h"
@@ -10,5 +9,3 @@
  * False: it is not known. */
 bool label_connect(char *to, size_t size, PyObject *address);
 bool label_read(char *to, size_t size, PyObject *reader);
-
-#endif

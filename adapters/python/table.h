@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A hash table of the caller's entries, found by their key. */
-#ifndef WEFT_PYTHON_TABLE_H
-#define WEFT_PYTHON_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ static inline size_t table_mix(const void *a, const void *b, uintptr_t c)
     h = (h ^ c) * UINT64_C(0x94d049bb133111eb);
     return (size_t)(h >> 24);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Calls that the program schedules on a loop for later or for a given time: a timer is pending until its call was made
  * or it is cancelled. */
-#ifndef WEFT_PYTHON_TIMERS_H
-#define WEFT_PYTHON_TIMERS_H
+#pragma once
 
 #include "hooks.h"
 
@@ -11,5 +10,3 @@ PyObject *timer_runs(const struct hook *h, PyObject *handle);
 
 /* The loop reports that a handle's call has failed. */
 void timer_failed(PyObject *context);
-
-#endif

@@ -5,8 +5,7 @@
  *     record_create(r, parent, child, type, label)
  *     record_pair(r, KIND, a, b)
  *     record_label(r, p, text) */
-#ifndef BENCH_PEER_H
-#define BENCH_PEER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -57,5 +56,3 @@ static inline void promises_init(struct promises *p, unsigned thread)
         RUN((r), UINT64_MAX);                                                                      \
         RUN((r), UINT64_MAX);                                                                      \
     } while (0)
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Many promises of one sort: how they ended, how long they took, and where that time went. Used
  * only within weft; see cli/story.c. */
-#ifndef WEFT_ANALYSE_CROWD_H
-#define WEFT_ANALYSE_CROWD_H
+#pragma once
 
 #include "analyse/names.h"
 #include "analyse/path.h"
@@ -50,5 +49,3 @@ int analyse_crowd_by_time(const void *a, const void *b);
 /* Nearest-rank percentile: the shortest time that `percent` of the members do not exceed. There
  * must be at least one member. */
 int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent);
-
-#endif

@@ -8,8 +8,7 @@
  * is no exact counterpart), the path of creators, and the order among similar ones. Texts are valid
  * UTF-8 without control characters. Time is linear in the models except for sorting; memory beyond
  * the histories is proportional to the promises. */
-#ifndef WEFT_ANALYSE_DIFF_H
-#define WEFT_ANALYSE_DIFF_H
+#pragma once
 
 #include "analyse/history.h"
 
@@ -107,5 +106,3 @@ static inline bool weft_diff_any(const struct weft_diff *d)
 int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good, uint32_t goods,
                    const struct weft_history *bad, weft_progress_fn *progress, void *data);
 void weft_diff_fini(struct weft_diff *d);
-
-#endif

@@ -4,8 +4,7 @@
  * with the clan of the creator: it is what promises do in the program, however often the program
  * runs them. If something creates its own kind again (a loop written as a recursion), that is the
  * same clan. Kinds and clans have the same numbers in all runs. */
-#ifndef WEFT_ANALYSE_DIFFER_H
-#define WEFT_ANALYSE_DIFFER_H
+#pragma once
 
 #include "analyse/diff.h"
 #include "analyse/pairs.h"
@@ -196,5 +195,3 @@ uint32_t analyse_resolver_of(const struct weft_history *h, uint32_t promise);
 
 /* Describes where they diverge; the caller frees the text. NULL: no memory, or nothing to say. */
 char *analyse_say_parting(struct analyse_differ *d, const struct analyse_parting *c);
-
-#endif

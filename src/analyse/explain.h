@@ -7,8 +7,7 @@
  *     weft_findings_fini(&found);
  * Definitions: docs/diagnoses.md. Texts are valid UTF-8 without control characters. Time is linear
  * in the model except for sorting the findings. */
-#ifndef WEFT_ANALYSE_EXPLAIN_H
-#define WEFT_ANALYSE_EXPLAIN_H
+#pragma once
 
 #include "analyse/history.h"
 
@@ -134,5 +133,3 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress,
                  void *data);
 void weft_findings_fini(struct weft_findings *f);
-
-#endif

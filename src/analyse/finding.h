@@ -3,8 +3,7 @@
  * A search goes through the history and adds findings. Problems with one cause become one finding.
  * Each search joins its own: the same fault of the same family is one finding with a count, which
  * describes the worst case. join.c joins findings of different searches. */
-#ifndef WEFT_ANALYSE_FINDING_H
-#define WEFT_ANALYSE_FINDING_H
+#pragma once
 
 #include "analyse/explain.h"
 #include "analyse/names.h"
@@ -204,5 +203,3 @@ void analyse_join(struct analyse_search *s);
 /* The searches: searches.def. */
 #define SEARCH(file, name) void analyse_find_##name(struct analyse_search *s);
 #include "analyse/searches.def"
-
-#endif

@@ -2,8 +2,7 @@
 /* Who waits for whom when the trace ends. Internal to analyse.
  * Promises that cannot continue are grouped by what they wait for in the end: a root, which does
  * not wait for anybody itself, or a circle. If a promise became another one, that one is used. */
-#ifndef WEFT_ANALYSE_GRAPH_H
-#define WEFT_ANALYSE_GRAPH_H
+#pragma once
 
 #include "analyse/judge.h"
 
@@ -223,5 +222,3 @@ bool analyse_is_passed(const struct weft_history *h, uint32_t resource);
  * false if there is no memory. */
 bool analyse_find_habits(struct analyse_graph *g);
 bool analyse_find_owners(struct analyse_graph *g);
-
-#endif

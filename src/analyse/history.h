@@ -11,8 +11,7 @@
  * the trace is. A promise that became another one keeps what was recorded about it before that;
  * weft_model_final leads to the other one. Making it is linear in the model, without recursion.
  * Threads: it does not change once it is made; any number may read it. */
-#ifndef WEFT_ANALYSE_HISTORY_H
-#define WEFT_ANALYSE_HISTORY_H
+#pragma once
 
 #include "model/model.h"
 
@@ -223,5 +222,3 @@ int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream,
  * had the core, a garbage collection ran, or the recording was off (the last time). */
 int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Decides how sure a finding is. A search measures and sets signs; the table in judge.def says what
  * follows from them. Internal to analyse. */
-#ifndef WEFT_ANALYSE_JUDGE_H
-#define WEFT_ANALYSE_JUDGE_H
+#pragma once
 
 #include "analyse/finding.h"
 
@@ -270,5 +269,3 @@ bool analyse_judge(struct analyse_verdict *v, enum weft_finding_kind kind, uint6
 struct weft_finding *analyse_report(struct analyse_search *s, enum weft_finding_kind kind,
                                     uint64_t signs, uint32_t promise, int64_t start_ns,
                                     int64_t end_ns, int64_t cost_ns);
-
-#endif

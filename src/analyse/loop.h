@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the searches for loops that are not free share: long runs (block.c), runs without progress
  * (spin.c), waits that were ready (turn.c). Each leaves out what an earlier one explains. */
-#ifndef WEFT_ANALYSE_LOOP_H
-#define WEFT_ANALYSE_LOOP_H
+#pragma once
 
 #include "analyse/finding.h"
 
@@ -44,5 +43,3 @@ uint32_t analyse_interaction_from(const struct weft_model *m, int64_t time_ns);
 void analyse_find_long_runs(struct analyse_loops *l);
 void analyse_find_spins(struct analyse_loops *l);
 void analyse_find_turns(struct analyse_loops *l);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* How things are named in sentences, which are valid UTF-8 without control characters. */
-#ifndef WEFT_ANALYSE_NAMES_H
-#define WEFT_ANALYSE_NAMES_H
+#pragma once
 
 #include "base/duration.h"
 #include "model/model.h"
@@ -84,5 +83,3 @@ void analyse_families_fini(struct analyse_families *f);
 /* 'GET /users/#'; or their label if all have the same one; or their type if they have none. */
 void analyse_put_family(struct analyse_text *t, const struct weft_model *m,
                         const struct analyse_families *f, uint32_t family);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Numbers pairs of numbers in the order in which they are first added. Internal to analyse. */
-#ifndef WEFT_ANALYSE_PAIRS_H
-#define WEFT_ANALYSE_PAIRS_H
+#pragma once
 
 #include "base/table.h"
 
@@ -38,5 +37,3 @@ static inline void analyse_pairs_fini(struct analyse_pairs *p)
     weft_free_all(p->pair, p->by.slot);
     *p = (struct analyse_pairs){.count = 0};
 }
-
-#endif

@@ -11,8 +11,7 @@
  * so on, but never beyond the promise's creation. The steps touch each other and fill the time from
  * creation to resolution (to the end of the trace, if it is pending). Linear in the number of
  * steps, times a logarithm. */
-#ifndef WEFT_ANALYSE_PATH_H
-#define WEFT_ANALYSE_PATH_H
+#pragma once
 
 #include "analyse/history.h"
 
@@ -81,5 +80,3 @@ static inline bool weft_step_is_halt(enum weft_step_kind kind)
 /* Returns *count shares, which the caller frees. NULL: no memory, or an empty path. */
 struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft_model *m,
                                     uint32_t *count);
-
-#endif

@@ -3,8 +3,7 @@
  *     analyse_put(&t, m, families, SAY_LOST_LATE, PROMISE(condition, c), TIME(came, at),
  *                 PROMISE(waiter, w), TIME(began, from));
  * tools/check-sentences compares the slots that are filled with the slots of the sentences. */
-#ifndef WEFT_ANALYSE_SENTENCE_H
-#define WEFT_ANALYSE_SENTENCE_H
+#pragma once
 
 #include "analyse/names.h"
 
@@ -78,5 +77,3 @@ char *analyse_put_slots_new(bool *failed, const struct weft_model *m,
 
 /* A sentence without slots. */
 const char *analyse_sentence_text(enum analyse_sentence which);
-
-#endif

@@ -8,8 +8,7 @@
  *     weft_slow_fini(&slow);
  * Definitions: docs/diagnoses.md, "When nothing was found". Time is linear in the model except for
  * sorting; only a few paths are examined. */
-#ifndef WEFT_ANALYSE_SLOW_H
-#define WEFT_ANALYSE_SLOW_H
+#pragma once
 
 #include "analyse/crowd.h"
 
@@ -48,5 +47,3 @@ void weft_slow_fini(struct weft_slow *s);
 
 /* "lock", or the name of the kind. */
 const char *weft_slow_cause_name(const struct weft_slow_cause *c);
-
-#endif

@@ -6,8 +6,7 @@
  *     if (weft_spent_find(&s, &meter, promise) == 0)
  *         printf("%" PRId64 " ns\n", s.waiting_ns);
  *     weft_meter_fini(&meter); */
-#ifndef WEFT_ANALYSE_SPENT_H
-#define WEFT_ANALYSE_SPENT_H
+#pragma once
 
 #include <stddef.h>
 
@@ -36,5 +35,3 @@ struct weft_meter {
 /* Returns 0 or WEFT_E_NOMEM. */
 int weft_spent_find(struct weft_spent *out, struct weft_meter *meter, uint32_t promise);
 void weft_meter_fini(struct weft_meter *meter);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs without progress: spin.c finds them, spin_judge.c judges a series. Internal to analyse. */
-#ifndef WEFT_ANALYSE_SPIN_H
-#define WEFT_ANALYSE_SPIN_H
+#pragma once
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
@@ -100,5 +99,3 @@ uint64_t analyse_spin_marks(struct analyse_spins *k, const struct analyse_series
 
 /* Judges a series, and stores it if it is a spin. */
 void analyse_spin_keep(struct analyse_spins *k, struct analyse_series x);
-
-#endif

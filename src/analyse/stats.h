@@ -9,8 +9,7 @@
  * Times are in nanoseconds. Sums are capped at INT64_MAX; if times run backwards, lengths are 0.
  * docs/man/weft-stats.1.md has the definitions. Memory is proportional to the promises, plus 16
  * bytes for each time that a promise was ready. */
-#ifndef WEFT_ANALYSE_STATS_H
-#define WEFT_ANALYSE_STATS_H
+#pragma once
 
 #include "analyse/history.h"
 
@@ -93,5 +92,3 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
  * caller frees *out, which is NULL if there is no label. Returns 0 or WEFT_E_NOMEM. */
 int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,
                      const struct weft_stats_row *r);
-
-#endif

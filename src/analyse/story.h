@@ -5,8 +5,7 @@
  *         printf("it ran %" PRIu64 " times\n", s.runs);
  * If the promise became another one, this is what it did before that, with the result of the other
  * one. Lists keep the longest entries, in order of time. Nothing has to be released. */
-#ifndef WEFT_ANALYSE_STORY_H
-#define WEFT_ANALYSE_STORY_H
+#pragma once
 
 #include "analyse/spent.h"
 
@@ -50,5 +49,3 @@ struct weft_story {
 
 /* Returns 0 or WEFT_E_NOMEM. Needs memory for the waits of the promise. */
 int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32_t promise);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Sorting and adding many times. Internal to analyse. */
-#ifndef WEFT_ANALYSE_TIMES_H
-#define WEFT_ANALYSE_TIMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,5 +14,3 @@ static inline void analyse_add(int64_t *sum, int64_t n)
     if (__builtin_add_overflow(*sum, n, sum))
         *sum = INT64_MAX;
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* What a promise is for, as far as that was stated on purpose: by its type, if it is exactly one of
  * those that docs/guide.md lists; or by words in its label that are in the user's own list
  * (words.h). No other words in labels decide anything. Internal to analyse. */
-#ifndef WEFT_ANALYSE_TYPES_H
-#define WEFT_ANALYSE_TYPES_H
+#pragma once
 
 #include "analyse/finding.h"
 
@@ -40,5 +39,3 @@ unsigned analyse_known(const struct analyse_search *s, uint32_t promise);
  * which also went off. line has room for `most`; returns how many there are. */
 uint32_t analyse_timer_line(const struct analyse_search *s, uint32_t last, uint32_t *line,
                             uint32_t most);
-
-#endif

@@ -4,8 +4,7 @@
  *     const char *wrong = weft_words_add(&words, "may-last: session peer");
  *     … weft_explain, with .words = words …
  *     weft_words_free(words); */
-#ifndef WEFT_ANALYSE_WORDS_H
-#define WEFT_ANALYSE_WORDS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -22,5 +21,3 @@ void weft_words_free(struct weft_words *words);
  * consists only of letters, in upper or lower case, with or without an ending (timer, timers; wait,
  * waits, waiter, waiting, waited); "idleTimer" and "idle_timer" are two words each. */
 unsigned analyse_words_in(const struct weft_words *words, const char *text, uint32_t size);
-
-#endif

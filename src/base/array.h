@@ -4,8 +4,7 @@
  *     if (!weft_reserve(&list->item, list->items, &list->room, sizeof *list->item))
  *         return WEFT_E_NOMEM;
  *     list->item[list->items++] = item; */
-#ifndef WEFT_BASE_ARRAY_H
-#define WEFT_BASE_ARRAY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -43,5 +42,3 @@ static inline bool weft_reserve(void *array, uint64_t used, uint32_t *room, size
 {
     return used < *room || weft_reserve_all(array, used + 1, room, item);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The time now, in nanoseconds. */
-#ifndef WEFT_BASE_CLOCK_H
-#define WEFT_BASE_CLOCK_H
+#pragma once
 
 #include <stdint.h>
 #include <time.h>
@@ -18,5 +17,3 @@ static inline int64_t weft_monotonic_ns(void)
 {
     return weft_clock_ns(CLOCK_MONOTONIC);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Counts and sizes in bytes as text and back. Text is returned by value, ready for printf. */
-#ifndef WEFT_BASE_COUNT_H
-#define WEFT_BASE_COUNT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,5 +30,3 @@ bool weft_parse_count(const char *text, uint64_t max, uint64_t *n);
 /* "65536", "64K", "64MB", "1GiB": bytes; K, M, G and T are powers of 1024. A number that does not fit becomes
  * UINT64_MAX. */
 bool weft_parse_size(const char *text, uint64_t *bytes);
-
-#endif

@@ -2,8 +2,7 @@
 /* Times and durations as text and back. Text is returned by value, ready for printf:
  *
  *     printf("waited %s\n", weft_duration(ns).text); */
-#ifndef WEFT_BASE_DURATION_H
-#define WEFT_BASE_DURATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ struct weft_figure weft_axis_time(int64_t ns, int64_t step_ns, int64_t far_ns);
  * duration, if it does not fit, or if it has more decimals than nanoseconds can hold (for min, h and d: more than
  * nine). */
 bool weft_parse_duration(const char *text, size_t size, int64_t *ns);
-
-#endif

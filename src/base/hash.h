@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Hashes values that come from a file. A seed that the file's author cannot know is mixed in, so that nobody can write
  * a file whose values all collide. */
-#ifndef WEFT_BASE_HASH_H
-#define WEFT_BASE_HASH_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/random.h>
@@ -25,5 +24,3 @@ static inline uint64_t weft_mix(uint64_t x, uint64_t seed)
     x *= 0xc4ceb9fe1a85ec53u;
     return x ^ x >> 33;
 }
-
-#endif

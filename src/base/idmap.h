@@ -10,8 +10,7 @@
  * make it slow.
  *
  * Threads: one at a time, except that any number of threads may call weft_idmap_get while none adds ids. */
-#ifndef WEFT_BASE_IDMAP_H
-#define WEFT_BASE_IDMAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ bool weft_idmap_put(struct weft_idmap *map, uint64_t id, uint32_t value);
 /* The value of id, or WEFT_IDMAP_NONE. seek caches the blocks it used last, which makes it faster. */
 uint32_t weft_idmap_get(const struct weft_idmap *map, uint64_t id);
 uint32_t weft_idmap_seek(struct weft_idmap *map, uint64_t id);
-
-#endif

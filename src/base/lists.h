@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Sorts items into lists: those of list k are item[first[k]] up to, but not including, item[first[k + 1]], in order. */
-#ifndef WEFT_BASE_LISTS_H
-#define WEFT_BASE_LISTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,5 +12,3 @@ typedef uint32_t weft_list_fn(const void *data, uint32_t item);
  * `count` is above 2^32 - 1: then it returns false. */
 bool weft_lists(uint32_t **first, uint32_t **item, uint32_t lists, uint64_t count,
                 weft_list_fn *list_of, const void *data);
-
-#endif

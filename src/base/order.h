@@ -12,8 +12,7 @@
  *     WEFT_SEEK(low, high, span[middle].start_ns < time_ns);
  * return low;  (the first span that starts at time_ns or later)
  */
-#ifndef WEFT_BASE_ORDER_H
-#define WEFT_BASE_ORDER_H
+#pragma once
 
 #include <stdint.h>
 
@@ -61,5 +60,3 @@ static inline int weft_order_i64(const void *a, const void *b)
 {
     return weft_order(*(const int64_t *)a, *(const int64_t *)b);
 }
-
-#endif

@@ -8,8 +8,7 @@
  *
  * If the key is not an item, or a second array runs parallel to the items, call weft_table_reserve, then
  * weft_table_find. */
-#ifndef WEFT_BASE_TABLE_H
-#define WEFT_BASE_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -149,5 +148,3 @@ static inline void weft_table_drop(struct weft_table *t)
     free(t->slot);
     *t = (struct weft_table){.room = 0};
 }
-
-#endif

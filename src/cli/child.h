@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Runs a program as if weft were not there: signals are passed on to it, and weft ends the way it does. One program at
  * a time. */
-#ifndef WEFT_CLI_CHILD_H
-#define WEFT_CLI_CHILD_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -31,5 +30,3 @@ _Noreturn void cli_end_as(int status);
 
 /* Prints "; exit status 3", or how else it failed, to standard error. */
 void cli_tell_ending(int status);
-
-#endif

@@ -2,8 +2,7 @@
 /* What the subcommands share: messages, options, times, opening traces, writing files.
  *
  * Everything here may print to standard error; functions about the command line may exit. One thread. */
-#ifndef WEFT_CLI_COMMON_H
-#define WEFT_CLI_COMMON_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ static inline void cli_close(int fd)
 
 /* Flushes standard output. Returns status, or CLI_FAILED after printing that it cannot be written. */
 int cli_finish(int status);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* How the program of a trace ended: recorded in the trace, and shown. */
-#ifndef WEFT_CLI_ENDING_H
-#define WEFT_CLI_ENDING_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -18,5 +17,3 @@ struct cli_exit_text {
     char text[64];
 };
 struct cli_exit_text cli_exit_text(const struct weft_exit *e);
-
-#endif

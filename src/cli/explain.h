@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft explain: what its files share. */
-#ifndef WEFT_CLI_EXPLAIN_H
-#define WEFT_CLI_EXPLAIN_H
+#pragma once
 
 #include "analyse/crowd.h"
 #include "analyse/explain.h"
@@ -95,5 +94,3 @@ bool cli_which_find(struct cli_which *out, const struct weft_model *m,
                     const struct analyse_families *families, const char *which);
 /* Returns true if all labels differ only in numbers. */
 bool cli_are_alike(const struct weft_model *m, const uint32_t *promise, uint32_t count);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A format in which weft export writes the events of a trace; see exporters.def. */
-#ifndef WEFT_CLI_EXPORTER_H
-#define WEFT_CLI_EXPORTER_H
+#pragma once
 
 #include "read/reader.h"
 
@@ -31,5 +30,3 @@ int cli_export_events(struct weft_reader *reader, const char *path, cli_append_f
 
 /* Warns about parts of the trace that are missing. */
 void cli_export_warn_losses(const char *path, const struct weft_reader_facts *f);
-
-#endif

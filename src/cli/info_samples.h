@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What weft info says about the samples in a trace. */
-#ifndef WEFT_CLI_INFO_SAMPLES_H
-#define WEFT_CLI_INFO_SAMPLES_H
+#pragma once
 
 #include <jansson.h>
 
@@ -15,5 +14,3 @@ struct weft_profile *info_samples_load(const char *path, struct weft_reader *rea
 /* Prints lines; makes a JSON object. NULL stands for no samples. */
 void info_samples_print(const struct weft_profile *p);
 json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader_facts *f);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft kprof: what its two files share. */
-#ifndef WEFT_CLI_KPROF_H
-#define WEFT_CLI_KPROF_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -34,5 +33,3 @@ struct kprof_guard {
 struct kprof_guard kprof_guard_begin(const struct kprof_request *r);
 void kprof_guard_mounted(const struct kprof_guard *g);
 void kprof_guard_end(struct kprof_guard *g); /* after unmounting */
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* weft's trace files while a program may still be writing them: what their facts say, whether the program is alive,
  * where a process has its trace. */
-#ifndef WEFT_CLI_LIVE_H
-#define WEFT_CLI_LIVE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ int cli_live_check_size(const struct weft_input *in, uint64_t limit, struct weft
 /* Finds it in the same way, but gives no reason on failure; returns a file descriptor or -1. at: only the trace that is
  * mapped at this address, whose path is returned even if it cannot be opened; 0: any. path is "" if there is none. */
 int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How much memory there is, and a limit on using more: a control domain has little, and a guest can make the trace that
  * it offers as large as it likes. */
-#ifndef WEFT_CLI_MEMORY_H
-#define WEFT_CLI_MEMORY_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/resource.h>
@@ -23,5 +22,3 @@ struct rlimit cli_memory_confine(uint64_t bytes);
 #define CLI_MEMORY_SLACK (UINT64_C(256) << 20)
 
 void cli_memory_release(const struct rlimit *before);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * In the name of a value, words in capitals are placeholders and everything else is literal: "NUMBER|LABEL",
  * "creators|waits". Each command also has --help. */
-#ifndef WEFT_CLI_OPTIONS_H
-#define WEFT_CLI_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -171,5 +170,3 @@ void cli_complete_word(const char *word, const char *what);
  * NULL. */
 const char *cli_nearest(const char *typed, const char *(*next)(const void *data, size_t i),
                         const void *data);
-
-#endif

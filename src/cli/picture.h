@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A draw list as a file, for the commands that draw. */
-#ifndef WEFT_CLI_PICTURE_H
-#define WEFT_CLI_PICTURE_H
+#pragma once
 
 #include "cli/common.h"
 #include "cli/profiles.h"
@@ -72,5 +71,3 @@ extern struct cli_flame_request cli_flame_request;
 extern const char cli_flame_about[];
 bool cli_flame_wanted(int argc, char **argv);
 int cli_flame_run(int files, char **file);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What weft profile shows: profile.c finds what was asked for; a file for each report prints it. */
-#ifndef WEFT_CLI_PROFILE_H
-#define WEFT_CLI_PROFILE_H
+#pragma once
 
 #include <jansson.h>
 
@@ -191,5 +190,3 @@ struct weft_named_frame cli_profile_changed(const struct cli_profile_changes *c,
 bool cli_profile_changes_find(struct cli_profile_changes *c, const struct cli_profile_view *before,
                               const struct cli_profile_view *after);
 void cli_profile_changes_fini(struct cli_profile_changes *c);
-
-#endif

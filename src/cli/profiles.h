@@ -8,8 +8,7 @@
  *     cli_profiles_close(&p);
  *
  * Says what is wrong on standard error, like cli_model. One thread. */
-#ifndef WEFT_CLI_PROFILES_H
-#define WEFT_CLI_PROFILES_H
+#pragma once
 
 #include "cli/options.h"
 #include "profile/calltree.h"
@@ -85,5 +84,3 @@ void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, 
 
 /* "weft trace", "perf.data" … */
 const char *cli_profiles_kind(enum weft_foreign kind);
-
-#endif

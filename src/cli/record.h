@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft record: what its files share. */
-#ifndef WEFT_CLI_RECORD_H
-#define WEFT_CLI_RECORD_H
+#pragma once
 
 #include <limits.h>
 #include <pthread.h>
@@ -162,5 +161,3 @@ const struct cli_drained *cli_drained(const struct sample_drain *d);
 
 /* Records the state of the process in the trace, and frees d. keep: false removes the trace. */
 void cli_drain_close(struct sample_drain *d, bool keep);
-
-#endif

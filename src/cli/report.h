@@ -11,8 +11,7 @@
  *     cli_table_print(&table);
  *
  * Texts are clean (cli_shown, weft_text_clean). One thread. */
-#ifndef WEFT_CLI_REPORT_H
-#define WEFT_CLI_REPORT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -126,5 +125,3 @@ void cli_cell_aside(struct cli_table *t, const char *text);
 /* Prints the table, as wide as needed, and releases it. Texts in the first column are cut if there is no room; those in
  * the last column, too, on a terminal. */
 void cli_table_print(struct cli_table *t);
-
-#endif

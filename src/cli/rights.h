@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* For root looking at another user's process: files that the user controls are opened with that user's rights, so that
  * nothing is opened that the user may not read, however files are renamed or linked in the meantime. */
-#ifndef WEFT_CLI_RIGHTS_H
-#define WEFT_CLI_RIGHTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ bool cli_status_line(pid_t pid, const char *key, char *value, size_t size);
 
 /* The process's id in its own pid namespace. */
 pid_t cli_inner_pid(pid_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Sampling into a file: what weft sample and weft record --sample share. */
-#ifndef WEFT_CLI_SAMPLING_H
-#define WEFT_CLI_SAMPLING_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -60,5 +59,3 @@ void cli_sampling_close(struct cli_sampling *s);
 /* "weft: NAME: 12,345 samples of 3 threads in 10.2 s; 0 lost", how the program ended, unless status is NULL, and how to
  * look at the file of that name. Then prints, in separate lines, what is unusual. */
 void cli_sampling_tell(const struct cli_sampled *c, const char *name, const int *status);
-
-#endif

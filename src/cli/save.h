@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What saving a file and saving a domain's trace share. All functions print what is wrong. */
-#ifndef WEFT_CLI_SAVE_H
-#define WEFT_CLI_SAVE_H
+#pragma once
 
 #include "cli/common.h"
 #include "read/snapshot.h"
@@ -41,5 +40,3 @@ int cli_save_guest(const struct cli_save_request *r);
 
 /* Lists the domains that offer one. Returns the exit status, too. */
 int cli_save_list(bool json);
-
-#endif

@@ -8,8 +8,7 @@
  *     status = sink_close(&sink);
  *
  * Each function writes at most SINK_PIECE bytes between two checks for free space. One thread. */
-#ifndef WEFT_CLI_SINK_H
-#define WEFT_CLI_SINK_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -170,5 +169,3 @@ static inline void put_escaped(struct sink *s, const char *text, size_t whole, b
     }
     put_left_out(s, whole - size);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Turns the names of traces on a command line into files that can be opened. */
-#ifndef WEFT_CLI_SOURCE_H
-#define WEFT_CLI_SOURCE_H
+#pragma once
 
 #include "format/error.h"
 
@@ -13,5 +12,3 @@ const char *cli_trace_path(const char *name, struct weft_error *err);
 
 /* The same for a program that replaces this one. */
 const char *cli_trace_path_for_exec(const char *name, struct weft_error *err);
-
-#endif

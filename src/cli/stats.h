@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What weft stats shows, for people. */
-#ifndef WEFT_CLI_STATS_H
-#define WEFT_CLI_STATS_H
+#pragma once
 
 #include "analyse/stats.h"
 
@@ -18,5 +17,3 @@ void cli_stats_print(const struct cli_stats_view *v);
 
 /* Prints a large histogram of one row. */
 void cli_stats_print_histogram(const struct cli_stats_view *v, const struct weft_stats_row *r);
-
-#endif

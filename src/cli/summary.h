@@ -7,8 +7,7 @@
  *     cli_summary_close(&s);
  *
  * Prints what is wrong on standard error. One thread. */
-#ifndef WEFT_CLI_SUMMARY_H
-#define WEFT_CLI_SUMMARY_H
+#pragma once
 
 #include "cli/common.h"
 
@@ -27,5 +26,3 @@ bool cli_summary_count(struct cli_summary *s);
 
 /* Also after a failure. */
 void cli_summary_close(struct cli_summary *s);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds libweft in another process's memory, reads its state and sends it requests. record/control.h says how that
  * works. */
-#ifndef WEFT_CLI_TARGET_H
-#define WEFT_CLI_TARGET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ void cli_target_gone(const struct cli_target *t);
 
 /* Returns true if the process has a different root directory: file names mean other files there. */
 bool cli_target_elsewhere(const struct cli_target *t);
-
-#endif

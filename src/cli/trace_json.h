@@ -2,8 +2,7 @@
 /* Data from a trace as JSON. The caller owns the results. Texts are unchanged, except that bytes that are not UTF-8
  * become U+FFFD and unsafe characters are escaped. If there is no memory for a part, it is left out, and cli_finish will
  * report that (cli_lacks_memory). */
-#ifndef WEFT_CLI_TRACE_JSON_H
-#define WEFT_CLI_TRACE_JSON_H
+#pragma once
 
 #include <jansson.h>
 
@@ -104,5 +103,3 @@ json_t *cli_json_histogram(const void *ns, uint32_t count, size_t stride);
 
 /* Sets "exit_status" and "signal": numbers, or null. */
 void cli_json_exit(json_t *o, const struct weft_exit *e);
-
-#endif

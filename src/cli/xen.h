@@ -8,8 +8,7 @@
  *     cli_guest_close(&g);
  *     cli_xen_disconnect(&xen);
  */
-#ifndef WEFT_CLI_XEN_H
-#define WEFT_CLI_XEN_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -74,5 +73,3 @@ int cli_xen_list(const struct weft_xen *xen, bool json);
 
 /* Calls put for the name of each domain that offers a trace. Prints nothing if there is no Xen. */
 void cli_xen_names(void (*put)(const char *name));
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The commands of the viewers; keys and menu items trigger them. */
-#ifndef WEFT_EXPLORE_COMMAND_H
-#define WEFT_EXPLORE_COMMAND_H
+#pragma once
 
 enum weft_command {
 #define COMMAND(NAME, name, where, group, keys, help) WEFT_COMMAND_##NAME,
@@ -23,5 +22,3 @@ extern const struct weft_command_info weft_commands[WEFT_COMMANDS];
 
 /* The command of a key (see weft_explorer_key), or WEFT_COMMANDS. */
 enum weft_command weft_command_of_key(const char *key, unsigned mods);
-
-#endif

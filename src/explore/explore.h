@@ -13,8 +13,7 @@
  * characters, terminated, and borrowed until the next call that changes something.
  *
  * An explorer belongs to one thread. */
-#ifndef WEFT_EXPLORE_EXPLORE_H
-#define WEFT_EXPLORE_EXPLORE_H
+#pragma once
 
 #include "analyse/diff.h"
 #include "analyse/explain.h"
@@ -243,5 +242,3 @@ bool weft_explorer_place_is_raw(const char *place);
 
 /* Size of texts in per cent, 50 to 300. */
 void weft_explorer_text_size(struct weft_explorer *e, unsigned percent);
-
-#endif

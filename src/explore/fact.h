@@ -9,8 +9,7 @@
  *
  * All texts are valid UTF-8 without control characters, of at most about 200 bytes, and valid until the next call that
  * fills the struct. Lists are bounded; what is left out is counted ("and 12 more"). */
-#ifndef WEFT_EXPLORE_FACT_H
-#define WEFT_EXPLORE_FACT_H
+#pragma once
 
 #include "analyse/sentence.h"
 #include "base/count.h"
@@ -249,5 +248,3 @@ int explore_dealings_find(struct explore_dealings *out, const struct weft_histor
 /* "once, when nobody waited: at 20 ms"; bad if something still waits. notified_in_vain is not 0. */
 void explore_fact_in_vain(struct explore_facts *f, enum explore_fact often, enum explore_fact once,
                           const struct explore_dealings *d);
-
-#endif

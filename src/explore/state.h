@@ -4,8 +4,7 @@
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
  * and wheel; keys.c: commands; walk.c: selection, history, search; panel.c: facts, lists, counters; tip.c;
  * place.c. */
-#ifndef WEFT_EXPLORE_STATE_H
-#define WEFT_EXPLORE_STATE_H
+#pragma once
 
 #include "explore/fact.h"
 #include "view/flame.h"
@@ -430,5 +429,3 @@ int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
 
 /* Records what is under the pointer. */
 void explore_tip_forget(struct weft_explorer *e);
-
-#endif

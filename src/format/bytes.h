@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Little-endian numbers at any alignment. Compilers turn each function into one
  * instruction on machines that have it. */
-#ifndef WEFT_FORMAT_BYTES_H
-#define WEFT_FORMAT_BYTES_H
+#pragma once
 
 #include <endian.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ static inline void weft_write_u64(unsigned char *p, uint64_t v)
     v = htole64(v);
     memcpy(p, &v, sizeof v);
 }
-
-#endif

@@ -10,8 +10,7 @@
  *         fprintf(stderr, "weft: %s\n", err.text);
  *
  * Threads: an error belongs to its caller; nothing here is shared. */
-#ifndef WEFT_FORMAT_ERROR_H
-#define WEFT_FORMAT_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -54,5 +53,3 @@ int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char
 
 /* Fills err with "out of memory", and returns WEFT_E_NOMEM. */
 int weft_no_memory(struct weft_error *err);
-
-#endif

@@ -7,8 +7,7 @@
  *         printf("%s at %" PRIu64 "\n", weft_event_kinds[ev.kind].name, ev.time_ns);
  *
  * There is no state; every function may be called from any thread. */
-#ifndef WEFT_FORMAT_EVENTS_H
-#define WEFT_FORMAT_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ size_t weft_event_size(const struct weft_event *ev);
 /* Writes *ev in mirage's layout to bytes, which has room for weft_event_size(ev). The text must not
  * contain a NUL. Kinds that mirage lacks are written in the same way. Returns the size. */
 size_t weft_event_encode(unsigned char *bytes, const struct weft_event *ev);
-
-#endif

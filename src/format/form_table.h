@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The forms by their codes, made from events.def. The recorder has its own table, because a traced program
  * contains no code of a reader. */
-#ifndef WEFT_FORMAT_FORM_TABLE_H
-#define WEFT_FORMAT_FORM_TABLE_H
+#pragma once
 
 #include "format/walk.h"
 
@@ -76,5 +75,3 @@ static const struct weft_form_desc format_forms[256] = {
 #undef BEFORE_TOTAL
 #undef BEFORE_REASON
 #undef ALL_WORDS
-
-#endif

@@ -9,8 +9,7 @@
  *     }
  *
  * There is no state outside the context; every function may be called from any thread. */
-#ifndef WEFT_FORMAT_FORMS_H
-#define WEFT_FORMAT_FORMS_H
+#pragma once
 
 #include "format/events.h"
 #include "format/walk.h"
@@ -55,5 +54,3 @@ ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
 
 /* Indexed by code: 256 of them. */
 extern const struct weft_form_desc *const weft_forms;
-
-#endif

@@ -2,8 +2,7 @@
 /* Pending promises with numbers of the program's own, which belong to no packet: what the packets of classes 5
  * (pending) and 8 (roll) say about them. The roll lists pending promises without a cell (packet.h).
  * docs/format.md, "Pending promises" and "The roll". */
-#ifndef WEFT_FORMAT_LISTED_H
-#define WEFT_FORMAT_LISTED_H
+#pragma once
 
 #include "format/packet.h"
 
@@ -14,5 +13,3 @@
 
 /* Stands in for the index of a sort: no event of the promise has been overwritten yet. */
 #define WEFT_ROLL_FRESH (WEFT_ROLL_SORTS_MAX - 1)
-
-#endif

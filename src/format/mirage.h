@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The packets of a mirage-profile trace (CTF 1.8, little endian): a header of 30 bytes, then events. Sources:
  * mirage-profile's metadata file and its mProf.ml. */
-#ifndef WEFT_FORMAT_MIRAGE_H
-#define WEFT_FORMAT_MIRAGE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ static inline void weft_mirage_header_write(unsigned char *bytes, struct weft_mi
     weft_write_u16(bytes + 24, h.sequence);
     weft_write_u32(bytes + 26, h.content_bits);
 }
-
-#endif

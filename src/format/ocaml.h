@@ -11,8 +11,7 @@
  * never wraps around the end of the ring: a padding item, which has no time, fills the rest.
  *
  * Sources: OCaml's runtime/caml/runtime_events.h and runtime_events_consumer.c, versions 5.0 to 5.3. */
-#ifndef WEFT_FORMAT_OCAML_H
-#define WEFT_FORMAT_OCAML_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ static inline bool weft_ocaml_fits(const struct weft_ocaml_item *i, uint64_t lef
 {
     return i->words >= (weft_ocaml_is_padding(i) ? 1u : 2u) && i->words <= left;
 }
-
-#endif

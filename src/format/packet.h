@@ -7,8 +7,7 @@
  *   roll   the list of pending promises that have no cell, by number and sort
  *   sort   all promises created at one site
  *   note   a fact about a promise, kept in its cell */
-#ifndef WEFT_FORMAT_PACKET_H
-#define WEFT_FORMAT_PACKET_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -251,5 +250,3 @@ enum weft_form {
 
 #define WEFT_TIME_BITS 56
 #define WEFT_SHORT_LOOP INT32_MIN
-
-#endif

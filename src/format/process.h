@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the facts of a trace say about a process, so that a process id that was reused is noticed. Used by readers,
  * and by the recorder, also in signal handlers; so everything is inline. */
-#ifndef WEFT_FORMAT_PROCESS_H
-#define WEFT_FORMAT_PROCESS_H
+#pragma once
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -56,5 +55,3 @@ static inline uint64_t format_process_start(uint32_t pid)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at, NULL, 10) : 0;
 }
-
-#endif

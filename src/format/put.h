@@ -6,8 +6,7 @@
  *     put_text(&p, "/proc/");
  *     put_number(&p, pid);
  *     if (!put_end(&p))      it was cut off; the buffer ends with a NUL in any case */
-#ifndef WEFT_FORMAT_PUT_H
-#define WEFT_FORMAT_PUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,5 +44,3 @@ static inline bool put_end(struct put *p)
     *p->at = 0;
     return !p->cut;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A packet is a header followed by records, each at a multiple of 8 bytes. Texts, files and nodes of stacks are
  * numbered per packet, so a packet can be read without the others. Mappings and threads may be in another
  * packet; if that is missing, addresses have no names, and nothing else is lost. Little endian. */
-#ifndef WEFT_FORMAT_SAMPLES_H
-#define WEFT_FORMAT_SAMPLES_H
+#pragma once
 
 #include "format/packet.h"
 
@@ -191,5 +190,3 @@ _Static_assert(sizeof(struct weft_record_interrupt) == 40, "docs/format.md");
 _Static_assert(sizeof(struct weft_record_object) == 40, "docs/format.md");
 _Static_assert(sizeof(struct weft_record_symbol) == 24, "docs/format.md");
 _Static_assert(sizeof(struct weft_symbol_frame) == 24, "docs/format.md");
-
-#endif

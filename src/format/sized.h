@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Structures that a program passes to a library of another version. Their first member is their size, a size_t;
  * the rule is in weft/weft.h, at struct weft_options. */
-#ifndef WEFT_FORMAT_SIZED_H
-#define WEFT_FORMAT_SIZED_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ static inline enum weft_sized weft_sized_take(void *to, size_t known, const void
     __builtin_memcpy(to, from, size < known ? size : known);
     return WEFT_SIZED_FINE;
 }
-
-#endif

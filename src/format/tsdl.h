@@ -2,8 +2,7 @@
 /* Describes the streams of a CTF folder in CTF 1.8's description language (TSDL), so that any CTF reader
  * understands them. The descriptions are made from the event table. The caller checks out for errors and closes
  * it. */
-#ifndef WEFT_FORMAT_TSDL_H
-#define WEFT_FORMAT_TSDL_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -30,5 +29,3 @@ enum {
     WEFT_TSDL_NO_PLACE = 4, /* file and line */
 };
 void weft_tsdl_write_weft(FILE *out, const struct weft_tsdl_trace *trace);
-
-#endif

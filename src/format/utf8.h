@@ -3,8 +3,7 @@
  * change the writing direction, or end a line. In output for people such characters become a space
  * (weft_text_clean). In output that programs read back they are escaped: cli/sink.h in lines, cli/trace_json.h
  * in JSON. */
-#ifndef WEFT_FORMAT_UTF8_H
-#define WEFT_FORMAT_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ size_t weft_text_clean(char *out, size_t room, const char *text, size_t size);
 
 /* The same, but replaces only what is not UTF-8. */
 size_t weft_text_valid(char *out, size_t room, const char *text, size_t size);
-
-#endif

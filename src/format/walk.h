@@ -6,8 +6,7 @@
  *
  * Used by readers, and by the recorder when it overwrites a packet; so everything is inline and needs no
  * library. bytes may contain anything unless a function says otherwise. */
-#ifndef WEFT_FORMAT_WALK_H
-#define WEFT_FORMAT_WALK_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -152,5 +151,3 @@ static inline uint64_t format_running(unsigned kind, uint64_t a, uint64_t b, uin
         return running;
     }
 }
-
-#endif

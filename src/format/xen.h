@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How a Xen guest publishes the place of its trace, as described in docs/format.md: pages that another domain
  * may read, and their grant references in XenStore. */
-#ifndef WEFT_FORMAT_XEN_H
-#define WEFT_FORMAT_XEN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -37,5 +36,3 @@ _Static_assert(sizeof(struct weft_xen_index) == WEFT_XEN_PAGE, "docs/format.md")
 
 /* The most pages that two levels can hold: 3.97 GiB. */
 #define WEFT_XEN_PAGES_MAX (WEFT_XEN_INDEX_REFERENCES * WEFT_XEN_INDEX_REFERENCES)
-
-#endif

@@ -2,8 +2,7 @@
 /* Reads and analyses traces without blocking the window: in threads; can be cancelled.
  *
  * All functions belong to the thread of the main loop, which also calls done. */
-#ifndef WEFT_GTK_LOAD_H
-#define WEFT_GTK_LOAD_H
+#pragma once
 
 #include <glib.h>
 
@@ -55,5 +54,3 @@ struct weft_analyse *weft_analyse_compare(const struct weft_history *good,
 
 /* Stops it and waits until it has ended: done is not called, and nothing is read any more. */
 void weft_analyse_end(struct weft_analyse *work);
-
-#endif

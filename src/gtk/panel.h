@@ -2,8 +2,7 @@
 /* The text beside the picture: facts, the visible promises, the counters.
  *
  * It emits "touched" after it has changed something in the explorer. */
-#ifndef WEFT_GTK_PANEL_H
-#define WEFT_GTK_PANEL_H
+#pragma once
 
 #include <gtk/gtk.h>
 
@@ -24,5 +23,3 @@ char *weft_panel_show_visible(WeftPanel *panel);
 
 /* The explorer goes away. */
 void weft_panel_forget(WeftPanel *panel);
-
-#endif

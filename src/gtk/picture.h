@@ -3,8 +3,7 @@
  *
  * It emits "touched" after each event that has reached the explorer; the explorer's owner then asks it what has changed
  * and calls weft_picture_redraw. The picture is painted at most once a frame. */
-#ifndef WEFT_GTK_PICTURE_H
-#define WEFT_GTK_PICTURE_H
+#pragma once
 
 #include <gtk/gtk.h>
 
@@ -33,5 +32,3 @@ void weft_picture_forget(WeftPicture *picture);
 
 /* The modifiers of an event as the explorer counts them. */
 unsigned weft_picture_mods(GdkModifierType state);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The window, as its parts see it: window.c puts it together and shows what changes, traces.c opens files, actions.c
  * has the actions, send.c saves pictures and makes links, help.c has the help. */
-#ifndef WEFT_GTK_WINDOW_H
-#define WEFT_GTK_WINDOW_H
+#pragma once
 
 #include <gtk/gtk.h>
 
@@ -171,5 +170,3 @@ struct weft_settings *weft_settings(void);
 
 /* Saves them. Failures are ignored. */
 void weft_settings_write(void);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * For one thread. Nothing here waits: a read without data returns WEFT_KPROF_WAIT, and the caller tries again
  * later. */
-#ifndef WEFT_KPROF_DEVICE_H
-#define WEFT_KPROF_DEVICE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -143,5 +142,3 @@ bool weft_kprof_ready(const struct weft_kprof_handle *h);
 
 /* Ends collecting and the histogram, so that no reader has to wait any longer. */
 void weft_kprof_end(struct weft_kprof *k);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The host of kprof/device.h on Linux: its timers are perf's, its function names come from kallsyms. For one
  * thread. */
-#ifndef WEFT_KPROF_LINUX_H
-#define WEFT_KPROF_LINUX_H
+#pragma once
 
 #include "kprof/device.h"
 
@@ -27,5 +26,3 @@ void weft_kprof_linux_give(struct weft_kprof_linux *l, struct weft_kprof *k);
 void weft_kprof_linux_take(struct weft_kprof_linux *l);
 int weft_kprof_linux_fd(const struct weft_kprof_linux *l);
 bool weft_kprof_linux_runs(const struct weft_kprof_linux *l);
-
-#endif

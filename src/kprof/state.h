@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Shared by the files of the device. */
-#ifndef WEFT_KPROF_STATE_H
-#define WEFT_KPROF_STATE_H
+#pragma once
 
 #include <stdio.h>
 
@@ -185,5 +184,3 @@ bool kprof_put(struct weft_kprof *k, enum kprof_stream stream, const uint8_t *re
 int kprof_opstart(struct weft_kprof *k, struct weft_error *err);
 int kprof_opstop(struct weft_kprof *k);
 int kprof_count(struct weft_kprof *k, bool on, struct weft_error *err);
-
-#endif

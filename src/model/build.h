@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The model under construction; internal to the model. */
-#ifndef WEFT_MODEL_BUILD_H
-#define WEFT_MODEL_BUILD_H
+#pragma once
 
 #include "base/array.h"
 #include "base/idmap.h"
@@ -169,5 +168,3 @@ int model_suspend(struct weft_builder *b, struct weft_running *s);
 
 /* Ends the last runs and computes when the process slept. */
 int model_rest(struct weft_builder *b);
-
-#endif

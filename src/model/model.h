@@ -13,8 +13,7 @@
  * damaged trace others may be negative, too, and times may run backwards. They are kept within
  * WEFT_TIME_MAX, so that differences between them do not overflow.
  * A model does not change once it is built; any number of threads may read it. */
-#ifndef WEFT_MODEL_MODEL_H
-#define WEFT_MODEL_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -350,5 +349,3 @@ bool weft_model_overdue(const struct weft_model *m, uint32_t promise);
 
 /* All promises except the loop, sorted by id. The caller frees the array. NULL: no memory. */
 uint32_t *weft_model_by_id(const struct weft_model *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The texts of a trace, each stored once and referred to by a number.
  * Threads: one at a time, except that any number may read while nobody adds. */
-#ifndef WEFT_MODEL_STRINGS_H
-#define WEFT_MODEL_STRINGS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ uint32_t weft_strings_add(struct weft_strings *s, const char *text, uint32_t siz
 const char *weft_strings_get(const struct weft_strings *s, uint32_t number, uint32_t *size);
 
 uint32_t weft_strings_count(const struct weft_strings *s);
-
-#endif

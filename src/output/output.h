@@ -15,8 +15,7 @@
  * file that it replaces. If a source is not a file (a pipe, a Xen domain, a process's memory), only
  * the user who runs weft can read the output.
  * Threads: a process has one output at a time. */
-#ifndef WEFT_OUTPUT_OUTPUT_H
-#define WEFT_OUTPUT_OUTPUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -66,5 +65,3 @@ bool weft_output_is_stdout(const char *source);
 /* Returns true if this trace, an open file, is being recorded: its lock is held, or the process
  * that its facts name is alive. *pid: that process, according to the facts. */
 bool weft_output_is_recorded(int fd, uint32_t *pid);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * A painter keeps fonts and shaped texts from one picture to the next. It belongs to one thread; it may be
  * used for any number of surfaces and scales. */
-#ifndef WEFT_PAINT_CAIRO_H
-#define WEFT_PAINT_CAIRO_H
+#pragma once
 
 #include <cairo.h>
 
@@ -31,5 +30,3 @@ void weft_painter_free(struct weft_painter *painter);
  * more (cairo_status says why). */
 int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct weft_drawlist *list,
                      enum weft_theme theme);
-
-#endif

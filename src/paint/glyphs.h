@@ -2,8 +2,7 @@
 /* Draws texts through cairo. Text that needs no shaping (Latin, Greek, Cyrillic, punctuation, symbols, as far as the
  * font has them) is composed of glyphs cached from earlier texts. Pango does the rest: it shapes, orders and looks for
  * other fonts; its results are cached, too. Either way a text is as wide as the list says. Private to src/paint. */
-#ifndef WEFT_PAINT_GLYPHS_H
-#define WEFT_PAINT_GLYPHS_H
+#pragma once
 
 #include <cairo.h>
 
@@ -22,5 +21,3 @@ bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest);
 void paint_use_ink(cairo_t *cr, uint32_t rgb, int alpha);
 void paint_glyphs_text(struct paint_glyphs *g, const struct weft_drawlist *list,
                        const struct weft_draw *d, uint32_t rgb);
-
-#endif

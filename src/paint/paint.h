@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Painters: a draw list onto a surface. They know nothing of promises. */
-#ifndef WEFT_PAINT_PAINT_H
-#define WEFT_PAINT_PAINT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -21,5 +20,3 @@ int weft_paint_png(const struct weft_drawlist *list, FILE *out, enum weft_theme 
                    struct weft_error *err);
 int weft_paint_pdf(const struct weft_drawlist *list, FILE *out, enum weft_theme theme,
                    struct weft_error *err);
-
-#endif

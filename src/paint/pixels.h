@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Paints shapes directly into pixels of 32 bits, 0xAARRGGBB in the machine's byte order, premultiplied. A general
  * library would spend most of its time on these: thin lines, and edges between pixels. Private to src/paint. */
-#ifndef WEFT_PAINT_PIXELS_H
-#define WEFT_PAINT_PIXELS_H
+#pragma once
 
 #include "paint/shape.h"
 
@@ -52,5 +51,3 @@ void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *lis
 /* False: they are not a single row of steps or have slanting parts. Then nothing is painted. */
 bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist *list,
                         const struct weft_draw *d);
-
-#endif

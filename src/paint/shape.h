@@ -3,8 +3,7 @@
  * that it cannot represent, and round edges to whole pixels, so that they are sharp. Shapes along an axis become a
  * whole number of pixels thick; they move by at most a pixel, and nothing that has an extent vanishes. Private to
  * src/paint. */
-#ifndef WEFT_PAINT_SHAPE_H
-#define WEFT_PAINT_SHAPE_H
+#pragma once
 
 #include "view/drawlist.h"
 
@@ -55,5 +54,3 @@ int32_t paint_shape_width(const struct weft_draw *d);
 
 /* Returns true if any part of a text is visible. */
 bool paint_shape_text(const struct weft_drawlist *list, const struct weft_draw *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Profiles for pprof: profile.proto (gzip), and gperftools' older CPU profile. */
-#ifndef WEFT_PPROF_PPROF_H
-#define WEFT_PPROF_PPROF_H
+#pragma once
 
 #include <stdio.h>
 
@@ -46,5 +45,3 @@ int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t par
 int weft_pprof_write_legacy(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
                             const struct weft_pprof_options *o, uint64_t *cut,
                             struct weft_error *err);
-
-#endif

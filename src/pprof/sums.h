@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Adds up samples with the same stack and the same labels, so that the output is as large as the
  * number of distinct ones. */
-#ifndef WEFT_PPROF_SUMS_H
-#define WEFT_PPROF_SUMS_H
+#pragma once
 
 #include "pprof/pprof.h"
 #include "base/table.h"
@@ -82,5 +81,3 @@ uint32_t pprof_sums_made(struct pprof_sums *s, uint32_t text);
 /* Goes through a sum's stack outwards: returns the location of *stack (see pprof_node) and sets
  * *stack to its caller's. Not for the empty stack, which is 0. */
 uint32_t pprof_sums_pop(const struct pprof_sums *s, uint32_t *stack);
-
-#endif

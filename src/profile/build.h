@@ -6,8 +6,7 @@
  * Equal things are stored once: texts, functions, locations (process, address, mapping, caller),
  * nodes of stacks. The hash tables for that are seeded (base/seed.h), since a file's author may
  * choose what is in them. */
-#ifndef WEFT_PROFILE_BUILD_H
-#define WEFT_PROFILE_BUILD_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -81,5 +80,3 @@ int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struc
  * file. */
 int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,
                              struct weft_error *err);
-
-#endif

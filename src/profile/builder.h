@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A profile under construction; internal to the profile. */
-#ifndef WEFT_PROFILE_BUILDER_H
-#define WEFT_PROFILE_BUILDER_H
+#pragma once
 
 #include <stddef.h>
 
@@ -101,5 +100,3 @@ void profile_switch_end(struct weft_profile *p);
 /* Stable; linear if the items are nearly in order. Items begin with a time. Returns false if there
  * is no memory. */
 bool profile_sort_by_time(void *array, uint32_t count, size_t item);
-
-#endif

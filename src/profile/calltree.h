@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Adds up samples: as a tree of calls (weft profile --tree, flame graphs) and as a list (--top). */
-#ifndef WEFT_PROFILE_CALLTREE_H
-#define WEFT_PROFILE_CALLTREE_H
+#pragma once
 
 #include "profile/frames.h"
 
@@ -131,5 +130,3 @@ struct weft_call_before {
 int weft_calltree_compare(struct weft_call_before **out, const struct weft_profile *before,
                           const struct weft_calltree *before_tree, const struct weft_profile *after,
                           const struct weft_calltree *after_tree);
-
-#endif

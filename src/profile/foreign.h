@@ -6,8 +6,7 @@
  * They are added to a profile that the caller has made and will finish (profile/build.h); several
  * can be added. Input is hostile: an error says what is wrong at which offset, and what could be
  * read before it has been added. */
-#ifndef WEFT_PROFILE_FOREIGN_H
-#define WEFT_PROFILE_FOREIGN_H
+#pragma once
 
 #include "profile/build.h"
 #include "read/input.h"
@@ -64,5 +63,3 @@ struct weft_foreign_facts {
 int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *in,
                               const struct weft_foreign_options *options,
                               struct weft_foreign_facts *facts, struct weft_error *err);
-
-#endif

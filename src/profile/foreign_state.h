@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What the readers of foreign profiles share. */
-#ifndef WEFT_PROFILE_FOREIGN_STATE_H
-#define WEFT_PROFILE_FOREIGN_STATE_H
+#pragma once
 
 #include "profile/builder.h"
 #include "profile/foreign.h"
@@ -56,5 +55,3 @@ static inline int profile_foreign_added(struct profile_foreign *f)
 {
     return f->p->build->no_memory ? weft_no_memory(f->err) : 0;
 }
-
-#endif

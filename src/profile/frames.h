@@ -2,8 +2,7 @@
 /* A sample as a list of named frames, outermost first, for reports, flame graphs and exports. With
  * async stacks, the promise's chain of creators (or of those that wait for it) replaces the event
  * loop. */
-#ifndef WEFT_PROFILE_FRAMES_H
-#define WEFT_PROFILE_FRAMES_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -80,5 +79,3 @@ const struct weft_named_frame *weft_frames_of(struct weft_frames *f, uint32_t st
                                               uint32_t thread, uint64_t time_ns, uint32_t *count);
 
 #define WEFT_FRAMES_MAX 1024
-
-#endif

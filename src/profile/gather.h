@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Selects the samples or absences that are asked for, and combines those that are alike. Trees and
  * lists begin with this. Internal to the profile. */
-#ifndef WEFT_PROFILE_GATHER_H
-#define WEFT_PROFILE_GATHER_H
+#pragma once
 
 #include "profile/calltree.h"
 #include "profile/names.h"
@@ -71,5 +70,3 @@ static inline bool profile_is_group(enum weft_profile_by by)
 {
     return by != WEFT_PROFILE_BY_FUNCTION && by != WEFT_PROFILE_BY_LINE;
 }
-
-#endif

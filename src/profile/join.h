@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Joins samples and promises on one time axis: each sample belongs to the promise that ran on its
  * thread at that time. */
-#ifndef WEFT_PROFILE_JOIN_H
-#define WEFT_PROFILE_JOIN_H
+#pragma once
 
 #include "profile/profile.h"
 
@@ -19,5 +18,3 @@ int weft_profile_join(struct weft_profile *p, const struct weft_model *m);
  * it is the promise itself. WEFT_NONE for the loop. In linear time. The caller frees it. NULL: no
  * memory. */
 uint32_t *weft_profile_roots(const struct weft_model *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Names for what is not a function, as texts of the profile, each made once. Internal to the
  * profile. */
-#ifndef WEFT_PROFILE_NAMES_H
-#define WEFT_PROFILE_NAMES_H
+#pragma once
 
 #include "profile/frames.h"
 
@@ -58,5 +57,3 @@ uint32_t profile_name_line(struct profile_names *n, uint32_t file, uint32_t line
 /* "worker 1234", "core 3" */
 uint32_t profile_name_thread(struct profile_names *n, uint32_t thread);
 uint32_t profile_name_core(struct profile_names *n, uint32_t core);
-
-#endif

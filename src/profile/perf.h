@@ -3,8 +3,7 @@
  * features, and the position and time of each record. Then perf_apply.c applies the records in
  * order of time, since perf writes them core by core; perf_sample.c decodes samples. Numbers are
  * little endian; a big-endian file is refused. */
-#ifndef WEFT_PROFILE_PERF_H
-#define WEFT_PROFILE_PERF_H
+#pragma once
 
 #include <linux/perf_event.h>
 
@@ -162,5 +161,3 @@ bool profile_perf_applies(uint32_t type);
 
 /* Adds everything to the profile, in order of time. Returns 0, WEFT_E_NOMEM or WEFT_E_IO. */
 int profile_perf_apply(struct profile_perf *d);
-
-#endif

@@ -6,8 +6,7 @@
  * clock of the trace's events (CLOCK_MONOTONIC): weft_model_time(time_ns, m->first_ns) is the
  * model's time. A profile is filled by one thread (profile/build.h); once it is finished, any
  * number of threads may read it. */
-#ifndef WEFT_PROFILE_PROFILE_H
-#define WEFT_PROFILE_PROFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -138,5 +137,3 @@ const char *weft_profile_text(const struct weft_profile *p, uint32_t text);
 uint32_t weft_profile_depth(const struct weft_profile *p, uint32_t stack);
 
 void weft_profile_free(struct weft_profile *p);
-
-#endif

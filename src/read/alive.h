@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds out whether a trace is still being recorded. */
-#ifndef WEFT_READ_ALIVE_H
-#define WEFT_READ_ALIVE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ bool weft_boot_id(uint8_t id[16]);
 /* Field 22 of /proc/PID/stat; 0 if there is no such process, or it has ended and its parent has not
  * waited for it. */
 uint64_t weft_process_start(uint32_t pid);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Converts the ticks of a trace's clock to nanoseconds, using pairs of readings of both clocks. */
-#ifndef WEFT_READ_CLOCK_H
-#define WEFT_READ_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ void clock_fini(struct clock *c);
 /* Converts ticks to a time; later ticks never give an earlier time. *hint: any number at first;
  * updated to speed up the next call. */
 uint64_t clock_convert(const struct clock *c, uint64_t ticks, uint64_t *hint);
-
-#endif

@@ -7,8 +7,7 @@
  * suspension whose object is known becomes a wait for that object. Any other suspension becomes a
  * wait for a new promise, with the operation as its label.
  * Source: Eio's lib_eio/runtime_events and OCaml's runtime/runtime_events.c. */
-#ifndef WEFT_READ_EIO_H
-#define WEFT_READ_EIO_H
+#pragma once
 
 #include <stdint.h>
 
@@ -92,5 +91,3 @@ void read_eio_name_stream(struct weft_stream_facts *f, uint32_t number);
  * to the item, or are valid as long as e. */
 int read_eio_tell(struct read_eio *e, struct weft_event *out, const struct read_eio_item *item,
                   const struct read_eio_item *next);
-
-#endif

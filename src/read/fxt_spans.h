@@ -3,8 +3,7 @@
  * duration becomes a promise that runs on its thread. An asynchronous duration becomes a promise
  * with its arguments as labels. A flow becomes a signal from the duration that it leaves to the one
  * where it arrives. */
-#ifndef WEFT_READ_FXT_SPANS_H
-#define WEFT_READ_FXT_SPANS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -76,5 +75,3 @@ void read_spans_begin_batch(struct read_spans *s);
  * it wrote to out, or a negative WEFT_E code. */
 int read_spans_tell(struct read_spans *s, struct weft_event *out, const struct read_span_item *item,
                     const struct read_fxt_value *arg);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The bytes of a file or another source, at any offset. The file is not mapped, since anybody may
  * truncate it. */
-#ifndef WEFT_READ_INPUT_H
-#define WEFT_READ_INPUT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -75,5 +74,3 @@ static inline int read_filled(const struct weft_input *in, void *buffer, size_t 
     memset((char *)buffer + got, 0, size - (size_t)got);
     return 0;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * runtime's file (rings.c), or from a trace into which weft record has copied them (drained.c).
  * Everything in them is checked. A ring is read item by item, by the lengths that the items state;
  * reading stops at an item that makes no sense. */
-#ifndef WEFT_READ_OCAML_H
-#define WEFT_READ_OCAML_H
+#pragma once
 
 #include "read/eio.h"
 #include "read/state.h"
@@ -70,5 +69,3 @@ ptrdiff_t read_ocaml_next(struct read_ocaml *o, struct weft_error *err);
 /* The ring does not need its words any more, but events may still point into them. Returns false if
  * there is no memory. */
 bool read_ocaml_retire(struct read_ocaml *o, struct read_domain *d);
-
-#endif

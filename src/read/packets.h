@@ -5,8 +5,7 @@
  * next packet where the size says it is. If none is there, the next one is found by its mark.
  * Packets never overlap, so what is stored about them is bounded by the file's size, and each byte
  * is read a bounded number of times, whatever the sizes claim. */
-#ifndef WEFT_READ_PACKETS_H
-#define WEFT_READ_PACKETS_H
+#pragma once
 
 #include "format/packet.h"
 #include "read/state.h"
@@ -60,5 +59,3 @@ int read_packets_append(void *array, uint64_t *count, uint32_t *room, size_t byt
  * that is not 0. Returns 0 or a negative WEFT_E code. */
 int read_packets(struct weft_reader *r, const struct read_packet_form *form, unsigned char *window,
                  struct weft_error *err);
-
-#endif

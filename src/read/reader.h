@@ -11,8 +11,7 @@
  * The file may be damaged, hostile, or still growing. It is read, never mapped, and memory is
  * bounded by what is really in it. What cannot be read is skipped and counted (weft_reader_damage).
  * Threads: a reader belongs to one thread at a time. */
-#ifndef WEFT_READ_READER_H
-#define WEFT_READ_READER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -258,5 +257,3 @@ uint64_t weft_reader_cut_texts(struct weft_reader *r);
 
 /* The part of the content that has been handed out, from 0 to 1, for showing progress. */
 double weft_reader_progress(const struct weft_reader *r);
-
-#endif

@@ -6,8 +6,7 @@
  *     struct weft_sight sight;
  *     if (weft_sight_take(&sight, &in, 20))
  *         in.sight = &sight;                    copies of it then store this */
-#ifndef WEFT_READ_SIGHT_H
-#define WEFT_READ_SIGHT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -18,5 +17,3 @@
  * Returns false if none was. in: memory that others write to. Whatever they write, the worst result
  * is a wrong sight. */
 bool weft_sight_take(struct weft_sight *out, const struct weft_input *in, unsigned most_ms);
-
-#endif

@@ -10,8 +10,7 @@
  *         rc = weft_snapshot_write(s, file, NULL, NULL, &err);
  *     weft_snapshot_free(s);
  * Threads: it belongs to one thread at a time. */
-#ifndef WEFT_READ_SNAPSHOT_H
-#define WEFT_READ_SNAPSHOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -65,5 +64,3 @@ int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struc
  * not live or not a trace; or a negative WEFT_E code. Unless it returns 1, *out is closed. */
 int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
                           struct weft_error *err);
-
-#endif

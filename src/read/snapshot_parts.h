@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the two halves of copying weft's own traces (see snapshot.c) share: what was found in the
  * source, and where the copy is. Internal to snapshot*.c. */
-#ifndef WEFT_READ_SNAPSHOT_PARTS_H
-#define WEFT_READ_SNAPSHOT_PARTS_H
+#pragma once
 
 #include "format/walk.h"
 #include "read/snapshot.h"
@@ -219,5 +218,3 @@ int read_snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progr
 
 /* Sets the error from errno. */
 int read_snapshot_cannot_write(struct weft_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the readers of all formats share: the inside of weft_reader. Each format has a structure
  * that begins with a struct weft_reader. */
-#ifndef WEFT_READ_STATE_H
-#define WEFT_READ_STATE_H
+#pragma once
 
 #include "read/input.h"
 #include "read/reader.h"
@@ -70,5 +69,3 @@ static inline bool read_is_text(const char *text, size_t size, const char *wante
 /* Counts a problem at that offset of the file, and stores its text if it is one of the first. */
 void read_reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
-
-#endif

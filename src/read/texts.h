@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The strings packet of a weft trace: finds texts and sites by their numbers. */
-#ifndef WEFT_READ_TEXTS_H
-#define WEFT_READ_TEXTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ const char *texts_missing(char out[12], uint32_t number, uint32_t *size);
 
 /* The site with that number. NULL: it is not there, or (*no_memory) there is no memory for it. */
 const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds the offset between the clock of a trace's events and the wall clock, from the pairs of
  * readings in its packets. */
-#ifndef WEFT_READ_WALL_H
-#define WEFT_READ_WALL_H
+#pragma once
 
 #include "read/clock.h"
 
@@ -49,5 +48,3 @@ bool weft_sight_read(struct weft_sight *out, const char *value);
 
 /* Makes sights in size bytes of such texts unreadable: the recorder itself cannot have made any. */
 void weft_sight_blank(char *texts, size_t size);
-
-#endif

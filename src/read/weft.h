@@ -10,8 +10,7 @@
  *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
  *   clock.c    ticks to nanoseconds
  *   wall.c     … and to the wall clock */
-#ifndef WEFT_READ_WEFT_H
-#define WEFT_READ_WEFT_H
+#pragma once
 
 #include "base/array.h"
 #include "base/idmap.h"
@@ -263,5 +262,3 @@ void read_drained_fini(struct drained *d);
 int read_merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err);
 void read_merge_end(struct merge *m);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Products of 128 bits. Not every compiler has such numbers on 32-bit machines, where the tests of
  * the recorder read traces. A result that does not fit becomes UINT64_MAX. */
-#ifndef WEFT_READ_WIDE_H
-#define WEFT_READ_WIDE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -63,6 +62,4 @@ static inline uint64_t wide_shifted(uint64_t a, uint64_t b, uint64_t add, unsign
         return UINT64_MAX;
     return shift ? n.high << (64 - shift) | n.low >> shift : n.low;
 }
-#endif
-
 #endif

@@ -4,8 +4,7 @@
  * is all promises created at one site; a home is the block of promise numbers of one packet.
  *
  * All functions may be called from any thread at any time, and none waits for another thread. */
-#ifndef WEFT_RECORD_CELLS_H
-#define WEFT_RECORD_CELLS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -107,5 +106,3 @@ void weft_record_cells_forget(uint64_t id);
 void weft_record_cells_let_go(void);
 
 #pragma GCC visibility pop
-
-#endif

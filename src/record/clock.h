@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The recorder's clocks. */
-#ifndef WEFT_RECORD_CLOCK_H
-#define WEFT_RECORD_CLOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,5 +56,3 @@ uint64_t weft_record_clock_ticks(const struct clock_source *c);
 void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
 
 struct clock_pair weft_record_clock_pair(const struct clock_source *c);
-
-#endif

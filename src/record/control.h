@@ -18,8 +18,7 @@
  *
  * Only a process that may write to this process's memory can do this: one of the same user, as far as the
  * system allows, or of root. Both sides compare magic and version. */
-#ifndef WEFT_RECORD_CONTROL_H
-#define WEFT_RECORD_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -85,5 +84,3 @@ static inline uint64_t weft_record_request_check(const struct weft_record_reques
         sum = (sum ^ *at) * UINT64_C(0x100000001b3);
     return sum;
 }
-
-#endif

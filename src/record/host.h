@@ -2,8 +2,7 @@
 /* What the recorder's core (calls.c, pool.c, pending.c, cells.c, roll.c, text.c, layout.c) needs from its
  * surroundings, and nothing else. There are two implementations: a process (start.c, thread.c, clock.c), and a
  * machine without an operating system (freestanding.c), which is chosen by the compiler's -ffreestanding. */
-#ifndef WEFT_RECORD_HOST_H
-#define WEFT_RECORD_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -164,5 +163,3 @@ void weft_record_threads_barrier(void);
 /* For clocks see clock.h: weft_record_clock_ticks, weft_record_clock_pair. */
 
 #pragma GCC visibility pop
-
-#endif

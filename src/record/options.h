@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Reads the options of weft_start, which a program of any version may pass. */
-#ifndef WEFT_RECORD_OPTIONS_H
-#define WEFT_RECORD_OPTIONS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,5 +40,3 @@ static inline int weft_record_options_take(struct weft_options *o, const struct 
     int rc = given ? (int)weft_sized_take(o, sizeof *o, given, WEFT_RECORD_OPTIONS_FIRST) : 0;
     return rc == 0 && o->flags & ~known ? (int)WEFT_SIZED_UNKNOWN : rc;
 }
-
-#endif

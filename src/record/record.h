@@ -30,8 +30,7 @@
  *   thread.c   what each OS thread has: a slot, taken at its first event
  *   clock.c    ticks
  *   freestanding.c  replaces these where there is no operating system */
-#ifndef WEFT_RECORD_RECORD_H
-#define WEFT_RECORD_RECORD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -399,5 +398,3 @@ uint32_t weft_record_site(const struct weft_site_entry *site);
 uint32_t weft_record_site_pending(const char *type, size_t size);
 
 #pragma GCC visibility pop
-
-#endif

@@ -2,8 +2,7 @@
 /* The roll: the list of pending promises that have no cell, by number and sort. A sort is all promises created
  * at one site; the roll also counts how common each sort is. All functions may be called from any thread at any
  * time, and none waits for another thread. docs/format.md, "The roll", describes the packet. */
-#ifndef WEFT_RECORD_ROLL_H
-#define WEFT_RECORD_ROLL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool weft_record_roll_set_sort(uint64_t id, unsigned sort);
 bool weft_record_roll_drop(uint64_t id);
 
 #pragma GCC visibility pop
-
-#endif

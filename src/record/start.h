@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Starting, stopping and switching, as used inside the library by start.c and control.c. */
-#ifndef WEFT_RECORD_START_H
-#define WEFT_RECORD_START_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/syscall.h>
@@ -115,5 +114,3 @@ void weft_record_switch_standby(bool on);
 void weft_record_control_forked(void);
 
 #pragma GCC visibility pop
-
-#endif

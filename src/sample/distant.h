@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The memory of another process, read by a child process, which waits in our place if that process does not let
  * it be read (symbols_worker_options.aside). After the child was late once, nothing more is tried. */
-#ifndef WEFT_SAMPLE_DISTANT_H
-#define WEFT_SAMPLE_DISTANT_H
+#pragma once
 
 #include <stdio.h>
 
@@ -20,5 +19,3 @@ size_t sample_distant_write(struct symbols_worker *w, uint64_t at, const void *f
 
 /* The lines of maps; may be called once. NULL: no memory. Close it before w. */
 FILE *sample_distant_maps(struct symbols_worker *w);
-
-#endif

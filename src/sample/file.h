@@ -2,8 +2,7 @@
 /* Writes packets of samples into a file. The file is a trace of its own that begins with facts
  * (docs/format.md), so it can be read even if the sampler is killed. Or its packets are appended to a trace
  * that was recorded at the same time (weft_samples_append). */
-#ifndef WEFT_SAMPLE_FILE_H
-#define WEFT_SAMPLE_FILE_H
+#pragma once
 
 #include "sample/sampler.h"
 
@@ -35,5 +34,3 @@ int weft_samples_end(struct weft_samples_file *f, struct weft_error *err);
 /* Appends the packets of samples in the file `from` to the trace `to`, with the UUID of `to`. Both are open;
  * `to` for writing. */
 int weft_samples_append(int to, int from, struct weft_error *err);
-
-#endif

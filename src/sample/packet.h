@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* One packet of samples in memory. */
-#ifndef WEFT_SAMPLE_PACKET_H
-#define WEFT_SAMPLE_PACKET_H
+#pragma once
 
 #include "model/strings.h"
 #include "sample/sampler.h"
@@ -39,5 +38,3 @@ int sample_packet_symbol(struct sample_packet *p, uint32_t object, uint64_t offs
 /* Returns the packet's bytes; or NULL if nothing was added, and the packet is then not begun. Valid until the
  * next call. */
 const void *sample_packet_end(struct sample_packet *p, size_t *size);
-
-#endif

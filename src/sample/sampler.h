@@ -13,8 +13,7 @@
  *
  * For one thread; but weft_sampler_stop, weft_sampler_core and weft_sampler_period may be called by any thread,
  * one at a time. */
-#ifndef WEFT_SAMPLE_SAMPLER_H
-#define WEFT_SAMPLE_SAMPLER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -117,5 +116,3 @@ struct weft_sampler_counts {
     uint64_t given_up_rate; /* how often per second threads left their cores then */
 };
 struct weft_sampler_counts weft_sampler_counts(const struct weft_sampler *s);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Shared by the files of the sampler. */
-#ifndef WEFT_SAMPLE_STATE_H
-#define WEFT_SAMPLE_STATE_H
+#pragma once
 
 #include <linux/perf_event.h>
 #include <stdatomic.h>
@@ -394,5 +393,3 @@ bool sample_find_tracepoints(struct weft_sampler *s);
 /* Decodes a record of a tracepoint. Returns true if it ends an interrupt, which is then in out. */
 bool sample_interrupt(struct weft_sampler *s, struct sample_ring *ring, enum sample_role role,
                       const struct sample_perf_record *r, struct weft_sampled *out);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How to get from a function to its caller: a row of DWARF's table of call frame information, in a
  * form that can be applied without the file. A worker finds it. */
-#ifndef WEFT_SYMBOLS_CFI_H
-#define WEFT_SYMBOLS_CFI_H
+#pragma once
 
 #include "symbols/unwind.h"
 #include "symbols/worker.h"
@@ -88,5 +87,3 @@ bool symbols_spoils_fp(const struct symbols_rule *rule);
 
 /* A return address may be signed, in the bits above those of an address. */
 uint64_t symbols_address(uint64_t pc);
-
-#endif

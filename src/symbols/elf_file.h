@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Names for the offsets in one ELF file. Only to be used in a worker (symbols/worker.h). */
-#ifndef WEFT_SYMBOLS_ELF_FILE_H
-#define WEFT_SYMBOLS_ELF_FILE_H
+#pragma once
 
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
@@ -96,5 +95,3 @@ void symbols_dwarf_free(struct symbols_dwarf *d);
 uint32_t symbols_dwarf_name(struct symbols_dwarf *d, uint64_t address,
                             struct symbols_named frame[SYMBOLS_INLINED_MAX],
                             struct symbols_named *line);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds names for offsets in ELF files, with a worker. */
-#ifndef WEFT_SYMBOLS_NAMES_H
-#define WEFT_SYMBOLS_NAMES_H
+#pragma once
 
 #include "format/error.h"
 #include "symbols/elf_file.h"
@@ -62,5 +61,3 @@ bool symbols_demangle(struct symbols_demangler *d, const char *name,
                       char to[SYMBOLS_DEMANGLED_BYTES]);
 
 void symbols_demangler_end(struct symbols_demangler *d);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Opens files whose names come from a trace or from another file: anybody may have written them. */
-#ifndef WEFT_SYMBOLS_REGULAR_H
-#define WEFT_SYMBOLS_REGULAR_H
+#pragma once
 
 /* Opens a regular file for reading, and never anything else: opening a device may have effects, a
  * pipe blocks, and so do some things in /proc or /sys that look like files. Links are followed,
@@ -13,5 +12,3 @@ int symbols_regular_open(const char *root, const char *path);
 /* The same, for a name that the caller made itself and did not read from a file: it may be a link
  * in /proc. */
 int symbols_regular_open_trusted(const char *path);
-
-#endif

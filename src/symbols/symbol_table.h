@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Symbols by address: of an ELF file, of kallsyms, or of /tmp/perf-PID.map. */
-#ifndef WEFT_SYMBOLS_SYMBOL_TABLE_H
-#define WEFT_SYMBOLS_SYMBOL_TABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,5 +40,3 @@ bool symbols_kallsyms_load(struct symbols_symbol_table *t, const char *path);
 /* Loads what a process said about the code that it generated, /tmp/perf-PID.map, if that file can
  * be trusted. Returns false if there is no memory. */
 bool symbols_perf_map_load(struct symbols_symbol_table *t, uint32_t process);
-
-#endif

@@ -4,8 +4,7 @@
  * separate file is found by build id (/usr/lib/debug/.build-id) or by .gnu_debuglink. A file with
  * another build id than the mapping's is not used: it has been replaced since then. Files are
  * hostile input, too. */
-#ifndef WEFT_SYMBOLS_SYMBOLS_H
-#define WEFT_SYMBOLS_SYMBOLS_H
+#pragma once
 
 #include "profile/build.h"
 
@@ -37,5 +36,3 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
 /* The build id of an ELF file. Returns its size, 0 if there is none. id must have room for
  * WEFT_BUILD_ID_MAX bytes. root: the directory in which path is resolved, or NULL. */
 uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id);
-
-#endif

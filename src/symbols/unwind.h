@@ -5,8 +5,7 @@
  * Files are read in a child process (symbols/worker.h), which starts with the first mapping and
  * ends with the unwinder. Its answers are cached, so it is rarely asked. If files give no answer,
  * frame pointers are followed. */
-#ifndef WEFT_SYMBOLS_UNWIND_H
-#define WEFT_SYMBOLS_UNWIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_inp
  * at least count. *complete: it ends where the thread began, or where the kernel's chain ends. */
 uint32_t weft_unwinder_mend(struct weft_unwinder *u, const struct weft_unwind_input *in,
                             uint64_t *pcs, uint32_t count, uint32_t room, bool *complete);
-
-#endif

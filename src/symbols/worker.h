@@ -3,8 +3,7 @@
  * crashes and loops on some files, and a file can make it allocate any amount of memory. So it runs
  * elsewhere, may do nothing but compute, with limits, and only bytes on a socket come back.
  * A worker belongs to the thread that started it, and ends with it. */
-#ifndef WEFT_SYMBOLS_WORKER_H
-#define WEFT_SYMBOLS_WORKER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ int symbols_file_ask(int files, const struct symbols_asked *asked, int *error);
 
 /* Returns false if there is no question. Answer it with symbols_file_send. */
 bool symbols_file_asked(int files, struct symbols_asked *asked);
-
-#endif

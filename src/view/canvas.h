@@ -7,8 +7,7 @@
  * The visible rows are joined into lanes a few pixels high. A lane with one row shows lines that are wide enough as
  * shapes; narrower ones, and everything in a lane with several rows, are folded into cells, which are darker the more
  * is covered. */
-#ifndef WEFT_VIEW_CANVAS_H
-#define WEFT_VIEW_CANVAS_H
+#pragma once
 
 #include "base/count.h"
 #include "base/duration.h"
@@ -323,5 +322,3 @@ struct mix {
 /* The picture's mix, made on first use. NULL: no memory; list->failed is set. */
 const struct mix *canvas_mix(struct canvas *c, uint32_t cells);
 void canvas_free_mix(struct canvas *c);
-
-#endif

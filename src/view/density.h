@@ -5,8 +5,7 @@
  * A sample stands for its period: for time before it that the thread was on a core, as far as that is known. So the
  * total time on a core is a piecewise linear function of time; every VIEW_STRETCHES-th of its bends is stored. Only the
  * busiest threads have a strip of their own; all others share one. */
-#ifndef WEFT_VIEW_DENSITY_H
-#define WEFT_VIEW_DENSITY_H
+#pragma once
 
 #include "profile/profile.h"
 #include "view/scene.h"
@@ -65,5 +64,3 @@ uint64_t view_density_weight(const struct weft_density *d, const struct weft_sam
  * the last. */
 void view_density_between(const struct weft_density *d, uint32_t strip, int64_t from_ns,
                           int64_t to_ns, uint32_t *first, uint32_t *last);
-
-#endif

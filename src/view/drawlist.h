@@ -6,8 +6,7 @@
  * whole: texts are already cut to the space they have.
  *
  * A list belongs to one thread until it is complete; then any number of threads may read it. */
-#ifndef WEFT_VIEW_DRAWLIST_H
-#define WEFT_VIEW_DRAWLIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -86,5 +85,3 @@ void weft_notice_line(struct weft_drawlist *list, enum weft_ink ink, int32_t x0,
 /* Geometry that painters share: the three corners of the head of an arrow from (x0, y0) to (x1, y1),
  * the tip first. */
 void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow);
-
-#endif

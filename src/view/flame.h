@@ -9,8 +9,7 @@
  *
  * Neighbouring frames narrower than a pixel share one box. So there are at most (width in pixels) x (depth) boxes,
  * however large the tree is; the layout does not visit what is below a box that is too narrow. */
-#ifndef WEFT_VIEW_FLAME_H
-#define WEFT_VIEW_FLAME_H
+#pragma once
 
 #include "base/count.h"
 #include "profile/calltree.h"
@@ -97,5 +96,3 @@ const char *weft_flame_name(const struct weft_profile *p, const struct weft_call
 
 /* "1.52 s", "1.2 G cycles" */
 struct weft_figure weft_flame_amount(enum weft_source_unit unit, uint64_t value);
-
-#endif

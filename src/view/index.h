@@ -10,8 +10,7 @@
  * - For some of these times, the place in each row: used to find what is visible without searching whole rows.
  * - The weight of each interaction, in one byte, and the maximum of each block.
  * - What was done to a promise; what became one; the changes of each counter. */
-#ifndef WEFT_VIEW_INDEX_H
-#define WEFT_VIEW_INDEX_H
+#pragma once
 
 #include "base/order.h"
 #include "view/scene.h"
@@ -155,5 +154,3 @@ static inline uint32_t view_interaction_at(const struct weft_index *x, uint32_t 
 {
     return x->by_time ? x->by_time[at] : at;
 }
-
-#endif

@@ -10,8 +10,7 @@
  *         row = l->row[promise];
  *
  * Does not change once made; any number of threads may read it. */
-#ifndef WEFT_VIEW_LAYOUT_H
-#define WEFT_VIEW_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ static inline uint32_t weft_layout_parent(const struct weft_layout *l, const str
 {
     return l->raw ? p->creator : weft_model_under(l->m, p);
 }
-
-#endif

@@ -2,8 +2,7 @@
 /* The text of a search, parsed. Private to src/view.
  *
  * Each word of a query has a bit; a promise matches if all are found. */
-#ifndef WEFT_VIEW_QUERY_H
-#define WEFT_VIEW_QUERY_H
+#pragma once
 
 #include "view/search.h"
 
@@ -47,5 +46,3 @@ uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t 
 
 /* The words that ask for that number or for a line of that length. */
 uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns);
-
-#endif

@@ -7,8 +7,7 @@
  *         weft_view_draw(&list, NULL, s, &viewport);
  *
  * It does not change once it is made; any number of threads may read it. */
-#ifndef WEFT_VIEW_SCENE_H
-#define WEFT_VIEW_SCENE_H
+#pragma once
 
 #include "profile/profile.h"
 #include "view/layout.h"
@@ -52,5 +51,3 @@ size_t weft_scene_function(const struct weft_scene *s, const struct weft_sample 
 uint32_t weft_scene_source(const struct weft_scene *s);
 
 void weft_scene_free(struct weft_scene *s);
-
-#endif

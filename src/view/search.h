@@ -19,8 +19,7 @@
  *     }
  *
  * A search belongs to one thread at a time. */
-#ifndef WEFT_VIEW_SEARCH_H
-#define WEFT_VIEW_SEARCH_H
+#pragma once
 
 #include "view/scene.h"
 
@@ -64,5 +63,3 @@ uint32_t weft_search_next(const struct weft_search *q, uint32_t promise, int64_t
 
 /* The number of a hit in that order, counted from 1; 0: it is not a hit. */
 uint32_t weft_search_rank(const struct weft_search *q, uint32_t promise);
-
-#endif

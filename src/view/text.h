@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Text widths, from a table instead of the machine's fonts. */
-#ifndef WEFT_VIEW_TEXT_H
-#define WEFT_VIEW_TEXT_H
+#pragma once
 
 #include "format/utf8.h"
 
@@ -12,5 +11,3 @@ int32_t weft_text_width(const char *text, size_t size, int32_t font_size, bool b
 /* How many bytes of valid UTF-8 fit into width; *fits is how wide they are. */
 size_t weft_text_fit(const char *text, size_t size, int32_t font_size, bool bold, int32_t width,
                      int32_t *fits);
-
-#endif

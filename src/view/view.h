@@ -7,8 +7,7 @@
  *         weft_paint_svg(&list, stdout, 0);
  *
  * The size of the list is bounded by the size of the picture, not of the trace. */
-#ifndef WEFT_VIEW_VIEW_H
-#define WEFT_VIEW_VIEW_H
+#pragma once
 
 #include "view/drawlist.h"
 #include "view/scene.h"
@@ -176,5 +175,3 @@ struct weft_strip_pick {
 /* pick must be a strip of that picture. */
 void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
                         const struct weft_geometry *g, const struct weft_pick *pick);
-
-#endif

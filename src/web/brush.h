@@ -13,8 +13,7 @@
  *     BRUSH_SHADES    x, y, width, height, row of the pixels, which are as wide as it in pixels
  *
  * in WEFT_PX to a pixel. Private to src/web. */
-#ifndef WEFT_WEB_BRUSH_H
-#define WEFT_WEB_BRUSH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,5 +36,3 @@ struct brush {
 
 /* Fills b anew, keeping its memory. Returns 0 or WEFT_E_NOMEM. */
 int brush_fill(struct brush *b, const struct weft_drawlist *list, bool dark);
-
-#endif

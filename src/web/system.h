@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Replaces the operating system in a page. Private to src/web. */
-#ifndef WEFT_WEB_SYSTEM_H
-#define WEFT_WEB_SYSTEM_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -11,5 +10,3 @@ void web_input(const unsigned char *bytes, size_t size);
 
 /* Sets the random seed, before anything else: getrandom's output is derived from it. */
 void web_seed(uint64_t bits);
-
-#endif

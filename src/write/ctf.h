@@ -16,8 +16,7 @@
  * 2^62, which may happen with a clock that does not count from a known moment, all times are
  * relative to it.
  * Threads: a writer belongs to one thread at a time. */
-#ifndef WEFT_WRITE_CTF_H
-#define WEFT_WRITE_CTF_H
+#pragma once
 
 #include <stdint.h>
 
@@ -52,5 +51,3 @@ int weft_ctf_writer_close(struct weft_ctf_writer *w, struct weft_error *err);
 
 /* Frees w, and leaves the folder as it is. NULL is allowed. */
 void weft_ctf_writer_abandon(struct weft_ctf_writer *w);
-
-#endif

@@ -5,8 +5,7 @@
  *     struct weft_event out[WEFT_DOWNGRADED_MAX];
  *     unsigned n = weft_downgrade(&d, out, &event);
  * Afterwards d says what was lost. Threads: one. */
-#ifndef WEFT_WRITE_DOWNGRADE_H
-#define WEFT_WRITE_DOWNGRADE_H
+#pragma once
 
 #include "format/events.h"
 
@@ -27,5 +26,3 @@ struct weft_downgrade {
 /* Returns how many events *ev becomes. Their texts are those of *ev, or literals. */
 unsigned weft_downgrade(struct weft_downgrade *d, struct weft_event out[WEFT_DOWNGRADED_MAX],
                         const struct weft_event *ev);
-
-#endif

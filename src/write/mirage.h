@@ -10,8 +10,7 @@
  * unused tail. A trace without events has one packet without events, so that it is still recognised
  * as a trace.
  * Threads: a writer belongs to one thread at a time. */
-#ifndef WEFT_WRITE_MIRAGE_H
-#define WEFT_WRITE_MIRAGE_H
+#pragma once
 
 #include <stdint.h>
 #include <stdio.h>
@@ -44,5 +43,3 @@ int weft_mirage_writer_close(struct weft_mirage_writer *w, struct weft_error *er
 
 /* Frees w without writing what is left. NULL is allowed. */
 void weft_mirage_writer_abandon(struct weft_mirage_writer *w);
-
-#endif

@@ -12,8 +12,7 @@
  * safe to print (weft_error_set).
  *
  * Only one thread at a time may call these functions. */
-#ifndef WEFT_XEN_CONTROL_H
-#define WEFT_XEN_CONTROL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -119,5 +118,3 @@ size_t weft_xen_ring_copy(const void *ring, void *buffer, size_t size, uint64_t 
  * *state: of the domain; WEFT_XEN_GONE also if only XenStore no longer knows the domain. */
 int weft_xen_ring_wait(struct weft_xen_ring *ring, int timeout_ms, enum weft_xen_state *state,
                        struct weft_error *err);
-
-#endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Implements struct weft_xen with Xen's own libraries: libxenstore, libxengnttab, and libxenctrl for the state
  * of domains. */
-#ifndef WEFT_XEN_LIBXEN_H
-#define WEFT_XEN_LIBXEN_H
+#pragma once
 
 #include "xen/control.h"
 
@@ -17,5 +16,3 @@ void weft_xen_disconnect(struct weft_xen *xen);
  * true if the key existed and is gone now. key and value may come from anybody; only WEFT_XEN_LIST_KEY and
  * WEFT_XEN_INDEX_KEY are removed. Needs root. */
 bool weft_xen_forget(const char *key, const char *value);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* A logger that logs nothing: without one, Xen's libraries write to standard error. */
-#ifndef WEFT_XEN_QUIET_H
-#define WEFT_XEN_QUIET_H
+#pragma once
 
 #include <xentoollog.h>
 
@@ -17,5 +16,3 @@ static void destroy_nothing(struct xentoollog_logger *logger)
 }
 
 static struct xentoollog_logger quiet = {.vmessage = log_nothing, .destroy = destroy_nothing};
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Finds the pages of a domain's trace: their grant references, from XenStore and from index pages. */
-#ifndef WEFT_XEN_REFS_H
-#define WEFT_XEN_REFS_H
+#pragma once
 
 #include "xen/control.h"
 
@@ -33,5 +32,3 @@ void weft_xen_copy(void *to, const void *from, size_t size);
  * WEFT_E code. */
 int weft_xen_refused(const struct weft_xen *xen, unsigned domain, uint32_t reference,
                      const char *what, int error, struct weft_error *err);
-
-#endif

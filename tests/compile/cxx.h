@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What headers do with weft, included by two files. A comment that begins with @ says what its line creates. */
-#ifndef CXX_H
-#define CXX_H
+#pragma once
 
 #include <string>
 
@@ -49,5 +48,3 @@ inline weft_promise inline_variable = weft_create("variable", "inline"); //@ var
 // clang-format on
 
 void two();
-
-#endif

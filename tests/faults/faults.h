@@ -2,8 +2,7 @@
 /* For the programs here: they have faults in the styles of different people. `PROGRAM MODE bad` has the fault,
  * `PROGRAM MODE good` is the same without it; what is healthy has no fault in either. ../e2e/corpus.py says what
  * weft explain has to find. */
-#ifndef TESTS_FAULTS_H
-#define TESTS_FAULTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -46,5 +45,3 @@ void watch(int fd, short events, callback *function, void *argument);
 void unwatch(int fd);
 /* Until there is nothing to do any more, or so long. */
 void loop_run(double ms);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What all fuzz targets use. */
-#ifndef REQUIRE_H
-#define REQUIRE_H
+#pragma once
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,5 +29,3 @@ static inline const char *try_file(const void *bytes, size_t size)
     REQUIRE(pwrite(fd, bytes, size, 0) == (ssize_t)size);
     return path;
 }
-
-#endif

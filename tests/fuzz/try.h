@@ -2,8 +2,7 @@
 /* Takes bytes through everything that reads a trace: reader, model, what is found out about it, layout, view,
  * SVG. Aborts, saying why, where a promise of one of them is broken. Whether the bytes are a trace does not
  * matter. */
-#ifndef TRY_H
-#define TRY_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -472,5 +471,3 @@ static inline void try_target(const uint8_t *bytes, size_t size)
     try_bytes(bytes, size, sum % (2 * TRY_VIEWPORTS), 1);
 #endif
 }
-
-#endif

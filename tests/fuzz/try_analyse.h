@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The part of try.h that is about what is made of a model: history, findings, paths, statistics, comparison. */
-#ifndef TRY_ANALYSE_H
-#define TRY_ANALYSE_H
+#pragma once
 
 #include "analyse/diff.h"
 #include "analyse/explain.h"
@@ -150,5 +149,3 @@ static inline void try_analyse(const struct weft_model *m)
     try_diff(h);
     weft_history_free(h);
 }
-
-#endif

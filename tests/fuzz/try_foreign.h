@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Takes bytes through what reads profiles of others, and what writes profiles for pprof. Aborts where a promise of
  * one of them is broken. */
-#ifndef TRY_FOREIGN_H
-#define TRY_FOREIGN_H
+#pragma once
 
 #include "pprof/pprof.h"
 #include "profile/foreign.h"
@@ -126,5 +125,3 @@ static inline void try_foreign(const void *bytes, size_t size, enum weft_foreign
     weft_profile_free(p);
     weft_input_close(&in);
 }
-
-#endif

@@ -12,8 +12,7 @@
  * another value than the newest. UNLIMITED is what it says. Ways that only differ in the order of accesses that do
  * not meet come to the same state, which is known by a hash and looked at once. The hash has 64 bits: among 10^7 states, two
  * different ones are taken for the same with a probability of 1 in 360 000. */
-#ifndef WEFT_TESTS_MODEL_EXPLORE_H
-#define WEFT_TESTS_MODEL_EXPLORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -73,5 +72,3 @@ bool others_run(void);
 /* This way ends: something is wrong; or a location turns out to be used by several threads, so begin again. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void begin_again(void);
-
-#endif

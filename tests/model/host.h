@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the recorder needs around it, and scenes need of it: memory, a clock that stands still, threads that end; and
  * the truth, against which the trace is judged. */
-#ifndef WEFT_TESTS_MODEL_HOST_H
-#define WEFT_TESTS_MODEL_HOST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -99,5 +98,3 @@ unsigned fillers(void);
 
 /* Reads the file as another process does, once. Fails if that shows what cannot be. */
 void read_file(void);
-
-#endif

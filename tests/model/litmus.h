@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Whether the memory is C11's: small programs of which it is known what they may see. */
-#ifndef WEFT_TESTS_MODEL_LITMUS_H
-#define WEFT_TESTS_MODEL_LITMUS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -14,5 +13,3 @@ struct litmus {
 
 extern const struct litmus litmus[];
 extern const unsigned litmus_count;
-
-#endif

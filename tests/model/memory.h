@@ -20,8 +20,7 @@
  * stored later than it is made). Different threads may see independent stores in different orders, as on machines that are
  * not multi-copy atomic. Weak compare-and-swap does not fail without a reason. A word is one location, but where the
  * recorder itself uses the bytes of one: those are a location each (memory_bytes). */
-#ifndef WEFT_TESTS_MODEL_MEMORY_H
-#define WEFT_TESTS_MODEL_MEMORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,5 +62,3 @@ void foreign_fence(int order);
 /* A name for an address, for the way to what is wrong: by memory_part if that knows one, else by region and offset. */
 const char *memory_name(const void *at);
 extern bool (*memory_part)(const void *at, char *name, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Stands before every source of the recorder that is explored: what these call outside of themselves is host.c's. */
-#ifndef WEFT_TESTS_MODEL_SHIM_H
-#define WEFT_TESTS_MODEL_SHIM_H
+#pragma once
 
 #include <pthread.h>
 #include <signal.h>
@@ -38,5 +37,3 @@ int model_clock(struct timespec *t);
 #define nanosleep(pause, rest) model_pause()
 #define usleep(us) model_pause()
 #define clock_gettime(clock, t) ((void)(clock), model_clock(t))
-
-#endif

@@ -13,8 +13,7 @@
  *
  * One thread each. A virtual machine that stands still charges its programs for that, and takes no samples: what it
  * charges at once is nobody's. */
-#ifndef WEFT_TESTS_SHARE_H
-#define WEFT_TESTS_SHARE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -147,5 +146,3 @@ static inline uint64_t parse_ms(const char *text)
     }
     return ms * MS;
 }
-
-#endif

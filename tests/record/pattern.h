@@ -2,8 +2,7 @@
 /* Events of which each says where it belongs and proves that it is whole: the n-th call of thread t, for
  * who writes and for who reads. Its promises have numbers of their own (weft_create_id), or, if native, those
  * of the recorder; then who does something has the number that says where it belongs. */
-#ifndef WEFT_TESTS_RECORD_PATTERN_H
-#define WEFT_TESTS_RECORD_PATTERN_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -178,5 +177,3 @@ static inline bool pattern_read(const struct weft_event *ev, unsigned *t, uint64
     }
     return ok;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *     creates -1 1 task "GET /"
  *
  * that is a kind, its promises (-1: the loop), type or reason, number, and text. */
-#ifndef WEFT_TESTS_RECORD_TRACE_H
-#define WEFT_TESTS_RECORD_TRACE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -126,5 +125,3 @@ static inline const char *trace_line(const struct weft_event *ev)
         snprintf(line + n, sizeof line - (size_t)n, " = %" PRId64, ev->total);
     return line;
 }
-
-#endif

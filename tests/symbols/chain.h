@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Calls of known depth in code without frame pointers, and their registers and stack as perf copies them. */
-#ifndef CHAIN_H
-#define CHAIN_H
+#pragma once
 
 #include <stdint.h>
 
@@ -19,5 +18,3 @@ struct chain {
 
 /* Goes down CHAIN_DEPTH calls and takes a copy there. Threads: one at a time. */
 void chain_take(struct chain *c);
-
-#endif

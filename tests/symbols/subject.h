@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#ifndef SUBJECT_H
-#define SUBJECT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ struct seen {
 uintptr_t here(void);
 struct seen outer(void);
 struct seen in_library(uintptr_t (*where)(void));
-
-#endif

@@ -13,8 +13,7 @@
  *
  * Calls are of two kinds: counters and short-lived promises, which fill the ring, and steps in the life of
  * the promises in the table, each of which any thread may take. */
-#ifndef WEFT_TESTS_TORTURE_TRUTH_H
-#define WEFT_TESTS_TORTURE_TRUTH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -142,5 +141,3 @@ void truth_snap(struct truth_snapshot *out, struct truth *w, bool live);
 
 uint64_t truth_now_ns(void);
 uint64_t truth_dice(uint64_t *state);
-
-#endif

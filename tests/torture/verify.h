@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Whether a trace shows what the program of truth.h did. What differs is printed. */
-#ifndef WEFT_TESTS_TORTURE_VERIFY_H
-#define WEFT_TESTS_TORTURE_VERIFY_H
+#pragma once
 
 #include "format/packet.h"
 #include "read/reader.h"
@@ -30,5 +29,3 @@ bool verify_calls(const struct truth *w, const char *path, enum weft_ended ended
  * copied. live: who may have changed the table since; NULL: nobody. */
 bool verify_promises(const struct truth_snapshot *before, struct truth *live, const char *path,
                      struct verified *v);
-
-#endif

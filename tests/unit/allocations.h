@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Lets allocations fail, and counts them; for a test that is linked with --wrap=malloc and so on. */
-#ifndef ALLOCATIONS_H
-#define ALLOCATIONS_H
+#pragma once
 
 #include <malloc.h>
 #include <stdbool.h>
@@ -56,5 +55,3 @@ void __wrap_free(void *p)
     live_bytes -= malloc_usable_size(p);
     __real_free(p);
 }
-
-#endif

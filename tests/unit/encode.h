@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Writes the forms of events, from the table that they are decoded with. The recorder has its own code. */
-#ifndef WEFT_TEST_ENCODE_H
-#define WEFT_TEST_ENCODE_H
+#pragma once
 
 #include "format/bytes.h"
 #include "format/forms.h"
@@ -67,5 +66,3 @@ static inline size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks,
         memcpy(bytes + FORMAT_FORM_HEAD + 2 * FORM_WORD, text, size);
     return FORMAT_FORM_HEAD + FORM_WORD + words * (size_t)FORM_WORD;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * Environment, for programs that are started:
  *   FAKE_MACHINE=FILE           the machine's memory is this file; what is done in XenStore is told on standard error
  *   FAKE_FAIL=N, FAKE_ERRNO=E   the Nth call fails with that errno */
-#ifndef FAKE_GUEST_H
-#define FAKE_GUEST_H
+#pragma once
 
 #include <xenstore.h>
 
@@ -263,5 +262,3 @@ bool xs_set_permissions(struct xs_handle *h, xs_transaction_t t, const char *key
     memcpy(fake_permissions, permissions, sizeof fake_permissions);
     return true;
 }
-
-#endif

@@ -14,8 +14,7 @@
  *     hypervisor_fini(&machine);
  *
  * What is mapped is the same memory, and read-only: it shows what the guest writes later. */
-#ifndef HYPERVISOR_H
-#define HYPERVISOR_H
+#pragma once
 
 #include <errno.h>
 #include <stdio.h>
@@ -469,5 +468,3 @@ static inline struct weft_xen hypervisor_control(struct hypervisor_place *place)
                              .state = hypervisor_state_of,
                              .wait = hypervisor_wait};
 }
-
-#endif

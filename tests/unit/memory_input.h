@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Memory as an input that changes at every reading, and in the middle of each; and its copy, read. */
-#ifndef MEMORY_INPUT_H
-#define MEMORY_INPUT_H
+#pragma once
 
 #include <string.h>
 
@@ -49,5 +48,3 @@ static inline struct weft_reader *copy_reader(const struct weft_input *copy)
         fail_msg("%s", err.text);
     return r;
 }
-
-#endif

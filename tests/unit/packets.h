@@ -11,8 +11,7 @@
  *     events_end(&t, 200);
  *
  * Unless it is said otherwise, the clock is CLOCK_MONOTONIC: ticks are nanoseconds. */
-#ifndef PACKETS_H
-#define PACKETS_H
+#pragma once
 
 #include "encode.h"
 #include "trace.h"
@@ -312,5 +311,3 @@ static inline void steps_put(struct trace *t, const struct step *step, size_t co
         }
     }
 }
-
-#endif

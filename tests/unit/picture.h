@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Draw lists for tests of the painters: put together by hand, or at random. */
-#ifndef PICTURE_H
-#define PICTURE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -176,5 +175,3 @@ static inline uint32_t pixel(cairo_surface_t *surface, int x, int y)
            4);
     return value;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Made-up contents of perf's rings, and a sampler that takes them for real. */
-#ifndef RINGS_H
-#define RINGS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -235,5 +234,3 @@ static inline struct raw raw_irq(enum sample_role role, uint64_t time_ns, uint32
     raw_end(&w);
     return w;
 }
-
-#endif

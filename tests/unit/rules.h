@@ -4,8 +4,7 @@
  *
  *     rules_change(KINDS, __func__, findings_as_text, model);   for each scene
  *     return rules_noticed(KINDS);                              in the end: how many changes nobody noticed */
-#ifndef RULES_H
-#define RULES_H
+#pragma once
 
 #include "trace.h"
 
@@ -91,5 +90,3 @@ static inline int rules_noticed(uint32_t kinds)
     }
     return missed;
 }
-
-#endif

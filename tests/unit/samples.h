@@ -7,8 +7,7 @@
  *     put_sample(&t, 105, 7, 7, main_, 1000);
  *
  * Texts and nodes are numbered by samples_texts and samples_nodes, which samples_begin sets back. */
-#ifndef SAMPLES_H
-#define SAMPLES_H
+#pragma once
 
 #include "format/samples.h"
 #include "packets.h"
@@ -120,5 +119,3 @@ static inline void put_symbol(struct trace *t, uint32_t object, uint64_t offset,
     if (name)
         packet_bytes(t, &f, sizeof f);
 }
-
-#endif

@@ -6,8 +6,7 @@
  *     trace_add(&t, creates(0, LOOP, 1, TASK));
  *     … trace_path(&t) …
  *     trace_fini(&t); */
-#ifndef TRACE_H
-#define TRACE_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -202,5 +201,3 @@ static inline struct weft_model *trace_model(struct trace *t)
     trace_fini(t);
     return m;
 }
-
-#endif

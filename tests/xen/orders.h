@@ -2,8 +2,7 @@
 /* What the control domain tells a program in a guest to do: a key below the guest's own path in XenStore, whose value
  * is a number, which rises, and words. The answer stands in the key with "-answer" behind its name, with the same
  * number. */
-#ifndef WEFT_TESTS_XEN_ORDERS_H
-#define WEFT_TESTS_XEN_ORDERS_H
+#pragma once
 
 #include <stddef.h>
 #include <xenstore.h>
@@ -28,5 +27,3 @@ void orders_path(struct xs_handle *xs, const char *key, char *path, size_t size)
 
 /* Writes a key, or ends the program. */
 void orders_write(struct xs_handle *xs, const char *key, const char *value);
-
-#endif

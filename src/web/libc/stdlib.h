@@ -2,8 +2,7 @@
 /* In a page, size_t has 32 bits, but sizes from a trace are computed with 64: a size that is too large must fail
  * instead of wrapping around to a small one. No allocation here reaches 2 GiB, nor does the page's memory (see
  * meson.build), so 32-bit sizes that are only doubled do not wrap either. */
-#ifndef WEFT_WEB_LIBC_STDLIB_H
-#define WEFT_WEB_LIBC_STDLIB_H
+#pragma once
 
 #include_next <stdlib.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ static inline void *web_realloc(void *old, uint64_t size)
 #define malloc(size) web_malloc(size)
 #define calloc(count, size) web_calloc(count, size)
 #define realloc(old, size) web_realloc(old, size)
-
-#endif

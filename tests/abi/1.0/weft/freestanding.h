@@ -30,8 +30,7 @@
  * Several processors, or threads: weft_start_on.
  *
  * In a Xen guest the memory can be such that the control domain reads it at any moment: weft/xen.h. */
-#ifndef WEFT_FREESTANDING_H
-#define WEFT_FREESTANDING_H
+#pragma once
 
 #include <weft/weft.h>
 
@@ -86,6 +85,4 @@ WEFT__CALL int weft_start_on(const struct weft_machine *machine, const struct we
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -26,8 +26,7 @@
  *     weft_xen_withdraw(&share);              then weft_stop(), weft_xen_end(&share)
  *
  * Threads: none of these functions may run at the same time as another one of them. */
-#ifndef WEFT_XEN_H
-#define WEFT_XEN_H
+#pragma once
 
 #include <weft/weft.h>
 
@@ -175,6 +174,4 @@ WEFT__CALL void weft_xen_stop(void)
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

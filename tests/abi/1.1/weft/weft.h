@@ -19,8 +19,7 @@
  * trace. Texts are copied; of longer ones the first WEFT_TEXT_MAX bytes are kept.
  *
  * This header is larger than others: it is all that a traced program sees. */
-#ifndef WEFT_WEFT_H
-#define WEFT_WEFT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -461,6 +460,4 @@ WEFT_IMPL_CALL void weft_counter_set(struct weft_counter *counter, int64_t value
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif
