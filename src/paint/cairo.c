@@ -29,7 +29,6 @@ struct canvas {
 struct weft_painter *weft_painter_new(void)
 {
     struct weft_painter *painter = calloc(1, sizeof(*painter));
-
     if (painter && !(painter->glyphs = paint_glyphs_new())) {
         free(painter);
         return NULL;
@@ -56,7 +55,6 @@ static double px(int32_t units)
 static void draw_shape(struct canvas *c, const struct weft_draw *d)
 {
     struct paint_shape s;
-
     if (!paint_shape_of(&s, c->list, d))
         return;
     if (s.body && d->op == WEFT_DRAW_RECT) {
@@ -80,7 +78,6 @@ static void draw_steps(struct canvas *c, const struct weft_draw *d)
     struct paint_shape s;
     int32_t x = 0, y = 0;
     bool going_on = false;
-
     for (uint32_t i = 1; i < d->count; i++) {
         if (!paint_shape_step(&s, c->list, d, i))
             continue;
@@ -101,7 +98,6 @@ static void draw_shades(struct canvas *c, const struct weft_draw *d)
     struct paint_shape s;
     uint8_t alpha;
     bool is_there[256] = {false};
-
     for (uint32_t i = 0; paint_shape_shades(&s, &alpha, c->list, d, &i);)
         is_there[alpha] = true;
     for (int wanted = 1; wanted < 256; wanted++) {
@@ -150,10 +146,8 @@ static bool find_clip(struct paint_pixels *p, cairo_t *cr, int width, int height
 {
     cairo_rectangle_list_t *clip = cairo_copy_clip_rectangle_list(cr);
     bool ok = clip->status == CAIRO_STATUS_SUCCESS && clip->num_rectangles == 1;
-
     if (ok) {
         const cairo_rectangle_t *r = clip->rectangles;
-
         ok = whole(r->x * p->scale + p->dx, &p->x0) && whole(r->y * p->scale + p->dy, &p->y0) &&
              whole((r->x + r->width) * p->scale + p->dx, &p->x1) &&
              whole((r->y + r->height) * p->scale + p->dy, &p->y1);
@@ -175,7 +169,6 @@ static bool find_pixels(struct canvas *c)
     cairo_surface_t *surface = cairo_get_group_target(c->cr);
     cairo_matrix_t m;
     double sx, sy, ox, oy;
-
     if (cairo_surface_get_type(surface) != CAIRO_SURFACE_TYPE_IMAGE ||
         c->list->width > SIDE_MAX * WEFT_PX || c->list->height > SIDE_MAX * WEFT_PX)
         return false;
@@ -206,7 +199,6 @@ static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
 {
     struct paint_pixels *p = &c->painter->pixels;
     struct paint_shape s;
-
     if (!c->surface || d->op == WEFT_DRAW_TEXT)
         return false;
     if (!c->written)
@@ -243,7 +235,6 @@ static void draw_all(struct canvas *c)
         draw_by_cairo(c, &ground);
     for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
-
         if (d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !paint_shape_text(list, d)))
             continue;
         if (!draw_by_pixels(c, d))
@@ -257,7 +248,6 @@ int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct wef
                      enum weft_theme theme)
 {
     struct canvas c = {.cr = cr, .list = list, .painter = painter, .theme = theme == WEFT_DARK};
-
     if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) {
         if (!paint_glyphs_begin(painter->glyphs, cr, list->text_bytes))
             return WEFT_E_NOMEM;
@@ -312,7 +302,6 @@ static int paint(const struct weft_drawlist *list, bool png, FILE *out, enum wef
     int64_t height = ((int64_t)list->height + WEFT_PX - 1) / WEFT_PX;
     double scale = png ? 1 : 72.0 / 96;
     int result = WEFT_E_NOMEM;
-
     if (list->width <= 0 || list->height <= 0)
         return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET, "the picture has no size");
     if (width > STILL_MAX || height > STILL_MAX)

@@ -48,7 +48,6 @@ struct paint_glyphs {
 struct paint_glyphs *paint_glyphs_new(void)
 {
     struct paint_glyphs *g = calloc(1, sizeof(*g));
-
     if (!g)
         return NULL;
     g->fonts = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)cairo_scaled_font_destroy);
@@ -60,7 +59,6 @@ struct paint_glyphs *paint_glyphs_new(void)
     cairo_font_options_set_antialias(g->options, CAIRO_ANTIALIAS_GRAY);
     for (int bold = 0; bold < 2; bold++) {
         cairo_matrix_t em, same;
-
         cairo_matrix_init_scale(&em, EM, EM);
         cairo_matrix_init_identity(&same);
         g->face[bold] =
@@ -91,7 +89,6 @@ void paint_glyphs_free(struct paint_glyphs *g)
 bool paint_glyphs_begin(struct paint_glyphs *g, cairo_t *cr, size_t longest)
 {
     cairo_matrix_t ctm;
-
     /* A byte that is not UTF-8 becomes three. */
     if (!weft_reserve_all(&g->clean, 3 * longest + 1, &g->room, 1))
         return false;
@@ -126,12 +123,10 @@ static const struct known *find_glyph(struct paint_glyphs *g, int bold, uint32_t
                                       const char *text, const char *end)
 {
     struct known *known = &g->known[bold][code % KNOWN];
-
     if (known->code != code) {
         cairo_glyph_t one, *glyphs = &one;
         cairo_text_extents_t extents;
         int count = 1;
-
         if (cairo_scaled_font_text_to_glyphs(g->ruler[bold], 0, 0, text, (int)(end - text), &glyphs,
                                              &count, NULL, NULL, NULL) != CAIRO_STATUS_SUCCESS)
             return NULL;
@@ -152,7 +147,6 @@ static cairo_scaled_font_t *find_font(struct paint_glyphs *g, int32_t size, int 
     cairo_scaled_font_t *scaled = g_hash_table_lookup(g->fonts, key);
     double em = size / (double)WEFT_PX;
     cairo_matrix_t matrix;
-
     if (scaled)
         return scaled;
     cairo_matrix_init_scale(&matrix, em * stretch / STRETCHES, em);
@@ -171,7 +165,6 @@ static cairo_scaled_font_t *find_font(struct paint_glyphs *g, int32_t size, int 
 static double ratio_of(const struct weft_draw *d, double natural)
 {
     double width = ((double)d->x1 - d->x0) / WEFT_PX;
-
     return natural > width / 8 && natural < width * 8 ? width / natural : 1;
 }
 
@@ -182,10 +175,8 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     const char *end = g->clean + size;
     double em = d->size / (double)WEFT_PX, natural = 0;
     int bold = d->bold != 0;
-
     for (const char *at = g->clean, *from = at; at < end; from = at) {
         uint32_t code;
-
         at += weft_utf8_decode(at, (size_t)(end - at), &code);
         const struct known *known = is_simple(code) ? find_glyph(g, bold, code, from, at) : NULL;
         if (!known)
@@ -205,7 +196,6 @@ static bool draw_simple(struct paint_glyphs *g, const struct weft_draw *d, uint3
     int count = 0;
     for (const char *at = g->clean, *from = at; at < end; from = at) {
         uint32_t code;
-
         at += weft_utf8_decode(at, (size_t)(end - at), &code);
         const struct known *known = find_glyph(g, bold, code, from, at);
         if (known && code != ' ')
@@ -296,7 +286,6 @@ void paint_glyphs_text(struct paint_glyphs *g, const struct weft_drawlist *list,
                        const struct weft_draw *d, uint32_t rgb)
 {
     size_t size = weft_text_clean(g->clean, g->room - 1, list->texts + d->first, d->count);
-
     g->clean[size] = '\0';
     if (size > 0 && !draw_simple(g, d, rgb, size))
         draw_shaped(g, d, rgb, size);

@@ -13,7 +13,6 @@
 bool paint_pixels_begin(struct paint_pixels *p)
 {
     size_t width = (size_t)(p->x1 - p->x0) + BLOCK;
-
     if (width <= p->row_room)
         return true;
     paint_pixels_fini(p);
@@ -62,7 +61,6 @@ static unsigned char *pixel_at(const struct paint_pixels *p, int x, int y)
 static uint32_t load(const unsigned char *at)
 {
     uint32_t value;
-
     memcpy(&value, at, sizeof(value));
     return value;
 }
@@ -76,7 +74,6 @@ static void store(unsigned char *at, uint32_t value)
 static uint32_t times(uint32_t pair, uint32_t part)
 {
     uint32_t t = pair * part + 0x800080;
-
     return (t + (t >> 8 & 0xff00ff)) >> 8 & 0xff00ff;
 }
 
@@ -90,7 +87,6 @@ static void blend_block(unsigned char *restrict row, const unsigned char *restri
 {
     for (int i = 0; i < BLOCK; i++) {
         uint16_t t = (uint16_t)(row[i] * keep[i] + 0x80);
-
         t = (uint16_t)(t + (t >> 8));
         row[i] = (unsigned char)(add[i] + (t >> 8));
     }
@@ -102,7 +98,6 @@ static void blend_row(unsigned char *row, const unsigned char *add, const unsign
 {
     unsigned char rest[BLOCK] = {0};
     size_t at = 0;
-
     for (; at + BLOCK <= bytes; at += BLOCK, add += step, keep += step)
         blend_block(row + at, add, keep);
     if (at == bytes)
@@ -115,7 +110,6 @@ static void blend_row(unsigned char *row, const unsigned char *add, const unsign
 static void fill_row(unsigned char *row, const unsigned char *block, size_t bytes)
 {
     size_t at = 0;
-
     for (; at + BLOCK <= bytes; at += BLOCK)
         memcpy(row + at, block, BLOCK);
     memcpy(row + at, block, bytes - at);
@@ -129,7 +123,6 @@ static void thin_box(const struct paint_pixels *p, int left, int top, int right,
 
     for (int x = left; x < right; x++) {
         unsigned char *at = pixel_at(p, x, top);
-
         for (int y = top; keep == 0 && y < bottom; y++, at += stride)
             store(at, add);
         for (int y = top; keep != 0 && y < bottom; y++, at += stride)
@@ -141,7 +134,6 @@ void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int3
 {
     int left = clip_x(p, x0), right = clip_x(p, x1), top = clip_y(p, y0), bottom = clip_y(p, y1);
     unsigned char add[BLOCK], keep[BLOCK];
-
     if (right - left < BLOCK / 4) {
         thin_box(p, left, top, right, bottom);
         return;
@@ -163,7 +155,6 @@ void paint_pixels_box(const struct paint_pixels *p, int32_t x0, int32_t y0, int3
 static const uint32_t *shade_table(struct paint_pixels *p, const struct weft_draw *d)
 {
     struct paint_shade_table *t = &p->table[(p->ink ^ p->ink >> 8 ^ p->ink >> 16) % PAINT_TABLES];
-
     if (t->known && t->ink == p->ink && t->alpha == d->alpha)
         return t->add;
     for (int shade = 0; shade < 256; shade++)
@@ -180,14 +171,12 @@ static void prepare(struct paint_pixels *p, const struct weft_drawlist *list,
 {
     const uint32_t *table = shade_table(p, d);
     int x = first;
-
     unsigned char *add_row = p->add, *keep_row = p->keep;
     const uint8_t *shades = list->shades + d->first;
     ptrdiff_t base = p->x0;
     for (uint32_t i = 0, count = d->count; i < count && x < last; i++) {
         uint32_t add_one = table[shades[i]], keep_one = (255u - (add_one >> 24)) * 0x01010101;
         int end = within(device_x(p, paint_shape_column(d, i + 1)), x, last);
-
         for (; x < end; x++) {
             store(add_row + 4 * (x - base), add_one);
             store(keep_row + 4 * (x - base), keep_one);
@@ -203,7 +192,6 @@ static bool is_plain(const struct weft_drawlist *list, const struct weft_draw *d
 {
     const uint8_t *shades = list->shades + d->first;
     uint32_t runs = 1, count = d->count;
-
     for (uint32_t i = 1; i < count; i++)
         runs += shades[i] != shades[i - 1];
     return runs <= 1 + count / PLAIN;
@@ -213,7 +201,6 @@ void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *lis
                          const struct weft_draw *d)
 {
     struct paint_shape s;
-
     if (!paint_shape_shaded(&s, list, d))
         return;
     if (is_plain(list, d)) {
@@ -259,7 +246,6 @@ static bool side_go(const struct polygon *g, struct side *side, int64_t sample)
 {
     for (int tried = 0; tried <= g->corners; tried++) {
         int from = side->corner, to = (from + side->step + g->corners) % g->corners;
-
         if (g->y[to] < g->y[from])
             return false;
         side->corner = to;
@@ -280,7 +266,6 @@ static bool side_go(const struct polygon *g, struct side *side, int64_t sample)
 static void add_edge(int32_t *cover, int x, int32_t sign)
 {
     int32_t part = x & (SUB - 1);
-
     cover[x >> 6] += sign * (SUB - part);
     cover[(x >> 6) + 1] += sign * part;
 }
@@ -292,7 +277,6 @@ static void blend_cover(const struct paint_pixels *p, int y, int first, int last
     int32_t *cover = p->cover, sum = 0;
     int beyond = p->x1 - p->x0;
     unsigned char *at = pixel_at(p, p->x0 + first, y);
-
     for (int x = first; x <= last; x++, at += 4) {
         sum += cover[x];
         cover[x] = 0;
@@ -319,7 +303,6 @@ static void fill(const struct paint_pixels *p, struct polygon *g)
     int top = 0;
     int64_t low = g->y[0], left = g->x[0], right = g->x[0];
     int limit = (p->x1 - p->x0) * SUB;
-
     for (int i = 1; i < g->corners; i++) {
         top = g->y[i] < g->y[top] ? i : top;
         low = g->y[i] > low ? g->y[i] : low;
@@ -332,14 +315,12 @@ static void fill(const struct paint_pixels *p, struct polygon *g)
     int64_t sample = sample_from(g, g->y[top]), end = sample_from(g, low);
     int64_t from = (int64_t)p->y0 * g->samples, to = (int64_t)p->y1 * g->samples;
     struct side a = {.step = 1, .corner = top}, b = {.step = -1, .corner = top};
-
     sample = sample < from ? from : sample;
     end = end > to ? to : end;
     a.until = b.until = sample;
     while (sample < end) {
         int y = (int)(sample >> shift), first = p->x1 - p->x0, last = -1;
         int64_t stop = (int64_t)(y + 1) * g->samples;
-
         for (stop = stop < end ? stop : end; sample < stop; sample++) {
             if ((a.until <= sample && !side_go(g, &a, sample)) ||
                 (b.until <= sample && !side_go(g, &b, sample))) {
@@ -369,12 +350,10 @@ void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s
 {
     struct polygon g = {.corners = 4};
     double dx = s->x1 - (double)s->x0, dy = s->y1 - (double)s->y0, half = width / 2.0;
-
     /* Along an axis; the shaft of an arrow may end within a pixel, where its head goes on. */
     if (s->x0 == s->x1 || s->y0 == s->y1) {
         int32_t x0 = s->x0 < s->x1 ? s->x0 : s->x1, x1 = s->x0 < s->x1 ? s->x1 : s->x0;
         int32_t y0 = s->y0 < s->y1 ? s->y0 : s->y1, y1 = s->y0 < s->y1 ? s->y1 : s->y0;
-
         if (s->x0 == s->x1)
             paint_pixels_box(p, x0 - width / 2, y0 & -WEFT_PX, x0 - width / 2 + width,
                              (y1 + WEFT_PX - 1) & -WEFT_PX);
@@ -395,7 +374,6 @@ void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s
 void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s)
 {
     struct polygon g = {.corners = 3};
-
     for (int i = 0; i < 3; i++)
         set_corner(p, &g, i, s->corner[i].x, s->corner[i].y);
     fill(p, &g);
@@ -419,7 +397,6 @@ static void step(const struct paint_pixels *p, struct paint_shape s, bool before
     int32_t x0 = forward ? s.x0 : s.x1, x1 = forward ? s.x1 : s.x0;
     int32_t y0 = forward ? s.y0 : s.y1, y1 = forward ? s.y1 : s.y0;
     bool low = forward ? before : after, high = forward ? after : before;
-
     if (s.y0 == s.y1)
         paint_pixels_box(p, x0 - (low ? first : 0), y0 - first, x1 + (high ? second : 0),
                          y0 + second);
@@ -434,7 +411,6 @@ bool paint_pixels_steps(const struct paint_pixels *p, const struct weft_drawlist
     struct paint_shape now = {0}, next;
     int32_t width = paint_shape_width(d);
     bool before = false;
-
     for (uint32_t i = 1; i < d->count; i++) {
         if (paint_shape_step(&next, list, d, i) && next.x0 != next.x1 && next.y0 != next.y1)
             return false;

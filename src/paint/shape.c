@@ -38,7 +38,6 @@ static int32_t centre(int32_t at, int32_t width)
 static bool span(int32_t *a, int32_t *b, int32_t end)
 {
     int32_t low = smaller(*a, *b), high = larger(*a, *b);
-
     if (low == high || high < 0 || low > end)
         return false;
     *a = edge_nearest(low);
@@ -57,7 +56,6 @@ static int64_t portion(int64_t a, int64_t b, int64_t c)
 {
     uint64_t product = (uint64_t)a * (uint64_t)(b < 0 ? -b : b);
     int64_t result = (int64_t)(product / (uint64_t)c);
-
     return b < 0 ? -result : result;
 }
 
@@ -68,7 +66,6 @@ static bool cut(int32_t p[2], int32_t q[2], int first, int32_t low, int32_t high
     int32_t *from = p[first] <= q[first] ? p : q, *to = from == p ? q : p;
     int64_t along = (int64_t)to[first] - from[first], across = (int64_t)to[other] - from[other];
     int64_t before = (int64_t)low - from[first], after = (int64_t)to[first] - high;
-
     if (to[first] < low || from[first] > high)
         return false;
     if (before > 0) {
@@ -87,7 +84,6 @@ static bool cut_line(struct paint_shape *s, const struct weft_drawlist *list, in
 {
     int32_t p[2] = {s->x0, s->y0}, q[2] = {s->x1, s->y1};
     int32_t margin = width + WEFT_PX;
-
     if (!cut(p, q, 0, -margin, smaller(list->width, INT32_MAX - margin) + margin) ||
         !cut(p, q, 1, -margin, smaller(list->height, INT32_MAX - margin) + margin))
         return false;
@@ -101,7 +97,6 @@ static bool cut_line(struct paint_shape *s, const struct weft_drawlist *list, in
 int32_t paint_shape_width(const struct weft_draw *d)
 {
     int32_t width = smaller(larger(d->size, 1), THICKEST);
-
     if (d->op != WEFT_DRAW_STEPS && d->x0 != d->x1 && d->y0 != d->y1)
         return width;
     return larger(edge_nearest(width), WEFT_PX);
@@ -122,7 +117,6 @@ static void arrow(struct paint_shape *s, const struct weft_drawlist *list,
                   const struct weft_draw *d, int32_t width)
 {
     struct weft_draw sharp = *d;
-
     if (d->op == WEFT_DRAW_ARROW && d->x0 == d->x1)
         sharp.x0 = sharp.x1 = centre(d->x0, width);
     else if (d->op == WEFT_DRAW_ARROW && d->y0 == d->y1)
@@ -142,7 +136,6 @@ bool paint_shape_of(struct paint_shape *s, const struct weft_drawlist *list,
                     const struct weft_draw *d)
 {
     int32_t width = paint_shape_width(d);
-
     *s = (struct paint_shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
     if (d->alpha == 0)
         return false;
@@ -166,7 +159,6 @@ bool paint_shape_step(struct paint_shape *s, const struct weft_drawlist *list,
                       const struct weft_draw *d, uint32_t i)
 {
     int32_t width = paint_shape_width(d);
-
     assert(d->count <= list->point_count && d->first <= list->point_count - d->count);
     const struct weft_point *p = &list->points[d->first + i - 1], *q = p + 1;
     *s = (struct paint_shape){
@@ -194,12 +186,10 @@ bool paint_shape_shades(struct paint_shape *s, uint8_t *alpha, const struct weft
 {
     struct paint_shape all;
     const uint8_t *shade = list->shades + d->first;
-
     if (!paint_shape_shaded(&all, list, d))
         return false;
     while (*i < d->count) {
         uint32_t from = *i;
-
         while (*i < d->count && shade[*i] == shade[from])
             ++*i;
         *alpha = paint_shape_opacity(d, shade[from]);

@@ -32,7 +32,6 @@ static void put_decimal(FILE *out, int64_t value, int64_t unit)
     uint64_t rest = (uint64_t)(value < 0 ? -value : value);
     uint64_t whole = rest / (uint64_t)unit;
     bool some = false;
-
     for (rest %= (uint64_t)unit; unit > 1; unit /= 10, rest /= 10) {
         if (some || rest % 10 != 0) {
             digits[--n] = (char)('0' + rest % 10);
@@ -78,11 +77,9 @@ static void put_text(struct svg *svg, uint32_t first, uint32_t count)
 {
     /* The list promises clean texts; one that is not must not make the file unreadable. */
     size_t size = weft_text_clean(svg->scratch, svg->room, svg->list->texts + first, count);
-
     for (size_t i = 0; i < size; i++) {
         char c = svg->scratch[i];
         const char *name = c == '&' ? "amp" : c == '<' ? "lt" : c == '>' ? "gt" : NULL;
-
         if (name)
             fprintf(svg->out, "&%s;", name);
         else
@@ -177,7 +174,6 @@ static void path_begin(struct svg *svg, const struct weft_draw *d, bool head)
 static void path_move(struct svg *svg, int32_t x, int32_t y)
 {
     int64_t to_x = hundredths(x), to_y = hundredths(y);
-
     if (svg->open && to_x == svg->x && to_y == svg->y)
         return;
     fputc('M', svg->out);
@@ -190,7 +186,6 @@ static void path_move(struct svg *svg, int32_t x, int32_t y)
 static void path_line(struct svg *svg, int32_t x, int32_t y)
 {
     int64_t dx = hundredths(x) - svg->x, dy = hundredths(y) - svg->y;
-
     if (dx != 0 && dy != 0) {
         fputc('l', svg->out);
         put_pair(svg->out, dx, dy);
@@ -230,10 +225,8 @@ static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count
 {
     struct paint_shape s;
     bool begun = false;
-
     for (uint32_t i = 0; i < count; i++) {
         struct weft_draw solid = d[i];
-
         solid.alpha = 255; /* transparent shapes still react to the pointer */
         if (!paint_shape_of(&s, svg->list, &solid) || !(heads ? s.head : s.body))
             continue;
@@ -270,7 +263,6 @@ static void put_steps(struct svg *svg, const struct weft_draw *d)
 {
     struct paint_shape s;
     uint32_t in_path = 0;
-
     begin_tip(svg, d);
     for (uint32_t i = 1; i < d->count; i++) {
         if (!paint_shape_step(&s, svg->list, d, i))
@@ -310,7 +302,6 @@ static void put_words(struct svg *svg, const struct weft_draw *d)
 static void shade_run(struct svg *svg, const struct paint_shape *s, uint8_t alpha)
 {
     int64_t x = hundredths(s->x0);
-
     if (!svg->open) {
         fputs("<path", svg->out);
         if (s->y1 - s->y0 != WEFT_PX)
@@ -332,7 +323,6 @@ static void put_shade(struct svg *svg, const struct weft_draw *d, uint8_t wanted
 {
     struct paint_shape s;
     uint8_t alpha;
-
     svg->open = false;
     for (uint32_t i = 0; paint_shape_shades(&s, &alpha, svg->list, d, &i);) {
         if (alpha == wanted)
@@ -347,7 +337,6 @@ static void put_shades(struct svg *svg, const struct weft_draw *d)
     struct paint_shape s;
     uint8_t alpha;
     bool is_there[256] = {false};
-
     begin_tip(svg, d);
     for (uint32_t i = 0; paint_shape_shades(&s, &alpha, svg->list, d, &i);)
         is_there[alpha] = true;
@@ -375,7 +364,6 @@ static bool alike(const struct weft_draw *a, const struct weft_draw *b)
 static uint32_t path_draws(const struct weft_draw *d, uint32_t count)
 {
     uint32_t n = 1;
-
     if (d->op == WEFT_DRAW_TEXT || d->op == WEFT_DRAW_STEPS || d->op == WEFT_DRAW_SHADES ||
         d->alpha != 255 || has_tip(d))
         return 1;
@@ -444,7 +432,6 @@ static void put_start(struct svg *svg, enum weft_theme theme)
 {
     const struct weft_drawlist *list = svg->list;
     FILE *out = svg->out;
-
     fputs("<svg xmlns=\"http://www.w3.org/2000/svg\"", out);
     put_size(out, "width", list->width);
     put_size(out, "height", list->height);
@@ -470,7 +457,6 @@ int weft_paint_svg(const struct weft_drawlist *list, FILE *out, enum weft_theme 
 {
     /* A byte that is not UTF-8 becomes three. */
     struct svg svg = {.out = out, .list = list, .room = 3 * (size_t)list->text_bytes + 1};
-
     svg.scratch = malloc(svg.room);
     if (!svg.scratch)
         return WEFT_E_NOMEM;

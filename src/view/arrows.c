@@ -436,8 +436,7 @@ void canvas_draw_edges(struct canvas *c)
         for (uint32_t i = 0; i < c->shapes; i++)
             add_edges(c, &e, c->l->spans[c->shape[i].span]);
     }
-    if (e.count)
-        qsort(e.edge, e.count, sizeof *e.edge, by_edge);
+    weft_sort(e.edge, e.count, sizeof *e.edge, by_edge);
     for (uint32_t i = 0, next; i < e.count; i = next) {
         struct edge joined = e.edge[i];
         for (next = i + 1; next < e.count; next++) {

@@ -28,7 +28,6 @@ void weft_drawlist_fini(struct weft_drawlist *list)
 static int64_t square_root(int64_t of)
 {
     int64_t root = 0;
-
     for (int64_t bit = INT64_C(1) << 31; bit != 0; bit >>= 1) {
         if ((root + bit) * (root + bit) <= of)
             root += bit;
@@ -60,7 +59,6 @@ void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow)
     int64_t width = line + 3 * WEFT_PX > HEAD_WIDTH ? line + 3 * WEFT_PX : HEAD_WIDTH;
     int64_t length = width * HEAD_LENGTH / HEAD_WIDTH;
     int64_t longest = length;
-
     if (larger == 0) { /* a pointer without a direction points along the time axis */
         dx = larger = 1;
         if (arrow->op != WEFT_DRAW_POINTER)

@@ -83,8 +83,7 @@ void canvas_find_kin(struct canvas *c)
         if (x->other == selected && (x->kind == WEFT_RESOLVES || x->kind == WEFT_RESOLVES_AGAIN))
             resolvers += add(c, &room, x->actor, false);
     }
-    if (c->kins)
-        qsort(c->kin, c->kins, sizeof *c->kin, by_promise);
+    weft_sort(c->kin, c->kins, sizeof *c->kin, by_promise);
     uint32_t n = 0;
     for (i = 0; i < c->kins; i++)
         if (n == 0 || c->kin[n - 1].promise != c->kin[i].promise)

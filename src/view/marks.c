@@ -134,8 +134,7 @@ void canvas_find_flags(struct canvas *c)
         f.y1 = f.y0 + scale;
         c->flag[c->flags++] = f;
     }
-    if (c->flags)
-        qsort(c->flag, c->flags, sizeof *c->flag, by_place);
+    weft_sort(c->flag, c->flags, sizeof *c->flag, by_place);
     spread_flags(c);
 }
 

@@ -400,8 +400,7 @@ static int by_place(const void *a, const void *b)
 static void draw_texts(struct names *n)
 {
     struct canvas *c = n->c;
-    if (n->texts)
-        qsort(n->text, n->texts, sizeof *n->text, by_place);
+    weft_sort(n->text, n->texts, sizeof *n->text, by_place);
     for (uint32_t i = 0; i < n->texts; i++) {
         const struct text *t = &n->text[i];
         struct words w;

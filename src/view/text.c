@@ -48,7 +48,6 @@ static int32_t units(uint64_t ems, int32_t font_size)
 int32_t weft_text_width(const char *text, size_t size, int32_t font_size, bool bold)
 {
     int32_t width;
-
     weft_text_fit(text, size, font_size, bold, INT32_MAX, &width);
     return width;
 }
@@ -58,12 +57,10 @@ size_t weft_text_fit(const char *text, size_t size, int32_t font_size, bool bold
 {
     uint64_t ems = 0;
     size_t at = 0;
-
     *fits = 0;
     while (at < size) {
         uint32_t code;
         size_t length = weft_utf8_decode(text + at, size - at, &code);
-
         ems += advance(code, bold);
         if (units(ems, font_size) > width)
             break;
