@@ -154,14 +154,14 @@ static void add_unsaid(struct blocks *b, struct block x, int64_t sign_ns)
         if (there > (last ? stop : h->wait[h->waits_of[i + 1]].from_ns) || (last && !ended))
             continue; /* it waits for more, or is still waiting */
         add_block(b, x);
-        x.from_ns = analyse_later(there, w->from_ns);
+        x.from_ns = weft_later(there, w->from_ns);
     }
     if (!waited || ended) {
         x.to_ns = stop;
         x.still = still;
     }
     if (!waited && !ended) {
-        sign_ns = analyse_later(last_child(b, x.promise, x.from_ns, x.to_ns), sign_ns);
+        sign_ns = weft_later(last_child(b, x.promise, x.from_ns, x.to_ns), sign_ns);
         if (!b->h->informed[x.stream] && sign_ns > x.from_ns &&
             sign_ns - x.from_ns >= b->s->o->block_ns) {
             x.to_ns = sign_ns;
@@ -216,7 +216,7 @@ static bool ran_silently(const struct blocks *b, uint32_t stream, uint32_t promi
     int64_t last = m->interactions ? m->interaction[m->interactions - 1].time_ns : 0;
     if (m->quirks.anonymous || m->losses.ended != WEFT_ENDED_KILLED ||
         m->end_ns - from_ns >= b->s->o->block_ns ||
-        m->end_ns - analyse_later(last, from_ns) >= ANALYSE_MS / 10) /* … says when it ended */
+        m->end_ns - weft_later(last, from_ns) >= ANALYSE_MS / 10) /* … says when it ended */
         return false;
     if (!b->h->informed[stream])
         return !has_waited(h, promise, from_ns, m->end_ns) && runs_end(b, stream);
@@ -346,7 +346,7 @@ static void find_harm_of_wait(struct blocks *b, const struct weft_wait *w)
     int64_t ready = analyse_surely_there_ns(b->h, w), least = b->s->o->block_ns / 4;
     if (!x || ready == INT64_MAX || x->promise == w->reader || may_need_block(b, x, w))
         return;
-    if (x->to_ns - analyse_later(ready, x->from_ns) >= least) {
+    if (x->to_ns - weft_later(ready, x->from_ns) >= least) {
         if (w->until_ns >= x->to_ns)
             name_victim(b, x, w, &x->harmed);
         return;

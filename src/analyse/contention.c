@@ -92,8 +92,8 @@ static void measure_lives(struct finder *f)
             k->creator = q->creator;
         }
         k->creators |= k->creator != q->creator;
-        k->last_ns = analyse_later(q->start_ns, k->last_ns);
-        k->end_ns = analyse_later(end, k->end_ns);
+        k->last_ns = weft_later(q->start_ns, k->last_ns);
+        k->end_ns = weft_later(end, k->end_ns);
         k->life_ns += (double)(end - q->start_ns);
         k->marked += q->should_resolve;
     }
@@ -143,8 +143,7 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
     for (uint32_t i = 0; i < count; i++)
         if (analyse_is_served(&f->h->wait[item[i]]))
             f->served[n++] = f->h->wait[item[i]];
-    if (n)
-        qsort(f->served, n, sizeof *f->served, by_end_of_service);
+    weft_sort(f->served, n, sizeof *f->served, by_end_of_service);
     for (uint32_t i = 1; i < n; i++) {
         const struct weft_wait *before = &f->served[i - 1], *w = &f->served[i];
         uint32_t by;
@@ -170,7 +169,7 @@ static void count_for(struct finder *f, uint32_t promise, const struct weft_wait
         f->seen[promise] = f->lock;
         f->covered[promise] = INT64_MIN;
     }
-    const int64_t from = analyse_later(w->from_ns, f->covered[promise]);
+    const int64_t from = weft_later(w->from_ns, f->covered[promise]);
     if (w->until_ns <= from)
         return;
     if (k->lock != f->lock) {
@@ -213,7 +212,7 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
         uint32_t who = w->reader;
         if (w->until_ns > f->to_ns) {
             f->wanted_ns =
-                analyse_sum(f->wanted_ns, w->until_ns - analyse_later(w->from_ns, f->to_ns));
+                analyse_sum(f->wanted_ns, w->until_ns - weft_later(w->from_ns, f->to_ns));
             f->to_ns = w->until_ns;
         }
         for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {

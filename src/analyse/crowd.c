@@ -181,8 +181,7 @@ static bool sample_members(struct gatherer *g, const uint32_t *promise)
     for (uint32_t i = 0; i < wanted && ok; i++)
         ok = add_path(g, &path, chosen_member(c, promise, i, wanted));
     weft_path_fini(&path);
-    if (c->shares)
-        qsort(c->share, c->shares, sizeof *c->share, by_length);
+    weft_sort(c->share, c->shares, sizeof *c->share, by_length);
     return ok;
 }
 

@@ -451,8 +451,7 @@ static void fill_changes(struct collector *k)
         c->follows = c->kind == WEFT_CHANGE_MISSING &&
                      d->mark[d->good->m->promise[c->good].creator] & ANALYSE_CHANGED;
     }
-    if (count)
-        qsort(k->found, count, sizeof *k->found, by_importance);
+    weft_sort(k->found, count, sizeof *k->found, by_importance);
     uint32_t kept = count < WEFT_CHANGES_MAX ? count : WEFT_CHANGES_MAX;
     d->out->change = calloc(kept ? kept : 1, sizeof *d->out->change);
     d->failed |= !d->out->change;

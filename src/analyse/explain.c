@@ -112,8 +112,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
         weft_findings_fini(out);
         return s.failed ? WEFT_E_NOMEM : WEFT_E_CANCELED;
     }
-    if (out->count)
-        qsort(out->finding, out->count, sizeof *out->finding, by_importance);
+    weft_sort(out->finding, out->count, sizeof *out->finding, by_importance);
     while (out->count > WEFT_FINDINGS_MAX) {
         analyse_finding_fini(&out->finding[--out->count]);
         out->left_out++;

@@ -255,8 +255,7 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
 static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
     const uint32_t creator = f->m->promise[p].creator, *of = f->s->families->of;
-    const int64_t end =
-        analyse_earlier(run_of(f, actor, time).end_ns, analyse_sum(time, ANSWER_NS));
+    const int64_t end = weft_earlier(run_of(f, actor, time).end_ns, analyse_sum(time, ANSWER_NS));
     const uint32_t first = weft_history_child_from(f->h, creator, time + 1);
     for (uint32_t i = first; i < f->h->children_first[creator + 1] && i - first < NEAR; i++) {
         if (f->m->promise[f->h->children[i]].start_ns > end)
@@ -402,7 +401,7 @@ static void report_failure(const struct finder *f, const struct failure *x, uint
     const struct weft_wait *w = wait ? &f->h->wait[wait - 1] : NULL;
     const int64_t time = f->m->promise[p].end_ns, end = w ? f->m->end_ns : time;
     if (!analyse_finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict, p, time, end,
-                             analyse_later(end - time, 0)))
+                             weft_later(end - time, 0)))
         return;
     analyse_say(f->s, SAY_SWALLOWED, PROMISE(promise, p),
                 PROMISE(stranded, w ? w->reader : WEFT_NONE),

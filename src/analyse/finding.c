@@ -283,8 +283,7 @@ unsigned analyse_part(int64_t time_ns, int64_t from_ns, int64_t to_ns, unsigned 
 
 int64_t analyse_median(int64_t *value, uint32_t count)
 {
-    if (count)
-        qsort(value, count, sizeof *value, weft_order_i64);
+    weft_sort(value, count, sizeof *value, weft_order_i64);
     return count ? value[count / 2] : 0;
 }
 

@@ -155,21 +155,11 @@ static inline int64_t analyse_end_ns(const struct weft_history *h, uint32_t prom
     return end < h->m->end_ns ? end : h->m->end_ns;
 }
 
-static inline int64_t analyse_earlier(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-static inline int64_t analyse_later(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* How long two periods overlap. */
 static inline int64_t analyse_overlap(int64_t from_ns, int64_t to_ns, int64_t since_ns,
                                       int64_t until_ns)
 {
-    const int64_t ns = analyse_earlier(to_ns, until_ns) - analyse_later(from_ns, since_ns);
+    const int64_t ns = weft_earlier(to_ns, until_ns) - weft_later(from_ns, since_ns);
     return ns > 0 ? ns : 0;
 }
 

@@ -475,8 +475,8 @@ bool analyse_graph_init(struct analyse_graph *g, struct analyse_search *s)
                                 .slept_twice_ns = INT64_MIN};
     for (uint32_t i = 0; i < h->streams; i++)
         if (h->is_loop[i]) {
-            g->slept_ns = analyse_later(analyse_slept_ns(h, i, 0), g->slept_ns);
-            g->slept_twice_ns = analyse_later(analyse_slept_ns(h, i, 1), g->slept_twice_ns);
+            g->slept_ns = weft_later(analyse_slept_ns(h, i, 0), g->slept_ns);
+            g->slept_twice_ns = weft_later(analyse_slept_ns(h, i, 1), g->slept_twice_ns);
         }
     g->next = analyse_take(s, promises, sizeof *g->next);
     g->group = analyse_take(s, promises, sizeof *g->group);

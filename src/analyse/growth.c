@@ -50,9 +50,9 @@ static void measure_growth(const struct finder *f, uint32_t family, struct growt
     analyse_each(i, f->sorts.first, family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         const int64_t over = analyse_end_ns(f->h, f->sorts.item[i]);
-        g->first_ns = analyse_earlier(p->start_ns, g->first_ns);
-        g->last_ns = analyse_later(p->start_ns, g->last_ns);
-        g->end_ns = analyse_later(over, g->end_ns);
+        g->first_ns = weft_earlier(p->start_ns, g->first_ns);
+        g->last_ns = weft_later(p->start_ns, g->last_ns);
+        g->end_ns = weft_later(over, g->end_ns);
         g->creator = g->count++ ? g->creator : p->creator;
         g->creators |= p->creator != g->creator || p->creator == WEFT_ROOT;
         g->marked += p->should_resolve;

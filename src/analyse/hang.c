@@ -30,7 +30,7 @@ static uint32_t group_after(const struct analyse_graph *g, uint32_t start, uint3
 /* How long a wait has lasted when the trace ends. */
 static int64_t waited_ns(const struct analyse_graph *g, uint32_t wait)
 {
-    return analyse_later(g->s->m->end_ns - g->s->h->wait[wait].from_ns, 0);
+    return weft_later(g->s->m->end_ns - g->s->h->wait[wait].from_ns, 0);
 }
 
 /* Walks on from start; below the groups of a circle it stops at groups of that circle. */
@@ -52,7 +52,7 @@ static void measure_group(const struct analyse_graph *g, struct analyse_hang *x,
         }
         x->affected += !analyse_is_place(g, p);
         if (g->next[p] != WEFT_NONE)
-            x->cost_ns = analyse_later(waited_ns(g, g->next[p]), x->cost_ns);
+            x->cost_ns = weft_later(waited_ns(g, g->next[p]), x->cost_ns);
     }
 }
 
@@ -60,7 +60,7 @@ static void measure_group(const struct analyse_graph *g, struct analyse_hang *x,
 
 static int64_t age_of(const struct analyse_graph *g, uint32_t p)
 {
-    return analyse_later(g->s->m->end_ns - g->s->m->promise[p].start_ns, 0);
+    return weft_later(g->s->m->end_ns - g->s->m->promise[p].start_ns, 0);
 }
 
 /* Returns true if others of its sort took as long, and it was there only for a short time. */
@@ -118,7 +118,7 @@ static int64_t holders_still_since(const struct analyse_graph *g, uint32_t resou
         const uint32_t holder = analyse_holder(g, hold);
         if (holder == WEFT_ROOT || !analyse_is_pending(g->s->m, holder))
             continue;
-        since = analyse_later(analyse_last_life(g, holder), since);
+        since = weft_later(analyse_last_life(g, holder), since);
         *runs |= analyse_runs_on(g, holder);
     }
     return since;
@@ -139,7 +139,7 @@ static bool is_on_purpose(const struct analyse_graph *g, const struct analyse_ha
     for (uint32_t p = 1; p < m->promises; p++)
         if (m->promise[p].created && m->promise[p].start_ns >= from && !analyse_is_pending(m, p)) {
             ended++;
-            last = analyse_later(m->promise[p].end_ns, last);
+            last = weft_later(m->promise[p].end_ns, last);
         }
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
@@ -253,7 +253,7 @@ static int64_t children_still_since(const struct analyse_graph *g, uint32_t p)
     const uint32_t first = h->children_first[p];
     int64_t since = INT64_MIN;
     for (uint32_t i = h->children_first[p + 1], n = 0; i-- > first && n < LOOKED_AT; n++)
-        since = analyse_later(analyse_last_life(g, h->children[i]), since);
+        since = weft_later(analyse_last_life(g, h->children[i]), since);
     return since;
 }
 
@@ -270,11 +270,11 @@ static bool judge_hang(const struct analyse_graph *g, struct analyse_hang *x)
         who = analyse_reader(g, x->wait);
     int64_t since = analyse_still_since(g, who, &runs);
     if (gr->why == ANALYSE_HOLDS && !gr->closed)
-        since = analyse_later(holders_still_since(g, gr->node, &runs), since);
+        since = weft_later(holders_still_since(g, gr->node, &runs), since);
     if (runs && x->kind != WEFT_FINDING_DEADLOCK)
         return false;
     if (x->kind == WEFT_FINDING_NEVER_RESOLVED)
-        since = analyse_later(children_still_since(g, gr->node), since);
+        since = weft_later(children_still_since(g, gr->node), since);
     x->signs = signs_of_need(g, x) | signs_of_end(g, x, m->end_ns - since);
     if ((x->near != WEFT_NONE || x->near_behind == WEFT_NONE) &&
         (g->mark[who] & ANALYSE_CAN_BE_FREED) && !analyse_is_meant(g, gr->node))

@@ -171,11 +171,11 @@ static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
         const struct member *x = &f->member[i];
         int64_t woken = f->h->wait[x->wait].until_ns;
         if (x->idle) {
-            first_idle = analyse_earlier(woken, first_idle);
+            first_idle = weft_earlier(woken, first_idle);
             continue;
         }
         winner = winners++ ? winner : f->h->wait[x->wait].reader;
-        first = analyse_earlier(woken, first);
+        first = weft_earlier(woken, first);
         silent = silent && x->silent;
         weak = weak && x->silent && (x->ran_ns <= VAIN_NS || x->ran_ns / WORK_TIMES < usual_ns);
     }
@@ -315,8 +315,8 @@ static void report_herd(struct finder *f, const struct herd *k)
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
         int64_t woken = f->h->wait[f->member[i].wait].until_ns;
-        start = analyse_earlier(woken, start);
-        end = analyse_later(woken + f->member[i].ran_ns, end);
+        start = weft_earlier(woken, start);
+        end = weft_later(woken + f->member[i].ran_ns, end);
     }
     if (!analyse_report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source, start, end,
                         k->cost_ns))

@@ -248,8 +248,7 @@ static bool join_times(struct weft_collection **out, uint32_t **first, uint32_t 
     *first = calloc((size_t)streams + 1, sizeof **first);
     if (!*out || !*first)
         return false;
-    if (count)
-        qsort(list, count, sizeof *list, by_stream);
+    weft_sort(list, count, sizeof *list, by_stream);
     for (uint32_t s = 0; s < streams; s++) {
         struct weft_collection *last = NULL;
         for (int64_t before = 0; i < count && list[i].stream == s; i++) {

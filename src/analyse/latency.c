@@ -217,8 +217,7 @@ static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
             return false;
         (*list)[(*count)++] = (struct told){c, kind, weight_of(&c)};
     }
-    if (*count)
-        qsort(*list, *count, sizeof **list, by_weight);
+    weft_sort(*list, *count, sizeof **list, by_weight);
     return true;
 }
 
@@ -382,7 +381,6 @@ void analyse_find_running(struct analyse_differ *d)
         if (more_often(&of[kind]))
             add_running(d, &of[kind], kind, false, &room);
     }
-    if (d->out->runnings)
-        qsort(d->out->running, d->out->runnings, sizeof *d->out->running, by_length);
+    weft_sort(d->out->running, d->out->runnings, sizeof *d->out->running, by_length);
     free(of);
 }

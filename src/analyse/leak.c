@@ -194,7 +194,7 @@ static void find_usual(struct finder *f, struct sort *k)
         k->ended += q->outcome != WEFT_PENDING;
         k->reused |= analyse_count(f->h->notified_first, p) > 0;
         if (q->outcome != WEFT_PENDING && q->created)
-            f->length[lengths++] = analyse_later(q->end_ns - q->start_ns, 0);
+            f->length[lengths++] = weft_later(q->end_ns - q->start_ns, 0);
         if (!may_leak(f, p))
             continue;
         if (f->creator[q->creator].family != k->family) {
@@ -270,7 +270,7 @@ static bool keeps_growing(const struct finder *f, const struct sort *k)
     for (unsigned q = BUCKETS / 2; q < BUCKETS; q += QUARTER) {
         int64_t least = pending[q];
         for (unsigned i = q; i < q + QUARTER; i++)
-            least = analyse_earlier(pending[i], least);
+            least = weft_earlier(pending[i], least);
         if (least < low || (least == low && flat++ >= (k->ended ? 0 : 1)))
             return false;
         low = least;

@@ -12,7 +12,7 @@ void analyse_span_add(struct analyse_loops *l, uint32_t stream, int64_t from_ns,
     const struct analyse_span x = {.from_ns = from_ns,
                                    .to_ns = to_ns,
                                    .stream = stream,
-                                   .usual_ns = analyse_later(usual_ns, 0),
+                                   .usual_ns = weft_later(usual_ns, 0),
                                    .finding = finding};
     if (to_ns > from_ns)
         analyse_append(l->s, &l->span, &l->spans, &l->span_room, &x, sizeof x);
@@ -42,8 +42,7 @@ static int64_t doubtful_of(const struct analyse_loops *l, const struct analyse_s
 static void sort_spans(struct analyse_loops *l)
 {
     uint32_t kept = 0;
-    if (l->spans)
-        qsort(l->span, l->spans, sizeof *l->span, by_stream);
+    weft_sort(l->span, l->spans, sizeof *l->span, by_stream);
     /* if one overlaps an earlier one, it begins where that ends */
     for (uint32_t i = 0; i < l->spans; i++) {
         struct analyse_span x = l->span[i], *last = kept ? &l->span[kept - 1] : NULL;
@@ -109,8 +108,7 @@ static void publish_spans(struct analyse_loops *l)
             return;
         s->blocked[s->blockeds++] = (struct analyse_blocked){x->from_ns, x->to_ns, x->finding};
     }
-    if (s->blockeds)
-        qsort(s->blocked, s->blockeds, sizeof *s->blocked, by_start);
+    weft_sort(s->blocked, s->blockeds, sizeof *s->blocked, by_start);
     for (uint32_t i = 0; i < s->blockeds; i++) {
         struct analyse_blocked x = s->blocked[i];
         if (kept && x.from_ns < s->blocked[kept - 1].to_ns)

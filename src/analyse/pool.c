@@ -156,7 +156,7 @@ static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x
     for (uint32_t i = weft_history_run_from(h, x->holder, k->from_ns);
          i < h->runs_of_first[x->holder + 1] && f->m->run[h->runs_of[i]].start_ns < k->to_ns; i++) {
         const struct weft_run *r = &f->m->run[h->runs_of[i]];
-        sum += analyse_earlier(r->end_ns, k->to_ns) - r->start_ns;
+        sum += weft_earlier(r->end_ns, k->to_ns) - r->start_ns;
     }
     return sum < (k->to_ns - k->from_ns) / IDLE ? 1 : 2;
 }

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Serial waits: a reader starts something, waits for it, starts the next, waits for that, though
  * all could run at the same time. The checks here look for signs that they need each other. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "base/array.h"
 
 #define LEAST_NS INT64_C(20000)    /* average of a wait: starting more at once has a cost, too */
 #define MOMENT_NS INT64_C(3000000) /* sleeps between two checks are shorter than this */
@@ -132,7 +130,7 @@ static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
         return length;
     if (weft_history_idles(f->h, stream, w->from_ns, w->until_ns, 1) == 0)
         return 0;
-    return analyse_later(length - work_for(f, w, stream), 0);
+    return weft_later(length - work_for(f, w, stream), 0);
 }
 
 /* Returns true if w follows the last wait of a chain, with nothing in between. */
@@ -421,7 +419,7 @@ static void end_chain(struct finder *f, uint32_t reader, struct chain *c)
             continue;
         const int64_t beside = parallel_ns(f, wait_at(f, i));
         c->beside_ns = analyse_sum(c->beside_ns, beside);
-        c->longest_ns = analyse_later(beside, c->longest_ns);
+        c->longest_ns = weft_later(beside, c->longest_ns);
         c->paced += is_paced(f, wait_at(f, i));
         c->feeding += feeds(f, wait_at(f, i));
     }
@@ -505,8 +503,7 @@ static void report_serial(struct finder *f, const struct found *x)
 
 static void report_chains(struct finder *f)
 {
-    if (f->founds)
-        qsort(f->found, f->founds, sizeof *f->found, by_reader_and_family);
+    weft_sort(f->found, f->founds, sizeof *f->found, by_reader_and_family);
     for (uint32_t i = 0, end; i < f->founds; i = end) {
         struct found *x = &f->found[i];
         bool is_long = false;

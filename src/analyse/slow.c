@@ -177,9 +177,9 @@ static void find_held(struct finder *f, uint32_t promise)
             const struct weft_wait *w = &h->wait[h->waits_of[i]];
             if (w->from_ns >= at.to_ns)
                 break;
-            int64_t from = analyse_later(w->from_ns, at.from_ns),
+            int64_t from = weft_later(w->from_ns, at.from_ns),
                     to = weft_history_there_ns(h, w, NULL);
-            to = analyse_earlier(analyse_earlier(to, w->until_ns), at.to_ns);
+            to = weft_earlier(weft_earlier(to, w->until_ns), at.to_ns);
             uint32_t final = weft_model_final(f->m, w->source);
             if (from >= to)
                 continue;
@@ -212,7 +212,7 @@ static void join_spans(struct finder *f, uint32_t first)
         if (x.resource != into->resource || x.from_ns > into->to_ns)
             f->span[++kept] = x;
         else
-            into->to_ns = analyse_later(into->to_ns, x.to_ns);
+            into->to_ns = weft_later(into->to_ns, x.to_ns);
     }
     f->spans = kept + 1;
 }
@@ -248,8 +248,7 @@ static void add_holders(const struct finder *f, const struct span *s, struct sum
     WEFT_SEEK(low, high, f->m->hold[f->h->holds_for[middle]].from_ns < s->to_ns);
     for (uint32_t n = 0; n < HOLDS && low > first; n++) {
         const struct weft_hold *x = &f->m->hold[f->h->holds_for[--low]];
-        int64_t from = analyse_later(x->from_ns, s->from_ns),
-                to = analyse_earlier(x->to_ns, s->to_ns);
+        int64_t from = weft_later(x->from_ns, s->from_ns), to = weft_earlier(x->to_ns, s->to_ns);
         if (x->holder != WEFT_NONE && from < to)
             add_sum(f, sum, sums, weft_model_final(f->m, x->holder), to - from);
     }
@@ -276,7 +275,7 @@ static bool find_lock(struct finder *f, struct weft_slow_sort *out)
         if (f->families.of[f->span[i].resource] == lock.family)
             add_holders(f, &f->span[i], sum, &sums);
     holder = largest_sum(sum, sums);
-    lock.total_ns = analyse_earlier(lock.total_ns, out->total_ns);
+    lock.total_ns = weft_earlier(lock.total_ns, out->total_ns);
     out->cause = (struct weft_slow_cause){
         .lock = true,
         .share = {.kind = WEFT_STEP_UNKNOWN,

@@ -4,7 +4,6 @@
  * That it is the same thing is inferred from type and label, and from what comes later: whoever
  * needs it again has it at once, or does not make it. A promise that waits for what others do
  * shares it already. */
-#include <stdlib.h>
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
@@ -78,8 +77,7 @@ static void gather_labelled(struct finder *f)
         if (name != WEFT_NONE && q->created && q->becomes == WEFT_NONE)
             f->item[f->items++] = (struct item){q->type, name, p, q->start_ns};
     }
-    if (f->items)
-        qsort(f->item, f->items, sizeof *f->item, by_key);
+    weft_sort(f->item, f->items, sizeof *f->item, by_key);
 }
 
 /* ---- Who does the same ---- */
@@ -146,9 +144,9 @@ static struct burst burst_at(struct finder *f, uint32_t first)
             x.from_ns = start;
         }
         before = p;
-        ended = analyse_earlier(end, ended);
-        x.to_ns = analyse_later(end, x.to_ns);
-        x.least_ns = analyse_earlier(end - start, x.least_ns);
+        ended = weft_earlier(end, ended);
+        x.to_ns = weft_later(end, x.to_ns);
+        x.least_ns = weft_earlier(end - start, x.least_ns);
         x.sum_ns = analyse_sum(x.sum_ns, end - start);
         x.work = x.work && (analyse_count(f->h->runs_of_first, p) > 0 ||
                             analyse_count(f->h->children_first, p) > 0);

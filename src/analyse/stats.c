@@ -324,8 +324,7 @@ static int make_stats(struct maker *k, enum weft_stats_by by)
         return rc;
     if (!find_depth(k) || !measure_streams(s, k->h))
         return WEFT_E_NOMEM;
-    if (s->rows)
-        qsort(s->row, s->rows, sizeof *s->row, by_total);
+    weft_sort(s->row, s->rows, sizeof *s->row, by_total);
     return report_progress(k, 1.0) ? 0 : WEFT_E_CANCELED;
 }
 

@@ -59,7 +59,7 @@ static void add_round(struct finder *f, struct round x)
 {
     struct round *last = f->rounds ? &f->round[f->rounds - 1] : NULL;
     if (last && x.to_ns <= last->to_ns) /* it waited for several things */
-        last->from_ns = analyse_earlier(x.from_ns, last->from_ns);
+        last->from_ns = weft_earlier(x.from_ns, last->from_ns);
     else
         analyse_append(f->s, &f->round, &f->rounds, &f->room, &x, sizeof x);
 }
@@ -89,7 +89,7 @@ static int64_t idle_since(const struct finder *f, uint32_t p)
 {
     const uint32_t run = weft_history_last_run(f->h, p);
     const int64_t last = f->round[f->rounds - 1].to_ns;
-    return run == WEFT_NONE ? last : analyse_later(f->m->run[run].end_ns, last);
+    return run == WEFT_NONE ? last : weft_later(f->m->run[run].end_ns, last);
 }
 
 /* Returns true if it nearly always began to wait at once, and now for long has not. */
@@ -102,7 +102,7 @@ static bool has_stopped(struct finder *f, struct stop *x)
     x->usual_ns = analyse_median(f->gap, n); /* sorts them */
     for (uint32_t i = 0; i < n; i++) {
         int64_t gap = f->round[i + 1].from_ns - f->round[i].to_ns;
-        away = analyse_later(gap, away);
+        away = weft_later(gap, away);
         late += gap > x->usual_ns / 2;
     }
     return late <= n / RARE && idle >= f->s->o->hang_ns && idle / IDLE >= x->usual_ns &&

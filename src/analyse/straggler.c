@@ -131,7 +131,7 @@ static void find_groups(struct finder *f, uint32_t creator)
             count = 0;
             ended = INT64_MAX;
         }
-        ended = analyse_earlier(weft_history_ended_ns(h, p), ended);
+        ended = weft_earlier(weft_history_ended_ns(h, p), ended);
         if (count < GROUP_MOST)
             group[count] = p;
         count++;

@@ -556,8 +556,7 @@ void analyse_find_turns(struct analyse_loops *l)
         find_delay_of_wait(&k, i);
     look_at_news(&k);
     report_delays(&k);
-    if (k.turns)
-        qsort(k.turn, k.turns, sizeof *k.turn, by_family_and_delay);
+    weft_sort(k.turn, k.turns, sizeof *k.turn, by_family_and_delay);
     for (uint32_t i = 0, n, told = 0; i < k.turns && told < ANALYSE_LOOP_FAMILIES && !s->failed;
          i += n, told++) {
         for (n = 1; i + n < k.turns && k.turn[i + n].family == k.turn[i].family;)

@@ -112,8 +112,7 @@ void analyse_find_doubles(struct analyse_search *s)
     for (uint32_t i = 0; i < count; i++)
         x[i] = (struct second){s->families->of[s->m->interaction[at[i]].other], at[i],
                                signs_of_double(s, at[i])};
-    if (count)
-        qsort(x, count, sizeof *x, by_family);
+    weft_sort(x, count, sizeof *x, by_family);
     for (uint32_t i = 0, k; i < count && !s->failed; i = k) {
         struct analyse_verdict v, best = {.confidence = WEFT_POSSIBLE};
         const struct second *worst = NULL;

@@ -33,8 +33,8 @@ static void pass_waits(struct sweep *p, uint32_t before)
             p->latest = w->ended_by > p->latest ? w->ended_by : p->latest;
             p->woken = woken && w->ended_by > p->woken ? w->ended_by : p->woken;
         } else if (w->end != WEFT_WAIT_OPEN) {
-            p->latest_ns = analyse_later(w->until_ns, p->latest_ns);
-            p->woken_ns = woken ? analyse_later(w->until_ns, p->woken_ns) : p->woken_ns;
+            p->latest_ns = weft_later(w->until_ns, p->latest_ns);
+            p->woken_ns = woken ? weft_later(w->until_ns, p->woken_ns) : p->woken_ns;
         }
     }
 }
@@ -98,9 +98,8 @@ static void judge_vain_signal(struct analyse_graph *g, struct analyse_group *gro
     const uint32_t reader = weft_model_final(h->m, w->reader);
     const uint32_t run = weft_history_run_before(h, w->reader, w->from_ns);
     /* it may have worked on what the signal announced */
-    const bool worked =
-        run != WEFT_NONE &&
-        w->from_ns - analyse_later(h->m->run[run].start_ns, group->lost_ns) >= WORK_NS;
+    const bool worked = run != WEFT_NONE &&
+                        w->from_ns - weft_later(h->m->run[run].start_ns, group->lost_ns) >= WORK_NS;
     if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
         group->lost = ANALYSE_NOT_LOST;
         group->lost_often = false;

@@ -126,7 +126,7 @@ static int64_t busy_until(const struct finder *f, uint32_t stream, int64_t time_
     if (at == f->h->stream_first[stream])
         return 0;
     const int64_t since = time_ns - f->m->run[f->h->stream_run[at - 1]].start_ns;
-    return f->sum[at - 1] + analyse_earlier(since, f->taken[at - 1]);
+    return f->sum[at - 1] + weft_earlier(since, f->taken[at - 1]);
 }
 
 static bool worker_is_busy(const struct finder *f, uint64_t pool, int64_t from_ns, int64_t to_ns)
@@ -242,8 +242,8 @@ static void find_late_jobs(struct finder *f, uint32_t sort)
             continue;
         x.count++;
         x.waited_ns += stood;
-        x.first_ns = analyse_earlier(from, x.first_ns);
-        x.last_ns = analyse_later(from, x.last_ns);
+        x.first_ns = weft_earlier(from, x.first_ns);
+        x.last_ns = weft_later(from, x.last_ns);
         if (stood > x.worst_ns) {
             x.worst_ns = stood;
             x.worst = p;

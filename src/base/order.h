@@ -15,6 +15,7 @@
 #pragma once
 
 #include <stdint.h>
+#include <stdlib.h>
 
 /* Negative, 0 or positive if a is less than, equal to or greater than b: two numbers of one type, or pointers into one
  * array. Evaluates each argument twice. */
@@ -59,4 +60,12 @@ static inline int weft_order_u64(const void *a, const void *b)
 static inline int weft_order_i64(const void *a, const void *b)
 {
     return weft_order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+/* qsort, which must not be called for an array that is not there: here no items may be at NULL. */
+static inline void weft_sort(void *items, size_t count, size_t bytes,
+                             int (*compare)(const void *a, const void *b))
+{
+    if (count)
+        qsort(items, count, bytes, compare);
 }

@@ -14,7 +14,6 @@
 
 #include "base/clock.h"
 #include "cli/common.h"
-#include "cli/live.h"
 #include "read/alive.h"
 
 /* Appends the text, with its NUL, to the facts, in which the recorder has left space for it. */

@@ -281,8 +281,7 @@ static int write_all(struct legacy *l, const struct weft_pprof_part *part, uint3
         rc = add_part(l, part[l->part].profile);
     if (rc < 0)
         return rc;
-    if (l->mappeds)
-        qsort(l->mapped, l->mappeds, sizeof *l->mapped, by_start);
+    weft_sort(l->mapped, l->mappeds, sizeof *l->mapped, by_start);
     rc = look_for_conflict(l);
     if (rc < 0)
         return rc;

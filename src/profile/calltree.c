@@ -144,8 +144,7 @@ static bool link_calls(struct weft_calltree *tree, const struct weft_profile *p)
             (struct ordered){weft_profile_text(p, c->frame.text), c->total, c->parent, i};
     }
     uint32_t count = tree->calls - 1;
-    if (count)
-        qsort(order, count, sizeof *order, by_weight);
+    weft_sort(order, count, sizeof *order, by_weight);
     for (uint32_t i = count; i-- > 0;) {
         struct weft_call *parent = &tree->call[order[i].parent];
         tree->call[order[i].call].next_sibling = parent->first_child;

@@ -73,8 +73,7 @@ static void group_streams(struct join *j)
 {
     for (uint32_t i = 0; i < j->streams; i++)
         j->stream[i] = (struct numbered){j->m->stream_thread[i].thread, i};
-    if (j->streams)
-        qsort(j->stream, j->streams, sizeof *j->stream, by_number);
+    weft_sort(j->stream, j->streams, sizeof *j->stream, by_number);
     uint32_t group = 0;
     for (uint32_t i = 0; i < j->streams; i++) {
         if (j->stream[i].thread != j->stream[group].thread)

@@ -136,8 +136,7 @@ static bool sort_rows(struct weft_profile_list *list, const struct weft_profile 
         return false;
     for (uint32_t i = 0; i < list->rows; i++)
         order[i] = (struct ordered){weft_profile_text(p, list->row[i].frame.text), list->row[i], i};
-    if (list->rows)
-        qsort(order, list->rows, sizeof *order, by_weight);
+    weft_sort(order, list->rows, sizeof *order, by_weight);
     for (uint32_t i = 0; i < list->rows; i++)
         list->row[i] = order[i].row;
     free(order);

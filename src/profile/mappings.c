@@ -102,8 +102,7 @@ static int begin(struct space *s, const struct weft_profile *p, const struct pro
             s->bound[count++] = p->mapping[change[i].mapping].start;
             s->bound[count++] = end_of(&p->mapping[change[i].mapping]);
         }
-    if (count)
-        qsort(s->bound, count, sizeof *s->bound, weft_order_u64);
+    weft_sort(s->bound, count, sizeof *s->bound, weft_order_u64);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || s->bound[i] != s->bound[s->bounds - 1])
             s->bound[s->bounds++] = s->bound[i];
@@ -265,8 +264,7 @@ int profile_mappings_assign(struct weft_profile *p)
         p->location[i].mapping = WEFT_NONE;
         query[queries++] = (struct query){b->first_ns[i], p->location[i].process, i, false};
     }
-    if (b->changes)
-        qsort(b->change, b->changes, sizeof *b->change, by_process);
+    weft_sort(b->change, b->changes, sizeof *b->change, by_process);
     bool single = true;
     int rc = ask_all(p, query, queries, true);
     for (unsigned i = 0; i < ANCESTORS && rc == 0 && single; i++) {

@@ -399,8 +399,7 @@ int profile_perf_apply(struct profile_perf *d)
     int rc = 0;
     if (!a.cache || !profile_sort_by_time(d->record, d->records, sizeof *d->record))
         rc = weft_no_memory(d->f->err);
-    if (d->build_ids)
-        qsort(d->build_id, d->build_ids, sizeof *d->build_id, by_path);
+    weft_sort(d->build_id, d->build_ids, sizeof *d->build_id, by_path);
     for (uint32_t i = 0; i < d->records && rc == 0; i++) {
         apply_place(&a, d->record[i].place);
         rc = profile_foreign_added(d->f);

@@ -599,8 +599,7 @@ static int use_any(struct fxt *r)
     for (uint32_t i = 0; i < r->rings; i++)
         if (!*r->facts[i].name)
             snprintf(r->facts[i].name, sizeof r->facts[i].name, "thread %u", r->facts[i].thread);
-    if (r->span_items)
-        qsort(r->span_item, r->span_items, sizeof *r->span_item, by_time_and_rank);
+    weft_sort(r->span_item, r->span_items, sizeof *r->span_item, by_time_and_rank);
     r->items = r->span_items;
     r->spans = read_spans_new(r->rings);
     return r->spans ? 0 : WEFT_E_NOMEM;

@@ -509,8 +509,7 @@ static int by_time(const void *a, const void *b)
 static void sort_events(struct pending *p)
 {
     uint64_t kept = 0;
-    if (p->events)
-        qsort(p->event, p->events, sizeof *p->event, by_time);
+    weft_sort(p->event, p->events, sizeof *p->event, by_time);
     for (uint64_t i = 0; i < p->events; i++)
         if (!kept || by_time(&p->event[i], &p->event[kept - 1]) != 0)
             p->event[kept++] = p->event[i];
@@ -655,8 +654,7 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
     e->unsure = l->c.h.unsure & (WEFT_UNSURE | WEFT_LISTED);
     e->own = l->c.h.unsure & WEFT_LISTED;
-    if (l->c.knowns)
-        qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
+    weft_sort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
     const bool links = combine_cells(&l->c);
     rc = links || e->own ? read_roll_numbers(f, add_listed, e, err) : 0;
     if (rc == 0 && links)

@@ -317,8 +317,7 @@ int read_snapshot_look(struct weft_snapshot *s)
     if (s->recording && (rc = find_moment(s)) <= 0)
         return rc;
     rc = read_scan_packets(s, list_packet);
-    if (s->pieces)
-        qsort(s->piece, s->pieces, sizeof *s->piece, by_age);
+    weft_sort(s->piece, s->pieces, sizeof *s->piece, by_age);
     for (size_t i = 0; i < s->pieces; i++) {
         s->listed += s->piece[i].sequence > 0;
         if (s->piece[i].sequence > s->last_listed)

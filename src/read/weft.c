@@ -369,8 +369,7 @@ static bool order_packets(struct weft_file *f)
 {
     struct weft_reader_facts *facts = &f->common.facts;
     uint64_t kept = 0, hint = 0;
-    if (f->packets)
-        qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
+    weft_sort(f->packet, f->packets, sizeof *f->packet, by_sequence);
     if (!sort_streams(&f->streams))
         return false;
     for (uint64_t i = 0; i < f->packets; i++) {
@@ -390,8 +389,7 @@ static bool order_packets(struct weft_file *f)
         facts->content_bytes += p->content;
         f->in_pool += p->overwritten;
     }
-    if (f->packets)
-        qsort(f->packet, f->packets, sizeof *f->packet, by_begin);
+    weft_sort(f->packet, f->packets, sizeof *f->packet, by_begin);
     facts->packets = f->packets;
     return true;
 }

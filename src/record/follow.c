@@ -3,7 +3,6 @@
  * call: that call finds the bit set by which weft ctl gets attention, too (control.c). So a child that only
  * calls exec creates no file, nothing happens between fork and the first call, and the path of an event has no
  * extra test. */
-#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>

@@ -182,8 +182,7 @@ int sample_blocked_look(struct weft_sampler *s)
             rc = WEFT_E_NOMEM;
     }
     free(threads.number);
-    if (s->blocked.count)
-        qsort(s->blocked.thread, s->blocked.count, sizeof t, weft_order_u32);
+    weft_sort(s->blocked.thread, s->blocked.count, sizeof t, weft_order_u32);
     return rc;
 }
 

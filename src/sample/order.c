@@ -56,8 +56,7 @@ static int compare(const void *a, const void *b)
 
 void sample_order_sort(struct sample_order *o)
 {
-    if (o->items)
-        qsort(o->item, o->items, sizeof *o->item, compare);
+    weft_sort(o->item, o->items, sizeof *o->item, compare);
 }
 
 const uint8_t *sample_order_take(struct sample_order *o, uint64_t before_ns, uint32_t *bytes,
