@@ -20,6 +20,14 @@
 
 #define PART(name, NAME) WeftPprof__##name name = WEFT_PPROF__##NAME##__INIT
 
+/* A message, as the only .field of a Profile. */
+#define ONLY(name, NAME, field)                                                                    \
+    PART(Profile, PROFILE);                                                                        \
+    PART(name, NAME);                                                                              \
+    WeftPprof__##name *only = &name;                                                               \
+    Profile.n_##field = 1;                                                                         \
+    Profile.field = &only
+
 enum { OUT_BYTES = 1 << 16, LABELS_MAX = 10, LINES_MAX = UINT16_MAX };
 
 struct writer {
@@ -152,21 +160,17 @@ static void value_type(struct writer *w, const struct pprof_kind *k, bool how_ma
 
 static void put_value_types(struct writer *w)
 {
-    PART(Profile, PROFILE);
-    PART(ValueType, VALUE_TYPE);
-    WeftPprof__ValueType *type = &ValueType;
-    Profile.n_sample_type = 1;
-    Profile.sample_type = &type;
+    ONLY(ValueType, VALUE_TYPE, sample_type);
     for (uint32_t i = 0; i < w->kinds.kinds; i++) {
         const struct pprof_kind *k = &w->kinds.kind[i];
         for (int how_many = k->counted; how_many >= 0; how_many--) {
-            value_type(w, k, how_many, type);
+            value_type(w, k, how_many, only);
             put(w, &Profile);
         }
     }
     if (w->kinds.off_cpu) {
-        type->unit = text(w, "nanoseconds");
-        type->type = text(w, "off_cpu");
+        only->unit = text(w, "nanoseconds");
+        only->type = text(w, "off_cpu");
         put(w, &Profile);
     }
 }
@@ -242,21 +246,17 @@ static void put_mapping(struct writer *w, uint32_t index)
     char id[2 * WEFT_BUILD_ID_MAX + 1] = "";
     for (unsigned i = 0; i < m->build_id_bytes; i++)
         snprintf(id + 2 * i, 3, "%02x", m->build_id[i]);
-    PART(Profile, PROFILE);
-    PART(Mapping, MAPPING);
-    WeftPprof__Mapping *one = &Mapping;
-    Profile.n_mapping = 1;
-    Profile.mapping = &one;
-    one->id = w->first_mapping + index;
-    one->memory_start = m->start;
-    one->memory_limit = m->start + m->size;
-    one->file_offset = m->offset;
+    ONLY(Mapping, MAPPING, mapping);
+    only->id = w->first_mapping + index;
+    only->memory_start = m->start;
+    only->memory_limit = m->start + m->size;
+    only->file_offset = m->offset;
     /* as everybody else calls it */
     bool is_kernel = m->kernel && strcmp(path, "[kernel]") == 0;
-    one->filename = text(w, is_kernel ? "[kernel.kallsyms]" : path);
-    one->build_id = text(w, id);
-    one->has_functions = w->has_names[index];
-    one->has_filenames = one->has_line_numbers = one->has_inline_frames = w->has_lines[index];
+    only->filename = text(w, is_kernel ? "[kernel.kallsyms]" : path);
+    only->build_id = text(w, id);
+    only->has_functions = w->has_names[index];
+    only->has_filenames = only->has_line_numbers = only->has_inline_frames = w->has_lines[index];
     put(w, &Profile);
 }
 
@@ -321,16 +321,12 @@ static void put_code(struct writer *w, uint32_t index)
 
 static void put_function(struct writer *w, uint32_t index, const struct weft_function *f)
 {
-    PART(Profile, PROFILE);
-    PART(Function, FUNCTION);
-    WeftPprof__Function *one = &Function;
-    Profile.n_function = 1;
-    Profile.function = &one;
-    one->id = w->first_function + index;
-    one->start_line = f->start_line;
-    one->name = own_text(w, f->name);
-    one->system_name = own_text(w, f->system_name ? f->system_name : f->name);
-    one->filename = own_text(w, f->file);
+    ONLY(Function, FUNCTION, function);
+    only->id = w->first_function + index;
+    only->start_line = f->start_line;
+    only->name = own_text(w, f->name);
+    only->system_name = own_text(w, f->system_name ? f->system_name : f->name);
+    only->filename = own_text(w, f->file);
     put(w, &Profile);
 }
 
@@ -451,20 +447,16 @@ static void put_sample(struct writer *w, uint32_t index)
     }
     if (stack)
         w->ids[depth++] = made_id(w, "…");
-    PART(Profile, PROFILE);
-    PART(Sample, SAMPLE);
-    WeftPprof__Sample *one = &Sample;
-    Profile.n_sample = 1;
-    Profile.sample = &one;
+    ONLY(Sample, SAMPLE, sample);
     add_labels(w, &labels, s);
     if (depth == 0) /* readers leave out samples without any location */
         w->ids[depth++] = made_id(w, states[s->state]);
-    one->n_location_id = depth;
-    one->location_id = w->ids;
-    one->n_value = w->sums.values;
-    one->value = w->sums.total + (size_t)index * w->sums.values;
-    one->n_label = labels.count;
-    one->label = labels.at;
+    only->n_location_id = depth;
+    only->location_id = w->ids;
+    only->n_value = w->sums.values;
+    only->value = w->sums.total + (size_t)index * w->sums.values;
+    only->n_label = labels.count;
+    only->label = labels.at;
     put(w, &Profile);
 }
 
