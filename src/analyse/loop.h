@@ -5,7 +5,6 @@
 
 #include "analyse/finding.h"
 
-#define ANALYSE_US INT64_C(1000)
 #define ANALYSE_MS INT64_C(1000000)
 #define ANALYSE_LOOP_FAMILIES 100 /* how many findings of one sort are reported */
 

@@ -32,6 +32,14 @@ enum weft_error_code {
 #undef X
 };
 
+/* Returns the code of a call that fails, if there is nothing to release. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int rc_ = (call);                                                                          \
+        if (rc_ < 0)                                                                               \
+            return rc_;                                                                            \
+    } while (0)
+
 #define WEFT_NO_OFFSET UINT64_MAX
 
 struct weft_error {

@@ -175,9 +175,7 @@ static ptrdiff_t read_text(struct weft_kprof_handle *h, void *to, size_t size, u
     if (offset == 0 || !h->has_text) {
         char *text;
         size_t text_size;
-        int rc = make_text(h->k, h->file, h->uid, &text, &text_size);
-        if (rc < 0)
-            return rc;
+        TRY(make_text(h->k, h->file, h->uid, &text, &text_size));
         free(h->text);
         h->text = text;
         h->text_size = text_size;

@@ -113,13 +113,6 @@ int model_finish(struct weft_builder *b);
 /* Sets the error: there is no memory for another one of what, or there are too many. */
 int model_no_room(struct weft_builder *b, uint32_t used, const char *what);
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        int rc_ = (call);                                                                          \
-        if (rc_ < 0)                                                                               \
-            return rc_;                                                                            \
-    } while (0)
-
 /* Appends to an array of the model and to the parallel one in the builder. */
 #define APPEND(b, array, count, room, what, ...)                                                   \
     do {                                                                                           \

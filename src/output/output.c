@@ -371,9 +371,7 @@ static int open_path(struct weft_output *out, const char *path, struct weft_erro
         out->file = fopen(path, "we");
         return out->file ? 0 : io_error(err, "cannot be opened");
     }
-    int rc = exists ? check_place(path, &st, &out->options, err) : 0;
-    if (rc < 0)
-        return rc;
+    TRY(exists ? check_place(path, &st, &out->options, err) : 0);
     /* If path is a symbolic link, the file that it leads to, so that renaming does not replace the link. */
     out->target = exists ? realpath(path, NULL) : strdup(path);
     return out->target ? open_temporary(out, exists ? &st : NULL, err)
@@ -420,9 +418,7 @@ static int name_folder(struct weft_output *out, const char *path, struct weft_er
     out->inside = stat(out->target, &st) == 0;
     if (out->inside && !S_ISDIR(st.st_mode))
         return refuse(err, "is there, and is not a folder; give the name of a new folder");
-    int rc = out->inside ? check_empty(out->target, NULL, err) : 0;
-    if (rc < 0)
-        return rc;
+    TRY(out->inside ? check_empty(out->target, NULL, err) : 0);
     if (!out->inside)
         out->temporary = name_beside(out->target);
     else if (asprintf(&out->temporary, "%s/unfinished" SUFFIX, out->target) < 0)

@@ -282,9 +282,7 @@ static int write_all(struct legacy *l, const struct weft_pprof_part *part, uint3
     if (rc < 0)
         return rc;
     weft_sort(l->mapped, l->mappeds, sizeof *l->mapped, by_start);
-    rc = look_for_conflict(l);
-    if (rc < 0)
-        return rc;
+    TRY(look_for_conflict(l));
     put_words(l->out, (const uint64_t[]){0, 3, 0, period_us(l), 0}, 5);
     for (uint32_t i = 0; i < l->nodes; i++)
         if (l->node[i].count)

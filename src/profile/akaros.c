@@ -140,9 +140,7 @@ static int read_records(struct akaros *a)
                                        .core = weft_read_u16(b + 2),
                                        .pc = b + 2 * WORD,
                                        .pcs = b[0]});
-        rc = profile_foreign_added(f);
-        if (rc < 0)
-            return rc;
+        TRY(profile_foreign_added(f));
         at += bytes;
     }
 }

@@ -103,11 +103,8 @@ static int read_ids(struct profile_perf *d, uint32_t event, uint64_t offset, uin
             return (int)got;
         if ((size_t)got < bytes) /* truncated since it was opened */
             return profile_record_cut(d->f, at + i * 8, bytes, (uint64_t)got);
-        for (size_t k = 0; k < bytes; k += 8, i++) {
-            int rc = add_id(d, weft_read_u64(piece + k), event);
-            if (rc < 0)
-                return rc;
-        }
+        for (size_t k = 0; k < bytes; k += 8, i++)
+            TRY(add_id(d, weft_read_u64(piece + k), event));
     }
     return 0;
 }

@@ -75,10 +75,8 @@ static int take_whole(struct profile_perf *d, uint64_t offset)
                                   "decompresses to a record of %u bytes; the least is 8", bytes);
         if (bytes > u->have - at)
             break;
-        int rc = profile_perf_take(d, u->bytes + at, bytes,
-                                   profile_perf_place(true, u->in.size - (u->have - at), bytes));
-        if (rc < 0)
-            return rc;
+        TRY(profile_perf_take(d, u->bytes + at, bytes,
+                              profile_perf_place(true, u->in.size - (u->have - at), bytes)));
         at += bytes;
     }
     u->have -= at;

@@ -33,9 +33,7 @@ static int read_ids(const struct cells *c, uint32_t first, uint32_t n, uint64_t 
 static int read_both(const struct cells *c, uint32_t first, uint32_t n, uint64_t *ids,
                      unsigned char *cells)
 {
-    int rc = read_ids(c, first, n, ids);
-    if (rc < 0)
-        return rc;
+    TRY(read_ids(c, first, n, ids));
     size_t size = (size_t)n * c->h.cell_bytes;
     uint64_t at = c->offset + c->h.cells_at + (uint64_t)first * c->h.cell_bytes;
     return read_filled(c->in, cells, size, at, c->err);
@@ -62,11 +60,8 @@ static int add_cell(struct cells *c, uint32_t i, uint64_t ids[2], const unsigned
             best = cell; /* it was read between the two versions */
             break;
         }
-        for (int n = 0; n < 2; n++) {
-            int rc = read_both(c, i, 1, &ids[n], one[n]);
-            if (rc < 0)
-                return rc;
-        }
+        for (int n = 0; n < 2; n++)
+            TRY(read_both(c, i, 1, &ids[n], one[n]));
         cell = one[0];
         best = again = one[1];
     }

@@ -165,9 +165,7 @@ int read_drained_begin(struct weft_file *f, struct weft_error *err)
     d->on = facts->of_ocaml = true;
     d->o.more = read_next_packet;
     d->o.data = f;
-    int rc = read_ocaml_init(&d->o, &f->common, rings, err);
-    if (rc < 0)
-        return rc;
+    TRY(read_ocaml_init(&d->o, &f->common, rings, err));
     f->common.all = 0;
     for (uint64_t i = 0; i < d->packets;)
         i = add_ring(f, i);

@@ -622,9 +622,7 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     r->stream = weft_idmap_new();
     if (!r->number || !r->stream)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its records");
-    int rc = read_records(r, err);
-    if (rc < 0)
-        return rc;
+    TRY(read_records(r, err));
     if ((r->speaks ? use_eio(r) : use_any(r)) < 0)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     common->is_trace = true;

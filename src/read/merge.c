@@ -465,9 +465,7 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
             promoted =
                 p->next_ns <= f->packet[m->opened].begin_ns && (m->heaped || f->common.has_first);
         if (!promoted) {
-            int rc = open_next(f, err);
-            if (rc < 0)
-                return rc;
+            TRY(open_next(f, err));
         } else {
             if (m->heaped && !f->common.has_first)
                 find_first(f);
@@ -528,9 +526,7 @@ ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
     size_t count = 0;
     free_retired(m);
     while (count < WEFT_BATCH) {
-        int rc = open_until_next(f, &count, err);
-        if (rc < 0)
-            return rc;
+        TRY(open_until_next(f, &count, err));
         if (count == WEFT_BATCH)
             break;
         if (!m->heaped) {

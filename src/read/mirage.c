@@ -201,9 +201,7 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     r->window = malloc(r->window_room);
     if (!r->window)
         return weft_no_memory(err);
-    int rc = read_packets(common, &packet_form, NULL, err);
-    if (rc < 0)
-        return rc;
+    TRY(read_packets(common, &packet_form, NULL, err));
     r->common.facts.packets = r->packets;
     r->common.all = r->common.facts.content_bytes;
     r->common.is_trace = r->packets + r->common.facts.unused_packets > 0;
@@ -332,9 +330,7 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         const uint64_t stop = p->offset + p->content;
         if (!r->position)
             r->position = p->offset + WEFT_MIRAGE_HEADER_SIZE;
-        int rc = fill_window(r, stop, least, err);
-        if (rc < 0)
-            return rc;
+        TRY(fill_window(r, stop, least, err));
         const uint64_t have = r->window_at + r->window_size;
         bytes = r->window + (r->position - r->window_at);
         end = r->window + ((have < stop ? have : stop) - r->window_at);

@@ -67,10 +67,8 @@ static int check_sizes(struct walk *w, struct read_packet *p, struct weft_error 
     if (says < form->header_bytes || says > left) {
         /* Either the file ends too early, or the size is wrong. If there is another packet within
          * it, the size is wrong. */
-        int rc = read_find_mark(&r->input, &form->mark, p->offset + form->header_bytes, &next, NULL,
-                                err);
-        if (rc < 0)
-            return rc;
+        TRY(read_find_mark(&r->input, &form->mark, p->offset + form->header_bytes, &next, NULL,
+                           err));
         p->size = next != READ_NO_MARK ? next - p->offset : left;
         if (next != READ_NO_MARK)
             read_reader_problem(r, p->offset + form->size_at, 0,
@@ -127,9 +125,7 @@ static int resynchronise(struct walk *w, uint64_t offset, uint64_t *next, struct
     if (rc < 0 || *next > offset)
         return rc;
     const uint64_t from = w->has_last ? last->offset + form->header_bytes : offset;
-    rc = read_find_mark(&w->r->input, &form->mark, from, &found, NULL, err);
-    if (rc < 0)
-        return rc;
+    TRY(read_find_mark(&w->r->input, &form->mark, from, &found, NULL, err));
     *next = found != READ_NO_MARK ? found : w->r->input.size;
     if (*next >= offset) {
         read_reader_problem(w->r, offset, *next - offset,

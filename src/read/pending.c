@@ -254,9 +254,7 @@ static int read_ended(struct weft_file *f, const struct packet *p, const struct 
     _Static_assert(WEFT_BYTE_BECAME == 3, "both bits");
     for (uint32_t at = 0; at < e->count;) {
         size_t size = e->count - at < BLOCK ? e->count - at : BLOCK;
-        int rc = read_filled(&f->common.input, f->window, size, offset + at, err);
-        if (rc < 0)
-            return rc;
+        TRY(read_filled(&f->common.input, f->window, size, offset + at, err));
         for (size_t i = 0; i < size; i += 8, at += 8) {
             const uint64_t word = format_u64(f->window + i);
             e->bits[first + at / 64] |= gather(word) << at % 64;
@@ -345,9 +343,7 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
         *h = (struct home){.base = p->base, .begin_ns = p->begin_ns};
         if (!weft_idmap_put(e->by_base, p->base, (uint32_t)e->homes))
             return read_no_promises(err);
-        int rc = read_ended(f, p, h, err);
-        if (rc < 0)
-            return rc;
+        TRY(read_ended(f, p, h, err));
         e->homes++;
     }
     return 0;

@@ -59,9 +59,7 @@ int read_scan_reserve(struct weft_snapshot *s, uint64_t bytes)
 {
     if (bytes <= s->buffer_room)
         return 0;
-    int rc = read_scan_spend(s, bytes - s->buffer_room);
-    if (rc < 0)
-        return rc;
+    TRY(read_scan_spend(s, bytes - s->buffer_room));
     unsigned char *grown = realloc(s->buffer, bytes);
     if (!grown)
         return weft_no_memory(s->err);

@@ -107,9 +107,7 @@ static int write_events(struct weft_snapshot *s, const struct piece *p,
         h->counts = h->events; /* the facts say what was overwritten */
     const size_t header = is_long ? sizeof *h : WEFT_EVENTS_HEADER_V1_0;
     memcpy(s->buffer, h, bytes < header ? bytes : header);
-    int rc = compare_ended(s, p, h, bytes);
-    if (rc < 0)
-        return rc;
+    TRY(compare_ended(s, p, h, bytes));
     s->copied++;
     s->last_copied = p->sequence > s->last_copied ? p->sequence : s->last_copied;
     return write_buffered(s, bytes);
@@ -168,9 +166,7 @@ static int write_cells(struct weft_snapshot *s, const struct piece *p,
         if (cut_cell(s, &c->known[i].cell))
             c->known[count++] = c->known[i];
     const uint64_t cells = ids + count * sizeof(uint64_t), bytes = ids + count * each;
-    int rc = read_scan_reserve(s, bytes + 8);
-    if (rc < 0)
-        return rc;
+    TRY(read_scan_reserve(s, bytes + 8));
     c->h.packet = *packet;
     c->h.packet.header_bytes = sizeof c->h;
     c->h.packet.content_bits = bytes * 8;

@@ -74,9 +74,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
         return (int)n;
     /* (If the packet is handed over now, the header that is read later has another sequence.) */
     struct ended *e;
-    rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 32 + 1, &e);
-    if (rc < 0)
-        return rc;
+    TRY(add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 32 + 1, &e));
     e->sequence = h.sequence;
     e->end_ticks = h.end_ticks;
     e->overwritten = format_overwritten(&h) + (h.sequence ? h.events : 0);
@@ -237,9 +235,7 @@ static int list_packet(struct weft_snapshot *s, const struct spot *p)
         if (rc == 0) /* unused, or being handed over */
             return 0;
     }
-    int rc = read_scan_grow(s, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
-    if (rc < 0)
-        return rc;
+    TRY(read_scan_grow(s, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece));
     s->facts_found += piece.class == WEFT_PACKET_FACTS;
     s->piece[s->pieces++] = piece;
     return 0;

@@ -301,10 +301,8 @@ static int copy_range(struct read_mirage_copy *c, const struct part *p, uint64_t
         ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
         if (n <= 0)
             return (int)n;
-        int rc = p->is_packet ? write_part(c, p, at, c->block, (size_t)n)
-                              : write_bytes(c, p->at + at, c->block, (size_t)n);
-        if (rc < 0)
-            return rc;
+        TRY(p->is_packet ? write_part(c, p, at, c->block, (size_t)n)
+                         : write_bytes(c, p->at + at, c->block, (size_t)n));
         at += (size_t)n;
     }
     return 1;

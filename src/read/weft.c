@@ -217,9 +217,7 @@ static int add_pending(struct weft_file *f, const struct read_packet *p, struct 
     struct weft_pending_header h;
     if (!has_header(f, p, sizeof h))
         return 0;
-    int rc = read_filled(&f->common.input, &h, sizeof h, p->offset, err);
-    if (rc < 0)
-        return rc;
+    TRY(read_filled(&f->common.input, &h, sizeof h, p->offset, err));
     uint64_t age = h.kept + h.given_up + h.skipped + h.pauses;
     keep_place(f, p, &f->pending, p->content, age >= f->pending_age);
     f->pending_age = age >= f->pending_age ? age : f->pending_age;

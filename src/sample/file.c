@@ -190,9 +190,7 @@ static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p,
     const size_t bytes = frames_bytes(p, l, frames) + text_bytes(weft_profile_text(p, m->path));
     if (bytes > SAMPLE_PACKET_BYTES_MAX / 2)
         return 0; /* names of that length are of no use */
-    int rc = make_room(f, bytes);
-    if (rc < 0)
-        return rc;
+    TRY(make_room(f, bytes));
     struct sample_packet *packet = &f->packet;
     const uint32_t object =
         sample_packet_object(packet, weft_profile_text(p, m->path),

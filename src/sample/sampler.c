@@ -49,9 +49,7 @@ static int settle_event(struct weft_sampler *s, struct weft_error *err)
             o->event);
     if (!o->frequency && !o->period)
         o->frequency = FREQUENCY;
-    int rc = sample_check_rate(s->kind, o->frequency, o->period, err);
-    if (rc < 0)
-        return rc;
+    TRY(sample_check_rate(s->kind, o->frequency, o->period, err));
     s->period = o->period;
     if (!o->period && sample_is_clock(s->kind))
         s->period = (1000000000u + o->frequency / 2) / o->frequency;

@@ -374,9 +374,7 @@ static int find_all(struct hearer *h)
         }
         struct symbols_worker_options options = {.cpu_seconds = ALL_SECONDS - h->cpu_ms / 1000};
         struct job job = {h->q, h->count, h->question, h->offset, lost_at == h->question, h->o};
-        rc = symbols_worker_start(&h->worker, &options, work, &job);
-        if (rc < 0)
-            return rc;
+        TRY(symbols_worker_start(&h->worker, &options, work, &job));
         h->functions = 0;
         rc = listen_to(h);
         struct symbols_worker_end end = symbols_worker_stop(&h->worker);

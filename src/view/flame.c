@@ -536,9 +536,7 @@ int weft_flame_draw(struct weft_drawlist *list, struct weft_flame *f, const stru
     v.c.percent = o->text_percent ? o->text_percent : 100;
     v.c.font = 11 * PX * v.c.percent / 100;
     v.c.font_small = 10 * PX * v.c.percent / 100;
-    int rc = weft_flame_layout(f, t, o->focus, MARGIN, v.width - MARGIN);
-    if (rc < 0)
-        return rc;
+    TRY(weft_flame_layout(f, t, o->focus, MARGIN, v.width - MARGIN));
     place(&v);
     if (o->top_px == 0)
         weft_drawlist_clear(list, 0, 0);

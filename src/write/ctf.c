@@ -163,9 +163,7 @@ static int append_mirage(struct packet *p, const struct weft_event *ev, struct w
 static int append_to_packet(struct packet *p, const struct weft_event *ev, struct weft_error *err)
 {
     bool first = !p->used;
-    int rc = p->mirage ? append_mirage(p, ev, err) : append_weft(p, ev, err);
-    if (rc < 0)
-        return rc;
+    TRY(p->mirage ? append_mirage(p, ev, err) : append_weft(p, ev, err));
     if (first)
         p->begin_ns = ev->time_ns;
     p->end_ns = ev->time_ns;
@@ -175,9 +173,7 @@ static int append_to_packet(struct packet *p, const struct weft_event *ev, struc
 /* Completes the header; an empty packet has one, too. Returns 0 or WEFT_E_NOMEM. */
 static int end_packet(struct packet *p, uint32_t stream, struct weft_error *err)
 {
-    int rc = reserve_in(p, 0, err);
-    if (rc < 0)
-        return rc;
+    TRY(reserve_in(p, 0, err));
     const size_t used = p->used;
     p->used = 0;
     put_u32(p, WEFT_CTF_MAGIC);
@@ -355,9 +351,7 @@ static int write_held(struct weft_ctf_writer *w, struct weft_error *err)
 int weft_ctf_writer_thread(struct weft_ctf_writer *w, uint32_t stream, uint32_t thread,
                            const char *name, struct weft_error *err)
 {
-    int rc = reserve(w, stream, err);
-    if (rc < 0)
-        return rc;
+    TRY(reserve(w, stream, err));
     struct packet *p = &w->stream[stream].packet;
     p->thread = thread;
     memset(p->thread_name, 0, sizeof p->thread_name);
@@ -375,9 +369,7 @@ int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *e
         w->base_ns = ev->time_ns;
     w->begun = true;
     struct stream *s;
-    rc = find_stream(w, ev->stream, &s, err);
-    if (rc < 0)
-        return rc;
+    TRY(find_stream(w, ev->stream, &s, err));
     struct weft_event sound = *ev;
     sound.time_ns -= w->base_ns;
     if (ev->time_ns < w->base_ns || sound.time_ns < s->last_ns || sound.time_ns > INT64_MAX) {
