@@ -271,8 +271,9 @@ static void report_contention(const struct finder *f, uint32_t family, const uin
                         lock, f->from_ns, f->to_ns, f->waited_ns))
         return;
     analyse_say(f->s, SAY_CONTENTION, SORT(sort, family),
-                NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
-                PROMISE(lock, lock), AMOUNT(waits, count), LENGTH(waited, f->waited_ns));
+                NUMBER(percent, k->life_ns > 0 ? k->waited_ns * 100 / k->life_ns : 100),
+                AMOUNT(count, k->count), PROMISE(lock, lock), AMOUNT(waits, count),
+                LENGTH(waited, f->waited_ns));
     say_lock_holders(f);
     for (uint32_t i = 0; i < count && i < WEFT_AFFECTED_MAX; i++)
         analyse_affects(f->s, f->h->wait[item[i]].reader);

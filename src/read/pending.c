@@ -535,7 +535,8 @@ static bool combine_cells(struct cells *c)
 {
     struct known *first = NULL;
     bool links = false;
-    for (struct known *k = c->known; k < c->known + c->knowns; k++) {
+    for (uint64_t i = 0; i < c->knowns; i++) {
+        struct known *k = &c->known[i];
         k->resolved |= k->ended;
         k->again = first && first->id == k->id;
         first = k->again ? first : k;

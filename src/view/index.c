@@ -327,13 +327,14 @@ int view_index_new(struct weft_index **out, const struct weft_model *m, const st
 
 void view_index_free(struct weft_index *x)
 {
+    if (!x)
+        return;
     struct view_lengths *lengths[] = {&x->lines, &x->sleeps.lengths, &x->pauses.lengths,
                                       &x->missings.lengths};
-    for (int i = 0; x && i < 4; i++)
+    for (int i = 0; i < 4; i++)
         weft_free_all(lengths[i]->most[0], lengths[i]->most[1]);
-    if (x)
-        weft_free_all(x->run_first, x->run, x->time, x->block_row, x->block_of, x->cell, x->failed,
-                      x->cursor, x->by_time, x->weight, x->weightiest, x->drawable, x->about.first,
-                      x->about.item, x->became.first, x->became.item, x->change_first, x->change,
-                      x->extremes_first, x->extremes, x);
+    weft_free_all(x->run_first, x->run, x->time, x->block_row, x->block_of, x->cell, x->failed,
+                  x->cursor, x->by_time, x->weight, x->weightiest, x->drawable, x->about.first,
+                  x->about.item, x->became.first, x->became.item, x->change_first, x->change,
+                  x->extremes_first, x->extremes, x);
 }
