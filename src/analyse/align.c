@@ -475,11 +475,11 @@ bool analyse_align(const struct analyse_sides *s, uint32_t a, uint32_t b, uint32
     struct aligner k = {.kinds = &s->kinds, .side = {&s->side[a], &s->side[b]}};
     uint32_t most = 0, queued = 1; /* most: how many children one promise has */
     for (unsigned r = 0; r < 2; r++) {
-        const struct analyse_side *s = k.side[r];
-        for (uint32_t p = 0; p < s->h->m->promises; p++)
-            if (analyse_count(s->child_first, p) > most)
-                most = analyse_count(s->child_first, p);
-        k.other[r] = weft_new_none(s->h->m->promises, sizeof *k.other[r]);
+        const struct analyse_side *side = k.side[r];
+        for (uint32_t p = 0; p < side->h->m->promises; p++)
+            if (analyse_count(side->child_first, p) > most)
+                most = analyse_count(side->child_first, p);
+        k.other[r] = weft_new_none(side->h->m->promises, sizeof *k.other[r]);
     }
     k.list[0] = weft_resize(NULL, most, sizeof *k.spare);
     k.list[1] = weft_resize(NULL, most, sizeof *k.spare);

@@ -319,9 +319,7 @@ static int make_stats(struct maker *k, enum weft_stats_by by)
     count_promises(k);
     if (!sort_latencies(k))
         return WEFT_E_NOMEM;
-    const int rc = measure_promises(k);
-    if (rc < 0)
-        return rc;
+    TRY(measure_promises(k));
     if (!find_depth(k) || !measure_streams(s, k->h))
         return WEFT_E_NOMEM;
     weft_sort(s->row, s->rows, sizeof *s->row, by_total);

@@ -153,8 +153,7 @@ bool cli_drain_ended(const struct sample_drain *d);
 
 struct cli_drained {
     pid_t pid;
-    bool
-        says; /* the program itself has recorded something: the trace is worth keeping besides others */
+    bool says; /* the program itself has recorded something: its trace is worth keeping */
     int error; /* 0, or the errno with which the trace could not be written */
 };
 const struct cli_drained *cli_drained(const struct sample_drain *d);

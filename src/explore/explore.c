@@ -487,9 +487,7 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
             p->viewport = v;
         if (p->height_px == 0)
             continue;
-        int rc = weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v);
-        if (rc < 0)
-            return rc;
+        TRY(weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v));
         if (p->top_px)
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);

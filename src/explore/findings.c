@@ -140,9 +140,7 @@ int weft_explorer_analyse(struct weft_explorer *e)
         struct weft_analysis *a;
         if (e->pane[i].analysis)
             continue;
-        int rc = weft_analysis_new(&a, e->pane[i].model, NULL, NULL);
-        if (rc < 0)
-            return rc;
+        TRY(weft_analysis_new(&a, e->pane[i].model, NULL, NULL));
         weft_explorer_analysed(e, i, a);
     }
     if (!weft_explorer_wants_diff(e))

@@ -37,23 +37,23 @@ static void describe(struct analyse_text *t, const struct weft_scene *s, uint32_
     }
 }
 
-/* How long the stretch is that contains that time, of `count` sorted pairs of times; -1: there is none. */
-static int64_t stretch_at(const void *stretches, uint32_t count, int64_t time_ns)
+/* How long that one of `count` sorted spans is that contains that time; -1: none does. */
+static int64_t span_at(const struct weft_span *span, uint32_t count, int64_t time_ns)
 {
-    const int64_t(*time)[2] = stretches;
     uint32_t low = 0, high = count;
-    WEFT_SEEK(low, high, time[middle][0] <= time_ns);
-    return low && time[low - 1][1] >= time_ns ? time[low - 1][1] - time[low - 1][0] : -1;
+    WEFT_SEEK(low, high, span[middle].start_ns <= time_ns);
+    const struct weft_span *x = low ? &span[low - 1] : NULL;
+    return x && x->end_ns >= time_ns ? x->end_ns - x->start_ns : -1;
 }
 
 static void say_region(struct analyse_text *t, const struct weft_model *m, int64_t time_ns)
 {
-    int64_t length = stretch_at(m->pause, m->pauses, time_ns);
-    if (stretch_at(m->missing, m->missings, time_ns) >= 0)
+    int64_t length = span_at(m->pause, m->pauses, time_ns);
+    if (span_at(m->missing, m->missings, time_ns) >= 0)
         analyse_put_format(t, "events of a thread are missing");
     else if (length >= 0)
         analyse_put_format(t, "GC %s", weft_duration(length).text);
-    else if ((length = stretch_at(m->sleep, m->sleeps, time_ns)) >= 0)
+    else if ((length = span_at(m->sleep, m->sleeps, time_ns)) >= 0)
         analyse_put_format(t, "sleeping %s", weft_duration(length).text);
 }
 

@@ -232,8 +232,7 @@ out:
 static void join_missing(struct weft_model *m)
 {
     uint32_t joined = 0;
-    if (m->missings)
-        qsort(m->missing, m->missings, sizeof *m->missing, weft_order_i64); /* by start */
+    weft_sort(m->missing, m->missings, sizeof *m->missing, weft_order_i64); /* by start */
     for (uint32_t i = 0; i < m->missings; i++) {
         struct weft_span *last = &m->missing[joined - (joined > 0)];
         if (!joined || m->missing[i].start_ns > last->end_ns)

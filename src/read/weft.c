@@ -54,8 +54,7 @@ uint32_t read_streams_add(struct streams *s, uint32_t number, uint32_t thread, c
 static bool sort_streams(struct streams *s)
 {
     bool ok = true;
-    if (s->count) /* the number is the first member */
-        qsort(s->stream, s->count, sizeof *s->stream, weft_order_u32);
+    weft_sort(s->stream, s->count, sizeof *s->stream, weft_order_u32); /* by number */
     for (uint32_t i = 0; i < s->count; i++)
         ok &= weft_idmap_put(s->index, s->stream[i].number, i);
     return ok;
@@ -195,9 +194,7 @@ static int load_strings(struct weft_file *f, struct weft_error *err)
     uint64_t used = 0;
     if (!p->content)
         return 0;
-    const int rc = used_of_strings(f, p->offset, p->header_bytes, p->size, &used, err);
-    if (rc < 0)
-        return rc;
+    TRY(used_of_strings(f, p->offset, p->header_bytes, p->size, &used, err));
     p->content = up_to_hole(f, p->offset, used > p->content ? used : p->content);
     return texts_load(&f->texts, &f->common.input, p->offset, p->content, p->header_bytes, err);
 }

@@ -89,13 +89,10 @@ static int open_sampler(struct weft_sampler *s, struct weft_error *err)
 {
     s->kernel = !s->o.no_kernel;
     s->epoll = epoll_create1(EPOLL_CLOEXEC);
-    int rc = settle_event(s, err);
-    if (rc < 0)
-        return rc;
-    rc = settle_stacks(s);
-    if (rc < 0)
+    TRY(settle_event(s, err));
+    if (settle_stacks(s) < 0)
         return weft_no_memory(err);
-    rc = sample_open_events(s, err);
+    int rc = sample_open_events(s, err);
     if (rc == 0)
         rc = sample_map_rings(s, err);
     for (uint32_t i = 0; rc == 0 && i < s->rings; i++) {

@@ -80,10 +80,8 @@ int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_r
 {
     struct weft_profile *p;
     *out = NULL;
-    int rc = read_profile(&p, m, r);
-    if (rc < 0)
-        return rc;
-    rc = weft_scene_new(out, m, raw, progress, data);
+    TRY(read_profile(&p, m, r));
+    int rc = weft_scene_new(out, m, raw, progress, data);
     if (rc < 0) {
         weft_profile_free(p);
         return rc;
