@@ -159,7 +159,7 @@ static bool compute_sight(const struct watch *w, struct weft_sight *out)
 /* Looks at a packet again. Returns false if another packet is there now. */
 static bool look_again(struct watch *w, struct open_packet *p)
 {
-    uint64_t content, word, sequence = 0, before = now_ns(CLOCK_REALTIME);
+    uint64_t content, word, end, sequence = 0, before = now_ns(CLOCK_REALTIME);
     if (!read_word(w, &content, p->at + offsetof(struct weft_packet_header, content_bits)))
         return false;
     uint64_t after = now_ns(CLOCK_REALTIME), at = p->content_bits / 8;
@@ -174,7 +174,6 @@ static bool look_again(struct watch *w, struct open_packet *p)
     bool is_same = content >= p->content_bits || p->content_bits == UINT64_MAX;
     p->content_bits = content;
     p->looked_ns = before;
-    uint64_t end = 0;
     return is_same && (!grown || sequence == p->sequence) &&
            read_word(w, &end, p->at + offsetof(struct weft_events_header, end_ticks)) && !end;
 }

@@ -183,7 +183,6 @@ void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32
     while (span >> a->shift >> 38)
         a->shift++;
     span >>= a->shift;
-    span += span == 0;
     a->scale = (((uint64_t)(x1 - x0) << 43) + span - 1) / span;
 }
 

@@ -162,21 +162,17 @@ static void free_rows(struct placing *p, int64_t now)
     }
 }
 
-static uint32_t choose_row(struct placing *p, uint32_t promise, int64_t start)
+static uint32_t choose_row(struct placing *p, uint32_t promise)
 {
     const struct weft_promise *q = &p->m->promise[promise];
     uint32_t parent = weft_layout_parent(p->l, q);
     if (p->l->row[parent] == WEFT_NONE) /* only in a damaged trace, or below its own descendant */
         parent = q->creator;
     uint32_t at = p->l->row[parent];
-    if (at == WEFT_NONE) {
+    if (at == WEFT_NONE)
         at = 0;
-    } else if (p->m->promise[parent].becomes == promise) {
-        if (p->occupant[at] == parent)
-            return at; /* continues on the parent's row, though that has not ended yet */
-    } else if (weft_layout_end(p->l, p->m, parent) >= start) {
-        at++;
-    }
+    else if (p->m->promise[parent].becomes == promise && p->occupant[at] == parent)
+        return at; /* continues on the parent's row, though that has not ended yet */
     uint32_t row = at < p->l->rows ? rowset_next(&p->free_rows, at) : WEFT_NONE;
     return row == WEFT_NONE ? p->l->rows : row;
 }
@@ -186,7 +182,7 @@ static void place(struct placing *p, uint32_t promise)
     const struct weft_promise *q = &p->m->promise[promise];
     int64_t start = weft_layout_start(p->l, q), end = weft_layout_end(p->l, p->m, promise);
     free_rows(p, start);
-    uint32_t row = choose_row(p, promise, start);
+    uint32_t row = choose_row(p, promise);
     if (row == p->l->rows)
         p->l->rows++;
     else if (rowset_has(&p->free_rows, row))

@@ -121,7 +121,7 @@ const struct mix *canvas_mix(struct canvas *c, uint32_t cells)
         int64_t t1 = x1 < c->x1 ? axis_time(&c->axis, x1) : c->to_ns + 1;
         m->first[i] = m->entries;
         m->begin[i] = bucket;
-        if (t1 > t0 && m->useful)
+        if (m->useful) /* then a cell has a bucket of its own, so t0 < t1 */
             bucket = mix_cell(c, m, bucket, t0, t1);
     }
     m->first[cells] = m->entries;

@@ -361,6 +361,30 @@ static void scrolls(void **state)
     free_made(&m);
 }
 
+/* One that is deeper than a picture can be high: with its title and its legend it is not higher. */
+static void no_higher_than_a_picture(void **state)
+{
+    (void)state;
+    for (int legend = 0; legend < 2; legend++) {
+        struct made m = make();
+        struct weft_drawlist list = {0};
+        struct weft_flame f = {0};
+        uint32_t at = m.parse;
+        for (int i = 0; i < 3900; i++)
+            at = call(m.t, at, m.t->call[m.parse].frame.text, 351600000);
+        struct weft_flame_options o = {
+            .hovered = WEFT_NONE, .tips = true, .no_legend = !legend, .text_percent = 150};
+        assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+        assert_true(f.shown_rows < f.rows);
+        assert_int_equal(list.height, f.y1 - f.y0);
+        assert_in_range(list.height, WEFT_PICTURE_MAX_PX * WEFT_PX - f.row_height,
+                        WEFT_PICTURE_MAX_PX * WEFT_PX);
+        weft_drawlist_fini(&list);
+        weft_flame_fini(&f);
+        free_made(&m);
+    }
+}
+
 /* The number before a text that ends like that, of the texts of the list; 0: there is none. */
 static uint32_t number_of(const struct weft_drawlist *list, const char *end)
 {
@@ -519,10 +543,15 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_tile),   cmocka_unit_test(narrow_frames_are_one),
-        cmocka_unit_test(is_drawn),     cmocka_unit_test(scrolls),
-        cmocka_unit_test(amounts),      cmocka_unit_test(without_memory),
-        cmocka_unit_test(finds_frames), cmocka_unit_test(legend_says_what_is_left_out),
+        cmocka_unit_test(boxes_tile),
+        cmocka_unit_test(narrow_frames_are_one),
+        cmocka_unit_test(is_drawn),
+        cmocka_unit_test(scrolls),
+        cmocka_unit_test(amounts),
+        cmocka_unit_test(without_memory),
+        cmocka_unit_test(finds_frames),
+        cmocka_unit_test(legend_says_what_is_left_out),
+        cmocka_unit_test(no_higher_than_a_picture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -309,6 +309,40 @@ static void many_threads(void **state)
     weft_model_free(m);
 }
 
+/* Of more samples than are read for the place under the pointer, some of each thread are, whichever strips they are in. */
+static void some_of_many(void **state)
+{
+    (void)state;
+    struct weft_model *m = half_a_second();
+    const struct weft_source source = {.unit = WEFT_UNIT_NS, .period = MS};
+    struct made x = begin(&source);
+    for (uint32_t n = 0; n < 20; n++) {
+        uint32_t t = thread(&x, 100 + n);
+        for (int64_t i = 0; i < 1000; i++)
+            sample(&x, m, t, 5 * MS + i, 1, 0);
+    }
+    struct weft_scene *s = scene_of(&x, m);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    assert_true(g.strips > 2);
+    for (uint32_t strip = 0; strip < g.strips; strip++) {
+        const struct weft_pick pick = {.kind = WEFT_PLACE_STRIP, .strip = strip, .time_ns = 5 * MS};
+        struct weft_strip_pick at;
+        weft_view_strip_at(&at, s, &g, &pick);
+        const uint32_t threads = strip + 1 < g.strips ? 1 : 20 - strip;
+        const uint32_t least = threads * 1000 < 4096 ? threads * 1000 : 2048;
+        assert_int_equal(at.samples, threads * 1000);
+        assert_in_range(at.looked, least, 4096);
+        assert_int_not_equal(at.location, WEFT_NONE);
+    }
+    weft_geometry_fini(&g);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 static void interrupts(void **state)
 {
     (void)state;
@@ -433,6 +467,7 @@ int main(void)
         cmocka_unit_test(shades_say_how_busy),
         cmocka_unit_test(from_near),
         cmocka_unit_test(many_threads),
+        cmocka_unit_test(some_of_many),
         cmocka_unit_test(interrupts),
         cmocka_unit_test(none),
         cmocka_unit_test(busiest_source),
