@@ -103,21 +103,16 @@ uint64_t weft_input_data(const struct weft_input *in, uint64_t offset)
     return (uint64_t)data > offset ? (uint64_t)data : offset;
 }
 
-static size_t copy_memory(const struct weft_input *in, void *buffer, size_t size, uint64_t offset)
-{
-    uint64_t left = offset < in->size ? in->size - offset : 0;
-    size_t want = size < left ? size : (size_t)left;
-    return want ? in->copy(in->memory, buffer, want, offset) : 0;
-}
-
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,
                           struct weft_error *err)
 {
-    size_t done = in->copy ? copy_memory(in, buffer, size, offset) : 0;
-    while (!in->copy && done < size && offset + done < in->size) {
-        uint64_t left = in->size - offset - done;
-        size_t want = size - done < left ? size - done : (size_t)left;
-        ssize_t got = pread(in->fd, (char *)buffer + done, want, (off_t)(offset + done));
+    const uint64_t left = offset < in->size ? in->size - offset : 0;
+    size_t done = 0;
+    size = size < left ? size : (size_t)left;
+    if (in->copy)
+        done = size ? in->copy(in->memory, buffer, size, offset) : 0;
+    while (!in->copy && done < size) {
+        ssize_t got = pread(in->fd, (char *)buffer + done, size - done, (off_t)(offset + done));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* weft's own files, whole, in parts, damaged and hostile: which events come out and what is said of the
  * rest. Linked with --wrap=pread64, to change files while they are read. Long, for there are many ways. */
+#include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <sys/types.h>
 
 #include "packets.h"
+#include "read/input.h"
 #include "read/reader.h"
 
 /* ---- Files that change while they are read ---- */
@@ -14,6 +16,8 @@ static uint64_t bytes_read;
 static uint64_t reads_left; /* before it changes; 0: it does not */
 static int changes;         /* file */
 static const struct trace *changed_to;
+static size_t at_once; /* so many bytes, at most, are read at once; 0: all */
+static long fail_at;   /* the read that fails; 0: none */
 
 ssize_t __real_pread64(int fd, void *buffer, size_t size, off_t offset);
 ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset);
@@ -22,7 +26,11 @@ ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset)
 {
     if (reads_left && --reads_left == 0)
         assert_int_equal(pwrite(changes, changed_to->bytes, changed_to->size, 0), changed_to->size);
-    ssize_t got = __real_pread64(fd, buffer, size, offset);
+    if (fail_at && --fail_at == 0) {
+        errno = EIO;
+        return -1;
+    }
+    ssize_t got = __real_pread64(fd, buffer, at_once && at_once < size ? at_once : size, offset);
     bytes_read += got > 0 ? (uint64_t)got : 0;
     return got;
 }
@@ -613,7 +621,7 @@ static void add_example(struct trace *t)
     struct strings s = {.used = 0};
     uint32_t type = strings_text(&s, "task");
     uint32_t site = strings_site(&s, type, 0, 0, 0);
-    facts_packet(t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "program=x\n");
+    facts_packet(t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "program=example\n");
     strings_packet(t, &s);
     for (uint64_t n = 1; n <= 3; n++) {
         events_begin(t, (struct weft_events_header){
@@ -623,6 +631,82 @@ static void add_example(struct trace *t)
         events_end(t, n * 100 + 90);
         packet_pad(t, 60, 0xcc);
     }
+}
+
+/* A read may give less than was asked for. */
+static void in_pieces(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    unsigned char bytes[64] = {0};
+    struct weft_input in;
+    add_example(&t);
+    struct result all = read_path(trace_path(&t));
+    at_once = 5;
+    assert_int_equal(weft_input_open(&in, trace_path(&t), NULL), 0);
+    assert_int_equal(weft_input_read(&in, bytes, 17, 3, NULL), 17);
+    assert_memory_equal(bytes, t.bytes + 3, 17);
+    assert_int_equal(bytes[17], 0);
+    assert_int_equal(weft_input_read(&in, bytes, sizeof bytes, t.size - 17, NULL), 17);
+    assert_memory_equal(bytes, t.bytes + t.size - 17, 17);
+    weft_input_close(&in);
+    struct result res = read_path(trace_path(&t));
+    assert_string_equal(res.text, all.text);
+    at_once = 0;
+    trace_fini(&t);
+}
+
+/* Each read may fail: then there is an error, or all is read nevertheless. core: the trace is in a core file. */
+static void reads_fail(bool core)
+{
+    struct trace t = {.fd = -1};
+    struct result all;
+    if (core) {
+        memset(trace_extend(&t, 4096), 0, 4096);
+        memcpy(t.bytes, "\177ELF", 4);
+        t.bytes[16] = 4;
+    }
+    add_example(&t);
+    if (core) { /* the texts come after the facts */
+        struct weft_facts_header f;
+        struct strings s;
+        memcpy(&f, t.bytes + 4096, sizeof f);
+        f.strings_at = f.packet.packet_bits / 8;
+        f.events_at = f.strings_at + sizeof(struct weft_strings_header) + sizeof s.bytes;
+        f.event_packets = 1; /* as if it were one */
+        f.event_packet_bytes = (uint32_t)(t.size - 4096 - f.events_at);
+        memcpy(t.bytes + 4096, &f, sizeof f);
+    }
+    all = read_path(trace_path(&t));
+    assert_int_equal(all.events, 6);
+    bool failed = true;
+    for (long each = 1; failed; each++) {
+        struct weft_reader *r;
+        const struct weft_event *ev;
+        ptrdiff_t n = 0;
+        uint64_t events = 0;
+        fail_at = each;
+        int rc = weft_reader_open(&r, trace_path(&t), NULL);
+        while (rc == 0 && (n = weft_reader_next(r, &ev, NULL)) > 0)
+            events += (uint64_t)n;
+        weft_reader_close(r);
+        failed = fail_at == 0;
+        fail_at = 0;
+        rc = rc < 0 ? rc : (int)n;
+        if (rc == 0)
+            assert_int_equal(events, 6);
+        else
+            assert_int_equal(rc, WEFT_E_IO);
+        assert_true(failed || rc == 0);
+    }
+    trace_fini(&t);
+}
+
+static void each_read_may_fail(void **state)
+{
+    (void)state;
+    reads_fail(false);
+    reads_fail(true);
 }
 
 /* Whatever is cut off the end, what stands before it is read. */
@@ -1101,6 +1185,8 @@ int main(void)
         cmocka_unit_test(a_header_may_be_longer),
         cmocka_unit_test(only_a_later_version),
         cmocka_unit_test(the_same_trace_twice),
+        cmocka_unit_test(in_pieces),
+        cmocka_unit_test(each_read_may_fail),
         cmocka_unit_test(cut_anywhere),
         cmocka_unit_test(junk_and_zeros_between),
         cmocka_unit_test(a_packet_within_a_packet),
