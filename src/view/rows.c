@@ -320,8 +320,6 @@ void canvas_find_lanes(struct canvas *c)
 static void add_shape(struct canvas *c, uint32_t at, uint32_t span)
 {
     int64_t end = weft_layout_span_end(c->l, c->m, span);
-    if (end < c->from_ns || c->list->failed)
-        return;
     struct shape s = {
         .at = at, .span = span, .x0 = canvas_x(c, c->l->start[span]), .x1 = canvas_x(c, end)};
     if (axis_seen(&c->axis, s.x0, s.x1) >= c->g->shape_width &&
