@@ -99,8 +99,9 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                                .data = data};
     s.failed = analyse_families_init(&families, h->m) < 0;
     for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
+        s.done = (double)i / SEARCHES;
         analyse_search_run(&s, searches[i]);
-        s.canceled |= progress && !progress(data, (double)(i + 1) / SEARCHES);
+        s.canceled = s.canceled || (progress && !progress(data, (double)(i + 1) / SEARCHES));
     }
     if (!s.failed && !s.canceled)
         analyse_search_run(&s, analyse_join);

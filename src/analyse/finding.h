@@ -24,6 +24,7 @@ struct analyse_search {
     uint32_t takens, taken_room;
     bool failed;                /* there was no memory; nothing more is added */
     weft_progress_fn *progress; /* or NULL */
+    double done;                /* how much of all, before this search */
     void *data;
     bool canceled;
 

@@ -159,7 +159,7 @@ void analyse_find_blocks(struct analyse_search *s)
         searches[i](&l);
         if (!s->failed)
             sort_spans(&l);
-        s->canceled |= s->progress && !s->progress(s->data, 0.05 * i);
+        s->canceled |= s->progress && !s->progress(s->data, s->done);
     }
     if (!s->failed)
         publish_spans(&l);

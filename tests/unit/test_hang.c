@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What hangs: the promises that wait when a trace ends, and what is said of them. */
+#include <limits.h>
+
 #include "allocations.h"
 #include "analyse/explain.h"
 #include "packets.h"
@@ -2190,6 +2192,45 @@ static void what_spins_does_not_hang(void **state)
     weft_model_free(m);
 }
 
+/* How far it is, up to the end; whoever is told may stop it each time. */
+struct told {
+    double last;
+    unsigned times, most;
+};
+
+static bool progress_rises(void *data, double share)
+{
+    struct told *told = data;
+    assert_true(share >= told->last && share <= 1);
+    told->last = share;
+    return ++told->times < told->most;
+}
+
+static void progress_is_told(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct weft_findings f;
+    struct weft_history *h;
+    struct told told = {.most = UINT_MAX};
+    begin(&r);
+    chain(&r);
+    sleep_ms(&r, 200);
+    struct weft_model *m = model_of(&r);
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    assert_int_equal(weft_explain(&f, h, NULL, progress_rises, &told), 0);
+    assert_true(told.last == 1);
+    assert_int_equal(f.count, 1);
+    weft_findings_fini(&f);
+    for (unsigned most = 1, all = told.times; most <= all; most++) {
+        told = (struct told){.most = most};
+        assert_int_equal(weft_explain(&f, h, NULL, progress_rises, &told), WEFT_E_CANCELED);
+        assert_int_equal(told.times, most);
+    }
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
 static void only_the_most_important_are_told(void **state)
 {
     (void)state;
@@ -2342,6 +2383,7 @@ int main(void)
         cmocka_unit_test(what_spins_does_not_hang),
         cmocka_unit_test(a_failure_and_what_hangs_because_of_it),
         cmocka_unit_test(what_piles_up_because_it_hangs),
+        cmocka_unit_test(progress_is_told),
         cmocka_unit_test(only_the_most_important_are_told),
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(each_allocation_of_joining_may_fail),
