@@ -88,16 +88,12 @@ static void report_if_late(struct finder *f, uint32_t who)
     analyse_median(f->length, n);              /* sorts them */
     const int64_t timer = f->length[n / NEAR]; /* how long they were set for: few were shorter */
     const int64_t first = f->tick[0].over_ns - f->tick[0].set_ns;
-    uint32_t shorter = 0, near = 0;
-    for (uint32_t i = 0; i < f->ticks; i++) {
-        const int64_t length = f->tick[i].over_ns - f->tick[i].set_ns;
-        near += is_near(length, timer);
-        shorter += length < timer && !is_near(length, timer);
-    }
+    uint32_t near = 0;
+    for (uint32_t i = 0; i < f->ticks; i++)
+        near += is_near(f->tick[i].over_ns - f->tick[i].set_ns, timer);
     const bool is_first =
         is_near(first, timer) || (first > timer && first - timer < work - work / TIME); /* late */
-    if (shorter <= f->ticks / NEAR && near >= f->ticks / TIME && is_first &&
-        work >= timer / SHARE && work > NEAR_NS)
+    if (near >= f->ticks / TIME && is_first && work >= timer / SHARE && work > NEAR_NS)
         report_drift(f, who, timer, work);
 }
 

@@ -1020,8 +1020,8 @@ static void there_before_the_wait(void **state)
                "the wait began]\n");
 }
 
-/* Something is ready at 10 ms. Then 100 others run, which are ready before or afterwards. */
-static struct program with_queue(bool later)
+/* Something is ready at 10 ms. Then 100 others run for a while, which are ready before or afterwards. */
+static struct program with_queue(bool later, uint64_t each)
 {
     struct program p = begin();
     task(&p, 1, "main");
@@ -1042,7 +1042,9 @@ static struct program with_queue(bool later)
         if (later)
             put(&p, fulfills(MS(10 + i), LOOP, 300 + i));
         put(&p, reads(MS(10 + i) + US(10), 100 + i, 300 + i));
-        put(&p, fulfills(MS(11 + i) - US(10), 100 + i, 100 + i));
+        put(&p, fulfills(MS(10 + i) + US(10) + each, 100 + i, 100 + i));
+        if (each < US(980))
+            put(&p, switches(MS(10 + i) + US(10) + each, LOOP));
     }
     put(&p, reads(MS(110), 1, 2));
     put(&p, switches(MS(111), LOOP));
@@ -1053,7 +1055,7 @@ static struct program with_queue(bool later)
 static void others_come_first(void **state)
 {
     (void)state;
-    struct program p = with_queue(true);
+    struct program p = with_queue(true, US(980));
     expect(&p, "likely slow-wake: 'main' (task 1) went on only 100 ms after 'reply', for which it "
                "waited, was "
                "fulfilled at 10 ms: 99 runs that became ready later came first, most of the time "
@@ -1063,12 +1065,29 @@ static void others_come_first(void **state)
 static void too_much_to_do(void **state)
 {
     (void)state;
-    struct program p = with_queue(false);
+    struct program p = with_queue(false, US(980));
     expect(&p,
            "likely loop-blocked: The event loop had no pause for 102 ms, from 9 ms on: 101 "
            "runs came one after "
            "another; those of 'chunk' took 98 ms. 'chunk' (task 199) was ready for 100 ms before "
            "it could run.\n");
+}
+
+/* Those of one kind take half of the turn: that is most of it. Or nearly half. */
+static void half_of_a_turn(void **state)
+{
+    (void)state;
+    for (unsigned nearly = 0; nearly < 2; nearly++) {
+        struct program p = with_queue(false, US(510 - nearly));
+        char wanted[400];
+        snprintf(wanted, sizeof wanted,
+                 "%s loop-blocked: The event loop had no pause for 102 ms, from 9 ms on: 101 runs "
+                 "came one after another%s. 'chunk' (task 199) was ready for 100 ms before it "
+                 "could run.%s\n",
+                 nearly ? "possible" : "likely", nearly ? "" : "; those of 'chunk' took 51 ms",
+                 nearly ? " [there may simply have been much to do]" : "");
+        expect(&p, wanted);
+    }
 }
 
 static void waiting_for_several_is_not_slow(void **state)
@@ -1329,6 +1348,7 @@ int main(void)
         cmocka_unit_test(there_before_the_wait),
         cmocka_unit_test(others_come_first),
         cmocka_unit_test(too_much_to_do),
+        cmocka_unit_test(half_of_a_turn),
         cmocka_unit_test(waiting_for_several_is_not_slow),
         cmocka_unit_test(behind_what_was_earlier),
         cmocka_unit_test(behind_others_on_a_busy_machine),

@@ -795,6 +795,32 @@ static void comes_later_each_time(void **state)
     NOTHING();
 }
 
+/* Two in one trace: each is judged by its own ticks, of which a quarter must be on time. */
+static void two_in_one_trace(void **state)
+{
+    (void)state;
+    for (int on_time = 9; on_time <= 10; on_time++) {
+        begin();
+        for (int second = 0; second < 2; second++) {
+            uint64_t reader = make(LOOP, TASK_, second ? "late" : "steady");
+            for (int i = 0; i < (second ? 40 : 50); i++) {
+                uint64_t timer = make(reader, INTERVAL, second ? "next" : "soon");
+                put(switches(0, LOOP));
+                sleep_ms(second && i >= on_time ? 25 : 10);
+                put(fulfills(0, LOOP, timer));
+                put(reads(0, reader, timer));
+                now += second ? 3 * MS : 0;
+            }
+            put(fulfills(0, reader, reader));
+            put(switches(0, LOOP));
+        }
+        if (on_time < 10)
+            NOTHING();
+        else
+            EXPECT("drift likely 52 x40, 0: \n", "'late' (task 52) sets 'next' (interval) anew");
+    }
+}
+
 static void a_pause_after_the_work(void **state)
 {
     (void)state;
@@ -1071,6 +1097,7 @@ int main(void)
         cmocka_unit_test(always_the_same),
         cmocka_unit_test(different_things),
         cmocka_unit_test(comes_later_each_time),
+        cmocka_unit_test(two_in_one_trace),
         cmocka_unit_test(a_pause_after_the_work),
         cmocka_unit_test(each_timer_is_set_after_the_work),
         cmocka_unit_test(a_timer_that_its_creator_became),
