@@ -619,6 +619,38 @@ static void test_refusals(void **state)
     weft_stop();
 }
 
+static unsigned mappings(void)
+{
+    unsigned lines = 0;
+    FILE *f = fopen("/proc/self/maps", "re");
+    assert_non_null(f);
+    for (int c; (c = fgetc(f)) != EOF;)
+        lines += c == '\n';
+    fclose(f);
+    return lines;
+}
+
+static int next_descriptor(void)
+{
+    int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    assert_true(fd >= 0);
+    close(fd);
+    return fd;
+}
+
+/* A question to the scheduler leaves nothing open. */
+static void test_core_time(void **state)
+{
+    (void)state;
+    struct core_time core;
+    const int fd = next_descriptor();
+    errno = ENOTTY;
+    for (int i = 0; i < 3; i++)
+        weft_record_core_time(&core);
+    assert_int_equal(errno, ENOTTY);
+    assert_int_equal(next_descriptor(), fd);
+}
+
 /* In a child, since limits and users are the process's. */
 static void in_child(int (*run)(void), int expected)
 {
@@ -644,9 +676,36 @@ static int start_as_nobody(void)
     return setuid(65534) ? 0 : try_start(in_folder("t"), 64 * KIB);
 }
 
+/* With ever more memory, until it is enough: before, nothing is left. */
+static int start_in_little_memory(void)
+{
+    const unsigned mapped = mappings();
+    for (rlim_t more = KIB; more < 64 * MIB; more += 4 * KIB) {
+        unsigned long pages = 0;
+        FILE *f = fopen("/proc/self/statm", "re");
+        if (!f || fscanf(f, "%lu", &pages) != 1)
+            return -1;
+        fclose(f);
+        struct rlimit all, limit;
+        getrlimit(RLIMIT_AS, &all);
+        limit = all;
+        limit.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;
+        setrlimit(RLIMIT_AS, &limit);
+        int rc = try_start(in_folder("t"), 256 * KIB);
+        setrlimit(RLIMIT_AS, &all);
+        if (rc != -ENOMEM)
+            return rc;
+        if (mappings() > mapped + 2 || files() > 0)
+            return -2;
+    }
+    return -3;
+}
+
 static void test_no_room(void **state)
 {
     (void)state;
+    in_child(start_in_little_memory, 0);
+    clean(NULL);
     in_child(start_limited, -EFBIG);
     assert_int_equal(files(), 0);
     if (geteuid() != 0) {
@@ -1347,6 +1406,7 @@ int main(void)
         TEST(inline_texts),
         TEST(reused_buffers),
         TEST(refusals),
+        TEST(core_time),
         TEST(no_room),
         TEST(somebody_else_writes),
         TEST(memory),
