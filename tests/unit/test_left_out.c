@@ -364,6 +364,28 @@ static void pauses_are_counted(void **state)
     free_picture(p);
 }
 
+/* Of more pauses than a picture draws, the first are drawn, and the others counted. */
+static void many_pauses_are_counted(void **state)
+{
+    enum {
+        PAUSES = 5000,
+        DRAWN = 4002
+    }; /* the limit, the one that exceeds it, and one that was held back */
+    static struct weft_event ev[PAUSES + 2];
+    size_t n = 0;
+    (void)state;
+    ev[n++] = creates(0, LOOP, 1, TASK);
+    for (uint64_t i = 0; i < PAUSES; i++)
+        ev[n++] = gc(1000 * i + 500, 500);
+    ev[n++] = fulfills(1000 * PAUSES, LOOP, 1);
+    struct picture *p = new_picture(ev, n);
+    p->vp.width_px = WEFT_PICTURE_MAX_PX;
+    draw(p);
+    assert_int_equal(count_draws(p, WEFT_DRAW_RECT, WEFT_INK_GC) - 1, DRAWN);
+    assert_int_equal(p->g.left_out.regions, PAUSES - DRAWN);
+    free_picture(p);
+}
+
 /* Counters leave the rows their texts, and get lower before they get fewer. */
 static void counters_have_the_room_that_is_left(void **state)
 {
@@ -453,6 +475,7 @@ int main(void)
         cmocka_unit_test(arrows_of_many_are_counted),
         cmocka_unit_test(unknown_waits_are_said),
         cmocka_unit_test(pauses_are_counted),
+        cmocka_unit_test(many_pauses_are_counted),
         cmocka_unit_test(counters_have_the_room_that_is_left),
         cmocka_unit_test(counters_of_a_strip_are_counted),
     };

@@ -491,6 +491,26 @@ static void test_failure_strands(void **state)
     forget();
 }
 
+/* What somebody waits for in vain was begun by it, through others: of 16 creators each is known. */
+static void test_failure_strands_far_away(void **state)
+{
+    (void)state;
+    for (int between = 15; between <= 16; between++) {
+        uint64_t task, fetch = begin_fetch(&task), last = fetch, first = last_id + 1;
+        for (int i = 0; i < between; i++)
+            last = make(last, PROMISE, "part");
+        uint64_t value = make(last, PROMISE, "value");
+        for (uint64_t p = first; p < value; p++)
+            fulfil(LOOP, p);
+        wait_for(task, value);
+        fail_with(LOOP, fetch, NULL);
+        sleep_for(40 * MS);
+        const struct weft_finding *f = expect(analyse_find_failures, WEFT_LIKELY, fetch, NULL);
+        assert_int_equal(strstr(f->text, "ever since for 'value'") != NULL, between == 15);
+        forget();
+    }
+}
+
 /* The same fault again and again is one finding; what is not known for sure is said with less confidence. */
 static void test_failures_grouped(void **state)
 {
@@ -1609,6 +1629,7 @@ int main(void)
         cmocka_unit_test(test_failure_all_the_same),
         cmocka_unit_test(test_failure_before_a_pause),
         cmocka_unit_test(test_failure_strands),
+        cmocka_unit_test(test_failure_strands_far_away),
         cmocka_unit_test(test_failures_grouped),
         cmocka_unit_test(test_parent_reports_success),
         cmocka_unit_test(test_failure_in_group),
