@@ -134,7 +134,8 @@ static int list_part(struct read_mirage_copy *c, uint64_t at)
         p.is_packet = p.bytes >= HEADER && p.bytes <= left;
         p.content = h.content_bits / 8;
         p.sequence = h.sequence;
-        p.first_ns = p.bytes >= HEAD ? weft_read_u64(head + HEADER) : 0;
+        if (p.bytes >= HEAD)
+            p.first_ns = weft_read_u64(head + HEADER);
     }
     if (rc == 0 && !p.is_packet) {
         static const struct read_mark mark = {WEFT_MIRAGE_MARK_SIZE, is_mark};
