@@ -885,6 +885,47 @@ static void spins_with_naps(void **state)
     }
 }
 
+/* It sleeps for so long after each run. */
+static struct program with_naps_of(uint64_t ns)
+{
+    struct program p = begin();
+    uint64_t now = MS(1);
+    task(&p, 1, "x");
+    nap(&p, US(100), MS(1));
+    put(&p, switches(MS(1), 1));
+    for (unsigned i = 0; i < 1000; i++) {
+        put(&p, creates(now, 1, 1000 + i, 0));
+        put(&p, try_read(now, 1, 1000 + i));
+        put(&p, switches(now + US(15), LOOP));
+        nap(&p, now + US(16), now + US(16) + ns);
+        now += US(18) + ns;
+        put(&p, fulfills(now - US(1), LOOP, 1000 + i));
+        put(&p, reads(now, 1, 1000 + i));
+    }
+    put(&p, fulfills(now, 1, 1));
+    put(&p, switches(now + US(1), LOOP));
+    return p;
+}
+
+/* Idle times that last 20 us on average, without the last one, are no sleep yet. */
+static void naps_of_20_us(void **state)
+{
+    static const uint64_t naps[] = {19999, 20000, 20021, 20022};
+    (void)state;
+    for (unsigned i = 0; i < COUNT(naps); i++) {
+        struct program p = with_naps_of(naps[i]);
+        char wanted[400];
+        snprintf(wanted, sizeof wanted,
+                 "possible spin: 'x' (task 1) ran 1,000 times within 38 ms, from 1.03%c ms on, %s, "
+                 "and, as far as is recorded, did nothing for anybody else. [%s]\n",
+                 i ? '8' : '7',
+                 i < 3 ? "again and again without a pause" : "each time after a short sleep",
+                 i < 3 ? "it may do its work in many small pieces"
+                       : "it asks again and again, but sleeps in between");
+        expect(&p, wanted);
+    }
+}
+
 /* It is still there when the trace ends, and nobody else did anything for 100 ms. */
 static void spin_for_ever(void **state)
 {
@@ -1341,6 +1382,7 @@ int main(void)
         cmocka_unit_test(spins_on_a_busy_machine),
         cmocka_unit_test(pieces_of_work_are_no_spin),
         cmocka_unit_test(spins_with_naps),
+        cmocka_unit_test(naps_of_20_us),
         cmocka_unit_test(spin_for_ever),
         cmocka_unit_test(spin_without_wakes),
         cmocka_unit_test(handing_on_is_no_spin),
