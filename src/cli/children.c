@@ -11,6 +11,7 @@
 #include "base/order.h"
 #include "cli/common.h"
 #include "cli/live.h"
+#include "cli/names.h"
 #include "cli/record.h"
 #include "cli/summary.h"
 #include "read/alive.h"
@@ -142,6 +143,22 @@ unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns
         if (cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) < sizeof path)
             print_child(path, found[i].pid, found[i].live);
     return count;
+}
+
+void cli_children_name(const char *pattern, pid_t program, uint64_t since_ns)
+{
+    char path[PATH_MAX];
+    struct child found[TOLD_MAX];
+    const unsigned count = find(pattern, program, since_ns, found);
+    for (unsigned i = 0; i < count; i++) {
+        if (found[i].live ||
+            cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) >= sizeof path)
+            continue;
+        const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+        if (fd >= 0)
+            cli_names_append(fd, cli_children_shown(path));
+        cli_close(fd);
+    }
 }
 
 void cli_children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t))

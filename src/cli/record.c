@@ -19,6 +19,7 @@
 #include "cli/ending.h"
 #include "cli/live.h"
 #include "cli/memory.h"
+#include "cli/names.h"
 #include "cli/record.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
@@ -470,6 +471,17 @@ static bool keep_samples(struct cli_sampling *s, const struct place *place, bool
     return kept;
 }
 
+/* Names what the traces mention by address. */
+static void add_names(const struct place *place, bool traced)
+{
+    const int fd = traced ? open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd >= 0)
+        cli_names_append(fd, place->name);
+    cli_close(fd);
+    if (*place->children)
+        cli_children_name(place->children, place->pid, place->begun_ns);
+}
+
 /* Reports what its children have recorded. forked: as far as the program knows, it has children. */
 static void tell_children(const struct place *place, bool forked)
 {
@@ -520,6 +532,7 @@ static void print_result(const struct request *r, const struct place *place, int
          (adopted = cli_children_adopt(place->children, place->begun_ns, place->path)) != 0);
     if (traced)
         cli_ending_note(place->path, place->name, place->pid, status);
+    add_names(place, traced);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
     if (r->hz && cli_runtimes_names(r->runtimes))
         drop_names(place, adopted);

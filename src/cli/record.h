@@ -75,6 +75,9 @@ bool cli_children_there(const char *path);
  * Returns how many. */
 unsigned cli_children_tell(const char *pattern, pid_t program, uint64_t since_ns);
 
+/* Adds names to those that are not being recorded any more (names.h). */
+void cli_children_name(const char *pattern, pid_t program, uint64_t since_ns);
+
 /* Calls the function for each of their processes. */
 void cli_children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t));
 

@@ -26,6 +26,7 @@ enum weft_packet_class {
     WEFT_PACKET_SAMPLES = 7, /* from the sampling profiler: format/samples.h */
     WEFT_PACKET_ROLL = 8,    /* the roll */
     WEFT_PACKET_OCAML = 9,   /* what weft record read from a ring of OCaml's runtime */
+    WEFT_PACKET_NAMES = 10,  /* of functions that the recorder knew by address: format/names.h */
 };
 
 /* Every packet begins with this. */

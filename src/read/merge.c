@@ -62,6 +62,8 @@ struct merge {
     /* What the events of the batch point to; same indices. */
     struct weft_origin loose[WEFT_BATCH];
     char missing[WEFT_BATCH][2][12];
+    char *own[WEFT_BATCH * 2]; /* texts; to be freed before the next batch */
+    unsigned owns;
 };
 
 /* Heap */
@@ -214,6 +216,8 @@ static void close_first(struct weft_file *f)
 static void free_retired(struct merge *m)
 {
     m->retired_bytes = 0;
+    while (m->owns)
+        free(m->own[--m->owns]);
     for (struct source *s; (s = m->retired);) {
         m->retired = s->retired;
         free(s);
@@ -229,6 +233,15 @@ static const char *terminate(const struct weft_form_text *text)
     memmove(at, text->text, text->size);
     at[text->size] = '\0';
     return at;
+}
+
+/* Replaces a place in code in a text that is not in the table. */
+static void name_code(struct weft_file *f, const char **text, uint32_t *size)
+{
+    bool own;
+    f->texts.no_memory |= !read_names_replace(&f->texts.names, text, size, &own);
+    if (own)
+        f->merge->own[f->merge->owns++] = (char *)(uintptr_t)*text;
 }
 
 static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n,
@@ -250,9 +263,11 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n,
     }
     *loose = (struct weft_origin){.type = "promise"};
     ev->origin = loose;
-    if (number == WEFT_STRING_INLINE && c->site_text.size)
+    if (number == WEFT_STRING_INLINE && c->site_text.size) {
         loose->type = terminate(&c->site_text);
-    else if (number && number != WEFT_STRING_INLINE)
+        uint32_t size = (uint32_t)strlen(loose->type);
+        name_code(f, &loose->type, &size);
+    } else if (number && number != WEFT_STRING_INLINE)
         loose->type = texts_missing(f->merge->missing[n][0], number, &unused);
     return !no_memory;
 }
@@ -261,13 +276,15 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n,
 static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
                       const struct weft_form_context *c)
 {
-    if (c->text && !ev->text) {
+    if (ev->text) {
+        name_code(f, &ev->text, &ev->text_size);
+    } else if (c->text) {
         ev->text =
             c->text == WEFT_STRING_INLINE ? NULL : texts_get(&f->texts, c->text, &ev->text_size);
         if (!ev->text)
             ev->text = texts_missing(f->merge->missing[n][1], c->text, &ev->text_size);
     }
-    return ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c);
+    return (ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c)) && !f->texts.no_memory;
 }
 
 /* Events */

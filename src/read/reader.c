@@ -233,6 +233,12 @@ uint64_t weft_reader_cut_texts(struct weft_reader *r)
     return r->texts ? r->texts->cut : 0;
 }
 
+void weft_reader_codes(const struct weft_reader *r, weft_code_fn *use, void *data)
+{
+    if (r->texts)
+        texts_codes(r->texts, use, data);
+}
+
 double weft_reader_progress(const struct weft_reader *r)
 {
     return r->done < r->all ? (double)r->done / (double)r->all : 1;

@@ -234,6 +234,9 @@ struct weft_reader_facts {
     uint64_t changed_packets;  /* overwritten while they were read; left out */
     uint64_t sample_packets;   /* of the sampling profiler: see weft_reader_next_samples */
     uint64_t sample_bytes;     /* their total size */
+    /* places in code that texts mention by address: those whose function or line is known, and those
+     * that were looked up in vain */
+    uint64_t names, nameless;
     /* time of the first event that is not promoted; known once the first events were handed out */
     uint64_t first_ns;
     struct weft_promotion promotion;
@@ -254,6 +257,13 @@ bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id);
  * read. weft_reader_cut_texts: how many texts were cut. */
 void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes);
 uint64_t weft_reader_cut_texts(struct weft_reader *r);
+
+/* Calls use for each text that begins with a place in code, "PATH+0xHEX" (format/names.h), that was
+ * never looked up; place: as it is in the file, of size bytes, without what follows it. A place may
+ * come several times. Call it before the first event is read. use returns false to end that.
+ * Elsewhere such a place is replaced: by the function's name, or without the folder. */
+typedef bool weft_code_fn(void *data, const char *place, size_t size);
+void weft_reader_codes(const struct weft_reader *r, weft_code_fn *use, void *data);
 
 /* The part of the content that has been handed out, from 0 to 1, for showing progress. */
 double weft_reader_progress(const struct weft_reader *r);

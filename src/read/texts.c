@@ -12,8 +12,11 @@
 #include "format/packet.h"
 #include "format/utf8.h"
 
-/* What a slot may contain. For a site: its index plus SLOT_SITES. */
-enum { SLOT_FREE, SLOT_TAKEN, SLOT_TEXT, SLOT_SITES };
+/* What a slot may contain. SLOT_RAW: a valid text; SLOT_TEXT: … that is handed out as it is. For a
+ * text that is replaced: its index plus SLOT_TOLD; for a site: its index plus SLOT_SITES. (An entry
+ * takes at least 8 bytes, so there are not so many.) */
+enum { SLOT_FREE, SLOT_TAKEN, SLOT_RAW, SLOT_TEXT, SLOT_SITES };
+#define SLOT_TOLD (UINT32_C(1) << 31)
 
 #define HEAD 4u
 #define DEFAULT_TYPE "promise"
@@ -40,7 +43,11 @@ void texts_fini(struct texts *t)
 {
     for (uint32_t i = 0; i < t->sites; i += SITE_BLOCK)
         free(t->block[i / SITE_BLOCK]);
-    weft_free_all(t->block, t->slot, t->bytes);
+    for (uint32_t i = 0; i < t->tolds; i++)
+        if (t->told[i].own)
+            free((char *)(uintptr_t)t->told[i].text);
+    read_names_fini(&t->names);
+    weft_free_all(t->block, t->slot, t->bytes, t->told);
 }
 
 /* Claims the bytes of an entry. Returns false if another entry has some of them. Each byte is
@@ -70,26 +77,56 @@ static const unsigned char *find_entry(struct texts *t, uint32_t number, uint32_
     return t->bytes + at + HEAD;
 }
 
-const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
+/* The text with that number, as it is in the file. */
+static const char *find_text(struct texts *t, uint32_t number, uint32_t *size)
 {
     const unsigned char *body = find_entry(t, number, WEFT_STRING_TEXT, size);
-    if (!body)
-        return NULL;
-    if (t->slot[number] == SLOT_TEXT)
+    if (!body || t->slot[number] >= SLOT_RAW)
         return (const char *)body;
     size_t at = (size_t)number * 4;
     if (t->slot[number] != SLOT_FREE || *size == t->size - at - HEAD || body[*size] != 0 ||
         !claim_bytes(t, at, HEAD + (size_t)*size + 1) || memchr(body, 0, *size))
         return NULL;
-    t->slot[number] = SLOT_TEXT;
-    if (*size > t->longest) {
-        unsigned char *text = t->bytes + at + HEAD;
-        *size = (uint32_t)weft_text_keep((const char *)text, *size, t->longest);
-        text[*size] = 0;
-        t->cut++;
-        weft_write_u32(text - HEAD, WEFT_STRING_TEXT << 24 | *size);
-    }
+    t->slot[number] = SLOT_RAW;
     return (const char *)body;
+}
+
+/* Cuts a text that belongs to the table. */
+static void cut(struct texts *t, const char *text, uint32_t *size)
+{
+    if (*size <= t->longest)
+        return;
+    *size = (uint32_t)weft_text_keep(text, *size, t->longest);
+    ((char *)(uintptr_t)text)[*size] = 0;
+    t->cut++;
+}
+
+const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
+{
+    const char *raw = find_text(t, number, size), *text = raw;
+    if (!raw || t->slot[number] == SLOT_TEXT)
+        return raw;
+    if (t->slot[number] >= SLOT_TOLD) {
+        const struct told *told = &t->told[t->slot[number] - SLOT_TOLD];
+        *size = told->size;
+        return told->text;
+    }
+    bool own = false;
+    t->no_memory |= !read_names_replace(&t->names, &text, size, &own);
+    cut(t, text, size);
+    if (text == raw) {
+        t->slot[number] = SLOT_TEXT;
+        weft_write_u32(t->bytes + (size_t)number * 4, WEFT_STRING_TEXT << 24 | *size);
+    } else if (weft_reserve(&t->told, t->tolds, &t->told_room, sizeof *t->told)) {
+        t->slot[number] = SLOT_TOLD + t->tolds;
+        t->told[t->tolds++] = (struct told){text, *size, own};
+    } else {
+        if (own)
+            free((char *)(uintptr_t)text);
+        t->no_memory = true;
+        return NULL;
+    }
+    return text;
 }
 
 const char *texts_missing(char out[12], uint32_t number, uint32_t *size)
@@ -103,6 +140,29 @@ static const char *site_text(struct texts *t, uint32_t number, char missing[12],
 {
     const char *text = texts_get(t, number, size);
     return text ? text : texts_missing(missing, number, size);
+}
+
+/* The file of a site, and perhaps the line: if it is a place in code, what is known about that. */
+static void set_file(struct texts *t, struct site *s, uint32_t number)
+{
+    uint32_t size;
+    struct weft_code code;
+    const char *text = find_text(t, number, &size);
+    if (!text || !format_code(text, size, &code) || code.size != size) {
+        s->origin.file = site_text(t, number, s->missing[2], &size);
+        return;
+    }
+    const struct name *name = read_names_find(&t->names, text, size);
+    if (name && name->file) {
+        size = (uint32_t)strlen(name->file);
+        s->origin.file = name->file;
+        s->origin.line = name->line;
+        cut(t, name->file, &size);
+    } else if (size - code.base <= t->longest) {
+        s->origin.file = text + code.base;
+    } else {
+        s->origin.file = site_text(t, number, s->missing[2], &size);
+    }
 }
 
 static struct site *new_site(struct texts *t)
@@ -148,6 +208,21 @@ const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory)
     if (label)
         s->label = site_text(t, label, s->missing[1], &s->label_size);
     if (file)
-        s->origin.file = site_text(t, file, s->missing[2], &unused);
+        set_file(t, s, file);
     return s;
+}
+
+void texts_codes(const struct texts *t, texts_code_fn *use, void *data)
+{
+    for (uint64_t at = t->first; at + HEAD <= t->size;) {
+        const uint32_t head = weft_read_u32(t->bytes + at), size = head & 0xffffff;
+        const char *text = (const char *)t->bytes + at + HEAD;
+        struct weft_code code;
+        if (!head || size >= t->size - at - HEAD)
+            break;
+        if (head >> 24 == WEFT_STRING_TEXT && format_code(text, size, &code) &&
+            !read_names_find(&t->names, text, code.size) && !use(data, text, code.size))
+            return;
+        at += HEAD + (size + 1 + 3) / 4 * 4;
+    }
 }

@@ -254,6 +254,15 @@ static int add_ocaml(struct weft_file *f, const struct read_packet *p, struct we
     return read_drained_add(f, p, err);
 }
 
+/* Before any text is asked for. */
+static int add_names(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+{
+    if (!has_header(f, p, sizeof(struct weft_names_header)) || !fits(f, p, WEFT_NAMES_MAX, "names"))
+        return 0;
+    return read_names_add(&f->texts.names, &f->common, p->offset, p->content, p->h.header_bytes,
+                          err);
+}
+
 static int add_any_packet(struct weft_reader *r, const struct read_packet *p,
                           struct weft_error *err)
 {
@@ -289,6 +298,8 @@ static int add_any_packet(struct weft_reader *r, const struct read_packet *p,
         return add_samples(f, p, err);
     case WEFT_PACKET_OCAML:
         return add_ocaml(f, p, err);
+    case WEFT_PACKET_NAMES:
+        return add_names(f, p, err);
     case WEFT_PACKET_ROLL:
         add_place(f, p, sizeof(struct weft_roll_header), &f->roll, p->content);
         return 0;
@@ -442,6 +453,12 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         rc = load_strings(f, err);
     if (rc < 0)
         return rc;
+    for (uint32_t i = 0; i < f->texts.names.names; i++) {
+        const struct name *name = &f->texts.names.name[i];
+        const bool found = name->function || name->file;
+        r->facts.names += found;
+        r->facts.nameless += !found;
+    }
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     wall_find(&f->wall, &f->clock, &r->facts);

@@ -4,6 +4,7 @@
  *   merge.c    reads packets and hands out their events in order of time
  *   process.c  the packet of facts
  *   texts.c    texts and sites
+ *   names.c    what places in code in them are called
  *   pending.c  what was kept about pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
  *   drained.c  packets of items from OCaml's rings

@@ -285,6 +285,7 @@ uint32_t symbols_dwarf_name(struct symbols_dwarf *d, uint64_t address,
                             struct symbols_named *line)
 {
     Dwarf_Die scope[SYMBOLS_INLINED_MAX];
+    Dwarf_Addr entry;
     const struct range *r = find(&d->units, address - d->bias);
     if (!r)
         return 0;
@@ -298,6 +299,7 @@ uint32_t symbols_dwarf_name(struct symbols_dwarf *d, uint64_t address,
             n.line = at.line;
             n.file = at.file ? at.file : dwarf_decl_file(&scope[count]);
             n.directory = at.directory;
+            n.begins = dwarf_entrypc(&scope[count], &entry) == 0 && entry == address - d->bias;
             frame[out++] = n;
         }
         if (dwarf_tag(&scope[count]) == DW_TAG_inlined_subroutine) {

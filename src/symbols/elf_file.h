@@ -54,6 +54,7 @@ struct symbols_named {
         *directory;
     const void *key; /* identifies the function; the same for all its addresses */
     uint32_t line, start_line;
+    bool begins; /* the function begins at the address */
 };
 
 enum { SYMBOLS_INLINED_MAX = 100 };

@@ -135,6 +135,15 @@ static void send_answer(struct teller *t, const struct symbols_named *frame, uin
     put(t, answer, frames * sizeof *answer);
 }
 
+/* Leaves out what is inlined where a function begins. */
+static uint32_t only_function(struct symbols_named *frame, uint32_t frames)
+{
+    frame[0] = frame[frames - 1];
+    if (frame[0].start_line)
+        frame[0].line = frame[0].start_line;
+    return 1;
+}
+
 /* fd: or -1, with the reason in state. */
 static void answer_question(struct teller *t, const struct symbols_question *q, uint32_t from,
                             const struct symbols_names_options *o, int fd,
@@ -146,9 +155,12 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
         state = SYMBOLS_FILE_ODD;
     begin(t, (struct head){STATE, state, {0}});
     for (uint32_t i = from; e && i < q->count; i++) {
-        uint64_t address;
-        bool code = symbols_elf_address(e->elf, q->offset[i], &address);
-        send_answer(t, frame, code ? symbols_elf_name(e, address, frame) : 0);
+        uint64_t address = q->offset[i];
+        bool code = q->linked || symbols_elf_address(e->elf, q->offset[i], &address);
+        uint32_t frames = code ? symbols_elf_name(e, address, frame) : 0;
+        if (q->linked && frames && frame[frames - 1].begins)
+            frames = only_function(frame, frames);
+        send_answer(t, frame, frames);
         if (i % FLUSH_EVERY == 0)
             flush(t);
     }

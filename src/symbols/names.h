@@ -12,6 +12,9 @@ struct symbols_question {
     const uint64_t *offset; /* in increasing order */
     uint32_t count;
     bool symbols_only;
+    /* They are addresses that the file was linked at. Of the beginning of a function, the answer is
+     * that function alone, with the line where it begins. */
+    bool linked;
 };
 
 struct symbols_answer {
@@ -61,3 +64,10 @@ bool symbols_demangle(struct symbols_demangler *d, const char *name,
                       char to[SYMBOLS_DEMANGLED_BYTES]);
 
 void symbols_demangler_end(struct symbols_demangler *d);
+
+/* ---- shorten.c ---- */
+
+/* Shortens a function's name, in place, to what tells it from others: no parameters, no type of the
+ * result, no suffix of the compiler's; if it is longer than `most` bytes, no arguments of templates, then
+ * only its end. */
+void symbols_shorten(char *name, size_t most);

@@ -33,6 +33,22 @@ struct weft_symbols_stats {
 int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_options *o,
                          struct weft_symbols_stats *stats, weft_progress_fn *progress, void *data);
 
+/* A place in code: an address in an ELF file, as it was linked. */
+struct weft_symbol {
+    const char *path;
+    uint64_t address;
+    /* What is found; NULL, 0: not known. The caller frees the texts. function: as people write it,
+     * without parameters, and shortened to WEFT_NAME_LONGEST bytes (format/names.h) */
+    char *function, *file;
+    uint32_t line;
+};
+
+/* Finds names for places, which are sorted by path, then address. If a function begins there, its
+ * name and the line where it begins; otherwise the innermost one, and the line of the instruction.
+ * Returns and runs as above. */
+int weft_symbols_find(struct weft_symbol *s, uint32_t count, weft_progress_fn *progress,
+                      void *data);
+
 /* The build id of an ELF file. Returns its size, 0 if there is none. id must have room for
  * WEFT_BUILD_ID_MAX bytes. root: the directory in which path is resolved, or NULL. */
 uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id);

@@ -545,7 +545,7 @@ static void unknown_things_are_counted(void **state)
     events_add(&t, WEFT_FORM_SWITCH, switches(13, 5), 0, 0);
     events_end(&t, 20);
     SET_HEADER(&t, events = 3);
-    for (unsigned class = WEFT_PACKET_PRIVATE; class < WEFT_PACKET_PRIVATE + 7; class ++) {
+    for (unsigned class = WEFT_PACKET_PRIVATE; class < WEFT_PACKET_PRIVATE + 8; class ++) {
         packet_begin(&t, class, &h, sizeof h);
         packet_pad(&t, 24, 0x77);
     }
