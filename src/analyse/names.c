@@ -95,6 +95,14 @@ void analyse_put_name(struct analyse_text *t, const struct weft_model *m, uint32
     analyse_put_format(t, "%s", analyse_as_name(m, promise).text);
 }
 
+void analyse_put_place(struct analyse_text *t, const struct weft_model *m, uint32_t place)
+{
+    const struct weft_place *p = &m->origin[place];
+    analyse_put_format(t, "%.200s", weft_model_text(m, p->file, NULL));
+    if (p->line)
+        analyse_put_format(t, ":%" PRIu32, p->line);
+}
+
 void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32_t promise)
 {
     analyse_put_name(t, m, promise);

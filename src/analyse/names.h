@@ -27,6 +27,9 @@ void analyse_put_full(struct analyse_text *t, const struct weft_model *m, uint32
 /* ", created by 'ARP query' for 'TCP connect'": up to three creators with labels, or nothing. */
 void analyse_put_origin(struct analyse_text *t, const struct weft_model *m, uint32_t promise);
 
+/* "src/a.c:12", of a place of the model (weft_model_origin); without the line if that is not known. */
+void analyse_put_place(struct analyse_text *t, const struct weft_model *m, uint32_t place);
+
 /* analyse_put_name as an argument: printf("%s\n", analyse_as_name(m, promise).text); */
 struct analyse_phrase {
     char text[128];

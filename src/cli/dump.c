@@ -68,8 +68,9 @@ static void put_more(struct sink *s, const struct weft_event *ev)
         char line[16];
         put_text(s, " at=\"");
         put_escaped(s, ev->origin->file, strlen(ev->origin->file), true);
-        snprintf(line, sizeof line, ":%" PRIu32 "\"", ev->origin->line);
-        put_text(s, line);
+        snprintf(line, sizeof line, ":%" PRIu32, ev->origin->line);
+        put_text(s, ev->origin->line ? line : "");
+        put_text(s, "\"");
     }
     if (ev->has_total) {
         put_text(s, " value=");

@@ -196,10 +196,11 @@ static void print_pending(const struct weft_model *m)
             }
             analyse_put_format(&t, "%s%s '%s'", shown > 1 ? ", " : " ", weft_count(n).text,
                                weft_model_text(m, s->type, NULL));
-            if (s->place != WEFT_NONE)
-                analyse_put_format(&t, " (%s:%" PRIu32 ")",
-                                   weft_model_text(m, m->origin[s->place].file, NULL),
-                                   m->origin[s->place].line);
+            if (s->place != WEFT_NONE) {
+                analyse_put_format(&t, " (");
+                analyse_put_place(&t, m, s->place);
+                analyse_put_format(&t, ")");
+            }
         }
         analyse_put_format(&t, ".");
     }

@@ -141,8 +141,8 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
 {
     const uint64_t kept = kept_events(f);
     CLI_SET(o, CLI_FIELDS(f, streams_recorded, overwritten_packets, missing_packets, lost_texts,
-                          unknown_events, unknown_packets, other_packets, repeated_packets,
-                          changed_packets, clock_hz));
+                          names, nameless, unknown_events, unknown_packets, other_packets,
+                          repeated_packets, changed_packets, clock_hz));
     CLI_SET(o, CLI_FIELDS(f, refused), "wall",
             !f->has_wall ? json_null()
                          : CLI_OBJECT("ns", f->wall_ns, "own_ns", f->wall_own_ns, "set_ns",
@@ -333,6 +333,15 @@ static void print_left_out(const struct weft_reader_facts *f)
     print_items("  left out      ", list, sizeof list / sizeof *list);
 }
 
+/* Functions that the recorder knew by address. */
+static void print_names(const struct weft_reader_facts *f)
+{
+    const uint64_t all = f->names + f->nameless;
+    if (all)
+        printf("  names         %s of the %s in code that texts mention by address\n",
+               weft_count(f->names).text, cli_many(all, "place").text);
+}
+
 static void print_balance(const struct weft_reader_facts *f)
 {
     printf("  recorded      %s = %s kept + %s overwritten",
@@ -361,7 +370,9 @@ static void print_given_up(const struct weft_promotion *p)
         printf("    %13s  %s", weft_count(s->pending).text,
                s->origin ? cli_shown(s->origin->type).text : "?");
         if (s->origin && s->origin->file)
-            printf("  %s:%" PRIu32, cli_shown(s->origin->file).text, s->origin->line);
+            printf("  %s", cli_shown(s->origin->file).text);
+        if (s->origin && s->origin->file && s->origin->line)
+            printf(":%" PRIu32, s->origin->line);
         if (s->unlisted)
             printf("; there was no room even to count %s more, which may have ended since",
                    weft_count(s->unlisted).text);
@@ -493,6 +504,7 @@ static void print_report(const struct report *r)
     if (!f->quirks.anonymous && !f->overwritten_words)
         print_balance(f);
     if (!f->quirks.anonymous) {
+        print_names(f);
         print_promoted(&f->promotion);
         print_left_out(f);
     }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/live.h"
+#include "cli/names.h"
 #include "cli/save.h"
 #include "cli/xen.h"
 
@@ -65,6 +66,8 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
     cli_progress_end(&progress);
     if (c->request->follow)
         give_room_back(c);
+    if (rc == 0 && c->snapshot && c->out.temporary && fflush(c->out.file) == 0)
+        cli_names_append(fileno(c->out.file), shown);
     if (c->out.file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
         cli_output_close(&c->out, target, false);
         return CLI_FAILED;

@@ -55,10 +55,10 @@ static void print_beginning(const struct weft_history *h, const struct weft_stor
     }
     if (s->creators > 4)
         analyse_put_format(&t, ", and so on");
-    if (origin != WEFT_NONE)
-        analyse_put_format(&t, ", in %.200s:%" PRIu32,
-                           weft_model_text(m, m->origin[origin].file, NULL),
-                           m->origin[origin].line);
+    if (origin != WEFT_NONE) {
+        analyse_put_format(&t, ", in ");
+        analyse_put_place(&t, m, origin);
+    }
     analyse_put_format(&t, ". ");
     if (p->becomes != WEFT_NONE)
         analyse_fill(&t, m, NULL, "Became {final} at {at}. ",

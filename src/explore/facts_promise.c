@@ -63,7 +63,11 @@ static void add_source(struct about *a)
         snprintf(file, sizeof file, "\xe2\x80\xa6%s", name + size - most);
     else
         snprintf(file, sizeof file, "%s", name);
-    explore_say(a->f, explore_nowhere(), FACT_SOURCE, TEXT(file, file), NUMBER(line, place->line));
+    if (place->line)
+        explore_say(a->f, explore_nowhere(), FACT_SOURCE, TEXT(file, file),
+                    NUMBER(line, place->line));
+    else
+        explore_say(a->f, explore_nowhere(), FACT_SOURCE_FILE, TEXT(file, file));
 }
 
 static void add_creation(struct about *a)
