@@ -338,7 +338,7 @@ static void print_names(const struct weft_reader_facts *f)
 {
     const uint64_t all = f->names + f->nameless;
     if (all)
-        printf("  names         %s of the %s in code that texts mention by address\n",
+        printf("  names         %s of %s in code that texts mention by address\n",
                weft_count(f->names).text, cli_many(all, "place").text);
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "encode.h"
+#include "format/names.h"
 #include "trace.h"
 
 #define TEST_UUID "0123456789abcdef"
@@ -250,6 +251,44 @@ static inline void pending_packet(struct trace *t, struct weft_pending_header h,
     packet_begin(t, WEFT_PACKET_PENDING, &h, sizeof h);
     packet_bytes(t, ids, count * sizeof *ids);
     packet_bytes(t, cells, count * sizeof *cells);
+}
+
+/* ---- Names of places in code ---- */
+
+struct name_entry {
+    const char *place, *function, *file;
+    uint32_t line;
+};
+
+static inline void names_begin(struct trace *t, uint32_t names)
+{
+    struct weft_names_header h = {.names = names};
+    packet_begin(t, WEFT_PACKET_NAMES, &h, sizeof h);
+}
+
+/* … with that many bytes behind it. */
+static inline void names_entry(struct trace *t, const struct name_entry *e, size_t more)
+{
+    unsigned char bytes[1024] = {0};
+    const char *text[] = {e->place, e->function, e->file};
+    size_t used = sizeof(struct weft_name_entry);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(used + strlen(text[i]) + 1 + more < sizeof bytes - 8);
+        memcpy(bytes + used, text[i], strlen(text[i]));
+        used += strlen(text[i]) + 1;
+    }
+    memset(bytes + used, more ? 0x77 : 0, more);
+    used = (used + more + 7) & ~(size_t)7;
+    weft_write_u32(bytes, (uint32_t)used);
+    weft_write_u32(bytes + 4, e->line);
+    packet_bytes(t, bytes, used);
+}
+
+static inline void names_packet(struct trace *t, const struct name_entry *e, uint32_t count)
+{
+    names_begin(t, count);
+    for (uint32_t i = 0; i < count; i++)
+        names_entry(t, &e[i], 0);
 }
 
 /* ---- More events ---- */

@@ -1,51 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Texts with places in code, and packets that name these: what the reader makes of both, also if they are damaged; and how names
  * of functions are shortened. */
-#include "format/names.h"
 #include "packets.h"
 #include "read/reader.h"
 #include "symbols/names.h"
 
 #define NAMED "/usr/sbin/named+0x1a2b3"
 #define OTHER "/usr/lib/libuv.so.1+0x40"
-
-/* ---- Packets of names ---- */
-
-struct entry {
-    const char *place, *function, *file;
-    uint32_t line;
-};
-
-static void names_begin(struct trace *t, uint32_t names)
-{
-    struct weft_names_header h = {.names = names};
-    packet_begin(t, WEFT_PACKET_NAMES, &h, sizeof h);
-}
-
-/* … with that many bytes behind it. */
-static void names_entry(struct trace *t, const struct entry *e, size_t more)
-{
-    unsigned char bytes[1024] = {0};
-    const char *text[] = {e->place, e->function, e->file};
-    size_t used = sizeof(struct weft_name_entry);
-    for (unsigned i = 0; i < 3; i++) {
-        assert_true(used + strlen(text[i]) + 1 + more < sizeof bytes - 8);
-        memcpy(bytes + used, text[i], strlen(text[i]));
-        used += strlen(text[i]) + 1;
-    }
-    memset(bytes + used, more ? 0x77 : 0, more);
-    used = (used + more + 7) & ~(size_t)7;
-    weft_write_u32(bytes, (uint32_t)used);
-    weft_write_u32(bytes + 4, e->line);
-    packet_bytes(t, bytes, used);
-}
-
-static void names_packet(struct trace *t, const struct entry *e, uint32_t count)
-{
-    names_begin(t, count);
-    for (uint32_t i = 0; i < count; i++)
-        names_entry(t, &e[i], 0);
-}
 
 /* ---- Traces ---- */
 
@@ -125,8 +86,8 @@ static struct result expect(struct trace *t, const char *wanted, const char *pro
     return res;
 }
 
-static const struct entry both[] = {{NAMED, "on_read", "lib/isc/tcp.c", 120},
-                                    {OTHER, "uv_run", "", 0}};
+static const struct name_entry both[] = {{NAMED, "on_read", "lib/isc/tcp.c", 120},
+                                         {OTHER, "uv_run", "", 0}};
 
 /* ---- Names ---- */
 
@@ -196,9 +157,9 @@ static void the_first_name_counts(void **state)
 {
     (void)state;
     static const char *const labels[] = {NAMED, OTHER};
-    static const struct entry earlier[] = {{NAMED, "", "", 0}, {OTHER, "first", "", 0}},
-                              later[] = {{NAMED, "found", "", 0}, {OTHER, "second", "", 0}},
-                              never[] = {{NAMED, "", "", 0}, {"/a+0x1", "", "", 0}};
+    static const struct name_entry earlier[] = {{NAMED, "", "", 0}, {OTHER, "first", "", 0}},
+                                   later[] = {{NAMED, "found", "", 0}, {OTHER, "second", "", 0}},
+                                   never[] = {{NAMED, "", "", 0}, {"/a+0x1", "", "", 0}};
     struct trace t = {.fd = -1};
     promises(&t, "t", NULL, 0, labels, 2);
     names_packet(&t, earlier, 2);
@@ -222,7 +183,7 @@ static void long_names_are_cut(void **state)
     name[1] = 'b';
     memmove(name + 1, name + 2, strlen(name + 2) + 1); /* so 120 is in the middle of one */
     promises(&t, "t", NULL, 0, labels, 1);
-    names_packet(&t, &(struct entry){NAMED, name, "", 0}, 1);
+    names_packet(&t, &(struct name_entry){NAMED, name, "", 0}, 1);
     snprintf(wanted, sizeof wanted, "t - %.119s z\n", name);
     expect(&t, wanted, NULL);
 }

@@ -89,8 +89,15 @@ static void make_weft_trace(struct trace *t)
 {
     struct strings s = {.used = 0};
     uint32_t site[90], type = strings_text(&s, "task");
-    for (uint32_t i = 0; i < COUNT(site); i++)
-        site[i] = strings_site(&s, type, 0, type, i);
+    char place[40][32];
+    for (uint32_t i = 0; i < COUNT(site); i++) {
+        uint32_t code = type;
+        if (i < COUNT(place)) {
+            snprintf(place[i], sizeof place[i], "/usr/lib/x+0x%x", i);
+            code = strings_text(&s, place[i]);
+        }
+        site[i] = strings_site(&s, code, i % 2 ? code : 0, code, i % 3);
+    }
     facts_packet(t,
                  (struct weft_facts_header){.state = WEFT_TRACE_RECORDING, .clock = WEFT_CLOCK_TSC},
                  "program=x\narg=1\narg=2\nhost=h\n");
@@ -98,6 +105,11 @@ static void make_weft_trace(struct trace *t)
         packet_bytes(t, "arg=3\0", 6);
     packet_pad(t, -t->size & 7, 0);
     strings_packet(t, &s);
+    for (uint32_t i = 0; i < COUNT(place); i += 20) {
+        names_begin(t, 20);
+        for (uint32_t j = 0; j < 20; j++)
+            names_entry(t, &(struct name_entry){place[i + j], j % 4 ? "f" : "", "a.c", j}, 0);
+    }
     uint64_t ids[300];
     struct weft_pending_cell cells[300] = {{.version = 0}};
     for (uint64_t i = 0; i < COUNT(ids); i++) {
@@ -122,7 +134,7 @@ static void make_weft_trace(struct trace *t)
             events_put(t, should_resolve(begin + i, id), 0);
             events_put(t, suspends(begin + i + 1), 0);
             events_put(t, resumes(begin + i + 100), 0);
-            events_put(t, fails(begin + i + 101, id, id / 2, "text"), 0);
+            events_put(t, fails(begin + i + 101, id, id / 2, i % 2 ? "text" : place[1]), 0);
         }
         events_stream(t, begin + 500, 1000 + (uint32_t)p, 7, "x");
         events_put(t, notifies(begin + 600, p, 2 * p), 0);
