@@ -33,15 +33,15 @@ struct list {
     bool failed;
 };
 
-static bool add_place(void *data, const char *place, size_t size)
+static void add_place(void *data, const char *place, size_t size)
 {
     struct list *l = data;
     const uint32_t number = weft_strings_add(known.places, place, (uint32_t)size);
-    l->failed = number == WEFT_STRINGS_NONE ||
-                !weft_reserve(&l->place, l->count, &l->room, sizeof *l->place);
-    if (!l->failed)
+    if (number == WEFT_STRINGS_NONE ||
+        !weft_reserve(&l->place, l->count, &l->room, sizeof *l->place))
+        l->failed = true;
+    else
         l->place[l->count++] = number;
-    return !l->failed;
 }
 
 /* Leaves each place once. */
@@ -246,12 +246,12 @@ void cli_names_append(int fd, const char *name)
     const struct weft_reader_facts *f = weft_reader_facts(r);
     known.places = known.places ? known.places : weft_strings_new();
     known.paths = known.paths ? known.paths : weft_strings_new();
-    if (!known.places || !known.paths)
-        l.failed = true;
-    else if (is_of_here(f))
-        weft_reader_codes(r, add_place, &l);
+    int rc = known.places && known.paths ? 0 : WEFT_E_NOMEM;
+    if (rc == 0 && is_of_here(f))
+        rc = weft_reader_codes(r, add_place, &l, &err);
     drop_repeated(&l);
-    int rc = l.failed ? WEFT_E_NOMEM : 0;
+    if (l.failed)
+        rc = WEFT_E_NOMEM;
     if (rc == 0 && l.count)
         rc = look_up(f->process.start_real_ns, name);
     if (rc < 0)

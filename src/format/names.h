@@ -35,37 +35,29 @@ struct weft_code {
     uint64_t address; /* in that file, as it was linked */
 };
 
-/* The end of the first word; `size` if all is one. 0: it has a control character. */
-static inline size_t format_word(const char *text, size_t size)
-{
-    size_t at = 0;
-    while (at < size && (unsigned char)text[at] > ' ' && text[at] != 0x7f)
-        at++;
-    return at == size || text[at] == ' ' ? at : 0;
-}
-
 /* Returns true if the text begins with "PATH+0xHEX", followed by a space or nothing. */
 static inline bool format_code(const char *text, size_t size, struct weft_code *c)
 {
-    static const char digits[] = "0123456789abcdef";
-    if (size < 6 || text[0] != '/' || !(c->size = format_word(text, size)))
+    if (size < 6 || text[0] != '/')
         return false;
-    size_t at = c->size;
+    const char *space = __builtin_memchr(text, ' ', size);
+    c->size = space ? (size_t)(space - text) : size;
     c->address = 0;
-    for (unsigned bits = 0; at && bits <= 64; bits += 4) {
-        unsigned digit = 0;
-        while (digit < 16 && digits[digit] != text[at - 1])
-            digit++;
-        if (digit == 16)
+    size_t at = c->size;
+    for (unsigned bits = 0; at > 1 && bits < 64; bits += 4, at--) {
+        const unsigned digit = (unsigned char)text[at - 1];
+        const bool letter = digit >= 'a' && digit <= 'f';
+        if (!letter && (digit < '0' || digit > '9'))
             break;
-        c->address |= bits < 64 ? (uint64_t)digit << bits : 0;
-        at--;
+        c->address |= (uint64_t)(letter ? digit - 'a' + 10 : digit - '0') << bits;
     }
-    const size_t hex = c->size - at;
-    if (!hex || hex > 16 || at < 5 || __builtin_memcmp(text + at - 3, "+0x", 3) != 0 ||
+    if (at == c->size || at < 5 || __builtin_memcmp(text + at - 3, "+0x", 3) != 0 ||
         text[at - 4] == '/')
         return false;
     c->path_size = at - 3;
+    for (size_t i = 0; i < c->path_size; i++)
+        if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
+            return false;
     for (c->base = c->path_size; text[c->base - 1] != '/'; c->base--)
         ;
     return true;

@@ -142,6 +142,8 @@ bool read_names_replace(const struct names *n, const char **text, uint32_t *size
     if (!format_code(*text, *size, &code))
         return true;
     const struct name *name = read_names_find(n, *text, code.size);
+    if (!name && n->use)
+        n->use(n->data, *text, code.size);
     const char *rest = *text + code.size;
     const uint32_t rest_size = *size - (uint32_t)code.size;
     *text += code.base;

@@ -20,6 +20,8 @@ struct names {
     uint64_t seed;          /* chosen with the first packet */
     unsigned char **packet; /* the names point into them */
     uint32_t packets, packets_room;
+    weft_code_fn *use; /* called for each place without a name that is to be replaced; or NULL */
+    void *data;
 };
 
 /* Reads a packet, which holds that many bytes with its header. Entries that are damaged count as a

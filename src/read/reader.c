@@ -233,10 +233,17 @@ uint64_t weft_reader_cut_texts(struct weft_reader *r)
     return r->texts ? r->texts->cut : 0;
 }
 
-void weft_reader_codes(const struct weft_reader *r, weft_code_fn *use, void *data)
+int weft_reader_codes(struct weft_reader *r, weft_code_fn *use, void *data, struct weft_error *err)
 {
-    if (r->texts)
-        texts_codes(r->texts, use, data);
+    const struct weft_event *events;
+    ptrdiff_t n = 0;
+    if (r->texts && texts_codes(r->texts, use, data)) {
+        r->texts->names.use = use;
+        r->texts->names.data = data;
+        while ((n = weft_reader_next(r, &events, err)) > 0)
+            ;
+    }
+    return (int)n;
 }
 
 double weft_reader_progress(const struct weft_reader *r)

@@ -260,10 +260,11 @@ uint64_t weft_reader_cut_texts(struct weft_reader *r);
 
 /* Calls use for each text that begins with a place in code, "PATH+0xHEX" (format/names.h), that was
  * never looked up; place: as it is in the file, of size bytes, without what follows it. A place may
- * come several times. Call it before the first event is read. use returns false to end that.
- * Elsewhere such a place is replaced: by the function's name, or without the folder. */
-typedef bool weft_code_fn(void *data, const char *place, size_t size);
-void weft_reader_codes(const struct weft_reader *r, weft_code_fn *use, void *data);
+ * come several times. Elsewhere it is replaced: by the function's name, or without the folder.
+ * Call it before the first event is read, and then read none: it may have read them, to find texts
+ * for which the table had no room. Returns 0 or a negative WEFT_E code. */
+typedef void weft_code_fn(void *data, const char *place, size_t size);
+int weft_reader_codes(struct weft_reader *r, weft_code_fn *use, void *data, struct weft_error *err);
 
 /* The part of the content that has been handed out, from 0 to 1, for showing progress. */
 double weft_reader_progress(const struct weft_reader *r);

@@ -212,7 +212,7 @@ const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory)
     return s;
 }
 
-void texts_codes(const struct texts *t, texts_code_fn *use, void *data)
+bool texts_codes(const struct texts *t, weft_code_fn *use, void *data)
 {
     for (uint64_t at = t->first; at + HEAD <= t->size;) {
         const uint32_t head = weft_read_u32(t->bytes + at), size = head & 0xffffff;
@@ -221,8 +221,10 @@ void texts_codes(const struct texts *t, texts_code_fn *use, void *data)
         if (!head || size >= t->size - at - HEAD)
             break;
         if (head >> 24 == WEFT_STRING_TEXT && format_code(text, size, &code) &&
-            !read_names_find(&t->names, text, code.size) && !use(data, text, code.size))
-            return;
+            !read_names_find(&t->names, text, code.size))
+            use(data, text, code.size);
         at += HEAD + (size + 1 + 3) / 4 * 4;
     }
+    const size_t lost = offsetof(struct weft_strings_header, lost);
+    return t->size >= lost + 8 && weft_read_u64(t->bytes + lost) > 0;
 }

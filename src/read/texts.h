@@ -57,6 +57,5 @@ const char *texts_missing(char out[12], uint32_t number, uint32_t *size);
 /* The site with that number. NULL: it is not there, or (*no_memory) there is no memory for it. */
 const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory);
 
-/* See weft_reader_codes. */
-typedef bool texts_code_fn(void *data, const char *place, size_t size);
-void texts_codes(const struct texts *t, texts_code_fn *use, void *data);
+/* See weft_reader_codes. Returns true if there was no room for some texts, which are elsewhere. */
+bool texts_codes(const struct texts *t, weft_code_fn *use, void *data);

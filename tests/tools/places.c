@@ -4,8 +4,8 @@
  *
  *     places [fork | hang FIFO] [LABELS]
  *
- * fork: a child does the same, and the parent only the first half. hang: says "ready" to the fifo and waits for a signal. Then LABELS
- * further promises get labels of their own, which begin with the same place. */
+ * fork: a child does the same. hang: says "ready" to the fifo and waits for a signal. LABELS: so many further promises
+ * get labels of their own, which begin with a place that was there before; one more gets one of another function. */
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
 #include <link.h>
@@ -33,6 +33,11 @@ static inline __attribute__((always_inline)) int inlined(const volatile int *n)
 __attribute__((noinline, noclone)) static int on_timer(const volatile int *n)
 {
     return inlined(n) + 1;
+}
+
+__attribute__((noinline, noclone)) static int on_close(int n)
+{
+    return n - 1;
 }
 
 typedef void function(void);
@@ -125,5 +130,7 @@ int main(int argc, char **argv)
         snprintf(label, sizeof label, "%s number %ld", code, i);
         weft_fulfill(create("handle", label, NULL));
     }
-    return 0;
+    if (argc > at)
+        say(address_of((function *)on_close), " at the end");
+    return on_close(1);
 }

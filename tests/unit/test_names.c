@@ -207,11 +207,10 @@ static void limits_apply_to_names(void **state)
 
 /* ---- Which are wanted ---- */
 
-static bool collect(void *data, const char *place, size_t size)
+static void collect(void *data, const char *place, size_t size)
 {
     char *list = data;
     snprintf(list + strlen(list), 512 - strlen(list), "%.*s\n", (int)size, place);
-    return strlen(list) < 80;
 }
 
 static void places_are_listed(void **state)
@@ -234,10 +233,36 @@ static void places_are_listed(void **state)
     promises(&t, OTHER, "/t/f+0x2", 0, labels, COUNT(labels));
     names_packet(&t, both, 1); /* NAMED is known */
     assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
-    weft_reader_codes(r, collect, list);
+    assert_int_equal(weft_reader_codes(r, collect, list, NULL), 0);
     weft_reader_close(r);
     trace_fini(&t);
     assert_string_equal(list, OTHER "\n/t/f+0x2\n/a/b+0x1\n/a/b+0x1\n/c/d+0xffffffffffffffff\n");
+}
+
+/* If the table was full, others stand before their events. */
+static void places_outside_the_table_are_listed(void **state)
+{
+    (void)state;
+    for (uint64_t lost = 0; lost < 2; lost++) {
+        char list[512] = "";
+        struct trace t = {.fd = -1};
+        struct strings s = {0};
+        struct weft_reader *r;
+        strings_text(&s, NAMED " in the table");
+        strings_packet(&t, &s);
+        memcpy(t.bytes + t.packet + offsetof(struct weft_strings_header, lost), &lost, sizeof lost);
+        events_begin(&t, (struct weft_events_header){.sequence = 1, .begin_ticks = 1});
+        events_put(&t, label(1, 7, NAMED " x"), 0);
+        events_put(&t, fails(2, 7, 8, "/a/b+0x1 x"), 0);
+        events_put(&t, label(3, 7, OTHER), 0);
+        events_end(&t, 1000);
+        names_packet(&t, &both[1], 1); /* OTHER is known */
+        assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+        assert_int_equal(weft_reader_codes(r, collect, list, NULL), 0);
+        weft_reader_close(r);
+        trace_fini(&t);
+        assert_string_equal(list, lost ? NAMED "\n" NAMED "\n/a/b+0x1\n" : NAMED "\n");
+    }
 }
 
 static void places_are_parsed(void **state)
@@ -418,6 +443,7 @@ int main(void)
         cmocka_unit_test(long_names_are_cut),
         cmocka_unit_test(limits_apply_to_names),
         cmocka_unit_test(places_are_listed),
+        cmocka_unit_test(places_outside_the_table_are_listed),
         cmocka_unit_test(places_are_parsed),
         cmocka_unit_test(counts_may_lie),
         cmocka_unit_test(entries_may_be_longer),
