@@ -176,6 +176,19 @@ bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address)
     return false;
 }
 
+bool symbols_elf_is_code(Elf *elf, uint64_t address)
+{
+    size_t count;
+    GElf_Phdr h;
+    if (elf_getphdrnum(elf, &count) < 0)
+        return false;
+    for (size_t i = 0; i < count && i < INT32_MAX && gelf_getphdr(elf, (int)i, &h); i++)
+        if (h.p_type == PT_LOAD && (h.p_flags & PF_X) && address >= h.p_vaddr &&
+            address - h.p_vaddr < h.p_filesz)
+            return true;
+    return false;
+}
+
 /* ---- Symbols ---- */
 
 static bool is_code(const struct symbols_elf *e, const GElf_Sym *sym, GElf_Word index, Elf *elf)

@@ -80,6 +80,9 @@ void symbols_elf_close(struct symbols_elf *e);
  * executable. */
 bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address);
 
+/* Returns true if something executable is linked at the address. */
+bool symbols_elf_is_code(Elf *elf, uint64_t address);
+
 /* Finds the functions, innermost first. Returns how many; 0 if nothing is known. The last one's
  * name may become invalid with the next call. */
 uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,

@@ -156,7 +156,8 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
     begin(t, (struct head){STATE, state, {0}});
     for (uint32_t i = from; e && i < q->count; i++) {
         uint64_t address = q->offset[i];
-        bool code = q->linked || symbols_elf_address(e->elf, q->offset[i], &address);
+        bool code = q->linked ? symbols_elf_is_code(e->elf, address)
+                              : symbols_elf_address(e->elf, q->offset[i], &address);
         uint32_t frames = code ? symbols_elf_name(e, address, frame) : 0;
         if (q->linked && frames && frame[frames - 1].begins)
             frames = only_function(frame, frames);

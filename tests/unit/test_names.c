@@ -319,32 +319,33 @@ static void entries_may_be_longer(void **state)
     expect(&t, "t - on_read z\n", NULL);
 }
 
-/* The second entry has that many bytes, of which these are the first. */
-static void try_entry(uint32_t bytes, const char *texts, size_t size)
-{
-    unsigned char entry[64] = {0};
-    struct trace t = damaged(2);
-    assert_true(size <= sizeof entry - 8);
-    weft_write_u32(entry, bytes);
-    memcpy(entry + 8, texts, size);
-    packet_bytes(&t, entry, (8 + size + 7) & ~(size_t)7);
-    expect(&t, "t - on_read z\n", "entry 1 of a packet of names");
-}
-
 static void entries_may_be_damaged(void **state)
 {
     (void)state;
-    static const char good[] = "/a+0x1\0f\0file";
-    try_entry(0, good, sizeof good);
-    try_entry(4, good, sizeof good);
-    try_entry(20, good, sizeof good);
-    try_entry(32, good, sizeof good);
-    try_entry(UINT32_MAX - 7, good, sizeof good);
-    try_entry(16, good, 8);                /* one text */
-    try_entry(16, "/a+0x1\0f", 8);         /* the second one has no end */
-    try_entry(24, "a+0x1\0f\0file.c", 16); /* no place */
-    try_entry(24, "/a+0x1 b\0f\0fil", 14); /* more than a place */
-    try_entry(16, "\0\0\0\0\0\0\0", 8);
+    static const struct {
+        uint32_t bytes;
+        size_t size; /* of the texts */
+        char texts[24];
+    } list[] = {
+        {0, 14, "/a+0x1\0f\0file"},
+        {4, 14, "/a+0x1\0f\0file"},
+        {20, 14, "/a+0x1\0f\0file"},
+        {32, 14, "/a+0x1\0f\0file"},
+        {UINT32_MAX - 7, 14, "/a+0x1\0f\0file"},
+        {16, 8, "/a+0x1\0f\0file"},   /* the second text has no end */
+        {16, 8, "/a+0x11"},           /* there is only one */
+        {24, 14, "a+0x1\0f\0file"},   /* no place */
+        {24, 14, "/a+0x1 b\0f\0fil"}, /* more than a place */
+        {16, 8, ""},
+    };
+    for (size_t i = 0; i < COUNT(list); i++) {
+        unsigned char entry[64] = {0};
+        struct trace t = damaged(2);
+        weft_write_u32(entry, list[i].bytes);
+        memcpy(entry + 8, list[i].texts, list[i].size);
+        packet_bytes(&t, entry, (8 + list[i].size + 7) & ~(size_t)7);
+        expect(&t, "t - on_read z\n", "entry 1 of a packet of names");
+    }
 }
 
 /* However much of the file is there, nothing is read that is not. */

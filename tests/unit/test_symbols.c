@@ -942,6 +942,93 @@ static void kernel_file(void **state)
     weft_profile_free(p);
 }
 
+/* ---- Places in code ---- */
+
+/* The address of a function in the file. */
+static uint64_t linked_at(const char *program, const char *function)
+{
+    char command[1024];
+    uint64_t address = 0;
+    snprintf(command, sizeof command, "nm '%s' | sed -n 's/ [tT] %s$//p'", program, function);
+    FILE *out = popen(command, "r");
+    assert_non_null(out);
+    assert_int_equal(fscanf(out, "%" SCNx64, &address), 1);
+    assert_int_equal(pclose(out), 0);
+    return address;
+}
+
+/* "outer subject.c:40" */
+static void expect_symbol(struct weft_symbol *s, const char *function, unsigned line)
+{
+    const char *file = s->file ? strrchr(s->file, '/') : NULL;
+    char text[256], wanted[256];
+    snprintf(text, sizeof text, "%s %s:%u", s->function ? s->function : "-", file ? file + 1 : "-",
+             s->line);
+    snprintf(wanted, sizeof wanted, "%s %s:%u", function, line ? "subject.c" : "-", line);
+    assert_string_equal(text, wanted);
+    free(s->function);
+    free(s->file);
+}
+
+static void places(void **state)
+{
+    (void)state;
+    const char *program = environment("SUBJECT_FIXED"), *moved = environment("SUBJECT");
+    struct said said;
+    unsigned inner, outer;
+    if (!have("nm"))
+        skip();
+    ask(program, &said); /* it runs where it was linked */
+    assert_int_equal(sscanf(said.at[0].functions, "inner:%u,middle:%*u,outer:%u", &inner, &outer),
+                     2);
+    struct weft_symbol s[] = {
+        {.path = "/no/such/file", .address = 0x1000},
+        {.path = "/usr", .address = 0x1000},
+        {.path = program, .address = 0},
+        {.path = program, .address = said.at[0].address - 1},
+        {.path = moved, .address = linked_at(moved, "outer")},
+        {.path = moved, .address = linked_at(moved, "outer") + 1},
+        {.path = moved, .address = UINT64_MAX},
+    };
+    assert_int_equal(weft_symbols_find(s, sizeof s / sizeof *s, NULL, NULL), 0);
+    expect_symbol(&s[0], "-", 0);
+    expect_symbol(&s[1], "-", 0);
+    expect_symbol(&s[2], "-", 0);
+    expect_symbol(&s[3], "inner", inner);     /* a call */
+    expect_symbol(&s[4], "outer", outer - 2); /* where the function begins */
+    assert_non_null(s[5].function);           /* what is inlined there, or not */
+    free(s[5].function);
+    free(s[5].file);
+    expect_symbol(&s[6], "-", 0);
+    assert_int_equal(weft_symbols_find(NULL, 0, NULL, NULL), 0);
+}
+
+static void no_memory_for_places(void **state)
+{
+    (void)state;
+    const char *program = environment("SUBJECT");
+    const uint64_t outer = have("nm") ? linked_at(program, "outer") : 0x1100;
+    for (long n = 1;; n++) {
+        long before = live;
+        struct weft_symbol s[] = {{.path = program, .address = outer},
+                                  {.path = program, .address = outer + 1}};
+        fail_at = n;
+        int rc = weft_symbols_find(s, 2, NULL, NULL);
+        bool failed = fail_at == 0;
+        fail_at = 0;
+        for (unsigned i = 0; i < 2; i++) {
+            free(s[i].function);
+            free(s[i].file);
+        }
+        assert_int_equal(live, before);
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+        if (!failed)
+            break;
+        assert_true(n < 1000);
+    }
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 static void no_memory(void **state)
 {
     struct said s;
@@ -1023,6 +1110,8 @@ int main(void)
         cmocka_unit_test(cut_off),
         cmocka_unit_test(killed),
         cmocka_unit_test(canceled),
+        cmocka_unit_test(places),
+        cmocka_unit_test(no_memory_for_places),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(no_memory_for_names),
     };
