@@ -151,13 +151,9 @@ void cli_children_name(const char *pattern, pid_t program, uint64_t since_ns)
     struct child found[TOLD_MAX];
     const unsigned count = find(pattern, program, since_ns, found);
     for (unsigned i = 0; i < count; i++) {
-        if (found[i].live ||
-            cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) >= sizeof path)
-            continue;
-        const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-        if (fd >= 0)
-            cli_names_append(fd, cli_children_shown(path));
-        cli_close(fd);
+        if (!found[i].live &&
+            cli_expand_pid(path, sizeof path, pattern, (pid_t)found[i].pid) < sizeof path)
+            cli_names_append_at(path, cli_children_shown(path));
     }
 }
 

@@ -2,6 +2,7 @@
 #include "cli/names.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -234,7 +235,18 @@ static bool is_of_here(const struct weft_reader_facts *f)
            f->ended != WEFT_ENDED_RUNNING;
 }
 
-void cli_names_append(int fd, const char *name)
+static int list_places(struct weft_reader *r, struct list *l, struct weft_error *err)
+{
+    known.places = known.places ? known.places : weft_strings_new();
+    known.paths = known.paths ? known.paths : weft_strings_new();
+    if (!known.places || !known.paths)
+        return WEFT_E_NOMEM;
+    const int rc = is_of_here(weft_reader_facts(r)) ? weft_reader_codes(r, add_place, l, err) : 0;
+    drop_repeated(l);
+    return l->failed ? WEFT_E_NOMEM : rc;
+}
+
+void cli_names_append(int fd, uid_t owner, const char *name)
 {
     char path[32];
     struct weft_error err;
@@ -243,21 +255,25 @@ void cli_names_append(int fd, const char *name)
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     if (weft_reader_open(&r, path, &err) < 0)
         return; /* whoever reads it next says why */
-    const struct weft_reader_facts *f = weft_reader_facts(r);
-    known.places = known.places ? known.places : weft_strings_new();
-    known.paths = known.paths ? known.paths : weft_strings_new();
-    int rc = known.places && known.paths ? 0 : WEFT_E_NOMEM;
-    if (rc == 0 && is_of_here(f))
-        rc = weft_reader_codes(r, add_place, &l, &err);
-    drop_repeated(&l);
-    if (l.failed)
-        rc = WEFT_E_NOMEM;
-    if (rc == 0 && l.count)
-        rc = look_up(f->process.start_real_ns, name);
+    int rc = list_places(r, &l, &err);
+    const bool mine = owner == geteuid();
+    if (rc == 0 && l.count && mine)
+        rc = look_up(weft_reader_facts(r)->process.start_real_ns, name);
     if (rc < 0)
         cli_say(name, "names of functions cannot be looked up: %s", weft_error_name(rc));
+    else if (l.count && !mine)
+        cli_say(name, "functions stay without names: the trace belongs to another user");
     else if (l.count && !append(fd, &l))
         cli_say(name, "names of functions cannot be added: %s", strerror(errno));
     free(l.place);
     weft_reader_close(r);
+}
+
+void cli_names_append_at(const char *path, const char *name)
+{
+    struct stat st;
+    const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        cli_names_append(fd, st.st_uid, name);
+    cli_close(fd);
 }

@@ -474,10 +474,8 @@ static bool keep_samples(struct cli_sampling *s, const struct place *place, bool
 /* Names what the traces mention by address. */
 static void add_names(const struct place *place, bool traced)
 {
-    const int fd = traced ? open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
-    if (fd >= 0)
-        cli_names_append(fd, place->name);
-    cli_close(fd);
+    if (traced)
+        cli_names_append_at(place->path, place->name);
     if (*place->children)
         cli_children_name(place->children, place->pid, place->begun_ns);
 }

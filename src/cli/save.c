@@ -54,6 +54,15 @@ static void give_room_back(const struct cli_copy *c)
         (void)!ftruncate(fd, st.st_size);
 }
 
+/* Adds names of functions to the copy, if it is of a file: a guest has other files than this machine. */
+static void add_names(const struct cli_copy *c, const struct weft_input *in, const char *shown)
+{
+    struct stat st;
+    if (c->snapshot && c->out.temporary && in && in->fd >= 0 && fstat(in->fd, &st) == 0 &&
+        S_ISREG(st.st_mode) && fflush(c->out.file) == 0)
+        cli_names_append(fileno(c->out.file), st.st_uid, shown);
+}
+
 int cli_save_write(struct cli_copy *c, const struct weft_input *in)
 {
     const char *target = c->request->target;
@@ -66,8 +75,8 @@ int cli_save_write(struct cli_copy *c, const struct weft_input *in)
     cli_progress_end(&progress);
     if (c->request->follow)
         give_room_back(c);
-    if (rc == 0 && c->snapshot && c->out.temporary && fflush(c->out.file) == 0)
-        cli_names_append(fileno(c->out.file), shown);
+    if (rc == 0)
+        add_names(c, in, shown);
     if (c->out.file == stdout && cli_stdout_left()) { /* as if by SIGPIPE */
         cli_output_close(&c->out, target, false);
         return CLI_FAILED;

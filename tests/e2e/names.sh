@@ -133,6 +133,16 @@ says err 'functions of /.*/places stay without names: it was changed after the p
 equal 'places without names' '1 4' "$(counts r.weft)"
 no_folders r.weft
 
+# Root does not look at files for others
+if [ "$(id -u)" -eq 0 ]; then
+    cp "$PLACES" places
+    run 0 env WEFT_TRACE="$tmp/o.weft" WEFT_TRACE_SIZE=1M ./places
+    chown 65534 o.weft
+    run 0 "$WEFT" save -o n.weft o.weft
+    says "$tmp/err" '^weft: n.weft: functions stay without names: the trace belongs to another user$'
+    equal 'places' '0 0' "$(counts n.weft)"
+fi
+
 # ---- A trace that weft record has not seen ----
 cp "$PLACES" places
 run 0 env WEFT_TRACE="$tmp/w.weft" WEFT_TRACE_SIZE=1M ./places

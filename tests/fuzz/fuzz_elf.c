@@ -21,10 +21,10 @@ static uint32_t offsets_in(size_t size, uint32_t most, uint64_t offset[OFFSETS])
     return count;
 }
 
-static void try_names(const char *path, size_t size, bool symbols_only)
+static void try_names(const char *path, size_t size, bool symbols_only, bool linked)
 {
     uint64_t offset[OFFSETS];
-    struct symbols_question q = {.offset = offset, .symbols_only = symbols_only};
+    struct symbols_question q = {.offset = offset, .symbols_only = symbols_only, .linked = linked};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     q.count = offsets_in(size, OFFSETS, offset);
     symbols_names_answer(&q, &(struct symbols_names_options){.debug_path = "/nowhere"},
@@ -102,7 +102,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (size_t i = 0; i < size; i++)
         hash = hash * 31 + data[i];
     const char *path = try_file(data, size);
-    try_names(path, size, hash % 4 == 0);
+    try_names(path, size, hash % 4 == 0, hash % 8 < 4);
     try_rules(path, size);
     if (hash % 16 == 8) /* some of the corpus are */
         try_worker(data, size);
