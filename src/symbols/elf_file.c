@@ -343,6 +343,13 @@ static const char *plt_name(struct symbols_elf *e, uint64_t address)
 
 /* ---- Names ---- */
 
+static const struct symbols_symbol *find_symbol(struct symbols_elf *e, uint64_t address)
+{
+    if (!e->table_loaded)
+        load_table(e);
+    return symbols_symbol_table_find(&e->table, address);
+}
+
 uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
                           struct symbols_named frame[SYMBOLS_INLINED_MAX])
 {
@@ -350,12 +357,19 @@ uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
     uint32_t frames = e->dwarf ? symbols_dwarf_name(e->dwarf, address, frame, &line) : 0;
     if (frames > 0)
         return frames;
-    if (!e->table_loaded)
-        load_table(e);
-    const struct symbols_symbol *s = symbols_symbol_table_find(&e->table, address);
+    const struct symbols_symbol *s = find_symbol(e, address);
     const char *stub = s && s->size > 0 ? NULL : plt_name(e, address);
     line.name = stub ? stub : s ? e->table.names + s->name : NULL;
     line.key = stub ? NULL : s;
     frame[0] = line;
     return line.name ? 1 : 0;
+}
+
+void symbols_elf_name_function(struct symbols_elf *e, uint64_t address, struct symbols_named *f)
+{
+    const struct symbols_symbol *s = find_symbol(e, address);
+    if (s && s->start == address)
+        f->name = f->system_name = e->table.names + s->name;
+    if (f->start_line)
+        f->line = f->start_line;
 }

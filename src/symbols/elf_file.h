@@ -88,6 +88,11 @@ bool symbols_elf_is_code(Elf *elf, uint64_t address);
 uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
                           struct symbols_named frame[SYMBOLS_INLINED_MAX]);
 
+/* Completes what is known about a function that begins there: the line of the beginning, and the name that the
+ * linker knows. In DWARF, functions that are not visible elsewhere have only a part of their name: "_FUN" is
+ * some lambda. */
+void symbols_elf_name_function(struct symbols_elf *e, uint64_t address, struct symbols_named *f);
+
 /* ---- symbols/dwarf.c ---- */
 
 /* NULL: there is none. */

@@ -136,11 +136,11 @@ static void send_answer(struct teller *t, const struct symbols_named *frame, uin
 }
 
 /* Leaves out what is inlined where a function begins. */
-static uint32_t only_function(struct symbols_named *frame, uint32_t frames)
+static uint32_t only_function(struct symbols_elf *e, uint64_t address, struct symbols_named *frame,
+                              uint32_t frames)
 {
     frame[0] = frame[frames - 1];
-    if (frame[0].start_line)
-        frame[0].line = frame[0].start_line;
+    symbols_elf_name_function(e, address, &frame[0]);
     return 1;
 }
 
@@ -160,7 +160,7 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
                               : symbols_elf_address(e->elf, q->offset[i], &address);
         uint32_t frames = code ? symbols_elf_name(e, address, frame) : 0;
         if (q->linked && frames && frame[frames - 1].begins)
-            frames = only_function(frame, frames);
+            frames = only_function(e, address, frame, frames);
         send_answer(t, frame, frames);
         if (i % FLUSH_EVERY == 0)
             flush(t);
