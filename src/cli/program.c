@@ -17,6 +17,9 @@ static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft
                                       NULL};
 /* … and OCaml's runtime. */
 static const char *const of_ocaml[] = {"OCAMLRUNPARAM", NULL};
+/* … and a sanitizer: its library ends the program if another one is loaded first. */
+static const char *const of_sanitizers[] = {"libasan.so", "libtsan.so", "libclang_rt.asan",
+                                            "libclang_rt.tsan", NULL};
 #define MARK_MAX 16
 
 /* Opens the file that execvp would take. Returns a descriptor, or -1. */
@@ -93,6 +96,24 @@ static const char *secure(int fd)
     return NULL;
 }
 
+static bool has(const char *name, const char *const *marks)
+{
+    const int fd = open_program(name);
+    const bool found = fd >= 0 && names(fd, marks);
+    cli_close(fd);
+    return found;
+}
+
+bool cli_program_has_weft(const char *name)
+{
+    return has(name, of_weft);
+}
+
+bool cli_program_is_sanitized(const char *name)
+{
+    return has(name, of_sanitizers);
+}
+
 static void examine(int fd, struct cli_why *why)
 {
     char head[128];
@@ -113,9 +134,13 @@ static void examine(int fd, struct cli_why *why)
                  "promises, docs/ocaml.md says");
     } else if (!names(fd, of_weft)) {
         why->unlinked = true;
+        why->is_static = is_static(fd);
+        why->secure = secure(fd) != NULL;
         snprintf(why->text, sizeof why->text,
-                 "is not linked with weft%s; what it starts is not recorded, give that instead",
-                 is_static(fd) ? ", but statically without it" : "");
+                 "is not linked with weft%s%s%s; what it starts is not recorded, give that instead",
+                 why->is_static ? ", but statically, so nothing can be loaded into it" : "",
+                 why->secure ? ", and nothing can be loaded into it, because it is " : "",
+                 why->secure ? secure(fd) : "");
     } else {
         const char *right = secure(fd);
         snprintf(why->text, sizeof why->text,

@@ -76,7 +76,8 @@ static void list_runtimes(const struct cli_command *c, const struct cli_option *
     exit(CLI_DONE);
 }
 
-static const char *const runtimes[] = {"python", "node", "ocaml", "none", NULL};
+static const char *const runtimes[] = {"python",   "node",    "ocaml", "libuv", "glib",
+                                       "libevent", "threads", "epoll", "none",  NULL};
 
 static const struct cli_option options[] = {
     CLI_TEXT("output", request.output, "FILE",
@@ -102,10 +103,11 @@ static const struct cli_option options[] = {
              "else that is given up when it costs too much"),
     CLI_FLAG("force", request.force,
              "do not keep an older trace; replace FILE also if it is no trace"),
-    CLI_CALL("runtimes", take_runtimes, "LIST",
-             "which runtimes are told to record what programs of theirs do: python, node, ocaml, "
-             "none",
-             .words = runtimes, .shown = "all that --list-runtimes prints"),
+    CLI_CALL(
+        "runtimes", take_runtimes, "LIST",
+        "which runtimes and libraries are told to record what programs of theirs do: python, node, "
+        "ocaml, libuv, glib, libevent, threads, epoll, none",
+        .words = runtimes, .shown = "all that --list-runtimes prints"),
     CLI_CALL("list-runtimes", list_runtimes, NULL,
              "print which there are, what each can see, and where it is"),
     CLI_FLAG("xen", request.xen,
@@ -331,7 +333,7 @@ static void prepare_child(void *data)
         if (!r->memory &&
             cli_children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
-        cli_runtimes_set(r->runtimes, r->hz != 0, r->argv);
+        cli_runtimes_set(r->runtimes, r->hz != 0, r->memory, r->argv);
         cli_rings_set(start->rings);
     }
 }

@@ -30,11 +30,16 @@ int cli_record_xen(uint64_t bytes, char **argv);
 struct cli_why {
     char text[512];
     bool unlinked; /* it is a program without weft linked into it */
+    bool is_static, secure; /* … nothing can be loaded into it: it has no loader, or one that ignores weft */
 };
 
 /* Why the program, named like this on a command line, did not even begin to record, as far as its file shows: a part of
  * a sentence. */
 struct cli_why cli_program_why(const char *name);
+
+/* Whether weft is linked into the program; whether a sanitizer's library is. */
+bool cli_program_has_weft(const char *name);
+bool cli_program_is_sanitized(const char *name);
 
 /* For a script, the text after "#!" in its first line. False: it is not a script. */
 bool cli_program_script(const char *name, char *line, size_t size);
@@ -48,8 +53,9 @@ bool cli_runtimes_parse(const char *list, unsigned *chosen);
 enum { CLI_PYTHON, CLI_NODE, CLI_OCAML }; /* their bits */
 
 /* Sets the environment that the chosen runtimes need; existing values are kept. sampled: they also have to provide the
- * names of their functions. Call it in the child, before it becomes the program (argv). */
-void cli_runtimes_set(unsigned chosen, bool sampled, char **argv);
+ * names of their functions. memory: as in weft record --memory. Call it in the child, before it becomes the program
+ * (argv). */
+void cli_runtimes_set(unsigned chosen, bool sampled, bool memory, char **argv);
 
 /* Returns true if only cli_runtimes_set, and not also the user, made them provide these names; then
  * cli_runtimes_drop_names removes the files of names that a process has written, once they have been read. */

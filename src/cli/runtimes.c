@@ -10,30 +10,43 @@
 #include "cli/common.h"
 #include "cli/record.h"
 
+#define PRELOADED(library, what)                                                                   \
+    {                                                                                              \
+        library, "preload", "weft-" library ".so", "libweft-adapter.so", "LD_PRELOAD", NULL, what  \
+    }
 static const struct runtime {
     const char *name;
+    const char *folder;
     const char *begins;   /* the file it loads first; exists if the adapter is installed */
     const char *needs;    /* must exist, too */
-    const char *variable; /* a variable: a list of folders separated by ":", or options */
-    const char *option;   /* before what it runs first; NULL: the variable is a list of folders */
+    const char *variable; /* a list of folders separated by ":", options, or a list of files */
+    const char *option;   /* before what it runs first; NULL: the variable is a list */
     const char *sees;
 } runtimes[] = {
-    {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH", NULL,
+    {"python", "python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH", NULL,
      "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, threads, processes, "
      "requests of aiohttp, uvicorn, Tornado, when the loop sleeps; tasks of uvloop; trio: tasks, "
      "nurseries, what they wait for, when the loop sleeps"},
-    {"node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
+    {"node", "node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
      "Node.js 18 and later: calls of async functions, promises, timers, files, names, connections, "
      "requests, when the loop sleeps"},
     {.name = "ocaml",
      .sees = "OCaml 5: fibers, promises, locks and what else Eio says, events of the program's "
              "own, domains, "
              "collections"},
+    PRELOADED("libuv", "libuv 1: timers, requests, handles, when the loop sleeps"),
+    PRELOADED("glib", "GLib 2 and GIO: sources, tasks, D-Bus calls, when the loop sleeps"),
+    PRELOADED("libevent", "libevent 2: events, bufferevents, HTTP, when the loop sleeps"),
+    PRELOADED("threads",
+              "POSIX threads, from the second one on: threads, locks, condition variables, "
+              "semaphores, barriers, what waits for them, what holds them"),
+    PRELOADED("epoll", "epoll and io_uring, in programs without the libraries above: what became "
+                       "ready, and how long it was handled"),
 };
-enum { PYTHON = CLI_PYTHON, NODE = CLI_NODE };
+enum { PYTHON = CLI_PYTHON, NODE = CLI_NODE, OCAML = CLI_OCAML };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
-#define ADAPTERS                                                                                   \
-    2u /* of these: the runtimes with adapter files; OCaml's runtime writes events itself (rings.c) */
+#define INTERPRETERS 2u        /* of these; OCaml's runtime writes events itself (rings.c) */
+#define LIBRARIES (OCAML + 1u) /* from here on: libraries that programs use, by LD_PRELOAD */
 
 /* What makes a runtime write the addresses of its functions to /tmp/perf-PID.map; Python's can since 3.12. */
 #define NODE_NAMES "--perf-basic-prof --interpreted-frames-native-stack"
@@ -47,8 +60,8 @@ static bool find_folder(const struct runtime *r, char *folder, size_t size)
     if (slash) /* src of the build */
         *slash = 0;
     for (int i = 0; i < 2; i++) {
-        int fits = i == 0 ? snprintf(folder, size, "%s/adapters/%s", self, r->name)
-                          : snprintf(folder, size, "%s/weft/adapters/%s", WEFT_LIBDIR, r->name);
+        int fits = i == 0 ? snprintf(folder, size, "%s/adapters/%s", self, r->folder)
+                          : snprintf(folder, size, "%s/weft/adapters/%s", WEFT_LIBDIR, r->folder);
         if (fits < 0 || (size_t)fits >= size)
             continue;
         snprintf(path, sizeof path, "%s/%s", folder, r->begins);
@@ -98,13 +111,13 @@ void cli_env_number(const char *variable, uint64_t number)
     setenv(variable, text, 1);
 }
 
-/* Puts a folder in front of a list, unless it is already first. */
-static void put_in_front(const struct runtime *r, const char *folder)
+/* Puts a folder or file in front of a list, unless it is already first. */
+static void put_in_front(const struct runtime *r, const char *first)
 {
     const char *before = getenv(r->variable);
-    const size_t n = strlen(folder);
-    if (!before || strncmp(before, folder, n) != 0 || (before[n] && before[n] != ':'))
-        cli_env_join(r->variable, folder, ':', before);
+    const size_t n = strlen(first);
+    if (!before || strncmp(before, first, n) != 0 || (before[n] && before[n] != ':'))
+        cli_env_join(r->variable, first, ':', before);
 }
 
 /* Puts options in front of others, unless they are already there. */
@@ -133,7 +146,7 @@ void cli_runtimes_list(void)
 {
     char folder[PATH_MAX];
     for (unsigned i = 0; i < RUNTIMES; i++)
-        if (i >= ADAPTERS)
+        if (i == OCAML)
             printf("%s  %s\n", runtimes[i].name, runtimes[i].sees);
         else if (find_folder(&runtimes[i], folder, sizeof folder))
             printf("%s  %s\n        %s\n", runtimes[i].name, runtimes[i].sees, folder);
@@ -184,13 +197,13 @@ static unsigned runtime_of(char **argv, char line[128], char *option[2], char **
 {
     char first[128] = "";
     *options = argv + 1;
-    for (unsigned i = 0; i < ADAPTERS; i++)
+    for (unsigned i = 0; i < INTERPRETERS; i++)
         if (is_of(argv[0], runtimes[i].name))
             return i;
     if (!cli_program_script(argv[0], first, sizeof first))
         return RUNTIMES;
     *options = option;
-    for (unsigned i = 0; i < ADAPTERS; i++)
+    for (unsigned i = 0; i < INTERPRETERS; i++)
         if (is_script_of(first, runtimes[i].name, line, option))
             return i;
     return RUNTIMES;
@@ -208,10 +221,48 @@ static bool is_locked_node(char **argv)
     return false;
 }
 
-void cli_runtimes_set(unsigned chosen, bool sampled, char **argv)
+/* ---- What the program gets ---- */
+
+/* Why the libraries' adapters must not be loaded into this program; NULL: they may. */
+static const char *no_libraries(char **argv, unsigned chosen, bool memory)
+{
+    char line[128], *option[2] = {NULL, NULL}, **options;
+    if (chosen == CLI_RUNTIMES_ALL && cli_program_has_weft(argv[0]))
+        return "is linked with weft"; /* it says itself what it waits for */
+    if (cli_program_is_sanitized(argv[0]))
+        return "is built with a sanitizer, which must be loaded before anything else";
+    /* Otherwise the runtime's adapter would find its memory taken. */
+    if (memory && runtime_of(argv, line, option, &options) != RUNTIMES)
+        return "is recorded by its runtime's adapter";
+    return NULL;
+}
+
+/* The loader takes the colon and the space for the end of a name. */
+static bool can_preload(const char *folder)
+{
+    return !strpbrk(folder, ": ");
+}
+
+static void set_libraries(unsigned chosen)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 64];
+    for (unsigned i = RUNTIMES; i-- > LIBRARIES;)
+        if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
+            can_preload(folder)) {
+            snprintf(path, sizeof path, "%s/%s", folder, runtimes[i].begins);
+            put_in_front(&runtimes[i], path);
+            setenv("WEFT_TRACE_BEGIN", "call", 1);
+        }
+    unsetenv("WEFT_ADAPTERS");
+    for (unsigned i = 0; i < LIBRARIES; i++)
+        if (chosen & 1u << i && (i == OCAML || find_folder(&runtimes[i], folder, sizeof folder)))
+            cli_env_join("WEFT_ADAPTERS", runtimes[i].name, ',', getenv("WEFT_ADAPTERS"));
+}
+
+void cli_runtimes_set(unsigned chosen, bool sampled, bool memory, char **argv)
 {
     char folder[PATH_MAX];
-    for (unsigned i = 0; i < ADAPTERS; i++)
+    for (unsigned i = 0; i < INTERPRETERS; i++)
         if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
             !(i == NODE && is_locked_node(argv)))
             (runtimes[i].option ? put_first : put_in_front)(&runtimes[i], folder);
@@ -219,6 +270,9 @@ void cli_runtimes_set(unsigned chosen, bool sampled, char **argv)
         put_options("NODE_OPTIONS", NODE_NAMES);
     if (sampled && chosen & 1u << PYTHON)
         setenv(PYTHON_NAMES, "1", 0);
+    unsetenv("WEFT_TRACE_BEGIN");
+    if (!no_libraries(argv, chosen, memory))
+        set_libraries(chosen);
 }
 
 /* ---- The names of functions ---- */
@@ -278,11 +332,38 @@ static void why_node(char **argv, struct cli_why *why)
                  "is a Node.js program, but its node is older than 18, or may not load addons");
 }
 
+static void why_libraries(char **argv, unsigned chosen, struct cli_why *why)
+{
+    const char *no = no_libraries(argv, chosen, false);
+    char folder[PATH_MAX], used[256] = "";
+    bool installed = true;
+    for (unsigned i = LIBRARIES; i < RUNTIMES; i++)
+        if (chosen & 1u << i) {
+            const size_t n = strlen(used);
+            snprintf(used + n, sizeof used - n, "%s%s", n ? ", " : "", runtimes[i].name);
+            installed = installed && find_folder(&runtimes[i], folder, sizeof folder);
+        }
+    if (no)
+        snprintf(why->text, sizeof why->text, "%s", no);
+    else if (*used && !why->is_static && !why->secure && installed && !can_preload(folder))
+        snprintf(why->text, sizeof why->text,
+                 "is not linked with weft, and the loader cannot load what is in \"%.200s\", since "
+                 "that name has a space or a colon",
+                 folder);
+    else if (*used && !why->is_static && !why->secure)
+        snprintf(why->text, sizeof why->text,
+                 "is not linked with weft, and uses none of: %s. It may use one that it contains "
+                 "itself, statically",
+                 used);
+}
+
 void cli_runtimes_why(char **argv, unsigned chosen, struct cli_why *why)
 {
     static const char *const called[] = {"Python", "Node.js"};
     char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options;
     const unsigned i = runtime_of(argv, line, option, &options);
+    if (i == RUNTIMES && why->unlinked)
+        why_libraries(argv, chosen, why);
     if (i == RUNTIMES)
         return;
     why->unlinked = false;

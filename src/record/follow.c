@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Recording in forked children. A child does not share its parent's recording. It starts its own with its first
+/* Recording that begins with the first call: in forked children, and in programs into which adapters are loaded. A child does not share its parent's recording. It starts its own with its first
  * call: that call finds the bit set by which weft ctl gets attention, too (control.c). So a child that only
  * calls exec creates no file, nothing happens between fork and the first call, and the path of an event has no
  * extra test. */
@@ -14,40 +14,47 @@ enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096 };
 
 static struct {
     char path[4096]; /* absolute; "": forked children do not record */
-    uint64_t bytes;
-    unsigned flags;
+    char own[4096];  /* of this process, which is due; "": path is its path, too */
+    struct weft_options options;
     uint32_t *begun; /* how many children have begun; in memory that all of them share */
     uint32_t due;
     uint32_t noted; /* generation of the recording whose facts mention the fork */
 } follow;
 
-void weft_record_follow(const char *path, uint64_t bytes, unsigned flags)
+/* Makes a path absolute. "" if it is too long. */
+static void put_path(char *to, size_t size, const char *path)
 {
     char folder[sizeof follow.path] = "";
     if (*path != '/' && !getcwd(folder, sizeof folder))
         return;
-    void *shared =
-        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (shared == MAP_FAILED)
-        return;
-    struct put p = put_begin(follow.path, sizeof follow.path);
+    struct put p = put_begin(to, size);
     put_text(&p, folder);
     put_text(&p, *folder ? "/" : "");
     put_text(&p, path);
-    if (!put_end(&p)) {
-        *follow.path = 0;
-        munmap(shared, PAGE_BYTES);
-        return;
+    if (!put_end(&p))
+        *to = 0;
+}
+
+void weft_record_follow(const char *own, const char *path, const struct weft_options *o)
+{
+    follow.options = *o;
+    void *shared =
+        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared != MAP_FAILED) {
+        follow.begun = shared;
+        if (path)
+            put_path(follow.path, sizeof follow.path, path);
     }
-    follow.bytes = bytes;
-    follow.flags = flags;
-    follow.begun = shared;
+    if (own && *own)
+        put_path(follow.own, sizeof follow.own, own);
+    follow.due = *follow.own || (!own && *follow.path);
 }
 
 void weft_record_follow_forked(bool recorded)
 {
     /* A child of a process that is due to record but has not begun is due itself. */
     follow.due = *follow.path && (recorded || follow.due);
+    *follow.own = 0;
 }
 
 void weft_record_follow_parent(void)
@@ -68,11 +75,12 @@ void weft_record_follow_drop(void)
 
 void weft_record_follow_begin(void)
 {
-    const struct weft_options o = {
-        .size = sizeof o, .path = follow.path, .bytes = follow.bytes, .flags = follow.flags};
+    struct weft_options o = follow.options;
+    const bool own = *follow.own;
+    o.path = own ? follow.own : follow.path;
     weft_record_follow_drop();
-    /* If this fails, the child runs on without a recording and reports nothing: it may have closed its standard error
+    /* If this fails, the process runs on without a recording and reports nothing: it may have closed its standard error
      * and use that descriptor for something else. */
-    if (__atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
+    if (own || __atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
         weft_record_start_locked(&o, false);
 }

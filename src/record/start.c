@@ -411,6 +411,8 @@ static uint64_t size_of(const char *text)
  *   WEFT_TRACE_FOR        the only process that is to record
  *   WEFT_TRACE_FD         weft record --memory: the descriptor of memory to use instead of the file
  *   WEFT_TRACE_FORK       … and where forked children record. Without it, they record if the file name has %p
+ *   WEFT_TRACE_BEGIN      call: begin with the first call, in this process and in programs that it starts: those record where
+ *                         children do. For adapters, which are loaded into programs that may never use them
  *   WEFT_TRACE_SCHEDULER  off: do not ask the scheduler how long threads waited for a core; this also applies to
  *                         recordings that the program starts itself */
 __attribute__((constructor)) static void start_from_environment(void)
@@ -426,8 +428,11 @@ __attribute__((constructor)) static void start_from_environment(void)
     const char *memory = secure_getenv("WEFT_TRACE_FD");
     const char *children = secure_getenv("WEFT_TRACE_FORK");
     const char *scheduler = secure_getenv("WEFT_TRACE_SCHEDULER");
+    const char *begin = secure_getenv("WEFT_TRACE_BEGIN");
+    const bool late = begin && strcmp(begin, "call") == 0 && !memory;
+    const bool other = who && strtol(who, NULL, 10) != (long)getpid();
     scheduler_off = scheduler && strcmp(scheduler, "off") == 0;
-    if (!path || !*path || (who && strtol(who, NULL, 10) != (long)getpid()))
+    if (!path || !*path || (other && !(late && children)))
         return;
     struct weft_options o = {.size = sizeof o, .path = path};
     if (size && *size) {
@@ -439,13 +444,18 @@ __attribute__((constructor)) static void start_from_environment(void)
         o.pending_bytes = size_of(pending); /* if it is not a size: as much as possible */
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
+    const char *follow = who ? children : strstr(path, "%p") ? path : NULL;
+    if (late) {
+        weft_record_threads_init(forked);
+        weft_record_follow(other ? NULL : path, follow, &o);
+        weft_record_switch(false);
+        return;
+    }
     char *after = NULL;
     const uint64_t fd = memory ? number(memory, &after) : 0;
     int rc = start_here(&o, !memory || !who ? -1 : *after ? INT_MAX : (int)(fd & INT_MAX));
-    if (rc == 0 && who && children)
-        weft_record_follow(children, o.bytes, o.flags);
-    else if (rc == 0 && !who && strstr(path, "%p"))
-        weft_record_follow(path, o.bytes, o.flags);
+    if (rc == 0 && follow)
+        weft_record_follow("", follow, &o);
     /* If there are two copies of the library whose names are bound to the first, the second finds it already
      * recording. */
     if (rc < 0 && rc != -EALREADY)

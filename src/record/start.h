@@ -63,11 +63,13 @@ int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes);
 /* Undoes make or take. */
 void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes);
 
-/* ---- Forked children, if the environment says that the program is to be recorded (follow.c) ---- */
+/* ---- Processes that begin to record with their first call, if the environment says so (follow.c) ---- */
 
 /* From now on forked children record, too, each from its first call on. Each writes to path, with its process
- * id for %p. At most 64 children and descendants do so. Call it once, before there are threads. */
-void weft_record_follow(const char *path, uint64_t bytes, unsigned flags);
+ * id for %p; NULL: they do not. At most 64 children and descendants do so. own: this process does the same, into this
+ * file, or with NULL into path; "": it records already. The options are for all of them. Call it once, before there are
+ * threads. */
+void weft_record_follow(const char *own, const char *path, const struct weft_options *o);
 
 /* Called in a forked child, before it forgets what its parent did. recorded: the parent was recording. */
 void weft_record_follow_forked(bool recorded);
