@@ -209,10 +209,8 @@ int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes)
     int seals = fcntl(fd, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes)
         return -EBADF;
-    int rc = map(f, fd, bytes);
-    close(fd);
     f->named = false;
-    return rc;
+    return map(f, fd, bytes);
 }
 
 void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes)

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Recording that begins with the first call: in forked children, and in programs into which adapters are loaded. A child does not share its parent's recording. It starts its own with its first
+/* Recording that begins with the first call: in forked children, and in programs into which adapters are loaded.
+ * A child does not share its parent's recording. It starts its own with its first
  * call: that call finds the bit set by which weft ctl gets attention, too (control.c). So a child that only
  * calls exec creates no file, nothing happens between fork and the first call, and the path of an event has no
  * extra test. */
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/put.h"
@@ -16,6 +19,8 @@ static struct {
     char path[4096]; /* absolute; "": forked children do not record */
     char own[4096];  /* of this process, which is due; "": path is its path, too */
     struct weft_options options;
+    int memory; /* the descriptor of the options' memory, and its file; 0: none */
+    ino_t file;
     uint32_t *begun; /* how many children have begun; in memory that all of them share */
     uint32_t due;
     uint32_t noted; /* generation of the recording whose facts mention the fork */
@@ -50,6 +55,26 @@ void weft_record_follow(const char *own, const char *path, const struct weft_opt
     follow.due = *follow.own || (!own && *follow.path);
 }
 
+void weft_record_follow_memory(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return;
+    follow.memory = fd;
+    follow.file = st.st_ino;
+}
+
+/* A program that replaces this one by exec must not find it, or it would record over what is there. The program may
+ * have closed it, and use that number for something else. */
+static void close_memory(void)
+{
+    struct stat st;
+    if (follow.memory > 0 && fstat(follow.memory, &st) == 0 && st.st_ino == follow.file &&
+        fcntl(follow.memory, F_GET_SEALS) >= 0)
+        close(follow.memory);
+    follow.memory = 0;
+}
+
 void weft_record_follow_forked(bool recorded)
 {
     /* A child of a process that is due to record but has not begun is due itself. */
@@ -79,6 +104,7 @@ void weft_record_follow_begin(void)
     const bool own = *follow.own;
     o.path = own ? follow.own : follow.path;
     weft_record_follow_drop();
+    close_memory();
     /* If this fails, the process runs on without a recording and reports nothing: it may have closed its standard error
      * and use that descriptor for something else. */
     if (own || __atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)

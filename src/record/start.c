@@ -160,9 +160,10 @@ static int start_in(const struct weft_options *o, const struct layout *l, const 
     struct recorder *r = &weft_record_rec;
     struct weft_record_file file = {.map = o->memory};
     int rc = 0;
-    if (place->fd >= 0)
+    if (place->fd >= 0) {
         rc = weft_record_file_take(&file, place->fd, l->bytes);
-    else if (!o->memory)
+        close(place->fd);
+    } else if (!o->memory)
         rc = weft_record_file_make(&file, o->path ? o->path : "weft-%p.trace", place->literal,
                                    l->bytes);
     if (rc < 0)
@@ -404,6 +405,28 @@ static uint64_t size_of(const char *text)
     return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
 }
 
+/* One that nobody has if the text is not a number. */
+static int descriptor(const char *text)
+{
+    char *after = NULL;
+    const uint64_t fd = number(text, &after);
+    return *after || fd > INT_MAX ? INT_MAX : (int)fd;
+}
+
+/* Starts with the first call. The memory is mapped now, because the program may close what it has not opened itself. */
+static void start_later(struct weft_options *o, int fd, const char *own, const char *children)
+{
+    struct weft_record_file file = {.map = NULL};
+    if (fd >= 0 && weft_record_file_take(&file, fd, o->bytes) < 0)
+        return;
+    o->memory = file.map;
+    weft_record_threads_init(forked);
+    weft_record_follow(own, children, o);
+    if (fd >= 0)
+        weft_record_follow_memory(fd);
+    weft_record_switch(false);
+}
+
 /* WEFT_TRACE=FILE starts recording with the program.
  *
  *   WEFT_TRACE_SIZE       the size of the trace
@@ -412,7 +435,8 @@ static uint64_t size_of(const char *text)
  *   WEFT_TRACE_FD         weft record --memory: the descriptor of memory to use instead of the file
  *   WEFT_TRACE_FORK       … and where forked children record. Without it, they record if the file name has %p
  *   WEFT_TRACE_BEGIN      call: begin with the first call, in this process and in programs that it starts: those record where
- *                         children do. For adapters, which are loaded into programs that may never use them
+ *                         children do. For adapters, which are loaded into programs that may never use them. The memory's
+ *                         descriptor stays open, for the program that may replace this one by exec
  *   WEFT_TRACE_SCHEDULER  off: do not ask the scheduler how long threads waited for a core; this also applies to
  *                         recordings that the program starts itself */
 __attribute__((constructor)) static void start_from_environment(void)
@@ -429,7 +453,7 @@ __attribute__((constructor)) static void start_from_environment(void)
     const char *children = secure_getenv("WEFT_TRACE_FORK");
     const char *scheduler = secure_getenv("WEFT_TRACE_SCHEDULER");
     const char *begin = secure_getenv("WEFT_TRACE_BEGIN");
-    const bool late = begin && strcmp(begin, "call") == 0 && !memory;
+    const bool late = begin && strcmp(begin, "call") == 0;
     const bool other = who && strtol(who, NULL, 10) != (long)getpid();
     scheduler_off = scheduler && strcmp(scheduler, "off") == 0;
     if (!path || !*path || (other && !(late && children)))
@@ -445,15 +469,12 @@ __attribute__((constructor)) static void start_from_environment(void)
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
     const char *follow = who ? children : strstr(path, "%p") ? path : NULL;
+    const int fd = memory && who ? descriptor(memory) : -1;
     if (late) {
-        weft_record_threads_init(forked);
-        weft_record_follow(other ? NULL : path, follow, &o);
-        weft_record_switch(false);
+        start_later(&o, fd, other ? NULL : path, follow);
         return;
     }
-    char *after = NULL;
-    const uint64_t fd = memory ? number(memory, &after) : 0;
-    int rc = start_here(&o, !memory || !who ? -1 : *after ? INT_MAX : (int)(fd & INT_MAX));
+    int rc = start_here(&o, fd);
     if (rc == 0 && follow)
         weft_record_follow("", follow, &o);
     /* If there are two copies of the library whose names are bound to the first, the second finds it already

@@ -56,7 +56,7 @@ int weft_record_file_make(struct weft_record_file *f, const char *path, bool lit
  * process wrote before exec is kept as FILE.1. */
 int weft_record_file_publish(struct weft_record_file *f);
 
-/* Maps sealed memory (which cannot be made smaller) instead of a file, and closes fd. -EBADF: fd is not such
+/* Maps sealed memory (which cannot be made smaller) instead of a file. fd stays open. -EBADF: fd is not such
  * memory. */
 int weft_record_file_take(struct weft_record_file *f, int fd, uint64_t bytes);
 
@@ -70,6 +70,9 @@ void weft_record_file_drop(struct weft_record_file *f, uint64_t bytes);
  * file, or with NULL into path; "": it records already. The options are for all of them. Call it once, before there are
  * threads. */
 void weft_record_follow(const char *own, const char *path, const struct weft_options *o);
+
+/* The options have memory, which is behind this descriptor: it is closed when the recording begins. */
+void weft_record_follow_memory(int fd);
 
 /* Called in a forked child, before it forgets what its parent did. recorded: the parent was recording. */
 void weft_record_follow_forked(bool recorded);
