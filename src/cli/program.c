@@ -59,26 +59,56 @@ static bool names(int fd, const char *const *marks)
     return false;
 }
 
-/* An ELF program without an interpreter. Both classes have the needed fields, at different offsets. */
-static bool is_static(int fd)
+union elf {
+    unsigned char ident[EI_NIDENT];
+    Elf32_Ehdr narrow;
+    Elf64_Ehdr wide;
+};
+
+/* Whether an ELF program names a loader, its interpreter, and which. Both classes have the needed fields, at different
+ * offsets. */
+static bool find_loader(int fd, const union elf *h, char loader[PATH_MAX])
 {
     union {
-        unsigned char ident[EI_NIDENT];
-        Elf32_Ehdr narrow;
-        Elf64_Ehdr wide;
-    } h;
-    if (pread(fd, &h, sizeof h, 0) < (ssize_t)sizeof h)
-        return false;
-    bool wide = h.ident[EI_CLASS] == ELFCLASS64;
-    unsigned count = wide ? h.wide.e_phnum : h.narrow.e_phnum;
-    size_t step = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    off_t at = wide ? (off_t)h.wide.e_phoff : (off_t)h.narrow.e_phoff;
-    for (unsigned i = 0; i < count; i++, at += (off_t)step) {
         Elf32_Word type; /* the first field of both */
-        if (pread(fd, &type, sizeof type, at) != sizeof type || type == PT_INTERP)
-            return false;
+        Elf32_Phdr narrow;
+        Elf64_Phdr wide;
+    } p;
+    const bool wide = h->ident[EI_CLASS] == ELFCLASS64;
+    const unsigned count = wide ? h->wide.e_phnum : h->narrow.e_phnum;
+    const size_t step = wide ? sizeof p.wide : sizeof p.narrow;
+    off_t at = wide ? (off_t)h->wide.e_phoff : (off_t)h->narrow.e_phoff;
+    *loader = 0;
+    for (unsigned i = 0; i < count; i++, at += (off_t)step) {
+        if (pread(fd, &p, step, at) != (ssize_t)step)
+            return true; /* such a file is not a program that is linked statically */
+        if (p.type == PT_INTERP) {
+            const off_t text = wide ? (off_t)p.wide.p_offset : (off_t)p.narrow.p_offset;
+            const ssize_t n = pread(fd, loader, PATH_MAX - 1, text);
+            loader[n > 0 ? n : 0] = 0;
+            return true;
+        }
     }
-    return true;
+    return false;
+}
+
+/* The descriptor may be -1. */
+static bool is_elf(int fd, union elf *h)
+{
+    return fd >= 0 && pread(fd, h, sizeof *h, 0) == sizeof *h &&
+           memcmp(h->ident, ELFMAG, SELFMAG) == 0;
+}
+
+/* True also if it is not known. */
+static bool is_our_loader(const char *loader)
+{
+    union elf h;
+    char ours[PATH_MAX], same[PATH_MAX], other[PATH_MAX];
+    const int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    const bool known = is_elf(fd, &h) && find_loader(fd, &h, ours) && *ours;
+    cli_close(fd);
+    return !known || strcmp(loader, ours) == 0 ||
+           (realpath(loader, other) && realpath(ours, same) && strcmp(other, same) == 0);
 }
 
 /* The loader ignores weft's environment if a program gets rights that its caller does not have. */
@@ -88,11 +118,11 @@ static const char *secure(int fd)
     if (fstat(fd, &st) < 0)
         return NULL;
     if (st.st_mode & S_ISUID && st.st_uid != getuid())
-        return "set-user-id";
+        return "is set-user-id";
     if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getgid())
-        return "set-group-id";
+        return "is set-group-id";
     if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
-        return "given capabilities";
+        return "is given capabilities";
     return NULL;
 }
 
@@ -109,9 +139,28 @@ bool cli_program_has_weft(const char *name)
     return has(name, of_weft);
 }
 
-bool cli_program_is_sanitized(const char *name)
+const char *cli_program_refuses(const char *name, bool *harmless)
 {
-    return has(name, of_sanitizers);
+    union elf h;
+    char loader[PATH_MAX];
+    const char *why = NULL;
+    const int fd = open_program(name);
+    *harmless = true;
+    if (is_elf(fd, &h)) {
+        if (!find_loader(fd, &h, loader))
+            why = "is linked statically";
+        else if (secure(fd))
+            why = secure(fd);
+        *harmless = why;
+        if (!why && h.ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+            why = sizeof(void *) == 8 ? "is a 32-bit program" : "is a 64-bit program";
+        else if (!why && !is_our_loader(loader))
+            why = "has another loader than weft, as programs for another libc have";
+        else if (!why && names(fd, of_sanitizers))
+            why = "is built with a sanitizer, which must be loaded before anything else";
+    }
+    cli_close(fd);
+    return why;
 }
 
 static void examine(int fd, struct cli_why *why)
@@ -122,29 +171,25 @@ static void examine(int fd, struct cli_why *why)
     if (strncmp(head, "#!", 2) == 0) {
         head[strcspn(head, "\r\n")] = 0;
         const struct cli_shown shown = cli_shown(head + 2 + strspn(head + 2, " \t"));
+        why->is_script = true;
         snprintf(why->text, sizeof why->text,
                  "is a script for %.200s; give the program that it runs, or let the script exec it",
                  shown.text);
     } else if (strncmp(head, ELFMAG, SELFMAG) != 0) {
         snprintf(why->text, sizeof why->text, "is no ELF program; give the program that it runs");
     } else if (!names(fd, of_weft) && names(fd, of_ocaml)) {
-        why->unlinked = true;
+        why->unlinked = why->of_ocaml = true;
         snprintf(why->text, sizeof why->text,
                  "is an OCaml program that is not linked with weft; how its Lwt tells weft of its "
                  "promises, docs/ocaml.md says");
     } else if (!names(fd, of_weft)) {
         why->unlinked = true;
-        why->is_static = is_static(fd);
-        why->secure = secure(fd) != NULL;
         snprintf(why->text, sizeof why->text,
-                 "is not linked with weft%s%s%s; what it starts is not recorded, give that instead",
-                 why->is_static ? ", but statically, so nothing can be loaded into it" : "",
-                 why->secure ? ", and nothing can be loaded into it, because it is " : "",
-                 why->secure ? secure(fd) : "");
+                 "is not linked with weft; what it starts is not recorded, give that instead");
     } else {
         const char *right = secure(fd);
         snprintf(why->text, sizeof why->text,
-                 right ? "is %s: weft takes nothing from the environment of such a program"
+                 right ? "%s: weft takes nothing from the environment of such a program"
                        : "is linked with weft, but did not begin to record; what it says may tell "
                          "why%s",
                  right ? right : "");

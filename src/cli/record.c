@@ -579,11 +579,12 @@ const struct cli_command cli_record = {
              "--xen [--size SIZE] [--] PROGRAM [ARG…]\n"
              "--list-runtimes",
     .about =
-        "Runs a program that is linked with weft, or one in Python, Node.js or OCaml 5 as it is, "
-        "and records what it waits for. Signals go on to the program, and weft ends as it does. "
-        "What was recorded is told on standard error; if nothing was, why not. Other programs that "
-        "it starts are not recorded, but for Python, Node.js and OCaml 5; children of a fork are. "
-        "Each has a trace of its own, FILE with -PID before its ending.\n",
+        "Runs a program and records what it waits for. It is linked with weft; or it is one in "
+        "Python, Node.js or OCaml 5, or uses libuv, GLib, libevent, threads or epoll, and is not "
+        "changed. Signals go on to the program, and weft ends as it does. What was recorded is "
+        "told on standard error; if nothing was, why not. Children of a fork are recorded, and so "
+        "are other programs that it starts, unless only it is linked with weft. Each has a trace "
+        "of its own, FILE with -PID before its ending.\n",
     .options = options,
     .examples = "weft record -o slow.weft -- ./server 8080",
     .missing = "no PROGRAM is given",

@@ -29,17 +29,20 @@ int cli_record_xen(uint64_t bytes, char **argv);
 
 struct cli_why {
     char text[512];
-    bool unlinked; /* it is a program without weft linked into it */
-    bool is_static, secure; /* … nothing can be loaded into it: it has no loader, or one that ignores weft */
+    bool unlinked;  /* it is a program without weft linked into it */
+    bool is_script; /* for a program that is none of weft's runtimes */
+    bool of_ocaml;
 };
 
 /* Why the program, named like this on a command line, did not even begin to record, as far as its file shows: a part of
  * a sentence. */
 struct cli_why cli_program_why(const char *name);
 
-/* Whether weft is linked into the program; whether a sanitizer's library is. */
 bool cli_program_has_weft(const char *name);
-bool cli_program_is_sanitized(const char *name);
+
+/* Why nothing can be loaded into the program by LD_PRELOAD: a part of a sentence. NULL: nothing prevents it.
+ * *harmless: it does not notice if the variable is set, so that what it starts can be recorded. */
+const char *cli_program_refuses(const char *name, bool *harmless);
 
 /* For a script, the text after "#!" in its first line. False: it is not a script. */
 bool cli_program_script(const char *name, char *line, size_t size);

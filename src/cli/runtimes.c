@@ -14,6 +14,7 @@
     {                                                                                              \
         library, "preload", "weft-" library ".so", "libweft-adapter.so", "LD_PRELOAD", NULL, what  \
     }
+
 static const struct runtime {
     const char *name;
     const char *folder;
@@ -51,6 +52,8 @@ enum { PYTHON = CLI_PYTHON, NODE = CLI_NODE, OCAML = CLI_OCAML };
 /* What makes a runtime write the addresses of its functions to /tmp/perf-PID.map; Python's can since 3.12. */
 #define NODE_NAMES "--perf-basic-prof --interpreted-frames-native-stack"
 #define PYTHON_NAMES "PYTHONPERFSUPPORT"
+
+#define ASAN "ASAN_OPTIONS"
 
 /* The folder of an adapter: next to this program in the build, else in the installed location. */
 static bool find_folder(const struct runtime *r, char *folder, size_t size)
@@ -223,18 +226,17 @@ static bool is_locked_node(char **argv)
 
 /* ---- What the program gets ---- */
 
-/* Why the libraries' adapters must not be loaded into this program; NULL: they may. */
-static const char *no_libraries(char **argv, unsigned chosen, bool memory)
+/* Whether the libraries' adapters are loaded into this program, or at least into what it starts. */
+static bool with_libraries(char **argv, unsigned chosen, bool memory)
 {
     char line[128], *option[2] = {NULL, NULL}, **options;
+    bool harmless;
     if (chosen == CLI_RUNTIMES_ALL && cli_program_has_weft(argv[0]))
-        return "is linked with weft"; /* it says itself what it waits for */
-    if (cli_program_is_sanitized(argv[0]))
-        return "is built with a sanitizer, which must be loaded before anything else";
+        return false; /* it says itself what it waits for */
     /* Otherwise the runtime's adapter would find its memory taken. */
     if (memory && runtime_of(argv, line, option, &options) != RUNTIMES)
-        return "is recorded by its runtime's adapter";
-    return NULL;
+        return false;
+    return !cli_program_refuses(argv[0], &harmless) || harmless;
 }
 
 /* The loader takes the colon and the space for the end of a name. */
@@ -253,8 +255,12 @@ static void set_libraries(unsigned chosen)
             put_in_front(&runtimes[i], path);
             setenv("WEFT_TRACE_BEGIN", "call", 1);
         }
+    /* A child that gcc has built with AddressSanitizer would end at once, because something is loaded before it. */
+    if (getenv("WEFT_TRACE_BEGIN") &&
+        !(getenv(ASAN) && strstr(getenv(ASAN), "verify_asan_link_order")))
+        cli_env_join(ASAN, "verify_asan_link_order=0", ':', getenv(ASAN));
     unsetenv("WEFT_ADAPTERS");
-    for (unsigned i = 0; i < LIBRARIES; i++)
+    for (unsigned i = 0; i < RUNTIMES; i++)
         if (chosen & 1u << i && (i == OCAML || find_folder(&runtimes[i], folder, sizeof folder)))
             cli_env_join("WEFT_ADAPTERS", runtimes[i].name, ',', getenv("WEFT_ADAPTERS"));
 }
@@ -271,7 +277,7 @@ void cli_runtimes_set(unsigned chosen, bool sampled, bool memory, char **argv)
     if (sampled && chosen & 1u << PYTHON)
         setenv(PYTHON_NAMES, "1", 0);
     unsetenv("WEFT_TRACE_BEGIN");
-    if (!no_libraries(argv, chosen, memory))
+    if (with_libraries(argv, chosen, memory))
         set_libraries(chosen);
 }
 
@@ -334,26 +340,33 @@ static void why_node(char **argv, struct cli_why *why)
 
 static void why_libraries(char **argv, unsigned chosen, struct cli_why *why)
 {
-    const char *no = no_libraries(argv, chosen, false);
-    char folder[PATH_MAX], used[256] = "";
-    bool installed = true;
+    char tried[PATH_MAX], folder[PATH_MAX] = "", used[256] = "";
+    bool harmless;
+    const char *refuses = cli_program_refuses(argv[0], &harmless);
+    size_t n = 0;
     for (unsigned i = LIBRARIES; i < RUNTIMES; i++)
-        if (chosen & 1u << i) {
-            const size_t n = strlen(used);
-            snprintf(used + n, sizeof used - n, "%s%s", n ? ", " : "", runtimes[i].name);
-            installed = installed && find_folder(&runtimes[i], folder, sizeof folder);
+        if (chosen & 1u << i && find_folder(&runtimes[i], tried, sizeof tried)) {
+            n += (size_t)sprintf(used + n, "%s%s", n ? ", " : "", runtimes[i].name);
+            memcpy(folder, tried, sizeof folder);
         }
-    if (no)
-        snprintf(why->text, sizeof why->text, "%s", no);
-    else if (*used && !why->is_static && !why->secure && installed && !can_preload(folder))
+    if (n == 0 || why->of_ocaml)
+        return;
+    if (refuses)
+        snprintf(why->text, sizeof why->text,
+                 "is not linked with weft, and nothing can be loaded into it: it %s", refuses);
+    else if (!can_preload(folder))
         snprintf(why->text, sizeof why->text,
                  "is not linked with weft, and the loader cannot load what is in \"%.200s\", since "
                  "that name has a space or a colon",
                  folder);
-    else if (*used && !why->is_static && !why->secure)
+    else if (why->is_script)
         snprintf(why->text, sizeof why->text,
-                 "is not linked with weft, and uses none of: %s. It may use one that it contains "
-                 "itself, statically",
+                 "is a script, and nothing that it started is linked with weft or uses one of: %s",
+                 used);
+    else
+        snprintf(why->text, sizeof why->text,
+                 "is not linked with weft, and neither it nor what it started uses one of: %s. It "
+                 "may use one that it contains itself, statically",
                  used);
 }
 
@@ -362,7 +375,7 @@ void cli_runtimes_why(char **argv, unsigned chosen, struct cli_why *why)
     static const char *const called[] = {"Python", "Node.js"};
     char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options;
     const unsigned i = runtime_of(argv, line, option, &options);
-    if (i == RUNTIMES && why->unlinked)
+    if (i == RUNTIMES && (why->unlinked || why->is_script))
         why_libraries(argv, chosen, why);
     if (i == RUNTIMES)
         return;
