@@ -73,7 +73,7 @@ await Promise.race([delay(1), delay(100000, 0, { ref: false })]);
 process.on('unhandledRejection', (reason) => console.log('unhandled', reason.message));
 fail();
 await delay(1);
-console.log(order, process.listenerCount('exit'), Object.keys(process.env).filter((k) => k.startsWith('WEFT_')).length > 9,
+console.log(order, process.listenerCount('exit'), Object.keys(process.env).filter((k) => k.startsWith('WEFT_')).length > 11,
   process.execArgv);
 process.exitCode = 3;
 END

@@ -162,8 +162,8 @@ nothing 'is not linked with weft' true
 printf '#!/bin/sh\n"%s" rounds 1\n' "$RECORDED" >script
 printf '#!/bin/sh\nexec "%s" rounds 1\n' "$RECORDED" >exec.sh
 chmod +x script exec.sh
-nothing 'is a script for /bin/sh' ./script
-nothing 'is not linked with weft' sh -c "'$RECORDED' rounds 1"
+nothing 'is a script for /bin/sh; give' --runtimes none ./script
+nothing 'is not linked with weft; what it starts' --runtimes none sh -c "'$RECORDED' rounds 1"
 run 0 "$WEFT" record -o n.weft ./exec.sh
 equal 'events after exec' 4 "$(events_in n.weft)"
 rm n.weft
