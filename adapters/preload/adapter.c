@@ -5,14 +5,16 @@
 #include <string.h>
 
 __thread unsigned adapter_inside;
+bool adapter_aside;
 
 /* A runtime that has an adapter of its own, and a function that only its programs have. */
 static const struct {
     const char *runtime, *function;
+    bool records; /* by a recorder that is not this one */
 } others[] = {
-    {"python", "Py_IsInitialized"},
-    {"node", "napi_module_register"},
-    {"ocaml", "caml_startup"},
+    {"python", "Py_IsInitialized", true},
+    {"node", "napi_module_register", true},
+    {"ocaml", "caml_main", false},
 };
 
 static bool is_chosen(const char *list, const char *name)
@@ -29,6 +31,9 @@ __attribute__((constructor)) static void stand_aside(void)
 {
     const char *chosen = secure_getenv("WEFT_ADAPTERS");
     for (unsigned i = 0; chosen && i < sizeof others / sizeof *others; i++)
-        if (is_chosen(chosen, others[i].runtime) && dlsym(RTLD_DEFAULT, others[i].function))
-            weft_stop(); /* so that no call begins a recording */
+        if (is_chosen(chosen, others[i].runtime) && dlsym(RTLD_DEFAULT, others[i].function)) {
+            adapter_aside = true;
+            if (others[i].records)
+                weft_stop(); /* it is not due to begin with the first call */
+        }
 }

@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <weft/weft.h>
 
@@ -28,7 +30,8 @@
 
 /* ---- The library's own functions ---- */
 
-/* Declares the place for the address of the library's own function, at file scope; soname: of the library that has it. */
+/* Declares the place for the address of the library's own function, at file scope; soname: of the library that has it, or of
+ * several that may, separated by spaces. */
 #define REAL_OF(name, soname)                                                                      \
     static void *real_##name;                                                                      \
     static const char *const soname_##name = (soname)
@@ -40,9 +43,13 @@
 __attribute__((cold, unused)) static void *adapter_find(void **place, const char *name,
                                                         const char *soname)
 {
+    char one[64];
+    size_t n;
     void *found = dlsym(RTLD_NEXT, name);
-    if (!found) { /* the program has loaded it for itself, by dlopen */
-        void *library = dlopen(soname, RTLD_LAZY | RTLD_NOLOAD);
+    for (; !found && *soname; soname += n + (soname[n] == ' ')) {
+        n = strcspn(soname, " ");
+        snprintf(one, sizeof one, "%.*s", (int)n, soname);
+        void *library = dlopen(one, RTLD_LAZY | RTLD_NOLOAD); /* by the program, for itself */
         found = library ? dlsym(library, name) : NULL;
         if (library)
             dlclose(library);
@@ -63,11 +70,15 @@ static inline void *adapter_real(void **place, const char *name, const char *son
  * weft's code calls others. */
 extern __thread unsigned adapter_inside __attribute__((tls_model("initial-exec")));
 
+/* The process is recorded by the adapter of its runtime: nothing here calls weft, or else weft ctl would begin a second
+ * recording with such a call. */
+extern bool adapter_aside;
+
 /* Whether what this call does is to be recorded. False in a program of a runtime that has an adapter of its own, as
  * Python and Node.js. */
 static inline bool adapter_on(void)
 {
-    return WEFT_IMPL_ON() && __builtin_expect(adapter_inside == 0, 1);
+    return WEFT_IMPL_ON() && __builtin_expect(adapter_inside == 0 && !adapter_aside, 1);
 }
 
 /* Around calls of the library whose own calls of exported functions are not to be recorded. */

@@ -93,8 +93,9 @@ size_t adapter_name(char *text, size_t size, const void *code)
 
 static struct place *new_place(const void *code, const char *type)
 {
-    char name[NAME_MAX_BYTES];
-    adapter_name(name, sizeof name, code);
+    char name[NAME_MAX_BYTES] = "";
+    if (code)
+        adapter_name(name, sizeof name, code);
     const size_t bytes = strlen(name) + 1;
     struct place *p = room_for(sizeof *p + bytes);
     if (!p)
@@ -102,8 +103,8 @@ static struct place *new_place(const void *code, const char *type)
     p->code = code;
     p->type = type;
     memcpy(p->name, name, bytes);
-    p->plain = (struct weft_site){0, p->name, 0, 3};
-    p->detailed = (struct weft_site){0, p->name, 0, 1};
+    p->plain = (struct weft_site){0, code ? p->name : NULL, 0, 3};
+    p->detailed = (struct weft_site){0, code ? p->name : NULL, 0, 1};
     return p;
 }
 
@@ -133,22 +134,33 @@ static weft_promise create(weft_promise parent, bool by_parent, struct weft_site
                      : weft_impl_create(site, type, label);
 }
 
+/* "name detail". snprintf would take longer than all else here. */
+static void put_label(char label[NAME_MAX_BYTES + ADAPTER_TEXT], const char *name,
+                      const char *detail)
+{
+    const size_t n = strnlen(name, NAME_MAX_BYTES - 1), m = strnlen(detail, ADAPTER_TEXT - 1);
+    memcpy(label, name, n);
+    label[n] = ' ';
+    memcpy(label + n + 1, detail, m);
+    label[n + 1 + m] = 0;
+}
+
 static weft_promise create_at(weft_promise parent, bool by_parent, const void *code,
                               const char *type, const char *detail)
 {
-    static struct weft_site nowhere = {0, "", 0, 1};
+    static struct weft_site nowhere = {0, NULL, 0, 0}; /* of many types */
     char label[NAME_MAX_BYTES + ADAPTER_TEXT];
     const int error = errno;
-    if (!code)
-        return create(parent, by_parent, &nowhere, type, detail);
     struct place *p = place_of(code, type);
-    if (!p)
+    if (!p && code)
         adapter_name(label, sizeof label, code);
     errno = error;
+    if (!code)
+        return create(parent, by_parent, p ? &p->detailed : &nowhere, type, detail);
     if (p && !detail)
         return create(parent, by_parent, &p->plain, type, p->name);
     if (p)
-        snprintf(label, sizeof label, "%s %s", p->name, detail);
+        put_label(label, p->name, detail);
     return create(parent, by_parent, p ? &p->detailed : &nowhere, type, label);
 }
 

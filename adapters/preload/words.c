@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -98,13 +97,20 @@ char *adapter_duration(char text[ADAPTER_TEXT], uint64_t ns)
     unsigned u = 0;
     while (u < 3 && ns < units[u].ns)
         u++;
-    const uint64_t tenths = ns % units[u].ns * 10 / units[u].ns;
-    if (ns == 0)
-        snprintf(text, ADAPTER_TEXT, "0 ms");
-    else if (tenths)
-        snprintf(text, ADAPTER_TEXT, "%" PRIu64 ".%" PRIu64 " %s", ns / units[u].ns, tenths,
-                 units[u].name);
-    else
-        snprintf(text, ADAPTER_TEXT, "%" PRIu64 " %s", ns / units[u].ns, units[u].name);
+    const unsigned tenths = (unsigned)(ns % units[u].ns * 10 / units[u].ns);
+    char digits[20], *at = text;
+    size_t n = 0;
+    uint64_t whole = ns / units[u].ns;
+    do /* snprintf takes ten times as long */
+        digits[n++] = (char)('0' + whole % 10);
+    while (whole /= 10);
+    while (n)
+        *at++ = digits[--n];
+    if (tenths) {
+        *at++ = '.';
+        *at++ = (char)('0' + tenths);
+    }
+    *at++ = ' ';
+    strcpy(at, ns ? units[u].name : "ms");
     return text;
 }
