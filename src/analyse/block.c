@@ -6,6 +6,7 @@
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
+#include "analyse/types.h"
 
 enum {
     STEPS = 16,      /* along a chain of causes */
@@ -255,7 +256,8 @@ static void find_blocks_of_stream(struct blocks *b, uint32_t stream)
         }
         bool is_over = i + 1 == end && p == WEFT_ROOT;
         bool starts_up = r->start_ns <= started && (p == WEFT_ROOT || i == first);
-        if (starts_up || is_over || (p == WEFT_ROOT && !b->h->suspends[stream]))
+        if (starts_up || is_over || (p == WEFT_ROOT && !b->h->suspends[stream]) ||
+            analyse_type(b->m, p) & ANALYSE_THREAD)
             continue;
         x.still = i + 1 == end && r->end_ns >= b->m->end_ns && p != WEFT_ROOT;
         x.silent = x.still && ran_silently(b, stream, p, r->start_ns);

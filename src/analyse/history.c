@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyse/pairs.h"
+#include "analyse/types.h"
 #include "base/array.h"
 #include "base/lists.h"
 #include "base/order.h"
@@ -103,6 +104,25 @@ static bool find_runs(struct maker *k)
     return weft_lists(&h->stream_first, &h->stream_run, h->streams, m->runs, stream_key, h);
 }
 
+/* A thread of the system, which waits by itself. It may be busy as long as it likes, or be in a call that nothing says. */
+static bool is_thread(const struct weft_model *m, uint32_t promise)
+{
+    return analyse_type(m, promise) & ANALYSE_THREAD;
+}
+
+/* Nothing else runs there: no callbacks of a loop, for instance. */
+static bool runs_only_threads(const struct weft_history *h, uint32_t stream)
+{
+    bool found = false;
+    analyse_each(i, h->stream_first, stream) {
+        const uint32_t p = h->run_promise[h->stream_run[i]];
+        if (p != WEFT_ROOT && !is_thread(h->m, p))
+            return false;
+        found |= p != WEFT_ROOT;
+    }
+    return found;
+}
+
 /* The interaction with which each run began. */
 static bool find_causes(struct maker *k)
 {
@@ -127,12 +147,12 @@ static bool find_causes(struct maker *k)
             continue;
         uint32_t run = h->runs_of[at[p]++];
         h->run_cause[run] = i;
-        if (p != WEFT_ROOT)
+        if (p != WEFT_ROOT && !is_thread(m, p))
             h->is_loop[weft_history_stream(h, run)] = true;
     }
     free(at);
     if (h->streams == 1)
-        h->is_loop[0] = true;
+        h->is_loop[0] = !runs_only_threads(h, 0);
     return true;
 }
 
@@ -220,10 +240,11 @@ static bool look_at_streams(struct weft_history *h)
         h->suspends[m->sleep_stream] = true;
     for (uint32_t s = 0; s < h->streams; s++)
         woken |= h->is_loop[s];
+    const uint32_t only = m->sleep_stream < h->streams ? m->sleep_stream : 0;
     if (!woken && !m->idle)
-        h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
+        h->is_loop[only] = !runs_only_threads(h, only);
     for (uint32_t s = 0; s < h->streams; s++) {
-        h->is_loop[s] |= !woken && m->idle && h->suspends[s];
+        h->is_loop[s] |= !woken && m->idle && h->suspends[s] && !runs_only_threads(h, s);
         h->informed[s] = h->suspends[s] || m->quirks.loop_is_sleep;
         for (uint32_t i = h->stream_first[s] + 1; i + 1 < h->stream_first[s + 1]; i++)
             h->informed[s] |= h->run_promise[h->stream_run[i]] == WEFT_ROOT;

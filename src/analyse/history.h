@@ -73,7 +73,7 @@ struct weft_history {
     /* Runs by stream; the runs of one stream do not overlap. */
     uint32_t streams;
     uint32_t *stream_first, *stream_run;
-    /* for each stream: promises that wait are woken on it. Other streams are workers, which may
+    /* for each stream: promises that wait are woken on it, other than threads. Other streams are workers, which may
      * be busy as long as they like */
     bool *is_loop;
     bool *suspends; /* … it says when it sleeps */

@@ -5,6 +5,7 @@
 
 #include "analyse/judge.h"
 #include "analyse/loop.h"
+#include "analyse/types.h"
 
 enum {
     NEAR = 64,        /* waits of the same reader, before and after, that are examined */
@@ -192,7 +193,8 @@ static int64_t ready_since(const struct finder *k, uint32_t wait, uint32_t *stre
         return INT64_MAX; /* it ran, or was read later */
     int64_t woke = k->m->run[run].start_ns < w->until_ns ? k->m->run[run].start_ns : w->until_ns;
     *stream = weft_history_stream(h, run);
-    if (!h->is_loop[*stream])
+    /* A thread is woken by the system; and what waited for a condition gets its lock again first. */
+    if (!h->is_loop[*stream] || (analyse_type(k->m, w->reader) & ANALYSE_THREAD))
         return INT64_MAX;
     uint32_t before = weft_history_run_before(h, w->reader, woke - 1);
     if (before != WEFT_NONE && k->m->run[before].end_ns > ready) {

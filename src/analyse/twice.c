@@ -84,12 +84,13 @@ static void report_double(struct analyse_search *s, const struct second *x,
     const struct weft_model *m = s->m;
     const struct weft_interaction *i = &m->interaction[x->at];
     const uint32_t p = i->other, by = analyse_resolver(s->h, p);
-    if (!analyse_finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p, m->promise[p].end_ns, i->time_ns,
-                             0))
+    const int64_t end_ns = m->promise[p].end_ns; /* not the earlier one if time runs backwards */
+    if (!analyse_finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p, weft_earlier(end_ns, i->time_ns),
+                             weft_later(end_ns, i->time_ns), 0))
         return;
     s->finding->count = count;
     analyse_say(s, SAY_ENDED_TWICE, PROMISE(promise, p), PROMISE(first, by),
-                TIME(first_end, m->promise[p].end_ns), FLAG(itself, i->actor == p),
+                TIME(first_end, end_ns), FLAG(itself, i->actor == p),
                 PROMISE(second, i->actor == p ? WEFT_NONE : i->actor),
                 TIME(second_end, i->time_ns));
     if (count > 1)

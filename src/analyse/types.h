@@ -16,6 +16,7 @@ enum {
     ANALYSE_OUTSIDE = 1 << 5,  /* it stands for somebody outside */
     ANALYSE_FOR_ALL = 1 << 6,  /* everybody who waits for it should be notified */
     ANALYSE_GIVEN_UP = 1 << 7, /* for a reason of a failure: it was meant to fail */
+    ANALYSE_THREAD = 1 << 8,   /* the system itself lets it sleep, and wakes it */
 };
 
 /* According to its type. WEFT_ROOT: 0. */

@@ -15,7 +15,7 @@
 /* ---- Making and describing ---- */
 
 /* Where promises are created: by type and label. */
-enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, TIMER_, ACCEPT_, SITES };
+enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, TIMER_, ACCEPT_, THREAD_, SITES };
 
 static uint32_t site[SITES];
 
@@ -26,8 +26,8 @@ struct recording {
 
 static void begin_as(struct recording *r, unsigned state, bool wrapped)
 {
-    static const char *const types[SITES] = {"task", "lock",  "reply", "condition",
-                                             "job",  "timer", "accept"};
+    static const char *const types[SITES] = {"task", "lock",  "reply",  "condition",
+                                             "job",  "timer", "accept", "thread"};
     struct strings s = {.used = 0};
     *r = (struct recording){.t = {.fd = -1}};
     for (unsigned i = 0; i < SITES; i++)
@@ -2028,6 +2028,45 @@ static void resolved_in_a_program_that_tells_nothing_else(void **state)
     EXPECT(&r, "lost-wakeup certain 2 x1: 1\n", "The result of 'answer' (reply 2)");
 }
 
+/* A thread is woken by the system, whenever a core is free; and then it may run, or wait in a call that nothing says, for as
+ * long as it likes. The same things are wrong of a task, which others need. */
+static void a_thread_is_no_event_loop(void **state)
+{
+    (void)state;
+    const uint32_t before = ignored;
+    ignored = ~(1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_LOOP_BLOCKED);
+    for (int scene = 0; scene < 3; scene++) {
+        const enum site who = scene == 0 ? TASK_ : THREAD_;
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, scene == 2 ? TASK_ : who, "first"); /* 2: that one is the loop's */
+        create(&r, LOOP, 2, who, "second");
+        for (uint64_t p = 1; p <= 2; p++) {
+            create(&r, p, 10 + p, REPLY_, "answer");
+            add(&r, switches(0, p));
+            add(&r, try_read(0, p, 10 + p));
+            sleep_ms(&r, 10);
+            add(&r, fulfills(0, LOOP, 10 + p));
+            if (p == 2) {
+                add(&r, switches(0, LOOP));
+                sleep_ms(&r, 300);
+            }
+            add(&r, reads(0, p, 10 + p));
+        }
+        if (scene == 1)
+            r.now += 3000 * MS; /* it runs up to the end */
+        struct weft_model *m = model_of(&r);
+        struct weft_findings f;
+        assert_int_equal(find(&f, m), 0);
+        assert_int_equal(f.count, scene == 0);
+        for (uint32_t i = 0; i < f.count; i++)
+            assert_int_equal(f.finding[i].kind, WEFT_FINDING_SLOW_WAKE);
+        weft_findings_fini(&f);
+        weft_model_free(m);
+    }
+    ignored = before;
+}
+
 /* Who waits for a time limit, too, waits for the first of both. */
 static void a_result_before_the_time_limit(void **state)
 {
@@ -2378,6 +2417,7 @@ int main(void)
         cmocka_unit_test(resolved_and_nobody_marked_was_told),
         cmocka_unit_test(resolved_in_a_program_that_tells_nothing_else),
         cmocka_unit_test(a_result_before_the_time_limit),
+        cmocka_unit_test(a_thread_is_no_event_loop),
         cmocka_unit_test(what_the_waiter_ends_itself_is_not_lost),
         cmocka_unit_test(what_waits_for_several_has_not_lost_the_first),
         cmocka_unit_test(what_spins_does_not_hang),
