@@ -156,6 +156,7 @@ void symbols_elf_close(struct symbols_elf *e)
         return;
     symbols_dwarf_free(e->dwarf);
     symbols_symbol_table_free(&e->table);
+    symbols_symbol_table_free(&e->variables);
     if (e->dwfl)
         dwfl_end(e->dwfl);
     free(e);
@@ -207,7 +208,13 @@ static bool is_code(const struct symbols_elf *e, const GElf_Sym *sym, GElf_Word 
     return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
 }
 
-/* Of several names of one function, prefers a global one, with few leading underscores. */
+static bool is_variable(const GElf_Sym *sym, GElf_Word index)
+{
+    return GELF_ST_TYPE(sym->st_info) == STT_OBJECT && sym->st_size > 0 && index != SHN_UNDEF &&
+           index != SHN_ABS;
+}
+
+/* Of several names of one function or variable, prefers a global one, with few leading underscores. */
 static uint32_t rank_of(const GElf_Sym *sym, const char *name)
 {
     int bind = GELF_ST_BIND(sym->st_info);
@@ -219,11 +226,10 @@ static uint32_t rank_of(const GElf_Sym *sym, const char *name)
     return rank;
 }
 
-/* The file's symbol table, or that of its debug information, or the dynamic one together with that
- * of .gnu_debugdata: libdwfl chooses. */
-static void load_table(struct symbols_elf *e)
+/* Functions, or variables, of the file's symbol table, or that of its debug information, or the dynamic one together with
+ * that of .gnu_debugdata: libdwfl chooses. */
+static void load_table(struct symbols_elf *e, struct symbols_symbol_table *table)
 {
-    e->table_loaded = true;
     int count = dwfl_module_getsymtab(e->module);
     for (int i = 1; i < count; i++) {
         GElf_Sym sym;
@@ -232,14 +238,15 @@ static void load_table(struct symbols_elf *e)
         Elf *elf = NULL;
         const char *name =
             dwfl_module_getsym_info(e->module, i, &sym, &address, &index, &elf, NULL);
-        if (!name || name[0] == '\0' || name[0] == '$' || !is_code(e, &sym, index, elf))
+        if (!name || name[0] == '\0' || name[0] == '$' ||
+            !(table == &e->table ? is_code(e, &sym, index, elf) : is_variable(&sym, index)))
             continue;
         uint64_t size = sym.st_size > UINT64_MAX - address ? 0 : sym.st_size;
-        if (!symbols_symbol_table_add(&e->table, address, size, rank_of(&sym, name), name,
+        if (!symbols_symbol_table_add(table, address, size, rank_of(&sym, name), name,
                                       strcspn(name, "@"))) /* and its version */
             break;
     }
-    symbols_symbol_table_sort(&e->table);
+    symbols_symbol_table_sort(table);
 }
 
 /* ---- The procedure linkage table ---- */
@@ -346,7 +353,8 @@ static const char *plt_name(struct symbols_elf *e, uint64_t address)
 static const struct symbols_symbol *find_symbol(struct symbols_elf *e, uint64_t address)
 {
     if (!e->table_loaded)
-        load_table(e);
+        load_table(e, &e->table);
+    e->table_loaded = true;
     return symbols_symbol_table_find(&e->table, address);
 }
 
@@ -372,4 +380,21 @@ void symbols_elf_name_function(struct symbols_elf *e, uint64_t address, struct s
         f->name = f->system_name = e->table.names + s->name;
     if (f->start_line)
         f->line = f->start_line;
+}
+
+uint32_t symbols_elf_name_variable(struct symbols_elf *e, uint64_t address, struct symbols_named *f)
+{
+    if (!e->variables_loaded)
+        load_table(e, &e->variables);
+    e->variables_loaded = true;
+    const struct symbols_symbol *s = symbols_symbol_table_find(&e->variables, address);
+    if (!s || address - s->start >= s->size)
+        return 0;
+    const char *name = e->variables.names + s->name;
+    *f = (struct symbols_named){.name = name, .key = s};
+    if (address > s->start) { /* an element of it */
+        snprintf(e->plt_name, sizeof e->plt_name, "%.200s+0x%" PRIx64, name, address - s->start);
+        *f = (struct symbols_named){.name = e->plt_name};
+    }
+    return 1;
 }

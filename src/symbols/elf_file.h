@@ -65,8 +65,8 @@ struct symbols_elf {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Elf *elf;
-    struct symbols_symbol_table table;
-    bool table_loaded;
+    struct symbols_symbol_table table, variables;
+    bool table_loaded, variables_loaded;
     struct symbols_dwarf *dwarf; /* NULL: none */
     char plt_name[256];
 };
@@ -92,6 +92,11 @@ uint32_t symbols_elf_name(struct symbols_elf *e, uint64_t address,
  * linker knows. In DWARF, functions that are not visible elsewhere have only a part of their name: "_FUN" is
  * some lambda. */
 void symbols_elf_name_function(struct symbols_elf *e, uint64_t address, struct symbols_named *f);
+
+/* Finds the variable there; "name+0x28": within it. Returns 1; 0: there is none. The name may become invalid with the next
+ * call. */
+uint32_t symbols_elf_name_variable(struct symbols_elf *e, uint64_t address,
+                                   struct symbols_named *f);
 
 /* ---- symbols/dwarf.c ---- */
 

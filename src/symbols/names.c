@@ -158,7 +158,9 @@ static void answer_question(struct teller *t, const struct symbols_question *q, 
         uint64_t address = q->offset[i];
         bool code = q->linked ? symbols_elf_is_code(e->elf, address)
                               : symbols_elf_address(e->elf, q->offset[i], &address);
-        uint32_t frames = code ? symbols_elf_name(e, address, frame) : 0;
+        uint32_t frames = code        ? symbols_elf_name(e, address, frame)
+                          : q->linked ? symbols_elf_name_variable(e, address, &frame[0])
+                                      : 0;
         if (q->linked && frames && frame[frames - 1].begins)
             frames = only_function(e, address, frame, frames);
         send_answer(t, frame, frames);

@@ -944,12 +944,12 @@ static void kernel_file(void **state)
 
 /* ---- Places in code ---- */
 
-/* The address of a function in the file. */
-static uint64_t linked_at(const char *program, const char *function)
+/* The address of a function or variable in the file. */
+static uint64_t linked_at(const char *program, const char *name)
 {
     char command[1024];
     uint64_t address = 0;
-    snprintf(command, sizeof command, "nm '%s' | sed -n 's/ [tT] %s$//p'", program, function);
+    snprintf(command, sizeof command, "nm '%s' | sed -n 's/ [tTbBdD] %s$//p'", program, name);
     FILE *out = popen(command, "r");
     assert_non_null(out);
     assert_int_equal(fscanf(out, "%" SCNx64, &address), 1);
@@ -989,6 +989,9 @@ static void places(void **state)
         {.path = moved, .address = linked_at(moved, "outer")},
         {.path = moved, .address = linked_at(moved, "outer") + 1},
         {.path = moved, .address = UINT64_MAX},
+        {.path = moved, .address = linked_at(moved, "kept")},
+        {.path = moved, .address = linked_at(moved, "kept") + 2},
+        {.path = moved, .address = linked_at(moved, "kept") + 4},
     };
     assert_int_equal(weft_symbols_find(s, sizeof s / sizeof *s, NULL, NULL), 0);
     expect_symbol(&s[0], "-", 0);
@@ -1000,6 +1003,10 @@ static void places(void **state)
     free(s[5].function);
     free(s[5].file);
     expect_symbol(&s[6], "-", 0);
+    expect_symbol(&s[7], "kept", 0); /* a variable */
+    expect_symbol(&s[8], "kept+0x2", 0);
+    assert_true(s[9].function == NULL || strncmp(s[9].function, "kept", 4) != 0); /* behind it */
+    free(s[9].function);
     assert_int_equal(weft_symbols_find(NULL, 0, NULL, NULL), 0);
 }
 
