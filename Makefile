@@ -74,6 +74,12 @@ bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run-sample $(BUILD)
 	bench/run-runtimes $(BUILD)
 	bench/run-lwt $(BUILD)
+	bench/run-libuv $(BUILD)
+	bench/run-glib $(BUILD)
+	bench/run-libevent $(BUILD)
+	bench/run-threads $(BUILD)
+	bench/run-epoll $(BUILD)
+	bench/run-cxx $(BUILD)
 
 torture: build
 	tests/torture/run $(BUILD)

@@ -76,8 +76,8 @@ static void list_runtimes(const struct cli_command *c, const struct cli_option *
     exit(CLI_DONE);
 }
 
-static const char *const runtimes[] = {"python",   "node",    "ocaml", "libuv", "glib",
-                                       "libevent", "threads", "epoll", "none",  NULL};
+static const char *const runtimes[] = {"python", "node",    "ocaml", "libuv", "glib", "libevent",
+                                       "libev",  "threads", "epoll", "none",  NULL};
 
 static const struct cli_option options[] = {
     CLI_TEXT("output", request.output, "FILE",
@@ -106,7 +106,7 @@ static const struct cli_option options[] = {
     CLI_CALL(
         "runtimes", take_runtimes, "LIST",
         "which runtimes and libraries are told to record what programs of theirs do: python, node, "
-        "ocaml, libuv, glib, libevent, threads, epoll, none",
+        "ocaml, libuv, glib, libevent, libev, threads, epoll, none",
         .words = runtimes, .shown = "all that --list-runtimes prints"),
     CLI_CALL("list-runtimes", list_runtimes, NULL,
              "print which there are, what each can see, and where it is"),
@@ -505,14 +505,29 @@ static void drop_names(const struct place *place, pid_t adopted)
         cli_children_each(place->children, place->pid, place->begun_ns, cli_runtimes_drop_names);
 }
 
-static void tell_nothing(const struct request *r, bool sampled)
+/* Whether the folder of the trace is root's alone, so that servers whose workers give up root's rights cannot record. */
+static bool is_for_root(const struct place *place)
+{
+    char folder[PATH_MAX];
+    struct stat st;
+    snprintf(folder, sizeof folder, "%s", place->path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[slash == folder] = 0;
+    return geteuid() == 0 && slash && stat(folder, &st) == 0 && !(st.st_mode & S_IWOTH);
+}
+
+static void tell_nothing(const struct request *r, const struct place *place, bool sampled)
 {
     struct cli_why why = cli_program_why(r->argv[0]);
     cli_runtimes_why(r->argv, r->runtimes, &why);
-    cli_say(r->argv[0], "%s: it %s",
+    cli_say(r->argv[0], "%s: it %s%s",
             sampled ? "no promises were recorded, so there are only samples"
                     : "nothing was recorded",
-            why.text);
+            why.text,
+            why.unlinked && is_for_root(place)
+                ? ". A process that becomes another user cannot record into this folder"
+                : "");
 }
 
 static void print_result(const struct request *r, const struct place *place, int memory,
@@ -540,7 +555,7 @@ static void print_result(const struct request *r, const struct place *place, int
     if (traced)
         tell_trace(place, status, &forked);
     else
-        tell_nothing(r, sampled);
+        tell_nothing(r, place, sampled);
     if (traced)
         tell_children(place, forked);
     if (sampled)
@@ -580,7 +595,8 @@ const struct cli_command cli_record = {
              "--list-runtimes",
     .about =
         "Runs a program and records what it waits for. It is linked with weft; or it is one in "
-        "Python, Node.js or OCaml 5, or uses libuv, GLib, libevent, threads or epoll, and is not "
+        "Python, Node.js or OCaml 5, or uses libuv, GLib, libevent, libev, threads or epoll, and "
+        "is not "
         "changed. Signals go on to the program, and weft ends as it does. What was recorded is "
         "told on standard error; if nothing was, why not. Children of a fork are recorded, and so "
         "are other programs that it starts, unless only it is linked with weft. Each has a trace "

@@ -35,14 +35,23 @@ static const struct runtime {
      .sees = "OCaml 5: fibers, promises, locks and what else Eio says, events of the program's "
              "own, domains, "
              "collections"},
-    PRELOADED("libuv", "libuv 1: timers, requests, handles, when the loop sleeps"),
-    PRELOADED("glib", "GLib 2 and GIO: sources, tasks, D-Bus calls, when the loop sleeps"),
-    PRELOADED("libevent", "libevent 2: events, bufferevents, HTTP, when the loop sleeps"),
+    PRELOADED(
+        "libuv",
+        "libuv 1: requests, handles, connections and datagrams, work on its threads, operations on "
+        "files, processes, when the loop sleeps"),
+    PRELOADED("glib", "GLib 2.74 and later, GIO: sources, tasks, D-Bus calls and requests, "
+                      "cancellables, GTK's frames, requests of libsoup, when the main loop sleeps"),
+    PRELOADED("libevent",
+              "libevent 2.1: events, bufferevents, listeners, names, HTTP requests, when "
+              "the loop sleeps"),
+    PRELOADED("libev", "libev 4: watchers, when the loop sleeps"),
     PRELOADED("threads",
               "POSIX threads, from the second one on: threads, locks, condition variables, "
               "semaphores, barriers, what waits for them, what holds them"),
-    PRELOADED("epoll", "epoll and io_uring, in programs without the libraries above: what became "
-                       "ready, and how long it was handled"),
+    PRELOADED("epoll",
+              "epoll, poll, select and io_uring, in programs without the libraries above: which "
+              "descriptors became ready, and how long each was handled; requests, connections, "
+              "timers, when the loop sleeps"),
 };
 enum { PYTHON = CLI_PYTHON, NODE = CLI_NODE, OCAML = CLI_OCAML };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)

@@ -7,7 +7,7 @@ preload=$BUILD_ROOT/adapters/preload
 command -v "${CC:=cc}" >/dev/null || missing 'a C compiler'
 cd "$tmp"
 unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK LD_PRELOAD
-libraries=$("$WEFT" record --list-runtimes | sed -n 's/^\(libuv\|glib\|libevent\|threads\|epoll\)  .*/\1/p' |
+libraries=$("$WEFT" record --list-runtimes | sed -n 's/^\(libuv\|glib\|libevent\|libev\|threads\|epoll\)  .*/\1/p' |
     while read -r name; do [ ! -e "$preload/weft-$name.so" ] || echo "$name"; done | paste -sd , | sed 's/,/, /g')
 [ -n "$libraries" ] || skip 'no adapter is built'
 
@@ -110,18 +110,18 @@ rm t*.weft*
 nothing "is not linked with weft, and neither it nor what it started uses one of: $libraries. It" true
 nothing "is not linked with weft, and neither it nor what it started uses one of: ${libraries%%,*}. It" \
     --runtimes "${libraries%%,*}" true
-nothing 'is not linked with weft; what it starts is not recorded, give that instead$' --runtimes none true
-nothing 'is not linked with weft; what it starts is not recorded, give that instead$' --runtimes none ./program use
+nothing 'is not linked with weft; what it starts is not recorded, give that instead' --runtimes none true
+nothing 'is not linked with weft; what it starts is not recorded, give that instead' --runtimes none ./program use
 printf '#!/bin/sh\ntrue\n' >script
 chmod +x script
-nothing "is a script, and nothing that it started is linked with weft or uses one of: $libraries\$" ./script
+nothing "is a script, and nothing that it started is linked with weft or uses one of: $libraries" ./script
 nothing 'is a script for /bin/sh; give the program that it runs' --runtimes none ./script
 nothing "is not linked with weft, and neither it" --memory true
 
 # ---- Where nothing can be loaded ----
 cannot='is not linked with weft, and nothing can be loaded into it: it'
 if "$CC" -static program.c -o static 2>/dev/null; then
-    nothing "$cannot is linked statically\$" ./static
+    nothing "$cannot is linked statically" ./static
     run 0 record ./static exec ./wrap ./program use
     equal 'events of what such a program becomes' 2 "$(events t.weft)"
     rm t.weft
@@ -129,17 +129,17 @@ else
     echo 'not tried with a static program: there is no static libc'
 fi
 if "$CC" -m32 program.c -o narrow 2>/dev/null; then
-    nothing "$cannot is a 32-bit program\$" ./narrow
+    nothing "$cannot is a 32-bit program" ./narrow
 fi
 loader=$(readelf -l program | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 cp "$loader" other-loader
 ln -s "$loader" same-loader
 "$CC" -Wl,--dynamic-linker="$tmp/other-loader" program.c -o other
 "$CC" -Wl,--dynamic-linker="$tmp/same-loader" program.c -o same
-nothing "$cannot has another loader than weft, as programs for another libc have\$" ./other
+nothing "$cannot has another loader than weft, as programs for another libc have" ./other
 nothing 'is not linked with weft, and neither it' ./same
 if "$CC" -fsanitize=address program.c -o sanitized 2>/dev/null && ./sanitized; then
-    nothing "$cannot is built with a sanitizer, which must be loaded before anything else\$" ./sanitized
+    nothing "$cannot is built with a sanitizer, which must be loaded before anything else" ./sanitized
     run 0 record ./wrap ./program use fork exec ./sanitized
     silent "$tmp/out"
     equal 'traces of a sanitized child' 1 "$(find . -name 't*.weft' | wc -l)"
@@ -150,7 +150,7 @@ if [ "$(id -u)" -eq 0 ]; then
     cp program suid
     chown 65534 suid
     chmod u+s suid
-    nothing "$cannot is set-user-id\$" ./suid
+    nothing "$cannot is set-user-id" ./suid
     chmod 755 "$tmp"
 fi
 mkdir -p 'a b/src'
