@@ -232,7 +232,7 @@ ADAPTER_EXPORT int close(int fd)
 
 ADAPTER_EXPORT int fclose(FILE *file)
 {
-    const int fd = file ? fileno(file) : -1;
+    const int fd = fileno(file);
     if (__builtin_expect(ready_state_of(fd) != 0, 0))
         ends(fd);
     return REAL(fclose)(file);
