@@ -48,6 +48,7 @@ bug transfer deadlock likely "\(thread [0-9]+\), which holds '[^']+' \(mutex [0-
 bug queue lost-wakeup likely "The signal of '[^']+' \(condition [0-9]+\) came at [0-9.]+ .s, when nobody waited for it, and is lost: '[^']+' \(thread"
 bug import hang-root likely "\(mutex [0-9]+\) was never given back; '[^']+' \(thread [0-9]+\) has waited for it since .* '[^']+' \(thread [0-9]+\), which was fulfilled at .* still holds it"
 bug phases hang-root likely "for 4' \(barrier [0-9]+\) was never resolved; .* and 'main' \(thread 1\)"
+bug config deadlock likely "'[^']+' \(once [0-9]+\) can never be given back: '[^']+' \(thread 1\), .* waits for it by way of '[^']+' \(thread"
 bug upgrade deadlock likely "\(rwlock [0-9]+\) can never be given back"
 
 # Whether somebody must post is not known: a worker may wait for work.

@@ -244,6 +244,52 @@ static void c11(void)
     mtx_destroy(&m);
 }
 
+static pthread_once_t outer = PTHREAD_ONCE_INIT, inner = PTHREAD_ONCE_INIT,
+                      again = PTHREAD_ONCE_INIT;
+static once_flag flag = ONCE_FLAG_INIT;
+static int times, tries;
+
+static void counts(void)
+{
+    times++;
+}
+
+static void counts_within(void)
+{
+    times += 10;
+    pthread_once(&inner, counts);
+}
+
+static void ends_at_first(void)
+{
+    if (tries++ == 0)
+        pthread_exit(NULL);
+}
+
+static void *asks(void *unused)
+{
+    pthread_barrier_wait(&barrier);
+    pthread_once(&outer, counts_within);
+    call_once(&flag, counts);
+    pthread_once(&again, ends_at_first);
+    return unused;
+}
+
+static void onces(void)
+{
+    enum { MANY = 4 };
+    pthread_t thread[MANY];
+    pthread_barrier_init(&barrier, NULL, MANY);
+    for (int i = 0; i < MANY; i++)
+        pthread_create(&thread[i], NULL, asks, NULL);
+    for (int i = 0; i < MANY; i++)
+        pthread_join(thread[i], NULL);
+    pthread_barrier_destroy(&barrier);
+    says("once", pthread_once(&outer, counts_within));
+    says("once each", times);
+    says("after one that did not return", tries);
+}
+
 static void forking(void)
 {
     pthread_t thread;
@@ -296,6 +342,7 @@ int main(int argc, char **argv)
     mutexes();
     others();
     c11();
+    onces();
     forking();
     pthread_create(&thread, NULL, exits, NULL);
     pthread_exit(NULL); /* the process ends with its last thread */

@@ -79,6 +79,16 @@ void threads_each_reader(const void *lock, void (*found)(void *with, weft_promis
     unlock_living();
 }
 
+void threads_each_doer(const void *control, void (*found)(void *with, weft_promise thread),
+                       void *with)
+{
+    lock_living();
+    for (const struct threads_self *t = living; t; t = t->next)
+        if (__atomic_load_n(&t->does, __ATOMIC_RELAXED) == control)
+            found(with, t->promise);
+    unlock_living();
+}
+
 void threads_join_living(weft_promise p)
 {
     const int error = errno;

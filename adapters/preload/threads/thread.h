@@ -53,6 +53,7 @@ struct threads_self {
     bool is_main;
     uint8_t reads;                      /* how many of these are used */
     const void *read[THREADS_READS];    /* the locks */
+    const void *does;                   /* the control of what it does once; NULL: nothing */
     struct threads_self *next, **prior; /* of all that live */
 };
 extern __thread struct threads_self threads_me __attribute__((tls_model("initial-exec")));
@@ -67,6 +68,10 @@ weft_promise threads_by_tid(uint32_t tid);
 /* Calls found for each living thread that holds this lock for reading. */
 void threads_each_reader(const void *lock, void (*found)(void *with, weft_promise thread),
                          void *with);
+
+/* Calls found for each living thread that does once what has this control. */
+void threads_each_doer(const void *control, void (*found)(void *with, weft_promise thread),
+                       void *with);
 
 /* The promise is this thread, which the list of living threads has from now on, until it leaves. */
 void threads_join_living(weft_promise p);
