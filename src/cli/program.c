@@ -13,8 +13,8 @@
 #include "cli/record.h"
 
 /* The names by which weft is recognised in a program: the word that its calls test, and the library. */
-static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE",
-                                      NULL};
+static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so",
+                                      "WEFT_TRACE_FORK", NULL};
 /* … and OCaml's runtime. */
 static const char *const of_ocaml[] = {"OCAMLRUNPARAM", NULL};
 /* … and a sanitizer: its library ends the program if another one is loaded first. */
