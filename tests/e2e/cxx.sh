@@ -6,6 +6,7 @@
 unset WEFT_TRACE
 cxx=$EXAMPLES/cxx
 judge=$SOURCE_ROOT/tests/e2e/judge.py
+grep -q '\.cc"' "$BUILD_ROOT/compile_commands.json" || skip 'C and C++ are compiled by two kinds of compilers'
 [ -x "$cxx/pool" ] || [ -x "$cxx/lookup" ] || missing "a C++20 compiler, Asio"
 
 # found TRACE NAME LABEL LEAST
