@@ -7,6 +7,7 @@ preload=$BUILD_ROOT/adapters/preload
 command -v "${CC:=cc}" >/dev/null || missing 'a C compiler'
 cd "$tmp"
 unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK LD_PRELOAD
+unset ASAN_OPTIONS # meson sets it
 libraries=$("$WEFT" record --list-runtimes | sed -n 's/^\(libuv\|glib\|libevent\|libev\|threads\|epoll\)  .*/\1/p' |
     while read -r name; do [ ! -e "$preload/weft-$name.so" ] || echo "$name"; done | paste -sd , | sed 's/,/, /g')
 [ -n "$libraries" ] || skip 'no adapter is built'
