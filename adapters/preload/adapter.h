@@ -108,6 +108,30 @@ static inline void adapter_back(unsigned before)
     adapter_inside = before;
 }
 
+/* Whether weft record has set this up, for instance "python" or "libuv" (WEFT_ADAPTERS). */
+bool adapter_is_chosen(const char *name);
+
+/* ---- Whose code it is ---- */
+
+/* A mapped file. */
+struct adapter_file {
+    const char *name;     /* "": the program itself. Valid as long as the file is mapped */
+    uintptr_t begin, end; /* where it is mapped; end: 0 before glibc 2.35, where it is not known */
+    uintptr_t moved;      /* an address minus the one that it was linked at */
+};
+
+/* Finds the file with this address. False: it is in none. From glibc 2.35 on it takes no lock; another thread may hold the
+ * loader's while it waits for one that the program holds here. */
+bool adapter_file_of(struct adapter_file *f, const void *address);
+
+/* Where a library is: a static variable, {0} at first. */
+struct adapter_range {
+    uintptr_t begin, end;
+};
+
+/* Whether the address is in the library that has this function. */
+bool adapter_is_in(struct adapter_range *library, const void *function, const void *address);
+
 /* ---- Promises ---- */
 
 /* Creates a promise whose place in the program, and name, is a function: its callback. Its label is the function's name,

@@ -3,9 +3,7 @@
  * type, so such a promise costs no more than one of weft_create. Nothing is allocated, and no lock is taken. */
 #include "adapter.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -51,20 +49,6 @@ static void *room_for(size_t bytes)
     }
 }
 
-/* The mapped file with this address, and where that is loaded. NULL: there is none. _dl_find_object takes no lock; a
- * thread may hold the loader's lock while it waits for one that the program holds here. */
-static const struct link_map *object_of(const void *code)
-{
-#if __GLIBC_PREREQ(2, 35)
-    struct dl_find_object found;
-    return _dl_find_object((void *)(uintptr_t)code, &found) == 0 ? found.dlfo_link_map : NULL;
-#else
-    Dl_info info;
-    struct link_map *map = NULL;
-    return dladdr1(code, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-#endif
-}
-
 /* Names with spaces cannot be told from what follows them; then only the last part is used. */
 static const char *usable(const char *file)
 {
@@ -78,17 +62,17 @@ static const char *usable(const char *file)
 size_t adapter_name(char *text, size_t size, const void *code)
 {
     static char program[NAME_MAX_BYTES]; /* the same for all threads */
-    const struct link_map *map = object_of(code);
-    if (!map)
+    struct adapter_file file;
+    if (!adapter_file_of(&file, code))
         return (size_t)snprintf(text, size, "%p", code);
-    if (!*map->l_name && !*program) {
+    if (!*file.name && !*program) {
         char path[NAME_MAX_BYTES];
         const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
         path[n > 0 ? n : 0] = 0;
         memcpy(program, path, sizeof path);
     }
-    return (size_t)snprintf(text, size, "%s+0x%llx", usable(*map->l_name ? map->l_name : program),
-                            (unsigned long long)((uintptr_t)code - map->l_addr));
+    return (size_t)snprintf(text, size, "%s+0x%llx", usable(*file.name ? file.name : program),
+                            (unsigned long long)((uintptr_t)code - file.moved));
 }
 
 static struct place *new_place(const void *code, const char *type)

@@ -2,8 +2,6 @@
 /* Whose calls are recorded. The libraries below call epoll and poll themselves; what their adapters record says more. */
 #include "ready.h"
 
-#include <link.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const struct {
@@ -19,32 +17,15 @@ static uint32_t chosen; /* a bit for each of these */
 
 __attribute__((constructor)) static void choose(void)
 {
-    const char *list = secure_getenv("WEFT_ADAPTERS");
-    for (unsigned i = 0; i < OTHERS; i++) {
-        const char *name = others[i].adapter;
-        bool found = !name;
-        for (const char *at = list; at && *at && !found;
-             at += strcspn(at, ",") + (strchr(at, ',') != NULL))
-            found = strcspn(at, ",") == strlen(name) && strncmp(at, name, strlen(name)) == 0;
-        if (found)
+    for (unsigned i = 0; i < OTHERS; i++)
+        if (!others[i].adapter || adapter_is_chosen(others[i].adapter))
             chosen |= 1u << i;
-    }
-}
-
-static const char *object_of(const void *code)
-{
-#if __GLIBC_PREREQ(2, 35)
-    struct dl_find_object found; /* takes no lock */
-    return _dl_find_object((void *)(uintptr_t)code, &found) == 0 ? found.dlfo_link_map->l_name : "";
-#else
-    Dl_info info;
-    return dladdr(code, &info) && info.dli_fname ? info.dli_fname : "";
-#endif
 }
 
 static bool look(const void *caller)
 {
-    const char *path = object_of(caller), *slash = strrchr(path, '/');
+    struct adapter_file file;
+    const char *path = adapter_file_of(&file, caller) ? file.name : "", *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     for (unsigned i = 0; i < OTHERS; i++)
         if (chosen & 1u << i && strncmp(name, others[i].object, strlen(others[i].object)) == 0)

@@ -3,7 +3,6 @@
  * result, or that calls poll otherwise, blocks the loop that has called it: then that does not sleep. */
 #include "glib.h"
 
-#include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
 
@@ -64,27 +63,11 @@ ADAPTER_EXPORT gboolean g_main_context_iteration(GMainContext *context, gboolean
 
 /* ---- Sleep ---- */
 
-#if __GLIBC_PREREQ(2, 35)
 static bool is_glib(const void *code)
 {
-    static const char *begin, *end;
-    const char *b = __atomic_load_n(&begin, __ATOMIC_ACQUIRE);
-    struct dl_find_object found;
-    if (!b && _dl_find_object((void *)REAL(g_main_loop_run), &found) == 0) {
-        __atomic_store_n(&end, (const char *)found.dlfo_map_end, __ATOMIC_RELAXED);
-        __atomic_store_n(&begin, b = found.dlfo_map_start, __ATOMIC_RELEASE);
-    }
-    return b && (const char *)code >= b &&
-           (const char *)code < __atomic_load_n(&end, __ATOMIC_RELAXED);
+    static struct adapter_range glib;
+    return adapter_is_in(&glib, (const void *)REAL(g_main_loop_run), code);
 }
-#else
-static bool is_glib(const void *code)
-{
-    Dl_info caller, glib;
-    return dladdr(code, &caller) && dladdr((void *)REAL(g_main_loop_run), &glib) &&
-           caller.dli_fbase == glib.dli_fbase;
-}
-#endif
 
 /* Whether this thread's loop sleeps if GLib polls. */
 static bool sleeps(const void *caller)

@@ -3,7 +3,6 @@
  * compare tables by address. A table that is constant is made writable for that moment. */
 #include "glib.h"
 
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -33,41 +32,33 @@ void (*glib_finalize_of(const GSourceFuncs *funcs))(GSource *)
     return (void (*)(GSource *))own(funcs, FINALIZE);
 }
 
-#if __GLIBC_PREREQ(2, 35)
 /* What the loader has made of the memory from address to end, by the headers of the mapped file. */
 static enum access access_of(uintptr_t address, uintptr_t end)
 {
-    struct dl_find_object found;
+    struct adapter_file file;
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     enum access access = UNKNOWN;
-    if (_dl_find_object((void *)address, &found) != 0)
+    if (!adapter_file_of(&file, (const void *)address))
         return UNKNOWN;
-    const ElfW(Ehdr) *header = found.dlfo_map_start;
+    const ElfW(Ehdr) *header = (const void *)file.begin;
     const ElfW(Phdr) *part = (const void *)((const char *)header + header->e_phoff);
     if (header->e_phoff + header->e_phnum * sizeof *part > page)
         return UNKNOWN;
     for (unsigned i = 0; i < header->e_phnum; i++) {
-        const uintptr_t begin = found.dlfo_link_map->l_addr + part[i].p_vaddr;
+        const uintptr_t begin = file.moved + part[i].p_vaddr;
         const uintptr_t stop = begin + part[i].p_memsz;
         if (part[i].p_type == PT_LOAD && address >= begin && end <= stop &&
             !(part[i].p_flags & PF_X))
             access = part[i].p_flags & PF_W ? WRITABLE : CONSTANT;
     }
     for (unsigned i = 0; i < header->e_phnum && access == WRITABLE; i++) {
-        const uintptr_t begin = found.dlfo_link_map->l_addr + part[i].p_vaddr;
+        const uintptr_t begin = file.moved + part[i].p_vaddr;
         const uintptr_t stop = (begin + part[i].p_memsz) & ~(page - 1);
         if (part[i].p_type == PT_GNU_RELRO && end > (begin & ~(page - 1)) && address < stop)
             access = CONSTANT;
     }
     return access;
 }
-#else
-static enum access access_of(uintptr_t address, uintptr_t end)
-{
-    (void)address, (void)end;
-    return UNKNOWN;
-}
-#endif
 
 static void replace(GSourceFuncs *funcs)
 {

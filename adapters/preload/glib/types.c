@@ -3,7 +3,6 @@
  * program does not use. GIO registers a type by calling GObject with the function that initialises its class. */
 #include "glib.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 REAL_OF(g_type_register_static_simple, GOBJECT_SONAME);
@@ -32,13 +31,14 @@ static const struct {
     GClassInitFunc *own, ours;
 } classes[] = {ROW(GTask), ROW(GCancellable), ROW(GDBusMessage), ROW(GDBusMethodInvocation)};
 
-static const void
-    *task_library; /* that GTask is of, from its registration until its threads' pool is made */
+static uintptr_t
+    task_library; /* that GTask is of, from its registration until its threads' pool is made; or 0 */
 
-static const void *library_of(const void *code)
+/* Where its file begins; 0: it is in none. */
+static uintptr_t library_of(const void *code)
 {
-    Dl_info info;
-    return dladdr(code, &info) ? info.dli_fbase : NULL;
+    struct adapter_file f;
+    return adapter_file_of(&f, code) ? f.begin : 0;
 }
 
 ADAPTER_EXPORT GType g_type_register_static_simple(GType parent, const gchar *name,
@@ -84,7 +84,7 @@ ADAPTER_EXPORT GThreadPool *g_thread_pool_new(GFunc function, gpointer data, gin
                                               gboolean exclusive, GError **error)
 {
     if (task_library && !data && library_of((void *)function) == task_library) {
-        task_library = NULL;
+        task_library = 0;
         own_work = function;
         function = work;
     }

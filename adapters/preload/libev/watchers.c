@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* libev 4. A watcher that is started is a promise; while it is active, its callback is replaced by ours, in place. Watchers that
  * run in every turn of the loop (idle, prepare, check) are left alone. */
-#include <ev.h> /* before elf.h, which link.h includes: that has an EV_NONE, too */
-
 #include <errno.h>
-#include <link.h>
+#include <ev.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -46,15 +44,8 @@ PER_THREAD weft_promise current; /* whose callback runs; 0: it has been stopped 
 /* Whether the address is in libev. */
 static bool is_own(const void *code)
 {
-    static uintptr_t begin, end;
-    struct dl_find_object found;
-    uintptr_t to = __atomic_load_n(&end, __ATOMIC_ACQUIRE);
-    if (!to && _dl_find_object((void *)REAL(ev_run), &found) == 0) {
-        __atomic_store_n(&begin, (uintptr_t)found.dlfo_map_start, __ATOMIC_RELAXED);
-        to = (uintptr_t)found.dlfo_map_end;
-        __atomic_store_n(&end, to, __ATOMIC_RELEASE);
-    }
-    return (uintptr_t)code < to && (uintptr_t)code >= __atomic_load_n(&begin, __ATOMIC_RELAXED);
+    static struct adapter_range libev;
+    return adapter_is_in(&libev, (const void *)REAL(ev_run), code);
 }
 
 /* ---- Callbacks ---- */

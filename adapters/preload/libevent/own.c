@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What is libevent's own, and what the process has accepted. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <link.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -36,24 +34,19 @@ static bool is_name_of_libevent(const char *path)
 
 static bool look_up(uintptr_t address)
 {
-#if __GLIBC_PREREQ(2, 35)
-    struct dl_find_object found;
-    if (_dl_find_object((void *)address, &found) != 0) /* made while the program runs */
+    struct adapter_file file;
+    if (!adapter_file_of(&file, (const void *)address)) /* made while the program runs */
         return false;
-    const bool own = is_name_of_libevent(found.dlfo_link_map->l_name);
-    const unsigned at = __atomic_load_n(&used, __ATOMIC_RELAXED) < RANGES
+    const bool own = is_name_of_libevent(file.name);
+    const unsigned at = file.end && __atomic_load_n(&used, __ATOMIC_RELAXED) < RANGES
                             ? __atomic_fetch_add(&used, 1, __ATOMIC_RELAXED)
                             : RANGES;
     if (at < RANGES) {
-        ranges[at].begin = (uintptr_t)found.dlfo_map_start;
+        ranges[at].begin = file.begin;
         ranges[at].own = own;
-        __atomic_store_n(&ranges[at].end, (uintptr_t)found.dlfo_map_end, __ATOMIC_RELEASE);
+        __atomic_store_n(&ranges[at].end, file.end, __ATOMIC_RELEASE);
     }
     return own;
-#else
-    Dl_info info;
-    return dladdr((void *)address, &info) && info.dli_fname && is_name_of_libevent(info.dli_fname);
-#endif
 }
 
 bool libevent_is_own(const void *code)

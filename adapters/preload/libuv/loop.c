@@ -75,14 +75,6 @@ UNSEEN(int, uv_loop_close, (uv_loop_t * loop), loop)
 
 bool uv_adapter_is_own(const void *caller)
 {
-    static uintptr_t begin, end; /* of libuv's code; the same for all threads */
-    if (!__atomic_load_n(&end, __ATOMIC_ACQUIRE)) {
-        struct dl_find_object found;
-        if (_dl_find_object((void *)REAL(uv_run), &found) != 0)
-            return false;
-        __atomic_store_n(&begin, (uintptr_t)found.dlfo_map_start, __ATOMIC_RELAXED);
-        __atomic_store_n(&end, (uintptr_t)found.dlfo_map_end, __ATOMIC_RELEASE);
-    }
-    return (uintptr_t)caller >= __atomic_load_n(&begin, __ATOMIC_RELAXED) &&
-           (uintptr_t)caller < __atomic_load_n(&end, __ATOMIC_RELAXED);
+    static struct adapter_range libuv;
+    return adapter_is_in(&libuv, (const void *)REAL(uv_run), caller);
 }

@@ -4,7 +4,6 @@
 #include "thread.h"
 
 #include <errno.h>
-#include <link.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -86,20 +85,6 @@ struct threads_object *threads_look(const void *object, enum threads_kind kind)
     return o;
 }
 
-/* dladdr would take the loader's lock, which another thread may hold while it waits for one that the program holds
- * here. */
-const struct link_map *threads_file_of(const void *address)
-{
-#if __GLIBC_PREREQ(2, 35)
-    struct dl_find_object found;
-    return _dl_find_object((void *)(uintptr_t)address, &found) == 0 ? found.dlfo_link_map : NULL;
-#else
-    Dl_info info;
-    struct link_map *map = NULL;
-    return dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
-#endif
-}
-
 static weft_promise create(const void *object, enum threads_kind kind, const char *detail,
                            const void *caller)
 {
@@ -107,9 +92,10 @@ static weft_promise create(const void *object, enum threads_kind kind, const cha
         [THREADS_MUTEX] = "mutex",         [THREADS_RWLOCK] = "rwlock",
         [THREADS_CONDITION] = "condition", [THREADS_SEMAPHORE] = "semaphore",
         [THREADS_BARRIER] = "barrier",     [THREADS_ONCE] = "once"};
-    const void *code = threads_file_of(object) ? object : caller; /* a global variable has a name */
-    const weft_promise p = adapter_create_from(WEFT_LOOP, code, types[kind], detail);
-    return p;
+    struct adapter_file file;
+    const void *code =
+        adapter_file_of(&file, object) ? object : caller; /* a global variable has a name */
+    return adapter_create_from(WEFT_LOOP, code, types[kind], detail);
 }
 
 struct threads_object *threads_lock(const void *object, enum threads_kind kind, const char *detail,

@@ -37,10 +37,6 @@ void threads_begin(void);
 /* The place in the program that called the function in which this is written. */
 #define THREADS_CALLER() ((const char *)__builtin_return_address(0) - 1)
 
-/* The mapped file that contains an address; NULL: none does. */
-struct link_map;
-const struct link_map *threads_file_of(const void *address);
-
 /* ---- Threads ---- */
 
 enum { THREADS_READS = 16 }; /* read locks that one thread may hold at a time and are known */
