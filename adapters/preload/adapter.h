@@ -17,6 +17,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -106,6 +107,19 @@ static inline unsigned adapter_out(void)
 static inline void adapter_back(unsigned before)
 {
     adapter_inside = before;
+}
+
+/* A lock that is held for some instructions: a mutex might be one that an adapter records. 0: free. While a thread holds it,
+ * a signal handler on that thread must not want it: adapter_enter before, and adapter_leave after it, see to that. */
+static inline void adapter_lock(uint32_t *lock)
+{
+    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
+        sched_yield();
+}
+
+static inline void adapter_unlock(uint32_t *lock)
+{
+    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
 
 /* Whether weft record has set this up, for instance "python" or "libuv" (WEFT_ADAPTERS). */

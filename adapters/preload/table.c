@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Tables with open addressing and linear probing, in parts so that threads seldom meet. A part is locked for a few
- * instructions, by a spin lock: a mutex might be one that an adapter records. Memory is mapped, not allocated: an
- * allocator may call us while it holds its own locks. */
+ * instructions. Memory is mapped, not allocated: an allocator may call us while it holds its own locks. */
 #include "adapter.h"
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -19,13 +17,12 @@ static uint32_t process;
 static void lock(struct adapter_part *p)
 {
     adapter_enter(); /* a signal handler on this thread does not come here */
-    while (__atomic_exchange_n(&p->locked, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    adapter_lock(&p->locked);
 }
 
 static void unlock(struct adapter_part *p)
 {
-    __atomic_store_n(&p->locked, 0, __ATOMIC_RELEASE);
+    adapter_unlock(&p->locked);
     adapter_leave();
 }
 

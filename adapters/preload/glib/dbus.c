@@ -4,7 +4,6 @@
 #include "glib.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,17 +74,6 @@ static GDBusMessage *newest;
 static uint32_t looking;
 static void (*own_message_constructed)(GObject *), (*own_message_finalize)(GObject *);
 
-static void lock(void)
-{
-    while (__atomic_exchange_n(&looking, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
-static void unlock(void)
-{
-    __atomic_store_n(&looking, 0, __ATOMIC_RELEASE);
-}
-
 static void forked(void)
 {
     looking = 0;
@@ -99,10 +87,10 @@ __attribute__((constructor)) static void prepare(void)
 
 static void set_newest(GDBusMessage *message, const void *gone)
 {
-    lock();
+    adapter_lock(&looking);
     if (message || newest == gone)
         newest = message;
-    unlock();
+    adapter_unlock(&looking);
 }
 
 static void on_message_finalize(GObject *message)
@@ -121,7 +109,7 @@ static void on_message_constructed(GObject *message)
 const char *glib_error_reply(char text[ADAPTER_TEXT])
 {
     const char *found = NULL;
-    lock();
+    adapter_lock(&looking);
     if (newest && REAL(g_dbus_message_get_message_type)(newest) == G_DBUS_MESSAGE_TYPE_ERROR) {
         const char *name = REAL(g_dbus_message_get_error_name)(newest);
         const char *said = REAL(g_dbus_message_get_arg0)(newest);
@@ -129,7 +117,7 @@ const char *glib_error_reply(char text[ADAPTER_TEXT])
                  said ? said : "");
         found = text;
     }
-    unlock();
+    adapter_unlock(&looking);
     return found;
 }
 

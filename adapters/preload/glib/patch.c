@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -85,11 +84,10 @@ void glib_patch(const GSourceFuncs *constant)
     if (__atomic_load_n(&funcs->dispatch, __ATOMIC_ACQUIRE) == glib_on_dispatch || !funcs->dispatch)
         return;
     adapter_enter();
-    while (__atomic_exchange_n(&patching, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    adapter_lock(&patching);
     if (funcs->dispatch != glib_on_dispatch)
         replace(funcs);
-    __atomic_store_n(&patching, 0, __ATOMIC_RELEASE);
+    adapter_unlock(&patching);
     adapter_leave();
     errno = error;
 }

@@ -4,7 +4,6 @@
 #include "glib.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,17 +34,6 @@ static struct adapter_table tasks;
 static uint32_t naming; /* a thread looks at a task that another one might finalise */
 static void (*own_constructed)(GObject *), (*own_finalize)(GObject *);
 static void (*own_dispatch)(GObject *, guint, GParamSpec **);
-
-static void lock(void)
-{
-    while (__atomic_exchange_n(&naming, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
-}
-
-static void unlock(void)
-{
-    __atomic_store_n(&naming, 0, __ATOMIC_RELEASE);
-}
 
 static void forked(void)
 {
@@ -108,12 +96,12 @@ void glib_tasks_name(void)
     struct adapter_entry e;
     if (t->fresh_count == 0)
         return;
-    lock();
+    adapter_lock(&naming);
     for (unsigned i = 0; i < t->fresh_count; i++)
         if (adapter_get(&tasks, adapter_key(t->fresh[i]), 0, &e) && e.number & FRESH)
             name(t->fresh[i], &e);
     t->fresh_count = 0;
-    unlock();
+    adapter_unlock(&naming);
 }
 
 static bool is_bus(GTask *task)
@@ -137,7 +125,7 @@ void glib_tasks_call(const char *method)
     memcpy(calls, t->fresh + first, count * sizeof *calls);
     t->fresh_count = first;
     glib_tasks_name();
-    lock();
+    adapter_lock(&naming);
     t->asked = adapter_create(NULL, "dbus", method);
     weft_should_resolve(t->asked);
     for (unsigned i = 0; i < count; i++)
@@ -148,7 +136,7 @@ void glib_tasks_call(const char *method)
             if (i == 0)
                 put_wait(calls[i], e.promise);
         }
-    unlock();
+    adapter_unlock(&naming);
 }
 
 weft_promise glib_task_promise(gconstpointer object)
@@ -298,9 +286,9 @@ static void completed(GTask *task)
     if (!adapter_get(&tasks, adapter_key(task), 0, &e))
         return;
     if (e.number & FRESH) {
-        lock();
+        adapter_lock(&naming);
         name(task, &e);
-        unlock();
+        adapter_unlock(&naming);
     }
     adapter_take(&tasks, adapter_key(task), 0, &e);
     if (e.number & (INNER | ENDED))
@@ -337,9 +325,9 @@ static void on_constructed(GObject *task)
 static void on_finalize(GObject *task)
 {
     struct adapter_entry e;
-    lock();
+    adapter_lock(&naming);
     const bool known = adapter_take(&tasks, adapter_key(task), 0, &e);
-    unlock();
+    adapter_unlock(&naming);
     if (known && !(e.number & (FRESH | INNER | ENDED)))
         weft_forget(e.promise);
     own_finalize(task);
@@ -384,10 +372,10 @@ static void name_by(GTask *task, GTaskThreadFunc function)
     if (adapter_get(&tasks, adapter_key(task), 0, &e) && e.number & FRESH &&
         !REAL(g_task_get_source_tag)(task) && !glib_thread.next_type) {
         const char *object = object_type(task);
-        lock();
+        adapter_lock(&naming);
         e.promise = adapter_create((void *)function, "task", object);
         finish_name(task, &e);
-        unlock();
+        adapter_unlock(&naming);
     }
 }
 

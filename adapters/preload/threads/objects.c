@@ -4,7 +4,6 @@
 #include "thread.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -20,13 +19,12 @@ static uint32_t spare_lock;
 static void spin(uint32_t *lock)
 {
     adapter_enter(); /* a signal handler on this thread does not come here */
-    while (__atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    adapter_lock(lock);
 }
 
 static void unspin(uint32_t *lock)
 {
-    __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
+    adapter_unlock(lock);
     adapter_leave();
 }
 

@@ -3,7 +3,6 @@
 #include "thread.h"
 
 #include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -58,13 +57,12 @@ static uint32_t living_lock;
 static void lock_living(void)
 {
     adapter_enter();
-    while (__atomic_exchange_n(&living_lock, 1, __ATOMIC_ACQUIRE))
-        sched_yield();
+    adapter_lock(&living_lock);
 }
 
 static void unlock_living(void)
 {
-    __atomic_store_n(&living_lock, 0, __ATOMIC_RELEASE);
+    adapter_unlock(&living_lock);
     adapter_leave();
 }
 
