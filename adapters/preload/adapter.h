@@ -17,6 +17,7 @@
 #pragma once
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,6 +122,13 @@ static inline void adapter_unlock(uint32_t *lock)
 {
     __atomic_store_n(lock, 0, __ATOMIC_RELEASE);
 }
+
+/* At file scope: calls it in the child of a fork. A lock that another thread held then is free again there. */
+#define ADAPTER_IN_CHILD(forked)                                                                   \
+    __attribute__((constructor)) static void forked##_prepare(void)                                \
+    {                                                                                              \
+        pthread_atfork(NULL, NULL, forked);                                                        \
+    }
 
 /* Whether weft record has set this up, for instance "python" or "libuv" (WEFT_ADAPTERS). */
 bool adapter_is_chosen(const char *name);

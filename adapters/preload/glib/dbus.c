@@ -3,7 +3,6 @@
  * GIO waits for the reply to a call have just been created. */
 #include "glib.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -80,10 +79,7 @@ static void forked(void)
     newest = NULL;
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)
 
 static void set_newest(GDBusMessage *message, const void *gone)
 {

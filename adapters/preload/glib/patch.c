@@ -77,6 +77,13 @@ static void replace(GSourceFuncs *funcs)
         mprotect((void *)first, end - first, PROT_READ);
 }
 
+static void forked(void)
+{
+    patching = 0;
+}
+
+ADAPTER_IN_CHILD(forked)
+
 void glib_patch(const GSourceFuncs *constant)
 {
     GSourceFuncs *funcs = (GSourceFuncs *)(uintptr_t)constant;

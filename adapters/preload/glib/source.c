@@ -3,7 +3,6 @@
  * callback's data is a task works for that task: it has no promise of its own. */
 #include "glib.h"
 
-#include <pthread.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -52,10 +51,7 @@ static void forked(void)
     adding = 0;
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)
 
 weft_promise glib_source_create(const void *callback, gpointer data, const char *type,
                                 const char *detail)

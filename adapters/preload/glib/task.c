@@ -3,7 +3,6 @@
  * something else that is recorded, and only then is its promise created, with what is known of it by then. */
 #include "glib.h"
 
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,10 +39,7 @@ static void forked(void)
     naming = 0;
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)
 
 /* ---- Names ---- */
 

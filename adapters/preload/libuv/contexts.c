@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -90,10 +89,7 @@ static void forked(void)
     uv_adapter_era++;
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)
 
 /* ---- Contexts ---- */
 

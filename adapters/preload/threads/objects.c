@@ -231,7 +231,4 @@ static void forked(void)
     spare_lock = 0;
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)

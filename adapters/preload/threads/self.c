@@ -209,7 +209,4 @@ static void forked(void)
     memset(parts, 0, sizeof parts);
 }
 
-__attribute__((constructor)) static void prepare(void)
-{
-    pthread_atfork(NULL, NULL, forked);
-}
+ADAPTER_IN_CHILD(forked)
