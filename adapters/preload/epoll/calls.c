@@ -39,7 +39,8 @@ static void was_written(int fd, int64_t result)
     errno = error;
 }
 
-#define READS(type, name, bytes, parameters, ...)                                                  \
+/* after: what is told when it has returned. */
+#define FOLLOWED(type, name, after, parameters, ...)                                               \
     REAL_OF(name, "libc.so.6");                                                                    \
     ADAPTER_EXPORT type name parameters                                                            \
     {                                                                                              \
@@ -47,21 +48,15 @@ static void was_written(int fd, int64_t result)
             return REAL(name)(__VA_ARGS__);                                                        \
         before(fd);                                                                                \
         const type result = REAL(name)(__VA_ARGS__);                                               \
-        was_read(fd, result, bytes);                                                               \
+        after;                                                                                     \
         return result;                                                                             \
     }
 
+#define READS(type, name, bytes, parameters, ...)                                                  \
+    FOLLOWED(type, name, was_read(fd, result, bytes), parameters, __VA_ARGS__)
+
 #define WRITES(type, name, parameters, ...)                                                        \
-    REAL_OF(name, "libc.so.6");                                                                    \
-    ADAPTER_EXPORT type name parameters                                                            \
-    {                                                                                              \
-        if (!ready_is_followed(fd))                                                                \
-            return REAL(name)(__VA_ARGS__);                                                        \
-        before(fd);                                                                                \
-        const type result = REAL(name)(__VA_ARGS__);                                               \
-        was_written(fd, result);                                                                   \
-        return result;                                                                             \
-    }
+    FOLLOWED(type, name, was_written(fd, result), parameters, __VA_ARGS__)
 
 /* What programs call that are built to be checked for overflows. */
 ssize_t __read_chk(int fd, void *to, size_t size, size_t room);
@@ -99,8 +94,6 @@ WRITES(ssize_t, sendfile64, (int fd, int from, off64_t *offset, size_t size), fd
 
 /* ---- Connections ---- */
 
-REAL_OF(accept, "libc.so.6");
-REAL_OF(accept4, "libc.so.6");
 REAL_OF(connect, "libc.so.6");
 REAL_OF(getsockopt, "libc.so.6");
 
@@ -116,26 +109,11 @@ static void was_accepted(int fd, int result)
     errno = error;
 }
 
-ADAPTER_EXPORT int accept(int fd, struct sockaddr *restrict from, socklen_t *restrict length)
-{
-    if (!ready_is_followed(fd))
-        return REAL(accept)(fd, from, length);
-    before(fd);
-    const int result = REAL(accept)(fd, from, length);
-    was_accepted(fd, result);
-    return result;
-}
-
-ADAPTER_EXPORT int accept4(int fd, struct sockaddr *restrict from, socklen_t *restrict length,
-                           int flags)
-{
-    if (!ready_is_followed(fd))
-        return REAL(accept4)(fd, from, length, flags);
-    before(fd);
-    const int result = REAL(accept4)(fd, from, length, flags);
-    was_accepted(fd, result);
-    return result;
-}
+FOLLOWED(int, accept, was_accepted(fd, result),
+         (int fd, struct sockaddr *restrict from, socklen_t *restrict length), fd, from, length)
+FOLLOWED(int, accept4, was_accepted(fd, result),
+         (int fd, struct sockaddr *restrict from, socklen_t *restrict length, int flags), fd, from,
+         length, flags)
 
 ADAPTER_EXPORT int connect(int fd, const struct sockaddr *to, socklen_t length)
 {

@@ -14,20 +14,13 @@
 
 LIBEV(ev_run);
 LIBEV(ev_io_start);
-LIBEV(ev_io_stop);
 LIBEV(ev_timer_start);
-LIBEV(ev_timer_stop);
 LIBEV(ev_timer_again);
 LIBEV(ev_periodic_start);
-LIBEV(ev_periodic_stop);
 LIBEV(ev_signal_start);
-LIBEV(ev_signal_stop);
 LIBEV(ev_child_start);
-LIBEV(ev_child_stop);
 LIBEV(ev_stat_start);
-LIBEV(ev_stat_stop);
 LIBEV(ev_async_start);
-LIBEV(ev_async_stop);
 LIBEV(ev_once);
 LIBC(epoll_wait);
 
@@ -137,12 +130,6 @@ ADAPTER_EXPORT void ev_io_start(struct ev_loop *loop, ev_io *w)
     REAL(ev_io_start)(loop, w);
 }
 
-ADAPTER_EXPORT void ev_io_stop(struct ev_loop *loop, ev_io *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_io_stop)(loop, w);
-}
-
 ADAPTER_EXPORT void ev_timer_start(struct ev_loop *loop, ev_timer *w)
 {
     char text[ADAPTER_TEXT];
@@ -152,12 +139,6 @@ ADAPTER_EXPORT void ev_timer_start(struct ev_loop *loop, ev_timer *w)
                 w->repeat > 0);
     }
     REAL(ev_timer_start)(loop, w);
-}
-
-ADAPTER_EXPORT void ev_timer_stop(struct ev_loop *loop, ev_timer *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_timer_stop)(loop, w);
 }
 
 /* Starts it if it repeats, or stops it. */
@@ -180,12 +161,6 @@ ADAPTER_EXPORT void ev_periodic_start(struct ev_loop *loop, ev_periodic *w)
     REAL(ev_periodic_start)(loop, w);
 }
 
-ADAPTER_EXPORT void ev_periodic_stop(struct ev_loop *loop, ev_periodic *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_periodic_stop)(loop, w);
-}
-
 ADAPTER_EXPORT void ev_signal_start(struct ev_loop *loop, ev_signal *w)
 {
     char text[ADAPTER_TEXT];
@@ -195,12 +170,6 @@ ADAPTER_EXPORT void ev_signal_start(struct ev_loop *loop, ev_signal *w)
         started((ev_watcher *)w, "signal", text, true);
     }
     REAL(ev_signal_start)(loop, w);
-}
-
-ADAPTER_EXPORT void ev_signal_stop(struct ev_loop *loop, ev_signal *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_signal_stop)(loop, w);
 }
 
 ADAPTER_EXPORT void ev_child_start(struct ev_loop *loop, ev_child *w)
@@ -213,23 +182,11 @@ ADAPTER_EXPORT void ev_child_start(struct ev_loop *loop, ev_child *w)
     REAL(ev_child_start)(loop, w);
 }
 
-ADAPTER_EXPORT void ev_child_stop(struct ev_loop *loop, ev_child *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_child_stop)(loop, w);
-}
-
 ADAPTER_EXPORT void ev_stat_start(struct ev_loop *loop, ev_stat *w)
 {
     if (is_started((ev_watcher *)w))
         started((ev_watcher *)w, "stat", w->path, true);
     REAL(ev_stat_start)(loop, w);
-}
-
-ADAPTER_EXPORT void ev_stat_stop(struct ev_loop *loop, ev_stat *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_stat_stop)(loop, w);
 }
 
 ADAPTER_EXPORT void ev_async_start(struct ev_loop *loop, ev_async *w)
@@ -239,11 +196,21 @@ ADAPTER_EXPORT void ev_async_start(struct ev_loop *loop, ev_async *w)
     REAL(ev_async_start)(loop, w);
 }
 
-ADAPTER_EXPORT void ev_async_stop(struct ev_loop *loop, ev_async *w)
-{
-    stopped((ev_watcher *)w, __builtin_return_address(0));
-    REAL(ev_async_stop)(loop, w);
-}
+#define STOPS(name, type)                                                                          \
+    LIBEV(name);                                                                                   \
+    ADAPTER_EXPORT void name(struct ev_loop *loop, type *w)                                        \
+    {                                                                                              \
+        stopped((ev_watcher *)w, __builtin_return_address(0));                                     \
+        REAL(name)(loop, w);                                                                       \
+    }
+
+STOPS(ev_io_stop, ev_io)
+STOPS(ev_timer_stop, ev_timer)
+STOPS(ev_periodic_stop, ev_periodic)
+STOPS(ev_signal_stop, ev_signal)
+STOPS(ev_child_stop, ev_child)
+STOPS(ev_stat_stop, ev_stat)
+STOPS(ev_async_stop, ev_async)
 
 /* ---- ev_once ---- */
 

@@ -9,10 +9,6 @@
 #include "libevent.h"
 
 LIBEVENT(evdns_getaddrinfo);
-LIBEVENT(evdns_base_resolve_ipv4);
-LIBEVENT(evdns_base_resolve_ipv6);
-LIBEVENT(evdns_base_resolve_reverse);
-LIBEVENT(evdns_base_resolve_reverse_ipv6);
 LIBEVENT(evdns_err_to_string);
 LIBEVENT(evutil_gai_strerror);
 
@@ -91,40 +87,9 @@ static void on_answer(int result, char type, int count, int ttl, void *addresses
     libevent_end(&f);
 }
 
-static struct libevent_pair *new_query(evdns_callback_type callback, void *argument,
-                                       const char *what)
+static bool is_query(evdns_callback_type callback)
 {
-    if (!adapter_on() || !callback || libevent_is_own((const void *)callback))
-        return NULL;
-    return new_pair((void *)callback, argument, what);
-}
-
-static struct evdns_request *sent(struct libevent_pair *pair, struct evdns_request *request)
-{
-    begun(pair, request == NULL);
-    return request;
-}
-
-ADAPTER_EXPORT struct evdns_request *evdns_base_resolve_ipv4(struct evdns_base *base,
-                                                             const char *name, int flags,
-                                                             evdns_callback_type callback,
-                                                             void *argument)
-{
-    struct libevent_pair *pair = new_query(callback, argument, name);
-    if (!pair)
-        return REAL(evdns_base_resolve_ipv4)(base, name, flags, callback, argument);
-    return sent(pair, REAL(evdns_base_resolve_ipv4)(base, name, flags, on_answer, pair));
-}
-
-ADAPTER_EXPORT struct evdns_request *evdns_base_resolve_ipv6(struct evdns_base *base,
-                                                             const char *name, int flags,
-                                                             evdns_callback_type callback,
-                                                             void *argument)
-{
-    struct libevent_pair *pair = new_query(callback, argument, name);
-    if (!pair)
-        return REAL(evdns_base_resolve_ipv6)(base, name, flags, callback, argument);
-    return sent(pair, REAL(evdns_base_resolve_ipv6)(base, name, flags, on_answer, pair));
+    return adapter_on() && callback && !libevent_is_own((const void *)callback);
 }
 
 static const char *reverse_of(char text[ADAPTER_TEXT], int family, const void *address)
@@ -134,28 +99,26 @@ static const char *reverse_of(char text[ADAPTER_TEXT], int family, const void *a
     return text;
 }
 
-ADAPTER_EXPORT struct evdns_request *evdns_base_resolve_reverse(struct evdns_base *base,
-                                                                const struct in_addr *address,
-                                                                int flags,
-                                                                evdns_callback_type callback,
-                                                                void *argument)
-{
-    char text[ADAPTER_TEXT];
-    struct libevent_pair *pair = new_query(callback, argument, reverse_of(text, AF_INET, address));
-    if (!pair)
-        return REAL(evdns_base_resolve_reverse)(base, address, flags, callback, argument);
-    return sent(pair, REAL(evdns_base_resolve_reverse)(base, address, flags, on_answer, pair));
-}
+/* type, of: what is asked for; what: an expression that may fill `text`. */
+#define QUERY(name, type, of, what)                                                                \
+    LIBEVENT(name);                                                                                \
+    ADAPTER_EXPORT struct evdns_request *name(struct evdns_base *base, type of, int flags,         \
+                                              evdns_callback_type callback, void *argument)        \
+    {                                                                                              \
+        char text[ADAPTER_TEXT];                                                                   \
+        (void)text;                                                                                \
+        struct libevent_pair *pair =                                                               \
+            is_query(callback) ? new_pair((void *)callback, argument, what) : NULL;                \
+        if (!pair)                                                                                 \
+            return REAL(name)(base, of, flags, callback, argument);                                \
+        struct evdns_request *request = REAL(name)(base, of, flags, on_answer, pair);              \
+        begun(pair, request == NULL);                                                              \
+        return request;                                                                            \
+    }
 
-ADAPTER_EXPORT struct evdns_request *evdns_base_resolve_reverse_ipv6(struct evdns_base *base,
-                                                                     const struct in6_addr *address,
-                                                                     int flags,
-                                                                     evdns_callback_type callback,
-                                                                     void *argument)
-{
-    char text[ADAPTER_TEXT];
-    struct libevent_pair *pair = new_query(callback, argument, reverse_of(text, AF_INET6, address));
-    if (!pair)
-        return REAL(evdns_base_resolve_reverse_ipv6)(base, address, flags, callback, argument);
-    return sent(pair, REAL(evdns_base_resolve_reverse_ipv6)(base, address, flags, on_answer, pair));
-}
+QUERY(evdns_base_resolve_ipv4, const char *, host, host)
+QUERY(evdns_base_resolve_ipv6, const char *, host, host)
+QUERY(evdns_base_resolve_reverse, const struct in_addr *, address,
+      reverse_of(text, AF_INET, address))
+QUERY(evdns_base_resolve_reverse_ipv6, const struct in6_addr *, address,
+      reverse_of(text, AF_INET6, address))

@@ -24,6 +24,17 @@ bool request_ends(struct frame *f, const void *request, int status, void **callb
     ((type)callback)(__VA_ARGS__);                                                                 \
     frame_end(&f);
 
+/* The rest of a function that starts a request; h: of its handle. */
+#define REQUEST_MADE(name, h, ours, type, detail, ...)                                             \
+    if (!adapter_on() ||                                                                           \
+        !request_begin(request, h, (void *)callback, (void *)callback, type, detail))              \
+        return REAL(name)(__VA_ARGS__);                                                            \
+    callback = ours;                                                                               \
+    UV_CALL(status, REAL(name)(__VA_ARGS__));                                                      \
+    if (status < 0)                                                                                \
+        request_refused(request, status);                                                          \
+    return status;
+
 /* parameters: with `request` and `callback`; h: of its handle; ours: the callback that libuv gets; detail: an expression that
  * may fill `text`; the last arguments: what libuv's own function gets. */
 #define REQUEST(name, parameters, h, ours, type, detail, ...)                                      \
@@ -32,14 +43,7 @@ bool request_ends(struct frame *f, const void *request, int status, void **callb
     {                                                                                              \
         char text[ADAPTER_TEXT];                                                                   \
         int status;                                                                                \
-        if (!adapter_on() ||                                                                       \
-            !request_begin(request, h, (void *)callback, (void *)callback, type, detail))          \
-            return REAL(name)(__VA_ARGS__);                                                        \
-        callback = ours;                                                                           \
-        UV_CALL(status, REAL(name)(__VA_ARGS__));                                                  \
-        if (status < 0)                                                                            \
-            request_refused(request, status);                                                      \
-        return status;                                                                             \
+        REQUEST_MADE(name, h, ours, type, detail, __VA_ARGS__)                                     \
     }
 
 /* The same for a function that waits itself if there is no callback. */
@@ -58,13 +62,7 @@ bool request_ends(struct frame *f, const void *request, int status, void **callb
             uv_adapter_at_once(p, status);                                                         \
             return status;                                                                         \
         }                                                                                          \
-        if (!request_begin(request, NULL, (void *)callback, (void *)callback, type, detail))       \
-            return REAL(name)(__VA_ARGS__);                                                        \
-        callback = ours;                                                                           \
-        UV_CALL(status, REAL(name)(__VA_ARGS__));                                                  \
-        if (status < 0)                                                                            \
-            request_refused(request, status);                                                      \
-        return status;                                                                             \
+        REQUEST_MADE(name, NULL, ours, type, detail, __VA_ARGS__)                                  \
     }
 
 /* Whether libuv itself has called: for a part of a longer operation. caller: a return address. */

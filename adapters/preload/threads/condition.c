@@ -9,14 +9,8 @@
 #include <errno.h>
 #include <threads.h>
 
-LIBC(pthread_cond_wait);
-LIBC(pthread_cond_timedwait);
-LIBC(pthread_cond_clockwait);
 LIBC(pthread_cond_signal);
 LIBC(pthread_cond_broadcast);
-LIBC(pthread_cond_destroy);
-LIBC(cnd_wait);
-LIBC(cnd_timedwait);
 LIBC(cnd_signal);
 LIBC(cnd_broadcast);
 LIBC(cnd_destroy);
@@ -73,17 +67,20 @@ static void signals(const void *condition, const void *caller)
     threads_unlock(condition);
 }
 
-/* ---- POSIX ---- */
+/* until: NULL if there is no limit. */
+#define WAITS(name, end, clock_used, until_used, parameters, ...)                                  \
+    LIBC(name);                                                                                    \
+    ADAPTER_EXPORT int name parameters                                                             \
+    {                                                                                              \
+        struct threads_wait w;                                                                     \
+        if (!waits(c, m, &w, clock_used, until_used, THREADS_CALLER()))                            \
+            return REAL(name)(__VA_ARGS__);                                                        \
+        const int result = REAL(name)(__VA_ARGS__);                                                \
+        wait_ends(c, m, &w, end(result), THREADS_CALLER());                                        \
+        return result;                                                                             \
+    }
 
-ADAPTER_EXPORT int pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)
-{
-    struct threads_wait w;
-    if (!waits(c, m, &w, CLOCK_REALTIME, NULL, THREADS_CALLER()))
-        return REAL(pthread_cond_wait)(c, m);
-    const int result = REAL(pthread_cond_wait)(c, m);
-    wait_ends(c, m, &w, end_of(result), THREADS_CALLER());
-    return result;
-}
+/* ---- POSIX ---- */
 
 /* Which clock a condition counts by is set in its attributes; glibc keeps it in a bit. */
 static clockid_t clock_of(const pthread_cond_t *c)
@@ -91,27 +88,13 @@ static clockid_t clock_of(const pthread_cond_t *c)
     return c->__data.__wrefs & 2 ? CLOCK_MONOTONIC : CLOCK_REALTIME;
 }
 
-ADAPTER_EXPORT int pthread_cond_timedwait(pthread_cond_t *c, pthread_mutex_t *m,
-                                          const struct timespec *until)
-{
-    struct threads_wait w;
-    if (!waits(c, m, &w, clock_of(c), until, THREADS_CALLER()))
-        return REAL(pthread_cond_timedwait)(c, m, until);
-    const int result = REAL(pthread_cond_timedwait)(c, m, until);
-    wait_ends(c, m, &w, end_of(result), THREADS_CALLER());
-    return result;
-}
-
-ADAPTER_EXPORT int pthread_cond_clockwait(pthread_cond_t *c, pthread_mutex_t *m, clockid_t clock,
-                                          const struct timespec *until)
-{
-    struct threads_wait w;
-    if (!waits(c, m, &w, clock, until, THREADS_CALLER()))
-        return REAL(pthread_cond_clockwait)(c, m, clock, until);
-    const int result = REAL(pthread_cond_clockwait)(c, m, clock, until);
-    wait_ends(c, m, &w, end_of(result), THREADS_CALLER());
-    return result;
-}
+WAITS(pthread_cond_wait, end_of, CLOCK_REALTIME, NULL, (pthread_cond_t * c, pthread_mutex_t *m), c,
+      m)
+WAITS(pthread_cond_timedwait, end_of, clock_of(c), until,
+      (pthread_cond_t * c, pthread_mutex_t *m, const struct timespec *until), c, m, until)
+WAITS(pthread_cond_clockwait, end_of, clock, until,
+      (pthread_cond_t * c, pthread_mutex_t *m, clockid_t clock, const struct timespec *until), c, m,
+      clock, until)
 
 ADAPTER_EXPORT int pthread_cond_signal(pthread_cond_t *c)
 {
@@ -125,36 +108,13 @@ ADAPTER_EXPORT int pthread_cond_broadcast(pthread_cond_t *c)
     return REAL(pthread_cond_broadcast)(c);
 }
 
-ADAPTER_EXPORT int pthread_cond_destroy(pthread_cond_t *c)
-{
-    const int result = REAL(pthread_cond_destroy)(c);
-    if (result == 0 && threads_on())
-        threads_destroyed(c, THREADS_CONDITION);
-    return result;
-}
+THREADS_DESTROYS(pthread_cond_destroy, pthread_cond_t, THREADS_CONDITION)
 
 /* ---- C11 ---- */
 
-ADAPTER_EXPORT int cnd_wait(cnd_t *c, mtx_t *m)
-{
-    struct threads_wait w;
-    if (!waits(c, m, &w, CLOCK_REALTIME, NULL, THREADS_CALLER()))
-        return REAL(cnd_wait)(c, m);
-    const int result = REAL(cnd_wait)(c, m);
-    wait_ends(c, m, &w, end_of_c11(result), THREADS_CALLER());
-    return result;
-}
-
-ADAPTER_EXPORT int cnd_timedwait(cnd_t *restrict c, mtx_t *restrict m,
-                                 const struct timespec *restrict until)
-{
-    struct threads_wait w;
-    if (!waits(c, m, &w, CLOCK_REALTIME, until, THREADS_CALLER()))
-        return REAL(cnd_timedwait)(c, m, until);
-    const int result = REAL(cnd_timedwait)(c, m, until);
-    wait_ends(c, m, &w, end_of_c11(result), THREADS_CALLER());
-    return result;
-}
+WAITS(cnd_wait, end_of_c11, CLOCK_REALTIME, NULL, (cnd_t * c, mtx_t *m), c, m)
+WAITS(cnd_timedwait, end_of_c11, CLOCK_REALTIME, until,
+      (cnd_t *restrict c, mtx_t *restrict m, const struct timespec *restrict until), c, m, until)
 
 ADAPTER_EXPORT int cnd_signal(cnd_t *c)
 {

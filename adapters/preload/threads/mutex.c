@@ -12,7 +12,6 @@ LIBC(pthread_mutex_trylock);
 LIBC(pthread_mutex_timedlock);
 LIBC(pthread_mutex_clocklock);
 LIBC(pthread_mutex_unlock);
-LIBC(pthread_mutex_destroy);
 LIBC(mtx_lock);
 LIBC(mtx_trylock);
 LIBC(mtx_timedlock);
@@ -194,13 +193,7 @@ ADAPTER_EXPORT int pthread_mutex_unlock(pthread_mutex_t *m)
     return REAL(pthread_mutex_unlock)(m);
 }
 
-ADAPTER_EXPORT int pthread_mutex_destroy(pthread_mutex_t *m)
-{
-    const int result = REAL(pthread_mutex_destroy)(m);
-    if (result == 0 && threads_on())
-        threads_destroyed(m, THREADS_MUTEX);
-    return result;
-}
+THREADS_DESTROYS(pthread_mutex_destroy, pthread_mutex_t, THREADS_MUTEX)
 
 /* ---- C11 ---- */
 

@@ -14,7 +14,6 @@ LIBC(pthread_rwlock_trywrlock);
 LIBC(pthread_rwlock_timedwrlock);
 LIBC(pthread_rwlock_clockwrlock);
 LIBC(pthread_rwlock_unlock);
-LIBC(pthread_rwlock_destroy);
 
 /* ---- What this thread holds for reading ---- */
 
@@ -237,10 +236,4 @@ ADAPTER_EXPORT int pthread_rwlock_unlock(pthread_rwlock_t *l)
     return REAL(pthread_rwlock_unlock)(l);
 }
 
-ADAPTER_EXPORT int pthread_rwlock_destroy(pthread_rwlock_t *l)
-{
-    const int result = REAL(pthread_rwlock_destroy)(l);
-    if (result == 0 && threads_on())
-        threads_destroyed(l, THREADS_RWLOCK);
-    return result;
-}
+THREADS_DESTROYS(pthread_rwlock_destroy, pthread_rwlock_t, THREADS_RWLOCK)

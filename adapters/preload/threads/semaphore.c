@@ -12,9 +12,7 @@ LIBC(sem_wait);
 LIBC(sem_timedwait);
 LIBC(sem_clockwait);
 LIBC(sem_post);
-LIBC(sem_destroy);
 LIBC(pthread_barrier_wait);
-LIBC(pthread_barrier_destroy);
 
 struct request {
     sem_t *semaphore;
@@ -121,13 +119,7 @@ ADAPTER_EXPORT int sem_post(sem_t *s)
     return REAL(sem_post)(s);
 }
 
-ADAPTER_EXPORT int sem_destroy(sem_t *s)
-{
-    const int result = REAL(sem_destroy)(s);
-    if (result == 0 && threads_on())
-        threads_destroyed(s, THREADS_SEMAPHORE);
-    return result;
-}
+THREADS_DESTROYS(sem_destroy, sem_t, THREADS_SEMAPHORE)
 
 /* ---- Barriers ---- */
 
@@ -171,10 +163,4 @@ ADAPTER_EXPORT int pthread_barrier_wait(pthread_barrier_t *b)
     return result;
 }
 
-ADAPTER_EXPORT int pthread_barrier_destroy(pthread_barrier_t *b)
-{
-    const int result = REAL(pthread_barrier_destroy)(b);
-    if (result == 0 && threads_on())
-        threads_destroyed(b, THREADS_BARRIER);
-    return result;
-}
+THREADS_DESTROYS(pthread_barrier_destroy, pthread_barrier_t, THREADS_BARRIER)

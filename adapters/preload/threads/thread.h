@@ -146,6 +146,17 @@ void threads_unlock(const void *object);
 /* The address no longer is an object. */
 void threads_destroyed(const void *object, enum threads_kind kind);
 
+/* Defines the function that destroys an object of that type. */
+#define THREADS_DESTROYS(name, type, kind)                                                         \
+    LIBC(name);                                                                                    \
+    ADAPTER_EXPORT int name(type *object)                                                          \
+    {                                                                                              \
+        const int result = REAL(name)(object);                                                     \
+        if (result == 0 && threads_on())                                                           \
+            threads_destroyed(object, kind);                                                       \
+        return result;                                                                             \
+    }
+
 /* With the object locked: */
 
 /* It is in order that somebody waits for it for long. */
