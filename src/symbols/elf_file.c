@@ -162,32 +162,33 @@ void symbols_elf_close(struct symbols_elf *e)
     free(e);
 }
 
-bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address)
+/* The executable part with this offset in the file, or linked: with this address. */
+static bool find_code(Elf *elf, bool linked, uint64_t at, GElf_Phdr *h)
 {
     size_t count;
-    GElf_Phdr h;
     if (elf_getphdrnum(elf, &count) < 0)
         return false;
-    for (size_t i = 0; i < count && i < INT32_MAX && gelf_getphdr(elf, (int)i, &h); i++)
-        if (h.p_type == PT_LOAD && (h.p_flags & PF_X) && offset >= h.p_offset &&
-            offset - h.p_offset < h.p_filesz) {
-            *address = h.p_vaddr + (offset - h.p_offset);
+    for (size_t i = 0; i < count && i < INT32_MAX && gelf_getphdr(elf, (int)i, h); i++) {
+        const uint64_t from = linked ? h->p_vaddr : h->p_offset;
+        if (h->p_type == PT_LOAD && (h->p_flags & PF_X) && at >= from && at - from < h->p_filesz)
             return true;
-        }
+    }
     return false;
+}
+
+bool symbols_elf_address(Elf *elf, uint64_t offset, uint64_t *address)
+{
+    GElf_Phdr h;
+    if (!find_code(elf, false, offset, &h))
+        return false;
+    *address = h.p_vaddr + (offset - h.p_offset);
+    return true;
 }
 
 bool symbols_elf_is_code(Elf *elf, uint64_t address)
 {
-    size_t count;
     GElf_Phdr h;
-    if (elf_getphdrnum(elf, &count) < 0)
-        return false;
-    for (size_t i = 0; i < count && i < INT32_MAX && gelf_getphdr(elf, (int)i, &h); i++)
-        if (h.p_type == PT_LOAD && (h.p_flags & PF_X) && address >= h.p_vaddr &&
-            address - h.p_vaddr < h.p_filesz)
-            return true;
-    return false;
+    return find_code(elf, true, address, &h);
 }
 
 /* ---- Symbols ---- */
