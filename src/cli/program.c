@@ -12,14 +12,25 @@
 #include "cli/common.h"
 #include "cli/record.h"
 
-/* The names by which weft is recognised in a program: the word that its calls test, and the library. */
-static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so",
-                                      "WEFT_TRACE_FORK", NULL};
-/* … and OCaml's runtime. */
-static const char *const of_ocaml[] = {"OCAMLRUNPARAM", NULL};
-/* … and a sanitizer: its library ends the program if another one is loaded first. */
-static const char *const of_sanitizers[] = {"libasan.so", "libtsan.so", "libclang_rt.asan",
-                                            "libclang_rt.tsan", NULL};
+enum { OF_WEFT = 1, OF_OCAML = 2, SANITIZED = 4 };
+
+/* The names by which these are recognised in a program. */
+static const struct {
+    const char *name;
+    unsigned of;
+} marks[] = {
+    {"weft_impl_state", OF_WEFT}, /* the word that its calls test */
+    {"weft__state", OF_WEFT},
+    {"libweft.so", OF_WEFT},
+    {"WEFT_TRACE_FORK", OF_WEFT},
+    {"OCAMLRUNPARAM", OF_OCAML},
+    /* Its library ends the program if another one is loaded first. */
+    {"libasan.so", SANITIZED},
+    {"libtsan.so", SANITIZED},
+    {"libclang_rt.asan", SANITIZED},
+    {"libclang_rt.tsan", SANITIZED},
+};
+#define MARKS (sizeof marks / sizeof *marks)
 #define MARK_MAX 16
 
 /* Opens the file that execvp would take. Returns a descriptor, or -1. */
@@ -40,23 +51,24 @@ static int open_program(const char *name)
     }
 }
 
-/* Returns true if one of these is in the file. */
-static bool names(int fd, const char *const *marks)
+/* What the file has the names of. The whole file is read, once. */
+static unsigned marks_of(int fd)
 {
     static char block[1 << 16];
+    unsigned found = 0;
     size_t kept = 0;
     off_t at = 0;
     ssize_t n;
     while ((n = pread(fd, block + kept, sizeof block - kept, at)) > 0) {
         size_t size = kept + (size_t)n;
-        for (unsigned i = 0; marks[i]; i++)
-            if (memmem(block, size, marks[i], strlen(marks[i])))
-                return true;
+        for (unsigned i = 0; i < MARKS; i++)
+            if (!(found & marks[i].of) && memmem(block, size, marks[i].name, strlen(marks[i].name)))
+                found |= marks[i].of;
         at += n;
         kept = size < MARK_MAX ? size : MARK_MAX; /* a name may span two blocks */
         memmove(block, block + size - kept, kept);
     }
-    return false;
+    return found;
 }
 
 union elf {
@@ -126,41 +138,26 @@ static const char *secure(int fd)
     return NULL;
 }
 
-static bool has(const char *name, const char *const *marks)
-{
-    const int fd = open_program(name);
-    const bool found = fd >= 0 && names(fd, marks);
-    cli_close(fd);
-    return found;
-}
-
-bool cli_program_has_weft(const char *name)
-{
-    return has(name, of_weft);
-}
-
-const char *cli_program_refuses(const char *name, bool *harmless)
+struct cli_program cli_program_look(const char *name)
 {
     union elf h;
     char loader[PATH_MAX];
-    const char *why = NULL;
+    struct cli_program p = {.harmless = true};
     const int fd = open_program(name);
-    *harmless = true;
+    const unsigned found = fd >= 0 ? marks_of(fd) : 0;
+    p.has_weft = found & OF_WEFT;
     if (is_elf(fd, &h)) {
-        if (!find_loader(fd, &h, loader))
-            why = "is linked statically";
-        else if (secure(fd))
-            why = secure(fd);
-        *harmless = why;
-        if (!why && h.ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
-            why = sizeof(void *) == 8 ? "is a 32-bit program" : "is a 64-bit program";
-        else if (!why && !is_our_loader(loader))
-            why = "has another loader than weft, as programs for another libc have";
-        else if (!why && names(fd, of_sanitizers))
-            why = "is built with a sanitizer, which must be loaded before anything else";
+        p.refuses = find_loader(fd, &h, loader) ? secure(fd) : "is linked statically";
+        p.harmless = p.refuses;
+        if (!p.refuses && h.ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32))
+            p.refuses = sizeof(void *) == 8 ? "is a 32-bit program" : "is a 64-bit program";
+        else if (!p.refuses && !is_our_loader(loader))
+            p.refuses = "has another loader than weft, as programs for another libc have";
+        else if (!p.refuses && found & SANITIZED)
+            p.refuses = "is built with a sanitizer, which must be loaded before anything else";
     }
     cli_close(fd);
-    return why;
+    return p;
 }
 
 static void examine(int fd, struct cli_why *why)
@@ -168,6 +165,7 @@ static void examine(int fd, struct cli_why *why)
     char head[128];
     ssize_t n = pread(fd, head, sizeof head - 1, 0);
     head[n > 0 ? n : 0] = 0;
+    const unsigned found = marks_of(fd);
     if (strncmp(head, "#!", 2) == 0) {
         head[strcspn(head, "\r\n")] = 0;
         const struct cli_shown shown = cli_shown(head + 2 + strspn(head + 2, " \t"));
@@ -177,12 +175,12 @@ static void examine(int fd, struct cli_why *why)
                  shown.text);
     } else if (strncmp(head, ELFMAG, SELFMAG) != 0) {
         snprintf(why->text, sizeof why->text, "is no ELF program; give the program that it runs");
-    } else if (!names(fd, of_weft) && names(fd, of_ocaml)) {
+    } else if (!(found & OF_WEFT) && found & OF_OCAML) {
         why->unlinked = why->of_ocaml = true;
         snprintf(why->text, sizeof why->text,
                  "is an OCaml program that is not linked with weft; how its Lwt tells weft of its "
                  "promises, docs/ocaml.md says");
-    } else if (!names(fd, of_weft)) {
+    } else if (!(found & OF_WEFT)) {
         why->unlinked = true;
         snprintf(why->text, sizeof why->text,
                  "is not linked with weft; what it starts is not recorded, give that instead");

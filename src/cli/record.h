@@ -38,11 +38,14 @@ struct cli_why {
  * a sentence. */
 struct cli_why cli_program_why(const char *name);
 
-bool cli_program_has_weft(const char *name);
-
-/* Why nothing can be loaded into the program by LD_PRELOAD: a part of a sentence. NULL: nothing prevents it.
- * *harmless: it does not notice if the variable is set, so that what it starts can be recorded. */
-const char *cli_program_refuses(const char *name, bool *harmless);
+/* What decides whether libraries are loaded into a program by LD_PRELOAD. */
+struct cli_program {
+    const char *refuses; /* why nothing can be loaded into it: a part of a sentence; or NULL */
+    bool
+        harmless; /* it does not notice if the variable is set, so that what it starts can be recorded */
+    bool has_weft; /* weft is linked into it */
+};
+struct cli_program cli_program_look(const char *name);
 
 /* For a script, the text after "#!" in its first line. False: it is not a script. */
 bool cli_program_script(const char *name, char *line, size_t size);

@@ -239,13 +239,13 @@ static bool is_locked_node(char **argv)
 static bool with_libraries(char **argv, unsigned chosen, bool memory)
 {
     char line[128], *option[2] = {NULL, NULL}, **options;
-    bool harmless;
-    if (chosen == CLI_RUNTIMES_ALL && cli_program_has_weft(argv[0]))
+    const struct cli_program p = cli_program_look(argv[0]);
+    if (chosen == CLI_RUNTIMES_ALL && p.has_weft)
         return false; /* it says itself what it waits for */
     /* Otherwise the runtime's adapter would find its memory taken. */
     if (memory && runtime_of(argv, line, option, &options) != RUNTIMES)
         return false;
-    return !cli_program_refuses(argv[0], &harmless) || harmless;
+    return !p.refuses || p.harmless;
 }
 
 /* The loader takes the colon and the space for the end of a name. */
@@ -350,8 +350,7 @@ static void why_node(char **argv, struct cli_why *why)
 static void why_libraries(char **argv, unsigned chosen, struct cli_why *why)
 {
     char tried[PATH_MAX], folder[PATH_MAX] = "", used[256] = "";
-    bool harmless;
-    const char *refuses = cli_program_refuses(argv[0], &harmless);
+    const char *refuses = cli_program_look(argv[0]).refuses;
     size_t n = 0;
     for (unsigned i = LIBRARIES; i < RUNTIMES; i++)
         if (chosen & 1u << i && find_folder(&runtimes[i], tried, sizeof tried)) {
