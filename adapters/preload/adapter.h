@@ -218,6 +218,14 @@ enum { ADAPTER_TEXT = 256 };
  * "eventfd". It makes system calls. Returns text. */
 char *adapter_descriptor(char text[ADAPTER_TEXT], int fd);
 
+/* What is found out on the way. */
+struct adapter_descriptor {
+    bool socket, listens, connected; /* listens, connected: of a socket */
+    bool stream;                     /* … one that has connections */
+    bool terminal;                   /* or another character device */
+};
+char *adapter_describe(char text[ADAPTER_TEXT], int fd, struct adapter_descriptor *d);
+
 /* What a socket's address is: "10.0.0.1:443", "[::1]:53", "/run/x.sock", "@abstract". Returns text. */
 struct sockaddr;
 char *adapter_address(char text[ADAPTER_TEXT], const struct sockaddr *address, size_t size);

@@ -38,16 +38,18 @@ char *adapter_address(char text[ADAPTER_TEXT], const struct sockaddr *address, s
     return text;
 }
 
-static void put_socket(char *text, int fd)
+static void put_socket(char *text, int fd, struct adapter_descriptor *d)
 {
-    struct sockaddr_storage name;
+    struct sockaddr_storage name = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof name;
     int type = 0, listens = 0;
     char address[ADAPTER_TEXT] = "";
     getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type});
     getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens});
-    const bool peer = getpeername(fd, (struct sockaddr *)&name, &size) == 0;
-    if (!peer ||
+    d->connected = getpeername(fd, (struct sockaddr *)&name, &size) == 0;
+    d->listens = listens;
+    d->stream = type == SOCK_STREAM;
+    if (!d->connected ||
         size <= sizeof(sa_family_t)) { /* of an accepted local socket only our side has a name */
         size = sizeof name;
         if (getsockname(fd, (struct sockaddr *)&name, &size) < 0)
@@ -65,12 +67,21 @@ static void put_socket(char *text, int fd)
 
 char *adapter_descriptor(char text[ADAPTER_TEXT], int fd)
 {
+    struct adapter_descriptor d;
+    return adapter_describe(text, fd, &d);
+}
+
+char *adapter_describe(char text[ADAPTER_TEXT], int fd, struct adapter_descriptor *d)
+{
     const int error = errno;
     struct stat st;
     char link[32], path[ADAPTER_TEXT];
     snprintf(text, ADAPTER_TEXT, "descriptor %d", fd);
-    if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode)) {
-        put_socket(text, fd);
+    const bool exists = fstat(fd, &st) == 0;
+    *d = (struct adapter_descriptor){.socket = exists && S_ISSOCK(st.st_mode),
+                                     .terminal = exists && S_ISCHR(st.st_mode)};
+    if (d->socket) {
+        put_socket(text, fd, d);
     } else {
         snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
         const ssize_t n = readlink(link, path, sizeof path - 1);

@@ -5,7 +5,6 @@
 #include <ev.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include "../adapter.h"
 
@@ -115,17 +114,15 @@ ADAPTER_EXPORT void ev_io_start(struct ev_loop *loop, ev_io *w)
 {
     char text[ADAPTER_TEXT];
     if (is_started((ev_watcher *)w)) {
-        int listens = 0;
-        const int error = errno;
-        getsockopt(w->fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens});
-        errno = error;
+        struct adapter_descriptor d;
+        adapter_describe(text, w->fd, &d);
         const bool reads = w->events & EV_READ, writes = w->events & EV_WRITE;
         started((ev_watcher *)w,
-                listens           ? "accept"
+                d.listens         ? "accept"
                 : reads && writes ? "descriptor"
                 : writes          ? "write"
                                   : "read",
-                adapter_descriptor(text, w->fd), true);
+                text, true);
     }
     REAL(ev_io_start)(loop, w);
 }

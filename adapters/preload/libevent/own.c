@@ -101,32 +101,18 @@ static void keep(const struct libevent_descriptor *d, int fd, const struct stat 
     __atomic_store_n(&k->version, version + 2, __ATOMIC_RELEASE);
 }
 
-static void ask_socket(struct libevent_descriptor *d, int fd, bool *lasts)
-{
-    int listens = 0, type = 0;
-    struct sockaddr_storage name;
-    socklen_t size = sizeof name;
-    getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &(socklen_t){sizeof listens});
-    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &(socklen_t){sizeof type});
-    const bool connected = getpeername(fd, (struct sockaddr *)&name, &size) == 0;
-    d->listens = listens != 0;
-    d->connects = type == SOCK_STREAM && !listens && !connected;
-    *lasts = listens || connected;
-}
-
 void libevent_describe(struct libevent_descriptor *d, int fd)
 {
     struct stat st;
-    bool lasts = false;
+    struct adapter_descriptor what;
     const int error = errno;
-    const bool exists = fstat(fd, &st) == 0;
-    if (!exists || !S_ISSOCK(st.st_mode) || !get_kept(d, fd, &st)) {
-        adapter_descriptor(d->text, fd);
-        d->listens = d->connects = false;
-        d->terminal = exists && S_ISCHR(st.st_mode);
-        if (exists && S_ISSOCK(st.st_mode))
-            ask_socket(d, fd, &lasts);
-        if (lasts)
+    const bool socket = fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+    if (!socket || !get_kept(d, fd, &st)) {
+        adapter_describe(d->text, fd, &what);
+        d->listens = what.listens;
+        d->connects = what.stream && !what.listens && !what.connected;
+        d->terminal = what.terminal;
+        if (socket && (what.listens || what.connected))
             keep(d, fd, &st);
     }
     errno = error;
