@@ -17,11 +17,6 @@ struct call {
 };
 static __thread struct call *call_now __attribute__((tls_model("initial-exec")));
 
-static void add_doer(void *object, weft_promise thread)
-{
-    threads_add_holder(object, thread);
-}
-
 /* Returns false if nothing is to be recorded. */
 static bool waits(const void *control, struct threads_wait *w, const void *caller)
 {
@@ -30,7 +25,7 @@ static bool waits(const void *control, struct threads_wait *w, const void *calle
         !(o = threads_lock(control, THREADS_ONCE, NULL, caller)))
         return false;
     threads_add_waiter(o);
-    threads_each_doer(control, add_doer, o);
+    threads_add_living(o);
     const weft_promise p = o->promise;
     threads_unlock(control);
     threads_wait(w, p, CLOCK_REALTIME, NULL);

@@ -83,11 +83,6 @@ static void taken(const struct request *r)
         notes_taken(r);
 }
 
-static void add_reader(void *object, weft_promise thread)
-{
-    threads_add_holder(object, thread);
-}
-
 static bool contended(const struct request *r, struct threads_wait *w)
 {
     struct threads_object *o;
@@ -101,7 +96,7 @@ static bool contended(const struct request *r, struct threads_wait *w)
     if (writer)
         threads_add_holder(o, writer);
     else
-        threads_each_reader(r->lock, add_reader, o);
+        threads_add_living(o);
     threads_unlock(r->lock);
     threads_wait(w, p, r->clock, r->until);
     return true;

@@ -66,24 +66,16 @@ static void unlock_living(void)
     adapter_leave();
 }
 
-void threads_each_reader(const void *lock, void (*found)(void *with, weft_promise thread),
-                         void *with)
+void threads_add_living(struct threads_object *o)
 {
     lock_living();
-    for (const struct threads_self *t = living; t; t = t->next)
-        for (unsigned i = 0; i < THREADS_READS; i++)
-            if (__atomic_load_n(&t->read[i], __ATOMIC_RELAXED) == lock)
-                found(with, t->promise);
-    unlock_living();
-}
-
-void threads_each_doer(const void *control, void (*found)(void *with, weft_promise thread),
-                       void *with)
-{
-    lock_living();
-    for (const struct threads_self *t = living; t; t = t->next)
-        if (__atomic_load_n(&t->does, __ATOMIC_RELAXED) == control)
-            found(with, t->promise);
+    for (const struct threads_self *t = living; t; t = t->next) {
+        bool holds = __atomic_load_n(&t->does, __ATOMIC_RELAXED) == o->address;
+        for (unsigned i = 0; i < THREADS_READS && !holds; i++)
+            holds = __atomic_load_n(&t->read[i], __ATOMIC_RELAXED) == o->address;
+        if (holds)
+            threads_add_holder(o, t->promise);
+    }
     unlock_living();
 }
 

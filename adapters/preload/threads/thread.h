@@ -61,14 +61,6 @@ weft_promise threads_self(void);
 /* The promise of the thread with this kernel id, also if it has ended; 0: not known. */
 weft_promise threads_by_tid(uint32_t tid);
 
-/* Calls found for each living thread that holds this lock for reading. */
-void threads_each_reader(const void *lock, void (*found)(void *with, weft_promise thread),
-                         void *with);
-
-/* Calls found for each living thread that does once what has this control. */
-void threads_each_doer(const void *control, void (*found)(void *with, weft_promise thread),
-                       void *with);
-
 /* The promise is this thread, which the list of living threads has from now on, until it leaves. */
 void threads_join_living(weft_promise p);
 void threads_leave_living(void);
@@ -164,7 +156,9 @@ void threads_lasts(struct threads_object *o);
 void threads_add_waiter(struct threads_object *o);
 void threads_drop_waiter(struct threads_object *o);
 bool threads_is_holder(const struct threads_object *o, weft_promise thread);
-void threads_add_holder(struct threads_object *o, weft_promise thread);  /* unless it is one */
+void threads_add_holder(struct threads_object *o, weft_promise thread); /* unless it is one */
+/* … each living thread that holds it for reading, or does what is done once. */
+void threads_add_living(struct threads_object *o);
 void threads_drop_holder(struct threads_object *o, weft_promise thread); /* if it is one */
 void threads_drop_others(struct threads_object *o, weft_promise thread); /* but this one */
 
