@@ -24,7 +24,7 @@ bug() {
     judge 0 "$1" good nothing "$4"
 }
 
-until=$tests/libevent_until_idle.so # the bad ones hang
+until=$UNTIL_HUNG # the bad ones hang
 bug answer 130 never-resolved '*tcp 127.0.0.1:*'
 bug request 130 never-resolved '*GET /users/3'
 until=

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Loaded into a program by LD_PRELOAD: interrupts it, as Ctrl-C does, when its first thread has slept in poll for two
- * seconds without a time limit. So a program of which a test knows that it hangs ends. */
+ * seconds without a time limit, or a thread in epoll_wait and would go on. So a program of which a test knows that it
+ * hangs ends. */
 #include <dlfcn.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
+#include <sys/epoll.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +35,17 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
         return own(fds, n, timeout);
     const int ready = own(fds, n, LONG_MS);
     if (ready == 0)
+        raise(SIGINT);
+    return ready;
+}
+
+int epoll_wait(int fd, struct epoll_event *events, int most, int timeout_ms)
+{
+    int (*const own)(int, struct epoll_event *, int, int) =
+        (int (*)(int, struct epoll_event *, int, int))dlsym(RTLD_NEXT, "epoll_wait");
+    const bool is_long = timeout_ms < 0 || timeout_ms > LONG_MS;
+    const int ready = own(fd, events, most, is_long ? LONG_MS : timeout_ms);
+    if (ready == 0 && is_long)
         raise(SIGINT);
     return ready;
 }
