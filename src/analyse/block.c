@@ -256,12 +256,13 @@ static void find_blocks_of_stream(struct blocks *b, uint32_t stream)
         }
         bool is_over = i + 1 == end && p == WEFT_ROOT;
         bool starts_up = r->start_ns <= started && (p == WEFT_ROOT || i == first);
-        if (starts_up || is_over || (p == WEFT_ROOT && !b->h->suspends[stream]) ||
-            analyse_type(b->m, p) & ANALYSE_THREAD)
+        if (starts_up || is_over || (p == WEFT_ROOT && !b->h->suspends[stream]))
             continue;
         x.still = i + 1 == end && r->end_ns >= b->m->end_ns && p != WEFT_ROOT;
         x.silent = x.still && ran_silently(b, stream, p, r->start_ns);
-        if (x.silent || (r->end_ns - r->start_ns >= b->s->o->block_ns && !is_many(b, stream, run)))
+        const bool is_long =
+            r->end_ns - r->start_ns >= b->s->o->block_ns && !is_many(b, stream, run);
+        if ((x.silent || is_long) && !(analyse_type(b->m, p) & ANALYSE_THREAD))
             look_at_run(b, x);
     }
 }

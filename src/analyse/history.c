@@ -147,8 +147,8 @@ static bool find_causes(struct maker *k)
             continue;
         uint32_t run = h->runs_of[at[p]++];
         h->run_cause[run] = i;
-        if (p != WEFT_ROOT && !is_thread(m, p))
-            h->is_loop[weft_history_stream(h, run)] = true;
+        bool *is_loop = &h->is_loop[weft_history_stream(h, run)];
+        *is_loop = *is_loop || (p != WEFT_ROOT && !is_thread(m, p));
     }
     free(at);
     if (h->streams == 1)
