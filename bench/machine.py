@@ -1,21 +1,26 @@
 # SPDX-License-Identifier: ISC
 """What bench/run and bench/run-* measure on, and where they write it."""
 
+import contextlib
 import io
 import json
 import os
 import pathlib
 import platform
 import re
+import resource
 import shlex
 import subprocess
 import sys
+import tempfile
+import time
 
 
 def describe(build):
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     command = json.loads((build / "compile_commands.json").read_text())[0]["command"]
-    compiler = subprocess.run([shlex.split(command)[0], "--version"], capture_output=True,
+    words = shlex.split(command)
+    compiler = subprocess.run([words[words[0].endswith("ccache")], "--version"], capture_output=True,
                               text=True).stdout.split("\n")[0]
     options = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
     buildtype = next(o["value"] for o in options if o["name"] == "buildtype")
@@ -38,3 +43,34 @@ def write_results(name, text):
     begin, end = f"<!-- bench/{name} -->\n", "<!-- end -->"
     before, _, rest = path.read_text().partition(begin)
     path.write_text(f"{before}{begin}```\n{text.strip()}\n```\n{end}{rest.partition(end)[2]}")
+
+
+def instructions(command, env=None, record=()):
+    """Of a whole run, by callgrind; record: the command that records it."""
+    command = [*record, "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    said = subprocess.run(command, env=env, capture_output=True, text=True, check=True).stderr
+    return int(re.search(r"Collected : (\d+)", said)[1])
+
+
+def cpu_ns(command, env=None):
+    """CPU time of a whole run."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, env=env, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) * 1e9
+
+
+def run(name, measure, needs="src/weft", more=""):
+    """The whole of bench/NAME BUILD_DIR [--write]: measure(build, folder) prints what it measures; needs is a file of the build
+    without which it cannot be done; more is said above it."""
+    arguments = [a for a in sys.argv[1:] if a != "--write"]
+    if len(arguments) != 1:
+        sys.exit(f"usage: bench/{name} BUILD_DIR [--write]    (of a finished build)")
+    build = pathlib.Path(arguments[0]).resolve()
+    if not (build / needs).exists():
+        sys.exit(f"bench/{name}: {build / needs} is not there: build first; if it is still missing, a library that it needs is")
+    with contextlib.redirect_stdout(Tee()) as out, tempfile.TemporaryDirectory(prefix="weft-bench-") as folder:
+        print(f"{describe(build)}\n{time.strftime('%Y-%m-%d')}. {more}".rstrip(), flush=True)
+        measure(build, pathlib.Path(folder))
+    if "--write" in sys.argv:
+        write_results(name, out.getvalue())
