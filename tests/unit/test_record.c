@@ -289,6 +289,22 @@ static void test_untracked(void **state)
 
 /* ---- Numbers ---- */
 
+/* With a number of the program's own, no number says any more in which packet its promise was created. */
+static void test_own_numbers(void **state)
+{
+    (void)state;
+    start(MIB);
+    const struct recorder *r = &weft_record_rec;
+    uint64_t packet, id;
+    do
+        id = weft_create("t", NULL);
+    while (id && (home_of(id) & r->homes_mask) < r->homes_mask);
+    assert_true(find_home(id, &packet));
+    assert_true(weft_create_id(WEFT_LOOP, UINT64_C(1) << 40, "t", NULL) == UINT64_C(1) << 40);
+    for (uint64_t i = 0; i <= r->homes_mask; i++)
+        assert_int_equal(r->homes[i], 0);
+}
+
 static const uint64_t edges[] = {
     1,
     2,
@@ -1400,6 +1416,7 @@ int main(void)
         TEST(every_call),
         TEST(run_returns),
         TEST(untracked),
+        TEST(own_numbers),
         TEST(far_apart),
         TEST(counters),
         TEST(text_sizes),
