@@ -71,7 +71,7 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
         sum += weight;
     }
     for (uint32_t i = first; i < m->entries && sum > 257; i++) /* so that it fits 16 bits */
-        if (m->entry[i].weight > sum - 257 + 1) {
+        if (m->entry[i].weight > sum - 257) {
             m->entry[i].weight -= sum - 257;
             sum = 257;
         }
