@@ -179,8 +179,12 @@ void weft_record_asked(void)
     const int error = errno;
     const bool orphan =
         weft_record_is_orphan(); /* then the thread that held the lock does not exist here */
-    if (!orphan && (is_settled() || weft_record_is_locked()))
+    if (!orphan && is_settled())
         return;
+    if (!orphan && weft_record_is_locked()) {
+        weft_record_follow_wait();
+        return;
+    }
     sigset_t all, before;
     sigfillset(&all); /* so that no signal handler leaves this function by longjmp */
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -189,6 +193,8 @@ void weft_record_asked(void)
     if (weft_record_try_lock()) {
         serve();
         weft_record_unlock();
+    } else {
+        weft_record_follow_wait();
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;

@@ -5,15 +5,17 @@
  * calls exec creates no file, nothing happens between fork and the first call, and the path of an event has no
  * extra test. */
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/put.h"
 #include "record/start.h"
 
-enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096 };
+enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096, WAIT_NS = 1000 * 1000 * 1000 };
 
 static struct {
     char path[4096]; /* absolute; "": forked children do not record */
@@ -24,6 +26,7 @@ static struct {
     uint32_t *begun; /* how many children have begun; in memory that all of them share */
     uint32_t due;
     uint32_t noted; /* generation of the recording whose facts mention the fork */
+    pid_t beginner; /* the thread that begins a recording at this moment; 0: none */
 } follow;
 
 /* Makes a path absolute. "" if it is too long. */
@@ -80,6 +83,7 @@ void weft_record_follow_forked(bool recorded)
     /* A child of a process that is due to record but has not begun is due itself. */
     follow.due = *follow.path && (recorded || follow.due);
     *follow.own = 0;
+    follow.beginner = 0;
 }
 
 void weft_record_follow_parent(void)
@@ -102,6 +106,7 @@ void weft_record_follow_begin(void)
 {
     struct weft_options o = follow.options;
     const bool own = *follow.own;
+    __atomic_store_n(&follow.beginner, (pid_t)syscall(SYS_gettid), __ATOMIC_SEQ_CST);
     o.path = own ? follow.own : follow.path;
     weft_record_follow_drop();
     close_memory();
@@ -109,4 +114,16 @@ void weft_record_follow_begin(void)
      * and use that descriptor for something else. */
     if (own || __atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
         weft_record_start_locked(&o, false);
+    __atomic_store_n(&follow.beginner, 0, __ATOMIC_SEQ_CST);
+}
+
+void weft_record_follow_wait(void)
+{
+    const pid_t self = (pid_t)syscall(SYS_gettid);
+    const uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
+    pid_t beginner;
+    while (((beginner = __atomic_load_n(&follow.beginner, __ATOMIC_SEQ_CST)) ||
+            (weft_record_follow_is_due() && weft_record_is_locked())) &&
+           beginner != self && clock_ns(CLOCK_MONOTONIC) - begin_ns < WAIT_NS)
+        sched_yield(); /* not usleep, which an adapter may have replaced */
 }

@@ -86,6 +86,9 @@ bool weft_record_follow_is_due(void);
 /* Starts that recording. Call with the lock of weft_start held. */
 void weft_record_follow_begin(void);
 
+/* Waits while another thread starts that recording, at most a second: the first events of this thread belong to it, too. */
+void weft_record_follow_wait(void);
+
 /* Cancels that: the process starts or stops a recording itself. */
 void weft_record_follow_drop(void);
 

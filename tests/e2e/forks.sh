@@ -33,6 +33,11 @@ run 0 "$WEFT" info --json w.weft
 equal 'damage of the trace of the program' 0 "$(json "$tmp/out" 'd["damage"]["problems"]')"
 rm -f w*.weft
 
+# The first events are those of several threads
+run 0 "$WEFT" record --size 1M -o a.weft "$FORKING" at-once
+equal 'events of children with threads' "$(yes 24 | head -n 20 | tr '\n' ' ' | sed 's/ $//')" "$(events_of a-*.weft)"
+rm -f a*.weft
+
 # No more than so many
 run 0 "$WEFT" record --size 64K -o m.weft "$FORKING" workers 80
 equal 'traces of many workers' 64 "$(find . -name 'm-*.weft' | wc -l)"

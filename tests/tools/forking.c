@@ -4,6 +4,7 @@
  *     daemon FIFO    goes into the background, and makes 50 rounds there; says "done" to the fifo
  *     workers N      N children make 10 rounds each, while three threads make rounds; then 5 rounds
  *     nested         a child makes 1 round and has a child that makes 2
+ *     at-once        20 children, each with four threads that make 3 rounds, all at the same time
  *     _fork          a child by clone, without handlers, makes 3 rounds; then 4 rounds
  *     standby        the same, while weft_standby is on, of a program that has stopped recording
  *     exec           a child becomes another program; then 1 round
@@ -94,6 +95,34 @@ static int nested(void)
     exit(0);
 }
 
+static void *three_rounds(void *gate)
+{
+    pthread_barrier_wait(gate);
+    rounds(3);
+    return NULL;
+}
+
+static int at_once(void)
+{
+    int failed = 0;
+    for (int i = 0; i < 20; i++) {
+        pid_t pid = fork();
+        if (pid) {
+            failed |= wait_for(pid);
+            continue;
+        }
+        pthread_barrier_t gate;
+        pthread_barrier_init(&gate, NULL, 4);
+        pthread_t thread[4];
+        for (int k = 0; k < 4; k++)
+            pthread_create(&thread[k], NULL, three_rounds, &gate);
+        for (int k = 0; k < 4; k++)
+            pthread_join(thread[k], NULL);
+        exit(0);
+    }
+    return failed;
+}
+
 static int without_handlers(void)
 {
     rounds(1);
@@ -124,6 +153,8 @@ int main(int argc, char **argv)
         return workers(strtol(text, NULL, 10));
     if (!strcmp(what, "nested"))
         return nested();
+    if (!strcmp(what, "at-once"))
+        return at_once();
     if (!strcmp(what, "_fork"))
         return without_handlers();
     if (!strcmp(what, "standby"))
