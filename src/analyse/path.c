@@ -735,14 +735,15 @@ static void begin_pending(struct walk *k, uint32_t promise)
     k->out->cut = true;
 }
 
-int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise)
+/* end_ns: INT64_MAX if it is pending. */
+static int find(struct weft_path *out, const struct weft_history *h, uint32_t promise,
+                int64_t end_ns)
 {
     const struct weft_model *m = h->m;
-    int64_t end = weft_history_ended_ns(h, promise);
     struct walk k = {.h = h, .m = m, .out = out, .low_ns = m->promise[promise].start_ns};
     weft_path_fini(out);
-    out->pending = end == INT64_MAX;
-    k.now_ns = out->pending ? m->end_ns : end;
+    out->pending = end_ns == INT64_MAX;
+    k.now_ns = out->pending ? m->end_ns : end_ns;
     if (promise == WEFT_ROOT || k.now_ns <= k.low_ns)
         return 0;
     if (!weft_reserve(&k.frame, k.frames, &k.frame_room, sizeof *k.frame))
@@ -766,6 +767,19 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
         out->step[out->count - 1 - i] = s;
     }
     return 0;
+}
+
+int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise)
+{
+    return find(out, h, promise, weft_history_ended_ns(h, promise));
+}
+
+int weft_path_find_own(struct weft_path *out, const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_promise *p = &h->m->promise[promise];
+    const int rc = find(out, h, promise, p->outcome == WEFT_PENDING ? INT64_MAX : p->end_ns);
+    out->became = rc == 0 && p->becomes != WEFT_NONE;
+    return rc;
 }
 
 void weft_path_fini(struct weft_path *p)

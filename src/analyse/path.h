@@ -48,11 +48,15 @@ struct weft_path {
     struct weft_step *step; /* in order of time */
     uint32_t count;
     bool pending; /* the path leads to the end of the trace */
+    bool became;  /* … or to where the promise became another one */
     bool cut;     /* there were more than WEFT_PATH_MAX steps */
 };
 
 /* *out: empty, or an earlier path. Returns 0 or WEFT_E_NOMEM. The caller releases it. */
 int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise);
+
+/* The same for the end of the promise itself: if it became another promise, the path ends when it became that. */
+int weft_path_find_own(struct weft_path *out, const struct weft_history *h, uint32_t promise);
 void weft_path_fini(struct weft_path *p);
 
 /* Steps by kind and by (type, label) of the promise; for READY and BLOCKED, of what ran meanwhile.

@@ -105,7 +105,10 @@ void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,
     int64_t all = path->step[path->count - 1].to_ns - path->step[0].from_ns;
     f->failed |= !share;
     explore_heading(f, FACT_PATH_HEAD);
-    explore_say(f, explore_nowhere(), path->pending ? FACT_PATH_PENDING : FACT_PATH,
+    explore_say(f, explore_nowhere(),
+                path->pending  ? FACT_PATH_PENDING
+                : path->became ? FACT_PATH_BECAME
+                               : FACT_PATH,
                 LENGTH(length, all));
     for (; share && shown < count && shown < SHARES_SHOWN; shown++) {
         struct analyse_text t = {0};

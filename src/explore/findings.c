@@ -320,7 +320,7 @@ static void make_path(struct weft_explorer *e)
     e->path_promise = e->selected;
     free(e->path_mark);
     e->path_mark = NULL;
-    if (weft_path_find(&e->path, p->analysis->history, e->selected) < 0)
+    if (weft_path_find_own(&e->path, p->analysis->history, e->selected) < 0)
         e->path.count = 0;
     if (e->path.count)
         e->path_mark = malloc(e->path.count * sizeof *e->path_mark);

@@ -59,13 +59,13 @@ static uint32_t find(const struct weft_history *h, uint64_t id)
 /* ---- Paths ---- */
 
 /* "from-to kind promise [behind promise]", a line each. */
-static void expect_path(const struct weft_history *h, uint64_t id, const char *wanted)
+static void expect_found(const struct weft_history *h, uint64_t id, bool own, const char *wanted)
 {
     struct weft_path path = {0};
     char *text;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    assert_int_equal(weft_path_find(&path, h, find(h, id)), 0);
+    assert_int_equal((own ? weft_path_find_own : weft_path_find)(&path, h, find(h, id)), 0);
     for (uint32_t i = 0; i < path.count; i++) {
         const struct weft_step *s = &path.step[i];
         fprintf(out, "%" PRId64 "-%" PRId64 " %s %" PRId64, s->from_ns, s->to_ns,
@@ -82,6 +82,17 @@ static void expect_path(const struct weft_history *h, uint64_t id, const char *w
     assert_string_equal(text, wanted);
     free(text);
     weft_path_fini(&path);
+}
+
+static void expect_path(const struct weft_history *h, uint64_t id, const char *wanted)
+{
+    expect_found(h, id, false, wanted);
+}
+
+/* To the end of the promise itself, not of what it became. */
+static void expect_own_path(const struct weft_history *h, uint64_t id, const char *wanted)
+{
+    expect_found(h, id, true, wanted);
 }
 
 /* A request waits for a read, which the outside completes; something else runs when it is ready; then the
@@ -209,6 +220,11 @@ static void becoming(void **state)
                 "10-50 running 1\n"
                 "50-60 running 2\n"
                 "60-120 outside 2\n");
+    expect_own_path(h, 1, "0-10 ready 1 behind -1\n10-50 running 1\n");
+    expect_own_path(h, 2,
+                    "5-50 ready 2 behind 1\n"
+                    "50-60 running 2\n"
+                    "60-120 outside 2\n");
     expect_path(h, 3,
                 "130-140 ready 3 behind -1\n"
                 "140-150 running 3\n");
