@@ -111,10 +111,10 @@ static void look_at(struct finder *f, uint32_t i)
 }
 
 int explore_dealings_find(struct explore_dealings *out, const struct weft_history *h,
-                          uint32_t promise)
+                          uint32_t promise, bool raw)
 {
     struct finder f = {.h = h, .d = out, .promise = promise};
-    struct weft_meter meter = {.h = h};
+    struct weft_meter meter = {.h = h, .raw = raw};
     struct weft_spent spent;
     uint64_t waits = (uint64_t)h->waits_of_first[promise + 1] - h->waits_of_first[promise] +
                      h->waits_for_first[promise + 1] - h->waits_for_first[promise];

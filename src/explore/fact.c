@@ -61,8 +61,7 @@ struct weft_figure explore_share(uint64_t part, uint64_t whole)
 
 int64_t explore_length(const struct weft_scene *s, uint32_t promise)
 {
-    const struct weft_promise *p = &s->m->promise[promise];
-    return weft_layout_end(s->l, s->m, promise) - weft_layout_start(s->l, p);
+    return weft_layout_lasts(s->l, s->m, promise);
 }
 
 static struct explore_name call(const struct weft_scene *s, uint32_t promise, bool lasting,

@@ -175,7 +175,7 @@ size_t explore_fact_label(char *out, size_t room, const struct weft_model *m, ui
 /* "35 %"; "" if whole is 0. */
 struct weft_figure explore_share(uint64_t part, uint64_t whole);
 
-/* The length of a promise's line. */
+/* How long a promise lasts: weft_layout_lasts. */
 int64_t explore_length(const struct weft_scene *s, uint32_t promise);
 
 /* The longest few of many promises. */
@@ -241,9 +241,9 @@ struct explore_dealings {
     int64_t collecting_ns;     /* … which took this long while it ran */
 };
 
-/* Returns 0 or WEFT_E_NOMEM. Nothing needs to be released. */
+/* raw: as the layout. Returns 0 or WEFT_E_NOMEM. Nothing needs to be released. */
 int explore_dealings_find(struct explore_dealings *out, const struct weft_history *h,
-                          uint32_t promise);
+                          uint32_t promise, bool raw);
 
 /* "once, when nobody waited: at 20 ms"; bad if something still waits. notified_in_vain is not 0. */
 void explore_fact_in_vain(struct explore_facts *f, enum explore_fact often, enum explore_fact once,

@@ -40,14 +40,6 @@ static void look_at_promises(struct about *a)
     }
 }
 
-/* A pending promise lives on, although its line ends with its last sign of life. */
-static int64_t lived(const struct about *a)
-{
-    const struct weft_promise *p = a->p;
-    int64_t end = p->outcome == WEFT_PENDING ? a->m->end_ns : p->end_ns;
-    return end > p->start_ns ? end - p->start_ns : 0;
-}
-
 /* ---- What it is ---- */
 
 static void add_source(struct about *a)
@@ -114,8 +106,11 @@ static void add_end(struct about *a)
         if (failed)
             explore_fact_bad(a->f);
     }
+    const int64_t length = explore_length(a->s, a->promise);
+    const bool shorter = p->created && p->start_ns < weft_layout_start(a->s->l, p);
     explore_say(a->f, explore_nowhere(), pending ? FACT_PENDING_FOR : FACT_LASTED,
-                LENGTH(length, lived(a)));
+                LENGTH(length, length),
+                LENGTH(whole, shorter && p->end_ns > p->start_ns ? p->end_ns - p->start_ns : 0));
     uint32_t cause = weft_model_reason(a->m, a->promise);
     if (cause != WEFT_NONE) {
         uint32_t size;
@@ -240,9 +235,10 @@ static void add_waits(struct about *a, const struct explore_waits *w, enum explo
     bool mine = w == &a->d.mine;
     if (w->count) {
         explore_heading(a->f, heading);
-        explore_say(
-            a->f, nowhere, FACT_WAITS, LENGTH(length, w->total_ns), AMOUNT(count, w->count),
-            TEXT(share, explore_share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0).text));
+        explore_say(a->f, nowhere, FACT_WAITS, LENGTH(length, w->total_ns), AMOUNT(count, w->count),
+                    TEXT(share, explore_share((uint64_t)w->total_ns,
+                                              mine ? (uint64_t)explore_length(a->s, a->promise) : 0)
+                                    .text));
         if (w->blocked_ns)
             explore_say(a->f, nowhere, FACT_WAITS_BLOCKED, LENGTH(length, w->blocked_ns));
         longest_waits(h, w, &top);
@@ -342,7 +338,7 @@ static void add_running(struct about *a)
     const struct weft_run *first = &m->run[a->p->first_run];
     explore_heading(a->f, FACT_RUNNING_HEAD);
     explore_say(a->f, nowhere, FACT_RUNS, LENGTH(length, (int64_t)total), AMOUNT(count, count),
-                TEXT(share, explore_share(total, (uint64_t)lived(a)).text));
+                TEXT(share, explore_share(total, (uint64_t)explore_length(a->s, a->promise)).text));
     if (a->d.collecting_ns)
         explore_say(a->f, nowhere, FACT_PAUSED, LENGTH(length, a->d.collecting_ns));
     if (count > 1)
@@ -372,7 +368,7 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
     char label[EXPLORE_FACT_LABEL], type[EXPLORE_FACT_LABEL];
     explore_fact_begin(f);
     a.d.resolution = WEFT_NONE;
-    if (f->history && explore_dealings_find(&a.d, f->history, promise) < 0)
+    if (f->history && explore_dealings_find(&a.d, f->history, promise, s->l->raw) < 0)
         f->failed = true; /* and nothing is added */
     look_at_promises(&a);
     explore_fact_type(type, sizeof type, a.m, promise);

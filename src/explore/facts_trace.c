@@ -106,7 +106,7 @@ static void add_hang(struct explore_facts *f, const struct census *c)
     if (last != other)
         explore_say_promise(f, c->s, FACT_LONGEST_WAIT_END, last, false);
     struct explore_dealings d;
-    if (explore_dealings_find(&d, c->h, last) < 0)
+    if (explore_dealings_find(&d, c->h, last, c->s->l->raw) < 0)
         f->failed = true;
     else if (d.notified_in_vain)
         explore_fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);

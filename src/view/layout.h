@@ -69,6 +69,18 @@ static inline int64_t weft_layout_end(const struct weft_layout *l, const struct 
     return end > start ? end : start;
 }
 
+/* How long a promise lasts, which is what everything says of it: from where its line begins to its end. A pending one
+ * lasts until the trace ends, though its line may end earlier, with its last sign of life. */
+static inline int64_t weft_layout_lasts(const struct weft_layout *l, const struct weft_model *m,
+                                        uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    int64_t start = weft_layout_start(l, p), end = p->end_ns;
+    if (p->outcome == WEFT_PENDING && m->end_ns > end)
+        end = m->end_ns;
+    return end > start ? end - start : 0;
+}
+
 /* The end of the line of a span. Few lines of a row overlap, so the model is hardly ever needed. */
 static inline int64_t weft_layout_span_end(const struct weft_layout *l, const struct weft_model *m,
                                            uint32_t span)

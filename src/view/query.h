@@ -44,5 +44,5 @@ void view_query_parse(struct view_query *q, const char *query);
 uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t count,
                          uint32_t size);
 
-/* The words that ask for that number or for a line of that length. */
+/* The words that ask for that number or for a promise that lasts so long. */
 uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns);

@@ -144,8 +144,7 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
         if (((words | query->others) & query->all) != query->all)
             continue;
         if (query->others)
-            words |= view_query_match(query, p->id,
-                                      weft_layout_end(q->l, m, q->at) - weft_layout_start(q->l, p));
+            words |= view_query_match(query, p->id, weft_layout_lasts(q->l, m, q->at));
         if ((words & query->all) != query->all)
             continue;
         set_bit(q->bits, q->at);

@@ -164,6 +164,31 @@ static void queries(void **state)
     weft_model_free(m);
 }
 
+/* A pending promise lasts until the trace ends, also beyond its last sign of life; a bind from its first read on. */
+static void how_long(void **state)
+{
+    (void)state;
+    const struct weft_event ev[] = {
+        creates(0, LOOP, 1, TASK),
+        creates(0, LOOP, 2, WAIT),
+        creates(0, 1, 3, BIND),
+        fulfills(5 * MILLION, LOOP, 2),
+        reads(5 * MILLION, 3, 2),
+        fulfills(6 * MILLION, 3, 3),
+        creates(7 * MILLION, LOOP, 4, TASK),
+        fulfills(20 * MILLION, LOOP, 4),
+    };
+    struct trace t = {.fd = -1};
+    trace_packet(&t, 0, ev, COUNT(ev));
+    struct weft_model *m = trace_model(&t);
+    struct weft_scene *s = scene_of(m);
+    expect(s, ">19ms", "1");
+    expect(s, ">4ms <21ms", "1 2 4");
+    expect(s, "<2ms", "3");
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 static void queries_are_bounded(void **state)
 {
     (void)state;
@@ -411,9 +436,13 @@ static void nothing_to_search(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(queries),       cmocka_unit_test(queries_are_bounded),
-        cmocka_unit_test(hits_in_order), cmocka_unit_test(half_way),
-        cmocka_unit_test(long_texts),    cmocka_unit_test(nothing_to_search),
+        cmocka_unit_test(queries),
+        cmocka_unit_test(how_long),
+        cmocka_unit_test(queries_are_bounded),
+        cmocka_unit_test(hits_in_order),
+        cmocka_unit_test(half_way),
+        cmocka_unit_test(long_texts),
+        cmocka_unit_test(nothing_to_search),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
