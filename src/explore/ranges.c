@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "explore/busy.h"
 #include "explore/fact.h"
 
 enum { BLOCK = 1024, LASTING = 4096 };
@@ -37,6 +38,7 @@ struct explore_ranges {
     struct lives *lives;
     uint32_t *lasting;
     uint32_t all_lasting;
+    struct explore_busy *busy;
     uint64_t events, runs; /* streams that have records, in the whole trace */
 };
 
@@ -44,7 +46,8 @@ struct sums {
     uint64_t events; /* see exact */
     bool exact;      /* else some events are assumed to be spread evenly over runs */
     uint64_t alive, created, resolved, failed;
-    uint64_t running_ns, sleeping_ns, collecting_ns;
+    uint64_t sleeping_ns;
+    struct explore_busy_sum busy;
     uint64_t sleeps, pauses;    /* those that begin in the range */
     struct explore_top longest; /* sorted by how much of them lies in it */
 };
@@ -132,14 +135,12 @@ static bool ends_by_itself(const struct weft_promise *p)
     return p->outcome == WEFT_BECAME || p->outcome == WEFT_FORGOTTEN;
 }
 
-/* When its line ends; not before it starts. */
-static int64_t life_end(const struct weft_model *m, const struct weft_layout *l, uint32_t i)
+/* When it ends, as weft_layout_lasts says; not before it starts. */
+static int64_t life_end(const struct weft_model *m, uint32_t i)
 {
     const struct weft_promise *p = &m->promise[i];
-    int64_t end = p->end_ns;
-    if (weft_layout_awaited(l, i) && m->end_ns > end)
-        end = m->end_ns;
-    return end > p->start_ns ? end : p->start_ns;
+    int64_t end = p->outcome == WEFT_PENDING ? weft_later(p->end_ns, m->end_ns) : p->end_ns;
+    return weft_later(end, p->start_ns);
 }
 
 static void count_life(struct lives *b, const struct weft_promise *p, int64_t end)
@@ -152,15 +153,14 @@ static void count_life(struct lives *b, const struct weft_promise *p, int64_t en
     b->becoming += ends_by_itself(p);
 }
 
-static bool make_lives(struct explore_ranges *r, const struct weft_model *m,
-                       const struct weft_layout *l)
+static bool make_lives(struct explore_ranges *r, const struct weft_model *m)
 {
     uint32_t room = 0;
     r->lives = calloc(blocks(m->promises), sizeof *r->lives);
     if (!r->lives)
         return false;
     for (uint32_t i = 1; i < m->promises; i++) {
-        int64_t end = life_end(m, l, i);
+        int64_t end = life_end(m, i);
         if (m->promises - i <= LASTING || end <= m->promise[i + LASTING].start_ns) {
             count_life(&r->lives[i / BLOCK], &m->promise[i], end);
             continue;
@@ -178,6 +178,7 @@ static void ranges_free(struct explore_ranges *r)
         return;
     for (unsigned c = 0; c < COLUMNS; c++)
         free(r->block[c]);
+    explore_busy_free(r->busy);
     weft_free_all(r->lives, r->lasting, r);
 }
 
@@ -237,7 +238,7 @@ static void sum_life(const struct range *g, uint32_t i, struct sums *out, uint64
     out->resolved += ends_here && is_resolved(p);
     out->failed += ends_here && p->outcome == WEFT_FAILED;
     *becoming += ends_here && ends_by_itself(p);
-    int64_t end = life_end(g->m, g->l, i);
+    int64_t end = life_end(g->m, i);
     if (p->start_ns > g->to_ns || end < g->from_ns)
         return;
     out->alive++;
@@ -296,11 +297,10 @@ static void sum_up(struct sums *out, const struct explore_ranges *r, const struc
     out->events = out->created + becoming;
     sum_column(&g, INTERACTIONS, &out->events, &none);
     sum_column(&g, LABELS, &out->events, &none);
-    sum_column(&g, PAUSES, &out->pauses, &out->collecting_ns);
-    sum_column(&g, RUNS, &runs, &out->running_ns);
+    sum_column(&g, PAUSES, &out->pauses, &none);
+    sum_column(&g, RUNS, &runs, &none);
     sum_column(&g, SLEEPS, &out->sleeps, &out->sleeping_ns);
-    if (s->m->quirks.loop_is_sleep)
-        out->running_ns -= out->sleeping_ns < out->running_ns ? out->sleeping_ns : out->running_ns;
+    explore_busy_add_up(&out->busy, r->busy, from_ns, to_ns);
     out->events += out->pauses;
     uint64_t all = s->m->events_total + s->m->promoted_events;
     if (!r->events || r->events >= all)
@@ -321,7 +321,7 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
     if (!r)
         return WEFT_E_NOMEM;
     r->s = s;
-    bool made = make_lives(r, m, s->l);
+    bool made = make_lives(r, m) && explore_busy_new(&r->busy, m) == 0;
     for (unsigned c = 0; c < COLUMNS && made; c++)
         made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
     if (!made) {
@@ -339,11 +339,14 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
 
 /* ---- Facts ---- */
 
-static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
+static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all,
+                       uint32_t threads)
 {
-    explore_say(f, explore_nowhere(), which,
-                LENGTH(length, ns < INT64_MAX ? (int64_t)ns : INT64_MAX),
-                TEXT(share, explore_share(ns, all).text));
+    if (__builtin_mul_overflow(all, threads ? threads : 1, &all))
+        all = UINT64_MAX;
+    explore_say(
+        f, explore_nowhere(), which, LENGTH(length, ns < INT64_MAX ? (int64_t)ns : INT64_MAX),
+        TEXT(share, explore_share(ns, all).text), AMOUNT(threads, threads > 1 ? threads : 0));
 }
 
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
@@ -372,12 +375,14 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
     explore_say_time(f, FACT_TO, to_ns);
     explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, sums.events),
                 FLAG(about, !sums.exact && sums.events));
-    if (s->m->runs)
-        add_length(f, FACT_RUNNING, sums.running_ns, all);
+    if (sums.busy.known)
+        add_length(f, FACT_RUNNING, sums.busy.running_ns, all, sums.busy.threads);
+    if (sums.busy.loop_ns)
+        add_length(f, FACT_LOOP_RUNNING, sums.busy.loop_ns, all, sums.busy.threads);
     if (s->m->sleeps)
-        add_length(f, FACT_SLEEPING, sums.sleeping_ns, all);
+        add_length(f, FACT_SLEEPING, sums.sleeping_ns, all, 1);
     if (s->m->pauses)
-        add_length(f, FACT_COLLECTING, sums.collecting_ns, all);
+        add_length(f, FACT_COLLECTING, sums.busy.collecting_ns, all, 1);
     explore_heading(f, FACT_PROMISES_HEAD);
     explore_say_count(f, FACT_ALIVE_IN_IT, sums.alive);
     explore_say_count(f, FACT_CREATED_IN_IT, sums.created);

@@ -170,7 +170,7 @@ static void waits_and_resolution(void **state)
                                       "the longest: #3 wait, 18 ms, pending <p 3>\n"
                                       ": #2 wait reply, 8 ms <p 2>\n");
     const char *two = about(&x, 2);
-    expect(two, "created by: #1 task request, 12 ms, pending <p 1>\n");
+    expect(two, "created by: #1 task request, 19 ms, pending <p 1>\n");
     expect(two, "fulfilled: at 9 ms <t 9000000>\nlasted: 8 ms\n"
                 "resolved by: #3 wait, 18 ms, pending <p 3>\n");
     expect(two, "[Was waited for]\nin all: 9 ms in 1 wait\n"
@@ -391,12 +391,13 @@ static void simplified(void **state)
     struct subject x =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, WAIT), creates(0, 1, 3, BIND),
               fulfills(MS(5), LOOP, 2), reads(MS(5), 3, 2), fulfills(MS(6), 3, 3));
-    expect(about(&x, 3), "created: at 0 ns <t 0>\ncreated by: #1 task, 0 ns, pending <p 1>\n"
+    expect(about(&x, 3), "created: at 0 ns <t 0>\ncreated by: #1 task, 6 ms, pending <p 1>\n"
                          "hangs under: #2 wait, 5 ms <p 2>\n"
                          "shown from: 5 ms, when it used that <t 5000000>\n"
-                         "fulfilled: at 6 ms <t 6000000>\nlasted: 6 ms\n"
+                         "fulfilled: at 6 ms <t 6000000>\nlasted: 1 ms; 6 ms since it was created\n"
                          "resolved by: #3 bind, 1 ms (itself) <p 3>\n");
     expect_not(lines(&x), "[Did]\nresolved");
+    expect(about(&x, 1), "[Created]\nin all: 1 promise\n: #3 bind, 1 ms <p 3>\n");
     leave(&x);
 }
 
@@ -578,7 +579,7 @@ static void a_range(void **state)
                                    "from: -1 ns <t -1>\n"
                                    "to: 10 ms <t 10000000>\n"
                                    "events: 10\n"
-                                   "running: 5 ms, 50 %\n"
+                                   "running: 4 ms, 40 %\n"
                                    "sleeping: 4 ms, 40 %\n"
                                    "collecting garbage: 1 ms, 10 %\n"
                                    "[Promises]\n"
@@ -588,7 +589,7 @@ static void a_range(void **state)
                                    "failed in it: 1 !\n"
                                    "longest in it: #1 task, 9 ms <p 1>\n"
                                    ": #2 wait, 6 ms, failed <p 2>\n"
-                                   ": #3 wait, 0 ns, pending <p 3>\n");
+                                   ": #3 wait, 2 ms, pending <p 3>\n");
     assert_int_equal(explore_facts_of_range(&x.f, x.s, (int64_t)MS(3), (int64_t)MS(7)), 0);
     expect(lines(&x), "running: 1 ms, 25 %\nsleeping: 3 ms, 75 %\ncollecting garbage: 0 ns, 0 %\n");
     expect(lines(&x), "alive in it: 2\ncreated in it: 0\nresolved in it: 1\nfailed in it: 1 !\n");
@@ -596,6 +597,52 @@ static void a_range(void **state)
     expect(lines(&x), "events: 10\n");
     assert_int_equal(explore_facts_of_range(&x.f, x.s, INT64_MAX - 1, INT64_MAX), 0);
     lines(&x);
+    leave(&x);
+}
+
+/* A loop that sleeps, a worker that never says when it does, and a thread that is a promise itself. */
+static void who_runs(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    const uint32_t site[] = {strings_site(&s, strings_text(&s, "task"), 0, 0, 0),
+                             strings_site(&s, strings_text(&s, "thread"), 0, 0, 0)};
+    const struct step steps[] = {
+        {creates(0, LOOP, 1, 0), 0, 0},
+        {switches(0, 1), 0, 0},
+        {fulfills(MS(2), 1, 1), 0, 0},
+        {switches(MS(2), LOOP), 0, 0},
+        {suspends(MS(3)), 0, 0},
+        {resumes(MS(9)), 0, 0},
+        {switches(MS(10), LOOP), 0, 0},
+        {creates(MS(1), LOOP, 2, 0), 1, 0},
+        {switches(MS(4), 2), 1, 0},
+        {gc(MS(5), MS(1) / 2), 1, 0},
+        {fulfills(MS(6), 2, 2), 1, 0},
+        {switches(MS(6), LOOP), 1, 0},
+        {creates(MS(10), LOOP, 4, 0), 1, 0},
+        {creates(0, LOOP, 3, 0), 2, 1},
+        {switches(0, 3), 2, 1},
+        {creates(MS(10), LOOP, 5, 0), 2, 0},
+    };
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    steps_put(&t, steps, COUNT(steps), site, 0);
+    struct subject x = take(&t);
+    /* Of 10 ms: one ran for 2, the other for 2, of which half a millisecond was a collection; the loop itself for 1 before
+     * it slept. What it did after it had slept no event has ended. */
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, 0, (int64_t)MS(10)), 0);
+    expect(lines(&x), "running: 3.5 ms, 18 % of 2 threads\n"
+                      "the loop itself: 1 ms, 5.0 % of 2 threads\n");
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, 0, (int64_t)MS(4)), 0);
+    expect(lines(&x),
+           "running: 2 ms, 25 % of 2 threads\nthe loop itself: 1 ms, 12 % of 2 threads\n");
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, 0, (int64_t)MS(3)), 0);
+    expect(lines(&x), "running: 2 ms, 67 %\nthe loop itself: 1 ms, 33 %\n");
+    assert_int_equal(explore_facts_of_range(&x.f, x.s, (int64_t)MS(7), (int64_t)MS(8)), 0);
+    expect(lines(&x), "running: 0 ns, 0 %\n");
+    expect_not(lines(&x), "the loop itself");
     leave(&x);
 }
 
@@ -659,7 +706,7 @@ static void ranges_as_counted(void **state)
             created += q->start_ns >= from && q->start_ns <= to;
             resolved += ends;
             failed += ends && q->outcome == WEFT_FAILED;
-            int64_t end = weft_layout_end(x.s->l, m, p);
+            int64_t end = q->start_ns + weft_layout_lasts(x.s->l, m, p);
             if (q->start_ns > to || end < from)
                 continue;
             alive++;
@@ -674,7 +721,7 @@ static void ranges_as_counted(void **state)
             if (strcmp(x.f.fact[i].name, "longest in it") != 0)
                 continue;
             const struct weft_promise *q = &m->promise[x.f.target[i].promise];
-            int64_t end = weft_layout_end(x.s->l, m, x.f.target[i].promise);
+            int64_t end = q->start_ns + weft_layout_lasts(x.s->l, m, x.f.target[i].promise);
             int64_t a = q->start_ns > from ? q->start_ns : from, b = end < to ? end : to;
             assert_int_equal((uint64_t)(b - a), longest);
         }
@@ -801,13 +848,21 @@ static void real_traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_and_resolution), cmocka_unit_test(waits_end_in_many_ways),
-        cmocka_unit_test(all_say_the_same),     cmocka_unit_test(all_say_what_was_blocked),
-        cmocka_unit_test(failures_and_marks),   cmocka_unit_test(simplified),
-        cmocka_unit_test(lists_are_bounded),    cmocka_unit_test(own_trace),
-        cmocka_unit_test(what_is_held),         cmocka_unit_test(a_hanging_trace),
-        cmocka_unit_test(an_empty_trace),       cmocka_unit_test(a_range),
-        cmocka_unit_test(ranges_as_counted),    cmocka_unit_test(the_longest_are_listed),
+        cmocka_unit_test(waits_and_resolution),
+        cmocka_unit_test(waits_end_in_many_ways),
+        cmocka_unit_test(all_say_the_same),
+        cmocka_unit_test(all_say_what_was_blocked),
+        cmocka_unit_test(failures_and_marks),
+        cmocka_unit_test(simplified),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(own_trace),
+        cmocka_unit_test(what_is_held),
+        cmocka_unit_test(a_hanging_trace),
+        cmocka_unit_test(an_empty_trace),
+        cmocka_unit_test(a_range),
+        cmocka_unit_test(who_runs),
+        cmocka_unit_test(ranges_as_counted),
+        cmocka_unit_test(the_longest_are_listed),
         cmocka_unit_test(real_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
