@@ -354,7 +354,8 @@ static bool go_there(const struct request *r, const struct seen *s)
     while (weft_explorer_work(s->explorer))
         ;
     const char *hits = weft_explorer_found(s->explorer);
-    if (*hits && (!strcmp(hits, "not found") || isatty(STDERR_FILENO)))
+    const bool none = strspn(hits, "0123456789") == 0; /* it says why */
+    if (*hits && (none || isatty(STDERR_FILENO)))
         cli_say(r->path, "\"%s\": %s", cli_shown(weft_explorer_query(s->explorer)).text, hits);
     return true;
 }

@@ -189,7 +189,7 @@ struct weft_explorer {
 
     char query[EXPLORE_QUERY_BYTES + 1];
     bool search_failed;
-    char found[128];
+    char found[256];
 
     struct explore_moment *history; /* EXPLORE_HISTORY_MAX */
     unsigned history_count, history_at;

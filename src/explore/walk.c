@@ -402,11 +402,13 @@ const char *weft_explorer_found(struct weft_explorer *e)
 {
     uint64_t hits = 0;
     bool searching = false, empty = true;
+    const char *why = ""; /* the first trace's, if several say something else */
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
         hits += p->search ? weft_search_hits(p->search) : 0;
         searching = searching || p->searching;
         empty = empty && (!p->search || weft_search_is_empty(p->search));
+        why = *why || !p->search ? why : weft_search_why(p->search);
     }
     const struct weft_figure all = weft_count(hits);
     uint64_t rank = searching ? 0 : rank_of_selection(e);
@@ -414,6 +416,8 @@ const char *weft_explorer_found(struct weft_explorer *e)
         snprintf(e->found, sizeof e->found, "not enough memory to search");
     else if (!*e->query || empty)
         *e->found = '\0';
+    else if (hits == 0 && *why)
+        snprintf(e->found, sizeof e->found, "%s", why);
     else if (searching)
         snprintf(e->found, sizeof e->found, "searching \xe2\x80\xa6 %s", all.text);
     else if (hits == 0)

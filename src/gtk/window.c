@@ -55,6 +55,7 @@ static void show_search(WeftWindow *w)
         g_signal_handlers_unblock_by_func(w->entry, on_search, w);
     }
     gtk_label_set_text(GTK_LABEL(w->found), found);
+    gtk_widget_set_tooltip_text(w->found, found);
     gtk_widget_set_visible(w->hits, *query != '\0');
     weft_window_tell(w, "find", query);
     weft_window_tell(w, "found", found);
@@ -384,6 +385,10 @@ static GtkWidget *search_box(WeftWindow *w)
     g_signal_connect_swapped(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
     w->found = gtk_label_new("");
     gtk_widget_add_css_class(w->found, "found");
+    gtk_label_set_wrap(GTK_LABEL(w->found), TRUE); /* why nothing is found takes two lines */
+    gtk_label_set_lines(GTK_LABEL(w->found), 2);
+    gtk_label_set_ellipsize(GTK_LABEL(w->found), PANGO_ELLIPSIZE_END);
+    gtk_label_set_max_width_chars(GTK_LABEL(w->found), 42);
     GtkWidget *steps = box_of(GTK_ORIENTATION_HORIZONTAL, 0,
                               button("go-up-symbolic", "The hit before (N)", "win.previous-hit"),
                               button("go-down-symbolic", "The next hit (n)", "win.next-hit"), NULL);

@@ -60,6 +60,8 @@ static void add_term(struct view_query *q, struct view_term t)
             q->amounts |= bit;
         q->of_label |= bit;
     }
+    if (word)
+        q->plain |= bit;
     if (word || t.kind == VIEW_TERM_TYPE)
         q->of_type |= bit;
     if (word || t.kind == VIEW_TERM_REASON)
@@ -85,6 +87,8 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
         add_term(q, t);
         return;
     }
+    if (size > 1 && quote > 1 && (text[0] == '>' || text[0] == '<') && is_digit(text[1]))
+        t.mistake = VIEW_NO_TIME;
     for (unsigned kind = VIEW_TERM_LABEL; kind <= VIEW_TERM_OUTCOME; kind++) {
         uint16_t n = (uint16_t)strlen(prefixes[kind]);
         if (size < n || quote < n || memcmp(text, prefixes[kind], n) != 0)
@@ -96,8 +100,10 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
         bool known = kind != VIEW_TERM_OUTCOME;
         for (unsigned o = 0; o <= WEFT_OUTCOME_COUNT && !known; o++)
             known = is_outcome(o, text + n, size - (size_t)n);
-        if ((kind == VIEW_TERM_ID && !t.is_id) || !known)
+        if ((kind == VIEW_TERM_ID && !t.is_id) || !known) {
+            t.mistake = kind == VIEW_TERM_ID ? VIEW_NO_NUMBER : VIEW_NO_OUTCOME;
             break;
+        }
         t.kind = (enum view_term_kind)kind;
         t.at = (uint16_t)(at + n);
         t.size = (uint16_t)(size - n);
@@ -136,6 +142,7 @@ void view_query_parse(struct view_query *q, const char *query)
         if (i == size)
             break;
         size_t at = used, quote = SIZE_MAX;
+        bool apart = false;
         size_t duration = query[i] == '>' || query[i] == '<' ? end_of_duration(query, i, size) : i;
         uint64_t ns;
         if (duration > i) {
@@ -151,6 +158,7 @@ void view_query_parse(struct view_query *q, const char *query)
                 continue;
             }
             used = at;
+            apart = is_space(query[i + 1]); /* "> 10" */
         }
         for (bool quoted = false; i < size && (quoted || !is_space(query[i])); i++) {
             if (query[i] == '"') {
@@ -163,6 +171,8 @@ void view_query_parse(struct view_query *q, const char *query)
         if (quote == SIZE_MAX)
             quote = used - at;
         understand(q, (uint16_t)at, (uint16_t)(used - at), (uint16_t)quote);
+        if (apart)
+            q->term[q->terms - 1].mistake = VIEW_NO_TIME;
     }
 }
 

@@ -19,8 +19,17 @@ enum view_term_kind {
     VIEW_TERM_SHORTER,
 };
 
+/* A value that makes no sense for its key. The word is then looked for as it stands, as is one with an unknown key. */
+enum view_mistake {
+    VIEW_NO_MISTAKE,
+    VIEW_NO_OUTCOME, /* outcome:foo */
+    VIEW_NO_NUMBER,  /* id:foo */
+    VIEW_NO_TIME,    /* >10, >10foo */
+};
+
 struct view_term {
     enum view_term_kind kind;
+    enum view_mistake mistake;
     uint16_t at, size; /* of its text in view_query.bytes, in lower case */
     bool is_id;        /* number is an id */
     uint64_t number;   /* or nanoseconds */
@@ -34,6 +43,7 @@ struct view_query {
     /* Sets of words: those that may be found in labels, types and failures; those that ask for outcomes or for an
      * overdue promise; those that say how a counter changed; and those that view_query_match checks. */
     uint16_t of_label, of_type, of_reason, outcome[WEFT_OUTCOME_COUNT], overdue, amounts, others;
+    uint16_t plain; /* words without a key: they are looked for in one text */
     char bytes[WEFT_SEARCH_BYTES];
 };
 

@@ -3,12 +3,21 @@
  * memory. One bit per word of the query says whether it has been found. */
 #include "view/search.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/array.h"
+#include "base/duration.h"
 #include "base/order.h"
+#include "format/utf8.h"
 #include "model/strings.h"
 #include "view/query.h"
 
-enum { TEXT_STEP = 16 }; /* bytes of text that count as one step */
+enum {
+    TEXT_STEP = 16, /* bytes of text that count as one step */
+    TYPES_NAMED = 6,
+};
 
 enum phase { TEXTS, LABELS, PROMISES, PLACES, DONE };
 
@@ -24,6 +33,18 @@ struct weft_search {
     uint16_t *found; /* of each promise: the words found in its labels; freed likewise */
     uint64_t *bits;  /* of each promise: whether it is a hit */
     uint32_t hits;
+    /* If several words mean one text, also of each promise: whether one of its labels has them all, and whether it
+     * matches if they may be in different texts. */
+    uint64_t *one_label, *apart;
+    uint32_t hits_apart;
+
+    /* For saying why there are no hits. */
+    uint16_t
+        seen; /* the words that some promise matches, of those that are looked for in texts or ask for outcomes */
+    int64_t longest_ns, shortest_ns;
+    uint32_t type[TYPES_NAMED], types; /* if the query asks for types: texts */
+    bool more_types;
+    char why[240];
 
     uint64_t *spans;   /* the same in the order of layout->spans */
     uint64_t *ordered; /* the same in the order of layout->order */
@@ -47,6 +68,12 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
     q->spans = calloc((size_t)n / 64 + 1, sizeof *q->spans);
     q->ordered = calloc((size_t)n / 64 + 1, sizeof *q->ordered);
     bool failed = !q->ordered || !q->bits || !q->spans;
+    if (__builtin_popcount(q->query.plain) > 1) {
+        q->one_label = calloc((size_t)n / 64 + 1, sizeof *q->one_label);
+        q->apart = calloc((size_t)n / 64 + 1, sizeof *q->apart);
+        failed = failed || !q->one_label || !q->apart;
+    }
+    q->shortest_ns = INT64_MAX;
     if (q->phase == TEXTS) {
         q->text = calloc((size_t)weft_strings_count(s->m->strings) + 1, sizeof *q->text);
         q->found = calloc(n, sizeof *q->found);
@@ -63,7 +90,7 @@ int weft_search_new(struct weft_search **out, const struct weft_scene *s, const 
 void weft_search_free(struct weft_search *q)
 {
     if (q)
-        weft_free_all(q->text, q->found, q->bits, q->spans, q->ordered, q);
+        weft_free_all(q->text, q->found, q->bits, q->spans, q->ordered, q->one_label, q->apart, q);
 }
 
 /* ---- Searching ---- */
@@ -105,6 +132,25 @@ static uint16_t words_in_label(const struct weft_search *q, const struct weft_la
     return words;
 }
 
+static void set_bit(uint64_t *bits, uint32_t at)
+{
+    bits[at / 64] |= UINT64_C(1) << (at % 64);
+}
+
+static bool has_bit(const uint64_t *bits, uint32_t at)
+{
+    return bits[at / 64] >> (at % 64) & 1;
+}
+
+/* Returns true if one text of a promise has all words without a key; its number counts as part of each text. */
+static bool is_one_text(const struct weft_search *q, uint16_t words, uint32_t promise)
+{
+    uint16_t missing = q->query.plain & (uint16_t)~words;
+    if (missing & q->query.others)
+        missing &= (uint16_t)~view_query_match(&q->query, q->m->promise[promise].id, 0);
+    return missing == 0;
+}
+
 static uint32_t look_at_labels(struct weft_search *q, uint32_t steps)
 {
     const struct weft_model *m = q->m;
@@ -113,15 +159,39 @@ static uint32_t look_at_labels(struct weft_search *q, uint32_t steps)
     for (; q->at < end; q->at++) {
         const struct weft_label *l = &m->label[q->at];
         uint16_t words = words_in_label(q, l) & q->query.of_label;
-        if (words)
-            q->found[l->promise] |= words;
+        if (!words)
+            continue;
+        q->found[l->promise] |= words;
+        if (q->one_label && is_one_text(q, words, l->promise))
+            set_bit(q->one_label, l->promise);
     }
     return steps;
 }
 
-static void set_bit(uint64_t *bits, uint32_t at)
+static void note_type(struct weft_search *q, uint32_t type)
 {
-    bits[at / 64] |= UINT64_C(1) << (at % 64);
+    for (uint32_t i = 0; i < q->types; i++)
+        if (q->type[i] == type)
+            return;
+    if (q->types < TYPES_NAMED)
+        q->type[q->types++] = type;
+    else
+        q->more_types = true;
+}
+
+static void add_hit(struct weft_search *q, uint32_t promise)
+{
+    const struct weft_promise *p = &q->m->promise[promise];
+    if (q->apart) {
+        const uint32_t reason = weft_model_reason(q->m, promise);
+        set_bit(q->apart, promise);
+        q->hits_apart++;
+        if (!has_bit(q->one_label, promise) && !is_one_text(q, q->text[p->type], promise) &&
+            (reason == WEFT_NONE || !is_one_text(q, q->text[reason], promise)))
+            return;
+    }
+    set_bit(q->bits, promise);
+    q->hits++;
 }
 
 static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
@@ -141,14 +211,19 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
         }
         if (p->should_resolve && p->outcome == WEFT_PENDING)
             words |= query->overdue;
+        q->seen |= words;
+        if (query->of_type & (uint16_t)~query->plain)
+            note_type(q, p->type);
         if (((words | query->others) & query->all) != query->all)
             continue;
-        if (query->others)
-            words |= view_query_match(query, p->id, weft_layout_lasts(q->l, m, q->at));
-        if ((words & query->all) != query->all)
-            continue;
-        set_bit(q->bits, q->at);
-        q->hits++;
+        if (query->others) {
+            const int64_t lasts = weft_layout_lasts(q->l, m, q->at);
+            q->longest_ns = lasts > q->longest_ns ? lasts : q->longest_ns;
+            q->shortest_ns = lasts < q->shortest_ns ? lasts : q->shortest_ns;
+            words |= view_query_match(query, p->id, lasts);
+        }
+        if ((words & query->all) == query->all)
+            add_hit(q, q->at);
     }
     return steps;
 }
@@ -170,6 +245,12 @@ static uint32_t look_at_places(struct weft_search *q, uint32_t steps)
 
 static void end_phase(struct weft_search *q)
 {
+    if (q->phase == PROMISES && q->apart && q->hits == 0) { /* no text has all words */
+        uint64_t *bits = q->bits;
+        q->bits = q->apart;
+        q->hits = q->hits_apart;
+        q->apart = bits;
+    }
     q->phase++;
     q->at = q->phase == PROMISES; /* without the loop */
     q->text_at = 0;
@@ -210,7 +291,7 @@ bool weft_search_is_empty(const struct weft_search *q)
 
 bool weft_search_has(const struct weft_search *q, uint32_t promise)
 {
-    return q->bits[promise / 64] >> (promise % 64) & 1;
+    return has_bit(q->bits, promise);
 }
 
 uint32_t weft_search_next_span(const struct weft_search *q, uint32_t span, uint32_t end)
@@ -294,4 +375,117 @@ uint32_t weft_search_rank(const struct weft_search *q, uint32_t promise)
     if (promise >= q->m->promises || !weft_search_has(q, promise))
         return 0;
     return count_before(q, weft_layout_start(q->l, &q->m->promise[promise]), promise) + 1;
+}
+
+/* ---- Why there are none ---- */
+
+/* The word of a term, cut. */
+struct word {
+    char text[64];
+};
+
+static struct word word_of(const struct weft_search *q, const struct view_term *t)
+{
+    struct word w;
+    size_t size = weft_text_clean(w.text, sizeof w.text - 1, q->query.bytes + t->at, t->size);
+    w.text[size] = '\0';
+    return w;
+}
+
+static void say_outcomes(struct weft_search *q)
+{
+    size_t used = (size_t)snprintf(q->why, sizeof q->why, "outcome: is one of");
+    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
+        used += (size_t)snprintf(q->why + used, sizeof q->why - used, " %s,",
+                                 weft_outcome_name((enum weft_outcome)o));
+    snprintf(q->why + used, sizeof q->why - used, " overdue");
+}
+
+static void say_types(struct weft_search *q, const struct view_term *t)
+{
+    size_t used = (size_t)snprintf(q->why, sizeof q->why, "not found: no type has '%s'; types are",
+                                   word_of(q, t).text);
+    for (uint32_t i = 0; i < q->types && used + 40 < sizeof q->why; i++) {
+        uint32_t size;
+        const char *type = weft_strings_get(q->m->strings, q->type[i], &size);
+        used += (size_t)snprintf(q->why + used, sizeof q->why - used, "%s ", i ? "," : "");
+        used += weft_text_clean(q->why + used, 24, type, size);
+    }
+    snprintf(q->why + used, sizeof q->why - used, "%s", q->more_types ? " and others" : "");
+}
+
+/* A value that makes no sense. Returns false if this one does. */
+static bool say_mistake(struct weft_search *q, const struct view_term *t)
+{
+    switch (t->mistake) {
+    case VIEW_NO_MISTAKE:
+        return false;
+    case VIEW_NO_OUTCOME:
+        say_outcomes(q);
+        break;
+    case VIEW_NO_NUMBER:
+        snprintf(q->why, sizeof q->why, "id: takes the number of a promise, as in id:12");
+        break;
+    case VIEW_NO_TIME:
+        snprintf(q->why, sizeof q->why,
+                 "> and < take a time with a unit (ns, us, ms, s, min, h, d), as in >10ms");
+        break;
+    }
+    return true;
+}
+
+/* A word that no promise matches. Returns false if one does, or that is not known. */
+static bool say_missing(struct weft_search *q, const struct view_term *t, bool seen, bool alone)
+{
+    const struct word word = word_of(q, t);
+    switch (t->kind) {
+    case VIEW_TERM_TYPE:
+        if (!seen)
+            say_types(q, t);
+        return !seen;
+    case VIEW_TERM_LABEL:
+    case VIEW_TERM_REASON:
+    case VIEW_TERM_OUTCOME:
+        if (!seen)
+            snprintf(q->why, sizeof q->why, "not found: no %s '%s'",
+                     t->kind == VIEW_TERM_LABEL    ? "label has"
+                     : t->kind == VIEW_TERM_REASON ? "failure says"
+                                                   : "promise is",
+                     word.text);
+        return !seen;
+    case VIEW_TERM_ID:
+        if (weft_model_find(q->m, t->number) != WEFT_NONE)
+            return false;
+        snprintf(q->why, sizeof q->why, "not found: there is no promise %" PRIu64, t->number);
+        return true;
+    case VIEW_TERM_LONGER:
+    case VIEW_TERM_SHORTER:
+        if (alone && q->m->promises > 1)
+            snprintf(
+                q->why, sizeof q->why, "not found: the %s promise lasts %s",
+                t->kind == VIEW_TERM_LONGER ? "longest" : "shortest",
+                weft_duration(t->kind == VIEW_TERM_LONGER ? q->longest_ns : q->shortest_ns).text);
+        return alone && q->m->promises > 1;
+    case VIEW_TERM_WORD:
+        if (!alone && !seen && !t->is_id)
+            snprintf(q->why, sizeof q->why, "not found: nothing has '%s'", word.text);
+        return !alone && !seen && !t->is_id;
+    }
+    return false;
+}
+
+const char *weft_search_why(struct weft_search *q)
+{
+    const struct view_query *query = &q->query;
+    if (q->hits || query->terms == 0)
+        return "";
+    for (uint32_t i = 0; i < query->terms; i++)
+        if (say_mistake(q, &query->term[i]))
+            return q->why;
+    if (q->phase != DONE)
+        return "";
+    for (uint32_t i = 0; i < query->terms; i++)
+        if (say_missing(q, &query->term[i], q->seen >> i & 1, query->terms == 1))
+            return q->why;
+    return "not found";
 }

@@ -2,11 +2,16 @@
 /* Which promises match a query that the user types.
  *
  * All words must match. A word matches if it occurs in a promise's labels, type or failure, or is its number (12 or
- * #12); "quoted text" counts as one word. Words with a colon search one field: label:TEXT type:TEXT reason:TEXT
- * id:NUMBER outcome:failed (or the beginning of an outcome's name; "overdue" counts as an outcome here); >10ms and <2s
- * (ns us µs ms s min) compare the length of its line. Everything else, and everything quoted, is searched for
- * literally. label:"two words" also works. The change of a counter is a label (name+1) where it is drawn as one: not in
- * weft's own traces.
+ * #12); "quoted text" counts as one word. Several words mean one text, in any order: the hits are promises of which one
+ * label, the type or the failure has them all. Only if there is no such promise, the words may be in different texts of
+ * a promise.
+ *
+ * Words with a colon search one field, each by itself: label:TEXT type:TEXT reason:TEXT id:NUMBER outcome:failed (or
+ * the beginning of an outcome's name; "overdue" counts as an outcome here); >10ms and <2s (ns us µs ms s min h d)
+ * compare how long a promise lasts (weft_layout_lasts). Everything else, and everything quoted, is searched for
+ * literally; so is a value that makes no sense for its key (outcome:foo), of which weft_search_why says what is allowed
+ * if nothing is found. label:"two words" also works. The change of a counter is a label (name+1) where it is drawn as
+ * one: not in weft's own traces.
  *
  * The letters a to z match in either case, all other bytes only themselves. Only the first WEFT_SEARCH_BYTES bytes of a
  * query count, and of these the first WEFT_SEARCH_WORDS words.
@@ -43,6 +48,11 @@ uint32_t weft_search_hits(const struct weft_search *q);
 
 /* Returns true if the query asks for nothing, for example if it is empty: then nothing is found. */
 bool weft_search_is_empty(const struct weft_search *q);
+
+/* Why there is no hit: "outcome: is one of pending, …", "not found: no type has 'foo'; types are task, wait", "not
+ * found". Known once the search is complete; that a value makes no sense for its key, at once. "" if there are hits, or nothing is
+ * known. Valid UTF-8, valid until the next call. */
+const char *weft_search_why(struct weft_search *q);
 
 /* Returns true for a hit, of those found so far. */
 bool weft_search_has(const struct weft_search *q, uint32_t promise);

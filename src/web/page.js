@@ -146,7 +146,7 @@ function showSearch() {
   const query = textAt(C.weft_query()), found = textAt(C.weft_found());
   if ($("query").value !== query && document.activeElement !== $("query"))
     $("query").value = query;
-  $("found").textContent = found;
+  $("found").textContent = $("found").title = found;
   $("next-hit").disabled = $("previous-hit").disabled = !query;
   if (query && found)
     announce(found);

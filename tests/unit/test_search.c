@@ -164,6 +164,103 @@ static void queries(void **state)
     weft_model_free(m);
 }
 
+/* Words mean one text of a promise; only if there is none with all of them, several. */
+static void words_of_one_text(void **state)
+{
+    (void)state;
+    const struct weft_event ev[] = {
+        creates(0, LOOP, 1, TASK),
+        label(1, 1, "ARP query"),
+        label(2, 1, "DHCP response"),
+        creates(3, LOOP, 2, TASK),
+        label(4, 2, "ARP response"),
+        creates(5, LOOP, 3, WAIT),
+        label(6, 3, "wait"),
+        label(7, 3, "response (no ARP)"),
+        creates(8, LOOP, 4, TASK),
+        label(9, 4, "closed"),
+        fails(10, LOOP, 4, "no response to ARP"),
+    };
+    static const char *const cases[][2] = {
+        {"ARP response", "2 3 4"},
+        {"response arp", "2 3 4"},
+        {"\"ARP response\"", "2"},
+        {"label:arp label:response", "1 2 3"},
+        {"query response", "1"}, /* nowhere in one text */
+        {"dhcp arp task", "1"},  /* … */
+        {"arp response 2", "2"}, /* a number goes with any text */
+        {"2 4", ""},
+        {"arp response type:task", "2 4"},
+        {"arp response outcome:failed", "4"},
+        {"arp response zzz", ""},
+    };
+    struct trace t = {.fd = -1};
+    trace_packet(&t, 0, ev, COUNT(ev));
+    struct weft_model *m = trace_model(&t);
+    struct weft_scene *s = scene_of(m);
+    for (unsigned i = 0; i < COUNT(cases); i++)
+        expect(s, cases[i][0], cases[i][1]);
+    for (uint32_t steps = 1; steps < 20; steps++) { /* piece by piece, the hits do not change */
+        struct weft_search *q = search(s, "ARP response", steps);
+        assert_int_equal(weft_search_hits(q), 3);
+        assert_int_equal(m->promise[weft_search_next(q, WEFT_NONE, 0, 1)].id, 2);
+        weft_search_free(q);
+    }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* What is wrong with a query, which is said at once, or what the trace has instead. */
+static void why_nothing_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *query, *why;
+        bool at_once;
+    } cases[] = {
+        {"outcome:foo",
+         "outcome: is one of pending, fulfilled, failed, became, resolved, cancelled, forgotten, "
+         "overdue",
+         true},
+        {"connect outcome:foo",
+         "outcome: is one of pending, fulfilled, failed, became, resolved, cancelled, forgotten, "
+         "overdue",
+         true},
+        {"outcome:fo", "not found: no promise is 'fo'", false},
+        {"outcome:canc", "not found: no promise is 'canc'", false},
+        {"id:foo", "id: takes the number of a promise, as in id:12", true},
+        {"id:6", "not found: there is no promise 6", false},
+        {">12", "> and < take a time with a unit (ns, us, ms, s, min, h, d), as in >10ms", true},
+        {"> 12", "> and < take a time with a unit (ns, us, ms, s, min, h, d), as in >10ms", true},
+        {"<3mm", "> and < take a time with a unit (ns, us, ms, s, min, h, d), as in >10ms", true},
+        {"type:foo", "not found: no type has 'foo'; types are task, wait, condition", false},
+        {"label:foo", "not found: no label has 'foo'", false},
+        {"reason:foo", "not found: no failure says 'foo'", false},
+        {">2s", "not found: the longest promise lasts 1.5 s", false},
+        {"<1ns", "not found: the shortest promise lasts 1 ms", false},
+        {"foo:bar", "not found", false},
+        {"\"outcome:foo\"", "not found", false},
+        {"connect zzz", "not found: nothing has 'zzz'", false},
+        {"wait refused", "not found", false},
+        {"connect", "", false},
+        {"outcome:", "", false},
+        {"", "", false},
+    };
+    struct weft_model *m = some();
+    struct weft_scene *s = scene_of(m);
+    for (unsigned i = 0; i < COUNT(cases); i++) {
+        struct weft_search *q;
+        assert_int_equal(weft_search_new(&q, s, cases[i].query), 0);
+        assert_string_equal(weft_search_why(q), cases[i].at_once ? cases[i].why : "");
+        while (weft_search_work(q, 1))
+            ;
+        assert_string_equal(weft_search_why(q), cases[i].why);
+        weft_search_free(q);
+    }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 /* A pending promise lasts until the trace ends, also beyond its last sign of life; a bind from its first read on. */
 static void how_long(void **state)
 {
@@ -438,6 +535,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(queries),
         cmocka_unit_test(how_long),
+        cmocka_unit_test(words_of_one_text),
+        cmocka_unit_test(why_nothing_is_found),
         cmocka_unit_test(queries_are_bounded),
         cmocka_unit_test(hits_in_order),
         cmocka_unit_test(half_way),
