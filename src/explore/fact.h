@@ -58,10 +58,11 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns);
 
-/* title may be NULL. With an analysis, what it found comes first. */
+/* title may be NULL. What is missing comes first; then, with an analysis, what it found. */
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);
 
-/* How many findings are shown: those that are at least likely, which come first. NULL: 0. */
+/* How many findings are shown: those that are at least likely, which come first; if there are none, as in weft explain,
+ * the first few that are possible. NULL: 0. */
 uint32_t explore_findings_shown(const struct weft_analysis *a);
 
 /* Facts about a finding of f->analysis, of which `shown` are shown. */
@@ -154,6 +155,9 @@ void explore_say_promise(struct explore_facts *f, const struct weft_scene *s,
                          enum explore_fact which, uint32_t promise, bool again);
 void explore_say_time(struct explore_facts *f, enum explore_fact which, int64_t time_ns);
 void explore_say_count(struct explore_facts *f, enum explore_fact which, uint64_t count);
+
+/* A group about what of the trace is not there. Returns false, and adds nothing, if all is. */
+bool explore_fact_missing(struct explore_facts *f, const struct weft_model *m);
 
 /* A group about a path. */
 void explore_fact_path(struct explore_facts *f, const struct weft_scene *s,

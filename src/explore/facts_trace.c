@@ -144,13 +144,19 @@ static void add_contradictions(struct explore_facts *f, const struct weft_model 
         explore_say_count(f, FACT_CONTRADICTIONS, all);
         explore_fact_bad(f);
     }
+    if (m->damage.backward_times) {
+        explore_say_count(f, FACT_BACKWARD, m->damage.backward_times);
+        explore_fact_bad(f);
+    }
 }
 
-/* Adds the findings that are at least likely; returns true if there are any. */
-static bool add_findings(struct explore_facts *f, const struct weft_model *m)
+/* Adds the findings that are at least likely, or else some that are possible; returns true if there are likely ones.
+ * missing: something of the trace is not there. */
+static bool add_findings(struct explore_facts *f, const struct weft_model *m, bool missing)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
-    const uint32_t likely = explore_findings_shown(f->analysis);
+    const uint32_t chosen = explore_findings_shown(f->analysis);
+    const bool likely = chosen && all->finding[0].confidence >= WEFT_LIKELY;
     uint32_t shown = 0;
     if (!all && !f->analysing)
         return false;
@@ -159,18 +165,24 @@ static bool add_findings(struct explore_facts *f, const struct weft_model *m)
         explore_say(f, explore_nowhere(), FACT_LOOKING_FOR_FAULTS);
         return false;
     }
-    for (; shown < likely && shown < FINDINGS_SHOWN; shown++) {
+    if (chosen && !likely)
+        explore_say(f, explore_nowhere(), FACT_ONLY_POSSIBLE);
+    for (; shown < chosen && shown < FINDINGS_SHOWN; shown++) {
         const struct weft_finding *x = &all->finding[shown];
         explore_say(f, explore_long(WEFT_LINK_FINDING, (struct explore_target){.promise = shown}),
                     FACT_FOUND_KIND, TEXT(kind, weft_finding_name(x->kind)), TEXT(text, x->text));
         if (x->confidence == WEFT_CERTAIN)
             explore_fact_bad(f);
     }
-    explore_fact_more(f, likely, shown);
-    if (likely == 0)
+    explore_fact_more(f, chosen, shown);
+    if (all->count + all->left_out > chosen)
+        explore_say_count(f, FACT_POSSIBLE_TOO, (uint64_t)all->count + all->left_out - chosen);
+    if (chosen == 0)
         explore_say(f, explore_nowhere(),
-                    weft_model_is_empty(m) ? FACT_NOTHING_RECORDED : FACT_NOTHING_FOUND);
-    return likely > 0;
+                    weft_model_is_empty(m) ? FACT_NOTHING_RECORDED
+                    : missing              ? FACT_NOTHING_FOUND_THERE
+                                           : FACT_NOTHING_FOUND);
+    return likely;
 }
 
 /* When the first event was; without the C library's calendar, which the page does not have. Here years begin in March,
@@ -208,7 +220,8 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
         return explore_fact_end(f);
     }
     count_promises(&c);
-    bool has_findings = add_findings(f, m);
+    const bool missing = explore_fact_missing(f, m);
+    bool has_findings = add_findings(f, m, missing);
     if (title && title[0])
         explore_heading(f, FACT_TITLE_HEAD, TEXT(title, title));
     else

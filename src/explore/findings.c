@@ -155,11 +155,15 @@ int weft_explorer_analyse(struct weft_explorer *e)
 
 /* ---- Findings ---- */
 
+enum { POSSIBLE_SHOWN = 3 }; /* as in weft explain */
+
 uint32_t explore_findings_shown(const struct weft_analysis *a)
 {
     uint32_t n = 0;
     while (a && n < a->findings.count && a->findings.finding[n].confidence >= WEFT_LIKELY)
         n++;
+    if (a && n == 0)
+        n = a->findings.count < POSSIBLE_SHOWN ? a->findings.count : POSSIBLE_SHOWN;
     return n;
 }
 

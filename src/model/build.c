@@ -527,6 +527,7 @@ static struct weft_losses losses(const struct weft_reader *r)
     const struct weft_damage *d = weft_reader_damage(r);
     return (struct weft_losses){
         .overwritten = f->wrapped || f->overwritten_packets || f->overwritten_events,
+        .overwritten_events = f->overwritten_events,
         .streams = f->overwritten_elsewhere > 0,
         .pending = f->promotion.lacks ||
                    (!f->quirks.mirage_kinds && !f->promotion.known && f->overwritten_packets),
@@ -636,6 +637,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     if (rc == 0)
         rc = model_add_given_up(&b);
     b.m->losses = losses(r);
+    b.m->damage = *weft_reader_damage(r);
     b.m->losses.pending |= b.unsure;
     weft_free_all(b.counter_of, b.site, b.stream, b.sleeper);
     if (rc < 0)

@@ -192,6 +192,7 @@ struct weft_contradictions {
 /* Which recorded events are not in the model. */
 struct weft_losses {
     bool overwritten; /* the ring has wrapped: there were events before the first one */
+    uint64_t overwritten_events; /* how many; 0: not known */
     bool streams;     /* … and there were streams of which nothing is left */
     /* events in between that there was no room for, that are missing, or that cannot be read */
     uint64_t discarded;
@@ -239,6 +240,7 @@ struct weft_model {
     struct weft_model_given_up *given_up; /* the most common first */
     uint32_t given_ups;
     struct weft_losses losses;
+    struct weft_damage damage; /* of the file, as the reader reports it */
     enum weft_ended ended; /* as the reader reports it */
     struct weft_exit exit;
     struct weft_quirks quirks; /* of the trace's format */

@@ -9,6 +9,7 @@
 #include "explore/state.h"
 #include "packets.h"
 #include "base/duration.h"
+#include "view/search.h"
 #include "view/text.h"
 
 #define MS(x) ((x)*UINT64_C(1000000))
@@ -548,6 +549,61 @@ static void a_hanging_trace(void **state)
     leave(&x);
 }
 
+/* An analysis that found nothing. */
+static void found_nothing(struct subject *x, struct weft_analysis *a)
+{
+    *a = (struct weft_analysis){.history = x->h};
+    x->f.analysis = a;
+}
+
+/* Before anything else, and no all-clear. */
+static void what_is_missing(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct weft_analysis a;
+    facts_packet(&t,
+                 (struct weft_facts_header){
+                     .overwritten_packets = 6, .overwritten_events = 4321, .discarded_events = 7},
+                 "");
+    events_begin(&t, (struct weft_events_header){.sequence = 7, .begin_ticks = MS(1)});
+    events_put(&t, creates(MS(1), LOOP, 1, 0), 0);
+    events_put(&t, switches(MS(10), LOOP), 0);
+    struct subject x = take(&t);
+    found_nothing(&x, &a);
+    assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+    static const char first[] =
+        "[What is missing]\n"
+        "overwritten: 4,321 events: before 0 ns only what was pending is known, and of some "
+        "threads nothing ! <t 0>\n"
+        "lost: 7 events or more in between: a cause may be among them !\n"
+        "pending: not all is known: something may hang of which nothing is said here !\n"
+        "[Findings]\n"
+        "none: nothing was found in what is there; what is missing may have had faults\n"
+        "[Trace]\n";
+    assert_memory_equal(lines(&x), first, sizeof first - 1);
+    leave(&x);
+
+    /* Bytes that are no packet, and a trace that is whole. */
+    for (int damaged = 1; damaged >= 0; damaged--) {
+        const struct weft_event ev[] = {creates(0, LOOP, 1, TASK), fulfills(MS(1), LOOP, 1)};
+        struct trace m = {.fd = -1};
+        trace_packet(&m, 0, ev, COUNT(ev));
+        if (damaged)
+            memset(trace_extend(&m, 5000), 0x55, 5000);
+        x = take(&m);
+        found_nothing(&x, &a);
+        assert_int_equal(explore_facts_of_trace(&x.f, x.s, NULL), 0);
+        const char *found =
+            strstr(lines(&x), "[What is missing]\ndamaged: 1 place in the file could");
+        assert_int_equal(found != NULL, damaged);
+        assert_true(!damaged || found == lines(&x));
+        expect(lines(&x), damaged ? "none: nothing was found in what is there"
+                                  : "[Findings]\nnone: nothing that hangs, blocks, spins,");
+        leave(&x);
+    }
+}
+
 static void an_empty_trace(void **state)
 {
     (void)state;
@@ -807,6 +863,55 @@ static void the_longest_are_listed(void **state)
 
 /* ---- Real traces ---- */
 
+/* A promise lasts equally long in its own facts, in links to it, and for the search. */
+static void check_duration(struct subject *x, uint32_t promise)
+{
+    const struct weft_promise *p = &x->m->promise[promise];
+    const int64_t lasts = weft_layout_lasts(x->s->l, x->m, promise);
+    const struct weft_figure text = weft_duration(lasts);
+    const char *wanted = p->outcome == WEFT_PENDING ? "pending for" : "lasted";
+    bool said = false;
+    for (uint32_t i = 0; i < x->f.count; i++) {
+        const size_t n = strlen(text.text);
+        said |= !strcmp(x->f.fact[i].name, wanted) && !strncmp(x->f.fact[i].text, text.text, n) &&
+                (!x->f.fact[i].text[n] || x->f.fact[i].text[n] == ';');
+    }
+    if (!said)
+        print_error("#%" PRIu64 " is not said to have lasted %s\n", p->id, text.text);
+    assert_true(said);
+    char link[200];
+    snprintf(link, sizeof link, ", %s%s", text.text,
+             p->outcome == WEFT_FAILED    ? ", failed"
+             : p->outcome == WEFT_PENDING ? ", pending"
+                                          : "");
+    const struct explore_name name = explore_called(x->s, promise);
+    const size_t size = strlen(name.text), end = strlen(link);
+    assert_true(size > end);
+    if (size < EXPLORE_FACT_PROMISE - 4) /* it is not cut */
+        assert_string_equal(name.text + size - end, link);
+}
+
+/* The hits for longer and shorter ones are what weft_layout_lasts says, at the lengths that occur. */
+static void check_searches(const struct subject *x)
+{
+    for (uint32_t k = 1; k < x->m->promises; k += x->m->promises / 50 + 1) {
+        const int64_t limit = weft_layout_lasts(x->s->l, x->m, k);
+        for (int longer = 0; longer < 2; longer++) {
+            char query[64];
+            struct weft_search *q;
+            snprintf(query, sizeof query, "%c%" PRId64 "ns", longer ? '>' : '<', limit);
+            assert_int_equal(weft_search_new(&q, x->s, query), 0);
+            while (weft_search_work(q, 0))
+                ;
+            for (uint32_t p = 1; p < x->m->promises; p++) {
+                const int64_t lasts = weft_layout_lasts(x->s->l, x->m, p);
+                assert_int_equal(weft_search_has(q, p), longer ? lasts > limit : lasts < limit);
+            }
+            weft_search_free(q);
+        }
+    }
+}
+
 static void real_traces(void **state)
 {
     (void)state;
@@ -827,11 +932,15 @@ static void real_traces(void **state)
         for (uint32_t p = 0; p < x.m->promises; p++) {
             assert_int_equal(explore_facts_of_promise(&x.f, x.s, p), 0);
             check(&x);
+            if (p != WEFT_ROOT)
+                check_duration(&x, p);
             explore_walk_waited_for(x.h, p);
             explore_walk_resolver(x.s, p);
         }
+        check_searches(&x);
         assert_int_equal(explore_facts_of_trace(&x.f, x.s, path), 0);
         check(&x);
+        assert_int_equal(strncmp(lines(&x), "[What is missing]\noverwritten: ", 30) == 0, i == 2);
         assert_int_equal(number(&x, "events"), x.m->events_total);
         assert_int_equal(explore_facts_of_range(&x.f, x.s, -WEFT_TIME_MAX, WEFT_TIME_MAX), 0);
         check(&x);
@@ -858,6 +967,7 @@ int main(void)
         cmocka_unit_test(own_trace),
         cmocka_unit_test(what_is_held),
         cmocka_unit_test(a_hanging_trace),
+        cmocka_unit_test(what_is_missing),
         cmocka_unit_test(an_empty_trace),
         cmocka_unit_test(a_range),
         cmocka_unit_test(who_runs),

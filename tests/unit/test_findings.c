@@ -178,7 +178,8 @@ static void findings_come_first(void **state)
     weft_explorer_analysed(e, 0, analysis(e->pane[0].model));
     assert_true(weft_explorer_changed(e) & WEFT_CHANGED_FACTS);
     static const char wanted[] = "Findings: \nlost-wakeup: The signal of 'task 20' is lost. !\n"
-                                 "hang-root: Everything waits for 'task 10'.\na trace: ";
+                                 "hang-root: Everything waits for 'task 10'.\n"
+                                 "possible: 1 more, which may be as it should be\na trace: ";
     assert_int_equal(strncmp(facts(e), wanted, sizeof wanted - 1), 0);
     weft_explorer_free(e);
 }
@@ -193,6 +194,25 @@ static void nothing_found_is_said(void **state)
     expect(e, "Findings: \nnone: nothing that hangs");
     expect(e, "Look first at: ");
     assert_false(weft_explorer_command(e, WEFT_COMMAND_NEXT_FINDING));
+    weft_explorer_free(e);
+}
+
+/* If nothing is likely, what is possible is shown, as weft explain does: it is no all-clear. */
+static void only_possible(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1, false);
+    struct weft_analysis *a = analysis(e->pane[0].model);
+    for (uint32_t i = 0; i < a->findings.count; i++)
+        a->findings.finding[i].confidence = WEFT_POSSIBLE;
+    weft_explorer_analysed(e, 0, a);
+    expect(e, "Findings: \npossible: nothing certain or likely; this may be as it should be:\n"
+              "lost-wakeup: The signal of 'task 20' is lost.\n");
+    expect(e, "Look first at: ");
+    assert_null(strstr(facts(e), "none: "));
+    assert_true(weft_explorer_command(e, WEFT_COMMAND_NEXT_FINDING));
+    assert_int_equal(selected(e), 20);
+    expect(e, "Finding 1 of 3: lost-wakeup: \npossible: ");
     weft_explorer_free(e);
 }
 
@@ -563,6 +583,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(findings_come_first),
         cmocka_unit_test(nothing_found_is_said),
+        cmocka_unit_test(only_possible),
         cmocka_unit_test(keys_walk_through_findings),
         cmocka_unit_test(links_lead_to_findings_and_evidence),
         cmocka_unit_test(a_place_leads_to_a_finding),
