@@ -7,10 +7,7 @@
 #include "base/order.h"
 #include "explore/state.h"
 
-enum {
-    COUNTERS_MAX = 6,   /* how many are named in a tip */
-    LOOK_BACK = 200000, /* changes that are read to find the value of a counter */
-};
+enum { COUNTERS_MAX = 6 }; /* how many are named in a tip */
 
 /* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" */
 static void describe(struct analyse_text *t, const struct weft_scene *s, uint32_t promise)
@@ -57,36 +54,24 @@ static void say_region(struct analyse_text *t, const struct weft_model *m, int64
         analyse_put_format(t, "sleeping %s", weft_duration(length).text);
 }
 
-/* The values of the first counters at that time: the changes of all counters are sorted by time, so the latest ones are
- * searched backwards from there, up to a limit. */
+/* The values of the first counters at that time. */
 static void say_counters(struct analyse_text *t, const struct explore_pane *p, int64_t time_ns)
 {
     const struct weft_model *m = p->model;
-    uint32_t chosen[COUNTERS_MAX], count = 0, found = 0;
-    int64_t value[COUNTERS_MAX] = {0};
-    bool known[COUNTERS_MAX] = {false};
-    for (uint32_t k = 0; k < m->counters && count < COUNTERS_MAX; k++)
-        if (!p->counter_off || !p->counter_off[k])
-            chosen[count++] = k;
-    uint32_t high = m->changes, i = 0;
-    WEFT_SEEK(i, high, m->change[middle].time_ns <= time_ns);
-    for (uint32_t looked = 0; i-- > 0 && found < count && looked < LOOK_BACK; looked++)
-        for (uint32_t k = 0; k < count; k++)
-            if (!known[k] && m->change[i].counter == chosen[k]) {
-                known[k] = true;
-                value[k] = m->change[i].value;
-                found++;
-            }
-    const char *between = "";
-    for (uint32_t k = 0; k < count; k++) {
+    unsigned said = 0;
+    for (uint32_t k = 0; k < m->counters && said < COUNTERS_MAX; k++) {
         char name[48];
         uint32_t size;
-        const char *text = weft_model_text(m, m->counter[chosen[k]].name, &size);
-        if (!known[k])
+        int64_t value;
+        if (p->counter_off && p->counter_off[k])
             continue;
+        const char *text = weft_model_text(m, m->counter[k].name, &size);
         explore_fact_clean(name, sizeof name, text, size);
-        analyse_put_format(t, "%s%s: %" PRId64, between, name, value[k]);
-        between = ", ";
+        analyse_put_format(t, "%s%s: ", said++ ? ", " : "", name);
+        if (weft_view_counter_at(&value, p->scene, k, time_ns))
+            analyse_put_format(t, "%" PRId64, value);
+        else
+            analyse_put_format(t, "not known");
     }
 }
 

@@ -329,9 +329,11 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev)
                                 .amount = (int64_t)(add ? given : given - old),
                                 .counter = counter,
                                 .next = WEFT_NONE});
-    if (c->first_change == WEFT_NONE)
+    if (c->first_change == WEFT_NONE) {
         c->first_change = this;
-    else
+        c->before_known = add && ev->has_total; /* others: find_before */
+        c->before = c->before_known ? (int64_t)(value - given) : 0;
+    } else
         m->change[c->last_change].next = this;
     c->last_change = this;
     return model_add_label(b, b->now, promise, true, this, WEFT_NONE);

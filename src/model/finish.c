@@ -169,7 +169,8 @@ static int by_name(const void *a, const void *b)
 
 static void widen(struct weft_scale *s, const struct weft_model *m, uint32_t counter)
 {
-    int64_t min = 0, max = 0;
+    const int64_t before = m->counter[counter].before;
+    int64_t min = before < 0 ? before : 0, max = before > 0 ? before : 0;
     for (uint32_t i = m->counter[counter].first_change; i != WEFT_NONE; i = m->change[i].next) {
         int64_t v = m->change[i].value;
         min = v < min ? v : min;
@@ -181,6 +182,13 @@ static void widen(struct weft_scale *s, const struct weft_model *m, uint32_t cou
     s->max = max > s->max ? max : s->max;
 }
 
+/* A change that does not say what the value was before tells only where nothing has been overwritten. */
+static void find_before(struct weft_model *m)
+{
+    for (uint32_t i = 0; i < m->counters; i++)
+        m->counter[i].before_known |= m->known_ns == INT64_MIN && !m->quirks.counters_anywhere;
+}
+
 /* Sorts the counters by name, and gives one scale to those whose names are equal up to the last
  * '#'. The two names of mirage-tcpip that belong together are the old viewer's only special
  * case. */
@@ -189,6 +197,7 @@ static int finish_counters(struct weft_builder *b)
     struct weft_model *m = b->m;
     if (!m->counters)
         return 0;
+    find_before(m);
     struct named *named = calloc(m->counters, sizeof *named);
     struct weft_counter_info *sorted = calloc(m->counters, sizeof *sorted);
     uint32_t *place = calloc(m->counters, sizeof *place);

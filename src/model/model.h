@@ -167,6 +167,8 @@ struct weft_counter_info {
     uint32_t name;  /* text */
     uint32_t scale; /* counters with the same number share a scale */
     uint32_t first_change, last_change;
+    int64_t before; /* its value before the first change that is there, if … */
+    bool before_known;
 };
 
 struct weft_scale {

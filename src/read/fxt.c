@@ -675,6 +675,7 @@ const struct weft_reader_format read_fxt_format = {
     .name = "fxt",
     .whose = ".fxt",
     .size = sizeof(struct fxt),
+    .quirks = {.counters_anywhere = true},
     .probe = probe,
     .index = open_fxt,
     .next = next_events,

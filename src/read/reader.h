@@ -177,6 +177,7 @@ struct weft_quirks {
     /* if a promise ends several times, the last end counts; otherwise the first */
     bool last_end_counts;
     bool changes_are_labels; /* a change of a counter is also a label of what runs */
+    bool counters_anywhere;  /* a counter may have any value before its first change; otherwise 0 */
     bool any_bytes;          /* texts need not be UTF-8 */
     /* nothing is known about the process, its threads and its end; losses are counted in packets */
     bool anonymous;

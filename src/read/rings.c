@@ -156,6 +156,7 @@ const struct weft_reader_format read_rings_format = {
     .name = "OCaml events",
     .whose = "OCaml's rings",
     .size = sizeof(struct rings),
+    .quirks = {.counters_anywhere = true},
     .probe = probe,
     .index = open_rings,
     .next = next_events,

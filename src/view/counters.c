@@ -118,9 +118,45 @@ static void take_change(struct walk *w, int64_t *value, int64_t *low, int64_t *h
     w->at += block ? VIEW_CHANGES : 1;
 }
 
-/* Draws one counter as steps. Within a pixel only the extremes and the last value are drawn. Returns the value at the
- * end of the picture. */
-static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink ink, int32_t y0)
+bool weft_view_counter_at(int64_t *value, const struct weft_scene *s, uint32_t counter,
+                          int64_t time_ns)
+{
+    const struct weft_model *m = s->m;
+    const uint32_t first = s->x->change_first[counter];
+    uint32_t low = first, high = s->x->change_first[counter + 1];
+    WEFT_SEEK(low, high, m->change[s->x->change[middle]].time_ns <= time_ns);
+    *value = low > first ? m->change[s->x->change[low - 1]].value : m->counter[counter].before;
+    return low > first || (m->counter[counter].before_known && time_ns >= m->known_ns);
+}
+
+/* Where the line of a counter begins: at the left edge, or where its value is known from; *value is that one. Returns
+ * false if it is known nowhere in the picture. */
+static bool find_begin(const struct canvas *c, const struct walk *w, int32_t *at, int64_t *value)
+{
+    const struct weft_model *m = c->m;
+    const struct weft_counter_info *info = &m->counter[w->counter];
+    const uint32_t first = c->x->change_first[w->counter];
+    int32_t x = c->x0;
+    if (w->at > first) {
+        *value = change_at(w, w->at - 1)->value;
+    } else if (info->before_known && m->known_ns <= c->to_ns &&
+               (w->at == w->end || m->known_ns < change_at(w, w->at)->time_ns)) {
+        *value = info->before;
+        x = m->known_ns > c->from_ns ? canvas_x(c, m->known_ns) : x;
+    } else if (w->at < w->end) {
+        *value = change_at(w, w->at)->value;
+        x = canvas_x(c, change_at(w, w->at)->time_ns);
+    } else {
+        return false;
+    }
+    *at = x < c->x0 ? c->x0 : x > c->x1 ? c->x1 : x;
+    return true;
+}
+
+/* Draws one counter as steps. Within a pixel only the extremes and the last value are drawn. Returns false if nothing is
+ * known of it; otherwise *last is the value at the end of the picture. */
+static bool draw_counter(struct canvas *c, uint32_t counter, enum weft_ink ink, int32_t y0,
+                         int64_t *last)
 {
     const struct weft_scale *s = &c->m->scale[c->m->counter[counter].scale];
     struct walk w = {.c = c, .counter = counter};
@@ -128,9 +164,12 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     w.end = change_from(&w, c->to_ns + 1);
     w.blocks = (w.end - w.at) / (uint32_t)((c->x1 - c->x0) / PX) >= DENSE;
     int32_t pixel = w.end - w.at > (uint32_t)(c->x1 - c->x0) / PX ? 2 * PX : PX;
-    int64_t value = w.at > c->x->change_first[counter] ? change_at(&w, w.at - 1)->value : 0;
+    int32_t begin;
+    int64_t value;
+    if (!find_begin(c, &w, &begin, &value))
+        return false;
     canvas_steps(c, ink, 2 * PX);
-    canvas_point(c, c->x0, y_of(c, s, y0, value));
+    canvas_point(c, begin, y_of(c, s, y0, value));
     while (w.at < w.end) {
         int32_t x = canvas_x(c, next_time(&w)), y = y_of(c, s, y0, value);
         int64_t low = value, high = value;
@@ -149,18 +188,23 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     }
     int32_t end = canvas_x(c, c->m->end_ns); /* of the trace */
     canvas_point(c, end > c->x1 ? c->x1 : end < c->x0 ? c->x0 : end, y_of(c, s, y0, value));
-    return value;
+    *last = value;
+    return true;
 }
 
-/* Draws the name of a counter and its value at the end of the picture, to the left of the previous ones. Returns where
- * it begins, or end if there is no room. */
-static int32_t draw_name(struct canvas *c, uint32_t counter, int64_t value, int32_t y0, int32_t end)
+/* Draws the name of a counter and its value at the end of the picture (NULL: not known), to the left of the previous
+ * ones. Returns where it begins, or end if there is no room. */
+static int32_t draw_name(struct canvas *c, uint32_t counter, const int64_t *value, int32_t y0,
+                         int32_t end)
 {
     const struct weft_model *m = c->m;
     uint32_t size;
     const char *name = weft_model_text(m, m->counter[counter].name, &size);
     char number[32], text[160];
-    snprintf(number, sizeof number, " %" PRId64, value);
+    if (value)
+        snprintf(number, sizeof number, " %" PRId64, *value);
+    else
+        snprintf(number, sizeof number, ": not known");
     size_t cut = size < sizeof text - sizeof number ? size : sizeof text - sizeof number;
     memcpy(text, name, cut);
     memcpy(text + cut, number, strlen(number));
@@ -194,8 +238,9 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
             continue;
         }
         enum weft_ink ink = (enum weft_ink)(WEFT_INK_COUNTER_0 + i % 4);
-        int64_t value = draw_counter(c, i, ink, y0);
-        int32_t begin = full ? end : draw_name(c, i, value, y0, end);
+        int64_t value;
+        const bool known = draw_counter(c, i, ink, y0, &value);
+        int32_t begin = full ? end : draw_name(c, i, known ? &value : NULL, y0, end);
         full = begin == end;
         c->left_out.counter_names += full;
         end = full ? end : begin - NAME_GAP;

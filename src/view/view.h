@@ -152,6 +152,11 @@ struct weft_view_line {
     uint32_t span;
 };
 
+/* The value of a counter at a time: after the last change at or before it. Returns false if the trace does not say it:
+ * that is before the first change, if that does not tell, or something may have been overwritten. Logarithmic. */
+bool weft_view_counter_at(int64_t *value, const struct weft_scene *s, uint32_t counter,
+                          int64_t time_ns);
+
 /* Finds the lines of which most is visible, at most max of them, the longest first: returns an array that the caller
  * frees, *count long. Of very many that are about equally long, it may miss some. *all: how many lines are visible; exact
  * up to 10000, beyond that it counts some that have ended shortly before. NULL: no memory. */

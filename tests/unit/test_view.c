@@ -1211,6 +1211,78 @@ static void counters_can_be_switched_off(void **state)
     weft_model_free(m);
 }
 
+/* Where the first line of a counter begins, and how high it is there. */
+static const struct weft_point *first_point(const struct weft_drawlist *list, enum weft_ink ink)
+{
+    for (uint32_t i = 0; i < list->draws; i++)
+        if (list->draw[i].op == WEFT_DRAW_STEPS && list->draw[i].ink == ink)
+            return &list->points[list->draw[i].first];
+    return NULL;
+}
+
+/* Of a ring that has wrapped: a change that says its old value tells what there was before; another one does not. Nobody
+ * takes it for 0. */
+static void counters_of_a_wrapped_ring(void **state)
+{
+    (void)state;
+    for (int wrapped = 0; wrapped < 2; wrapped++) {
+        struct trace t = {.fd = -1};
+        struct weft_event less = increases(5 * MILLION, 1, -2, "queue"),
+                          more = increases(8 * MILLION, 1, 10, "queue");
+        less.has_total = more.has_total = true;
+        less.total = 40;
+        more.total = 50;
+        facts_packet(&t,
+                     (struct weft_facts_header){.overwritten_packets = wrapped ? 6 : 0,
+                                                .overwritten_events = wrapped ? 100 : 0},
+                     "");
+        events_begin(&t, (struct weft_events_header){.sequence = wrapped ? 7 : 1});
+        events_put(&t, creates(0, LOOP, 1, 0), 0);
+        events_put(&t, less, 0);
+        events_put(&t, counter(6 * MILLION, 1, 7, "level"), 0);
+        events_put(&t, more, 0);
+        events_put(&t, switches(10 * MILLION, LOOP), 0);
+        struct weft_model *m = trace_model(&t);
+        struct weft_scene *s = lay_out(m, false);
+        assert_int_equal(m->counters, 2); /* level, queue */
+        static const struct {
+            int64_t time_ns, level, queue;
+        } values[] = {{0, 0, 42},
+                      {5 * MILLION - 1, 0, 42},
+                      {5 * MILLION, 0, 40},
+                      {7 * MILLION, 7, 40},
+                      {9 * MILLION, 7, 50}};
+        for (unsigned i = 0; i < COUNT(values); i++) {
+            int64_t level = -1, queue = -1;
+            assert_int_equal(weft_view_counter_at(&level, s, 0, values[i].time_ns),
+                             !wrapped || values[i].level);
+            assert_int_equal(level, values[i].level);
+            assert_true(weft_view_counter_at(&queue, s, 1, values[i].time_ns));
+            assert_int_equal(queue, values[i].queue);
+        }
+        int64_t before;
+        assert_int_equal(weft_view_counter_at(&before, s, 1, -1), !wrapped);
+        struct weft_viewport vp = whole();
+        vp.to_ns = 10 * MILLION;
+        struct weft_drawlist all = draw(m, vp);
+        const struct weft_point *level = first_point(&all, WEFT_INK_COUNTER_0),
+                                *queue = first_point(&all, WEFT_INK_COUNTER_1);
+        assert_true(level && queue);
+        assert_int_equal(level->x > queue->x, wrapped);
+        /* a line that begins at its value before has a step down by 2 of 50, then up by 10 */
+        assert_true(queue[0].y == queue[1].y && queue[1].y < queue[2].y);
+        vp.to_ns = 4 * MILLION;
+        struct weft_drawlist early = draw(m, vp);
+        assert_true(has_text(&early, "queue 42"));
+        assert_int_equal(has_text(&early, "level: not known"), wrapped);
+        assert_int_equal(has_text(&early, "level 0"), !wrapped);
+        weft_drawlist_fini(&all);
+        weft_drawlist_fini(&early);
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+}
+
 static int32_t font_of(const struct weft_drawlist *list, const char *text)
 {
     for (uint32_t i = 0; i < list->draws; i++) {
@@ -1379,6 +1451,7 @@ int main(void)
         cmocka_unit_test(a_burst_in_an_hour_of_silence),
         cmocka_unit_test(times_may_run_backwards),
         cmocka_unit_test(counters_can_be_switched_off),
+        cmocka_unit_test(counters_of_a_wrapped_ring),
         cmocka_unit_test(texts_have_the_size_asked_for),
         cmocka_unit_test(a_range_says_how_long_it_is),
         cmocka_unit_test(the_grid_has_times),
