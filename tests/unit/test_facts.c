@@ -577,7 +577,7 @@ static void what_is_missing(void **state)
         "overwritten: 4,321 events: before 0 ns only what was pending is known, and of some "
         "threads nothing ! <t 0>\n"
         "lost: 7 events or more in between: a cause may be among them !\n"
-        "pending: not all is known: something may hang of which nothing is said here !\n"
+        "not known: all that is pending: something may hang of which nothing is said here !\n"
         "[Findings]\n"
         "none: nothing was found in what is there; what is missing may have had faults\n"
         "[Trace]\n";
