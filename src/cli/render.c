@@ -197,7 +197,9 @@ static int draw(struct request *r)
         goto out;
     }
     const uint32_t hits = search ? weft_search_hits(search) : 0;
-    if (search && (hits == 0 || isatty(STDERR_FILENO)))
+    if (search && hits == 0)
+        cli_say(r->path, "\"%s\": %s", cli_shown(r->search).text, weft_search_why(search));
+    else if (search && isatty(STDERR_FILENO))
         cli_say(r->path, "\"%s\" marks %" PRIu32 " promise%s", cli_shown(r->search).text, hits,
                 weft_plural(hits));
     status = write_picture(r, &list, scene->l->rows);

@@ -3,7 +3,8 @@
  *
  * Records lie nearly in order of time. For each block of records, its first and last time and its sums are stored:
  * blocks inside a range count as a whole, and only those at its edges are read. Promises that outlive thousands of
- * others would make all blocks reach far, so they are kept separately. */
+ * others would make all blocks reach far, so they are kept separately; so are pending ones, of which there may be many:
+ * only when they begin matters. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +33,17 @@ struct lives { /* a block of promises, without the long-lived ones */
     uint32_t all, created, resolved, failed, becoming;
 };
 
+struct open_lives { /* the pending promises of a block, which end with the trace */
+    struct extent begins;
+    int64_t until_ns; /* the latest end */
+    uint32_t all, created;
+};
+
 struct explore_ranges {
     const struct weft_scene *s;
     struct block *block[COLUMNS];
     struct lives *lives;
+    struct open_lives *open;
     uint32_t *lasting;
     uint32_t all_lasting;
     struct explore_busy *busy;
@@ -153,14 +161,26 @@ static void count_life(struct lives *b, const struct weft_promise *p, int64_t en
     b->becoming += ends_by_itself(p);
 }
 
+static void count_open(struct open_lives *b, const struct weft_promise *p, int64_t end)
+{
+    include(&b->begins, b->all == 0, p->start_ns, p->start_ns);
+    b->until_ns = b->all++ == 0 ? end : weft_later(b->until_ns, end);
+    b->created += p->created && !p->promoted;
+}
+
 static bool make_lives(struct explore_ranges *r, const struct weft_model *m)
 {
     uint32_t room = 0;
     r->lives = calloc(blocks(m->promises), sizeof *r->lives);
-    if (!r->lives)
+    r->open = calloc(blocks(m->promises), sizeof *r->open);
+    if (!r->lives || !r->open)
         return false;
     for (uint32_t i = 1; i < m->promises; i++) {
         int64_t end = life_end(m, i);
+        if (!is_resolved(&m->promise[i])) {
+            count_open(&r->open[i / BLOCK], &m->promise[i], end);
+            continue;
+        }
         if (m->promises - i <= LASTING || end <= m->promise[i + LASTING].start_ns) {
             count_life(&r->lives[i / BLOCK], &m->promise[i], end);
             continue;
@@ -179,7 +199,7 @@ static void ranges_free(struct explore_ranges *r)
     for (unsigned c = 0; c < COLUMNS; c++)
         free(r->block[c]);
     explore_busy_free(r->busy);
-    weft_free_all(r->lives, r->lasting, r);
+    weft_free_all(r->lives, r->open, r->lasting, r);
 }
 
 /* ---- Asking ---- */
@@ -257,8 +277,39 @@ static bool too_short(const struct explore_top *t, const struct extent *e)
     return t->count == t->room && e->to_ns - e->from_ns < t->length[t->count - 1];
 }
 
+/* Returns true if all of them lie in the range in the same way, and none is among the longest. */
+static bool is_plain(const struct range *g, const struct open_lives *b, const struct explore_top *t)
+{
+    const struct extent *e = &b->begins;
+    if (e->to_ns > g->to_ns || (e->from_ns < g->from_ns && e->to_ns >= g->from_ns) ||
+        g->from_ns > g->m->end_ns || t->count < t->room)
+        return false;
+    const int64_t inside = (int64_t)overlap(e->from_ns, b->until_ns, g->from_ns, g->to_ns);
+    const int64_t least = t->length[t->count - 1];
+    return inside < least ||
+           (inside == least && b->until_ns - e->from_ns <= t->second[t->count - 1]);
+}
+
+static void sum_open(const struct range *g, struct sums *out, uint64_t *becoming)
+{
+    for (uint32_t k = 0; k < blocks(g->m->promises); k++) {
+        const struct open_lives *b = &g->r->open[k];
+        if (!b->all || b->begins.from_ns > g->to_ns || b->until_ns < g->from_ns)
+            continue;
+        if (is_plain(g, b, &out->longest)) {
+            out->alive += b->all;
+            out->created += b->begins.from_ns >= g->from_ns ? b->created : 0;
+            continue;
+        }
+        for (uint32_t i = k ? k * BLOCK : 1; i < g->m->promises && i / BLOCK == k; i++)
+            if (!is_resolved(&g->m->promise[i]))
+                sum_life(g, i, out, becoming);
+    }
+}
+
 static void sum_lives(const struct range *g, struct sums *out, uint64_t *becoming)
 {
+    sum_open(g, out, becoming);
     for (uint32_t i = 0; i < g->r->all_lasting; i++)
         sum_life(g, g->r->lasting[i], out, becoming);
     for (uint32_t k = 0, next = 0; k < blocks(g->m->promises); k++) {
@@ -279,7 +330,7 @@ static void sum_lives(const struct range *g, struct sums *out, uint64_t *becomin
         for (uint32_t i = k ? k * BLOCK : 1; i < g->m->promises && i / BLOCK == k; i++) {
             if (next < g->r->all_lasting && g->r->lasting[next] == i)
                 next++;
-            else
+            else if (is_resolved(&g->m->promise[i]))
                 sum_life(g, i, out, becoming);
         }
     }

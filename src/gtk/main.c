@@ -33,6 +33,8 @@ static const char style[] =
     ".dark label.bad, .dark .fact-link label.bad { color: #ff6b5e; }"
     "stackswitcher.circular > button > label { margin: 0; padding: 0; }" /* GTK's: -4 px wide */
     ".found { font-feature-settings: 'tnum'; }"
+    ".why { background: @theme_bg_color; border: 1px solid @borders; border-radius: 6px;"
+    "  padding: 4px 10px; margin: 6px; }"
     ".reading { background: @theme_bg_color; border: 1px solid @borders; border-radius: 9px;"
     "  padding: 12px; margin: 24px; box-shadow: 0 2px 8px alpha(black, 0.2); }"
     ".toast-text { background: alpha(black, 0.8); color: white; border-radius: 99px;"

@@ -43,6 +43,8 @@ static void show_facts(WeftWindow *w)
 
 static void on_search(WeftWindow *w);
 
+enum { FOUND_BYTES = 30 }; /* "searching … 1,204", "12,345 of 678,901" */
+
 static void show_search(WeftWindow *w)
 {
     const char *query = weft_explorer_query(w->e);
@@ -54,8 +56,11 @@ static void show_search(WeftWindow *w)
         gtk_editable_set_text(GTK_EDITABLE(w->entry), query);
         g_signal_handlers_unblock_by_func(w->entry, on_search, w);
     }
-    gtk_label_set_text(GTK_LABEL(w->found), found);
-    gtk_widget_set_tooltip_text(w->found, found);
+    /* Why nothing is found has no room beside the entry, so it is below it. */
+    const bool is_long = strlen(found) > FOUND_BYTES;
+    gtk_label_set_text(GTK_LABEL(w->found), is_long ? "not found" : found);
+    gtk_label_set_text(GTK_LABEL(w->why), found);
+    gtk_widget_set_visible(w->why, is_long);
     gtk_widget_set_visible(w->hits, *query != '\0');
     weft_window_tell(w, "find", query);
     weft_window_tell(w, "found", found);
@@ -385,10 +390,6 @@ static GtkWidget *search_box(WeftWindow *w)
     g_signal_connect_swapped(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
     w->found = gtk_label_new("");
     gtk_widget_add_css_class(w->found, "found");
-    gtk_label_set_wrap(GTK_LABEL(w->found), TRUE); /* why nothing is found takes two lines */
-    gtk_label_set_lines(GTK_LABEL(w->found), 2);
-    gtk_label_set_ellipsize(GTK_LABEL(w->found), PANGO_ELLIPSIZE_END);
-    gtk_label_set_max_width_chars(GTK_LABEL(w->found), 42);
     GtkWidget *steps = box_of(GTK_ORIENTATION_HORIZONTAL, 0,
                               button("go-up-symbolic", "The hit before (N)", "win.previous-hit"),
                               button("go-down-symbolic", "The next hit (n)", "win.next-hit"), NULL);
@@ -519,6 +520,10 @@ static GtkWidget *content(WeftWindow *w)
     gtk_overlay_set_child(GTK_OVERLAY(overlay), w->stack);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), reading_card(w));
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->toast);
+    w->why = label("", "why");
+    g_object_set(w->why, "halign", GTK_ALIGN_END, "valign", GTK_ALIGN_START, "wrap", TRUE,
+                 "max-width-chars", 50, "visible", FALSE, "can-target", FALSE, NULL);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->why);
     return box_of(GTK_ORIENTATION_VERTICAL, 0, message_bar(w), overlay, NULL);
 }
 

@@ -55,7 +55,7 @@ struct _WeftWindow {
 
     WeftPicture *picture;
     WeftPanel *panel;
-    GtkWidget *stack, *paned, *title, *subtitle, *entry, *found, *hits, *refresh, *search_box;
+    GtkWidget *stack, *paned, *title, *subtitle, *entry, *found, *why, *hits, *refresh, *search_box;
     GtkWidget *bar, *bar_text, *bar_refresh, *toast, *toast_text, *progress, *progress_text,
         *progress_bar, *problem_title, *problem_text;
     guint toast_timer;

@@ -201,7 +201,7 @@ says "$tmp/err" 'outside the trace'
 checks=$((checks + 1))
 [ ! -e "$tmp/x.svg" ] || fail 'a failure left a picture'
 run 0 "$WEFT" render -o "$tmp/x.svg" --search nowhere "$good"
-says "$tmp/err" '^weft: .*: "nowhere" marks 0 promises$'
+says "$tmp/err" '^weft: .*: "nowhere": not found$'
 says "$tmp/x.svg" '<svg'
 run 0 "$WEFT" render -o "$tmp/x.svg" "$good"
 silent "$tmp/err"
