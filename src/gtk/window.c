@@ -522,7 +522,8 @@ static GtkWidget *content(WeftWindow *w)
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->toast);
     w->why = label("", "why");
     g_object_set(w->why, "halign", GTK_ALIGN_END, "valign", GTK_ALIGN_START, "wrap", TRUE,
-                 "max-width-chars", 50, "visible", FALSE, "can-target", FALSE, NULL);
+                 "ellipsize", PANGO_ELLIPSIZE_NONE, "max-width-chars", 50, "visible", FALSE,
+                 "can-target", FALSE, NULL);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->why);
     return box_of(GTK_ORIENTATION_VERTICAL, 0, message_bar(w), overlay, NULL);
 }
