@@ -209,7 +209,7 @@ const char *weft_explorer_tip(struct weft_explorer *e);
 void weft_explorer_search(struct weft_explorer *e, const char *query);
 const char *weft_explorer_query(const struct weft_explorer *e);
 
-/* "3 of 1,204", "searching … 120", "not found"; "outcome: is one of …" for a value that makes no sense. */
+/* "3 of 1,204", "searching … 120", "not found"; "outcome: takes pending, …" for a value that makes no sense. */
 const char *weft_explorer_found(struct weft_explorer *e);
 
 /* ---- Counters ---- */

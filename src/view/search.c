@@ -394,11 +394,11 @@ static struct word word_of(const struct weft_search *q, const struct view_term *
 
 static void say_outcomes(struct weft_search *q)
 {
-    size_t used = (size_t)snprintf(q->why, sizeof q->why, "outcome: is one of");
+    size_t used = (size_t)snprintf(q->why, sizeof q->why, "outcome: takes");
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
-        used += (size_t)snprintf(q->why + used, sizeof q->why - used, " %s,",
+        used += (size_t)snprintf(q->why + used, sizeof q->why - used, "%s %s", o ? "," : "",
                                  weft_outcome_name((enum weft_outcome)o));
-    snprintf(q->why + used, sizeof q->why - used, " overdue");
+    snprintf(q->why + used, sizeof q->why - used, " or overdue");
 }
 
 static void say_types(struct weft_search *q, const struct view_term *t)

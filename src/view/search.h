@@ -49,7 +49,7 @@ uint32_t weft_search_hits(const struct weft_search *q);
 /* Returns true if the query asks for nothing, for example if it is empty: then nothing is found. */
 bool weft_search_is_empty(const struct weft_search *q);
 
-/* Why there is no hit: "outcome: is one of pending, …", "not found: no type has 'foo'; types are task, wait", "not
+/* Why there is no hit: "outcome: takes pending, …", "not found: no type has 'foo'; types are task, wait", "not
  * found". Known once the search is complete; that a value makes no sense for its key, at once. "" if there are hits, or nothing is
  * known. Valid UTF-8, valid until the next call. */
 const char *weft_search_why(struct weft_search *q);

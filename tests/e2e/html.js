@@ -627,6 +627,24 @@ async function samples() {
   await again.context().close();
 }
 
+// ---- What is not there ----
+
+async function missing() {
+  if (!fs.existsSync(path.join(folder, "junk.html")))
+    return;
+  const page = await open("junk.html"), found = () => page.locator("#found").innerText();
+  await settle(page);
+  check("damage comes first among the facts", /^\s*(Facts\s+)?What is missing\s+damaged:?\s+1 place in the file could not be read/.test(await factsOf(page)), await factsOf(page));
+  check("… and there is no all-clear", !/nothing that hangs/.test(await factsOf(page)), await factsOf(page));
+  await page.locator("#query").fill("outcome:foo");
+  await settle(page);
+  check("what a key takes is said", /^outcome: takes pending, .* or overdue$/.test(await found()), await found());
+  await page.locator("#query").fill("type:foo");
+  await settle(page);
+  check("… and which types there are", /^not found: no type has 'foo'; types are /.test(await found()), await found());
+  await page.context().close();
+}
+
 // ---- What would like to be more than text ----
 
 async function hostile() {
@@ -674,7 +692,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -47,6 +47,8 @@ hostile='</script><img src=x onerror=alert(1)>"'"'"'.ctf'
 if [ -x "${MKTRACE:-}" ]; then
     "$MKTRACE" labels.ctf <"$SOURCE_ROOT/tests/golden/labels.trace"
     run 0 "$WEFT" html -o labels.html labels.ctf
+    (cat labels.ctf && echo junk) >junk.ctf
+    run 0 "$WEFT" html -o junk.html junk.ctf
     # The loop is blocked by render and a garbage collection while two wait for db; late stands ready after that.
     "$MKTRACE" waits.ctf <<'EOF'
 0 0 creates parent=-1 child=1 type=task

@@ -233,7 +233,7 @@ becomes selected '^$'
 # Search as one types
 xdotool key slash
 xdotool type 'ARP resp'
-becomes found '^2 found$'
+becomes found '^1 found$'
 xdotool key Home
 xdotool type '"'
 xdotool key End
@@ -243,6 +243,12 @@ equal 'what is searched' '"ARP resp"' "$(settled find)"
 xdotool key Return
 becomes selected "^0:$(id 'ARP response')$"
 becomes place 'search=%22ARP%20resp%22'
+do_action find "'outcome:foo'"
+becomes found '^outcome: takes pending, .* or overdue$'
+do_action find "'type:foo'"
+becomes found "^not found: no type has .foo.; types are "
+do_action find "'\"ARP resp\"'"
+becomes found '^1 of 1$'
 becomes facts 'Is waited for.*by\\t#[0-9]+ task ARP query: still waits, since 4[0-9.]+ ms \(.*\), .* after it was last notified'
 becomes facts 'in vain\\tonce, when nobody waited: at 2'
 xdotool key n # not into the search any more
@@ -333,6 +339,7 @@ stop
 (cat "$tmp/labels.ctf" && echo junk) >"$tmp/junk.ctf"
 start "$tmp/junk.ctf"
 becomes message 'junk.ctf: one place could not be read: .*at offset [0-9]+'
+becomes facts '^What is missing.*damaged.t1 place in the file could not be read'
 becomes visible 'task'
 stop
 

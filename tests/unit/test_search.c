@@ -219,11 +219,11 @@ static void why_nothing_is_found(void **state)
         bool at_once;
     } cases[] = {
         {"outcome:foo",
-         "outcome: is one of pending, fulfilled, failed, became, resolved, cancelled, forgotten, "
+         "outcome: takes pending, fulfilled, failed, became, resolved, cancelled, forgotten or "
          "overdue",
          true},
         {"connect outcome:foo",
-         "outcome: is one of pending, fulfilled, failed, became, resolved, cancelled, forgotten, "
+         "outcome: takes pending, fulfilled, failed, became, resolved, cancelled, forgotten or "
          "overdue",
          true},
         {"outcome:fo", "not found: no promise is 'fo'", false},
