@@ -22,7 +22,7 @@ struct explore_busy_sum {
      * is sleep, and does not count. */
     uint64_t loop_ns;
     uint64_t collecting_ns; /* garbage was collected */
-    /* On so many threads promises run, or the loop itself, both before or in the range and in or after it. */
+    /* how many threads: those on which such runs begin before the range ends, and end after it begins */
     uint32_t threads;
     bool known; /* something of that is anywhere in the trace */
 };

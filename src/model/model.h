@@ -193,9 +193,9 @@ struct weft_contradictions {
 
 /* Which recorded events are not in the model. */
 struct weft_losses {
-    bool overwritten; /* the ring has wrapped: there were events before the first one */
+    bool overwritten;            /* the ring has wrapped: there were events before the first one */
     uint64_t overwritten_events; /* how many; 0: not known */
-    bool streams;     /* … and there were streams of which nothing is left */
+    bool streams;                /* … and there were streams of which nothing is left */
     /* events in between that there was no room for, that are missing, or that cannot be read */
     uint64_t discarded;
     /* something is, or may be, pending about which not everything that matters is known */
@@ -243,7 +243,7 @@ struct weft_model {
     uint32_t given_ups;
     struct weft_losses losses;
     struct weft_damage damage; /* of the file, as the reader reports it */
-    enum weft_ended ended; /* as the reader reports it */
+    enum weft_ended ended;     /* as the reader reports it */
     struct weft_exit exit;
     struct weft_quirks quirks; /* of the trace's format */
     /* time of the latest event that is not promoted; later, if the trace says that recording

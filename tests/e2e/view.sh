@@ -230,6 +230,13 @@ equal 'the link to the creator' "0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 =
 do_action clear
 becomes selected '^$'
 
+do_action find "'outcome:foo'"
+becomes found '^outcome: takes pending, .* or overdue$'
+do_action find "'type:foo'"
+becomes found "^not found: no type has .foo.; types are "
+do_action find "''"
+becomes found '^$'
+
 # Search as one types
 xdotool key slash
 xdotool type 'ARP resp'
@@ -243,12 +250,6 @@ equal 'what is searched' '"ARP resp"' "$(settled find)"
 xdotool key Return
 becomes selected "^0:$(id 'ARP response')$"
 becomes place 'search=%22ARP%20resp%22'
-do_action find "'outcome:foo'"
-becomes found '^outcome: takes pending, .* or overdue$'
-do_action find "'type:foo'"
-becomes found "^not found: no type has .foo.; types are "
-do_action find "'\"ARP resp\"'"
-becomes found '^1 of 1$'
 becomes facts 'Is waited for.*by\\t#[0-9]+ task ARP query: still waits, since 4[0-9.]+ ms \(.*\), .* after it was last notified'
 becomes facts 'in vain\\tonce, when nobody waited: at 2'
 xdotool key n # not into the search any more
