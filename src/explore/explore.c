@@ -363,6 +363,13 @@ void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px)
     explore_moved(e);
 }
 
+void weft_explorer_usually_overview(struct weft_explorer *e)
+{
+    e->overview = e->usually_overview = true;
+    e->placed = false;
+    explore_moved(e);
+}
+
 void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
 {
     percent = percent < 50 ? 50 : percent > 300 ? 300 : percent;
@@ -377,7 +384,9 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
 static void place_panes(struct weft_explorer *e)
 {
     int32_t flame = explore_flame_height(e, e->height_px), height = e->height_px - flame;
+    int32_t above = explore_overview_height(e, height);
     e->flame.top_px = height;
+    height -= above;
     e->flame.height_px = flame;
     unsigned fit = (unsigned)(height / PANE_MIN_PX);
     unsigned n = fit < e->panes ? fit : e->panes;
@@ -393,8 +402,8 @@ static void place_panes(struct weft_explorer *e)
         if (i < first || i >= first + n)
             continue;
         int32_t at = (int32_t)(i - first), of = (int32_t)n;
-        p->top_px = height * at / of;
-        p->height_px = height * (at + 1) / of - p->top_px;
+        p->top_px = above + height * at / of;
+        p->height_px = above + height * (at + 1) / of - p->top_px;
     }
 }
 
@@ -488,10 +497,12 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
         if (p->height_px == 0)
             continue;
         TRY(weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v));
-        if (p->top_px)
+        if (i > e->first_pane)
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);
     }
+    TRY(explore_overview_draw(e,
+                              list)); /* not first, because the first text is a picture's title */
     int rc = explore_flame_draw(e, list, still);
     return rc < 0 || list->failed ? WEFT_E_NOMEM : 0;
 }
@@ -540,6 +551,7 @@ int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
             return 0;
     }
     height = (height < PANE_MIN_PX ? PANE_MIN_PX : height) * (int32_t)e->panes;
+    height += explore_overview_height(e, height + PANE_MIN_PX);
     return height > most_px ? most_px : height;
 }
 

@@ -240,5 +240,8 @@ bool weft_explorer_place_is_raw(const char *place);
 
 /* ---- Looks ---- */
 
+/* Shows the overview above the traces, also at places that do not say whether to show it. */
+void weft_explorer_usually_overview(struct weft_explorer *e);
+
 /* Size of texts in per cent, 50 to 300. */
 void weft_explorer_text_size(struct weft_explorer *e, unsigned percent);

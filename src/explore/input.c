@@ -114,6 +114,10 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
                                    .scrolled = e->flame.scrolled};
         return;
     }
+    if (explore_overview_has(e, y)) {
+        explore_overview_press(e, x, y, clicks);
+        return;
+    }
     unsigned pane = explore_pane_at(e, y);
     if (pane == e->panes)
         return;
@@ -165,12 +169,15 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     double dx = (x = pixel(x)) - d->x, dy = (y = pixel(y)) - d->y;
     if (d->grip == EXPLORE_GRIP_NONE)
         return;
+    bool first = !d->moved;
     d->moved = d->moved || dx * dx + dy * dy >= CLICK_PX * CLICK_PX;
     if (!d->moved)
         return;
     e->wheel_x = -1;
     if (d->grip == EXPLORE_GRIP_FLAME)
         drag_flame(e, y);
+    else if (d->grip == EXPLORE_GRIP_OVERVIEW)
+        explore_overview_drag(e, x, first);
     else if (d->grip == EXPLORE_GRIP_RULER)
         measure(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
     else
@@ -187,7 +194,9 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         explore_part_changed(e, EXPLORE_FLAME);
         explore_changed(e, WEFT_CHANGED_PICTURE);
     }
-    if (d.grip == EXPLORE_GRIP_NONE || moved)
+    if (d.grip == EXPLORE_GRIP_OVERVIEW)
+        explore_overview_release(e, &d, moved);
+    if (d.grip == EXPLORE_GRIP_NONE || d.grip == EXPLORE_GRIP_OVERVIEW || moved)
         return;
     if (d.grip == EXPLORE_GRIP_FLAME) {
         explore_flame_click(e, d.x, d.y);
@@ -241,15 +250,20 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
         explore_flame_scroll(e, (int)explore_round(pixel(dy) * FLAME_ROWS));
         return;
     }
-    unsigned pane = begin_move(e, y);
-    if (pane == e->panes)
-        return;
     dx = pixel(dx);
     dy = pixel(dy);
     if (mods & WEFT_SHIFT) {
         dx += dy;
         dy = 0;
     }
+    if (explore_overview_has(e, y)) {
+        explore_overview_pan(e, y, dx * notch_px);
+        explore_overview_zoom(e, x, y, explore_notches(-dy));
+        return;
+    }
+    unsigned pane = begin_move(e, y);
+    if (pane == e->panes)
+        return;
     if (dx != 0)
         explore_window_pan(e, pane, dx * notch_px);
     if (dy == 0)
@@ -269,12 +283,17 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
     e->drag.grip = EXPLORE_GRIP_NONE;
     if (explore_refresh(e) < 0)
         return;
-    unsigned pane = begin_move(e, y);
-    if (pane == e->panes)
-        return;
     dx = pixel(dx);
     dy = pixel(dy);
     factor = factor > 0.01 && factor < 100 ? factor : 1;
+    if (explore_overview_has(e, y)) {
+        explore_overview_pan(e, y, dx);
+        explore_overview_zoom(e, x, y, factor);
+        return;
+    }
+    unsigned pane = begin_move(e, y);
+    if (pane == e->panes)
+        return;
     struct weft_pick at = explore_pick(e, pane, x - dx, y - dy);
     int32_t middle, height;
     explore_window_pan(e, pane, -dx);

@@ -172,6 +172,8 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
         return toggle(e, &e->no_strips);
     case WEFT_COMMAND_COUNTERS:
         return toggle(e, &e->no_counters);
+    case WEFT_COMMAND_OVERVIEW:
+        return toggle(e, &e->overview);
     case WEFT_COMMAND_LINK:
         if (e->panes > 1)
             explore_window_link(e, e->is_free);

@@ -75,11 +75,26 @@ struct explore_wanted {
 #define EXPLORE_NOTES_MAX 24
 #define EXPLORE_NOTE_BYTES 1024
 
-enum explore_grip { EXPLORE_GRIP_NONE, EXPLORE_GRIP_ROWS, EXPLORE_GRIP_RULER, EXPLORE_GRIP_FLAME };
+enum explore_grip {
+    EXPLORE_GRIP_NONE,
+    EXPLORE_GRIP_ROWS,
+    EXPLORE_GRIP_RULER,
+    EXPLORE_GRIP_FLAME,
+    EXPLORE_GRIP_OVERVIEW,
+};
+
+/* What dragging in the overview does: it moves the window, or one edge of it, or makes a new one. */
+enum explore_overview_part {
+    EXPLORE_OVERVIEW_MOVE,
+    EXPLORE_OVERVIEW_FROM,
+    EXPLORE_OVERVIEW_TO,
+    EXPLORE_OVERVIEW_BRUSH,
+};
 
 /* From press to release. */
 struct explore_drag {
     enum explore_grip grip;
+    enum explore_overview_part part;
     bool moved; /* far enough not to be a click */
     bool alone; /* only this pane */
     unsigned pane;
@@ -150,6 +165,8 @@ struct weft_explorer {
     bool is_free;                 /* axes are not linked */
     struct explore_window window; /* while they are linked: of the first pane */
     bool no_counters, no_strips;
+    bool overview;         /* it is shown … */
+    bool usually_overview; /* … unless a place says otherwise */
 
     unsigned selected_pane, hovered_pane, range_pane;
     uint32_t selected, hovered;         /* promise, or WEFT_NONE */
@@ -411,6 +428,28 @@ void explore_flame_facts(struct weft_explorer *e);
 /* The trace that it shows goes away. */
 void explore_flame_forget(struct weft_explorer *e);
 void explore_flame_fini(struct weft_explorer *e);
+
+/* ---- overview.c ---- */
+
+/* Its height in pixels above panes and flame graph that have that height together; 0: it is not shown. */
+int32_t explore_overview_height(const struct weft_explorer *e, int32_t height_px);
+
+/* Draws it at the top. Returns 0 or WEFT_E_NOMEM. */
+int explore_overview_draw(struct weft_explorer *e, struct weft_drawlist *list);
+
+/* Returns true if y is in it; the following are for such a y. */
+bool explore_overview_has(const struct weft_explorer *e, double y);
+void explore_overview_press(struct weft_explorer *e, double x, double y, int clicks);
+void explore_overview_zoom(struct weft_explorer *e, double x, double y, double factor);
+void explore_overview_pan(struct weft_explorer *e, double y, double pixels);
+
+/* Describes what is at a point. */
+void explore_overview_tip(const struct weft_explorer *e, struct analyse_text *t, double x,
+                          double y);
+
+/* Continues, and ends, what was begun by a press; first: for the first time. */
+void explore_overview_drag(struct weft_explorer *e, double x, bool first);
+void explore_overview_release(struct weft_explorer *e, const struct explore_drag *d, bool moved);
 
 /* ---- panel.c ---- */
 

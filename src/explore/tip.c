@@ -151,6 +151,10 @@ const char *weft_explorer_tip(struct weft_explorer *e)
     *e->tip = '\0';
     if (e->pointed && explore_refresh(e) == 0 && explore_flame_has(e, e->point_y)) {
         explore_flame_tip(e, e->tip, sizeof e->tip);
+    } else if (e->pointed && !e->moved && explore_overview_has(e, e->point_y)) {
+        explore_overview_tip(e, &t, e->point_x, e->point_y);
+        snprintf(e->tip, sizeof e->tip, "%s", t.text ? t.text : "");
+        analyse_text_fini(&t);
     } else if (e->pointed && !e->moved) {
         unsigned pane = explore_pane_at(e, e->point_y);
         if (pane < e->panes) {

@@ -7,6 +7,7 @@
 #include "profile/build.h"
 #include "view/density.h"
 #include "view/index.h"
+#include "view/overview.h"
 
 int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
                    weft_progress_fn *progress, void *data)
@@ -21,6 +22,8 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
         rc = WEFT_E_CANCELED;
     if (rc == 0)
         rc = view_index_new(&s->x, m, s->l, progress, data);
+    if (rc == 0)
+        rc = view_overview_new(&s->o, m);
     if (rc < 0)
         weft_scene_free(s);
     else
@@ -39,7 +42,7 @@ int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
         weft_profile_free(p);
     else
         s->p = p;
-    return rc;
+    return rc < 0 ? rc : view_overview_sample(s->o, s);
 }
 
 /* Only its samples say when a trace without events begins and ends. */
@@ -125,6 +128,7 @@ void weft_scene_free(struct weft_scene *s)
     weft_layout_free(s->l);
     view_index_free(s->x);
     view_density_free(s->d);
+    view_overview_free(s->o);
     weft_profile_free(s->p);
     free(s);
 }

@@ -19,6 +19,7 @@ struct weft_scene {
     struct weft_profile
         *p; /* samples of the same time, joined with the model; owned; NULL: there are none */
     struct weft_density *d; /* of the samples; NULL: nothing to be drawn */
+    struct weft_overview *o; /* of the whole time */
 };
 
 /* On success the caller owns *out and must keep the model as long as it exists. progress may be NULL. Returns 0,

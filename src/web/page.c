@@ -97,8 +97,10 @@ static int say(int code, const char *why)
 int EXPORT(weft_begin)(uint32_t random_high, uint32_t random_low)
 {
     web_seed((uint64_t)random_high << 32 | random_low);
-    return weft_explorer_new(&page_explorer) < 0 ? say(WEFT_E_NOMEM, weft_error_name(WEFT_E_NOMEM))
-                                                 : 0;
+    if (weft_explorer_new(&page_explorer) < 0)
+        return say(WEFT_E_NOMEM, weft_error_name(WEFT_E_NOMEM));
+    weft_explorer_usually_overview(page_explorer);
+    return 0;
 }
 
 /* Memory that the page fills. NULL: there is none. */
