@@ -445,6 +445,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .no_counters = e->no_counters,
         .no_strips = e->no_strips,
         .no_legend = true,
+        .older = e->older,
         .mark = p->mark,
         .marks = p->marks,
     };

@@ -101,7 +101,7 @@ struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise
 {
     return (struct explore_link){
         .link = promise == WEFT_ROOT ? WEFT_LINK_NONE : WEFT_LINK_PROMISE,
-        .target = {.promise = promise, .time_ns = weft_layout_start(s->l, &s->m->promise[promise])},
+        .target = {.promise = promise, .time_ns = weft_layout_line(s->l, &s->m->promise[promise])},
         .again = again};
 }
 

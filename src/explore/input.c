@@ -83,6 +83,8 @@ static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b
 static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, bool twice)
 {
     bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
+    if (at.kind == WEFT_PLACE_OLDER)
+        weft_explorer_command(e, WEFT_COMMAND_OLDER);
     if (at.kind != WEFT_PLACE_NONE && !on)
         return;
     uint32_t promise = on ? at.promise : WEFT_NONE;

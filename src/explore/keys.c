@@ -94,6 +94,14 @@ static bool toggle(struct weft_explorer *e, bool *hidden)
     return true;
 }
 
+static bool has_older(const struct weft_explorer *e)
+{
+    unsigned i = 0;
+    while (i < e->panes && e->pane[i].scene->l->quiet == 0)
+        i++;
+    return i < e->panes;
+}
+
 static bool move(struct weft_explorer *e, enum weft_command command)
 {
     static const struct {
@@ -174,6 +182,8 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
         return toggle(e, &e->no_counters);
     case WEFT_COMMAND_OVERVIEW:
         return toggle(e, &e->overview);
+    case WEFT_COMMAND_OLDER:
+        return has_older(e) && toggle(e, &e->older);
     case WEFT_COMMAND_LINK:
         if (e->panes > 1)
             explore_window_link(e, e->is_free);

@@ -33,6 +33,7 @@ enum {
     KEY(RAW, "raw", NUMBER, 0, 1)                                                                  \
     KEY(COUNTERS, "counters", ON_OFF, 0, 0)                                                        \
     KEY(SAMPLES, "samples", ON_OFF, 0, 0)                                                          \
+    KEY(OLDER, "older", NUMBER, 0, 1)                                                              \
     KEY(OVERVIEW, "overview", NUMBER, 0, 1)                                                        \
     KEY(FLAME, "flame", NUMBER, 0, 1)                                                              \
     KEY(CREATED, "created", NUMBER, 0, 1)                                                          \
@@ -219,6 +220,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
     put_switch(&w, RAW, e->panes && e->pane[0].scene->l->raw);
     put_switch(&w, COUNTERS, e->no_counters);
     put_switch(&w, SAMPLES, e->no_strips);
+    put_switch(&w, OLDER, e->older);
     if (e->overview || e->usually_overview)
         put_number(&w, OVERVIEW, 0, e->overview);
     put_flame(&w, e);
@@ -527,6 +529,7 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->range_to_ns = ranged ? p.range_to : 0;
     e->no_counters = is_on(&p, COUNTERS);
     e->no_strips = is_on(&p, SAMPLES);
+    e->older = is_on(&p, OLDER);
     e->overview = value_of(&p, OVERVIEW, 0, e->usually_overview);
     go_flame(e, &p);
     if (is_on(&p, TEXT_SIZE))

@@ -165,6 +165,7 @@ struct weft_explorer {
     bool is_free;                 /* axes are not linked */
     struct explore_window window; /* while they are linked: of the first pane */
     bool no_counters, no_strips;
+    bool older;            /* as in a viewport */
     bool overview;         /* it is shown … */
     bool usually_overview; /* … unless a place says otherwise */
 

@@ -115,6 +115,27 @@ static void say_strip(struct analyse_text *t, const struct explore_pane *p,
         analyse_put_format(t, "; interrupted for %s", explore_share(s.interrupted_ns, whole).text);
 }
 
+/* What is known of a time in a ring that has wrapped. */
+static void say_whole(struct analyse_text *t, const struct weft_model *m, int64_t time_ns)
+{
+    int64_t whole = weft_layout_whole(m);
+    if (!m->losses.overwritten || time_ns > whole)
+        return;
+    analyse_put_format(t, ": not complete, events before %s were overwritten",
+                       weft_moment(whole).text);
+}
+
+static void say_older(struct analyse_text *t, const struct explore_pane *p, int64_t time_ns)
+{
+    const struct weft_layout *l = p->scene->l;
+    uint32_t left = weft_layout_pending_since(l, time_ns);
+    analyse_put_format(t, "%s promise%s pending since before the trace; ",
+                       weft_count(l->gones).text, l->gones == 1 ? " was" : "s were");
+    analyse_put_format(t, "at %s, %s of them", weft_moment(time_ns).text, weft_count(left).text);
+    if (l->quiet)
+        analyse_put_format(t, "; nothing more is known of %s", weft_count(l->quiet).text);
+}
+
 static void say_place(struct analyse_text *t, const struct explore_pane *p,
                       const struct weft_pick *at)
 {
@@ -129,6 +150,10 @@ static void say_place(struct analyse_text *t, const struct explore_pane *p,
         break;
     case WEFT_PLACE_RULER:
         analyse_put_format(t, "%s", weft_moment(at->time_ns).text);
+        say_whole(t, p->model, at->time_ns);
+        break;
+    case WEFT_PLACE_OLDER:
+        say_older(t, p, at->time_ns);
         break;
     case WEFT_PLACE_COUNTERS:
         say_counters(t, p, at->time_ns);

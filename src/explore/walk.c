@@ -94,7 +94,7 @@ void explore_reveal(struct weft_explorer *e)
 struct explore_window explore_life(const struct explore_pane *p, uint32_t promise)
 {
     const struct weft_promise *x = &p->model->promise[promise];
-    return (struct explore_window){(double)weft_layout_start(p->scene->l, x), (double)x->end_ns};
+    return (struct explore_window){(double)weft_layout_line(p->scene->l, x), (double)x->end_ns};
 }
 
 void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_window w)
@@ -141,8 +141,8 @@ static uint32_t find_span(const struct weft_scene *s, uint32_t promise)
 {
     const struct weft_layout *l = s->l;
     uint32_t row = l->row[promise], low = l->first[row], end = l->first[row + 1], high = end;
-    int64_t start = weft_layout_start(l, &s->m->promise[promise]);
-    WEFT_SEEK(low, high, weft_layout_start(l, &s->m->promise[l->spans[middle]]) < start);
+    int64_t start = weft_layout_line(l, &s->m->promise[promise]);
+    WEFT_SEEK(low, high, weft_layout_line(l, &s->m->promise[l->spans[middle]]) < start);
     while (low < end && l->spans[low] != promise)
         low++;
     return low;
@@ -177,7 +177,7 @@ static bool other_row(struct weft_explorer *e, int step)
     unsigned pane = e->selected_pane;
     const struct explore_pane *p = &e->pane[pane];
     struct explore_window w = explore_window_get(e, pane);
-    int64_t time = weft_layout_start(p->scene->l, &p->model->promise[e->selected]);
+    int64_t time = weft_layout_line(p->scene->l, &p->model->promise[e->selected]);
     int64_t from = explore_round(w.from);
     uint32_t row = p->scene->l->row[e->selected], at = 0;
     while (at < p->geometry.shown && p->geometry.shown_row[at] < row)
@@ -448,7 +448,7 @@ static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from
     uint32_t hit = weft_search_next(q, WEFT_NONE, edge, step);
     if (hit == WEFT_NONE)
         return hit;
-    int64_t start = weft_layout_start(p->scene->l, &p->model->promise[hit]);
+    int64_t start = weft_layout_line(p->scene->l, &p->model->promise[hit]);
     return (step > 0 ? start >= edge : start <= edge) ? hit : WEFT_NONE;
 }
 

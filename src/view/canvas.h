@@ -254,6 +254,11 @@ void canvas_draw_heads(struct canvas *c, uint32_t labels);
 int32_t canvas_counters_fit(struct canvas *c, int32_t height);
 /* With a height of 0, no strip is drawn and all are counted as left out. */
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
+/* older.c: the row of what has been pending since before the trace; 0: there is none */
+int32_t canvas_older_height(const struct canvas *c);
+void canvas_draw_older(struct canvas *c, int32_t y0);
+/* Where what a ring still has is complete. */
+void canvas_draw_whole(struct canvas *c);
 /* strips.c; how many can be drawn, and how many of them fit */
 uint32_t canvas_strips(const struct canvas *c);
 int32_t canvas_strip_height(const struct canvas *c);

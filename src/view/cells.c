@@ -17,13 +17,13 @@ static int make_blocks(struct weft_index *x, const struct weft_layout *l)
     uint32_t spans = l->first[l->rows], rows_max = l->rows / (BLOCKS_MAX / 2) + 1;
     uint32_t spans_max = spans / (BLOCKS_MAX / 2) + 1;
     x->rows = l->rows;
-    x->block_row = malloc((size_t)(l->rows < 4 * BLOCKS_MAX ? l->rows + 2 : 4 * BLOCKS_MAX + 2) *
+    x->block_row = malloc((size_t)(l->rows < 4 * BLOCKS_MAX ? l->rows + 3 : 4 * BLOCKS_MAX + 3) *
                           sizeof *x->block_row);
     x->block_of = malloc(((size_t)l->rows + 1) * sizeof *x->block_of);
     if (!x->block_row || !x->block_of)
         return WEFT_E_NOMEM;
     for (uint32_t row = 0, first = 0; row < l->rows; row++) {
-        if (row == 0 || l->rows <= BLOCKS_MAX || row - first >= rows_max ||
+        if (row == 0 || row == l->own_rows || l->rows <= BLOCKS_MAX || row - first >= rows_max ||
             l->first[row + 1] - l->first[first] > spans_max) {
             x->block_row[x->blocks++] = row;
             first = row;
@@ -37,7 +37,7 @@ static int make_blocks(struct weft_index *x, const struct weft_layout *l)
 /* When the line begins that is number `rank` in the order of time. */
 static int64_t start_of(const struct weft_layout *l, uint32_t rank)
 {
-    return weft_layout_start(l, &l->m->promise[l->order[rank]]);
+    return weft_layout_line(l, &l->m->promise[l->order[rank]]);
 }
 
 /* Chooses times between which about equally many lines begin, plus some at equal distances, so that a long silence does

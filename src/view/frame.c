@@ -115,6 +115,12 @@ void canvas_draw_regions(struct canvas *c)
     draw_regions(c, &c->x->pauses, WEFT_INK_GC, "GC");
     /* Drawn last, because a thread may lack events while the process seems to sleep. */
     draw_regions(c, &c->x->missings, WEFT_INK_MISSING, "events are missing");
+    const int64_t whole = weft_layout_whole(c->m);
+    if (whole > c->from_ns && whole > 0)
+        draw_region(c, &(struct region){.x0 = canvas_x(c, 0),
+                                        .x1 = canvas_x(c, whole),
+                                        .ink = WEFT_INK_MISSING,
+                                        .name = "most is overwritten"});
 }
 
 /* Gets the visible part of the measured range; false: none of it is visible. */
@@ -276,7 +282,7 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
     case WEFT_INK_GC:
         return c->m->pauses != 0;
     case WEFT_INK_MISSING:
-        return c->m->missings != 0;
+        return c->m->missings != 0 || weft_layout_whole(c->m) > 0;
     case WEFT_INK_CPU_PROMISE:
     case WEFT_INK_CPU_OTHER:
         return canvas_strips(c) != 0;

@@ -115,7 +115,7 @@ void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise)
     uint32_t at = canvas_row_of(c, promise);
     if (at == WEFT_NONE)
         return;
-    int64_t start = weft_layout_start(c->l, &c->m->promise[promise]);
+    int64_t start = weft_layout_line(c->l, &c->m->promise[promise]);
     int64_t end = weft_layout_end(c->l, c->m, promise);
     if (end < c->from_ns || start > c->to_ns)
         return;

@@ -2,6 +2,7 @@
 #include "view/layout.h"
 
 #include "base/array.h"
+#include "view/older.h"
 
 /* A set of rows in which the lowest member at or above a row is found in constant time: one bit per row, one bit for
  * each non-zero word of those, and so on. */
@@ -119,7 +120,7 @@ static int make_order(struct weft_layout *l, const struct weft_model *m)
     int rc = from && to && l->order ? 0 : WEFT_E_NOMEM;
     uint64_t all_or = 0, min = UINT64_MAX;
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        uint64_t key = (uint64_t)weft_layout_start(l, &m->promise[i + 1]) ^ (UINT64_C(1) << 63);
+        uint64_t key = (uint64_t)weft_layout_line(l, &m->promise[i + 1]) ^ (UINT64_C(1) << 63);
         from[i] = (struct start){.key = key, .promise = i + 1};
         min = key < min ? key : min;
     }
@@ -148,6 +149,7 @@ struct placing {
     struct weft_layout *l;
     struct rowset free_rows;
     struct heap heap;
+    uint32_t first_row;  /* of those to be used */
     uint32_t *occupant;  /* of each row, the latest */
     int64_t *busy_until; /* each row */
 };
@@ -169,8 +171,8 @@ static uint32_t choose_row(struct placing *p, uint32_t promise)
     if (p->l->row[parent] == WEFT_NONE) /* only in a damaged trace, or below its own descendant */
         parent = q->creator;
     uint32_t at = p->l->row[parent];
-    if (at == WEFT_NONE)
-        at = 0;
+    if (at == WEFT_NONE || at < p->first_row)
+        at = p->first_row;
     else if (p->m->promise[parent].becomes == promise && p->occupant[at] == parent)
         return at; /* continues on the parent's row, though that has not ended yet */
     uint32_t row = at < p->l->rows ? rowset_next(&p->free_rows, at) : WEFT_NONE;
@@ -180,7 +182,7 @@ static uint32_t choose_row(struct placing *p, uint32_t promise)
 static void place(struct placing *p, uint32_t promise)
 {
     const struct weft_promise *q = &p->m->promise[promise];
-    int64_t start = weft_layout_start(p->l, q), end = weft_layout_end(p->l, p->m, promise);
+    int64_t start = weft_layout_line(p->l, q), end = weft_layout_end(p->l, p->m, promise);
     free_rows(p, start);
     uint32_t row = choose_row(p, promise);
     if (row == p->l->rows)
@@ -205,6 +207,23 @@ static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, 
                      (weft_layout_awaited(l, promise) ? WEFT_LOOK_AWAITED : 0));
 }
 
+/* Places all promises in the order of time; those without events since before the trace come below all others. */
+static void place_all(struct placing *p)
+{
+    const struct weft_layout *l = p->l;
+    for (int quiet = 0; quiet < 2; quiet++) {
+        for (uint32_t i = 0; i + 1 < p->m->promises; i++) {
+            const struct weft_older *older = l->quiet ? weft_layout_older(l, l->order[i]) : NULL;
+            if ((older && older->quiet) == (quiet == 1))
+                place(p, l->order[i]);
+        }
+        if (quiet == 0)
+            p->l->own_rows = p->first_row = l->rows;
+        if (l->quiet == 0)
+            return;
+    }
+}
+
 /* Distributes the promises into rows. */
 static int make_spans(struct weft_layout *l, const struct weft_model *m)
 {
@@ -225,7 +244,7 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m)
         uint32_t promise = l->order[i];
         uint32_t at = next[l->row[promise]]++;
         l->spans[at] = promise;
-        l->start[at] = weft_layout_start(l, &m->promise[promise]);
+        l->start[at] = weft_layout_line(l, &m->promise[promise]);
         l->until[at] = weft_layout_end(l, m, promise);
         l->look[at] = look_of(l, m, promise);
     }
@@ -265,6 +284,8 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
     if (rc == 0)
         rc = find_awaited(l, m);
     if (rc == 0)
+        rc = view_older_find(l, m);
+    if (rc == 0)
         rc = make_order(l, m);
     l->row = malloc(n * sizeof *l->row);
     p.occupant = malloc(n * sizeof *p.occupant);
@@ -274,8 +295,7 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
         rc = WEFT_E_NOMEM;
     if (rc == 0) {
         memset(l->row, 0xff, n * sizeof *l->row);
-        for (uint32_t i = 0; i < n - 1; i++)
-            place(&p, l->order[i]);
+        place_all(&p);
         rc = make_spans(l, m);
     }
     rowset_fini(&p.free_rows);
@@ -291,5 +311,5 @@ void weft_layout_free(struct weft_layout *l)
 {
     if (l)
         weft_free_all(l->row, l->spans, l->start, l->until, l->look, l->awaited, l->order, l->first,
-                      l);
+                      l->older, l->gone, l);
 }

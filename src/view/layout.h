@@ -17,6 +17,13 @@
 
 #include "model/model.h"
 
+/* A promise that began before what a ring still has. */
+struct weft_older {
+    uint32_t promise;
+    bool quiet;      /* there is no event about it */
+    int64_t line_ns; /* of the first event about it; quiet: when it began */
+};
+
 struct weft_layout {
     const struct weft_model *m; /* borrowed */
     uint32_t rows;
@@ -28,6 +35,13 @@ struct weft_layout {
     uint8_t *look;    /* parallel to spans: WEFT_LOOK_… */
     uint32_t *first;  /* spans of row r are spans[first[r] … first[r + 1]) */
     uint8_t *awaited; /* a bit for each promise: see weft_layout_awaited */
+
+    struct weft_older *older; /* by promise; only in a ring that has wrapped */
+    uint32_t olders, quiet;   /* how many; how many of them are quiet */
+    uint32_t own_rows;        /* rows from here on are those of the quiet ones */
+    int64_t *
+        gone; /* of those that have been pending since before the trace, sorted: when they ended … */
+    uint32_t gones; /* … or INT64_MAX */
 
     uint32_t *order; /* the promises by the start of their lines, then by index; without the loop */
 };
@@ -45,10 +59,31 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
 
 void weft_layout_free(struct weft_layout *l);
 
-/* When the line of a promise begins. */
+/* When a promise begins: from then on it lasts. */
 static inline int64_t weft_layout_start(const struct weft_layout *l, const struct weft_promise *p)
 {
     return l->raw ? p->start_ns : weft_model_wake(l->m, p);
+}
+
+/* The time from which on a ring that has wrapped is complete. */
+static inline int64_t weft_layout_whole(const struct weft_model *m)
+{
+    return m->losses.overwritten && m->known_ns > 0 ? m->known_ns : 0;
+}
+
+/* What is known of a promise that is older than the trace; NULL: it is not, or the ring has not wrapped. */
+const struct weft_older *weft_layout_older(const struct weft_layout *l, uint32_t promise);
+
+/* How many of the promises that have been pending since before the trace still are at that time. */
+uint32_t weft_layout_pending_since(const struct weft_layout *l, int64_t time_ns);
+
+/* When the line of a promise begins: with the promise, or later, if that is older than the trace. */
+static inline int64_t weft_layout_line(const struct weft_layout *l, const struct weft_promise *p)
+{
+    const struct weft_older *older = NULL;
+    if (l->olders && (p->promoted || !p->created))
+        older = weft_layout_older(l, (uint32_t)(p - l->m->promise));
+    return older && !older->quiet ? older->line_ns : weft_layout_start(l, p);
 }
 
 /* True if a promise hangs: it is pending, and another pending promise waits for it. Its line goes on to the end of the
@@ -63,7 +98,7 @@ static inline int64_t weft_layout_end(const struct weft_layout *l, const struct 
                                       uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
-    int64_t start = weft_layout_start(l, p), end = p->end_ns;
+    int64_t start = weft_layout_line(l, p), end = p->end_ns;
     if (weft_layout_awaited(l, promise) && m->end_ns > end)
         end = m->end_ns;
     return end > start ? end : start;

@@ -10,7 +10,7 @@
 
 enum {
     LEVELS = 4,     /* of the bars, one row of cells for each */
-    SHADE_MIN = 40, /* of a cell in which anything ran */
+    SHADE_MIN = 90, /* of a cell in which anything ran */
     MARKS_HEIGHT = 9 * PX,
     MARK_WIDTH = 3 * PX,
     FAILED_HEIGHT = 4 * PX,
@@ -320,8 +320,8 @@ static void draw_window(struct drawing *d)
         canvas_rect(c, WEFT_INK_PANEL, x1, s->y0, c->x1, s->y1)->alpha = VEIL;
     canvas_rect(c, WEFT_INK_READ, x0, s->y0, x1, s->y0 + PX);
     canvas_rect(c, WEFT_INK_READ, x0, s->y1 - PX, x1, s->y1);
-    canvas_rect(c, WEFT_INK_READ, x0, s->y0, x0 + 2 * PX, s->y1);
-    canvas_rect(c, WEFT_INK_READ, x1 - 2 * PX, s->y0, x1, s->y1);
+    canvas_rect(c, WEFT_INK_READ, x0 - 2 * PX, s->y0, x0, s->y1);
+    canvas_rect(c, WEFT_INK_READ, x1, s->y0, x1 + 2 * PX, s->y1);
 }
 
 static void draw_length(struct drawing *d)
@@ -334,6 +334,16 @@ static void draw_length(struct drawing *d)
                       strlen(text.text));
 }
 
+/* In a ring that has wrapped: the time of which little is left. */
+static void draw_gone(struct drawing *d)
+{
+    int64_t whole = weft_layout_whole(d->s->m);
+    int32_t x0, x1;
+    canvas_ends(&d->c, 0, whole, 0, &x0, &x1);
+    if (whole > 0 && x1 > x0)
+        canvas_rect(&d->c, WEFT_INK_MISSING, x0, d->strip->y0, x1, d->strip->y1);
+}
+
 static void draw_parts(struct drawing *d)
 {
     const struct weft_overview_strip *s = d->strip;
@@ -341,6 +351,7 @@ static void draw_parts(struct drawing *d)
     int32_t pad = 2 * PX, y0 = s->y0 + pad, y1 = s->y1 - pad;
     int32_t marks = tall ? MARKS_HEIGHT : (y1 - y0) / 2, top = tall ? y0 + marks : y0;
     canvas_rect(&d->c, WEFT_INK_PANEL, 0, s->y0, d->c.x1 + MARGIN, s->y1);
+    draw_gone(d);
     draw_failures(d, y1 - FAILED_HEIGHT, y1);
     int32_t bottom = y1 - FAILED_HEIGHT - PX;
     if (d->s->o->on_ns && !s->no_strips && tall) {

@@ -180,10 +180,12 @@ struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_ge
         pick.row = g->shown_row[at];
     if (y >= g->ruler_y0 && y < g->rows_y0)
         pick.kind = WEFT_PLACE_RULER;
-    else if (y >= g->rows_y1 && y < g->strips_y1) {
+    else if (y >= g->rows_y1 && y < g->older_y1)
+        pick.kind = WEFT_PLACE_OLDER;
+    else if (y >= g->older_y1 && y < g->strips_y1) {
         pick.kind = WEFT_PLACE_STRIP;
         pick.strip =
-            (uint32_t)(y - g->rows_y1) / ((uint32_t)(g->strips_y1 - g->rows_y1) / g->strips);
+            (uint32_t)(y - g->older_y1) / ((uint32_t)(g->strips_y1 - g->older_y1) / g->strips);
         pick.strip = pick.strip < g->strips ? pick.strip : g->strips - 1;
     } else if (y >= g->rows_y1 && y < g->counters_y1)
         pick.kind = WEFT_PLACE_COUNTERS;

@@ -58,6 +58,31 @@ static bool make_room(struct canvas *c)
     return g->room >= room && c->shown_at && c->seen;
 }
 
+static void mark_row(const struct canvas *c, uint8_t *wanted, uint32_t promise)
+{
+    uint32_t row = promise < c->m->promises ? c->l->row[promise] : WEFT_NONE;
+    if (row != WEFT_NONE && row >= c->l->own_rows)
+        wanted[row - c->l->own_rows] = 1;
+}
+
+/* Of the rows of promises without events: a byte for each that is shown; NULL: all are, or there is no memory. */
+static uint8_t *find_wanted(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    uint32_t rows = c->l->rows - c->l->own_rows;
+    uint8_t *wanted = rows && !vp->older ? calloc(rows, 1) : NULL;
+    if (!wanted) {
+        c->list->failed = c->list->failed || (rows && !vp->older);
+        return NULL;
+    }
+    mark_row(c, wanted, vp->selected);
+    for (uint32_t i = 0; i < vp->marks && i < WEFT_MARKS_MAX; i++)
+        mark_row(c, wanted, vp->mark[i].promise);
+    for (uint32_t i = 0; i < vp->path_steps; i++)
+        mark_row(c, wanted, vp->path[i].promise);
+    return wanted;
+}
+
 /* Which rows have something in [from_ns, to_ns]. The others take no space: an empty row carries no information. */
 bool canvas_find_rows(struct canvas *c)
 {
@@ -66,12 +91,15 @@ bool canvas_find_rows(struct canvas *c)
         return false;
     uint32_t from = view_bucket_at(c->x, c->from_ns), to = view_bucket_at(c->x, c->to_ns);
     c->buckets = to - from + 1;
+    uint8_t *wanted = find_wanted(c);
     for (uint32_t row = 0; row < l->rows; row++) {
         view_fetch_row(c->x, l, row + 16, from);
         if (c->buckets > 1)
             view_fetch_row(c->x, l, row + 16, to);
         uint32_t begin = view_span_reaching(c->x, l, row, from, c->from_ns), end;
         c->shown_at[row] = WEFT_NONE;
+        if (wanted && row >= l->own_rows && !wanted[row - l->own_rows])
+            continue;
         if (begin == l->first[row + 1] || l->start[begin] > c->to_ns)
             continue;
         end = begin + 1; /* of many rows, few show more than one line */
@@ -89,6 +117,7 @@ bool canvas_find_rows(struct canvas *c)
         c->shown_row[c->shown++] = row;
         c->visible += end - begin;
     }
+    free(wanted);
     uint32_t selected = c->selected ? c->shown_at[l->row[c->vp->selected]] : WEFT_NONE;
     uint32_t focus = c->vp->focus_row < l->rows ? c->shown_at[c->vp->focus_row] : selected;
     for (uint32_t at = 0; at < c->shown; at++)

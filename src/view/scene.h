@@ -18,7 +18,7 @@ struct weft_scene {
     struct weft_index *x;
     struct weft_profile
         *p; /* samples of the same time, joined with the model; owned; NULL: there are none */
-    struct weft_density *d; /* of the samples; NULL: nothing to be drawn */
+    struct weft_density *d;  /* of the samples; NULL: nothing to be drawn */
     struct weft_overview *o; /* of the whole time */
 };
 

@@ -325,7 +325,7 @@ uint32_t weft_search_count_spans(const struct weft_search *q, uint32_t span, uin
 
 static bool is_before(const struct weft_search *q, uint32_t a, int64_t start, uint32_t index)
 {
-    int64_t a_start = weft_layout_start(q->l, &q->m->promise[a]);
+    int64_t a_start = weft_layout_line(q->l, &q->m->promise[a]);
     return a_start != start ? a_start < start : a < index;
 }
 
@@ -360,7 +360,7 @@ uint32_t weft_search_next(const struct weft_search *q, uint32_t promise, int64_t
     if (q->hits == 0)
         return WEFT_NONE;
     bool given = promise < q->m->promises;
-    int64_t start = given ? weft_layout_start(q->l, &q->m->promise[promise]) : time_ns;
+    int64_t start = given ? weft_layout_line(q->l, &q->m->promise[promise]) : time_ns;
     uint32_t at;
     if (step > 0) {
         at = count_before(q, start, given ? promise + 1 : 0);
@@ -374,7 +374,7 @@ uint32_t weft_search_rank(const struct weft_search *q, uint32_t promise)
 {
     if (promise >= q->m->promises || !weft_search_has(q, promise))
         return 0;
-    return count_before(q, weft_layout_start(q->l, &q->m->promise[promise]), promise) + 1;
+    return count_before(q, weft_layout_line(q->l, &q->m->promise[promise]), promise) + 1;
 }
 
 /* ---- Why there are none ---- */

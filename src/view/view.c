@@ -75,18 +75,19 @@ static int32_t divide(struct canvas *c, uint32_t *strips, int32_t *counters, int
 {
     const struct weft_viewport *vp = c->vp;
     int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT), rows;
+    int32_t older = canvas_older_height(c);
     *counters = vp->no_counters ? 0 : canvas_counters_fit(c, TOP_MAX);
     *legend = vp->no_legend ? 0 : canvas_legend_height(c);
     *strips = canvas_strips(c);
     if (vp->height_px) {
-        rows = divide_height(c, vp->height_px * PX - title - ruler - MARGIN / 2, strips, counters,
-                             legend);
+        rows = divide_height(c, vp->height_px * PX - title - ruler - older - MARGIN / 2, strips,
+                             counters, legend);
     } else {
         int64_t wanted = canvas_natural_height(c);
         rows = wanted < ROWS_MAX * c->row_height ? (int32_t)wanted : ROWS_MAX * c->row_height;
     }
     rows = rows < ROWS_MIN_HEIGHT ? ROWS_MIN_HEIGHT : rows;
-    int32_t others = title + ruler + (int32_t)*strips * canvas_strip_height(c) + *counters +
+    int32_t others = title + ruler + older + (int32_t)*strips * canvas_strip_height(c) + *counters +
                      *legend + MARGIN / 2;
     c->height = vp->height_px ? vp->height_px * PX : (rows + others) / PX * PX;
     c->ruler_y0 = c->top + title;
@@ -107,7 +108,8 @@ static void describe(const struct canvas *c, uint32_t strips, int32_t counters)
     g->rows_y0 = c->rows_y0;
     g->rows_y1 = c->rows_y1;
     g->strips = strips;
-    g->strips_y1 = c->rows_y1 + (int32_t)strips * canvas_strip_height(c);
+    g->older_y1 = c->rows_y1 + canvas_older_height(c);
+    g->strips_y1 = g->older_y1 + (int32_t)strips * canvas_strip_height(c);
     g->counters_y1 = g->strips_y1 + counters;
     g->y1 = c->top + c->height;
     g->shown = c->shown;
@@ -140,8 +142,11 @@ static void draw(struct canvas *c)
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
     canvas_draw_flags(c);
+    canvas_draw_whole(c);
+    if (c->g->older_y1 > c->rows_y1)
+        canvas_draw_older(c, c->rows_y1);
     if (strips)
-        canvas_draw_strips(c, c->rows_y1, strips);
+        canvas_draw_strips(c, c->g->older_y1, strips);
     for (uint32_t i = 0; !strips && i < canvas_strips(c); i++)
         c->left_out.threads += c->d->strip[i].threads;
     if (c->vp->marks > WEFT_MARKS_MAX)

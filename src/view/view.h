@@ -69,6 +69,8 @@ struct weft_viewport {
     bool no_counters;
     bool no_strips; /* of samples */
     bool no_legend;
+    bool
+        older; /* promises without events, pending since before the trace, have rows of their own */
     bool tips; /* with tips, which a still picture needs */
 };
 
@@ -95,7 +97,8 @@ struct weft_geometry {
     int32_t x0, x1;         /* of the time axis … */
     int64_t from_ns, to_ns; /* … from and to these times */
     int32_t y0, ruler_y0, rows_y0, rows_y1, y1;
-    int32_t strips_y1;   /* strips of samples are between rows_y1 and this */
+    int32_t older_y1; /* what has been pending since before the trace is between rows_y1 and this */
+    int32_t strips_y1;   /* strips of samples are between that and this */
     int32_t counters_y1; /* counters are between that and this */
     uint32_t strips;
     struct weft_left_out left_out;
@@ -125,6 +128,7 @@ enum weft_place_kind {
     WEFT_PLACE_FOLD,    /* several promises that are drawn as one */
     WEFT_PLACE_COUNTERS,
     WEFT_PLACE_STRIP, /* samples of a thread */
+    WEFT_PLACE_OLDER, /* the row of what has been pending since before the trace */
 };
 
 struct weft_pick {

@@ -229,7 +229,7 @@ static inline void try_layout(const struct weft_model *m, const struct weft_layo
             uint32_t promise = l->spans[s],
                      before = s > l->first[row] ? l->spans[s - 1] : WEFT_ROOT;
             const struct weft_promise *p = &m->promise[promise];
-            int64_t begin = weft_layout_start(l, p), end = weft_layout_end(l, m, promise);
+            int64_t begin = weft_layout_line(l, p), end = weft_layout_end(l, m, promise);
             REQUIRE(l->row[promise] == row && begin >= start);
             REQUIRE(s == l->first[row] || begin > busy || m->promise[before].becomes == promise);
             start = begin;

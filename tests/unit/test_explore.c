@@ -69,7 +69,7 @@ static void find(struct weft_explorer *e, unsigned pane, uint64_t id, double *x,
     uint32_t promise = by_id(e, pane, id);
     const struct weft_promise *of = &p->model->promise[promise];
     int32_t middle, height;
-    int64_t time = (weft_layout_start(p->scene->l, of) + of->end_ns) / 2;
+    int64_t time = (weft_layout_line(p->scene->l, of) + of->end_ns) / 2;
     assert_true(explore_row_at(e, pane, p->scene->l->row[promise], &middle, &height));
     *x = (double)weft_geometry_x(&p->geometry, time) / WEFT_PX;
     *y = p->top_px + middle;

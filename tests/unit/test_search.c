@@ -356,7 +356,7 @@ static struct weft_model *many(uint64_t n)
 
 static int64_t start_of(const struct weft_scene *s, uint32_t p)
 {
-    return weft_layout_start(s->l, &s->m->promise[p]);
+    return weft_layout_line(s->l, &s->m->promise[p]);
 }
 
 static const struct weft_scene *sorted_scene;

@@ -142,11 +142,11 @@ static void a_simplified_bind_hangs_under_what_it_read(void **state)
               reads(50, 3, 2), fulfills(60, 3, 3), fulfills(60, LOOP, 1), fulfills(60, LOOP, 2));
     struct weft_scene *s = lay_out(m, true);
     uint32_t p = weft_model_find(m, 3);
-    assert_int_equal(weft_layout_start(s->l, &m->promise[p]), 0);
+    assert_int_equal(weft_layout_line(s->l, &m->promise[p]), 0);
     assert_int_equal(weft_layout_parent(s->l, &m->promise[p]), weft_model_find(m, 1));
     weft_scene_free(s);
     s = lay_out(m, false);
-    assert_int_equal(weft_layout_start(s->l, &m->promise[p]), 50);
+    assert_int_equal(weft_layout_line(s->l, &m->promise[p]), 50);
     assert_int_equal(weft_layout_parent(s->l, &m->promise[p]), weft_model_find(m, 2));
     assert_true(s->l->row[p] > s->l->row[weft_model_find(m, 2)]);
     weft_scene_free(s);
@@ -191,10 +191,10 @@ static void require_descent(const struct weft_model *m, const struct weft_layout
         const struct weft_promise *p = &m->promise[i];
         uint32_t parent = weft_layout_parent(l, p);
         bool known = parent != WEFT_ROOT &&
-                     weft_layout_start(l, &m->promise[parent]) < weft_layout_start(l, p);
+                     weft_layout_line(l, &m->promise[parent]) < weft_layout_line(l, p);
         if (known)
             assert_true(l->row[i] >= l->row[parent]);
-        if (known && m->promise[parent].end_ns >= weft_layout_start(l, p) &&
+        if (known && m->promise[parent].end_ns >= weft_layout_line(l, p) &&
             m->promise[parent].becomes != i)
             assert_true(l->row[i] > l->row[parent]);
     }
@@ -718,7 +718,7 @@ static void require_all(const struct weft_scene *s, struct weft_viewport vp)
     struct weft_geometry g = {0};
     assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
     for (uint32_t p = 1; p < s->m->promises; p += 1 + s->m->promises / 500) {
-        int64_t start = weft_layout_start(s->l, &s->m->promise[p]);
+        int64_t start = weft_layout_line(s->l, &s->m->promise[p]);
         int64_t end = weft_layout_end(s->l, s->m, p);
         if (end < g.from_ns || start > g.to_ns)
             continue;
@@ -773,7 +773,7 @@ static uint32_t count_between(const struct weft_scene *s, uint32_t row, int64_t 
     uint32_t n = 0;
     int64_t most = -1;
     for (uint32_t p = 1; p < s->m->promises; p++) {
-        int64_t start = weft_layout_start(s->l, &s->m->promise[p]);
+        int64_t start = weft_layout_line(s->l, &s->m->promise[p]);
         int64_t end = weft_layout_end(s->l, s->m, p);
         if (s->l->row[p] != row || end < from || start > to)
             continue;
@@ -808,8 +808,8 @@ static void folds_are_counted_exactly(void **state)
                 uint32_t more = count_between(s, g.shown_row[at], from, to, &longest);
                 const struct weft_promise *p = &m->promise[longest];
                 n += more;
-                if (more && weft_layout_end(s->l, m, longest) - weft_layout_start(s->l, p) > most) {
-                    most = weft_layout_end(s->l, m, longest) - weft_layout_start(s->l, p);
+                if (more && weft_layout_end(s->l, m, longest) - weft_layout_line(s->l, p) > most) {
+                    most = weft_layout_end(s->l, m, longest) - weft_layout_line(s->l, p);
                     best = longest;
                 }
             }
@@ -818,7 +818,7 @@ static void folds_are_counted_exactly(void **state)
             folds++;
             assert_int_equal(pick.folded, n);
             const struct weft_promise *p = &m->promise[pick.promise];
-            assert_int_equal(weft_layout_end(s->l, m, pick.promise) - weft_layout_start(s->l, p),
+            assert_int_equal(weft_layout_end(s->l, m, pick.promise) - weft_layout_line(s->l, p),
                              most);
             assert_true(best != 0);
         }
