@@ -149,7 +149,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     uint8_t *counter_off = new_counters(model);
     if (!counter_off)
         return WEFT_E_NOMEM;
-    bool was_fit = explore_window_is_fit(e);
+    bool was_fit = explore_window_is_fit(e), was_first = explore_window_is_first(e);
     struct explore_pane *p = &e->pane[e->panes];
     *p = (struct explore_pane){
         .scene = scene, .model = model, .counter_off = counter_off, .view.focus_row = WEFT_NONE};
@@ -161,8 +161,10 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
     p->view.offset = clocks.offset[e->panes - 1];
-    if (is_first || was_fit)
+    if (is_first || was_fit || was_first)
         explore_window_fit(e);
+    if (is_first || was_first)
+        explore_window_first(e);
     explore_window_settle(e);
     explore_search_pane(e, e->panes - 1);
     explore_history_clear(e);
@@ -239,6 +241,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
     bool at_end = w.to >= end - near && w.to <= end + near, was_fit = explore_window_is_fit(e);
+    bool was_first = explore_window_is_first(e);
     uint8_t *counter_off = new_counters(model);
     if (counter_off)
         keep_counters(p, model, counter_off);
@@ -263,9 +266,11 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     if (lost > 0)
         begin_later(e, pane, lost);
     explore_clocks_keep(e, &clocks);
-    if (was_fit)
+    if (was_fit || was_first)
         explore_window_fit(e);
-    else if (at_end)
+    if (was_first)
+        explore_window_first(e);
+    else if (at_end && !was_fit)
         explore_window_set(e, pane, (struct explore_window){w.from - lost, w.to + (p->end - end)},
                            0);
     explore_window_settle(e);

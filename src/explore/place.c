@@ -434,6 +434,7 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
         e->pane[i].view.spread = 1; /* so that nothing snaps yet and offsets are kept */
     }
     explore_window_fit(e);
+    explore_window_first(e); /* where a place does not say otherwise */
     for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
         int64_t from = p->value[FROM][i], to = p->value[TO][i];
         struct explore_window w = explore_window_get(e, i);

@@ -277,6 +277,10 @@ void explore_window_pan(struct weft_explorer *e, unsigned pane, double pixels);
 void explore_window_fit(struct weft_explorer *e);
 bool explore_window_is_fit(const struct weft_explorer *e);
 
+/* Shows what a trace shows first, once everything is shown: of a ring that has wrapped, what is complete. */
+void explore_window_first(struct weft_explorer *e);
+bool explore_window_is_first(const struct weft_explorer *e);
+
 void explore_window_link(struct weft_explorer *e, bool linked);
 
 struct explore_clocks {

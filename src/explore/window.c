@@ -9,6 +9,7 @@
 #define BEYOND 1.1        /* at most this many times the trace's length is visible */
 #define PAN_MARGIN 0.1    /* this part of the width stays over the trace */
 #define ROW_PX 22.0       /* height of a row that is not squeezed */
+#define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
 #define PRECISION 0x1p-44 /* of the largest time: what is narrower cannot be told apart */
 
 /* ---- Times ---- */
@@ -30,7 +31,16 @@ struct explore_window explore_window_get(const struct weft_explorer *e, unsigned
  * everything" shows. */
 struct bounds {
     double begin, end, fit_from, fit_to, least, most;
+    double first_from; /* what the first view shows: from here to fit_to */
 };
+
+/* Where the first view of a pane begins: of a ring that has wrapped, shortly before what is complete. */
+static double first_of(const struct explore_pane *p)
+{
+    double whole = (double)weft_layout_whole(p->model);
+    double before = (p->end - whole) * BEFORE_WHOLE;
+    return whole < p->end && whole > before ? whole - before : 0;
+}
 
 static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
 {
@@ -44,6 +54,8 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
         b.end = is_first || end > b.end ? end : b.end;
         b.fit_from = is_first || -offset < b.fit_from ? -offset : b.fit_from;
         b.fit_to = b.end;
+        double whole = first_of(p) - offset;
+        b.first_from = is_first || whole < b.first_from ? whole : b.first_from;
     }
     double longest = b.end - b.begin;
     for (unsigned i = 0; i < e->panes; i++) { /* all are shown as wide as the longest */
@@ -233,6 +245,25 @@ void explore_window_fit(struct weft_explorer *e)
         put(e, i, (struct explore_window){b.fit_from, b.fit_to});
     }
     explore_moved(e);
+}
+
+bool explore_window_is_first(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct bounds b = find_bounds(e, i);
+        const struct explore_window *w = e->is_free ? &e->pane[i].view.window : &e->window;
+        if (w->from != b.first_from || w->to != b.fit_to || e->pane[i].view.spread > 0)
+            return false;
+    }
+    return true;
+}
+
+void explore_window_first(struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct bounds b = find_bounds(e, i);
+        put(e, i, (struct explore_window){b.first_from, b.fit_to});
+    }
 }
 
 /* ---- Rows ---- */

@@ -12,7 +12,7 @@
 #include "view/canvas.h"
 #include "view/older.h"
 
-enum { OLDER_HEIGHT = 18 * PX, SHADE_MIN = 30, SHADE_MAX = 150 };
+enum { OLDER_HEIGHT = 18 * PX, SHADE_MIN = 30, SHADE_MAX = 150, DASH = 4 * PX, DASH_GAP = 3 * PX };
 
 /* ---- Finding ---- */
 
@@ -161,20 +161,22 @@ void canvas_draw_older(struct canvas *c, int32_t y0)
                       y0 + canvas_scaled(c, 13 * PX), c->x1 - c->x0 - 6 * PX, text, (size_t)n);
 }
 
-/* Where what is complete begins. */
+/* Where what is complete begins: a dashed line, and on the ruler what it means. */
 void canvas_draw_whole(struct canvas *c)
 {
     static const char text[] = "complete from here";
-    int64_t whole = weft_layout_whole(c->m);
+    const int64_t whole = weft_layout_whole(c->m);
     if (!c->m->losses.overwritten || whole < c->from_ns || whole > c->to_ns)
         return;
-    int32_t x = canvas_x(c, whole),
-            width = weft_text_width(text, sizeof text - 1, c->font_small, false);
-    int32_t left = x + 5 * PX + width <= c->x1 ? x + 5 * PX : x - 5 * PX - width;
-    for (int32_t y = c->ruler_y0; y < c->rows_y1; y += 7 * PX)
+    int32_t x = canvas_x(c, whole), pad = 4 * PX, top = c->rows_y0 - canvas_scaled(c, 15 * PX);
+    int32_t width = weft_text_width(text, sizeof text - 1, c->font_small, true);
+    for (int32_t y = c->rows_y0; y < c->rows_y1; y += DASH + DASH_GAP)
         canvas_line(c, WEFT_INK_REGION_TEXT, 3 * PX / 2, x, y, x,
-                    y + 4 * PX < c->rows_y1 ? y + 4 * PX : c->rows_y1);
-    if (left >= c->x0)
-        canvas_text_apart(c, WEFT_INK_REGION_TEXT, c->font_small, left,
-                          c->rows_y0 + canvas_scaled(c, 11 * PX), width, text, sizeof text - 1);
+                    y + DASH < c->rows_y1 ? y + DASH : c->rows_y1);
+    int32_t x0 = x + width + 2 * pad <= c->x1 ? x : x - width - 2 * pad;
+    if (x0 < c->x0)
+        return;
+    canvas_rect(c, WEFT_INK_REGION_TEXT, x0, top, x0 + width + 2 * pad, c->rows_y0);
+    canvas_text(c, WEFT_INK_GROUND, c->font_small, true, x0 + pad,
+                c->rows_y0 - canvas_scaled(c, 4 * PX), width, text, sizeof text - 1);
 }

@@ -132,6 +132,7 @@ static void draw(struct canvas *c)
     canvas_draw_regions(c);
     canvas_draw_range(c);
     canvas_draw_ruler(c);
+    canvas_draw_whole(c);
     canvas_draw_marks(c);
     canvas_draw_edges(c);
     canvas_draw_promises(c);
@@ -142,7 +143,6 @@ static void draw(struct canvas *c)
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
     canvas_draw_flags(c);
-    canvas_draw_whole(c);
     if (c->g->older_y1 > c->rows_y1)
         canvas_draw_older(c, c->rows_y1);
     if (strips)
