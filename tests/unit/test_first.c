@@ -1,0 +1,390 @@
+/* SPDX-License-Identifier: ISC */
+/* What is seen first: the overview of the whole time, and what a ring that has wrapped shows of promises that are older
+ * than it. */
+#include "allocations.h"
+#include "packets.h"
+
+#include <stdio.h>
+
+#include "explore/explore.h"
+#include "explore/state.h"
+#include "view/overview.h"
+
+enum { WIDTH = 1016, HEIGHT = 700, AXIS = 1000, LENGTH = 100000 }; /* pixels; ns */
+
+/* ---- Traces ---- */
+
+static struct weft_model *build(const struct weft_event *ev, size_t count)
+{
+    struct trace t = {.fd = -1};
+    trace_begin(&t, 0);
+    for (size_t i = 0; i < count; i++)
+        trace_add(&t, ev[i]);
+    return trace_model(&t);
+}
+
+#define BUILD(...)                                                                                 \
+    build((const struct weft_event[]){__VA_ARGS__},                                                \
+          sizeof(struct weft_event[]){__VA_ARGS__} / sizeof(struct weft_event))
+
+/* Something runs in the first tenth and for a moment at 80 %; a promise fails at the end of that. */
+static struct weft_model *busy_model(void)
+{
+    return BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), switches(10000, LOOP),
+                 creates(80000, LOOP, 2, TASK), switches(80000, 2), counter(80500, 2, 7, "queued"),
+                 fails(81000, 2, 2, "broken"), switches(81000, LOOP), fulfills(LENGTH, LOOP, 1));
+}
+
+/* Another thread's events are from 100 on, those of the loop from 1000: before, its packets were overwritten. Promises
+ * 5, 6 and 7 are older; of 5 there is nothing, 6 is fulfilled, 7 runs. 900 ran and was fulfilled by the other thread, but
+ * its creation is gone. */
+static struct weft_model *wrapped_model(void)
+{
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t site = strings_site(&s, strings_text(&s, "rpc"), 0, 0, 0);
+    const uint64_t ids[3] = {5, 6, 7};
+    struct weft_pending_cell cells[3];
+    for (unsigned i = 0; i < COUNT(cells); i++)
+        cells[i] = (struct weft_pending_cell){
+            .created_ticks = 20 + i, .creator = LOOP, .site = site, .packet = 1};
+    facts_packet(&t,
+                 (struct weft_facts_header){.state = WEFT_TRACE_STOPPED,
+                                            .overwritten_packets = 6,
+                                            .overwritten_events = 60},
+                 "");
+    strings_packet(&t, &s);
+    pending_packet(&t, (struct weft_pending_header){.kept = 3}, ids, cells, COUNT(cells));
+    events_begin(&t, (struct weft_events_header){.stream = 1, .sequence = 3, .begin_ticks = 100});
+    events_put(&t, switches(100, 900), 0);
+    events_put(&t, fulfills(140, 900, 900), 0);
+    events_end(&t, 150);
+    events_begin(
+        &t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000, .events_before = 60});
+    events_put(&t, switches(1000, 7), 0);
+    events_put(&t, switches(1500, LOOP), 0);
+    events_put(&t, fulfills(1700, LOOP, 6), 0);
+    events_put(&t, switches(3000, LOOP), 0);
+    events_end(&t, 3100);
+    return trace_model(&t);
+}
+
+static void add(struct weft_explorer *e, struct weft_model *m)
+{
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_explorer_add(e, s, m, "a trace"), 0);
+}
+
+static struct weft_explorer *explorer(struct weft_model *m)
+{
+    struct weft_explorer *e;
+    assert_int_equal(weft_explorer_new(&e), 0);
+    weft_explorer_resize(e, WIDTH, HEIGHT);
+    add(e, m);
+    return e;
+}
+
+static const struct weft_promise *by_id(const struct weft_explorer *e, uint64_t id)
+{
+    uint32_t promise = weft_model_find(e->pane[0].model, id);
+    assert_int_not_equal(promise, WEFT_NONE);
+    return &e->pane[0].model->promise[promise];
+}
+
+static bool has_text(struct weft_explorer *e, const char *text)
+{
+    const struct weft_drawlist *list = weft_explorer_draw(e);
+    assert_non_null(list);
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op == WEFT_DRAW_TEXT && d->count == strlen(text) &&
+            !memcmp(list->texts + d->first, text, d->count))
+            return true;
+    }
+    return false;
+}
+
+static void expect_window(const struct weft_explorer *e, double from, double to)
+{
+    struct explore_window w = explore_window_get(e, 0);
+    if (w.from < from - 101 || w.from > from + 101 || w.to < to - 101 || w.to > to + 101)
+        fail_msg("from %f to %f, not from %f to %f", w.from, w.to, from, to);
+}
+
+/* In the strip: x of a time of a trace that is LENGTH long. */
+static double at(double time)
+{
+    return 8 + time * AXIS / LENGTH;
+}
+
+static void drag(struct weft_explorer *e, double from, double to)
+{
+    weft_explorer_press(e, at(from), 30, 1, 0);
+    weft_explorer_drag(e, at((from + to) / 2), 33);
+    weft_explorer_release(e, at(to), from == to ? 30 : 300);
+}
+
+/* ---- The overview ---- */
+
+static void sums_are_right(void **state)
+{
+    (void)state;
+    struct weft_model *m = busy_model();
+    struct weft_scene *s;
+    struct weft_overview_sum sum;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_overview_between(&sum, s, 0, LENGTH);
+    assert_int_equal(sum.run_ns, 11000);
+    assert_int_equal(sum.failed, 1);
+    weft_overview_between(&sum, s, 20000, 79000);
+    assert_int_equal(sum.run_ns, 0);
+    assert_int_equal(sum.acts, 0);
+    weft_overview_between(&sum, s, 79990, 81050);
+    assert_int_equal(sum.run_ns, 1000);
+    assert_int_equal(sum.failed, 1);
+    assert_int_equal(s->o->counters, 1);
+    assert_int_equal(s->o->value[0], 0);
+    assert_int_equal(s->o->value[s->o->cells - 1], 7);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+static void only_who_asks_sees_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(busy_model());
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, 0);
+    assert_null(strstr(weft_explorer_place(e), "overview"));
+    assert_true(weft_explorer_go(e, "overview=1"));
+    assert_non_null(weft_explorer_draw(e));
+    int32_t height = e->pane[0].top_px;
+    assert_in_range(height, 40, 60);
+    assert_int_equal(e->pane[0].top_px + e->pane[0].height_px, HEIGHT);
+    assert_non_null(strstr(weft_explorer_place(e), "overview=1"));
+    assert_true(weft_explorer_go(e, ""));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, 0);
+
+    weft_explorer_usually_overview(e);
+    assert_true(weft_explorer_go(e, ""));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, height);
+    assert_true(weft_explorer_key(e, "v", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, 0);
+    assert_non_null(strstr(weft_explorer_place(e), "overview=0"));
+    weft_explorer_resize(e, WIDTH, 220); /* no room */
+    assert_true(weft_explorer_key(e, "v", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, 0);
+    weft_explorer_free(e);
+}
+
+static void the_view_is_a_window_in_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(busy_model());
+    weft_explorer_usually_overview(e);
+    drag(e, 40000, 60000); /* everything is in view: a new view */
+    expect_window(e, 40000, 60000);
+    drag(e, 50000, 70000); /* the window is moved */
+    expect_window(e, 60000, 80000);
+    drag(e, 80000, 90000); /* its right edge */
+    expect_window(e, 60000, 90000);
+    drag(e, 60000, 75000); /* its left one */
+    expect_window(e, 75000, 90000);
+    drag(e, 75000, 95000); /* across the other one */
+    expect_window(e, 90000, 95000);
+    drag(e, 30000, 10000); /* beside it, backwards: a new view */
+    expect_window(e, 10000, 30000);
+    drag(e, 50000, 50000); /* a click: goes there */
+    expect_window(e, 40000, 60000);
+    assert_true(weft_explorer_command(e, WEFT_COMMAND_BACK));
+    expect_window(e, 10000, 30000);
+    weft_explorer_scroll(e, at(80000), 30, 0, -1, 0);
+    struct explore_window w = explore_window_get(e, 0);
+    assert_true(w.from < 80000 && w.to > 80000 && w.to - w.from < 19900);
+    weft_explorer_press(e, at(50000), 30, 2, 0);
+    weft_explorer_release(e, at(50000), 30);
+    expect_window(e, 0, LENGTH);
+    drag(e, 80000, 80000); /* a click when everything is in view: zooms in */
+    expect_window(e, 75000, 85000);
+    weft_explorer_free(e);
+}
+
+static void tips_say_what_is_in_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(busy_model());
+    weft_explorer_usually_overview(e);
+    weft_explorer_point(e, at(5000), 30);
+    assert_non_null(strstr(weft_explorer_tip(e), "running 100 %"));
+    assert_null(strstr(weft_explorer_tip(e), "failed"));
+    weft_explorer_point(e, at(81000), 30);
+    assert_non_null(strstr(weft_explorer_tip(e), "1 failed"));
+    weft_explorer_point(e, at(50000), 30);
+    assert_non_null(strstr(weft_explorer_tip(e), "running 0 %"));
+    weft_explorer_free(e);
+}
+
+/* Two traces: a band for each; with a common axis while they are linked. */
+static void each_trace_has_a_band(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(busy_model());
+    add(e, busy_model());
+    weft_explorer_usually_overview(e);
+    assert_non_null(weft_explorer_draw(e));
+    assert_in_range(e->pane[0].top_px, 40, 60);
+    weft_explorer_press(e, at(20000), 40, 1, 0);
+    weft_explorer_release(e, at(40000), 40);
+    assert_int_equal(e->active, 1);
+    expect_window(e, 20000, 40000);
+    assert_true(weft_explorer_command(e, WEFT_COMMAND_LINK));
+    weft_explorer_press(e, at(60000), 40, 1, 0);
+    weft_explorer_release(e, at(70000), 40);
+    expect_window(e, 20000, 40000); /* the first one stays */
+    assert_in_range((int)explore_window_get(e, 1).from, 59900, 60100);
+    weft_explorer_free(e);
+}
+
+/* ---- Rings that have wrapped ---- */
+
+static void lines_begin_with_the_first_event(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(wrapped_model());
+    const struct weft_layout *l = e->pane[0].scene->l;
+    assert_int_equal(weft_layout_whole(e->pane[0].model), 900);
+    assert_int_equal(weft_layout_line(l, by_id(e, 7)), 900);
+    assert_int_equal(weft_layout_line(l, by_id(e, 6)), 1600);
+    assert_int_equal(weft_layout_line(l, by_id(e, 900)), 0);
+    assert_int_equal(weft_layout_line(l, by_id(e, 5)), -80);
+    assert_int_equal(weft_layout_start(l, by_id(e, 7)), -78); /* facts and analyses keep that */
+    assert_int_equal(l->gones, 3);
+    assert_int_equal(l->quiet, 1);
+    assert_int_equal(weft_layout_pending_since(l, 1600), 3);
+    assert_int_equal(weft_layout_pending_since(l, 1601), 2);
+    weft_explorer_free(e);
+}
+
+static void the_others_are_one_row_until_asked_for(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(wrapped_model());
+    assert_true(has_text(e, "pending since before the trace: 3, 1 not shown"));
+    const struct explore_pane *p = &e->pane[0];
+    uint32_t rows = p->geometry.shown;
+    assert_int_equal(rows, p->scene->l->rows - 1);
+    double y = (p->geometry.rows_y1 + p->geometry.older_y1) / 2.0 / WEFT_PX;
+    weft_explorer_point(e, 600, y);
+    assert_non_null(strstr(weft_explorer_tip(e), "3 promises were pending since before the trace"));
+    weft_explorer_press(e, 600, y, 1, 0);
+    weft_explorer_release(e, 600, y);
+    assert_true(has_text(e, "pending since before the trace: 3, all shown"));
+    assert_int_equal(p->geometry.shown, rows + 1);
+    assert_non_null(strstr(weft_explorer_place(e), "older=1"));
+    assert_true(weft_explorer_key(e, "B", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(p->geometry.shown, rows);
+    /* What is selected is shown. */
+    weft_explorer_select(e, 0, (uint32_t)(by_id(e, 5) - p->model->promise));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(p->geometry.shown, rows + 1);
+    weft_explorer_free(e);
+}
+
+static void what_is_complete_is_seen_first(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(wrapped_model());
+    assert_true(has_text(e, "complete from here"));
+    struct explore_window w = explore_window_get(e, 0);
+    assert_true(w.from > 700 && w.from < 900 && w.to == e->pane[0].end);
+    weft_explorer_point(e, 9, e->pane[0].geometry.ruler_y0 / WEFT_PX + 5.0);
+    assert_non_null(strstr(weft_explorer_tip(e), "not complete"));
+    assert_true(weft_explorer_command(e, WEFT_COMMAND_FIT));
+    assert_true(explore_window_get(e, 0).from == 0);
+    assert_true(weft_explorer_go(e, ""));
+    assert_true(explore_window_get(e, 0).from == w.from);
+    weft_explorer_free(e);
+}
+
+/* A trace that is whole has none of this. */
+static void others_are_as_they_were(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(BUILD(fulfills(100, LOOP, 1), creates(200, LOOP, 2, TASK)));
+    const struct weft_layout *l = e->pane[0].scene->l;
+    assert_int_equal(l->olders, 0);
+    assert_int_equal(weft_layout_line(l, by_id(e, 1)), 0);
+    assert_false(has_text(e, "complete from here"));
+    assert_int_equal(e->pane[0].geometry.older_y1, e->pane[0].geometry.rows_y1);
+    assert_false(weft_explorer_key(e, "B", 0));
+    weft_explorer_free(e);
+}
+
+/* ---- No memory ---- */
+
+static int session(struct weft_model *m)
+{
+    struct weft_explorer *e = NULL;
+    struct weft_scene *s = NULL;
+    int rc = weft_explorer_new(&e);
+    if (rc == 0)
+        rc = weft_scene_new(&s, m, false, NULL, NULL);
+    if (rc == 0)
+        rc = weft_explorer_add(e, s, m, "t");
+    if (rc < 0) {
+        weft_scene_free(s);
+        weft_model_free(m);
+    } else {
+        weft_explorer_usually_overview(e);
+        rc = weft_explorer_draw(e) ? 0 : WEFT_E_NOMEM;
+        weft_explorer_point(e, 300, 30);
+        weft_explorer_tip(e);
+    }
+    weft_explorer_free(e);
+    return rc;
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        struct weft_model *m = wrapped_model();
+        long before = live;
+        fail_at = n;
+        int rc = session(m);
+        failed = fail_at == 0;
+        fail_at = 0;
+        assert_true(rc == 0 || rc == WEFT_E_NOMEM);
+        assert_true(failed || rc == 0);
+        assert_true(live < before); /* the model, too */
+        static long left;
+        if (n > 1 && live != left)
+            fail_msg("allocation %ld: %ld leaked", n, live - left);
+        left = live;
+        assert_true(n < 5000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sums_are_right),
+        cmocka_unit_test(only_who_asks_sees_it),
+        cmocka_unit_test(the_view_is_a_window_in_it),
+        cmocka_unit_test(tips_say_what_is_in_it),
+        cmocka_unit_test(each_trace_has_a_band),
+        cmocka_unit_test(lines_begin_with_the_first_event),
+        cmocka_unit_test(the_others_are_one_row_until_asked_for),
+        cmocka_unit_test(what_is_complete_is_seen_first),
+        cmocka_unit_test(others_are_as_they_were),
+        cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
