@@ -238,6 +238,10 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place);
 /* Returns true if a place wants scenes without simplification: going to the place cannot change that. */
 bool weft_explorer_place_is_raw(const char *place);
 
+/* Says where the view lies in the whole time, and what is where: what the overview shows, for people who cannot see it.
+ * "" without a trace. */
+const char *weft_explorer_where(struct weft_explorer *e);
+
 /* ---- Looks ---- */
 
 /* Shows the overview above the traces, also at places that do not say whether to show it. */

@@ -12,7 +12,7 @@
 #define WHOLE 0.98  /* a window of this share is not moved, but brushed anew */
 #define JUMP 0.1    /* share of the whole time that a click shows if everything is in view */
 #define MARK_PX 4.0 /* a click this near to a finding shows it */
-enum { ONE_PX = 52, SEVERAL_PX = 116, BAND_PX = 26, PAD_PX = 2, PANE_LEAST_PX = 200 };
+enum { ONE_PX = 52, SEVERAL_PX = 116, BAND_PX = 26, PAD_PX = 2, PANE_LEAST_PX = 200, PARTS = 20 };
 
 /* ---- Where things are ---- */
 
@@ -319,4 +319,51 @@ void explore_overview_tip(const struct weft_explorer *e, struct analyse_text *t,
     analyse_put_format(t, "%s: ", weft_moment(sum.to_ns).text);
     say_sum(t, p->scene, &sum);
     say_finding(t, e, pane, x);
+}
+
+/* Where the most ran, or happened, in one of PARTS equal parts of a trace. */
+static void say_busiest(struct analyse_text *t, const struct explore_pane *p)
+{
+    struct weft_overview_sum best = {0}, sum, all;
+    int64_t end = explore_round(p->end);
+    weft_overview_between(&all, p->scene, 0, end);
+    for (int64_t i = 0; i < PARTS; i++) {
+        int64_t from = end / PARTS * i, to = i + 1 < PARTS ? end / PARTS * (i + 1) : end;
+        weft_overview_between(&sum, p->scene, from, to);
+        bool more = p->scene->o->runs ? sum.run_ns > best.run_ns : sum.acts > best.acts;
+        best = i == 0 || more ? sum : best;
+    }
+    analyse_put_format(t, ". Busiest from %s ", weft_moment(best.from_ns).text);
+    analyse_put_format(t, "to %s: ", weft_moment(best.to_ns).text);
+    say_sum(t, p->scene, &best);
+    if (all.failed > best.failed)
+        analyse_put_format(t, "; %s failed in all", weft_count(all.failed).text);
+    if (p->analysis)
+        analyse_put_format(t, ". %s finding%s", weft_count(p->analysis->findings.count).text,
+                           weft_plural(p->analysis->findings.count));
+}
+
+const char *weft_explorer_where(struct weft_explorer *e)
+{
+    struct analyse_text t = {0};
+    *e->where = '\0';
+    if (e->active >= e->panes)
+        return e->where;
+    const struct explore_pane *p = &e->pane[e->active];
+    struct explore_window w = explore_window_get(e, e->active);
+    if (e->panes > 1)
+        analyse_put_format(&t, "%s: ", p->title);
+    analyse_put_format(&t, "%s ", weft_moment(explore_round(w.from)).text);
+    analyse_put_format(&t, "to %s ", weft_moment(explore_round(w.to)).text);
+    analyse_put_format(&t, "of %s are in view", weft_duration(explore_round(p->end)).text);
+    say_busiest(&t, p);
+    if (p->model->losses.overwritten)
+        analyse_put_format(&t, ". Complete from %s on",
+                           weft_moment(weft_layout_whole(p->model)).text);
+    if (p->scene->l->gones)
+        analyse_put_format(&t, ". Pending since before the trace: %s",
+                           weft_count(p->scene->l->gones).text);
+    snprintf(e->where, sizeof e->where, "%s.", t.text ? t.text : "");
+    analyse_text_fini(&t);
+    return e->where;
 }

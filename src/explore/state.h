@@ -221,6 +221,7 @@ struct weft_explorer {
     bool visible_is_stale;
 
     char counter_text[320];
+    char where[640];
     char place[EXPLORE_PLACE_BYTES];
 };
 

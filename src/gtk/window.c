@@ -95,8 +95,12 @@ static void show_place(WeftWindow *w, unsigned changed)
     tell_picture(w);
     if (changed & WEFT_CHANGED_TIP)
         weft_window_tell(w, "tip", weft_explorer_tip(w->e));
-    if (changed & WEFT_CHANGED_PLACE)
+    if (changed & WEFT_CHANGED_PLACE) {
         weft_window_tell(w, "place", w->traces->len ? weft_explorer_place(w->e) : "");
+        gtk_accessible_update_property(GTK_ACCESSIBLE(w->picture),
+                                       GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                       weft_explorer_where(w->e), -1);
+    }
     if (changed & WEFT_CHANGED_VISIBLE)
         show_visible(w);
     w->shown_us = g_get_monotonic_time();

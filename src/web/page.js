@@ -166,6 +166,7 @@ function keepPlace() {
   if (stopped || !C.weft_panes())
     return;
   kept = place();
+  $("where").textContent = textAt(C.weft_where());
   if (location.hash.slice(1) !== kept)
     try {
       history.replaceState(null, "", `#${kept}`);

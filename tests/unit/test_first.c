@@ -229,6 +229,25 @@ static void tips_say_what_is_in_it(void **state)
     weft_explorer_free(e);
 }
 
+/* For people who cannot see it. */
+static void words_say_what_is_in_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e;
+    assert_int_equal(weft_explorer_new(&e), 0);
+    assert_string_equal(weft_explorer_where(e), "");
+    add(e, busy_model());
+    assert_true(weft_explorer_go(e, "from=20000&to=40000"));
+    assert_string_equal(weft_explorer_where(e),
+                        "20 µs to 40 µs of 100 µs are in view. Busiest from 0 ns to 5.047 µs: "
+                        "running 100 %; 1 failed in all.");
+    weft_explorer_free(e);
+    e = explorer(wrapped_model());
+    assert_non_null(strstr(weft_explorer_where(e), "Complete from 900 ns on"));
+    assert_non_null(strstr(weft_explorer_where(e), "Pending since before the trace: 3."));
+    weft_explorer_free(e);
+}
+
 /* Two traces: a band for each; with a common axis while they are linked. */
 static void each_trace_has_a_band(void **state)
 {
@@ -379,6 +398,7 @@ int main(void)
         cmocka_unit_test(only_who_asks_sees_it),
         cmocka_unit_test(the_view_is_a_window_in_it),
         cmocka_unit_test(tips_say_what_is_in_it),
+        cmocka_unit_test(words_say_what_is_in_it),
         cmocka_unit_test(each_trace_has_a_band),
         cmocka_unit_test(lines_begin_with_the_first_event),
         cmocka_unit_test(the_others_are_one_row_until_asked_for),
