@@ -185,6 +185,19 @@ void explore_overview_press(struct weft_explorer *e, double x, double y, int cli
                                     .time_ns = explore_round(time_at(e, pane, x))};
 }
 
+/* Shows these times, moved into what the strip shows. */
+static void move_to(struct weft_explorer *e, unsigned pane, struct explore_window w)
+{
+    struct explore_window whole = whole_of(e, pane);
+    double over = w.to - whole.to;
+    w.from -= over > 0 ? over : 0;
+    w.to -= over > 0 ? over : 0;
+    double under = whole.from - w.from;
+    w.from += under > 0 ? under : 0;
+    w.to += under > 0 ? under : 0;
+    explore_window_set(e, pane, w, 0);
+}
+
 void explore_overview_drag(struct weft_explorer *e, double x, bool first)
 {
     const struct explore_drag *d = &e->drag;
@@ -209,7 +222,10 @@ void explore_overview_drag(struct weft_explorer *e, double x, bool first)
     }
     if (w.from > w.to)
         w = (struct explore_window){w.to, w.from};
-    explore_window_set(e, d->pane, w, d->part == EXPLORE_OVERVIEW_MOVE ? 0.5 : 0);
+    if (d->part == EXPLORE_OVERVIEW_MOVE)
+        move_to(e, d->pane, w);
+    else
+        explore_window_set(e, d->pane, w, 0);
 }
 
 /* The finding nearest to x, or WEFT_NONE. */
@@ -236,7 +252,7 @@ static void jump(struct weft_explorer *e, unsigned pane, double time)
     double span = view.to - view.from, all = w.to - w.from;
     if (span >= WHOLE * all)
         span = all * JUMP;
-    explore_window_set(e, pane, (struct explore_window){time - span / 2, time + span / 2}, 0.5);
+    move_to(e, pane, (struct explore_window){time - span / 2, time + span / 2});
 }
 
 void explore_overview_release(struct weft_explorer *e, const struct explore_drag *d, bool moved)
@@ -271,7 +287,7 @@ void explore_overview_pan(struct weft_explorer *e, double y, double pixels)
     unsigned pane = pane_at(e, y);
     struct explore_window whole = whole_of(e, pane), w = explore_window_get(e, pane);
     double by = (whole.to - whole.from) * pixels / axis_px(e);
-    explore_window_set(e, pane, (struct explore_window){w.from + by, w.to + by}, 0.5);
+    move_to(e, pane, (struct explore_window){w.from + by, w.to + by});
 }
 
 /* ---- In words ---- */

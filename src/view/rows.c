@@ -93,13 +93,15 @@ bool canvas_find_rows(struct canvas *c)
     c->buckets = to - from + 1;
     uint8_t *wanted = find_wanted(c);
     for (uint32_t row = 0; row < l->rows; row++) {
+        if (wanted && row >= l->own_rows && !wanted[row - l->own_rows]) {
+            c->shown_at[row] = WEFT_NONE;
+            continue;
+        }
         view_fetch_row(c->x, l, row + 16, from);
         if (c->buckets > 1)
             view_fetch_row(c->x, l, row + 16, to);
         uint32_t begin = view_span_reaching(c->x, l, row, from, c->from_ns), end;
         c->shown_at[row] = WEFT_NONE;
-        if (wanted && row >= l->own_rows && !wanted[row - l->own_rows])
-            continue;
         if (begin == l->first[row + 1] || l->start[begin] > c->to_ns)
             continue;
         end = begin + 1; /* of many rows, few show more than one line */

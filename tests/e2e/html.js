@@ -125,6 +125,33 @@ async function looks() {
   await page.context().close();
 }
 
+async function overview() {
+  const page = await open("bad.html"), box = await stage(page);
+  const whole = span(await place(page)), x = share => box.x + 8 + share * (box.width - 16);
+  const at = time => (time - whole.from) / (whole.to - whole.from);
+  await page.mouse.move(x(0.25), box.y + 30);
+  await settle(page);
+  check("the overview says what is there", /: running /.test(await page.locator("#tip").innerText()), await page.locator("#tip").innerText());
+  await page.mouse.down();
+  await page.mouse.move(x(0.5), box.y + 30, { steps: 5 });
+  await page.mouse.up();
+  await settle(page);
+  let now = span(await place(page));
+  check("what is brushed in it is the view", Math.abs(at(now.from) - 0.25) < 0.01 && Math.abs(at(now.to) - 0.5) < 0.01, now, whole);
+  await page.mouse.move(x(0.5), box.y + 30);
+  await page.mouse.down();
+  await page.mouse.move(x(0.75), box.y + 30, { steps: 5 });
+  await page.mouse.up();
+  await settle(page);
+  now = span(await place(page));
+  check("an edge can be dragged", Math.abs(at(now.from) - 0.25) < 0.01 && Math.abs(at(now.to) - 0.75) < 0.01, now, whole);
+  await until(page, () => / in view\. Busiest from /.test(document.querySelector("#where").textContent));
+  await page.keyboard.press("v");
+  await settle(page);
+  equal("it can be switched off", "0", (await place(page)).overview);
+  await page.context().close();
+}
+
 async function themes() {
   const colours = {};
   for (const colorScheme of ["light", "dark"]) {
@@ -692,7 +719,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

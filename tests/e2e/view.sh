@@ -196,7 +196,7 @@ do_action fit
 find_line() {
     local y
     wanted=0:$(id "$1")
-    for ((y = 44; y < 320; y += 4)); do
+    for ((y = 96; y < 372; y += 4)); do
         pointer $((width / 20)) $y
         quiet
         ! grep -q -e "$1" <<<"$(state tip)" || break
@@ -263,9 +263,26 @@ xdotool key Escape
 do_action fit
 do_action clear
 quiet
-pointer 200 34
-drag_to 500 34
+pointer 200 86 # below the overview, 52 pixels high, and the title
+drag_to 500 86
 becomes facts 'duration|time span|range'
+
+# The overview: what is brushed in it is the view; the frame is moved.
+do_action fit
+do_action clear
+quiet
+pointer $((8 + (width - 16) / 4)) 30
+quiet
+becomes tip '^[0-9.]+ .* to [0-9.]+ .*: running'
+drag_to $((8 + (width - 16) / 2)) 30
+place=$(settled place)
+near 'brushed from' 0.25 "($(value from "$place") - $from) / ($to - $from)" 0.01
+near 'brushed to' 0.5 "($(value to "$place") - $from) / ($to - $from)" 0.01
+pointer $((8 + (width - 16) * 3 / 8)) 30
+drag_to $((8 + (width - 16) * 5 / 8)) 30
+place=$(settled place)
+near 'moved from' 0.5 "($(value from "$place") - $from) / ($to - $from)" 0.01
+near 'moved to' 0.75 "($(value to "$place") - $from) / ($to - $from)" 0.01
 
 # A picture is what `weft render --at` makes.
 do_action place "'from=1000000&to=90000000&select=$(id 'ARP query')'"
@@ -398,7 +415,7 @@ becomes facts '^Finding 1 of 1.*Critical path\\t\\nin all\\t'
 becomes place 'path=1'
 do_action clear
 becomes facts '^Findings'
-becomes place '^from=[0-9&to=-]*$'
+becomes place '^from=[0-9&to=-]*&overview=1$'
 do_action refresh
 becomes facts '^Findings\\t\\nlost-wakeup'
 stop

@@ -209,6 +209,11 @@ static void the_view_is_a_window_in_it(void **state)
     weft_explorer_press(e, at(50000), 30, 2, 0);
     weft_explorer_release(e, at(50000), 30);
     expect_window(e, 0, LENGTH);
+    drag(e, 50000, 30000);
+    drag(e, 40000, 1000); /* not beyond the beginning */
+    expect_window(e, 0, 20000);
+    weft_explorer_press(e, at(50000), 30, 2, 0);
+    weft_explorer_release(e, at(50000), 30);
     drag(e, 80000, 80000); /* a click when everything is in view: zooms in */
     expect_window(e, 75000, 85000);
     weft_explorer_free(e);
