@@ -6,6 +6,9 @@
 
 #include "base/order.h"
 #include "explore/state.h"
+#include "view/overview.h"
+
+#define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
 
 enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };
 
@@ -125,6 +128,20 @@ static double clamped(int64_t time_ns)
     return (double)(time_ns > most ? most : time_ns < -most ? -most : time_ns);
 }
 
+/* Of a ring that has wrapped, the first view begins shortly before what is complete, unless little of what happened is
+ * after that: a thread that seldom records makes that moment late. */
+static double find_first(const struct explore_pane *p)
+{
+    int64_t whole = weft_layout_whole(p->model);
+    struct weft_overview_sum all, after;
+    if (whole <= 0 || whole >= p->model->end_ns)
+        return 0;
+    weft_overview_between(&all, p->scene, 0, p->model->end_ns);
+    weft_overview_between(&after, p->scene, whole, p->model->end_ns);
+    double first = (double)whole - (p->end - (double)whole) * BEFORE_WHOLE;
+    return after.acts >= all.acts / 2 && first > 0 ? first : 0;
+}
+
 static void measure(struct explore_pane *p)
 {
     const struct weft_model *m = p->model;
@@ -133,6 +150,7 @@ static void measure(struct explore_pane *p)
         begin = m->promise[i].start_ns < begin ? m->promise[i].start_ns : begin;
     p->begin = clamped(begin);
     p->end = clamped(m->end_ns > 0 ? m->end_ns : 1);
+    p->first = find_first(p);
 }
 
 /* One flag for each counter, set if it is switched off; never NULL. */

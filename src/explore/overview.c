@@ -314,7 +314,7 @@ static void say_sum(struct analyse_text *t, const struct weft_scene *s,
     if (s->o->on_ns)
         analyse_put_format(t, ", on a core %s", explore_share(x->on_ns, whole).text);
     if (x->from_ns < weft_layout_whole(s->m))
-        analyse_put_format(t, ", most events are overwritten");
+        analyse_put_format(t, ", events are overwritten");
     if (x->failed)
         analyse_put_format(t, ", %s failed", weft_count(x->failed).text);
 }

@@ -35,6 +35,7 @@ struct explore_pane {
     bool searching;
     uint8_t *counter_off;           /* of each counter */
     double begin, end;              /* of the trace; promoted promises begin before 0 */
+    double first;                   /* where its first view begins */
     struct weft_analysis *analysis; /* NULL: there is none … */
     bool analysing;                 /* … yet */
     struct weft_history *history;   /* made if one was needed before the analysis was ready */

@@ -9,7 +9,6 @@
 #define BEYOND 1.1        /* at most this many times the trace's length is visible */
 #define PAN_MARGIN 0.1    /* this part of the width stays over the trace */
 #define ROW_PX 22.0       /* height of a row that is not squeezed */
-#define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
 #define PRECISION 0x1p-44 /* of the largest time: what is narrower cannot be told apart */
 
 /* ---- Times ---- */
@@ -34,14 +33,6 @@ struct bounds {
     double first_from; /* what the first view shows: from here to fit_to */
 };
 
-/* Where the first view of a pane begins: of a ring that has wrapped, shortly before what is complete. */
-static double first_of(const struct explore_pane *p)
-{
-    double whole = (double)weft_layout_whole(p->model);
-    double before = (p->end - whole) * BEFORE_WHOLE;
-    return whole < p->end && whole > before ? whole - before : 0;
-}
-
 static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
 {
     struct bounds b = {.end = 1, .fit_to = 1};
@@ -54,7 +45,7 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
         b.end = is_first || end > b.end ? end : b.end;
         b.fit_from = is_first || -offset < b.fit_from ? -offset : b.fit_from;
         b.fit_to = b.end;
-        double whole = first_of(p) - offset;
+        double whole = p->first - offset;
         b.first_from = is_first || whole < b.first_from ? whole : b.first_from;
     }
     double longest = b.end - b.begin;

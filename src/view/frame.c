@@ -120,7 +120,7 @@ void canvas_draw_regions(struct canvas *c)
         draw_region(c, &(struct region){.x0 = canvas_x(c, 0),
                                         .x1 = canvas_x(c, whole),
                                         .ink = WEFT_INK_MISSING,
-                                        .name = "most is overwritten"});
+                                        .name = "events are overwritten"});
 }
 
 /* Gets the visible part of the measured range; false: none of it is visible. */

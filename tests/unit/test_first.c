@@ -37,8 +37,8 @@ static struct weft_model *busy_model(void)
 
 /* Another thread's events are from 100 on, those of the loop from 1000: before, its packets were overwritten. Promises
  * 5, 6 and 7 are older; of 5 there is nothing, 6 is fulfilled, 7 runs. 900 ran and was fulfilled by the other thread, but
- * its creation is gone. */
-static struct weft_model *wrapped_model(void)
+ * its creation is gone. late: when a third thread begins, of which something was overwritten, too; 0: there is none. */
+static struct weft_model *wrapped_at(uint64_t late)
 {
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
@@ -66,7 +66,17 @@ static struct weft_model *wrapped_model(void)
     events_put(&t, fulfills(1700, LOOP, 6), 0);
     events_put(&t, switches(3000, LOOP), 0);
     events_end(&t, 3100);
+    if (late) {
+        events_begin(&t, (struct weft_events_header){
+                             .stream = 2, .sequence = 9, .begin_ticks = late, .events_before = 5});
+        events_put(&t, switches(late, LOOP), 0);
+    }
     return trace_model(&t);
+}
+
+static struct weft_model *wrapped_model(void)
+{
+    return wrapped_at(0);
 }
 
 static void add(struct weft_explorer *e, struct weft_model *m)
@@ -336,6 +346,16 @@ static void what_is_complete_is_seen_first(void **state)
     weft_explorer_free(e);
 }
 
+/* A thread that seldom records does not hide what the others did. */
+static void not_if_little_is_complete(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(wrapped_at(3000));
+    assert_int_equal(weft_layout_whole(e->pane[0].model), 2900);
+    assert_true(explore_window_get(e, 0).from == 0);
+    weft_explorer_free(e);
+}
+
 /* A trace that is whole has none of this. */
 static void others_are_as_they_were(void **state)
 {
@@ -408,6 +428,7 @@ int main(void)
         cmocka_unit_test(lines_begin_with_the_first_event),
         cmocka_unit_test(the_others_are_one_row_until_asked_for),
         cmocka_unit_test(what_is_complete_is_seen_first),
+        cmocka_unit_test(not_if_little_is_complete),
         cmocka_unit_test(others_are_as_they_were),
         cmocka_unit_test(no_memory),
     };
