@@ -3,7 +3,7 @@
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
  * and wheel; keys.c: commands; walk.c: selection, history, search; panel.c: facts, lists, counters; tip.c;
- * place.c. */
+ * overview.c: the strip on top; place.c. */
 #pragma once
 
 #include "explore/fact.h"

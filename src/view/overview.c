@@ -26,24 +26,23 @@ enum {
 
 #define HEIGHT_MAX (UINT64_C(1) << 50)
 
-static uint32_t cell_at(const struct weft_overview *o, int64_t time_ns)
+/* Widths are powers of two because this is asked for each event. */
+static inline uint32_t cell_at(const struct weft_overview *o, int64_t time_ns)
 {
-    if (time_ns <= o->begin_ns)
-        return 0;
-    uint64_t at = (uint64_t)(time_ns - o->begin_ns) / (uint64_t)o->width_ns;
+    uint64_t at = time_ns > 0 ? (uint64_t)time_ns >> o->shift : 0;
     return at < o->cells ? (uint32_t)at : o->cells - 1;
 }
 
 static int64_t begin_of(const struct weft_overview *o, uint32_t cell)
 {
-    return o->begin_ns + (int64_t)cell * o->width_ns;
+    return (int64_t)cell << o->shift;
 }
 
 /* Adds a stretch of time to the cells it lies in. */
 static void add_stretch(const struct weft_overview *o, uint64_t *sum, int64_t from_ns,
                         int64_t to_ns)
 {
-    from_ns = from_ns < o->begin_ns ? o->begin_ns : from_ns;
+    from_ns = from_ns < 0 ? 0 : from_ns;
     if (to_ns <= from_ns)
         return;
     for (uint32_t cell = cell_at(o, from_ns), last = cell_at(o, to_ns); cell <= last; cell++) {
@@ -79,13 +78,13 @@ static void add_promises(struct weft_overview *o, const struct weft_model *m)
 {
     for (uint32_t i = 1; i < m->promises; i++) {
         const struct weft_promise *p = &m->promise[i];
-        if (p->created && p->start_ns >= o->begin_ns)
+        if (p->created && p->start_ns >= 0)
             o->acts[cell_at(o, p->start_ns)]++;
         if (p->outcome == WEFT_FAILED || weft_model_overdue(m, i))
             o->failed[cell_at(o, p->end_ns)]++;
     }
     for (uint32_t i = 0; i < m->interactions; i++)
-        if (m->interaction[i].time_ns >= o->begin_ns)
+        if (m->interaction[i].time_ns >= 0)
             o->acts[cell_at(o, m->interaction[i].time_ns)]++;
 }
 
@@ -113,8 +112,9 @@ int view_overview_new(struct weft_overview **out, const struct weft_model *m)
     if (!o)
         return WEFT_E_NOMEM;
     int64_t end = m->end_ns > 0 ? m->end_ns : 1;
-    o->width_ns = end / WEFT_OVERVIEW_CELLS + 1;
-    o->cells = (uint32_t)(end / o->width_ns) + 1;
+    while (end >> o->shift >= WEFT_OVERVIEW_CELLS)
+        o->shift++;
+    o->cells = (uint32_t)(end >> o->shift) + 1;
     o->counters = m->counters < WEFT_OVERVIEW_COUNTERS ? m->counters : WEFT_OVERVIEW_COUNTERS;
     o->run_ns = calloc(o->cells, sizeof *o->run_ns);
     o->acts = calloc(o->cells, sizeof *o->acts);
@@ -145,7 +145,7 @@ int view_overview_sample(struct weft_overview *o, const struct weft_scene *s)
         return s->d ? WEFT_E_NOMEM : 0;
     for (uint32_t strip = 0; strip < s->d->strips; strip++) {
         uint32_t hint = 0;
-        uint64_t before = view_density_until(s->d, strip, VIEW_SAMPLES, o->begin_ns, &hint).on_ns;
+        uint64_t before = view_density_until(s->d, strip, VIEW_SAMPLES, 0, &hint).on_ns;
         for (uint32_t cell = 0; cell < o->cells; cell++) {
             uint64_t now =
                 view_density_until(s->d, strip, VIEW_SAMPLES, begin_of(o, cell + 1), &hint).on_ns;

@@ -7,15 +7,16 @@
 #include "view/scene.h"
 
 #define WEFT_OVERVIEW_MARGIN (8 * WEFT_PX) /* beside the strip: as in pictures */
-#define WEFT_OVERVIEW_CELLS 2048
+#define WEFT_OVERVIEW_CELLS                                                                        \
+    4096 /* at most; at least half of that in traces longer than that in ns */
 #define WEFT_OVERVIEW_COUNTERS 8 /* the first ones by name have values */
 
 struct weft_overview {
-    int64_t begin_ns, width_ns; /* of the first cell; of each */
-    uint32_t cells;             /* up to the trace's end */
-    bool runs;                  /* something ran; else acts says where something happened */
-    uint64_t *run_ns;           /* of each cell: time that promises ran, all threads together */
-    uint32_t *acts;             /* promises that began, and interactions */
+    unsigned shift;   /* a cell is 1 << shift ns wide; the first one begins at 0 */
+    uint32_t cells;   /* up to the trace's end */
+    bool runs;        /* something ran; else acts says where something happened */
+    uint64_t *run_ns; /* of each cell: time that promises ran, all threads together */
+    uint32_t *acts;   /* promises that began, and interactions */
     uint32_t *failed; /* promises that failed there, or never were resolved though they should */
     uint64_t *on_ns;  /* threads were on a core, by samples; NULL: there are no samples */
     uint32_t counters;

@@ -254,7 +254,7 @@ static void words_say_what_is_in_it(void **state)
     add(e, busy_model());
     assert_true(weft_explorer_go(e, "from=20000&to=40000"));
     assert_string_equal(weft_explorer_where(e),
-                        "20 µs to 40 µs of 100 µs are in view. Busiest from 0 ns to 5.047 µs: "
+                        "20 µs to 40 µs of 100 µs are in view. Busiest from 0 ns to 5.024 µs: "
                         "running 100 %; 1 failed in all.");
     weft_explorer_free(e);
     e = explorer(wrapped_model());
