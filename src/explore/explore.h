@@ -111,6 +111,7 @@ enum {
     WEFT_CHANGED_TIP = 8,
     WEFT_CHANGED_PLACE = 16,   /* what weft_explorer_place says */
     WEFT_CHANGED_VISIBLE = 32, /* the list of visible promises */
+    WEFT_CHANGED_STEP = 64,    /* there is one more step that can be undone */
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
@@ -178,8 +179,9 @@ enum { WEFT_SHIFT = 1, WEFT_CTRL = 2, WEFT_ALT = 4 };
 void weft_explorer_point(struct weft_explorer *e, double x, double y);
 void weft_explorer_leave(struct weft_explorer *e);
 
-/* The main button, or a finger. clicks: 2 for a double click. On the rows, dragging pans (with WEFT_ALT, or while axes
- * are not linked, it moves only this trace in time) and a click selects; on the ruler, dragging measures. */
+/* The main button, or a finger. clicks: 2 for a double click. On the rows, dragging pans (with WEFT_SHIFT or WEFT_ALT,
+ * or while axes are not linked, it moves only this trace in time) and a click selects; on the ruler, dragging measures.
+ * Window managers keep Alt for themselves, so users hear of Shift. */
 void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods);
 void weft_explorer_drag(struct weft_explorer *e, double x, double y);
 void weft_explorer_release(struct weft_explorer *e, double x, double y);
@@ -199,6 +201,14 @@ bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods);
 /* Executes a command. Returns false if nothing could be done. Commands that belong to the front end
  * (WEFT_COMMAND_FRONT) do nothing here. */
 bool weft_explorer_command(struct weft_explorer *e, enum weft_command command);
+
+/* One sentence on why the latest key or command did nothing; empty if it did something, or if the key is none that
+ * users expect anything from, such as Shift. */
+const char *weft_explorer_why(const struct weft_explorer *e);
+
+/* The user paused: all movements up to now are one step, which one undo takes back. Front ends call it when the picture
+ * has not moved for half a second. */
+void weft_explorer_rest(struct weft_explorer *e);
 
 /* Describes what is under the pointer, or "". */
 const char *weft_explorer_tip(struct weft_explorer *e);

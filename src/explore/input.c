@@ -40,9 +40,9 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
 {
     if (e->drag.grip != EXPLORE_GRIP_NONE)
         return;
-    e->point_x = pixel(x);
-    e->point_y = pixel(y);
-    e->pointed = true;
+    e->over_x = e->point_x = pixel(x);
+    e->over_y = e->point_y = pixel(y);
+    e->pointed = e->over = true;
     explore_changed(e, WEFT_CHANGED_TIP);
     if (explore_refresh(e) < 0)
         return;
@@ -58,6 +58,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
 void weft_explorer_leave(struct weft_explorer *e)
 {
     explore_tip_forget(e);
+    e->over = false;
     explore_flame_point(e, -1, -1);
     hover(e, 0, WEFT_NONE);
 }
@@ -128,7 +129,7 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
     explore_tip_forget(e);
     *d = (struct explore_drag){
         .grip = at.kind == WEFT_PLACE_RULER ? EXPLORE_GRIP_RULER : EXPLORE_GRIP_ROWS,
-        .alone = e->is_free || (mods & WEFT_ALT),
+        .alone = e->is_free || (mods & (WEFT_SHIFT | WEFT_ALT)),
         .pane = pane,
         .x = x,
         .y = y,
@@ -176,14 +177,20 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     if (!d->moved)
         return;
     e->wheel_x = -1;
+    if (e->over) {
+        e->over_x = x;
+        e->over_y = y;
+    }
     if (d->grip == EXPLORE_GRIP_FLAME)
         drag_flame(e, y);
     else if (d->grip == EXPLORE_GRIP_OVERVIEW)
         explore_overview_drag(e, x, first);
     else if (d->grip == EXPLORE_GRIP_RULER)
         measure(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
-    else
+    else {
+        explore_history_move(e, EXPLORE_DRAG);
         drag_rows(e, x, y);
+    }
 }
 
 void weft_explorer_release(struct weft_explorer *e, double x, double y)
@@ -198,6 +205,8 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     }
     if (d.grip == EXPLORE_GRIP_OVERVIEW)
         explore_overview_release(e, &d, moved);
+    if ((d.grip == EXPLORE_GRIP_ROWS || d.grip == EXPLORE_GRIP_OVERVIEW) && moved)
+        weft_explorer_rest(e); /* each drag is a step */
     if (d.grip == EXPLORE_GRIP_NONE || d.grip == EXPLORE_GRIP_OVERVIEW || moved)
         return;
     if (d.grip == EXPLORE_GRIP_FLAME) {
@@ -259,6 +268,7 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
         dy = 0;
     }
     if (explore_overview_has(e, y)) {
+        explore_history_move(e, dy == 0 ? EXPLORE_PAN : EXPLORE_ZOOM);
         explore_overview_pan(e, y, dx * notch_px);
         explore_overview_zoom(e, x, y, explore_notches(-dy));
         return;
@@ -266,10 +276,13 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     unsigned pane = begin_move(e, y);
     if (pane == e->panes)
         return;
-    if (dx != 0)
+    if (dx != 0) {
+        explore_history_move(e, EXPLORE_PAN);
         explore_window_pan(e, pane, dx * notch_px);
+    }
     if (dy == 0)
         return;
+    explore_history_move(e, mods & WEFT_CTRL ? EXPLORE_ROWS : EXPLORE_ZOOM);
     focus(e, pane, x, y);
     if (mods & WEFT_CTRL)
         explore_rows_spread(e, pane, explore_notches(-dy));
@@ -298,6 +311,7 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
         return;
     struct weft_pick at = explore_pick(e, pane, x - dx, y - dy);
     int32_t middle, height;
+    explore_history_move(e, EXPLORE_PINCH);
     explore_window_pan(e, pane, -dx);
     if (at.row != WEFT_NONE && explore_row_at(e, pane, at.row, &middle, &height))
         explore_rows_focus(e, pane, at.row, middle + (int32_t)explore_round(dy));

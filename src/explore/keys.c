@@ -10,7 +10,10 @@ enum { KEY_ROWS = 3 };
 bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods)
 {
     enum weft_command command = weft_command_of_key(key, mods);
-    return command < WEFT_COMMANDS && weft_explorer_command(e, command);
+    if (command < WEFT_COMMANDS)
+        return weft_explorer_command(e, command);
+    explore_why_not_key(e, key, mods);
+    return false;
 }
 
 /* The x around which keys zoom: the middle of the selection if it is in view, else of the picture. The selection's row
@@ -35,6 +38,18 @@ static double find_middle(struct weft_explorer *e, unsigned pane)
     if (row != WEFT_NONE && explore_row_at(e, pane, row, &at, &height))
         explore_rows_focus(e, pane, row, at);
     return x;
+}
+
+/* The x around which keys zoom at the pointer, whose row becomes the focus. */
+static double pointed_at(struct weft_explorer *e, unsigned pane)
+{
+    const uint32_t row = explore_pick(e, pane, e->over_x, e->over_y).row;
+    int32_t at, height;
+    e->wheel_x = -1;
+    if (row != WEFT_NONE && explore_row_at(e, pane, row, &at, &height))
+        explore_rows_focus(e, pane, row, at);
+    explore_activate(e, pane);
+    return e->over_x;
 }
 
 /* Moves rows that are further up or down to the middle. */
@@ -113,39 +128,58 @@ static bool move(struct weft_explorer *e, enum weft_command command)
         [WEFT_COMMAND_PAN_RIGHT] = {.eighths = 1},
         [WEFT_COMMAND_PAN_UP] = {.rows = -KEY_ROWS},
         [WEFT_COMMAND_PAN_DOWN] = {.rows = KEY_ROWS},
+        [WEFT_COMMAND_ZOOM_IN_HERE] = {.notches = KEY_NOTCHES, .times = true},
+        [WEFT_COMMAND_ZOOM_OUT_HERE] = {.notches = -KEY_NOTCHES, .times = true},
         [WEFT_COMMAND_ZOOM_IN] = {.notches = KEY_NOTCHES, .times = true},
         [WEFT_COMMAND_ZOOM_OUT] = {.notches = -KEY_NOTCHES, .times = true},
         [WEFT_COMMAND_SPREAD] = {.notches = KEY_NOTCHES},
         [WEFT_COMMAND_SQUEEZE] = {.notches = -KEY_NOTCHES},
     };
+    const int eighths = moves[command].eighths, rows = moves[command].rows;
+    bool here = command == WEFT_COMMAND_ZOOM_IN_HERE || command == WEFT_COMMAND_ZOOM_OUT_HERE;
     if (explore_refresh(e) < 0)
         return false;
-    if (moves[command].rows)
-        return pan_rows(e, e->active, moves[command].rows);
-    if (moves[command].eighths) {
-        explore_window_pan(e, e->active, moves[command].eighths * explore_axis_px(e) / 8);
-        return true;
-    }
-    double x = find_middle(e, e->active), factor = explore_notches(moves[command].notches);
-    if (moves[command].times)
-        explore_zoom(e, e->active, x, factor);
-    else
-        explore_rows_spread(e, e->active, factor);
-    return true;
+    unsigned pane = here && e->over ? explore_pane_at(e, e->over_y) : e->active;
+    pane = pane < e->panes ? pane : e->active;
+    const struct explore_window w = explore_window_get(e, pane);
+    const struct explore_view before = e->pane[pane].view;
+    explore_history_move(e, eighths                ? EXPLORE_PAN
+                            : moves[command].times ? EXPLORE_ZOOM
+                                                   : EXPLORE_ROWS);
+    if (rows)
+        return pan_rows(e, pane, rows) && before.focus_row != e->pane[pane].view.focus_row;
+    double factor = explore_notches(moves[command].notches);
+    if (eighths)
+        explore_window_pan(e, pane, eighths * explore_axis_px(e) / 8);
+    else if (!moves[command].times)
+        find_middle(e, pane);
+    if (eighths == 0 && moves[command].times)
+        explore_zoom(e, pane, here && e->over ? pointed_at(e, pane) : find_middle(e, pane), factor);
+    else if (eighths == 0)
+        explore_rows_spread(e, pane, factor);
+    const struct explore_window now = explore_window_get(e, pane);
+    return now.from != w.from || now.to != w.to || e->pane[pane].view.spread != before.spread;
 }
 
 static bool fit(struct weft_explorer *e)
 {
     explore_history_leave(e);
+    const struct explore_moment before = e->history[e->history_at];
     explore_window_fit(e);
     explore_history_arrive(e);
-    return true;
+    return memcmp(&before, &e->history[e->history_at], sizeof before) != 0;
 }
 
-bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
+static bool has_samples(const struct weft_explorer *e)
 {
-    if (e->panes == 0)
-        return false;
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].scene->p)
+            return true;
+    return false;
+}
+
+static bool execute(struct weft_explorer *e, enum weft_command command)
+{
     if (command <= WEFT_COMMAND_SQUEEZE)
         return move(e, command);
     if (command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_BECAME)
@@ -156,9 +190,13 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_FIT_SELECTION:
         return fit_selection(e);
     case WEFT_COMMAND_BACK:
-        return explore_history_go(e, -1);
+        return explore_history_go(e, -1, true);
     case WEFT_COMMAND_FORWARD:
-        return explore_history_go(e, 1);
+        return explore_history_go(e, 1, true);
+    case WEFT_COMMAND_UNDO:
+        return explore_history_go(e, -1, false);
+    case WEFT_COMMAND_REDO:
+        return explore_history_go(e, 1, false);
     case WEFT_COMMAND_NEXT_HIT:
         return explore_hits_go(e, 1);
     case WEFT_COMMAND_PREVIOUS_HIT:
@@ -168,7 +206,7 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_PREVIOUS_FINDING:
         return explore_finding_go(e, -1);
     case WEFT_COMMAND_PATH:
-        return explore_path_toggle(e);
+        return e->selected != WEFT_NONE && explore_path_toggle(e);
     case WEFT_COMMAND_FLAME:
     case WEFT_COMMAND_FLAME_CREATED:
     case WEFT_COMMAND_FLAME_ASYNC:
@@ -177,22 +215,34 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_CLEAR:
         return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:
-        return toggle(e, &e->no_strips);
+        return has_samples(e) && toggle(e, &e->no_strips);
     case WEFT_COMMAND_COUNTERS:
-        return toggle(e, &e->no_counters);
+        return weft_explorer_counters(e) && toggle(e, &e->no_counters);
     case WEFT_COMMAND_OVERVIEW:
         return toggle(e, &e->overview);
     case WEFT_COMMAND_OLDER:
         return has_older(e) && toggle(e, &e->older);
     case WEFT_COMMAND_LINK:
-        if (e->panes > 1)
-            explore_window_link(e, e->is_free);
-        return e->panes > 1;
+        if (e->panes < 2)
+            return false;
+        explore_history_leave(e);
+        explore_window_link(e, e->is_free);
+        explore_history_arrive(e);
+        return true;
     case WEFT_COMMAND_ALIGN:
         return explore_clocks_align(e);
     default:
         return false;
     }
+}
+
+bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
+{
+    *e->why = '\0';
+    bool done = e->panes && execute(e, command);
+    if (!done)
+        explore_why(e, command);
+    return done;
 }
 
 /* ---- Which command a key has ---- */
@@ -219,13 +269,19 @@ static bool is_among(const char *keys, const char *wanted)
 static enum weft_command command_of(const char *key, unsigned mods)
 {
     char wanted[48] = "";
-    if (mods & WEFT_SHIFT)
-        strcat(wanted, "Shift+");
     if (mods & WEFT_CTRL)
         strcat(wanted, "Ctrl+");
     if (mods & WEFT_ALT)
         strcat(wanted, "Alt+");
+    if (mods & WEFT_SHIFT)
+        strcat(wanted, "Shift+");
+    size_t size = strlen(wanted);
     strcat(wanted, strcmp(key, " ") ? key : "Space");
+    /* With Ctrl, letters come as capitals or not, depending on the system and the lock. */
+    char c = wanted[size];
+    bool is_letter = ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) && !wanted[size + 1];
+    if ((mods & (WEFT_CTRL | WEFT_ALT)) && is_letter)
+        wanted[size] = (char)(mods & WEFT_SHIFT ? c & ~0x20 : c | 0x20);
     unsigned i = 0;
     while (i < WEFT_COMMANDS && !is_among(weft_commands[i].keys, wanted))
         i++;
@@ -237,7 +293,10 @@ enum weft_command weft_command_of_key(const char *key, unsigned mods)
     enum weft_command command = WEFT_COMMANDS;
     if (strlen(key) > 24)
         return WEFT_COMMANDS;
-    if (mods & WEFT_SHIFT) /* the character itself already says whether Shift is held */
+    if (mods)
         command = command_of(key, mods);
-    return command < WEFT_COMMANDS ? command : command_of(key, mods & ~(unsigned)WEFT_SHIFT);
+    bool is_plain = !(mods & (WEFT_CTRL | WEFT_ALT));
+    if (command == WEFT_COMMANDS && is_plain) /* the character itself says whether Shift is held */
+        command = command_of(key, 0);
+    return command;
 }

@@ -2,8 +2,8 @@
 /* What the parts of the explorer share. Private to src/explore.
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
- * and wheel; keys.c: commands; walk.c: selection, history, search; panel.c: facts, lists, counters; tip.c;
- * overview.c: the strip on top; place.c. */
+ * and wheel; keys.c: commands; why.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
+ * facts, lists, counters; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
 
 #include "explore/fact.h"
@@ -51,11 +51,22 @@ struct explore_pane {
     struct weft_geometry geometry;
 };
 
+/* How the view moves. Movements of one kind that follow each other are one step of the history. */
+enum explore_movement {
+    EXPLORE_STILL,
+    EXPLORE_ZOOM,
+    EXPLORE_PAN,
+    EXPLORE_ROWS, /* up, down, spread */
+    EXPLORE_DRAG,
+    EXPLORE_PINCH,
+};
+
 /* An earlier view. */
 struct explore_moment {
     unsigned panes, pane, finding_pane;
     uint32_t finding;
     bool selected, is_free;
+    bool jumped; /* a jump led here, not a movement */
     uint64_t id; /* of the selection */
     struct explore_window window;
     struct explore_view of[WEFT_PANES_MAX];
@@ -203,8 +214,11 @@ struct weft_explorer {
     double wheel_x, wheel_y; /* where the wheel set the focus; below 0: it did not */
     bool pointed;
     double point_x, point_y;
+    bool over; /* the pointer is over the picture, where it was last … */
+    double over_x, over_y;
     char tip[1024];
     bool tip_is_stale;
+    char why[160]; /* why the last command did nothing */
 
     char query[EXPLORE_QUERY_BYTES + 1];
     bool search_failed;
@@ -212,6 +226,7 @@ struct weft_explorer {
 
     struct explore_moment *history; /* EXPLORE_HISTORY_MAX */
     unsigned history_count, history_at;
+    enum explore_movement moving; /* since history_at; EXPLORE_STILL: nothing has moved */
 
     struct explore_facts part[EXPLORE_PARTS];
     unsigned stale_parts;   /* a bit for each */
@@ -342,11 +357,6 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 /* Moves the view as little as needed to make the selection well visible. */
 void explore_reveal(struct weft_explorer *e);
 
-/* Around a jump: call leave before it, arrive after it. */
-void explore_history_leave(struct weft_explorer *e);
-void explore_history_arrive(struct weft_explorer *e);
-bool explore_history_go(struct weft_explorer *e, int step);
-void explore_history_clear(struct weft_explorer *e);
 
 /* Selects a promise, brings it into view and remembers the earlier view. Returns false for WEFT_NONE. */
 bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
@@ -363,6 +373,25 @@ bool explore_walk(struct weft_explorer *e, enum weft_command command);
 /* Searches the pane anew for e->query. */
 void explore_search_pane(struct weft_explorer *e, unsigned pane);
 bool explore_hits_go(struct weft_explorer *e, int step);
+
+/* ---- history.c ---- */
+
+/* Around a jump: call leave before it, arrive after it. */
+void explore_history_leave(struct weft_explorer *e);
+void explore_history_arrive(struct weft_explorer *e);
+
+/* Call it before a movement. It ends with weft_explorer_rest, a movement of another kind or a jump. */
+void explore_history_move(struct weft_explorer *e, enum explore_movement movement);
+
+/* One step back (-1) or forward (1); jumps: to before or after a jump. Returns false if there is none. */
+bool explore_history_go(struct weft_explorer *e, int step, bool jumps);
+void explore_history_clear(struct weft_explorer *e);
+
+/* ---- why.c ---- */
+
+/* Says why a command could do nothing. */
+void explore_why(struct weft_explorer *e, enum weft_command command);
+void explore_why_not_key(struct weft_explorer *e, const char *key, unsigned mods);
 
 /* ---- findings.c ---- */
 

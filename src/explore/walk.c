@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The selection, the keys that walk from it, the way back, and searching: one query in all panes. */
+/* The selection, the keys that walk from it, and searching: one query in all panes. */
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -244,84 +244,6 @@ bool explore_walk(struct weft_explorer *e, enum weft_command command)
     default:
         return false;
     }
-}
-
-/* ---- The way back ---- */
-
-static void note(const struct weft_explorer *e, struct explore_moment *m)
-{
-    memset(m, 0, sizeof *m); /* they are compared as bytes */
-    m->panes = e->panes;
-    m->pane = e->selected_pane;
-    m->finding = e->finding;
-    m->finding_pane = e->finding_pane;
-    m->selected = e->selected != WEFT_NONE;
-    m->is_free = e->is_free;
-    m->window = e->window;
-    if (m->selected)
-        m->id = e->pane[e->selected_pane].model->promise[e->selected].id;
-    for (unsigned i = 0; i < e->panes; i++)
-        m->of[i] = e->pane[i].view;
-}
-
-static void recall(struct weft_explorer *e, const struct explore_moment *m)
-{
-    e->is_free = m->is_free;
-    e->window = m->window;
-    for (unsigned i = 0; i < e->panes; i++) {
-        struct explore_pane *p = &e->pane[i];
-        p->view = m->of[i];
-        if (p->view.focus_row >= p->scene->l->rows) /* it may have been read again */
-            p->view.focus_row = WEFT_NONE;
-    }
-    const struct weft_analysis *a = m->finding != WEFT_NONE && m->finding_pane < e->panes
-                                        ? e->pane[m->finding_pane].analysis
-                                        : NULL;
-    if (a && m->finding < a->findings.count)
-        explore_finding_show(e, m->finding_pane, m->finding, false);
-    else
-        explore_finding_leave(e);
-    e->wheel_x = -1;
-    explore_window_settle(e);
-    explore_select(e, m->pane,
-                   m->selected ? weft_model_find(e->pane[m->pane].model, m->id) : WEFT_NONE);
-    explore_moved(e);
-}
-
-void explore_history_clear(struct weft_explorer *e)
-{
-    e->history_at = 0;
-    e->history_count = 1;
-}
-
-void explore_history_leave(struct weft_explorer *e)
-{
-    e->wanted.is = e->wanted.is && !e->wanted.moves; /* the user went on without it */
-    note(e, &e->history[e->history_at]);
-}
-
-void explore_history_arrive(struct weft_explorer *e)
-{
-    struct explore_moment now;
-    note(e, &now);
-    if (memcmp(&now, &e->history[e->history_at], sizeof now) == 0)
-        return;
-    if (e->history_at + 1 == EXPLORE_HISTORY_MAX) {
-        memmove(&e->history[0], &e->history[1], e->history_at * sizeof e->history[0]);
-        e->history_at--;
-    }
-    e->history[++e->history_at] = now;
-    e->history_count = e->history_at + 1;
-}
-
-bool explore_history_go(struct weft_explorer *e, int step)
-{
-    if (step < 0 ? e->history_at == 0 : e->history_at + 1 >= e->history_count)
-        return false;
-    note(e, &e->history[e->history_at]);
-    e->history_at = step < 0 ? e->history_at - 1 : e->history_at + 1;
-    recall(e, &e->history[e->history_at]);
-    return true;
 }
 
 /* ---- Searching ---- */

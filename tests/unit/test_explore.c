@@ -274,7 +274,7 @@ static void keys_walk_and_lead_back(void **state)
     weft_explorer_select(e, 0, by_id(e, 0, 20));
     assert_true(weft_explorer_key(e, "c", 0));
     assert_int_equal(selected(e, NULL), 19);
-    assert_true(weft_explorer_key(e, "w", 0));
+    assert_true(weft_explorer_key(e, "W", 0));
     assert_int_equal(selected(e, NULL), 20);
     assert_true(weft_explorer_key(e, "r", 0)); /* the 30th resolved it */
     assert_int_equal(selected(e, NULL), 30);
@@ -905,16 +905,180 @@ static void no_key_means_two_things(void **state)
             for (unsigned k = 0; k < count; k++)
                 assert_string_not_equal(all[k], key);
             snprintf(all[count++], sizeof all[0], "%s", key);
-            unsigned mods = !strncmp(key, "Ctrl+", 5)  ? WEFT_CTRL
-                            : !strncmp(key, "Alt+", 4) ? WEFT_ALT
-                                                       : 0;
-            const char *name = mods == WEFT_CTRL ? key + 5 : mods == WEFT_ALT ? key + 4 : key;
+            unsigned mods = 0;
+            const char *name = key;
+            if (!strncmp(name, "Ctrl+", 5))
+                mods |= WEFT_CTRL, name += 5;
+            if (!strncmp(name, "Alt+", 4))
+                mods |= WEFT_ALT, name += 4;
+            if (!strncmp(name, "Shift+", 6))
+                mods |= WEFT_SHIFT, name += 6;
             assert_int_equal(weft_command_of_key(strcmp(name, "Space") ? name : " ", mods), i);
         }
     }
+    /* Letters come as capitals or not, depending on the system and the lock. */
+    assert_int_equal(weft_command_of_key("z", WEFT_CTRL | WEFT_SHIFT), WEFT_COMMAND_REDO);
+    assert_int_equal(weft_command_of_key("Z", WEFT_CTRL), WEFT_COMMAND_UNDO);
+    assert_int_equal(weft_command_of_key("W", WEFT_SHIFT), WEFT_COMMAND_WAITED_FOR);
+    assert_int_equal(weft_command_of_key("w", WEFT_CTRL), WEFT_COMMANDS);
     assert_int_equal(weft_command_of_key("", 0), WEFT_COMMANDS);
     assert_int_equal(weft_command_of_key("Unidentified", 0), WEFT_COMMANDS);
     assert_int_equal(weft_command_of_key("averyveryverylongnameofakey", 0), WEFT_COMMANDS);
+}
+
+/* ---- Undo ---- */
+
+static void many_small_moves_are_one_step(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=500000&to=2500000");
+    weft_explorer_draw(e);
+    const struct explore_window first = explore_window_get(e, 0);
+    for (unsigned i = 0; i < 5; i++)
+        weft_explorer_scroll(e, 300, 300, 0, -1, 0);
+    const struct explore_window zoomed = explore_window_get(e, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(weft_explorer_key(e, "d", 0));
+    weft_explorer_rest(e); /* the user thought, and went on */
+    const struct explore_window panned = explore_window_get(e, 0);
+    assert_true(weft_explorer_key(e, "d", 0));
+    const struct explore_window last = explore_window_get(e, 0);
+    const struct explore_window *back[] = {&panned, &zoomed, &first};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(weft_explorer_key(e, "z", 0));
+        struct explore_window w = explore_window_get(e, 0);
+        if (w.from != back[i]->from || w.to != back[i]->to)
+            fail_msg("undone %u times: %f to %f instead of %f to %f", i + 1, w.from, w.to,
+                     back[i]->from, back[i]->to);
+    }
+    const struct explore_window *forth[] = {&zoomed, &panned, &last};
+    for (unsigned i = 0; i < 3; i++) {
+        assert_true(weft_explorer_key(e, "z", WEFT_CTRL | WEFT_SHIFT));
+        struct explore_window w = explore_window_get(e, 0);
+        if (w.from != forth[i]->from || w.to != forth[i]->to)
+            fail_msg("redone %u times: %f to %f instead of %f to %f", i + 1, w.from, w.to,
+                     forth[i]->from, forth[i]->to);
+    }
+    assert_false(weft_explorer_key(e, "Z", 0));
+    assert_string_equal(weft_explorer_why(e), "There is nothing to redo");
+    weft_explorer_free(e);
+}
+
+static void a_drag_is_a_step_and_back_passes_over_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_select(e, 0, by_id(e, 0, 20));
+    assert_true(weft_explorer_key(e, "c", 0));
+    const struct explore_window before = explore_window_get(e, 0);
+    weft_explorer_changed(e);
+    for (unsigned drag = 0; drag < 2; drag++) {
+        weft_explorer_draw(e);
+        weft_explorer_press(e, 500, 300, 1, 0);
+        for (int x = 0; x <= 60; x += 6)
+            weft_explorer_drag(e, 500 + x, 300);
+        weft_explorer_release(e, 560, 300);
+        assert_true(weft_explorer_changed(e) & WEFT_CHANGED_STEP);
+    }
+    const struct explore_window moved = explore_window_get(e, 0);
+    assert_true(moved.from < before.from);
+    assert_true(weft_explorer_key(e, "z", WEFT_CTRL));
+    assert_true(explore_window_get(e, 0).from > moved.from);
+    assert_true(explore_window_get(e, 0).from < before.from);
+    assert_int_equal(selected(e, NULL), 19);
+    assert_true(weft_explorer_key(e, "Backspace", 0));
+    assert_int_equal(selected(e, NULL), 20);
+    assert_true(weft_explorer_key(e, "ArrowRight", WEFT_ALT));
+    assert_int_equal(selected(e, NULL), 19);
+    weft_explorer_free(e);
+}
+
+/* What cannot be seen to move is no step: nobody would know what was undone. */
+static void what_does_not_move_is_no_step(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_draw(e);
+    weft_explorer_scroll(e, 300, 300, 0, 100, 0);
+    weft_explorer_rest(e);
+    const struct explore_window w = explore_window_get(e, 0);
+    weft_explorer_changed(e);
+    weft_explorer_scroll(e, 400, 350, 0, 100, 0);
+    weft_explorer_rest(e);
+    assert_true(explore_window_get(e, 0).from == w.from);
+    assert_false(weft_explorer_changed(e) & WEFT_CHANGED_STEP);
+    weft_explorer_free(e);
+}
+
+static void wasd_moves_around_the_pointer(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    for (double x = 300; x < 900; x += 250) {
+        weft_explorer_point(e, x, 300);
+        double at = explore_time_at(e, 0, x), width = span(e, 0);
+        assert_true(weft_explorer_key(e, "w", 0));
+        double error = explore_time_at(e, 0, x) - at;
+        if (error > 1 || error < -1 || !(span(e, 0) < width / 1.3))
+            fail_msg("at %f: moved by %f ns, %f ns wide, before %f", x, error, span(e, 0), width);
+        assert_true(weft_explorer_key(e, "s", 0));
+        error = explore_time_at(e, 0, x) - at;
+        if (error > 1 || error < -1)
+            fail_msg("at %f: moved by %f ns", x, error);
+        weft_explorer_draw(e);
+    }
+    weft_explorer_leave(e); /* then around the middle, where nothing is selected */
+    double middle = explore_axis_x0(e) + explore_axis_px(e) / 2, at = explore_time_at(e, 0, middle);
+    assert_true(weft_explorer_key(e, "w", 0));
+    double error = explore_time_at(e, 0, middle) - at, from = explore_window_get(e, 0).from;
+    assert_true(error < 1 && error > -1);
+    assert_true(weft_explorer_key(e, "a", 0));
+    assert_true(explore_window_get(e, 0).from < from);
+    assert_true(weft_explorer_key(e, "d", 0));
+    assert_true(explore_window_get(e, 0).from - from < 1e-3);
+    weft_explorer_free(e);
+}
+
+/* ---- Why nothing happened ---- */
+
+/* Each command either changes something or says why it does not. */
+static void what_does_nothing_says_why(void **state)
+{
+    (void)state;
+    for (unsigned panes = 0; panes < 3; panes++) {
+        struct weft_explorer *e = explorer(panes);
+        weft_explorer_draw(e);
+        for (unsigned i = 0; i < WEFT_COMMANDS; i++) {
+            if (weft_commands[i].where == WEFT_COMMAND_FRONT)
+                continue;
+            for (unsigned times = 0; times < 100; times++) {
+                bool done = weft_explorer_command(e, (enum weft_command)i);
+                if (done == (*weft_explorer_why(e) != '\0'))
+                    fail_msg("%s with %u traces %s, and says \"%s\"", weft_commands[i].name, panes,
+                             done ? "is done" : "does nothing", weft_explorer_why(e));
+            }
+        }
+        weft_explorer_free(e);
+    }
+    struct weft_explorer *e = explorer(1);
+    assert_false(weft_explorer_key(e, "c", 0));
+    assert_string_equal(weft_explorer_why(e), "Nothing is selected: click a promise, or press j");
+    assert_false(weft_explorer_key(e, "u", 0));
+    assert_string_equal(weft_explorer_why(e), "u is no command: ? shows the keys, : all commands");
+    assert_false(weft_explorer_key(e, "\xc3\xa4", 0));
+    assert_string_equal(weft_explorer_why(e),
+                        "\xc3\xa4 is no command: ? shows the keys, : all commands");
+    static const char *const none[] = {"Shift", "Tab", "F7", "\x1b", "\xff", "\xc3", ""};
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
+        assert_false(weft_explorer_key(e, none[i], 0));
+        assert_string_equal(weft_explorer_why(e), "");
+    }
+    assert_false(weft_explorer_key(e, "u", WEFT_CTRL)); /* the browser's or the desktop's */
+    assert_string_equal(weft_explorer_why(e), "");
+    weft_explorer_free(e);
 }
 
 /* ---- No memory ---- */
@@ -1011,6 +1175,11 @@ int main(void)
         cmocka_unit_test(nothing_to_show),
         cmocka_unit_test(an_empty_trace),
         cmocka_unit_test(no_key_means_two_things),
+        cmocka_unit_test(many_small_moves_are_one_step),
+        cmocka_unit_test(a_drag_is_a_step_and_back_passes_over_it),
+        cmocka_unit_test(what_does_not_move_is_no_step),
+        cmocka_unit_test(wasd_moves_around_the_pointer),
+        cmocka_unit_test(what_does_nothing_says_why),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests_name("explore", tests, NULL, NULL);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: ISC */
+/* Why a key did nothing: whoever pressed it should not have to guess. */
+#include <stdio.h>
+
+#include "explore/state.h"
+
+/* Of commands that act on the selection: what it means that there is nowhere to go. */
+static const char *nowhere(enum weft_command command)
+{
+    switch (command) {
+    case WEFT_COMMAND_NEXT:
+        return "This is the last promise of its row";
+    case WEFT_COMMAND_PREVIOUS:
+        return "This is the first promise of its row";
+    case WEFT_COMMAND_BELOW:
+        return "There is no promise below";
+    case WEFT_COMMAND_ABOVE:
+        return "There is no promise above";
+    case WEFT_COMMAND_CREATOR:
+        return "The trace does not show what created it";
+    case WEFT_COMMAND_WAITED_FOR:
+        return "It waited for nothing";
+    case WEFT_COMMAND_RESOLVER:
+        return "The trace does not show what resolved it";
+    default:
+        return "It did not become another promise";
+    }
+}
+
+static bool is_analysing(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].analysing)
+            return true;
+    return false;
+}
+
+static const char *of_walk(const struct weft_explorer *e, enum weft_command command)
+{
+    if (e->selected == WEFT_NONE && command <= WEFT_COMMAND_ABOVE)
+        return "There is no promise in view";
+    if (e->selected == WEFT_NONE)
+        return "Nothing is selected: click a promise, or press j";
+    if (command == WEFT_COMMAND_WAITED_FOR && e->pane[e->selected_pane].analysing)
+        return "The trace is still being analysed";
+    return nowhere(command);
+}
+
+static const char *of_move(const struct weft_explorer *e, enum weft_command command)
+{
+    bool all_rows = explore_round(e->pane[e->active].view.spread) == 0;
+    switch (command) {
+    case WEFT_COMMAND_PAN_LEFT:
+        return "There is nothing further to the left";
+    case WEFT_COMMAND_PAN_RIGHT:
+        return "There is nothing further to the right";
+    case WEFT_COMMAND_PAN_UP:
+        return all_rows ? "All rows are in view" : "This is the first row";
+    case WEFT_COMMAND_PAN_DOWN:
+        return all_rows ? "All rows are in view" : "This is the last row";
+    case WEFT_COMMAND_SPREAD:
+        return "The rows have all the room they need";
+    case WEFT_COMMAND_SQUEEZE:
+        return "All rows are in view";
+    case WEFT_COMMAND_ZOOM_IN:
+    case WEFT_COMMAND_ZOOM_IN_HERE:
+        return "It does not get any larger";
+    default:
+        return "Everything is in view";
+    }
+}
+
+static const char *of_search(const struct weft_explorer *e)
+{
+    if (!*e->query)
+        return "Nothing has been searched for: press /";
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].searching)
+            return "The search goes on";
+    return "The search found nothing";
+}
+
+static const char *of_several(const struct weft_explorer *e, enum weft_command command)
+{
+    if (e->panes < 2)
+        return "There is only one trace";
+    return command == WEFT_COMMAND_ALIGN ? "The traces have no time in common by the wall clock"
+                                         : "Nothing to do";
+}
+
+static const char *reason(const struct weft_explorer *e, enum weft_command command)
+{
+    if (command >= WEFT_COMMANDS || weft_commands[command].where == WEFT_COMMAND_FRONT)
+        return "";
+    if (e->panes == 0)
+        return "No trace is open";
+    if (command <= WEFT_COMMAND_SQUEEZE)
+        return of_move(e, command);
+    if (command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_BECAME)
+        return of_walk(e, command);
+    switch (command) {
+    case WEFT_COMMAND_FIT:
+        return "Everything is in view";
+    case WEFT_COMMAND_FIT_SELECTION:
+    case WEFT_COMMAND_CLEAR:
+        return "Nothing is selected or measured";
+    case WEFT_COMMAND_BACK:
+        return "There is no jump to go back from";
+    case WEFT_COMMAND_FORWARD:
+        return "There is no jump to repeat";
+    case WEFT_COMMAND_UNDO:
+        return "There is nothing to undo";
+    case WEFT_COMMAND_REDO:
+        return "There is nothing to redo";
+    case WEFT_COMMAND_NEXT_HIT:
+    case WEFT_COMMAND_PREVIOUS_HIT:
+        return of_search(e);
+    case WEFT_COMMAND_NEXT_FINDING:
+    case WEFT_COMMAND_PREVIOUS_FINDING:
+        return is_analysing(e) ? "The trace is still being analysed"
+                               : "There are no findings to show";
+    case WEFT_COMMAND_PATH:
+        return "Nothing is selected: the critical path is that of a promise";
+    case WEFT_COMMAND_COUNTERS:
+        return "The trace has no counters";
+    case WEFT_COMMAND_STRIPS:
+        return "The trace has no samples";
+    case WEFT_COMMAND_LINK:
+    case WEFT_COMMAND_ALIGN:
+        return of_several(e, command);
+    default:
+        return "There is nothing to do";
+    }
+}
+
+void explore_why(struct weft_explorer *e, enum weft_command command)
+{
+    snprintf(e->why, sizeof e->why, "%s", reason(e, command));
+}
+
+/* The bytes of the character that the text begins with; 0: it begins with none that can be seen. */
+static size_t character(const char *text)
+{
+    const unsigned char c = (unsigned char)*text;
+    size_t size = c <= 0x20 || c == 0x7f ? 0 : c < 0x80 ? 1 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < size; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    return c >= 0x80 && c < 0xc2 ? 0 : size;
+}
+
+void explore_why_not_key(struct weft_explorer *e, const char *key, unsigned mods)
+{
+    size_t size = character(key);
+    *e->why = '\0';
+    if (!(mods & (WEFT_CTRL | WEFT_ALT)) && size > 0 &&
+        !key[size]) /* else the browser's or the desktop's */
+        snprintf(e->why, sizeof e->why, "%s is no command: ? shows the keys, : all commands", key);
+}
+
+const char *weft_explorer_why(const struct weft_explorer *e)
+{
+    return e->why;
+}
