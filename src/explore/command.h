@@ -22,3 +22,7 @@ extern const struct weft_command_info weft_commands[WEFT_COMMANDS];
 
 /* The command of a key (see weft_explorer_key), or WEFT_COMMANDS. */
 enum weft_command weft_command_of_key(const char *key, unsigned mods);
+
+/* The commands that fit what somebody types, the best first: each word, separated by spaces, must be in a command's name,
+ * help or group, capitals or not. An empty query fits all, in the order of the table. Returns their number. */
+unsigned weft_command_find(const char *query, enum weft_command found[WEFT_COMMANDS]);

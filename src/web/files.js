@@ -43,8 +43,9 @@ function reserve(size) {
   };
 }
 
-// Shows the trace whose bytes `fill` puts into memory: in place of that pane, or below all others.
-async function show(name, size, fill, pane) {
+// Shows the trace whose bytes `fill` puts into memory: in place of that pane, below all others, or (alone) instead of
+// them.
+async function show(name, size, fill, pane, alone = false) {
   busy(`Reading ${name} …`, 0);
   await painted();
   const room = reserve(size);
@@ -56,7 +57,7 @@ async function show(name, size, fill, pane) {
   }
   busy(`Finding promises in ${name} …`);
   await painted();
-  if (withText(name, title => C.weft_show(room.address, room.size, title, raw, pane)) < 0)
+  if (withText(name, title => C.weft_show(room.address, room.size, title, raw, pane, alone)) < 0)
     throw new Error(textAt(C.page_said.value));
 }
 
@@ -91,7 +92,7 @@ async function progress(name, share) {
   lastPainted = performance.now();
 }
 
-async function showFile(file, pane) {
+async function showFile(file, pane, alone = false) {
   await show(file.name, file.size, async room => {
     const reader = file.stream().getReader();
     for (;;) {
@@ -101,7 +102,7 @@ async function showFile(file, pane) {
       room.put(value);
       await progress(file.name, room.size / file.size);
     }
-  }, pane);
+  }, pane, alone);
 }
 
 // ---- In the page ----
@@ -132,14 +133,10 @@ async function openFiles(files, below) {
   for (const one of files) {
     try {
       const file = await one.get();
-      if (first) { // as soon as one of them turns out to be a trace, the old ones are removed
-        const before = C.weft_panes();
-        if (before >= L.WEFT_PANES_MAX)
-          removePane(before - 1);
-        await showFile(file, L.WEFT_NONE);
-        while (C.weft_panes() > 1)
-          removePane(0);
-        withText("", query => C.weft_search(query));
+      if (first) { // as soon as one of them turns out to be a trace, the old ones are gone
+        await showFile(file, L.WEFT_NONE, true);
+        sources = [];
+        forgetPlaces();
         first = false;
       } else {
         await showFile(file, L.WEFT_NONE);
@@ -152,11 +149,6 @@ async function openFiles(files, below) {
   await explain();
   tracesChanged();
   say(problems.join("\n"), problems.length > 0);
-}
-
-function removePane(pane) {
-  C.weft_remove(pane);
-  sources.splice(pane, 1);
 }
 
 function problem(error) {

@@ -76,6 +76,7 @@ const struct entry page_layout[] = {
     VALUE(WEFT_CHANGED_TIP),
     VALUE(WEFT_CHANGED_PLACE),
     VALUE(WEFT_CHANGED_VISIBLE),
+    VALUE(WEFT_CHANGED_STEP),
     VALUE(WEFT_SHIFT),
     VALUE(WEFT_CTRL),
     VALUE(WEFT_ALT),
@@ -142,10 +143,11 @@ static int read_trace(struct weft_model **model, struct weft_scene **scene, bool
     return rc;
 }
 
-/* Shows the trace in those bytes, which come from weft_room and are released. It replaces the trace of that pane or, if
- * there is no such pane, is added below the others. */
+/* Shows the trace in those bytes, which come from weft_room and are released. It replaces the trace of that pane, which is
+ * the same one read again; if there is no such pane, it is added below the others or, if it is to be alone, shown like the
+ * first one, and the others are closed. */
 int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bool raw,
-                      uint32_t pane)
+                      uint32_t pane, bool alone)
 {
     struct weft_model *model = NULL;
     struct weft_scene *scene = NULL;
@@ -158,6 +160,10 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
         return 0;
     }
     if (rc == 0) {
+        while (alone && weft_explorer_panes(page_explorer))
+            weft_explorer_remove(page_explorer, weft_explorer_panes(page_explorer) - 1);
+        if (alone)
+            weft_explorer_go(page_explorer, ""); /* nothing of the old view is left */
         rc = weft_explorer_add(page_explorer, scene, model, title);
         if (rc == 0)
             return 0;
@@ -173,6 +179,14 @@ int EXPORT(weft_analyse)(void)
 {
     int rc = weft_explorer_analyse(page_explorer);
     return rc < 0 ? say(rc, weft_error_name(rc)) : 0;
+}
+
+/* The commands that fit the query, as weft_command_find has them. Returns their number. */
+enum weft_command page_found[WEFT_COMMANDS];
+
+uint32_t EXPORT(weft_find_commands)(const char *query)
+{
+    return weft_command_find(query, page_found);
 }
 
 /* ---- Pictures ---- */

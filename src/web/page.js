@@ -8,7 +8,7 @@ let ready = false, stopped = false, awake = false;
 let ratio = 1;
 const times = []; // ms of the last pictures
 
-const isDark = () => theme ? theme === "dark" : darkScreen.matches;
+const isDark = () => !printing && (theme ? theme === "dark" : darkScreen.matches);
 
 // ---- Drawing ----
 
@@ -43,7 +43,8 @@ function wake() {
 }
 
 let redraw = true;
-let visibleTimer = 0, placeTimer = 0;
+let printing = false; // the picture is being made for paper
+let visibleTimer = 0, placeTimer = 0, restTimer = 0;
 
 function frame() {
   awake = false;
@@ -83,7 +84,24 @@ function update(changed) {
   if (changed & L.WEFT_CHANGED_PLACE) {
     clearTimeout(placeTimer);
     placeTimer = setTimeout(keepPlace, 250);
+    clearTimeout(restTimer);
+    restTimer = setTimeout(rest, 500);
   }
+  if (changed & L.WEFT_CHANGED_STEP)
+    keepPlace(true);
+}
+
+// All that moved until now is one step, which one undo takes back; not while a button or a finger is still down.
+function rest() {
+  clearTimeout(restTimer);
+  restTimer = 0;
+  if (stopped || pointer.down || fingers.size) {
+    if (!stopped)
+      restTimer = setTimeout(rest, 500);
+    return;
+  }
+  C.weft_rest();
+  wake();
 }
 
 function listVisible() {
@@ -101,6 +119,10 @@ async function quiet() {
     await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
     idle = awake || queue !== last ? 0 : idle + 1;
   }
+  if (restTimer && !pointer.down && !fingers.size) {
+    rest();
+    return quiet();
+  }
   if (visibleTimer)
     listVisible();
   if (placeTimer)
@@ -108,6 +130,8 @@ async function quiet() {
 }
 
 function resize() {
+  if (printing)
+    return;
   const box = $("stage").getBoundingClientRect();
   const width = Math.max(1, Math.floor(box.width)), height = Math.max(1, Math.floor(box.height));
   ratio = devicePixelRatio || 1;
@@ -158,19 +182,30 @@ function place() {
   return textAt(C.weft_place());
 }
 
-let kept = "";
+// Each step of the view is an entry of the browser's history, so that its Back undoes it; what moves in between only
+// changes the entry that is there. An entry belongs to the traces that are open.
+let kept = "", opened = 0;
+let begun = false; // the page has gone to the place that its address says
+let travels = false; // the browser's history leads to a place, or undo: that is no new entry
 
-function keepPlace() {
+function keepPlace(isStep = false) {
   clearTimeout(placeTimer);
   placeTimer = 0;
-  if (stopped || !C.weft_panes())
+  if (stopped || !begun || !C.weft_panes())
     return;
+  const before = kept, isNew = isStep && !travels && before !== "";
   kept = place();
+  travels = false;
   $("where").textContent = textAt(C.weft_where());
-  if (location.hash.slice(1) !== kept)
+  if (location.hash.slice(1) !== kept || history.state?.opened !== opened)
     try {
-      history.replaceState(null, "", `#${kept}`);
+      history[isNew && before !== kept ? "pushState" : "replaceState"]({ opened }, "", `#${kept}`);
     } catch { /* a browser may refuse, or limit how often: the link can still be copied */ }
+}
+
+// Other traces are open: their first place is a new entry, and what came before does not fit them.
+function forgetPlaces() {
+  opened++;
 }
 
 function go(text) {
@@ -182,7 +217,15 @@ function go(text) {
 }
 
 addEventListener("hashchange", () => {
-  if (ready && location.hash.slice(1) !== kept && !go(location.hash.slice(1)))
+  if (!ready || stopped || location.hash.slice(1) === kept)
+    return;
+  if (history.state && history.state.opened !== opened) {
+    say("That view was of other traces");
+    kept = "";
+    return keepPlace();
+  }
+  travels = true;
+  if (!go(location.hash.slice(1)))
     say("Not all of this link suits this trace", true);
 });
 
@@ -288,6 +331,31 @@ function toggleSide() {
   $("side-button").setAttribute("aria-expanded", String(shown));
 }
 
+// ---- On paper ----
+
+const PRINT_RATIO = 3; // pixels of the picture for each of the screen's
+
+// The picture for paper is the one that is seen, on a light ground, with more pixels; page.css makes it fit.
+function print(on) {
+  if (!ready || stopped || printing === on)
+    return;
+  printing = on;
+  document.documentElement.dataset.theme = on ? "light" : theme;
+  if (!on && !theme)
+    delete document.documentElement.dataset.theme;
+  if (!on)
+    return resize();
+  const scale = Math.max(ratio, PRINT_RATIO), width = canvas.clientWidth, height = canvas.clientHeight;
+  canvas.width = Math.round(width * scale);
+  canvas.height = Math.round(height * scale);
+  if (!drawPicture(false, scale))
+    stop(new Error("out of memory"));
+}
+
+addEventListener("beforeprint", () => print(true));
+addEventListener("afterprint", () => print(false));
+matchMedia("print").addEventListener("change", event => print(event.matches));
+
 const front = {
   search() { $("query").focus(); $("query").select(); },
   open() { pick(false); },
@@ -295,21 +363,41 @@ const front = {
   refresh() { run(refresh); },
   "copy-link": copyLink,
   "save-picture": savePicture,
+  print() { window.print(); },
   theme() { setTheme(isDark() ? "light" : "dark"); remember(); },
   "text-larger"() { setTextSize(textPercent + 10); remember(); },
   "text-smaller"() { setTextSize(textPercent - 10); remember(); },
+  palette: showPalette,
   help: showHelp,
 };
+const needTrace = ["search", "add", "refresh", "copy-link", "save-picture", "print"];
+
+// Why the latest command did nothing, for eyes and ears.
+function sayWhy() {
+  const why = textAt(C.weft_why());
+  if (why)
+    say(why);
+}
 
 function command(name) {
   const number = commands.findIndex(c => c.name === name);
   if (number < 0 || !ready || stopped)
     return false;
   if (commands[number].where === L.WEFT_COMMAND_FRONT) {
+    if (needTrace.includes(name) && !C.weft_panes()) {
+      say("No trace is open");
+      return false;
+    }
     front[name]?.();
     return name in front;
   }
+  flushInput();
+  travels = name === "undo" || name === "redo";
   const done = !!C.weft_command(number);
+  if (!done) {
+    travels = false;
+    sayWhy();
+  }
   wake();
   return done;
 }
@@ -328,7 +416,7 @@ addEventListener("blur", () => { controlDown = false; });
 addEventListener("keydown", event => {
   controlDown = event.ctrlKey;
   const at = event.target;
-  if (!ready || stopped || event.isComposing || $("help").open || at.closest?.(".menu"))
+  if (!ready || stopped || event.isComposing || document.querySelector("dialog[open]") || at.closest?.(".menu"))
     return;
   if (at === $("query") && !event.ctrlKey && !event.metaKey)
     return;
@@ -337,14 +425,14 @@ addEventListener("keydown", event => {
     return;
   const number = withText(event.key, key => C.weft_command_of_key(key, mods(event)));
   const name = commands[number]?.name;
-  if (!name || (name === "refresh" && !sources.some(s => s.get)))
+  if (name === "refresh" && !sources.some(s => s.get))
     return;
-  if (commands[number].where === L.WEFT_COMMAND_FRONT)
-    command(name);
-  else
+  if (!name) { // the browser's, or none
     withText(event.key, key => C.weft_key(key, mods(event)));
+    return sayWhy();
+  }
+  command(name);
   event.preventDefault();
-  wake();
 });
 
 $("query").addEventListener("keydown", event => {
@@ -582,11 +670,7 @@ $("side-button").onclick = () => {
   sideIsWanted = !$("side").hidden;
 };
 $("counters-button").onclick = () => toggleMenu("counters-menu", counterItems);
-$("menu-button").onclick = () => toggleMenu("menu", () => [
-  ["Back", "back"], ["Add a trace below", "add"], ["Copy link", "copy-link"], ["Save picture (SVG)", "save-picture"], ["Save picture (PNG)", savePng],
-  ["What went wrong", "next-finding"], ["Critical path", "path"], ["Flame graph", "flame"], ["Samples", "strips"], ["Read again", "refresh"], ["Light or dark", "theme"], ["Larger texts", "text-larger"],
-  ["Smaller texts", "text-smaller"], ["Keys", "help"],
-].map(([text, act]) => typeof act === "string" ? menuItem(text, firstKey(act), () => command(act)) : menuItem(text, "", act)));
+$("menu-button").onclick = () => toggleMenu("menu", menuItems);
 
 // ---- Begin ----
 
@@ -613,6 +697,8 @@ async function begin() {
   const wanted = location.hash.slice(1) || settings("at");
   if (wanted && C.weft_panes() && !go(wanted))
     say("Not all of this link suits this trace", true);
+  begun = true;
+  keepPlace();
   showSearch();
 }
 

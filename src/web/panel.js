@@ -182,6 +182,19 @@ function counterItems() {
   return items.length ? items : [make("p", null, "The trace has no counters.")];
 }
 
+// All commands, by group.
+function menuItems() {
+  const groups = new Map();
+  for (const one of commands) {
+    const list = groups.get(one.group) || make("div", { role: "group", "aria-label": one.group }, make("p", { "aria-hidden": "true" }, one.group));
+    groups.set(one.group, list);
+    list.append(menuItem(sentence(one.help), firstKey(one.name), () => command(one.name)));
+    if (one.name === "save-picture")
+      list.append(menuItem("Save it as a PNG", "", savePng));
+  }
+  return [...groups.values()];
+}
+
 // ---- Commands and their keys ----
 
 let commands = []; // as in command.def
@@ -196,6 +209,8 @@ const KEY_NAMES = { ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDo
 function keyName(key) {
   return key.replace(/Arrow\w+/, name => KEY_NAMES[name]).replace("Escape", "Esc");
 }
+
+const sentence = text => text.charAt(0).toUpperCase() + text.slice(1);
 
 function firstKey(name) {
   const command = commands.find(c => c.name === name);

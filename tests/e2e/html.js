@@ -79,9 +79,9 @@ const factsOf = page => page.locator("#facts").innerText();
 const span = p => ({ from: Number(p.from), to: Number(p.to) });
 
 // Not page.waitForFunction, which evaluates texts: the page's policy forbids that.
-async function until(page, condition) {
+async function until(page, condition, given) {
   for (const end = Date.now() + PATIENCE_MS; Date.now() < end;) {
-    if (await page.evaluate(condition))
+    if (await page.evaluate(condition, given))
       return;
     await page.waitForTimeout(50);
   }
@@ -345,9 +345,9 @@ async function keys() {
   check("c leads to the creator", creator && creator !== query, query, creator);
   await press("Backspace");
   equal("Backspace leads back", query, (await place(page)).select);
-  await press("w");
+  await press("W");
   await settle(page);
-  check("w leads to what it waited for", /ARP response|ring.write/.test(await factsOf(page)), await factsOf(page));
+  check("W leads to what it waited for", /ARP response|ring.write/.test(await factsOf(page)), await factsOf(page));
   await press("Escape");
   check("Escape selects nothing", !("select" in await place(page)), await place(page));
 
@@ -531,7 +531,7 @@ async function pictures() {
   await settle(page);
   const box = await stage(page);
   const saved = page.waitForEvent("download");
-  await page.keyboard.press("s");
+  await page.keyboard.press("Control+s");
   const svg = path.join(folder, "page.svg");
   await (await saved).saveAs(svg);
   equal("its name", "bad.svg", (await saved).suggestedFilename());
@@ -558,6 +558,143 @@ async function pictures() {
   await page.keyboard.press("y");
   await until(page, () => /copied|#from=/.test(window.said)); // the link is copied, or shown
   await page.context().close();
+}
+
+// The browser's Back and undo
+async function steps() {
+  const page = await open("bad.html");
+  const press = async name => {
+    await page.keyboard.press(name);
+    await settle(page);
+  };
+  const back = async step => {
+    const before = await page.evaluate(() => weft.place());
+    await page.evaluate(step => history.go(step), step);
+    await until(page, before => weft.place() !== before, before);
+    await settle(page);
+    return page.evaluate(() => weft.place());
+  };
+  const box = await stage(page), seen = [await page.evaluate(() => weft.place())];
+  const note = async () => seen.push(await page.evaluate(() => weft.place()));
+  const length = await page.evaluate(() => history.length);
+  for (let i = 0; i < 3; i++) { // many small movements are one step
+    await page.mouse.move(box.x + 300, box.y + 200);
+    await page.mouse.wheel(0, -100);
+  }
+  await settle(page);
+  await note();
+  await clickLabel(page, "ARP query");
+  await note();
+  await press("c");
+  await note();
+  equal("entries of the history", length + 3, await page.evaluate(() => history.length));
+  equal("Back undoes the jump", seen[2], await back(-1));
+  equal("Back undoes the click", seen[1], await back(-1));
+  equal("Back undoes the zoom", seen[0], await back(-1));
+  equal("Forward, twice", seen[2], await back(2));
+  const was = await page.evaluate(() => weft.place());
+  await press("d");
+  check("d moves", was !== await page.evaluate(() => weft.place()));
+  await press("z");
+  equal("z undoes it", was, await page.evaluate(() => weft.place()));
+  await press("Control+Shift+Z");
+  check("… and that again", was !== await page.evaluate(() => weft.place()));
+  await drop(page, ["good.weft"]);
+  const other = await page.evaluate(() => weft.place());
+  await page.evaluate(() => history.back());
+  await until(page, () => /other traces/.test(window.said));
+  equal("views of other traces stay theirs", other, await page.evaluate(() => weft.place()));
+  await page.context().close();
+}
+
+async function reasons() {
+  const page = await open("bad.html");
+  const press = async name => {
+    await page.evaluate(() => { window.said = ""; });
+    await page.keyboard.press(name);
+    await settle(page);
+    return (await said(page)).replace(/\s*×$/, "");
+  };
+  await page.evaluate(() => document.activeElement.blur());
+  equal("a key that can do nothing says why", "Nothing is selected: click a promise, or press j", await press("c"));
+  equal("… in an element that is read out", "alert", await page.locator("#message").getAttribute("role"));
+  equal("an unknown key says so", "u is no command: ? shows the keys, : all commands", await press("u"));
+  equal("a key that does something is silent", "", await press("+"));
+  equal("… and one that has no character", "", await press("Shift"));
+  equal("the only trace", "There is only one trace", await press("l"));
+  await page.context().close();
+  const empty = await open("empty.html");
+  await empty.keyboard.press("Control+s");
+  await settle(empty);
+  check("nothing can be saved", /No trace is open/.test(await said(empty)), await said(empty));
+  await empty.context().close();
+}
+
+const definitions = () => [...fs.readFileSync(path.join(sourceRoot, "src/explore/command.def"), "utf8")
+  .matchAll(/^COMMAND\(\w+, *"([^"]*)".*"([^"]*)"\)$/gm)].map(m => ({ name: m[1], help: m[2] }));
+
+async function palette() {
+  const page = await open("bad.html"), all = definitions();
+  const press = async name => {
+    await page.keyboard.press(name);
+    await settle(page);
+  };
+  const names = () => page.locator("#commands li span:nth-child(2)").allInnerTexts();
+  await press("Control+Shift+P");
+  equal("it has every command", all.map(c => c.name).sort(), (await names()).sort());
+  equal("… and what it does", all.map(c => c.help.toLowerCase()).sort(),
+    (await page.locator("#commands li span:first-child").allInnerTexts()).map(text => text.toLowerCase()).sort());
+  equal("the field is where one types", "wanted", await page.evaluate(() => document.activeElement.id));
+  await page.keyboard.type("finding");
+  await settle(page);
+  equal("typing makes it shorter", ["next-finding", "previous-finding"], await names());
+  await press("ArrowDown");
+  equal("the arrows choose", "command-1", await page.locator("#wanted").getAttribute("aria-activedescendant"));
+  await press("ArrowUp");
+  check("the key is said", /\be\b/.test(await page.locator("#command-0 kbd").innerText()));
+  await press("Enter");
+  check("Enter does it", !await page.locator("#palette").isVisible() && (await place(page)).finding === "1", await place(page));
+  await press(":");
+  await page.keyboard.type("no such thing");
+  check("nothing fits", await page.locator("#commands-none").isVisible() && (await names()).length === 0, await names());
+  await press("Enter");
+  await press(":");
+  await press("Escape");
+  check("Escape closes it", !await page.locator("#palette").isVisible());
+
+  await page.locator("#menu-button").click();
+  const items = (await page.locator("#menu [role=menuitem] span:first-child").allInnerTexts()).map(text => text.toLowerCase());
+  equal("what the menu does not have", [], all.filter(c => !items.includes(c.help.toLowerCase())).map(c => c.name));
+  await page.context().close();
+}
+
+// On paper: all of the picture, on a light ground, then the facts.
+async function paper() {
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open("bad.html", { colorScheme });
+    const screen = await stage(page);
+    await page.setViewportSize({ width: 700, height: 990 }); // as the paper's inside
+    await settle(page);
+    const before = await stage(page);
+    await page.emulateMedia({ media: "print", colorScheme });
+    const box = await stage(page), facts = await page.locator("#facts").boundingBox();
+    check(`the picture fits the paper (${colorScheme})`, box.x >= 0 && box.x + box.width <= 700.5 && box.y + box.height <= 990, box, screen);
+    check("… in its proportions", Math.abs(box.width / box.height - before.width / before.height) < 0.02, box, before);
+    check("the facts follow", facts.y >= box.y + box.height && facts.height > 50, facts, box);
+    check("… all of them", await page.evaluate(() => [...document.querySelectorAll("#facts, #side, #side section, body")]
+      .every(one => getComputedStyle(one).overflowY === "visible")));
+    equal("the ground is light", [255, 255, 255], await page.evaluate(() =>
+      [...picture.getContext("2d").getImageData(2, picture.height >> 1, 1, 1).data].slice(0, 3)));
+    check("there are pixels enough", await page.evaluate(() => picture.width) >= 3 * before.width - 2);
+    check("nothing else is printed", !await page.locator("#open").isVisible() && !await page.locator("#visible").isVisible());
+    const pdf = await page.pdf({ format: "A4" });
+    check("a PDF", pdf.subarray(0, 4).toString() === "%PDF" && pdf.length > 20000, pdf.length);
+    fs.writeFileSync(path.join(folder, `paper-${colorScheme}.pdf`), pdf);
+    await page.emulateMedia({ media: "screen", colorScheme });
+    await settle(page);
+    equal("afterwards it is as before", before, await stage(page));
+    await page.context().close();
+  }
 }
 
 // ---- Files ----
@@ -592,8 +729,15 @@ async function files() {
   const message = await said(page);
   check("what is no trace is refused", /none\.ctf: is not a trace: it .* offset 0/.test(message), message);
   equal("… and the old one stays", "good.weft — weft", await page.title());
+  // What is opened instead is shown from the start, wherever the old one was looked at.
+  const fresh = await open("bad.html"), whole = span(await place(fresh));
+  await fresh.context().close();
+  await page.evaluate(() => weft.go("from=1000000&to=1001000&search=x"));
+  await settle(page);
   await drop(page, ["bad.weft"]);
   equal("a file is dropped", "bad.weft — weft", await page.title());
+  equal("… and shown whole", whole, span(await place(page)));
+  equal("… without the old search", undefined, (await place(page)).search);
   check("… and shown", (await drawn(page)).some(d => d.text === "never resolved"), (await drawn(page)).map(d => d.text), await place(page));
   await drop(page, ["good.weft"], true);
   const titles = (await drawn(page)).filter(d => /^(good|bad)\.weft$/.test(d.text)).map(d => d.text);
@@ -719,7 +863,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {
