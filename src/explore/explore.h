@@ -186,6 +186,9 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
 void weft_explorer_drag(struct weft_explorer *e, double x, double y);
 void weft_explorer_release(struct weft_explorer *e, double x, double y);
 
+/* Forgets a press: it turned out to be something else, such as a long touch. */
+void weft_explorer_cancel(struct weft_explorer *e);
+
 /* The wheel, in notches, down and right are positive: zooms around the pointer. With WEFT_SHIFT, or sideways, it pans;
  * with WEFT_CTRL it only spreads rows. */
 void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,

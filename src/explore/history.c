@@ -98,7 +98,8 @@ static bool has_moved(const struct weft_explorer *e, const struct explore_moment
     return false;
 }
 
-void weft_explorer_rest(struct weft_explorer *e)
+/* What has moved until now is a step. */
+static void end_movement(struct weft_explorer *e)
 {
     enum explore_movement moving = e->moving;
     e->moving = EXPLORE_STILL;
@@ -106,11 +107,17 @@ void weft_explorer_rest(struct weft_explorer *e)
         push(e, false);
 }
 
+void weft_explorer_rest(struct weft_explorer *e)
+{
+    if (e->drag.grip == EXPLORE_GRIP_NONE) /* a drag is one step, however slow */
+        end_movement(e);
+}
+
 void explore_history_move(struct weft_explorer *e, enum explore_movement movement)
 {
     if (e->moving == movement)
         return;
-    weft_explorer_rest(e);
+    end_movement(e);
     update(e);
     e->moving = movement;
 }
@@ -118,7 +125,7 @@ void explore_history_move(struct weft_explorer *e, enum explore_movement movemen
 void explore_history_leave(struct weft_explorer *e)
 {
     e->wanted.is = e->wanted.is && !e->wanted.moves; /* the user went on without it */
-    weft_explorer_rest(e);
+    end_movement(e);
     update(e);
 }
 
@@ -129,7 +136,7 @@ void explore_history_arrive(struct weft_explorer *e)
 
 bool explore_history_go(struct weft_explorer *e, int step, bool jumps)
 {
-    weft_explorer_rest(e);
+    end_movement(e);
     unsigned at = e->history_at;
     if (step < 0) { /* to what was seen before the latest step, or before the latest jump */
         while (jumps && at > 0 && !e->history[at].jumped)

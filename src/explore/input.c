@@ -219,6 +219,12 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         click(e, d.pane, explore_pick(e, d.pane, d.x, d.y), false);
 }
 
+void weft_explorer_cancel(struct weft_explorer *e)
+{
+    e->drag.grip = EXPLORE_GRIP_NONE;
+    weft_explorer_rest(e);
+}
+
 /* ---- The wheel, fingers ---- */
 
 /* Rows are spread around the one at x, y. While the pointer does not move, that row does not either. */

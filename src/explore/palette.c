@@ -46,7 +46,8 @@ unsigned weft_command_find(const char *query, enum weft_command found[WEFT_COMMA
         unsigned own = rank(&weft_commands[i], query), at = count;
         if (!own)
             continue;
-        for (; at > 0 && value[at - 1] < own; at--) { /* equal ones stay in the order of the table */
+        for (; at > 0 && value[at - 1] < own;
+             at--) { /* equal ones stay in the order of the table */
             value[at] = value[at - 1];
             found[at] = found[at - 1];
         }

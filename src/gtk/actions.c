@@ -2,8 +2,8 @@
 /* All commands as actions of the window: for keys, menus and, through D-Bus, scripts.
  *
  * Each command is an action of the same name. "place" and "find" take a text, which is also their state; "facts",
- * "found", "selected", "visible", "tip", "message", "link" (the one copied last) and "picture" (x, y, width and height
- * in the window) only have a state. "quiet" takes a text, and reports it as its state once everything is shown that
+ * "found", "selected", "visible", "tip", "message", "link" (the one copied last), "picture" (x, y, width and height
+ * in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet" takes a text, and reports it as its state once everything is shown that
  * resulted from earlier keyboard and pointer events. */
 #include <string.h>
 
@@ -49,11 +49,16 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
     case WEFT_COMMAND_HELP:
         weft_window_show_keys(w);
         return;
+    case WEFT_COMMAND_PALETTE:
+        weft_window_show_palette(w);
+        return;
     default:
         break;
     }
-    if (!w->traces->len)
+    if (!w->traces->len) {
+        weft_window_toast(w, "No trace is open");
         return;
+    }
     switch (command) {
     case WEFT_COMMAND_SEARCH:
         gtk_widget_grab_focus(w->entry);
@@ -68,8 +73,12 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
     case WEFT_COMMAND_SAVE_PICTURE:
         weft_window_save_picture(w);
         break;
+    case WEFT_COMMAND_PRINT:
+        weft_window_print(w, NULL);
+        break;
     default:
-        weft_explorer_command(w->e, command);
+        if (!weft_explorer_command(w->e, command) && *weft_explorer_why(w->e))
+            weft_window_toast(w, "%s", weft_explorer_why(w->e));
         weft_window_touched(w);
     }
 }
@@ -114,6 +123,12 @@ static void on_add_file(WeftWindow *w, GVariant *parameter)
 static void on_save_to(WeftWindow *w, GVariant *parameter)
 {
     weft_window_save_picture_to(w, g_variant_get_bytestring(parameter));
+}
+
+static void on_print_to(WeftWindow *w, GVariant *parameter)
+{
+    if (w->traces->len)
+        weft_window_print(w, g_variant_get_bytestring(parameter));
 }
 
 static void on_remove(WeftWindow *w, GVariant *parameter)
@@ -185,6 +200,7 @@ static const struct {
     {"open-file", "ay", false, G_CALLBACK(on_open_file)},
     {"add-file", "ay", false, G_CALLBACK(on_add_file)},
     {"save-picture-to", "ay", false, G_CALLBACK(on_save_to)},
+    {"print-to", "ay", false, G_CALLBACK(on_print_to)},
     {"remove", "i", false, G_CALLBACK(on_remove)},
     {"stop-reading", NULL, false, G_CALLBACK(on_stop)},
     {"text-normal", NULL, false, G_CALLBACK(on_normal_text)},
@@ -198,6 +214,8 @@ static const struct {
     {"message", NULL, true, NULL},
     {"link", NULL, true, NULL},
     {"picture", NULL, true, NULL},
+    {"commands", NULL, true, NULL},
+    {"menu", NULL, true, NULL},
 };
 
 void weft_window_tell(WeftWindow *w, const char *name, const char *text)

@@ -72,7 +72,9 @@ static const char *const pointer[][2] = {
     {"Shift + wheel", "pan in time"},
     {"Ctrl + wheel", "spread the rows"},
     {"click", "select a promise"},
-    {"Alt + drag", "move one trace against the others"},
+    {"Shift + drag", "move one trace against the others"},
+    {"two fingers", "zoom and pan"},
+    {"long touch", "describe what is there"},
 };
 
 static void append_group(GString *xml, const char *group)

@@ -2,6 +2,8 @@
 /* The window's menus: of the header, and of the recent files. */
 #include "gtk/window.h"
 
+#include <string.h>
+
 #define RECENT_MAX 10
 
 struct entry {
@@ -16,8 +18,11 @@ static const struct entry entries[] = {
     {"_Refresh", "win.refresh"},
     {NULL, NULL},
     {"_Save Picture…", "win.save-picture"},
+    {"Pr_int…", "win.print"},
     {"_Copy Link", "win.copy-link"},
     {NULL, NULL},
+    {"_Undo", "win.undo"},
+    {"Red_o", "win.redo"},
     {"Show _Everything", "win.fit"},
     {"Show the Se_lection", "win.fit-selection"},
     {"Ne_xt Finding", "win.next-finding"},
@@ -34,13 +39,49 @@ static const struct entry entries[] = {
     {"_Normal Texts", "win.text-normal"},
     {NULL, NULL},
     {"Close", NULL},
+    {"Find a _Command…", "win.palette"},
     {"_Keyboard Shortcuts", "win.help"},
     {"About _weft", "win.about"},
     {NULL, NULL},
 };
 
+char *weft_command_title(const struct weft_command_info *command)
+{
+    g_autofree char *title = g_strdup(command->help);
+    title[0] = g_ascii_toupper(title[0]);
+    return g_steal_pointer(&title);
+}
+
+/* All commands, in a menu for each group; tells their names. */
+static GMenu *command_menu(WeftWindow *w)
+{
+    GMenu *menu = g_menu_new();
+    g_autoptr(GString) names = g_string_new("");
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++) {
+        const char *group = weft_commands[i].group;
+        unsigned first = 0;
+        while (strcmp(weft_commands[first].group, group) != 0)
+            first++;
+        if (first != i)
+            continue;
+        g_autoptr(GMenu) section = g_menu_new();
+        for (unsigned k = i; k < WEFT_COMMANDS; k++) {
+            if (strcmp(weft_commands[k].group, group) != 0)
+                continue;
+            g_autofree char *title = weft_command_title(&weft_commands[k]);
+            g_autofree char *action = g_strconcat("win.", weft_commands[k].name, NULL);
+            g_menu_append(section, title, action);
+            g_string_append_printf(names, "%s\n", weft_commands[k].name);
+        }
+        g_menu_append_submenu(menu, group, G_MENU_MODEL(section));
+    }
+    weft_window_tell(w, "menu", names->str);
+    return menu;
+}
+
 GMenuModel *weft_window_menu(WeftWindow *w)
 {
+    g_autoptr(GMenu) all = command_menu(w);
     GMenu *menu = g_menu_new();
     g_autoptr(GMenu) section = g_menu_new();
     for (size_t i = 0; i < G_N_ELEMENTS(entries); i++) {
@@ -48,6 +89,7 @@ GMenuModel *weft_window_menu(WeftWindow *w)
             g_menu_append(section, entries[i].label, entries[i].action);
         } else if (entries[i].label) {
             g_menu_append_section(menu, entries[i].label, G_MENU_MODEL(w->close_menu));
+            g_menu_append_submenu(section, "_All Commands", G_MENU_MODEL(all));
         } else {
             g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
             g_object_unref(section);

@@ -286,6 +286,16 @@ static gboolean on_scroll(GtkEventControllerScroll *scroll, double dx, double dy
     return TRUE;
 }
 
+/* A finger that stays where it is: describes, as a pointer does, and selects nothing. */
+static void on_long_press(WeftPicture *self, double x, double y)
+{
+    if (!self->e)
+        return;
+    self->pressed = false;
+    weft_explorer_cancel(self->e);
+    on_motion(self, x, y);
+}
+
 static void on_pinch_begin(GtkGesture *zoom, GdkEventSequence *sequence, WeftPicture *self)
 {
     (void)sequence;
@@ -339,6 +349,11 @@ static void add_controllers(WeftPicture *self)
     g_signal_connect_swapped(zoom, "end", G_CALLBACK(on_pinch_end), self);
     g_signal_connect_swapped(zoom, "cancel", G_CALLBACK(on_pinch_end), self);
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(zoom));
+    GtkGesture *long_press = gtk_gesture_long_press_new();
+    gtk_gesture_single_set_touch_only(GTK_GESTURE_SINGLE(long_press), TRUE);
+    g_signal_connect_swapped(long_press, "pressed", G_CALLBACK(on_long_press), self);
+    gtk_gesture_group(click, long_press);
+    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(long_press));
     GtkEventController *motion = gtk_event_controller_motion_new();
     g_signal_connect_swapped(motion, "enter", G_CALLBACK(on_motion), self);
     g_signal_connect_swapped(motion, "motion", G_CALLBACK(on_motion), self);

@@ -6,6 +6,7 @@
 #define TELL_EVERY_MS 100  /* texts need not follow every frame */
 #define QUIET_MS 90        /* time without movement of the picture before its place is published */
 #define TELL_AFTER_MS 1000 /* even if it keeps moving */
+#define REST_MS 500        /* time without movement after which a step of the view is over */
 #define TOAST_S 3
 
 G_DEFINE_TYPE(WeftWindow, weft_window, GTK_TYPE_APPLICATION_WINDOW)
@@ -110,7 +111,8 @@ static gboolean on_later(gpointer data)
 {
     WeftWindow *w = data;
     unsigned changed =
-        w->changed | weft_explorer_changed(w->e); /* drawing may have changed something */
+        w->changed | (weft_explorer_changed(w->e) &
+                      ~(unsigned)WEFT_CHANGED_STEP); /* drawing may have changed something */
     int64_t now = g_get_monotonic_time();
     w->changed = 0;
     if (changed & WEFT_CHANGED_PICTURE)
@@ -129,11 +131,23 @@ static gboolean on_later(gpointer data)
     return G_SOURCE_REMOVE;
 }
 
+static gboolean on_rest(gpointer data)
+{
+    WeftWindow *w = data;
+    w->rest = 0;
+    weft_explorer_rest(w->e);
+    return G_SOURCE_REMOVE;
+}
+
 void weft_window_touched(WeftWindow *w)
 {
-    unsigned changed = weft_explorer_changed(w->e);
+    unsigned changed = weft_explorer_changed(w->e) & ~(unsigned)WEFT_CHANGED_STEP;
     if (!changed)
         return;
+    if (changed & WEFT_CHANGED_PLACE) {
+        g_clear_handle_id(&w->rest, g_source_remove);
+        w->rest = g_timeout_add(REST_MS, on_rest, w);
+    }
     if (changed & WEFT_CHANGED_PICTURE) {
         weft_picture_redraw(w->picture);
         w->moved_us = g_get_monotonic_time();
@@ -279,14 +293,13 @@ static gboolean on_key(GtkEventControllerKey *controller, guint keyval, guint ke
     if (!weft_key_name(keyval, name))
         return FALSE;
     enum weft_command command = weft_command_of_key(name, mods);
-    if (command < WEFT_COMMANDS && weft_commands[command].where == WEFT_COMMAND_FRONT) {
+    if (command < WEFT_COMMANDS) {
         weft_window_command(w, command);
         return TRUE;
     }
-    if (!w->traces->len || !weft_explorer_key(w->e, name, mods))
-        return FALSE;
-    weft_window_touched(w);
-    return TRUE;
+    if (!weft_explorer_key(w->e, name, mods) && *weft_explorer_why(w->e))
+        weft_window_toast(w, "%s", weft_explorer_why(w->e));
+    return FALSE;
 }
 
 static void add_keys(GtkWidget *widget, WeftWindow *w)
@@ -426,7 +439,7 @@ static GtkWidget *header(WeftWindow *w)
     weft_window_name(panel, "Side panel", "Side panel (F9)");
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), open);
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar),
-                              button("list-add-symbolic", "Add a trace below (a)", "win.add"));
+                              button("list-add-symbolic", "Add a trace below (B)", "win.add"));
     gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), w->refresh);
     gtk_header_bar_set_title_widget(GTK_HEADER_BAR(bar), titles);
     gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), menu);
@@ -516,7 +529,10 @@ static GtkWidget *content(WeftWindow *w)
         "problem");
     gtk_stack_add_named(stack, gtk_label_new(""), "reading");
     gtk_widget_set_vexpand(w->stack, TRUE);
-    w->toast_text = label("", "toast-text");
+    /* A screen reader reads a status out when it changes. */
+    w->toast_text = g_object_new(GTK_TYPE_LABEL, "accessible-role", GTK_ACCESSIBLE_ROLE_STATUS,
+                                 "ellipsize", PANGO_ELLIPSIZE_MIDDLE, NULL);
+    gtk_widget_add_css_class(w->toast_text, "toast-text");
     w->toast = g_object_new(GTK_TYPE_REVEALER, "child", w->toast_text, "transition-type",
                             GTK_REVEALER_TRANSITION_TYPE_CROSSFADE, "halign", GTK_ALIGN_CENTER,
                             "valign", GTK_ALIGN_END, "can-target", FALSE, NULL);
@@ -529,6 +545,7 @@ static GtkWidget *content(WeftWindow *w)
                  "ellipsize", PANGO_ELLIPSIZE_NONE, "max-width-chars", 50, "visible", FALSE,
                  "can-target", FALSE, NULL);
     gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->why);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), weft_window_palette(w));
     return box_of(GTK_ORIENTATION_VERTICAL, 0, message_bar(w), overlay, NULL);
 }
 
@@ -556,6 +573,7 @@ static void dispose(GObject *object)
     weft_window_stop_comparing(w);
     g_clear_handle_id(&w->later, g_source_remove);
     g_clear_handle_id(&w->work, g_source_remove);
+    g_clear_handle_id(&w->rest, g_source_remove);
     g_clear_handle_id(&w->toast_timer, g_source_remove);
     g_clear_pointer(&w->traces, g_ptr_array_unref);
     g_clear_object(&w->close_menu);

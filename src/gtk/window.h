@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The window, as its parts see it: window.c puts it together and shows what changes, traces.c opens files, actions.c
- * has the actions, send.c saves pictures and makes links, help.c has the help. */
+ * has the actions, palette.c lists them, send.c saves pictures and makes links, print.c prints, help.c has the help. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -49,7 +49,7 @@ struct _WeftWindow {
     bool measures; /* traces are not analysed, because the time is being measured */
 
     unsigned changed; /* what is not shown yet */
-    guint later, work;
+    guint later, work, rest;
     int64_t moved_us; /* when the picture changed last */
     int64_t shown_us; /* when the current place was last published */
 
@@ -59,6 +59,7 @@ struct _WeftWindow {
     GtkWidget *bar, *bar_text, *bar_refresh, *toast, *toast_text, *progress, *progress_text,
         *progress_bar, *problem_title, *problem_text;
     guint toast_timer;
+    GtkWidget *palette, *wanted, *commands;
     GMenu *close_menu;
 };
 
@@ -125,6 +126,9 @@ void weft_window_open(WeftWindow *w, const char *const *paths);
 void weft_window_add_actions(WeftWindow *w);
 void weft_window_command(WeftWindow *w, enum weft_command command);
 
+/* What a command does, as a title; the caller frees it. */
+char *weft_command_title(const struct weft_command_info *command);
+
 /* The state of an action that only has a state: "facts", "found" … */
 void weft_window_tell(WeftWindow *w, const char *name, const char *text);
 
@@ -132,6 +136,16 @@ void weft_window_tell(WeftWindow *w, const char *name, const char *text);
 
 GMenuModel *weft_window_menu(WeftWindow *w);
 GtkWidget *weft_window_recent_button(void);
+
+/* ---- palette.c ---- */
+
+GtkWidget *weft_window_palette(WeftWindow *w);
+void weft_window_show_palette(WeftWindow *w);
+
+/* ---- print.c ---- */
+
+/* Prints the current view; path: as a PDF file there, without asking. */
+void weft_window_print(WeftWindow *w, const char *path);
 
 /* ---- send.c ---- */
 

@@ -87,8 +87,8 @@ function update(changed) {
     clearTimeout(restTimer);
     restTimer = setTimeout(rest, 500);
   }
-  if (changed & L.WEFT_CHANGED_STEP)
-    keepPlace(true);
+  if (changed & L.WEFT_CHANGED_STEP && begun)
+    endStep();
 }
 
 // All that moved until now is one step, which one undo takes back; not while a button or a finger is still down.
@@ -101,6 +101,7 @@ function rest() {
     return;
   }
   C.weft_rest();
+  endStep();
   wake();
 }
 
@@ -182,30 +183,40 @@ function place() {
   return textAt(C.weft_place());
 }
 
-// Each step of the view is an entry of the browser's history, so that its Back undoes it; what moves in between only
-// changes the entry that is there. An entry belongs to the traces that are open.
+// Each step of the view is an entry of the browser's history, so that its Back undoes it: the first of several movements
+// makes the entry, the others change it, until they rest. An entry belongs to the traces that are open.
 let kept = "", opened = 0;
 let begun = false; // the page has gone to the place that its address says
-let travels = false; // the browser's history leads to a place, or undo: that is no new entry
+let hasEntry = true; // the present step has one
+let travels = false; // the browser's history leads to a place, or undo does: that is no new entry
 
-function keepPlace(isStep = false) {
+function keepPlace() {
   clearTimeout(placeTimer);
   placeTimer = 0;
   if (stopped || !begun || !C.weft_panes())
     return;
-  const before = kept, isNew = isStep && !travels && before !== "";
+  const before = kept, isNew = !hasEntry && !travels;
   kept = place();
+  if (before === kept && location.hash.slice(1) === kept && history.state?.opened === opened)
+    return;
   travels = false;
   $("where").textContent = textAt(C.weft_where());
-  if (location.hash.slice(1) !== kept || history.state?.opened !== opened)
-    try {
-      history[isNew && before !== kept ? "pushState" : "replaceState"]({ opened }, "", `#${kept}`);
-    } catch { /* a browser may refuse, or limit how often: the link can still be copied */ }
+  hasEntry = true;
+  try {
+    history[isNew ? "pushState" : "replaceState"]({ opened }, "", `#${kept}`);
+  } catch { /* a browser may refuse, or limit how often: the link can still be copied */ }
+}
+
+// What comes from now on is another step.
+function endStep() {
+  keepPlace();
+  hasEntry = false;
 }
 
 // Other traces are open: their first place is a new entry, and what came before does not fit them.
 function forgetPlaces() {
   opened++;
+  hasEntry = false;
 }
 
 function go(text) {
@@ -221,7 +232,7 @@ addEventListener("hashchange", () => {
     return;
   if (history.state && history.state.opened !== opened) {
     say("That view was of other traces");
-    kept = "";
+    travels = true;
     return keepPlace();
   }
   travels = true;
@@ -373,9 +384,12 @@ const front = {
 const needTrace = ["search", "add", "refresh", "copy-link", "save-picture", "print"];
 
 // Why the latest command did nothing, for eyes and ears.
+let why = "";
+
 function sayWhy() {
-  const why = textAt(C.weft_why());
-  if (why)
+  const before = why;
+  why = textAt(C.weft_why());
+  if (why || $("message").firstElementChild.textContent === before)
     say(why);
 }
 
@@ -394,10 +408,8 @@ function command(name) {
   flushInput();
   travels = name === "undo" || name === "redo";
   const done = !!C.weft_command(number);
-  if (!done) {
-    travels = false;
-    sayWhy();
-  }
+  travels = travels && done;
+  sayWhy();
   wake();
   return done;
 }
@@ -429,7 +441,7 @@ addEventListener("keydown", event => {
     return;
   if (!name) { // the browser's, or none
     withText(event.key, key => C.weft_key(key, mods(event)));
-    return sayWhy();
+    return event.key.length > 2 ? undefined : sayWhy();
   }
   command(name);
   event.preventDefault();

@@ -208,12 +208,68 @@ becomes selected "^$wanted$"
 becomes facts 'ARP query.*ARP response'
 
 # Keys: what it waited for, back, who created it
-xdotool key w
+xdotool key W
 becomes selected "^0:$(id 'ARP response')$"
 xdotool key BackSpace
 becomes selected "^$wanted$"
 xdotool key c
 becomes selected "^0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $3 }' "$tmp/promises")$"
+
+# A key that can do nothing says why; so does one that is none.
+do_action clear
+xdotool key c
+becomes message '^Nothing is selected: click a promise, or press j$'
+xdotool key u
+becomes message '^u is no command: . shows the keys, : all commands$'
+xdotool key l
+becomes message '^There is only one trace$'
+
+# w and s zoom around the pointer; small movements are one step, which z undoes.
+do_action fit
+pointer 400 150
+before=$(settled place)
+xdotool key w
+xdotool key w
+xdotool key w
+zoomed=$(settled place)
+share=$(calculate "($(value from "$zoomed") - $(value from "$before")) / (($(value to "$before") - $(value from "$before")) - ($(value to "$zoomed") - $(value from "$zoomed")))")
+near 'the time under the pointer' "$first + 150 * $per_px" "$share" 0.01
+xdotool key z
+becomes place "^from=$(value from "$before")&to=$(value to "$before")"
+xdotool key ctrl+shift+z
+becomes place "^from=$(value from "$zoomed")&to=$(value to "$zoomed")"
+do_action fit
+
+# All commands by name, and all in the menu
+quiet
+xdotool key ctrl+shift+p
+names=$(sed -n 's/^COMMAND([A-Z_]*, *"\([^"]*\)".*/\1/p' "$SOURCE_ROOT/src/explore/command.def" | tr '\n' ' ')
+becomes commands '^pan-left'
+equal 'commands in the palette' "$names" "$(state commands | sed 's/\\n/ /g')"
+equal 'commands in the menu' "$(tr ' ' '\n' <<<"$names" | sort)" "$(state menu | sed 's/\\n/\n/g' | sort)"
+xdotool type finding
+becomes commands '^next-finding.nprevious-finding.n$'
+xdotool key Down
+xdotool key Up
+xdotool key Return
+becomes place 'finding=1'
+do_action clear
+becomes place '^from=[0-9&to=-]*$'
+find_line 'ARP query'
+xdotool click 1
+becomes selected "^$wanted$"
+xdotool key c
+becomes selected "^0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $3 }' "$tmp/promises")$"
+
+# On paper: the picture, and the facts below it
+do_action print-to "b'$tmp/paper.pdf'"
+becomes message '^Printed$'
+equal 'what is printed' '%PDF' "$(head -c 4 "$tmp/paper.pdf")"
+if command -v pdftotext >/dev/null; then
+    pdftotext -layout "$tmp/paper.pdf" "$tmp/paper.txt"
+    says "$tmp/paper.txt" 'ARP response'
+    says "$tmp/paper.txt" 'created by|created'
+fi
 
 # A link of the panel: somewhere in its upper part is who created it.
 xdotool key BackSpace
