@@ -130,7 +130,7 @@ static void paint(WeftPicture *self)
 
 static GdkRGBA colour_of(const WeftPicture *self, enum weft_ink ink, float alpha)
 {
-    uint32_t rgb = weft_inks[ink].rgb[self->theme == WEFT_DARK];
+    uint32_t rgb = weft_inks[ink].rgb[self->theme];
     return (GdkRGBA){(float)(rgb >> 16) / 255, (float)(rgb >> 8 & 0xff) / 255,
                      (float)(rgb & 0xff) / 255, alpha};
 }
@@ -352,8 +352,8 @@ static void add_controllers(WeftPicture *self)
     GtkGesture *long_press = gtk_gesture_long_press_new();
     gtk_gesture_single_set_touch_only(GTK_GESTURE_SINGLE(long_press), TRUE);
     g_signal_connect_swapped(long_press, "pressed", G_CALLBACK(on_long_press), self);
-    gtk_gesture_group(click, long_press);
     gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(long_press));
+    gtk_gesture_group(click, long_press);
     GtkEventController *motion = gtk_event_controller_motion_new();
     g_signal_connect_swapped(motion, "enter", G_CALLBACK(on_motion), self);
     g_signal_connect_swapped(motion, "motion", G_CALLBACK(on_motion), self);

@@ -267,11 +267,25 @@ bool weft_window_is_dark(void)
     return dark;
 }
 
+/* GTK's themes for high contrast are known by their names only; the inverse ones are dark. */
+static enum weft_theme theme_of_desktop(bool dark)
+{
+    g_autofree char *name = NULL;
+    g_object_get(gtk_settings_get_default(), "gtk-theme-name", &name, NULL);
+    const char *given = g_getenv("GTK_THEME"); /* takes precedence */
+    const char *theme = given && *given ? given : name ? name : "";
+    if (strncmp(theme, "HighContrast", strlen("HighContrast")) != 0 &&
+        strncmp(theme, "Default-hc", strlen("Default-hc")) != 0)
+        return dark ? WEFT_DARK : WEFT_LIGHT;
+    return dark || strstr(theme, "Inverse") || strstr(theme, "dark") ? WEFT_DARK_CONTRAST
+                                                                     : WEFT_LIGHT_CONTRAST;
+}
+
 void weft_window_set_looks(WeftWindow *w)
 {
     const struct weft_settings *s = weft_settings();
     bool dark = weft_window_is_dark();
-    weft_picture_set_theme(w->picture, dark ? WEFT_DARK : WEFT_LIGHT);
+    weft_picture_set_theme(w->picture, theme_of_desktop(dark));
     if (dark)
         gtk_widget_add_css_class(GTK_WIDGET(w), "dark");
     else
@@ -623,6 +637,8 @@ static void weft_window_init(WeftWindow *w)
     gtk_widget_add_controller(GTK_WIDGET(w), GTK_EVENT_CONTROLLER(drop));
     g_signal_connect_swapped(gtk_settings_get_default(),
                              "notify::gtk-application-prefer-dark-theme",
+                             G_CALLBACK(weft_window_set_looks), w);
+    g_signal_connect_swapped(gtk_settings_get_default(), "notify::gtk-theme-name",
                              G_CALLBACK(weft_window_set_looks), w);
     weft_window_set_looks(w);
     weft_window_show_page(w, "empty");

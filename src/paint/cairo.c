@@ -23,7 +23,7 @@ struct canvas {
     struct weft_painter *painter;
     cairo_surface_t *surface; /* surface whose pixels can be written, or NULL */
     bool written;             /* pixels were written that cairo does not know about */
-    int theme;                /* which of a colour's two values */
+    int theme;                /* which of a colour's values */
 };
 
 struct weft_painter *weft_painter_new(void)
@@ -247,7 +247,10 @@ static void draw_all(struct canvas *c)
 int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct weft_drawlist *list,
                      enum weft_theme theme)
 {
-    struct canvas c = {.cr = cr, .list = list, .painter = painter, .theme = theme == WEFT_DARK};
+    struct canvas c = {.cr = cr,
+                       .list = list,
+                       .painter = painter,
+                       .theme = theme == WEFT_AUTO ? WEFT_LIGHT : (int)theme};
     if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) {
         if (!paint_glyphs_begin(painter->glyphs, cr, list->text_bytes))
             return WEFT_E_NOMEM;

@@ -10,6 +10,8 @@
 enum weft_theme {
     WEFT_LIGHT,
     WEFT_DARK,
+    WEFT_LIGHT_CONTRAST, /* high contrast; not for SVG */
+    WEFT_DARK_CONTRAST,
     WEFT_AUTO, /* SVG only: follows the reader's preference; elsewhere light */
 };
 

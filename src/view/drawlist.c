@@ -3,8 +3,25 @@
 
 #include "base/array.h"
 
+/* With high contrast, whatever is drawn onto a ground is half as far from black or white; texts are black or white. What
+ * lies behind texts stays, but the ground itself: it is told from the others by its brightness. So the palette needs no
+ * more columns, and an addition to it cannot forget them. */
+enum { GROUND_LIGHT = 160, GROUND_DARK = 96 }; /* brightness of what may lie behind texts */
+#define BRIGHTNESS(rgb)                                                                            \
+    ((2126 * ((rgb) >> 16) + 7152 * ((rgb) >> 8 & 0xff) + 722 * ((rgb)&0xff)) / 10000)
+#define DARKER(rgb) (BRIGHTNESS(rgb) >= GROUND_LIGHT ? (rgb) : (rgb) >> 1 & 0x7f7f7fu)
+#define LIGHTER(rgb) (BRIGHTNESS(rgb) <= GROUND_DARK ? (rgb) : ((rgb) >> 1 & 0x7f7f7fu) + 0x808080u)
+#define IS_TEXT(NAME)                                                                              \
+    (WEFT_INK_##NAME == WEFT_INK_TEXT || WEFT_INK_##NAME == WEFT_INK_FAINT_TEXT ||                 \
+     WEFT_INK_##NAME == WEFT_INK_REGION_TEXT)
+#define FOR_LIGHT(NAME, rgb)                                                                       \
+    (WEFT_INK_##NAME == WEFT_INK_GROUND ? 0xffffffu : IS_TEXT(NAME) ? 0u : DARKER(rgb))
+#define FOR_DARK(NAME, rgb)                                                                        \
+    (WEFT_INK_##NAME == WEFT_INK_GROUND ? 0u : IS_TEXT(NAME) ? 0xffffffu : LIGHTER(rgb))
+
 const struct weft_ink_info weft_inks[WEFT_INKS] = {
-#define INK(NAME, css, light, dark) {css, {light, dark}},
+#define INK(NAME, css, light, dark)                                                                \
+    {css, {light, dark, FOR_LIGHT(NAME, light##u), FOR_DARK(NAME, dark##u)}},
 #include "view/palette.def"
 };
 

@@ -23,7 +23,7 @@ enum weft_ink {
 
 struct weft_ink_info {
     const char *css; /* class name */
-    uint32_t rgb[2]; /* light, dark: 0xRRGGBB */
+    uint32_t rgb[4]; /* light, dark, both with high contrast: 0xRRGGBB */
 };
 extern const struct weft_ink_info weft_inks[WEFT_INKS];
 

@@ -110,12 +110,12 @@ static bool make_pixels(struct brush *b, const struct weft_drawlist *list)
 }
 
 static void put_shades(struct brush *b, const struct weft_drawlist *list, const struct weft_draw *d,
-                       bool dark)
+                       unsigned theme)
 {
     struct paint_shape all, s;
     if (!paint_shape_shaded(&all, list, d))
         return;
-    uint32_t rgb = weft_inks[d->ink].rgb[dark];
+    uint32_t rgb = weft_inks[d->ink].rgb[theme];
     uint32_t colour = rgb >> 16 | (rgb & 0xff00) | (rgb & 0xff) << 16;
     uint32_t *pixel = b->pixel + (size_t)b->height * b->width;
     uint32_t width = (uint32_t)(all.x1 - all.x0) / WEFT_PX;
@@ -131,7 +131,7 @@ static void put_shades(struct brush *b, const struct weft_drawlist *list, const 
     put(b, BRUSH_SHADES, d, 0, true, 5, item);
 }
 
-int brush_fill(struct brush *b, const struct weft_drawlist *list, bool dark)
+int brush_fill(struct brush *b, const struct weft_drawlist *list, unsigned theme)
 {
     b->words = 0;
     b->failed = !make_pixels(b, list);
@@ -145,7 +145,7 @@ int brush_fill(struct brush *b, const struct weft_drawlist *list, bool dark)
         else if (d->op == WEFT_DRAW_STEPS)
             put_steps(b, list, d);
         else if (d->op == WEFT_DRAW_SHADES)
-            put_shades(b, list, d, dark);
+            put_shades(b, list, d, theme);
         else
             for (uint32_t part = 0; part < 2 * n; part++) /* all bodies, then all heads */
                 put_shape(b, list, &d[part % n], part >= n);

@@ -35,4 +35,4 @@ struct brush {
 };
 
 /* Fills b anew, keeping its memory. Returns 0 or WEFT_E_NOMEM. */
-int brush_fill(struct brush *b, const struct weft_drawlist *list, bool dark);
+int brush_fill(struct brush *b, const struct weft_drawlist *list, unsigned theme);

@@ -191,11 +191,11 @@ uint32_t EXPORT(weft_find_commands)(const char *query)
 
 /* ---- Pictures ---- */
 
-/* The picture as commands. NULL: no memory. */
-const struct brush *EXPORT(weft_paint)(bool dark)
+/* The picture as commands; theme: which of a colour's values (struct weft_ink_info). NULL: no memory. */
+const struct brush *EXPORT(weft_paint)(uint32_t theme)
 {
     const struct weft_drawlist *list = weft_explorer_draw(page_explorer);
-    return list && brush_fill(&brush, list, dark) == 0 ? &brush : NULL;
+    return list && brush_fill(&brush, list, theme & 3) == 0 ? &brush : NULL;
 }
 
 static char *svg;

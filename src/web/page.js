@@ -8,7 +8,15 @@ let ready = false, stopped = false, awake = false;
 let ratio = 1;
 const times = []; // ms of the last pictures
 
+const moreContrast = [matchMedia("(prefers-contrast: more)"), matchMedia("(forced-colors: active)")];
 const isDark = () => !printing && (theme ? theme === "dark" : darkScreen.matches);
+
+// Which of a colour's values is shown.
+function inkTheme() {
+  // Where the browser forces colours, the ground is the system's.
+  const dark = moreContrast[1].matches && !printing ? darkScreen.matches : isDark();
+  return (dark ? 1 : 0) + (moreContrast.some(query => query.matches) ? 2 : 0);
+}
 
 // ---- Drawing ----
 
@@ -65,7 +73,7 @@ function update(changed) {
   if (changed & L.WEFT_CHANGED_PICTURE || redraw) {
     redraw = false;
     const begun = performance.now();
-    if (!drawPicture(isDark(), ratio))
+    if (!drawPicture(inkTheme(), ratio))
       throw new Error("out of memory");
     times.push(performance.now() - begun);
     if (times.length > 1000)
@@ -87,7 +95,7 @@ function update(changed) {
     clearTimeout(restTimer);
     restTimer = setTimeout(rest, 500);
   }
-  if (changed & L.WEFT_CHANGED_STEP && begun)
+  if (changed & L.WEFT_CHANGED_STEP)
     endStep();
 }
 
@@ -209,6 +217,8 @@ function keepPlace() {
 
 // What comes from now on is another step.
 function endStep() {
+  if (!begun)
+    return;
   keepPlace();
   hasEntry = false;
 }
@@ -324,7 +334,8 @@ function setTheme(wanted) {
   redraw = true;
   wake();
 }
-darkScreen.addEventListener("change", () => { redraw = true; wake(); });
+for (const query of [darkScreen, ...moreContrast])
+  query.addEventListener("change", () => { redraw = true; wake(); });
 
 function setTextSize(percent) {
   textPercent = Math.max(50, Math.min(300, percent));
@@ -359,7 +370,7 @@ function print(on) {
   const scale = Math.max(ratio, PRINT_RATIO), width = canvas.clientWidth, height = canvas.clientHeight;
   canvas.width = Math.round(width * scale);
   canvas.height = Math.round(height * scale);
-  if (!drawPicture(false, scale))
+  if (!drawPicture(inkTheme(), scale))
     stop(new Error("out of memory"));
 }
 
@@ -710,7 +721,7 @@ async function begin() {
   if (wanted && C.weft_panes() && !go(wanted))
     say("Not all of this link suits this trace", true);
   begun = true;
-  keepPlace();
+  endStep();
   showSearch();
 }
 

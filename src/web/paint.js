@@ -6,12 +6,12 @@ const context = canvas.getContext("2d", { alpha: false });
 const shades = make("canvas");
 const shadesContext = shades.getContext("2d");
 const FONT = '"DejaVu Sans", Verdana, sans-serif';
-let inks = null; // [light, dark][ink]: as CSS has it
+let inks = null; // [light, dark, both with high contrast][ink]: as CSS has it
 
 function loadInks() {
   const at = C.weft_inks.value, rgb = at + L["weft_ink_info.rgb"], size = L.weft_ink_info;
-  inks = [0, 1].map(dark => Array.from({ length: L.WEFT_INKS }, (_, ink) =>
-    "#" + word(rgb + ink * size + 4 * dark).toString(16).padStart(6, "0")));
+  inks = [0, 1, 2, 3].map(theme => Array.from({ length: L.WEFT_INKS }, (_, ink) =>
+    "#" + word(rgb + ink * size + 4 * theme).toString(16).padStart(6, "0")));
 }
 
 // Cache of recently drawn strings, by address: a text that is drawn often is decoded once.
@@ -88,11 +88,11 @@ function loadShades(brush) {
 }
 
 // Draws the picture that the explorer shows. False: no memory.
-function drawPicture(dark, ratio) {
-  const brush = C.weft_paint(dark);
+function drawPicture(theme, ratio) {
+  const brush = C.weft_paint(theme);
   if (!brush)
     return false;
-  const { words } = mem(), px = L.WEFT_PX, colours = inks[dark ? 1 : 0];
+  const { words } = mem(), px = L.WEFT_PX, colours = inks[theme];
   const { BRUSH_RECTS, BRUSH_LINES, BRUSH_HEADS, BRUSH_TEXTS, BRUSH_SHADES } = L;
   let at = word(brush + L["brush.word"]) >> 2;
   const end = at + word(brush + L["brush.words"]);

@@ -386,6 +386,41 @@ static void check_contrast(int a, int b, double least)
     }
 }
 
+static double ratio(uint32_t a, uint32_t b)
+{
+    double x = luminance(a), y = luminance(b);
+    return x > y ? (x + 0.05) / (y + 0.05) : (y + 0.05) / (x + 0.05);
+}
+
+/* High contrast: seven for all that is drawn, be it a line or a text (WCAG 2.1, 1.4.6). What is only a ground may lie
+ * behind texts, which are seen on it just as well. */
+static void high_contrast_is_high(void **state)
+{
+    (void)state;
+    for (int theme = 2; theme < 4; theme++) {
+        uint32_t ground = weft_inks[WEFT_INK_GROUND].rgb[theme],
+                 text = weft_inks[WEFT_INK_TEXT].rgb[theme];
+        unsigned drawn = 0;
+        assert_int_equal(ground, theme == 2 ? 0xffffff : 0);
+        for (int ink = 0; ink < WEFT_INKS; ink++) {
+            uint32_t rgb = weft_inks[ink].rgb[theme];
+            double on_ground = ratio(rgb, ground), under_text = ratio(rgb, text);
+            if (on_ground < 7 && under_text < 7)
+                fail_msg("%s, theme %d: %.2f on the ground, %.2f behind texts", weft_inks[ink].css,
+                         theme, on_ground, under_text);
+            drawn += on_ground >= 7;
+        }
+        static const int lines[] = {WEFT_INK_WAIT,    WEFT_INK_RUN,    WEFT_INK_FAILED,
+                                    WEFT_INK_EDGE,    WEFT_INK_READ,   WEFT_INK_WAITS,
+                                    WEFT_INK_RESOLVE, WEFT_INK_SIGNAL, WEFT_INK_FAINT_TEXT};
+        for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+            if (ratio(weft_inks[lines[i]].rgb[theme], ground) < 7)
+                fail_msg("%s, theme %d: #%06x", weft_inks[lines[i]].css, theme,
+                         (unsigned)weft_inks[lines[i]].rgb[theme]);
+        assert_true(drawn > 20);
+    }
+}
+
 /* WCAG 2.1: 1.4.3 for texts, 1.4.11 for lines. */
 static void colours_have_contrast(void **state)
 {
@@ -440,6 +475,7 @@ int main(void)
         cmocka_unit_test(any_surface_will_do),
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(colours_have_contrast),
+        cmocka_unit_test(high_contrast_is_high),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
