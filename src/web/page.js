@@ -417,6 +417,8 @@ function command(name) {
     return name in front;
   }
   flushInput();
+  if (commands[number].group !== "Move")
+    endStep();
   travels = name === "undo" || name === "redo";
   const done = !!C.weft_command(number);
   travels = travels && done;
@@ -509,6 +511,7 @@ function locate(event) {
 
 function press(x, y, clicks, modifiers) {
   flushInput();
+  endStep(); // what moved before is another one
   Object.assign(pointer, { x, y, down: true });
   $("tip").hidden = true;
   C.weft_press(x, y, clicks, modifiers);

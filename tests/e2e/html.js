@@ -581,6 +581,7 @@ async function steps() {
     await page.mouse.move(box.x + 300, box.y + 200);
     await page.mouse.wheel(0, -100);
   }
+  await until(page, before => weft.place() !== before, seen[0]);
   await settle(page);
   await note();
   await clickLabel(page, "ARP query");
