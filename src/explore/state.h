@@ -357,7 +357,6 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 /* Moves the view as little as needed to make the selection well visible. */
 void explore_reveal(struct weft_explorer *e);
 
-
 /* Selects a promise, brings it into view and remembers the earlier view. Returns false for WEFT_NONE. */
 bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
 

@@ -926,6 +926,25 @@ static void no_key_means_two_things(void **state)
     assert_int_equal(weft_command_of_key("averyveryverylongnameofakey", 0), WEFT_COMMANDS);
 }
 
+static void commands_are_found_by_words(void **state)
+{
+    (void)state;
+    enum weft_command found[WEFT_COMMANDS];
+    assert_int_equal(weft_command_find("", found), WEFT_COMMANDS);
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++)
+        assert_int_equal(found[i], i);
+    assert_int_equal(weft_command_find(" FINDING  next", found), 1);
+    assert_int_equal(found[0], WEFT_COMMAND_NEXT_FINDING);
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++) { /* each by its name */
+        unsigned count = weft_command_find(weft_commands[i].name, found), at = 0;
+        while (at < count && found[at] != (enum weft_command)i)
+            at++;
+        if (at == count)
+            fail_msg("%s is not among %u", weft_commands[i].name, count);
+    }
+    assert_int_equal(weft_command_find("no such words", found), 0);
+}
+
 /* ---- Undo ---- */
 
 static void many_small_moves_are_one_step(void **state)
@@ -1175,6 +1194,7 @@ int main(void)
         cmocka_unit_test(nothing_to_show),
         cmocka_unit_test(an_empty_trace),
         cmocka_unit_test(no_key_means_two_things),
+        cmocka_unit_test(commands_are_found_by_words),
         cmocka_unit_test(many_small_moves_are_one_step),
         cmocka_unit_test(a_drag_is_a_step_and_back_passes_over_it),
         cmocka_unit_test(what_does_not_move_is_no_step),
