@@ -30,6 +30,7 @@ int weft_explorer_new(struct weft_explorer **out)
     e->text_percent = 100;
     e->window.to = 1;
     e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = WEFT_NONE;
+    e->legend_pointed = WEFT_KINDS;
     e->wheel_x = -1;
     explore_changed(e, ~0u);
     explore_moved(e);
@@ -199,6 +200,7 @@ static void forget_scene(struct weft_explorer *e)
     e->facts = 0;
     explore_visible_clear(&e->visible);
     e->hovered = WEFT_NONE;
+    e->hovered_arrow = 0;
 }
 
 bool explore_counters_hide(uint8_t *counter_off, const struct weft_model *m, const char *name)
@@ -403,13 +405,15 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
     explore_moved(e);
 }
 
-/* Divides the height equally among the panes. Panes for which there is no room are left out, but never the active one. */
-static void place_panes(struct weft_explorer *e)
+/* Divides the height equally among the panes. A still picture has its legend within a pane. Panes for which there is no room are left out, but never the active one. */
+static void place_panes(struct weft_explorer *e, bool still)
 {
     int32_t flame = explore_flame_height(e, e->height_px), height = e->height_px - flame;
     int32_t above = explore_overview_height(e, height);
+    e->legend_px = still ? 0 : explore_legend_height(e, height);
+    e->legend_top_px = height - e->legend_px;
     e->flame.top_px = height;
-    height -= above;
+    height -= above + e->legend_px;
     e->flame.height_px = flame;
     unsigned fit = (unsigned)(height / PANE_MIN_PX);
     unsigned n = fit < e->panes ? fit : e->panes;
@@ -462,6 +466,8 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .text_percent = e->text_percent,
         .selected = pane == e->selected_pane ? e->selected : WEFT_NONE,
         .hovered = pane == e->hovered_pane ? e->hovered : WEFT_NONE,
+        .hovered_arrow = pane == e->hovered_pane ? e->hovered_arrow : 0,
+        .hidden = e->hidden,
         .search = p->search,
         .title = p->title,
         .counter_off = p->counter_off,
@@ -472,7 +478,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .mark = p->mark,
         .marks = p->marks,
     };
-    const struct weft_path *path = pane == e->selected_pane ? explore_path(e) : NULL;
+    const struct weft_path *path = pane == e->selected_pane ? explore_path_shown(e) : NULL;
     if (path && e->path_mark) {
         v.path = e->path_mark;
         v.path_steps = path->count;
@@ -504,7 +510,7 @@ static int draw_nothing(const struct weft_explorer *e, struct weft_drawlist *lis
 static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool still)
 {
     weft_drawlist_clear(list, e->width_px, e->height_px);
-    place_panes(e);
+    place_panes(e, still);
     if (e->panes == 0)
         return draw_nothing(e, list);
     explore_marks_update(e);
@@ -515,7 +521,7 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
         struct weft_viewport v = still ? still_of(e, i) : viewport_of(e, i);
         v.tips = still;
         if (still)
-            v.hovered = WEFT_NONE;
+            v.hovered = WEFT_NONE, v.hovered_arrow = 0;
         else
             p->viewport = v;
         if (p->height_px == 0)
@@ -525,8 +531,10 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);
     }
-    TRY(explore_overview_draw(e,
-                              list)); /* not first, because the first text is a picture's title */
+    if (e->legend_px)
+        TRY(explore_legend_draw(e, list, e->legend_top_px));
+    /* Not first, because the first text is a picture's title. */
+    TRY(explore_overview_draw(e, list));
     int rc = explore_flame_draw(e, list, still);
     return rc < 0 || list->failed ? WEFT_E_NOMEM : 0;
 }

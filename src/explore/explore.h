@@ -232,14 +232,26 @@ uint32_t weft_explorer_counters(const struct weft_explorer *e);
 const char *weft_explorer_counter(struct weft_explorer *e, uint32_t counter, bool *shown);
 void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool shown);
 
+/* ---- What is on screen, each kind a switch ----
+ *
+ * The picture has a legend at its bottom, if there is room: pointing at a kind says what it means, a click switches it off or
+ * on. The same for lists and menus: */
+
+/* Gets "running 1,204": the name of a kind, and how many are on screen if that is known. *shown: it is not switched off.
+ * Returns true if the kind is on screen or switched off. */
+bool weft_explorer_kind(struct weft_explorer *e, enum weft_kind kind, const char **text,
+                        bool *shown);
+void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool shown);
+
 /* ---- Places ---- */
 
 /* The current view as one line that can be sent to somebody, made for the fragment of a URL:
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
- * finding=2 shows a finding with its evidence, path=1 the critical path of the selection (0: never), diff=1 the
- * comparison of the second trace with the first.
+ * finding=2 shows a finding with its evidence, path=1 the critical path of the selection, diff=1 the comparison of the
+ * second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names), legend=off the
+ * legend.
  *
  * Times in nanoseconds, promises by their numbers. Keys for the second trace end in .2, and so on. Unknown keys are
  * ignored, so that a newer weft can add some. */

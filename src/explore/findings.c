@@ -351,23 +351,23 @@ static bool says_enough(const struct weft_explorer *e)
 
 const struct weft_path *explore_path(struct weft_explorer *e)
 {
-    if (e->no_path || e->selected == WEFT_NONE || !e->pane[e->selected_pane].analysis ||
-        says_enough(e))
+    if (e->selected == WEFT_NONE || !e->pane[e->selected_pane].analysis || says_enough(e))
         return NULL;
     if (e->path_promise != e->selected || e->path_pane != e->selected_pane)
         make_path(e);
     return e->path.count > 1 ? &e->path : NULL;
 }
 
+const struct weft_path *explore_path_shown(struct weft_explorer *e)
+{
+    return e->wants_path ? explore_path(e) : NULL;
+}
+
 bool explore_path_toggle(struct weft_explorer *e)
 {
-    bool shown = explore_path(e) || e->wants_path, was_off = e->no_path;
-    e->wants_path = false;
-    e->no_path = false;
-    if (!shown && says_enough(e)) /* it is asked for */
-        e->wants_path = true;
-    else
-        e->no_path = !was_off;
+    if (!e->wants_path && e->selected == WEFT_NONE)
+        return false;
+    e->wants_path = !e->wants_path;
     findings_changed(e);
     return true;
 }

@@ -19,11 +19,13 @@ struct weft_pick explore_pick(const struct weft_explorer *e, unsigned pane, doub
 
 /* ---- Pointing ---- */
 
-static void hover(struct weft_explorer *e, unsigned pane, uint32_t promise)
+static void hover(struct weft_explorer *e, unsigned pane, uint32_t promise, uint32_t arrow)
 {
-    if (e->hovered == promise && (promise == WEFT_NONE || e->hovered_pane == pane))
+    if (e->hovered == promise && e->hovered_arrow == arrow &&
+        ((promise == WEFT_NONE && !arrow) || e->hovered_pane == pane))
         return;
     e->hovered = promise;
+    e->hovered_arrow = arrow;
     e->hovered_pane = pane;
     explore_changed(e, WEFT_CHANGED_PICTURE);
 }
@@ -47,12 +49,19 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
     if (explore_refresh(e) < 0)
         return;
     explore_flame_point(e, e->point_x, e->point_y);
+    explore_legend_point(e, e->point_x, e->point_y);
     unsigned pane = explore_pane_at(e, e->point_y);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
         at = explore_pick(e, pane, e->point_x, e->point_y);
-    bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
-    hover(e, pane, on ? at.promise : WEFT_NONE);
+    if (at.kind ==
+        WEFT_PLACE_ARROW) { /* it stays where it is: all that this promise does is drawn */
+        const struct explore_pane *p = &e->pane[pane];
+        uint32_t arrow = p->geometry.arrow[at.arrow].interaction;
+        hover(e, pane, p->model->interaction[arrow].actor, arrow + 1);
+        return;
+    }
+    hover(e, pane, at.promise, 0);
 }
 
 void weft_explorer_leave(struct weft_explorer *e)
@@ -60,7 +69,8 @@ void weft_explorer_leave(struct weft_explorer *e)
     explore_tip_forget(e);
     e->over = false;
     explore_flame_point(e, -1, -1);
-    hover(e, 0, WEFT_NONE);
+    explore_legend_point(e, -1, -1);
+    hover(e, 0, WEFT_NONE, 0);
 }
 
 /* ---- Pressing ---- */
@@ -83,12 +93,14 @@ static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b
 
 static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, bool twice)
 {
-    bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
     if (at.kind == WEFT_PLACE_OLDER)
         weft_explorer_command(e, WEFT_COMMAND_OLDER);
-    if (at.kind != WEFT_PLACE_NONE && !on)
+    bool on = at.promise != WEFT_NONE; /* maybe below an arrow or a flag */
+    if (at.kind == WEFT_PLACE_RULER || at.kind == WEFT_PLACE_COUNTERS ||
+        at.kind == WEFT_PLACE_STRIP || at.kind == WEFT_PLACE_OLDER ||
+        (at.kind == WEFT_PLACE_ARROW && !on))
         return;
-    uint32_t promise = on ? at.promise : WEFT_NONE;
+    uint32_t promise = at.promise;
     bool other = promise != e->selected || (on && pane != e->selected_pane);
     if (!other && !(on && twice))
         return;
@@ -98,6 +110,12 @@ static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, b
     if (on && twice)
         explore_zoom_to(e, pane, explore_life(&e->pane[pane], promise));
     explore_history_arrive(e);
+}
+
+static bool is_on_ruler(const struct weft_explorer *e, unsigned pane, double y)
+{
+    const struct weft_geometry *g = &e->pane[pane].geometry;
+    return (int32_t)(y * WEFT_PX) >= g->ruler_y0 && (int32_t)(y * WEFT_PX) < g->rows_y0;
 }
 
 void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods)
@@ -121,6 +139,11 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
         explore_overview_press(e, x, y, clicks);
         return;
     }
+    if (explore_legend_has(e, y)) {
+        explore_tip_forget(e);
+        *d = (struct explore_drag){.grip = EXPLORE_GRIP_LEGEND, .x = x, .y = y, .row = WEFT_NONE};
+        return;
+    }
     unsigned pane = explore_pane_at(e, y);
     if (pane == e->panes)
         return;
@@ -128,7 +151,7 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
     explore_activate(e, pane);
     explore_tip_forget(e);
     *d = (struct explore_drag){
-        .grip = at.kind == WEFT_PLACE_RULER ? EXPLORE_GRIP_RULER : EXPLORE_GRIP_ROWS,
+        .grip = is_on_ruler(e, pane, y) ? EXPLORE_GRIP_RULER : EXPLORE_GRIP_ROWS,
         .alone = e->is_free || (mods & (WEFT_SHIFT | WEFT_ALT)),
         .pane = pane,
         .x = x,
@@ -177,6 +200,8 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     if (!d->moved)
         return;
     e->wheel_x = -1;
+    if (d->grip == EXPLORE_GRIP_LEGEND)
+        return;
     if (e->over) {
         e->over_x = x;
         e->over_y = y;
@@ -213,7 +238,9 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         explore_flame_click(e, d.x, d.y);
         return;
     }
-    if (d.grip == EXPLORE_GRIP_RULER)
+    if (d.grip == EXPLORE_GRIP_LEGEND)
+        explore_legend_click(e, d.x, d.y);
+    else if (d.grip == EXPLORE_GRIP_RULER)
         measure(e, d.pane, 0, 0);
     else if (explore_refresh(e) == 0)
         click(e, d.pane, explore_pick(e, d.pane, d.x, d.y), false);

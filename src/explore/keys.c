@@ -216,6 +216,8 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:
         return has_samples(e) && toggle(e, &e->no_strips);
+    case WEFT_COMMAND_LEGEND:
+        return toggle(e, &e->no_legend);
     case WEFT_COMMAND_COUNTERS:
         return weft_explorer_counters(e) && toggle(e, &e->no_counters);
     case WEFT_COMMAND_OVERVIEW:

@@ -161,7 +161,7 @@ static void note_path(struct weft_explorer *e, const struct explore_pane *p,
 bool explore_notes_make(struct weft_explorer *e)
 {
     struct analyse_text t = {0};
-    const struct weft_path *path = explore_path(e);
+    const struct weft_path *path = explore_path_shown(e);
     e->note_count = 0;
     e->notes_failed = false;
     if (e->finding == WEFT_NONE && !e->has_diff && !path)

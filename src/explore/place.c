@@ -35,6 +35,8 @@ enum {
     KEY(SAMPLES, "samples", ON_OFF, 0, 0)                                                          \
     KEY(OLDER, "older", NUMBER, 0, 1)                                                              \
     KEY(OVERVIEW, "overview", NUMBER, 0, 1)                                                        \
+    KEY(LEGEND, "legend", ON_OFF, 0, 0)                                                            \
+    KEY(HIDE, "hide", KINDS, 0, 0)                                                                 \
     KEY(FLAME, "flame", NUMBER, 0, 1)                                                              \
     KEY(CREATED, "created", NUMBER, 0, 1)                                                          \
     KEY(ASYNC, "async", NUMBER, 0, 1)                                                              \
@@ -51,7 +53,7 @@ enum key {
 
 static const struct {
     const char *name;
-    enum { NUMBER, ON_OFF, ID, SPAN, BYTES } kind;
+    enum { NUMBER, ON_OFF, ID, SPAN, BYTES, KINDS } kind;
     int64_t least, most;
 } keys[] = {
 #define KEY(NAME, ...) {__VA_ARGS__},
@@ -180,10 +182,7 @@ static void put_findings(struct writer *w, struct weft_explorer *e)
         put_number(w, FINDING, e->finding_pane, (int64_t)e->finding + 1);
     else if (e->wanted.is && !e->wanted.again)
         put_number(w, FINDING, e->wanted.pane, e->wanted.number);
-    if (e->no_path)
-        put_number(w, PATH, 0, 0);
-    else
-        put_switch(w, PATH, e->wants_path || explore_path(e));
+    put_switch(w, PATH, e->wants_path);
     put_switch(w, DIFF, e->wants_diff);
 }
 
@@ -200,6 +199,21 @@ static void put_flame(struct writer *w, const struct weft_explorer *e)
     put_switch(w, AWAY, f->wanted.off_cpu);
     if (focus)
         put_number(w, FRAME, 0, focus);
+}
+
+/* Kinds that are switched off. */
+static void put_kinds(struct writer *w, const struct weft_explorer *e)
+{
+    bool any = false;
+    for (unsigned k = 0; k < WEFT_KINDS; k++)
+        if (e->hidden & weft_kind_bit(k)) {
+            if (any)
+                put_bytes(w, ",", 1);
+            else
+                put(w, HIDE, 0, "%s", "");
+            put_bytes(w, weft_kinds[k].key, strlen(weft_kinds[k].key));
+            any = true;
+        }
 }
 
 const char *weft_explorer_place(struct weft_explorer *e)
@@ -223,6 +237,8 @@ const char *weft_explorer_place(struct weft_explorer *e)
     put_switch(&w, OLDER, e->older);
     if (e->overview || e->usually_overview)
         put_number(&w, OVERVIEW, 0, e->overview);
+    put_switch(&w, LEGEND, e->no_legend);
+    put_kinds(&w, e);
     put_flame(&w, e);
     if (e->text_percent != 100)
         put_number(&w, TEXT_SIZE, 0, e->text_percent);
@@ -316,6 +332,26 @@ static bool is_on(const struct place *p, enum key key)
     return p->value[key][0] > 0;
 }
 
+/* Reads a list of kinds. Returns true if all exist; those that do are in the set *out in any case. */
+static bool read_kinds(struct value list, int64_t *out)
+{
+    bool sound = list.size != 0;
+    *out = 0;
+    while (list.size) {
+        const char *comma = memchr(list.bytes, ',', list.size);
+        struct value one = {list.bytes, comma ? (size_t)(comma - list.bytes) : list.size};
+        unsigned k = 0;
+        while (k < WEFT_KINDS && !is_value(one, weft_kinds[k].key))
+            k++;
+        if (k < WEFT_KINDS)
+            *out |= (int64_t)weft_kind_bit(k);
+        sound = sound && k < WEFT_KINDS;
+        list.bytes += one.size + (comma != NULL);
+        list.size -= one.size + (comma != NULL);
+    }
+    return sound;
+}
+
 static bool read_field(struct place *p, const struct weft_explorer *e, const struct field *f)
 {
     struct value v = f->value;
@@ -329,6 +365,9 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
     case NUMBER:
         sound = number(v, keys[f->key].least, keys[f->key].most, &n) &&
                 (f->key != ROW || n < e->pane[f->pane].scene->l->rows);
+        break;
+    case KINDS:
+        sound = read_kinds(v, &n);
         break;
     case ON_OFF:
         n = is_value(v, "off");
@@ -479,7 +518,6 @@ static bool go_findings(struct weft_explorer *e, const struct place *p)
     for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
         moves = moves && p->value[FROM][i] == ABSENT && p->value[TO][i] == ABSENT;
     e->wants_path = is_on(p, PATH);
-    e->no_path = p->value[PATH][0] == 0;
     e->wants_diff = diff;
     e->diff_moves = moves && !finding;
     if (!diff && e->has_diff) {
@@ -532,6 +570,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->no_strips = is_on(&p, SAMPLES);
     e->older = is_on(&p, OLDER);
     e->overview = value_of(&p, OVERVIEW, 0, e->usually_overview);
+    e->no_legend = is_on(&p, LEGEND);
+    e->hidden = (uint32_t)value_of(&p, HIDE, 0, 0);
     go_flame(e, &p);
     if (is_on(&p, TEXT_SIZE))
         weft_explorer_text_size(e, (unsigned)p.value[TEXT_SIZE][0]);

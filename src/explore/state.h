@@ -93,6 +93,7 @@ enum explore_grip {
     EXPLORE_GRIP_RULER,
     EXPLORE_GRIP_FLAME,
     EXPLORE_GRIP_OVERVIEW,
+    EXPLORE_GRIP_LEGEND,
 };
 
 /* What dragging in the overview does: it moves the window, or one edge of it, or makes a new one. */
@@ -176,20 +177,25 @@ struct weft_explorer {
 
     bool is_free;                 /* axes are not linked */
     struct explore_window window; /* while they are linked: of the first pane */
-    bool no_counters, no_strips;
+    bool no_counters, no_strips, no_legend;
     bool older;            /* as in a viewport */
     bool overview;         /* it is shown … */
     bool usually_overview; /* … unless a place says otherwise */
+    uint32_t hidden; /* kinds that are switched off: a bit for each */
+    struct weft_legend legend;
+    enum weft_kind legend_pointed;
+    int32_t legend_top_px, legend_px; /* its height is 0 if it is not shown */
+    char kind_text[120];
 
     unsigned selected_pane, hovered_pane, range_pane;
     uint32_t selected, hovered;         /* promise, or WEFT_NONE */
+    uint32_t hovered_arrow;             /* as in weft_viewport; of the hovered pane */
     int64_t range_from_ns, range_to_ns; /* equal: no range */
 
     unsigned finding_pane;
     uint32_t finding; /* index of the finding shown, or WEFT_NONE */
     struct explore_wanted wanted;
-    bool no_path;    /* never shown */
-    bool wants_path; /* a place asks for it */
+    bool wants_path; /* the user or a place asks for it */
     struct weft_path path;
     struct weft_mark *path_mark; /* its steps */
     unsigned path_pane;
@@ -418,8 +424,11 @@ void explore_diff_go(struct weft_explorer *e);
 /* A pane's trace goes away or is replaced; gone: the pane goes away, too. */
 void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone);
 
-/* The path of the selection, computed on first use; NULL: it is not to be shown. */
+/* The path of the selection, computed on first use; NULL: there is none, or a finding that is shown says more. */
 const struct weft_path *explore_path(struct weft_explorer *e);
+
+/* The same, or NULL if nobody asked for it: what is drawn. */
+const struct weft_path *explore_path_shown(struct weft_explorer *e);
 bool explore_path_toggle(struct weft_explorer *e);
 
 /* ---- marks.c ---- */
@@ -485,6 +494,34 @@ void explore_overview_tip(const struct weft_explorer *e, struct analyse_text *t,
 /* Continues, and ends, what was begun by a press; first: for the first time. */
 void explore_overview_drag(struct weft_explorer *e, double x, bool first);
 void explore_overview_release(struct weft_explorer *e, const struct explore_drag *d, bool moved);
+
+/* ---- legend.c ---- */
+
+/* Its height in pixels in a window of that height; 0: it is not shown. */
+int32_t explore_legend_height(const struct weft_explorer *e, int32_t height_px);
+
+/* Draws it: what the panes show, which must be drawn already. Returns 0 or WEFT_E_NOMEM. */
+int explore_legend_draw(struct weft_explorer *e, struct weft_drawlist *list, int32_t top_px);
+
+/* Returns true if y is in it. */
+bool explore_legend_has(const struct weft_explorer *e, double y);
+void explore_legend_point(struct weft_explorer *e, double x, double y);
+
+/* Switches the kind that is named there. */
+void explore_legend_click(struct weft_explorer *e, double x, double y);
+
+/* Says what the kind under the pointer means. Returns the text's size. */
+size_t explore_legend_tip(const struct weft_explorer *e, char *out, size_t room);
+
+/* ---- words.c ---- */
+
+/* "'ARP query' went on because 'ARP response' was signalled, 20.1 ms after it began to wait" */
+void explore_arrow_say(struct analyse_text *t, const struct weft_scene *s,
+                       const struct weft_arrow *a);
+
+/* "; here it waits for 'ARP response', since 40 ms", or nothing. */
+void explore_moment_say(struct analyse_text *t, const struct weft_model *m, uint32_t promise,
+                        int64_t time_ns);
 
 /* ---- panel.c ---- */
 

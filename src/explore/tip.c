@@ -136,12 +136,60 @@ static void say_older(struct analyse_text *t, const struct explore_pane *p, int6
         analyse_put_format(t, "; nothing more is known of %s", weft_count(l->quiet).text);
 }
 
-static void say_place(struct analyse_text *t, const struct explore_pane *p,
+/* "1: at 40 ms: 'ARP query' creates 'ARP response'": a piece of evidence; the first marks of a pane are that of its finding. */
+static void say_mark(struct analyse_text *t, const struct weft_explorer *e, unsigned pane,
+                     uint32_t mark)
+{
+    const struct explore_pane *p = &e->pane[pane];
+    if (mark >= p->marks)
+        return;
+    const struct weft_mark *m = &p->mark[mark];
+    if (m->text)
+        analyse_put_format(t, "%s: ", m->text);
+    analyse_put_format(t, "at %s", weft_moment(m->from_ns).text);
+    if (e->finding != WEFT_NONE && e->finding_pane == pane) {
+        const struct weft_finding *f = &p->analysis->findings.finding[e->finding];
+        if (mark < f->evidences) {
+            analyse_put_format(t, ": ");
+            weft_evidence_say(t, p->model, f, mark);
+        }
+    } else if (m->promise != WEFT_NONE) {
+        analyse_put_format(t, ": differs here: ");
+        analyse_put_full(t, p->model, m->promise);
+    }
+}
+
+/* "; on the critical path: 1.2 ms of 40 ms, something else runs" */
+static void say_step(struct analyse_text *t, struct weft_explorer *e, unsigned pane,
+                     const struct weft_pick *at)
+{
+    const struct weft_path *path = pane == e->selected_pane ? explore_path_shown(e) : NULL;
+    uint32_t low = 0, high = path ? path->count : 0;
+    WEFT_SEEK(low, high, path->step[middle].to_ns < at->time_ns);
+    if (!path || low == path->count || path->step[low].promise != at->promise ||
+        path->step[low].from_ns > at->time_ns)
+        return;
+    const struct weft_step *s = &path->step[low];
+    analyse_put_format(t, "; on the critical path: %s", weft_step_name(s->kind));
+    analyse_put_format(t, " for ");
+    analyse_text_add(t, weft_duration(s->to_ns - s->from_ns).text);
+}
+
+static void say_place(struct analyse_text *t, struct weft_explorer *e, unsigned pane,
                       const struct weft_pick *at)
 {
+    const struct explore_pane *p = &e->pane[pane];
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
         describe(t, p->scene, at->promise);
+        explore_moment_say(t, p->model, at->promise, at->time_ns);
+        say_step(t, e, pane, at);
+        break;
+    case WEFT_PLACE_ARROW:
+        explore_arrow_say(t, p->scene, &p->geometry.arrow[at->arrow]);
+        break;
+    case WEFT_PLACE_MARK:
+        say_mark(t, e, pane, at->mark);
         break;
     case WEFT_PLACE_FOLD:
         analyse_put_format(t, "%s promise%s; the longest: ", weft_count(at->folded).text,
@@ -180,11 +228,13 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         explore_overview_tip(e, &t, e->point_x, e->point_y);
         snprintf(e->tip, sizeof e->tip, "%s", t.text ? t.text : "");
         analyse_text_fini(&t);
+    } else if (e->pointed && explore_legend_has(e, e->point_y)) {
+        explore_legend_tip(e, e->tip, sizeof e->tip);
     } else if (e->pointed && !e->moved) {
         unsigned pane = explore_pane_at(e, e->point_y);
         if (pane < e->panes) {
             struct weft_pick at = explore_pick(e, pane, e->point_x, e->point_y);
-            say_place(&t, &e->pane[pane], &at);
+            say_place(&t, e, pane, &at);
             snprintf(e->tip, sizeof e->tip, "%s", t.text ? t.text : "");
             analyse_text_fini(&t);
         }

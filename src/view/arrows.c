@@ -34,8 +34,8 @@ struct arrow {
     int64_t lived_ns; /* lifetime of the promise that the arrow is about */
     uint32_t interaction;
     uint32_t count; /* how many interactions look the same */
-    uint8_t ink;
-    bool chosen; /* concerns the selection */
+    uint8_t kind;   /* enum weft_kind */
+    bool chosen;    /* concerns the selection */
     bool crowded;
 };
 
@@ -46,7 +46,7 @@ struct arrows {
 
 /* The promises and times at both ends of an interaction; false: it is not drawn. */
 static bool ends_of(const struct canvas *c, const struct weft_interaction *x, uint32_t end[2],
-                    int64_t time[2], enum weft_ink *ink)
+                    int64_t time[2], enum weft_kind *kind)
 {
     const struct weft_promise *other = &c->m->promise[x->other];
     if (x->replaced || x->actor == x->other || x->actor == WEFT_ROOT || x->other == WEFT_ROOT)
@@ -59,19 +59,19 @@ static bool ends_of(const struct canvas *c, const struct weft_interaction *x, ui
         end[0] = x->other;
         end[1] = x->actor;
         time[0] = other->end_ns < x->time_ns ? other->end_ns : x->time_ns;
-        *ink = other->outcome == WEFT_FAILED ? WEFT_INK_READ_FAILED : WEFT_INK_READ;
+        *kind = other->outcome == WEFT_FAILED ? WEFT_KIND_FAILURES : WEFT_KIND_READS;
         return true;
     case WEFT_WAITS:
-        *ink = WEFT_INK_WAITS;
+        *kind = WEFT_KIND_WAITS;
         return true;
     case WEFT_RESOLVES:
     case WEFT_RESOLVES_AGAIN:
     case WEFT_CANCELS_LATE:
-        *ink = WEFT_INK_RESOLVE;
+        *kind = WEFT_KIND_RESOLVES;
         return true;
     case WEFT_SIGNALS:
     case WEFT_NOTIFIES:
-        *ink = WEFT_INK_SIGNAL;
+        *kind = WEFT_KIND_SIGNALS;
         return true;
     }
     return false;
@@ -82,12 +82,12 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
     const struct weft_model *m = c->m;
     const struct weft_interaction *x = &m->interaction[interaction];
     const struct weft_promise *other = &m->promise[x->other];
-    enum weft_ink ink;
+    enum weft_kind kind;
     uint32_t end[2];
     int64_t time[2];
     struct arrow new;
-    if (!ends_of(c, x, end, time, &ink) || time[1] < c->from_ns || time[1] > c->to_ns ||
-        !canvas_y(c, end[1], &new.y1))
+    if (!ends_of(c, x, end, time, &kind) || !canvas_shows(c, kind) || time[1] < c->from_ns ||
+        time[1] > c->to_ns || !canvas_y(c, end[1], &new.y1))
         return;
     new.x0 = canvas_x(c, time[0]);
     new.x1 = canvas_x(c, time[1]);
@@ -95,7 +95,7 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
         new.y0 = new.y1;
         new.x0 = new.x1 - STUB > c->x0 ? new.x1 - STUB : c->x0;
     }
-    new.ink = (uint8_t)ink;
+    new.kind = (uint8_t)kind;
     new.lived_ns = other->end_ns - other->start_ns;
     new.crowded = false;
     new.count = 1;
@@ -188,6 +188,8 @@ static void collect(struct canvas *c, struct arrows *a)
 {
     uint32_t first = first_after(c, c->from_ns), end = first_after(c, c->to_ns + 1), chosen = 0;
     c->left_out.arrows = drawable_before(c->x, end) - drawable_before(c->x, first);
+    if (c->vp->hovered_arrow && c->vp->hovered_arrow <= c->m->interactions)
+        add_arrow(c, a, c->vp->hovered_arrow - 1, true);
     if (end - first > FEW) {
         add_weightiest(c, a, first, end);
     } else {
@@ -231,8 +233,8 @@ static int32_t coarse(int32_t v)
 static int by_look(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
-    const int32_t p[6] = {!x->chosen, x->ink, coarse(x->x1), x->y1, x->y0, coarse(x->x0)};
-    const int32_t q[6] = {!y->chosen, y->ink, coarse(y->x1), y->y1, y->y0, coarse(y->x0)};
+    const int32_t p[6] = {!x->chosen, x->kind, coarse(x->x1), x->y1, x->y0, coarse(x->x0)};
+    const int32_t q[6] = {!y->chosen, y->kind, coarse(y->x1), y->y1, y->y0, coarse(y->x0)};
     for (int i = 0; i < 6; i++)
         WEFT_ORDER(p[i], q[i]);
     return 0;
@@ -274,15 +276,28 @@ static int by_layer(const void *a, const void *b)
     WEFT_ORDER(x->chosen, y->chosen);
     int32_t wide = abs(x->x1 - x->x0) > FADE_FROM, wide_too = abs(y->x1 - y->x0) > FADE_FROM;
     WEFT_ORDER(wide_too, wide);
-    if ((x->ink == WEFT_INK_WAITS) != (y->ink == WEFT_INK_WAITS))
-        return x->ink == WEFT_INK_WAITS ? 1 : -1;
+    if ((x->kind == WEFT_KIND_WAITS) != (y->kind == WEFT_KIND_WAITS))
+        return x->kind == WEFT_KIND_WAITS ? 1 : -1;
     return by_look(a, b);
+}
+
+/* Remembers where it is, for hit tests. */
+static void keep_arrow(struct canvas *c, const struct arrow *a)
+{
+    struct weft_geometry *g = c->g;
+    if (canvas_grow(c, &g->arrow, g->arrows, &g->arrows_room, sizeof *g->arrow))
+        g->arrow[g->arrows++] = (struct weft_arrow){.x0 = a->x0,
+                                                    .y0 = a->y0,
+                                                    .x1 = a->x1,
+                                                    .y1 = a->y1,
+                                                    .interaction = a->interaction,
+                                                    .count = a->count};
 }
 
 static void draw_arrow(struct canvas *c, const struct arrow *a)
 {
     int32_t width = abs(a->x1 - a->x0), line = a->chosen ? 2 * PX : PX;
-    struct weft_draw *d = canvas_line(c, (enum weft_ink)a->ink, line, a->x0, a->y0, a->x1, a->y1);
+    struct weft_draw *d = canvas_line(c, weft_kinds[a->kind].ink, line, a->x0, a->y0, a->x1, a->y1);
     d->op = WEFT_DRAW_ARROW;
     if (a->chosen)
         return;
@@ -344,8 +359,12 @@ void canvas_draw_arrows(struct canvas *c)
     for (uint32_t i = 0; i < n; i++)
         c->left_out.arrows -= a.arrow[i].count;
     qsort(a.arrow, n, sizeof *a.arrow, by_layer);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         draw_arrow(c, &a.arrow[i]);
+        canvas_saw(c, (enum weft_kind)a.arrow[i].kind, a.arrow[i].count);
+        if (n - i <= WEFT_ARROWS_MAX)
+            keep_arrow(c, &a.arrow[i]);
+    }
     c->arrows_end = c->list->draws;
     free(a.arrow);
 }
@@ -427,6 +446,8 @@ static int by_edge(const void *a, const void *b)
 void canvas_draw_edges(struct canvas *c)
 {
     struct edges e = {0};
+    if (!canvas_shows(c, WEFT_KIND_EDGES))
+        return;
     if (c->visible <= EDGES_FEW) {
         for (uint32_t at = 0; at < c->shown; at++)
             for (uint32_t s = c->seen[at].begin; s < c->seen[at].end; s++)
@@ -436,6 +457,7 @@ void canvas_draw_edges(struct canvas *c)
         for (uint32_t i = 0; i < c->shapes; i++)
             add_edges(c, &e, c->l->spans[c->shape[i].span]);
     }
+    canvas_saw(c, WEFT_KIND_EDGES, e.count);
     weft_sort(e.edge, e.count, sizeof *e.edge, by_edge);
     for (uint32_t i = 0, next; i < e.count; i = next) {
         struct edge joined = e.edge[i];

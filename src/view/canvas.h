@@ -108,7 +108,8 @@ struct canvas {
     uint32_t arrows_begin, arrows_end; /* in the draw list */
 
     struct weft_left_out left_out;
-    int32_t note_lines; /* lines of the legend that say what is left out */
+    int32_t legend_lines; /* lines of the legend that name kinds … */
+    int32_t note_lines;   /* … and that say what is left out */
     uint32_t hits;
 };
 
@@ -229,11 +230,9 @@ void canvas_find_marked(struct canvas *c);
 void canvas_find_flags(struct canvas *c);
 void canvas_draw_affected(struct canvas *c);
 void canvas_draw_joins(struct canvas *c);
-void canvas_draw_path(struct canvas *c);
+/* Dims the rest, and draws the path and the texts of its rows over it; the texts begin with the draw `labels`. */
+void canvas_draw_path(struct canvas *c, uint32_t labels);
 void canvas_draw_flags(struct canvas *c);
-
-/* Returns true if there is a mark of this kind, inside the picture or outside. */
-bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind);
 
 /* Looks for space for a text of that width in a row between x and end, beside the flags. Returns where the text begins;
  * *room is how much space it has. */
@@ -263,6 +262,13 @@ void canvas_draw_whole(struct canvas *c);
 uint32_t canvas_strips(const struct canvas *c);
 int32_t canvas_strip_height(const struct canvas *c);
 void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips);
+/* legend.c: notes that the picture shows `count` more of a kind, or many of which nobody knows how many. */
+void canvas_saw(struct canvas *c, enum weft_kind kind, uint64_t count);
+void canvas_saw_more(struct canvas *c, enum weft_kind kind);
+/* Returns false for a kind that is switched off. */
+bool canvas_shows(const struct canvas *c, enum weft_kind kind);
+/* Names what was seen so far, from y0 on, or (draw is false) only returns how many lines that takes. */
+int32_t canvas_name_kinds(struct canvas *c, int32_t y0, bool draw);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
 /* How many lines are needed to say what is left out. */

@@ -15,7 +15,6 @@ enum {
     REGION_MIN = PX / 2, /* narrower sleeps are visible only where they add up */
     REGION_TEXT_MIN = 50 * PX,
     LEGEND_HEIGHT = 17 * PX,
-    LEGEND_SAMPLE = 26 * PX,
     REGIONS_MAX = 4000, /* in a picture; zoom in to tell the rest apart */
 };
 
@@ -87,10 +86,12 @@ static uint32_t regions_between(const struct canvas *c, const struct view_region
 
 /* Draws the regions that are wide enough to be seen, in the order of their times; if times run backwards, all are
  * visited. */
-static void draw_regions(struct canvas *c, const struct view_regions *r, enum weft_ink ink,
+static void draw_regions(struct canvas *c, const struct view_regions *r, enum weft_kind kind,
                          const char *name)
 {
-    struct region open = {.ink = ink, .name = name};
+    struct region open = {.ink = weft_kinds[kind].ink, .name = name};
+    if (!canvas_shows(c, kind))
+        return;
     uint32_t low = 0, high = r->sorted ? r->count : 0;
     int64_t length = axis_length(&c->axis, REGION_MIN - 1);
     WEFT_SEEK(low, high, r->time[middle][1] < c->from_ns);
@@ -106,21 +107,24 @@ static void draw_regions(struct canvas *c, const struct view_regions *r, enum we
             break;
     }
     draw_region(c, &open);
+    canvas_saw(c, kind, added);
     c->left_out.regions += regions_between(c, r, low) - added;
 }
 
 void canvas_draw_regions(struct canvas *c)
 {
-    draw_regions(c, &c->x->sleeps, WEFT_INK_SLEEP, "sleeping");
-    draw_regions(c, &c->x->pauses, WEFT_INK_GC, "GC");
+    draw_regions(c, &c->x->sleeps, WEFT_KIND_SLEEPS, "sleeping");
+    draw_regions(c, &c->x->pauses, WEFT_KIND_GC, "GC");
     /* Drawn last, because a thread may lack events while the process seems to sleep. */
-    draw_regions(c, &c->x->missings, WEFT_INK_MISSING, "events are missing");
+    draw_regions(c, &c->x->missings, WEFT_KIND_MISSING, "events are missing");
     const int64_t whole = weft_layout_whole(c->m);
-    if (whole > c->from_ns && whole > 0)
+    if (whole > c->from_ns && whole > 0 && canvas_shows(c, WEFT_KIND_MISSING)) {
         draw_region(c, &(struct region){.x0 = canvas_x(c, 0),
                                         .x1 = canvas_x(c, whole),
                                         .ink = WEFT_INK_MISSING,
                                         .name = "events are overwritten"});
+        canvas_saw(c, WEFT_KIND_MISSING, 1);
+    }
 }
 
 /* Gets the visible part of the measured range; false: none of it is visible. */
@@ -235,138 +239,12 @@ void canvas_draw_ruler(struct canvas *c)
     draw_range_on_ruler(c);
 }
 
-/* The legend: a sample and a word for each kind of thing in this trace. */
-
-enum sample { BAR, RUNNING, PENDING, FAIL, FOLD, DOWN, STEP, BOX, PATH, FLAG };
-
-struct entry {
-    enum sample sample;
-    enum weft_ink ink;
-    const char *text;
-};
-
-static const struct entry entries[] = {
-    {BAR, WEFT_INK_WAIT, "a promise, waiting"},
-    {RUNNING, WEFT_INK_RUN, "running"},
-    {PENDING, WEFT_INK_PENDING, "not resolved"},
-    {FAIL, WEFT_INK_FAILED, "failed, or never resolved though it should"},
-    {FOLD, WEFT_INK_FOLD, "many short ones"},
-    {DOWN, WEFT_INK_EDGE, "creates, becomes"},
-    {STEP, WEFT_INK_READ, "result used by"},
-    {STEP, WEFT_INK_READ_FAILED, "failure used by"},
-    {STEP, WEFT_INK_WAITS, "begins to wait for"},
-    {STEP, WEFT_INK_RESOLVE, "resolves"},
-    {STEP, WEFT_INK_SIGNAL, "signals"},
-    {BOX, WEFT_INK_SLEEP, "sleeping"},
-    {BOX, WEFT_INK_GC, "garbage collection"},
-    {BOX, WEFT_INK_MISSING, "events of a thread are missing"},
-    {BOX, WEFT_INK_CPU_PROMISE, "on a core, a promise runs"},
-    {BOX, WEFT_INK_CPU_OTHER, "on a core, none does"},
-    {BOX, WEFT_INK_INTERRUPT, "interrupted"},
-    {BOX, WEFT_INK_HIT, "found"},
-    {BOX, WEFT_INK_SELECTED, "selected"},
-    {BOX, WEFT_INK_AFFECTED, "affected, or different"},
-    {FLAG, WEFT_INK_EVIDENCE, "what shows it"},
-    {PATH, WEFT_INK_RUNNING, "path: running"},
-    {PATH, WEFT_INK_READY, "path: something else runs"},
-    {PATH, WEFT_INK_COLLECTING, "path: garbage collection, or no core"},
-    {PATH, WEFT_INK_OUTSIDE, "path: outside the program"},
-    {PATH, WEFT_INK_UNKNOWN, "path: not known"},
-};
-
-static bool entry_applies(const struct canvas *c, const struct entry *e)
-{
-    switch (e->ink) {
-    case WEFT_INK_SLEEP:
-        return c->m->sleeps != 0;
-    case WEFT_INK_GC:
-        return c->m->pauses != 0;
-    case WEFT_INK_MISSING:
-        return c->m->missings != 0 || weft_layout_whole(c->m) > 0;
-    case WEFT_INK_CPU_PROMISE:
-    case WEFT_INK_CPU_OTHER:
-        return canvas_strips(c) != 0;
-    case WEFT_INK_INTERRUPT:
-        return canvas_strips(c) != 0 && c->d->p->interrupts != 0;
-    case WEFT_INK_HIT:
-        return c->vp->search != NULL;
-    case WEFT_INK_SELECTED:
-        return c->selected;
-    case WEFT_INK_AFFECTED:
-        return canvas_has_mark(c, WEFT_MARK_AFFECTED);
-    case WEFT_INK_EVIDENCE:
-        return canvas_has_mark(c, WEFT_MARK_EVIDENCE);
-    case WEFT_INK_RUNNING:
-    case WEFT_INK_READY:
-    case WEFT_INK_COLLECTING:
-    case WEFT_INK_OUTSIDE:
-    case WEFT_INK_UNKNOWN:
-        return canvas_has_mark(c, WEFT_MARK_RUNNING + (e->ink - WEFT_INK_RUNNING));
-    case WEFT_INK_SIGNAL:
-        return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] +
-                   c->m->events[WEFT_EVENT_NOTIFIES] !=
-               0;
-    case WEFT_INK_WAITS:
-        return c->m->events[WEFT_EVENT_TRY_READ] != 0;
-    case WEFT_INK_READ_FAILED:
-        return c->m->events[WEFT_EVENT_FAILS] != 0;
-    default:
-        return true;
-    }
-}
-
-static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int32_t y)
-{
-    static const int32_t halves[] = {
-        [BAR] = PX,     [RUNNING] = 5 * PX / 2, [PENDING] = PX, [FAIL] = PX, [FOLD] = 3 * PX,
-        [BOX] = 5 * PX, [PATH] = 3 * PX,        [DOWN] = 0,     [STEP] = 0,  [FLAG] = 0};
-    int32_t end = x + LEGEND_SAMPLE - 6 * PX, half = halves[e->sample];
-    if (half)
-        canvas_rect(c, e->ink, x, y - half, e->sample == PENDING ? end - 4 * PX : end, y + half)
-            ->alpha = e->sample == FOLD ? 140 : 255;
-    if (e->sample == PENDING || e->sample == STEP)
-        canvas_line(c, e->ink, PX, x, y, end, y)->op =
-            e->sample == STEP ? WEFT_DRAW_ARROW : WEFT_DRAW_POINTER;
-    if (e->sample == FAIL)
-        canvas_rect(c, e->ink, end - 2 * PX, y - 6 * PX, end, y + 6 * PX);
-    if (e->sample == DOWN)
-        canvas_line(c, e->ink, PX, x + 10 * PX, y - 6 * PX, x + 10 * PX, y + 6 * PX);
-    if (e->sample == FLAG) {
-        canvas_rect(c, e->ink, x + 4 * PX, y - 6 * PX, x + 14 * PX, y + 2 * PX);
-        canvas_line(c, e->ink, 3 * PX / 2, x + 4 * PX, y - 6 * PX, x + 4 * PX, y + 6 * PX);
-    }
-}
-
-/* Lays out the legend, and draws it if asked to. Returns the number of lines it takes. */
-static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
-{
-    int32_t x = c->x0, lines = 1;
-    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
-        const char *text = entries[i].text;
-        if (!entry_applies(c, &entries[i]))
-            continue;
-        int32_t width = weft_text_width(text, strlen(text), c->font_small, false);
-        width += LEGEND_SAMPLE + 2 * MARGIN;
-        if (x > c->x0 && x + width > c->x1) {
-            x = c->x0;
-            lines++;
-        }
-        int32_t y = y0 + (lines - 1) * canvas_scaled(c, LEGEND_HEIGHT) +
-                    canvas_scaled(c, LEGEND_HEIGHT) / 2 + 4 * PX;
-        if (draw) {
-            draw_sample(c, &entries[i], x, y);
-            canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + LEGEND_SAMPLE,
-                        y + 7 * PX / 2, c->x1 - x - LEGEND_SAMPLE, text, strlen(text));
-        }
-        x += width;
-    }
-    return lines;
-}
+/* ---- The legend: what is seen (legend.c), what is selected, what is left out ---- */
 
 int32_t canvas_legend_height(struct canvas *c)
 {
     int32_t notes = c->vp->notes ? (int32_t)c->vp->notes : c->selected;
-    int32_t lines = walk_legend(c, false, 0) + c->note_lines + notes;
+    int32_t lines = c->legend_lines + c->note_lines + notes;
     return lines * canvas_scaled(c, LEGEND_HEIGHT) + 8 * PX;
 }
 
@@ -492,7 +370,8 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
     struct note note;
     int32_t height = canvas_legend_height(c);
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y0 + height);
-    int32_t lines = walk_legend(c, true, y0);
+    canvas_name_kinds(c, y0, true);
+    int32_t lines = c->legend_lines;
     int32_t y = y0 + lines * canvas_scaled(c, LEGEND_HEIGHT) + canvas_scaled(c, LEGEND_HEIGHT) / 2 +
                 15 * PX / 2;
     for (uint32_t i = 0; i < c->vp->notes; i++) {

@@ -198,15 +198,19 @@ static void draw_hits(struct canvas *c)
 void canvas_draw_marks(struct canvas *c)
 {
     const struct weft_viewport *vp = c->vp;
-    if (vp->search && weft_search_hits(vp->search))
+    if (vp->search && weft_search_hits(vp->search) && canvas_shows(c, WEFT_KIND_FOUND))
         draw_hits(c); /* drawn below the selection's band; the selection may be a hit, too */
-    for (uint32_t i = 0; i < c->kins; i++)
+    canvas_saw(c, WEFT_KIND_FOUND, c->hits);
+    bool chain = canvas_shows(c, WEFT_KIND_SELECTED);
+    for (uint32_t i = 0; i < c->kins && chain; i++)
         if (!c->kin[i].joined)
             canvas_draw_band(c, WEFT_INK_CHAIN, c->kin[i].promise);
     canvas_draw_affected(c);
-    for (uint32_t i = 0; i < c->kins; i++)
+    for (uint32_t i = 0; i < c->kins && chain; i++)
         if (c->kin[i].joined)
             canvas_draw_band(c, WEFT_INK_SELECTED, c->kin[i].promise);
+    if (c->selected && chain)
+        canvas_saw_more(c, WEFT_KIND_SELECTED);
     if (vp->hovered != WEFT_ROOT && vp->hovered < c->m->promises && vp->hovered != vp->selected)
         canvas_draw_band(c, WEFT_INK_HOVER, vp->hovered);
 }

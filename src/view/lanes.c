@@ -29,7 +29,8 @@ struct lane {
     uint64_t *run;        /* in which a promise runs; same scale */
     uint64_t *solid;      /* what is drawn as shapes, to be subtracted; zero between uses */
     int64_t *through;     /* differences: number of lines that run through the whole cell */
-    uint8_t *failed;      /* a folded promise that failed ends here */
+    uint16_t *failed;     /* how many folded promises that failed end in each cell … */
+    uint16_t *ended;      /* … of about how many that end there */
     uint8_t *shade;       /* while it is drawn */
     uint32_t first, last; /* shown rows, last excluded */
     int32_t y0, y1;
@@ -76,6 +77,13 @@ static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *
     }
 }
 
+static void add_end(struct lane *lane, uint32_t cell, uint32_t ended, uint32_t failed)
+{
+    uint32_t all = lane->ended[cell] + ended, bad = lane->failed[cell] + failed;
+    lane->ended[cell] = (uint16_t)(all < UINT16_MAX ? all : UINT16_MAX);
+    lane->failed[cell] = (uint16_t)(bad < UINT16_MAX ? bad : UINT16_MAX);
+}
+
 /* Folds the lines of spans begin … end - 1, clipped to the two times. */
 static void fold_spans(struct canvas *c, struct lane *lane, uint32_t begin, uint32_t end,
                        int64_t from_ns, int64_t to_ns)
@@ -95,8 +103,8 @@ static void fold_spans(struct canvas *c, struct lane *lane, uint32_t begin, uint
         if (until > to_ns)
             x1 = canvas_x(c, to_ns);
         add_part(c, lane, lane->cover, lane->through, x0, x1);
-        if ((l->look[s] & WEFT_LOOK_RED) && until <= to_ns)
-            lane->failed[cell_at(c, lane, x1)] = true;
+        if (until <= to_ns)
+            add_end(lane, cell_at(c, lane, x1), 1, (l->look[s] & WEFT_LOOK_RED) != 0);
     }
 }
 
@@ -130,6 +138,7 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
         lane->cover[i] += (uint64_t)(sum & 0xffff) * rows;
         lane->run[i] += sum >> 16;
     }
+    uint32_t spans = c->l->first[x->block_row[block + 1]] - c->l->first[x->block_row[block]];
     uint32_t from = m->begin[0], to = m->begin[lane->cells];
     uint64_t any = 0;
     for (uint32_t w = from / 64; w <= to / 64; w++)
@@ -139,10 +148,14 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
         if (m->first[i] == m->first[i + 1])
             continue;
         uint64_t low = UINT64_MAX << (b % 64), high = UINT64_MAX >> (63 - last % 64);
-        uint64_t bits = failed[b / 64] & low & (b / 64 == last / 64 ? high : UINT64_MAX);
-        for (uint32_t w = b / 64 + 1; w <= last / 64; w++)
-            bits |= failed[w] & (w == last / 64 ? high : UINT64_MAX);
-        lane->failed[i] |= bits != 0;
+        uint32_t bad = 0;
+        for (uint32_t w = b / 64; w <= last / 64; w++)
+            bad += (uint32_t)__builtin_popcountll(failed[w] & (w == b / 64 ? low : UINT64_MAX) &
+                                                  (w == last / 64 ? high : UINT64_MAX));
+        /* About equally many lines begin, and so end, in each interval of the index. */
+        uint64_t ends = (uint64_t)(last - b + 1) * spans / x->buckets;
+        if (bad)
+            add_end(lane, i, ends < UINT16_MAX ? (uint32_t)ends : UINT16_MAX, bad);
     }
 }
 
@@ -258,11 +271,15 @@ static void draw_end(struct canvas *c, const struct lane *lane, const struct sha
     int32_t reach = height < 14 * PX ? height / 2 : 7 * PX;
     uint8_t look = c->l->look[s->span];
     bool red = look & WEFT_LOOK_RED, pending = look & WEFT_LOOK_PENDING;
-    if (red && !pending && s->x1 <= c->x1)
+    enum weft_kind kind = red ? WEFT_KIND_FAILED : WEFT_KIND_PENDING;
+    if (!canvas_shows(c, kind))
+        return;
+    if (red && !pending && s->x1 <= c->x1) {
         canvas_rect(c, WEFT_INK_FAILED, x1 - 2 * PX, y - reach, x1, y + reach);
-    else if (pending && x1 - x0 > 4 * PX && height >= 8 * PX)
-        canvas_line(c, red ? WEFT_INK_FAILED : WEFT_INK_PENDING, PX, x0, y, x1, y)->op =
-            WEFT_DRAW_POINTER;
+    } else if (pending && x1 - x0 > 4 * PX && height >= 8 * PX) {
+        canvas_line(c, weft_kinds[kind].ink, PX, x0, y, x1, y)->op = WEFT_DRAW_POINTER;
+        canvas_saw(c, WEFT_KIND_PENDING, !red);
+    }
 }
 
 static struct weft_draw *draw_part(struct canvas *c, struct lane *lane, const struct shape *s,
@@ -281,8 +298,15 @@ static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *
 {
     int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0, x1 = s->x1 > c->x1 ? c->x1 : s->x1;
     uint8_t look = c->l->look[s->span];
-    enum weft_ink ink = look & WEFT_LOOK_RED ? WEFT_INK_FAILED : WEFT_INK_WAIT;
+    bool red = (look & WEFT_LOOK_RED) && canvas_shows(c, WEFT_KIND_FAILED);
+    enum weft_kind kind = red ? WEFT_KIND_FAILED : WEFT_KIND_WAITING;
+    enum weft_ink ink = weft_kinds[kind].ink;
     int32_t solid = x1;
+    if (!canvas_shows(c, kind)) {
+        draw_end(c, lane, s, x0, x1);
+        return;
+    }
+    canvas_saw(c, kind, 1);
     if (look & WEFT_LOOK_AWAITED) { /* its last sign of life */
         int32_t x = canvas_x(c, c->m->promise[c->l->spans[s->span]].end_ns);
         solid = x < x0 ? x0 : x < x1 ? x : x1;
@@ -298,7 +322,7 @@ static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *
 
 static void flush_run(struct canvas *c, struct lane *lane)
 {
-    if (lane->run_x1 <= lane->run_x0)
+    if (lane->run_x1 <= lane->run_x0 || !canvas_shows(c, WEFT_KIND_RUNNING))
         return;
     int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
     int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
@@ -323,6 +347,7 @@ static void draw_runs(struct canvas *c, struct lane *lane)
         int32_t x0 = canvas_x(c, x->run[r].start_ns), x1 = canvas_x(c, x->run[r].end_ns);
         if (x1 < c->x0)
             continue;
+        canvas_saw(c, WEFT_KIND_RUNNING, canvas_shows(c, WEFT_KIND_RUNNING));
         x0 = x0 < c->x0 ? c->x0 : x0;
         x1 = x1 > c->x1 ? c->x1 : x1;
         x1 = x1 <= x0 ? x0 + 1 : x1;
@@ -346,10 +371,16 @@ static int32_t whole_px(int32_t y)
     return (y + PX / 2) / PX * PX;
 }
 
-static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_ink ink, int32_t y0,
+static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_kind kind, int32_t y0,
                         int32_t y1)
 {
-    canvas_cells(c, ink, whole_px(y0), whole_px(y1), lane->shade, lane->cells, EMPTY_MAX);
+    if (!canvas_shows(c, kind))
+        return;
+    uint32_t before = c->list->draws;
+    canvas_cells(c, weft_kinds[kind].ink, whole_px(y0), whole_px(y1), lane->shade, lane->cells,
+                 EMPTY_MAX);
+    if (c->list->draws > before)
+        canvas_saw_more(c, kind);
 }
 
 /* A share of the whole, from 0 (nothing) to SHADES, rounded up; without a division for each cell. */
@@ -415,6 +446,42 @@ static void take_off_shapes(const struct canvas *c, struct lane *lane, uint32_t 
     }
 }
 
+/* How much of a lane's height the mark of failures gets if this share of a cell's promises failed. One of many is a small
+ * tick, but never nothing. */
+static const struct {
+    uint32_t share; /* at least one in this many */
+    int32_t parts;  /* of FAILED_PARTS */
+    uint8_t alpha;
+} failures[] = {{2, 4, 255}, {8, 3, 255}, {32, 2, 230}, {UINT32_MAX, 1, 190}};
+
+static void draw_failed(struct canvas *c, struct lane *lane)
+{
+    enum { FAILED_PARTS = 4, LEVELS = sizeof failures / sizeof *failures };
+    bool used[LEVELS] = {false};
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        uint32_t level = 0;
+        if (!lane->failed[i])
+            continue;
+        while (lane->ended[i] > (uint64_t)lane->failed[i] * failures[level].share)
+            level++;
+        used[level] = true;
+    }
+    int32_t y0 = whole_px(lane->y0), y1 = whole_px(lane->y1);
+    for (unsigned level = 0; level < LEVELS; level++) {
+        uint32_t above = level ? failures[level - 1].share : 0, share = failures[level].share;
+        int32_t height = (y1 - y0) * failures[level].parts / FAILED_PARTS / PX * PX;
+        height = height < PX ? PX : height;
+        if (!used[level])
+            continue;
+        for (uint32_t i = 0; i < lane->cells; i++) {
+            uint64_t bad = lane->failed[i], ended = lane->ended[i];
+            bool here = bad && ended <= bad * share && (!above || ended > bad * above);
+            lane->shade[i] = here ? failures[level].alpha : 0;
+        }
+        draw_shades(c, lane, WEFT_KIND_FAILED, y1 - height, y1);
+    }
+}
+
 static void draw_folds(struct canvas *c, struct lane *lane)
 {
     uint32_t rows = lane->last - lane->first;
@@ -426,7 +493,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
         uint32_t shade = shade_of(&all, lane->cover[i]);
         lane->shade[i] = (uint8_t)(shade ? 40 + shade * 160 / SHADES : 0);
     }
-    draw_shades(c, lane, WEFT_INK_FOLD, y0, y1);
+    draw_shades(c, lane, WEFT_KIND_FOLDED, y0, y1);
     if (c->vp->tips)
         draw_tips(c, lane, y0, y1);
     if (lane->runs_folded) {
@@ -435,14 +502,10 @@ static void draw_folds(struct canvas *c, struct lane *lane)
                                  ? (uint8_t)(shade_of(&one, lane->run[i]) * 200 / SHADES)
                                  : 0;
         int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
-        draw_shades(c, lane, WEFT_INK_RUN, rows > 1 ? lane->y0 : y - half,
+        draw_shades(c, lane, WEFT_KIND_RUNNING, rows > 1 ? lane->y0 : y - half,
                     rows > 1 ? lane->y1 : y + half);
     }
-    if (!memchr(lane->failed, 1, lane->cells))
-        return;
-    for (uint32_t i = 0; i < lane->cells; i++)
-        lane->shade[i] = lane->failed[i] ? 255 : 0;
-    draw_shades(c, lane, WEFT_INK_FAILED, lane->y0, lane->y1);
+    draw_failed(c, lane);
 }
 
 /* Adds up the lines that run through whole cells. */
@@ -497,9 +560,9 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
 void canvas_draw_promises(struct canvas *c)
 {
     struct lane lane = {.cells = (uint32_t)((c->x1 - c->x0 + CELL - 1) / CELL)};
-    /* Four numbers and two bytes for each cell, plus one extra. */
+    /* Four numbers, two counts and a byte for each cell, plus one extra. */
     size_t n = (size_t)lane.cells + 1;
-    uint64_t *room = calloc(n, 4 * sizeof *room + 2);
+    uint64_t *room = calloc(n, 4 * sizeof *room + 5);
     if (!room || !c->shape_first) {
         free(room);
         c->list->failed = true;
@@ -509,12 +572,16 @@ void canvas_draw_promises(struct canvas *c)
     lane.run = room + n;
     lane.solid = room + 2 * n;
     lane.through = (int64_t *)(room + 3 * n);
-    lane.failed = (uint8_t *)(room + 4 * n);
-    lane.shade = lane.failed + n;
+    lane.failed = (uint16_t *)(room + 4 * n);
+    lane.ended = lane.failed + n;
+    lane.shade = (uint8_t *)(lane.ended + n);
     for (uint32_t i = 0; i < c->g->lanes && !c->list->failed; i++) {
         draw_lane(c, &lane, i);
         memset(room, 0, 2 * n * sizeof *room); /* the other arrays are already zero */
-        memset(lane.failed, 0, n);
+        memset(lane.failed, 0, 2 * n * sizeof *lane.failed);
     }
     free(room);
+    if (c->left_out.folded && canvas_shows(c, WEFT_KIND_FOLDED))
+        c->g->kind[WEFT_KIND_FOLDED] =
+            (struct weft_kind_seen){.count = c->left_out.folded, .seen = true};
 }

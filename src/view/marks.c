@@ -16,6 +16,7 @@ enum {
     RING = 4 * PX,        /* around the moment */
     JOIN_ALPHA = 90,      /* the link between two lines that an event joins */
     TEXT_ROOM = 60 * PX,  /* enough for a label between two flags */
+    VEIL_ALPHA = 165,     /* over what is not on the path */
     DASH = 7 * PX,
     DASH_GAP = 4 * PX,
 };
@@ -23,17 +24,6 @@ enum {
 static uint32_t marks_of(const struct canvas *c)
 {
     return c->vp->marks < WEFT_MARKS_MAX ? c->vp->marks : WEFT_MARKS_MAX;
-}
-
-bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind)
-{
-    for (uint32_t i = 0; i < marks_of(c); i++)
-        if (c->vp->mark[i].kind == kind)
-            return true;
-    for (uint32_t i = 0; i < c->vp->path_steps; i++)
-        if (c->vp->path[i].kind == kind)
-            return true;
-    return false;
 }
 
 /* ---- The path's place ---- */
@@ -117,6 +107,8 @@ static int32_t text_width(const struct canvas *c, const struct weft_mark *m)
 void canvas_find_flags(struct canvas *c)
 {
     uint32_t room = 0;
+    if (!canvas_shows(c, WEFT_KIND_EVIDENCE))
+        return;
     for (uint32_t i = 0; i < marks_of(c); i++) {
         const struct weft_mark *m = &c->vp->mark[i];
         struct flag f = {.mark = m, .at = canvas_row_of(c, m->promise), .y = c->rows_y0};
@@ -165,8 +157,11 @@ void canvas_draw_affected(struct canvas *c)
 {
     for (uint32_t i = 0; i < marks_of(c); i++) {
         const struct weft_mark *m = &c->vp->mark[i];
-        if (m->kind == WEFT_MARK_AFFECTED)
+        if (m->kind == WEFT_MARK_AFFECTED && canvas_shows(c, WEFT_KIND_AFFECTED)) {
+            uint32_t before = c->list->draws;
             canvas_draw_band(c, WEFT_INK_AFFECTED, m->promise);
+            canvas_saw(c, WEFT_KIND_AFFECTED, c->list->draws - before);
+        }
     }
 }
 
@@ -213,35 +208,115 @@ void canvas_draw_joins(struct canvas *c)
     }
 }
 
-void canvas_draw_path(struct canvas *c)
+/* Draws one step on the line at y, unless it is switched off; narrow steps in one pixel are drawn once. */
+static void draw_step(struct canvas *c, const struct weft_mark *m, int32_t y, int32_t *dot)
+{
+    const enum weft_kind kind = WEFT_KIND_PATH_RUNNING + (m->kind - WEFT_MARK_RUNNING);
+    int32_t x0, x1, half = half_of(m->kind);
+    canvas_ends(c, m->from_ns, m->to_ns, 0, &x0, &x1);
+    if (m->to_ns < c->from_ns || !canvas_shows(c, kind))
+        return;
+    canvas_saw(c, kind, 1);
+    if (x1 - x0 >= PX || x0 - *dot >= PX) {
+        canvas_rect(c, weft_kinds[kind].ink, x0, y - half, x1 - x0 >= PX ? x1 : x0 + PX, y + half);
+        *dot = x1 - x0 >= PX ? x1 - PX : x0;
+    }
+}
+
+static bool is_step(const struct canvas *c, uint32_t i)
+{
+    return c->vp->path[i].kind >= WEFT_MARK_RUNNING && c->vp->path[i].from_ns <= c->to_ns;
+}
+
+/* The part of a shown row that the path touches; x0 > x1: none. */
+struct part {
+    int32_t x0, x1;
+};
+
+static void find_parts(const struct canvas *c, struct part *part)
+{
+    for (uint32_t at = 0; at <= c->shown; at++)
+        part[at] = (struct part){INT32_MAX, INT32_MIN};
+    for (uint32_t i = first_step(c); i < c->vp->path_steps && c->vp->path[i].from_ns <= c->to_ns;
+         i++) {
+        const struct weft_mark *m = &c->vp->path[i];
+        uint32_t at = canvas_row_of(c, m->promise);
+        int32_t x0, x1;
+        if (at == WEFT_NONE)
+            continue;
+        canvas_ends(c, m->from_ns, m->to_ns, 0, &x0, &x1);
+        part[at].x0 = x0 < part[at].x0 ? x0 : part[at].x0;
+        part[at].x1 = x1 > part[at].x1 ? x1 : part[at].x1;
+    }
+}
+
+/* Draws the texts at these parts again, above the veil. */
+static void draw_texts_again(struct canvas *c, const struct part *part, uint32_t first,
+                             uint32_t end)
+{
+    for (uint32_t i = first; i < end && c->shown && !c->list->failed; i++) {
+        const struct weft_draw d = c->list->draw[i];
+        uint32_t low = 1, high = c->shown;
+        if (d.op != WEFT_DRAW_TEXT)
+            continue;
+        WEFT_SEEK(low, high, c->shown_y[middle] <= d.y0);
+        if (d.x0 <= part[low - 1].x1 && d.x1 >= part[low - 1].x0)
+            *canvas_line(c, (enum weft_ink)d.ink, d.size, d.x0, d.y0, d.x1, d.y1) = d;
+    }
+}
+
+void canvas_draw_path(struct canvas *c, uint32_t labels)
 {
     const struct weft_viewport *vp = c->vp;
     struct joint joint = {.open = false};
     int32_t y = 0, dot = c->x0 - PX;
     bool begun = false;
-    for (uint32_t i = first_step(c); i < vp->path_steps && vp->path[i].from_ns <= c->to_ns; i++) {
+    uint32_t first = first_step(c), end = c->list->draws;
+    if (first == vp->path_steps || vp->path[first].from_ns > c->to_ns)
+        return;
+    struct part *part = malloc(((size_t)c->shown + 1) * sizeof *part);
+    if (!part) {
+        c->list->failed = true;
+        return;
+    }
+    canvas_rect(c, WEFT_INK_GROUND, 0, c->rows_y0, c->x1 + MARGIN, c->rows_y1)->alpha = VEIL_ALPHA;
+    find_parts(c, part);
+    for (uint32_t i = first; i < vp->path_steps && vp->path[i].from_ns <= c->to_ns; i++) {
         const struct weft_mark *m = &vp->path[i];
         int32_t x0, x1, at = y;
-        if (m->kind < WEFT_MARK_RUNNING || (!canvas_y(c, m->promise, &at) && !begun))
+        if (!is_step(c, i) || (!canvas_y(c, m->promise, &at) && !begun))
             continue;
-        enum weft_ink ink = WEFT_INK_RUNNING + (m->kind - WEFT_MARK_RUNNING);
-        int32_t half = half_of(m->kind);
         canvas_ends(c, m->from_ns, m->to_ns, 0, &x0, &x1);
         if (begun && at != y)
-            add_joint(c, &joint, ink, x0, y, at);
-        if (x1 - x0 >= PX || x0 - dot >= PX) {
-            canvas_rect(c, ink, x0, at - half, x1 - x0 >= PX ? x1 : x0 + PX, at + half);
-            dot = x1 - x0 >= PX ? x1 - PX : x0;
-        }
+            add_joint(c, &joint,
+                      weft_kinds[WEFT_KIND_PATH_RUNNING + (m->kind - WEFT_MARK_RUNNING)].ink, x0, y,
+                      at);
+        draw_step(c, m, at, &dot);
         begun = true;
         y = at;
     }
     flush_joint(c, &joint);
+    draw_texts_again(c, part, labels, end);
+    free(part);
+}
+
+/* Remembers where it is, for hit tests. */
+static void keep_flag(struct canvas *c, const struct flag *f)
+{
+    struct weft_geometry *g = c->g;
+    if (canvas_grow(c, &g->flag, g->flags, &g->flags_room, sizeof *g->flag))
+        g->flag[g->flags++] = (struct weft_flag){.x0 = f->x0 < f->x - RING ? f->x0 : f->x - RING,
+                                                 .y0 = f->y0,
+                                                 .x1 = f->x1 > f->x + RING ? f->x1 : f->x + RING,
+                                                 .y1 = f->y + RING,
+                                                 .mark = (uint32_t)(f->mark - c->vp->mark)};
 }
 
 static void draw_flag(struct canvas *c, const struct flag *f)
 {
     const enum weft_ink ink = WEFT_INK_EVIDENCE;
+    canvas_saw(c, WEFT_KIND_EVIDENCE, 1);
+    keep_flag(c, f);
     if (f->at == WEFT_NONE) {
         canvas_line(c, ink, 3 * PX / 2, f->x, f->y0, f->x, f->y + 2 * RING);
     } else {
@@ -261,8 +336,9 @@ static void draw_flag(struct canvas *c, const struct flag *f)
 static void draw_divergence(struct canvas *c, const struct weft_mark *m)
 {
     const enum weft_ink ink = WEFT_INK_EVIDENCE;
-    if (m->from_ns < c->from_ns || m->from_ns > c->to_ns)
+    if (m->from_ns < c->from_ns || m->from_ns > c->to_ns || !canvas_shows(c, WEFT_KIND_EVIDENCE))
         return;
+    canvas_saw(c, WEFT_KIND_EVIDENCE, 1);
     int32_t x = canvas_x(c, m->from_ns), width = text_width(c, m);
     for (int32_t y = c->rows_y0; y < c->rows_y1; y += DASH + DASH_GAP)
         canvas_line(c, ink, 3 * PX / 2, x, y, x, y + DASH < c->rows_y1 ? y + DASH : c->rows_y1);

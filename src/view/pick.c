@@ -6,13 +6,17 @@
 
 enum {
     NEAR = 4 * PX,
+    NEAR_ARROW = 3 * PX, /* the pointer may be this far from an arrow … */
+    NEAR_IN_FOLD = 3 * PX / 2,
+    ON_LINE = 5 * PX / 2, /* … and is on a line at this distance from its middle */
+    FLAGS = 40 * PX,      /* flags may reach this far into the ruler */
     EXACT_MAX = 10000,
     LINES_MAX = 20000, /* that are compared to find the longest */
 };
 
 void weft_geometry_fini(struct weft_geometry *g)
 {
-    weft_free_all(g->shown_row, g->shown_y, g->lane);
+    weft_free_all(g->shown_row, g->shown_y, g->lane, g->arrow, g->flag);
     *g = (struct weft_geometry){0};
 }
 
@@ -169,6 +173,72 @@ static void pick_row(const struct point *p, uint32_t at, struct weft_pick *pick)
         pick->row = p->s->l->row[pick->promise];
 }
 
+/* ---- Arrows and flags ---- */
+
+/* The square of the distance of a point from an arrow, in coordinate units. */
+static int64_t distance_to(const struct weft_arrow *a, int32_t x, int32_t y)
+{
+    const int64_t dx = (int64_t)a->x1 - a->x0, dy = (int64_t)a->y1 - a->y0;
+    int64_t px = (int64_t)x - a->x0, py = (int64_t)y - a->y0, all = dx * dx + dy * dy;
+    int64_t along = px * dx + py * dy;
+    if (along > 0 && all > 0) {
+        const double part = along < all ? (double)along / (double)all : 1;
+        px -= (int64_t)(part * (double)dx);
+        py -= (int64_t)(part * (double)dy);
+    }
+    return px * px + py * py;
+}
+
+/* The nearest arrow, at most `near` away; of those that are equally near the one that is drawn last. WEFT_NONE: none. */
+static uint32_t arrow_near(const struct weft_geometry *g, int32_t x, int32_t y, int32_t near)
+{
+    int64_t best = (int64_t)near * near;
+    uint32_t found = WEFT_NONE;
+    for (uint32_t i = 0; i < g->arrows; i++) {
+        const struct weft_arrow *a = &g->arrow[i];
+        if ((x < a->x0 - near && x < a->x1 - near) || (x > a->x0 + near && x > a->x1 + near) ||
+            (y < a->y0 - near && y < a->y1 - near) || (y > a->y0 + near && y > a->y1 + near))
+            continue;
+        int64_t far = distance_to(a, x, y);
+        if (far <= best) {
+            best = far;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Returns true if the point is on the line of the promise that was picked, not only in its row. */
+static bool is_on_line(const struct weft_geometry *g, const struct weft_pick *pick, uint32_t at,
+                       int32_t y)
+{
+    int32_t height = g->shown_y[at + 1] - g->shown_y[at];
+    int32_t line = g->shown_y[at] + (height >= 10 * PX ? height - 5 * PX : height / 2);
+    return pick->kind == WEFT_PLACE_PROMISE && y >= line - ON_LINE && y <= line + ON_LINE;
+}
+
+/* What lies above the promises: flags, then arrows. */
+static void pick_above(const struct weft_geometry *g, struct weft_pick *pick, uint32_t at,
+                       int32_t x, int32_t y)
+{
+    for (uint32_t i = g->flags; i-- > 0;) {
+        const struct weft_flag *f = &g->flag[i];
+        if (x >= f->x0 && x <= f->x1 && y >= f->y0 && y <= f->y1) {
+            pick->kind = WEFT_PLACE_MARK;
+            pick->mark = f->mark;
+            return;
+        }
+    }
+    bool fold = pick->kind == WEFT_PLACE_FOLD;
+    if (is_on_line(g, pick, at, y))
+        return;
+    uint32_t arrow = arrow_near(g, x, y, fold ? NEAR_IN_FOLD : NEAR_ARROW);
+    if (arrow == WEFT_NONE)
+        return;
+    pick->kind = WEFT_PLACE_ARROW;
+    pick->arrow = arrow;
+}
+
 struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
                                 int32_t x, int32_t y)
 {
@@ -192,6 +262,9 @@ struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_ge
     else if (at != WEFT_NONE && y >= g->shown_y[0] && y < g->shown_y[g->shown] && x >= g->x0 &&
              x <= g->x1)
         pick_row(&p, at, &pick);
+    if (at != WEFT_NONE && y >= g->rows_y0 - FLAGS && y < g->rows_y1 &&
+        (y >= g->rows_y0 || g->flags))
+        pick_above(g, &pick, at, x, y);
     return pick;
 }
 

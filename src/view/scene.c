@@ -7,6 +7,7 @@
 #include "profile/build.h"
 #include "view/density.h"
 #include "view/index.h"
+#include "view/legend.h"
 #include "view/overview.h"
 
 int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
@@ -131,4 +132,49 @@ void weft_scene_free(struct weft_scene *s)
     view_overview_free(s->o);
     weft_profile_free(s->p);
     free(s);
+}
+
+uint32_t weft_scene_last_act(const struct weft_scene *s, uint32_t promise, int64_t time_ns,
+                             uint32_t look_back)
+{
+    const struct view_groups *g = &s->x->about;
+    uint32_t found = WEFT_NONE, end = g->first[promise / 16 + 1], n = 0;
+    for (uint32_t k = g->first[promise / 16]; k < end && n < look_back; k++, n++) {
+        const struct weft_interaction *x = &s->m->interaction[g->item[k]];
+        if (x->other == promise && x->kind != WEFT_READS && x->kind != WEFT_WAITS &&
+            x->time_ns <= time_ns &&
+            (found == WEFT_NONE || s->m->interaction[found].time_ns <= x->time_ns))
+            found = g->item[k];
+    }
+    return found;
+}
+
+uint32_t weft_scene_kinds(const struct weft_scene *s)
+{
+    const struct weft_model *m = s->m;
+    const uint64_t *n = m->events;
+    const bool present[WEFT_KINDS] = {
+        [WEFT_KIND_WAITING] = m->promises > 1,
+        [WEFT_KIND_RUNNING] = m->runs != 0,
+        [WEFT_KIND_PENDING] = m->promises > 1,
+        [WEFT_KIND_FAILED] = m->promises > 1,
+        [WEFT_KIND_FOLDED] = m->promises > 1,
+        [WEFT_KIND_EDGES] = m->promises > 1,
+        [WEFT_KIND_READS] = m->interactions != 0,
+        [WEFT_KIND_FAILURES] = n[WEFT_EVENT_FAILS] != 0,
+        [WEFT_KIND_WAITS] = n[WEFT_EVENT_TRY_READ] != 0,
+        [WEFT_KIND_RESOLVES] = m->interactions != 0,
+        [WEFT_KIND_SIGNALS] =
+            n[WEFT_EVENT_SIGNAL] + n[WEFT_EVENT_SIGNAL_ONLY] + n[WEFT_EVENT_NOTIFIES] != 0,
+        [WEFT_KIND_SLEEPS] = m->sleeps != 0,
+        [WEFT_KIND_GC] = m->pauses != 0,
+        [WEFT_KIND_MISSING] = m->missings != 0 || weft_layout_whole(m) > 0,
+        [WEFT_KIND_CPU_PROMISE] = s->d != NULL,
+        [WEFT_KIND_CPU_OTHER] = s->d != NULL,
+        [WEFT_KIND_INTERRUPTS] = s->d && s->d->p->interrupts,
+    };
+    uint32_t kinds = 0;
+    for (unsigned k = 0; k < WEFT_KINDS; k++)
+        kinds |= present[k] ? weft_kind_bit(k) : 0;
+    return kinds;
 }

@@ -51,4 +51,12 @@ size_t weft_scene_function(const struct weft_scene *s, const struct weft_sample 
 /* The source of the profile whose samples are drawn. */
 uint32_t weft_scene_source(const struct weft_scene *s);
 
+/* The latest interaction with a promise as the other one that resolves or signals it, at or before that time; at most
+ * look_back are read. WEFT_NONE: none. */
+uint32_t weft_scene_last_act(const struct weft_scene *s, uint32_t promise, int64_t time_ns,
+                             uint32_t look_back);
+
+/* The kinds of things that pictures of the trace can show, whatever is searched or selected: a bit for each (legend.h). */
+uint32_t weft_scene_kinds(const struct weft_scene *s);
+
 void weft_scene_free(struct weft_scene *s);

@@ -156,6 +156,17 @@ static void draw_tip(struct canvas *c, uint32_t first, uint32_t last, const char
     canvas_tip(c, d, text, (size_t)n);
 }
 
+static void draw_cells(struct canvas *c, enum weft_kind kind, int32_t y0, int32_t y1,
+                       const uint8_t *shade, uint32_t count)
+{
+    uint32_t before = c->list->draws;
+    if (!canvas_shows(c, kind))
+        return;
+    canvas_cells(c, weft_kinds[kind].ink, y0, y1, shade, count, 0);
+    if (c->list->draws > before)
+        canvas_saw_more(c, kind);
+}
+
 static void draw_strip(struct canvas *c, struct cells *cells, uint32_t at, uint32_t strips,
                        int32_t y0)
 {
@@ -165,10 +176,10 @@ static void draw_strip(struct canvas *c, struct cells *cells, uint32_t at, uint3
     int n = name_of(c->d, at, last, at == 0, name, sizeof name);
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y1);
     fill_cells(c, cells, at, last);
-    canvas_cells(c, WEFT_INK_CPU_PROMISE, y0 + STRIP_PAD / 2, end, cells->promise, cells->count, 0);
-    canvas_cells(c, WEFT_INK_CPU_OTHER, y0 + STRIP_PAD / 2, end, cells->other, cells->count, 0);
-    canvas_cells(c, WEFT_INK_INTERRUPT, end - INTERRUPTS_HEIGHT, end, cells->interrupt,
-                 cells->count, 0);
+    draw_cells(c, WEFT_KIND_CPU_PROMISE, y0 + STRIP_PAD / 2, end, cells->promise, cells->count);
+    draw_cells(c, WEFT_KIND_CPU_OTHER, y0 + STRIP_PAD / 2, end, cells->other, cells->count);
+    draw_cells(c, WEFT_KIND_INTERRUPTS, end - INTERRUPTS_HEIGHT, end, cells->interrupt,
+               cells->count);
     if (c->vp->tips)
         draw_tip(c, at, last, name, y0, y1);
     canvas_text_apart(c, WEFT_INK_TEXT, c->font_small, c->x0 + 2 * PX,

@@ -2,6 +2,8 @@
 /* Divides the picture and puts its parts together. */
 #include "view/view.h"
 
+#include <string.h>
+
 #include "base/array.h"
 #include "view/canvas.h"
 #include "view/density.h"
@@ -138,10 +140,10 @@ static void draw(struct canvas *c)
     canvas_draw_promises(c);
     canvas_draw_joins(c);
     canvas_draw_arrows(c);
-    canvas_draw_path(c);
     uint32_t labels = c->list->draws;
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
+    canvas_draw_path(c, labels);
     canvas_draw_flags(c);
     if (c->g->older_y1 > c->rows_y1)
         canvas_draw_older(c, c->rows_y1);
@@ -179,13 +181,21 @@ static void canvas_init(struct canvas *c)
     axis_init(&c->axis, c->from_ns, c->to_ns, c->x0, c->x1);
 }
 
-/* Draws one picture. *note_lines: how many lines of notes the legend has room for; on return, how many it needs. */
+/* Lines of the legend. */
+struct lines {
+    int32_t kinds, notes;
+};
+
+/* Draws one picture. *lines: how many lines the legend has room for; on return, how many it needs. */
 static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
                      const struct weft_scene *s, const struct weft_viewport *vp,
-                     int32_t *note_lines)
+                     struct lines *lines)
 {
     struct canvas c = {.list = list, .g = g, .m = s->m, .l = s->l, .x = s->x, .d = s->d, .vp = vp};
-    c.note_lines = *note_lines;
+    c.note_lines = lines->notes;
+    c.legend_lines = lines->kinds;
+    g->arrows = g->flags = 0;
+    memset(g->kind, 0, sizeof g->kind);
     canvas_init(&c);
     int rc = WEFT_E_NOMEM;
     canvas_find_kin(&c);
@@ -194,7 +204,7 @@ static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
         rc = list->failed ? WEFT_E_NOMEM : 0;
     }
     if (rc == 0)
-        *note_lines = canvas_note_lines(&c);
+        *lines = (struct lines){canvas_name_kinds(&c, 0, false), canvas_note_lines(&c)};
     g->left_out = c.left_out;
     canvas_free_mix(&c);
     weft_free_all(c.seen, c.shown_at, c.shape, c.shape_first, c.flag, c.kin);
@@ -208,16 +218,19 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     if (!viewport_is_sound(vp))
         return WEFT_E_INVALID;
     const struct weft_drawlist before = *list;
-    int32_t room = 1, lines = 1;
+    struct lines room = {1, 1}, lines = room;
     int rc = draw_once(list, used, s, vp, &lines);
-    while (rc == 0 && !vp->no_legend && lines > room) { /* the notes are then complete */
+    /* The legend is complete only once it has room for all. */
+    while (rc == 0 && !vp->no_legend && (lines.kinds > room.kinds || lines.notes > room.notes)) {
         list->draws = before.draws;
         list->point_count = before.point_count;
         list->text_bytes = before.text_bytes;
         list->shade_count = before.shade_count;
         list->width = before.width;
         list->height = before.height;
-        room = lines;
+        room.kinds = lines.kinds > room.kinds ? lines.kinds : room.kinds;
+        room.notes = lines.notes > room.notes ? lines.notes : room.notes;
+        lines = room;
         rc = draw_once(list, used, s, vp, &lines);
     }
     weft_geometry_fini(&own);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "view/drawlist.h"
+#include "view/legend.h"
 #include "view/scene.h"
 #include "view/search.h"
 
@@ -56,6 +57,7 @@ struct weft_viewport {
     uint16_t text_percent;              /* size of texts, 0: 100; from 50 to 300 */
     uint32_t selected;                  /* promise, or WEFT_NONE; 0 (the loop) counts as none */
     uint32_t hovered;                   /* likewise: its arrows are drawn, too */
+    uint32_t hovered_arrow;             /* 1 + the interaction of an arrow; 0: none */
     const struct weft_search *search;   /* its hits are marked; may be NULL */
     int64_t range_from_ns, range_to_ns; /* a range that is being measured; both equal: none */
     const char *title;                  /* for instance the name of the file; may be NULL */
@@ -66,6 +68,7 @@ struct weft_viewport {
     uint32_t path_steps;
     const char *const *note; /* lines for the legend, instead of what is selected */
     uint32_t notes;
+    uint32_t hidden; /* kinds that are not drawn, a bit for each */
     bool no_counters;
     bool no_strips; /* of samples */
     bool no_legend;
@@ -102,6 +105,20 @@ struct weft_geometry {
     int32_t counters_y1; /* counters are between that and this */
     uint32_t strips;
     struct weft_left_out left_out;
+    struct weft_kind_seen kind[WEFT_KINDS]; /* what the picture shows */
+
+    /* The arrows, those drawn last at the end, at most WEFT_ARROWS_MAX; and the flags of evidence. */
+    struct weft_arrow {
+        int32_t x0, y0, x1, y1;
+        uint32_t interaction;
+        uint32_t count; /* interactions that look the same */
+    } * arrow;
+    uint32_t arrows, arrows_room;
+    struct weft_flag {
+        int32_t x0, y0, x1, y1;
+        uint32_t mark; /* index in the viewport's marks */
+    } * flag;
+    uint32_t flags, flags_room;
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row; /* row of the layout */
@@ -113,6 +130,8 @@ struct weft_geometry {
     uint32_t lanes;
     int32_t shape_width; /* wider lines in a lane of their own are not folded */
 };
+
+#define WEFT_ARROWS_MAX 4096 /* of a geometry */
 
 void weft_geometry_fini(struct weft_geometry *g);
 
@@ -129,6 +148,8 @@ enum weft_place_kind {
     WEFT_PLACE_COUNTERS,
     WEFT_PLACE_STRIP, /* samples of a thread */
     WEFT_PLACE_OLDER, /* the row of what has been pending since before the trace */
+    WEFT_PLACE_ARROW, /* promise and folded say what is under it, if anything is */
+    WEFT_PLACE_MARK,  /* the flag of a piece of evidence; likewise */
 };
 
 struct weft_pick {
@@ -138,6 +159,8 @@ struct weft_pick {
     uint32_t promise; /* the promise, or the longest one of a fold; or WEFT_NONE */
     uint32_t folded;  /* exact number of promises in the fold; 1 for a promise */
     uint32_t strip;   /* which strip */
+    uint32_t arrow;   /* index in the geometry's arrows */
+    uint32_t mark;    /* index in the marks of the viewport */
 };
 
 /* Draws into *list, which is empty (all zero) or left from an earlier picture; with a top_px, below what it contains. g

@@ -394,10 +394,12 @@ static inline void try_geometry(const struct weft_scene *s, const struct weft_ge
             int32_t y = g->y0 + (g->y1 - g->y0) / 12 * k;
             struct weft_pick pick = weft_view_pick(s, g, x, y);
             bool one_or_more = pick.kind == WEFT_PLACE_PROMISE || pick.kind == WEFT_PLACE_FOLD;
-            REQUIRE(one_or_more == (pick.promise != WEFT_NONE));
+            bool above = pick.kind == WEFT_PLACE_ARROW || pick.kind == WEFT_PLACE_MARK;
+            REQUIRE(above || one_or_more == (pick.promise != WEFT_NONE));
+            REQUIRE(pick.kind != WEFT_PLACE_ARROW || pick.arrow < g->arrows);
             REQUIRE(pick.promise == WEFT_NONE ||
                     (pick.promise > 0 && pick.promise < s->m->promises));
-            REQUIRE(pick.folded == 0 || one_or_more);
+            REQUIRE(pick.folded == 0 || one_or_more || above);
             REQUIRE(pick.kind != WEFT_PLACE_FOLD || pick.folded > 1);
         }
     }

@@ -396,7 +396,9 @@ static void tips_say_what_is_there(void **state)
     weft_explorer_draw(e);
     weft_explorer_changed(e);
     weft_explorer_point(e, x, y);
-    assert_string_equal(weft_explorer_tip(e), "task 12 (task) #12: at 1.2 ms, 1 ms, fulfilled");
+    assert_string_equal(weft_explorer_tip(e),
+                        "task 12 (task) #12: at 1.2 ms, 1 ms, fulfilled; here it waits for "
+                        "'task 13', since 1.3 ms and for 1 ms");
     assert_true(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
     weft_explorer_point(e, x + 1, y);
     assert_false(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
@@ -412,7 +414,7 @@ static void panes_are_linked_or_free(void **state)
 {
     (void)state;
     struct weft_explorer *e = explorer(2);
-    assert_int_equal(e->pane[0].height_px + e->pane[1].height_px, HEIGHT);
+    assert_int_equal(e->pane[0].height_px + e->pane[1].height_px + e->legend_px, HEIGHT);
     weft_explorer_scroll(e, 400, 100, 0, -3, 0);
     assert_true(explore_window_get(e, 0).from == explore_window_get(e, 1).from);
     assert_true(span(e, 1) < 3000000);
