@@ -391,7 +391,8 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
         sound = true;
         break;
     }
-    p->value[f->key][f->key <= OFF ? f->pane : 0] = sound ? n : ABSENT;
+    p->value[f->key][f->key <= OFF ? f->pane : 0] =
+        sound || keys[f->key].kind == KINDS ? n : ABSENT; /* of a list, what is known counts */
     p->pane[f->key] = f->pane;
     return sound;
 }

@@ -28,6 +28,7 @@ static const struct entry entries[] = {
     {"Ne_xt Finding", "win.next-finding"},
     {"Critical _Path", "win.path"},
     {"_Flame Graph", "win.flame"},
+    {"Leg_end", "win.legend"},
     {"Counters", "win.counters"},
     {"Sa_mples", "win.strips"},
     {"Link the _Time Axes", "win.link"},

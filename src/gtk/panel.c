@@ -261,7 +261,7 @@ static struct list new_list(WeftPanel *panel, const char *label, chosen_fn *chos
 struct _WeftPanel {
     GtkBox parent;
     struct weft_explorer *e;
-    struct list facts, visible, counters;
+    struct list facts, visible, counters, legend;
     GtkWidget *stack, *visible_page, *total;
 };
 
@@ -301,6 +301,31 @@ static void on_counter(WeftPanel *self, WeftItem *item)
         return;
     weft_explorer_show_counter(self->e, item->index, item->checked);
     touched(self);
+}
+
+static void on_kind(WeftPanel *self, WeftItem *item)
+{
+    if (!self->e)
+        return;
+    weft_explorer_show_kind(self->e, (enum weft_kind)item->index, item->checked);
+    touched(self);
+}
+
+void weft_panel_show_legend(WeftPanel *self)
+{
+    if (!gtk_widget_get_mapped(self->legend.view))
+        return;
+    GPtrArray *items = g_ptr_array_new();
+    for (guint kind = 0; self->e && kind < WEFT_KINDS; kind++) {
+        const char *text;
+        bool shown;
+        if (!weft_explorer_kind(self->e, (enum weft_kind)kind, &text, &shown))
+            continue;
+        WeftItem *item = new_item(ITEM_CHECK, "", text, kind);
+        item->checked = shown;
+        g_ptr_array_add(items, item);
+    }
+    show_items(&self->legend, items);
 }
 
 char *weft_panel_show_facts(WeftPanel *self)
@@ -390,6 +415,7 @@ static void weft_panel_init(WeftPanel *self)
     self->facts = new_list(self, "Facts", on_fact);
     self->visible = new_list(self, "Visible promises", on_visible);
     self->counters = new_list(self, "Counters", on_counter);
+    self->legend = new_list(self, "Legend", on_kind);
     gtk_orientable_set_orientation(GTK_ORIENTABLE(self), GTK_ORIENTATION_VERTICAL);
     gtk_widget_add_css_class(GTK_WIDGET(self), "panel");
     self->stack = gtk_stack_new();
@@ -400,6 +426,8 @@ static void weft_panel_init(WeftPanel *self)
     g_signal_connect_swapped(self->visible_page, "map", G_CALLBACK(on_visible_mapped), self);
     gtk_stack_add_titled(stack, self->visible_page, "visible", "Visible");
     gtk_stack_add_titled(stack, self->counters.view, "counters", "Counters");
+    g_signal_connect_swapped(self->legend.view, "map", G_CALLBACK(weft_panel_show_legend), self);
+    gtk_stack_add_titled(stack, self->legend.view, "legend", "Legend");
     GtkWidget *switcher =
         g_object_new(GTK_TYPE_STACK_SWITCHER, "stack", stack, "halign", GTK_ALIGN_CENTER, NULL);
     gtk_widget_add_css_class(switcher, "switcher");
@@ -414,6 +442,7 @@ static void dispose(GObject *object)
     g_clear_object(&self->facts.store);
     g_clear_object(&self->visible.store);
     g_clear_object(&self->counters.store);
+    g_clear_object(&self->legend.store);
     G_OBJECT_CLASS(weft_panel_parent_class)->dispose(object);
 }
 

@@ -16,6 +16,7 @@ GtkWidget *weft_panel_new(struct weft_explorer *e);
 
 /* Shows what the explorer says now. */
 void weft_panel_show_counters(WeftPanel *panel);
+void weft_panel_show_legend(WeftPanel *panel); /* while it can be seen */
 
 /* The same, and returns it as text, one line for each fact or promise; the caller frees it. */
 char *weft_panel_show_facts(WeftPanel *panel);

@@ -104,6 +104,7 @@ static void show_place(WeftWindow *w, unsigned changed)
     }
     if (changed & WEFT_CHANGED_VISIBLE)
         show_visible(w);
+    weft_panel_show_legend(w->panel);
     w->shown_us = g_get_monotonic_time();
 }
 

@@ -15,6 +15,7 @@ enum {
     FEW_SPANS = 300, /* up to this many in a block are folded one by one */
     FEW_RUNS = 200,  /* up to this many of a row are drawn one by one */
     SHADES = 8,
+    LANE_GAP_MIN = 4 * PX, /* lanes at least this high are a pixel apart */
     FEW_BUCKETS = 64,
     AHEAD = 12,            /* rows to prefetch */
     EMPTY_MAX = 15,        /* empty cells between two that are not */
@@ -286,7 +287,7 @@ static struct weft_draw *draw_part(struct canvas *c, struct lane *lane, const st
                                    enum weft_ink ink, int32_t x0, int32_t x1)
 {
     int32_t height = lane->y1 - lane->y0, y = canvas_row_y(c, lane->first);
-    int32_t half = height >= 8 * PX ? PX : height / 4;
+    int32_t half = height >= 8 * PX ? PX : height >= 4 * PX ? height / 8 : PX / 2;
     struct weft_draw *d = canvas_rect(c, ink, x0, y - half, x1, y + half);
     d->promise = c->l->spans[s->span];
     if (c->vp->tips && lane->tips++ < TIPS_MAX)
@@ -488,10 +489,15 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
     bool thin = rows == 1 && height > 8 * PX;
     int32_t y0 = thin ? y - 3 * PX : lane->y0, y1 = thin ? y + 3 * PX : lane->y1;
+    /* Lanes of several rows touch each other: many rows that only wait must not look like a wall, on which nothing that runs or
+     * fails stands out. */
+    uint32_t least = rows > 1 ? 24 : 40, most = rows > 1 ? 104 : 200;
+    if (rows > 1 && whole_px(y1) - whole_px(y0) >= LANE_GAP_MIN)
+        y1 = whole_px(y1) - PX;
     const struct scale all = scale_of((uint64_t)rows * VIEW_SHARE), one = scale_of(VIEW_SHARE);
     for (uint32_t i = 0; i < lane->cells; i++) {
         uint32_t shade = shade_of(&all, lane->cover[i]);
-        lane->shade[i] = (uint8_t)(shade ? 40 + shade * 160 / SHADES : 0);
+        lane->shade[i] = (uint8_t)(shade ? least + shade * (most - least) / SHADES : 0);
     }
     draw_shades(c, lane, WEFT_KIND_FOLDED, y0, y1);
     if (c->vp->tips)

@@ -248,7 +248,7 @@ static void draw_samples(struct drawing *d, int32_t y0, int32_t y1)
         part = x->on_ns && part < SHADE_MIN ? SHADE_MIN : part;
         d->shade[i] = (uint8_t)(part < 255 ? part : 255);
     }
-    canvas_cells(&d->c, WEFT_INK_CPU_OTHER, y0, y1, d->shade, d->columns, 8);
+    canvas_cells(&d->c, WEFT_INK_ELSE, y0, y1, d->shade, d->columns, 8);
 }
 
 static void draw_counter(struct drawing *d, uint32_t counter, int32_t y0, int32_t y1)

@@ -68,6 +68,7 @@ const struct entry page_layout[] = {
     VALUE(WEFT_PX),
     VALUE(WEFT_INKS),
     VALUE(WEFT_COMMANDS),
+    VALUE(WEFT_KINDS),
     VALUE(WEFT_COMMAND_FRONT),
     VALUE(WEFT_INK_GROUND),
     VALUE(WEFT_CHANGED_PICTURE),
@@ -245,6 +246,22 @@ uint32_t EXPORT(weft_selected_pane)(void)
     unsigned pane = 0;
     weft_explorer_selected(page_explorer, &pane);
     return pane;
+}
+
+/* The text of a kind that is on screen or switched off; NULL: it is neither. */
+const char *EXPORT(weft_kind)(uint32_t kind)
+{
+    const char *text;
+    bool shown;
+    return weft_explorer_kind(page_explorer, (enum weft_kind)kind, &text, &shown) ? text : NULL;
+}
+
+bool EXPORT(weft_kind_shown)(uint32_t kind)
+{
+    const char *text;
+    bool shown = false;
+    weft_explorer_kind(page_explorer, (enum weft_kind)kind, &text, &shown);
+    return shown;
 }
 
 const char *EXPORT(weft_counter)(uint32_t counter)

@@ -254,7 +254,7 @@ function tracesChanged() {
   const panes = C.weft_panes();
   $("empty").hidden = panes > 0;
   document.body.classList.toggle("blank", panes === 0);
-  for (const id of ["query", "zoom-in", "zoom-out", "fit", "counters-button", "add", "side-button"])
+  for (const id of ["query", "zoom-in", "zoom-out", "fit", "legend-button", "counters-button", "add", "side-button"])
     $(id).disabled = panes === 0;
   const title = settings("title");
   const names = sources.map(source => source.name).join(", ");
@@ -695,6 +695,7 @@ $("side-button").onclick = () => {
   toggleSide();
   sideIsWanted = !$("side").hidden;
 };
+$("legend-button").onclick = () => toggleMenu("legend-menu", kindItems);
 $("counters-button").onclick = () => toggleMenu("counters-menu", counterItems);
 $("menu-button").onclick = () => toggleMenu("menu", menuItems);
 

@@ -109,10 +109,15 @@ $("visible").addEventListener("keydown", event => {
 
 // ---- Menus ----
 
+// "menu" belongs to "menu-button", "counters-menu" to "counters-button".
+function buttonOf(menu) {
+  return $(menu.id === "menu" ? "menu-button" : menu.id.replace("-menu", "-button"));
+}
+
 function closeMenus() {
   for (const menu of document.querySelectorAll(".menu")) {
     menu.hidden = true;
-    $(menu.id === "menu" ? "menu-button" : "counters-button").setAttribute("aria-expanded", "false");
+    buttonOf(menu).setAttribute("aria-expanded", "false");
   }
 }
 
@@ -137,7 +142,7 @@ for (const menu of document.querySelectorAll(".menu"))
     else
       return;
     if (event.key === "Escape")
-      $(menu.id === "menu" ? "menu-button" : "counters-button").focus();
+      buttonOf(menu).focus();
     event.stopPropagation();
     if (event.key !== "Tab")
       event.preventDefault();
@@ -149,7 +154,7 @@ addEventListener("pointerdown", event => {
 }, true);
 
 function toggleMenu(id, items) {
-  const menu = $(id), button = $(`${id === "menu" ? "menu" : "counters"}-button`);
+  const menu = $(id), button = buttonOf(menu);
   if (menu.hidden)
     openMenu(menu, button, items());
   else
@@ -161,24 +166,38 @@ function menuItem(text, keys, act) {
     make("span", null, text), keys ? make("span", { className: "faint" }, keys) : null);
 }
 
+// An item with a check mark; isShown() says whether it has one, show(on) sets it.
+function checkItem(text, isShown, show) {
+  const item = make("button", { type: "button", role: "menuitemcheckbox" }, make("span", { dir: "auto" }, text),
+    make("span", { "aria-hidden": "true" }));
+  const mark = () => {
+    const shown = isShown();
+    item.setAttribute("aria-checked", String(shown));
+    item.lastElementChild.textContent = shown ? "✓" : "";
+  };
+  item.onclick = () => {
+    show(isShown() ? 0 : 1);
+    mark();
+    wake();
+  };
+  mark();
+  return item;
+}
+
+function kindItems() {
+  const items = [];
+  for (let i = 0; i < L.WEFT_KINDS; i++) {
+    const text = C.weft_kind(i);
+    if (text)
+      items.push(checkItem(textAt(text), () => !!C.weft_kind_shown(i), on => C.weft_show_kind(i, on)));
+  }
+  return items.length ? items : [make("p", null, "Nothing is on screen.")];
+}
+
 function counterItems() {
   const items = [];
-  for (let i = 0, n = C.weft_counters(); i < n; i++) {
-    const item = make("button", { type: "button", role: "menuitemcheckbox" }, make("span", { dir: "auto" }, textAt(C.weft_counter(i))),
-      make("span", { "aria-hidden": "true" }));
-    const mark = () => {
-      const shown = !!C.weft_counter_shown(i);
-      item.setAttribute("aria-checked", String(shown));
-      item.lastElementChild.textContent = shown ? "✓" : "";
-    };
-    item.onclick = () => {
-      C.weft_show_counter(i, C.weft_counter_shown(i) ? 0 : 1);
-      mark();
-      wake();
-    };
-    mark();
-    items.push(item);
-  }
+  for (let i = 0, n = C.weft_counters(); i < n; i++)
+    items.push(checkItem(textAt(C.weft_counter(i)), () => !!C.weft_counter_shown(i), on => C.weft_show_counter(i, on)));
   return items.length ? items : [make("p", null, "The trace has no counters.")];
 }
 

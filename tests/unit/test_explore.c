@@ -408,6 +408,131 @@ static void tips_say_what_is_there(void **state)
     weft_explorer_free(e);
 }
 
+/* ---- The legend, arrows, the path ---- */
+
+static void the_legend_is_a_set_of_switches(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const char *text;
+    bool shown;
+    weft_explorer_go(e, "from=500000&to=2500000");
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(e->legend_px > 0 && e->legend.items > 0);
+    assert_int_equal(e->pane[0].height_px + e->legend_px, HEIGHT);
+    assert_true(weft_explorer_kind(e, WEFT_KIND_WAITING, &text, &shown) && shown);
+    assert_int_equal(strncmp(text, "waiting ", 8), 0);                /* and how many */
+    assert_false(weft_explorer_kind(e, WEFT_KIND_GC, &text, &shown)); /* there is none */
+
+    /* The one that is named first: pointing says what it means, a click switches it off and on. */
+    const struct weft_legend_item item = e->legend.item[0];
+    double x = (item.x0 + item.x1) / 2 / WEFT_PX, y = (item.y0 + item.y1) / 2 / WEFT_PX;
+    weft_explorer_point(e, x, y);
+    assert_non_null(strstr(weft_explorer_tip(e), weft_kinds[item.kind].meaning));
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y);
+    assert_int_equal(e->hidden, weft_kind_bit(item.kind));
+    assert_non_null(weft_explorer_draw(e));
+    assert_false(e->pane[0].geometry.kind[item.kind].seen);
+    assert_int_equal(e->legend.item[0].kind, item.kind); /* it is still named */
+    assert_true(weft_explorer_kind(e, item.kind, &text, &shown) && !shown);
+    char place[400];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_non_null(strstr(place, "hide=waiting"));
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y);
+    assert_int_equal(e->hidden, 0);
+
+    assert_true(weft_explorer_go(e, place));
+    assert_int_equal(e->hidden, weft_kind_bit(item.kind));
+    assert_false(weft_explorer_go(e, "hide=reads,nothing")); /* what is known is still hidden */
+    assert_int_equal(e->hidden, weft_kind_bit(WEFT_KIND_READS));
+    assert_true(weft_explorer_key(e, "i", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->legend_px, 0);
+    assert_non_null(strstr(weft_explorer_place(e), "legend=off"));
+    weft_explorer_free(e);
+}
+
+/* Each kind that can be switched off and was there is not drawn any more, and nothing else is missing. */
+static void each_switch_hides_its_kind(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    struct weft_kind_seen all[WEFT_KINDS];
+    weft_explorer_go(e, "from=500000&to=900000&select=5");
+    assert_non_null(weft_explorer_draw(e));
+    memcpy(all, e->pane[0].geometry.kind, sizeof all);
+    for (unsigned k = 0; k < WEFT_KINDS; k++) {
+        weft_explorer_show_kind(e, (enum weft_kind)k, false);
+        assert_non_null(weft_explorer_draw(e));
+        for (unsigned i = 0; i < WEFT_KINDS; i++) {
+            bool seen = e->pane[0].geometry.kind[i].seen;
+            if (seen != (all[i].seen && i != k))
+                print_error("%s, without %s\n", weft_kinds[i].key, weft_kinds[k].key);
+            assert_int_equal(seen, all[i].seen && i != k);
+        }
+        weft_explorer_show_kind(e, (enum weft_kind)k, true);
+    }
+    weft_explorer_free(e);
+}
+
+static void arrows_say_what_they_mean(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    unsigned reads = 0, waits = 0;
+    weft_explorer_go(e, "from=500000&to=900000");
+    assert_non_null(weft_explorer_draw(e));
+    const struct weft_model *m = e->pane[0].model;
+    for (uint32_t i = 0; i < e->pane[0].geometry.arrows; i++) {
+        const struct weft_arrow a = e->pane[0].geometry.arrow[i];
+        double x = (a.x0 / 2 + a.x1 / 2) / (double)WEFT_PX;
+        double y = (a.y0 / 2 + a.y1 / 2) / (double)WEFT_PX;
+        struct weft_pick at = explore_pick(e, 0, x, y);
+        if (at.kind != WEFT_PLACE_ARROW) /* it crosses a line there */
+            continue;
+        const struct weft_interaction *is =
+            &m->interaction[e->pane[0].geometry.arrow[at.arrow].interaction];
+        weft_explorer_point(e, x, y);
+        const char *tip = weft_explorer_tip(e);
+        assert_non_null(strstr(tip, analyse_as_name(m, is->actor).text));
+        assert_non_null(strstr(tip, analyse_as_name(m, is->other).text));
+        if (is->kind == WEFT_READS)
+            reads += strstr(tip, " went on because ") || strstr(tip, " used the result of ");
+        if (is->kind == WEFT_WAITS)
+            waits += strstr(tip, " began to wait for ") != NULL;
+        weft_explorer_leave(e);
+        assert_non_null(weft_explorer_draw(e));
+    }
+    if (reads + waits == 0)
+        print_error("%u arrows\n", e->pane[0].geometry.arrows);
+    assert_true(reads + waits > 0);
+    weft_explorer_free(e);
+}
+
+static void the_path_is_shown_when_asked_for(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    assert_int_equal(weft_explorer_analyse(e), 0);
+    weft_explorer_go(e, "");
+    for (uint32_t p = 1; p < e->pane[0].model->promises && !explore_path(e); p++)
+        weft_explorer_select(e, 0, p);
+    assert_non_null(explore_path(e)); /* it has one */
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].viewport.path_steps, 0);
+    assert_null(strstr(weft_explorer_place(e), "path="));
+    assert_true(weft_explorer_key(e, "p", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(e->pane[0].viewport.path_steps > 0);
+    assert_non_null(strstr(weft_explorer_place(e), "path=1"));
+    assert_true(weft_explorer_key(e, "p", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].viewport.path_steps, 0);
+    weft_explorer_free(e);
+}
+
 /* ---- Several traces ---- */
 
 static void panes_are_linked_or_free(void **state)
@@ -1180,6 +1305,10 @@ int main(void)
         cmocka_unit_test(ruler_measures),
         cmocka_unit_test(links_lead_somewhere),
         cmocka_unit_test(tips_say_what_is_there),
+        cmocka_unit_test(the_legend_is_a_set_of_switches),
+        cmocka_unit_test(each_switch_hides_its_kind),
+        cmocka_unit_test(arrows_say_what_they_mean),
+        cmocka_unit_test(the_path_is_shown_when_asked_for),
         cmocka_unit_test(panes_are_linked_or_free),
         cmocka_unit_test(the_same_moment_is_at_the_same_place),
         cmocka_unit_test(reading_again_keeps_the_clock),

@@ -6,6 +6,8 @@
 
 #include <math.h>
 
+#include "view/legend.h"
+
 #define ROUNDS 600
 
 /* fontconfig and Pango keep what they have found until the process ends. */
@@ -429,13 +431,12 @@ static void colours_have_contrast(void **state)
     static const int grounds[] = {
         WEFT_INK_GROUND,   WEFT_INK_PANEL, WEFT_INK_SLEEP, WEFT_INK_GC,    WEFT_INK_HIT,
         WEFT_INK_SELECTED, WEFT_INK_RANGE, WEFT_INK_CHAIN, WEFT_INK_HOVER, WEFT_INK_AFFECTED};
-    static const int lines[] = {WEFT_INK_WAIT,       WEFT_INK_RUN,         WEFT_INK_FOLD,
-                                WEFT_INK_PENDING,    WEFT_INK_FAILED,      WEFT_INK_EDGE,
-                                WEFT_INK_READ,       WEFT_INK_READ_FAILED, WEFT_INK_WAITS,
-                                WEFT_INK_RESOLVE,    WEFT_INK_SIGNAL,      WEFT_INK_COUNTER_0,
-                                WEFT_INK_COUNTER_1,  WEFT_INK_COUNTER_2,   WEFT_INK_COUNTER_3,
-                                WEFT_INK_EVIDENCE,   WEFT_INK_RUNNING,     WEFT_INK_READY,
-                                WEFT_INK_COLLECTING, WEFT_INK_OUTSIDE,     WEFT_INK_UNKNOWN};
+    static const int lines[] = {
+        WEFT_INK_WAIT,      WEFT_INK_RUN,       WEFT_INK_FOLD,      WEFT_INK_PENDING,
+        WEFT_INK_FAILED,    WEFT_INK_EDGE,      WEFT_INK_READ,      WEFT_INK_READ_FAILED,
+        WEFT_INK_WAITS,     WEFT_INK_RESOLVE,   WEFT_INK_SIGNAL,    WEFT_INK_COUNTER_0,
+        WEFT_INK_COUNTER_1, WEFT_INK_COUNTER_2, WEFT_INK_COUNTER_3, WEFT_INK_EVIDENCE,
+        WEFT_INK_ELSE,      WEFT_INK_AWAY,      WEFT_INK_OUTSIDE,   WEFT_INK_CPU_PROMISE};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -457,11 +458,117 @@ static void colours_have_contrast(void **state)
     check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_GREW, 4.5);
     check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_SHRANK, 4.5);
     check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_FOUND, 4.5);
-    for (int ink = WEFT_INK_CPU_PROMISE; ink <= WEFT_INK_INTERRUPT; ink++)
-        check_contrast(ink, WEFT_INK_PANEL, 3);
+    static const int strips[] = {WEFT_INK_CPU_PROMISE, WEFT_INK_ELSE, WEFT_INK_AWAY};
+    for (size_t k = 0; k < sizeof(strips) / sizeof(strips[0]); k++)
+        check_contrast(strips[k], WEFT_INK_PANEL, 3);
     check_contrast(WEFT_INK_GROUND, WEFT_INK_EVIDENCE, 4.5); /* the text of a flag */
     for (int i = 0; i < 4; i++)                              /* names of counters */
         check_contrast(WEFT_INK_COUNTER_0 + i, WEFT_INK_PANEL, 4.5);
+}
+
+/* ---- One colour, one meaning ---- */
+
+/* How people see linear light: all of it, or without one kind of cones (Machado, Oliveira and Fernandes, 2009). */
+static const double sights[][3][3] = {
+    {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}},
+    {{0.152286, 1.052583, -0.204868},
+     {0.114503, 0.786281, 0.099216},
+     {-0.003882, -0.048116, 1.051998}},
+    {{0.367322, 0.860646, -0.227968},
+     {0.280085, 0.672501, 0.047413},
+     {-0.011820, 0.042940, 0.968881}},
+    {{1.255528, -0.076749, -0.178779},
+     {-0.078411, 0.930809, 0.147602},
+     {0.004733, 0.691367, 0.303900}},
+};
+enum { SIGHTS = sizeof(sights) / sizeof(sights[0]) };
+
+static double bent(double t)
+{
+    return t > 0.008856 ? cbrt(t) : 7.787 * t + 16.0 / 116;
+}
+
+/* CIELAB. */
+static void as_seen(double lab[3], uint32_t rgb, const double sight[3][3])
+{
+    double raw[3], l[3];
+    for (int i = 0; i < 3; i++) {
+        double c = (rgb >> (16 - 8 * i) & 255) / 255.0;
+        raw[i] = c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4);
+    }
+    for (int i = 0; i < 3; i++) {
+        l[i] = sight[i][0] * raw[0] + sight[i][1] * raw[1] + sight[i][2] * raw[2];
+        l[i] = l[i] < 0 ? 0 : l[i] > 1 ? 1 : l[i];
+    }
+    double x = bent((0.4124 * l[0] + 0.3576 * l[1] + 0.1805 * l[2]) / 0.9505);
+    double y = bent(0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2]);
+    double z = bent((0.0193 * l[0] + 0.1192 * l[1] + 0.9505 * l[2]) / 1.089);
+    lab[0] = 116 * y - 16;
+    lab[1] = 500 * (x - y);
+    lab[2] = 200 * (y - z);
+}
+
+static bool have_one_meaning(enum weft_ink a, enum weft_ink b)
+{
+    static const enum weft_ink pairs[][2] = {
+        {WEFT_INK_WAIT, WEFT_INK_PENDING},       /* it waits, and still does at the end */
+        {WEFT_INK_FAILED, WEFT_INK_READ_FAILED}, /* a failure, and who learns of it */
+        {WEFT_INK_RUN, WEFT_INK_CPU_PROMISE},    /* a promise runs: recorded, and sampled */
+    };
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if ((a == pairs[i][0] && b == pairs[i][1]) || (b == pairs[i][0] && a == pairs[i][1]))
+            return true;
+    return a == b;
+}
+
+/* Greys that are told apart from waiting by their form: thin and upright, or as high as a row. */
+static bool is_told_by_form(enum weft_ink ink)
+{
+    return ink == WEFT_INK_EDGE || ink == WEFT_INK_FOLD;
+}
+
+static bool is_band(unsigned kind)
+{
+    const enum weft_ink ink = weft_kinds[kind].ink;
+    return weft_kinds[kind].sample == WEFT_SAMPLE_BOX && ink != WEFT_INK_CPU_PROMISE &&
+           ink != WEFT_INK_ELSE && ink != WEFT_INK_AWAY;
+}
+
+static bool is_in_strip(unsigned kind)
+{
+    return kind >= WEFT_KIND_CPU_PROMISE && kind <= WEFT_KIND_INTERRUPTS;
+}
+
+static double distance(enum weft_ink a, enum weft_ink b, int theme, int sight)
+{
+    double p[3], q[3], sum = 0;
+    as_seen(p, weft_inks[a].rgb[theme], sights[sight]);
+    as_seen(q, weft_inks[b].rgb[theme], sights[sight]);
+    for (int i = 0; i < 3; i++)
+        sum += (p[i] - q[i]) * (p[i] - q[i]);
+    return sqrt(sum);
+}
+
+/* Any two kinds with different meanings have colours that can be told apart, also by the colour-blind. */
+static void one_colour_has_one_meaning(void **state)
+{
+    (void)state;
+    for (unsigned a = 0; a < WEFT_KINDS; a++)
+        for (unsigned b = 0; b < a; b++) {
+            const enum weft_ink x = weft_kinds[a].ink, y = weft_kinds[b].ink;
+            const double least = is_band(a) ? 7 : 9;
+            if (is_in_strip(a) != is_in_strip(b) || have_one_meaning(x, y) ||
+                is_band(a) != is_band(b) || is_told_by_form(x) || is_told_by_form(y))
+                continue;
+            for (int theme = 0; theme < 2; theme++)
+                for (int sight = 0; sight < SIGHTS; sight++) {
+                    double is = distance(x, y, theme, sight);
+                    if (is < least)
+                        print_error("%s and %s, %s, sight %d: %.1f\n", weft_kinds[a].key,
+                                    weft_kinds[b].key, theme ? "dark" : "light", sight, is);
+                    assert_true(is >= least);
+                }
+        }
 }
 
 int main(void)
@@ -476,6 +583,7 @@ int main(void)
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(colours_have_contrast),
         cmocka_unit_test(high_contrast_is_high),
+        cmocka_unit_test(one_colour_has_one_meaning),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

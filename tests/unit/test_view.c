@@ -1059,12 +1059,15 @@ static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
             continue;
         naive_lane(&naive, s, &g, lane);
         drawn_shades(shade, &list, WEFT_INK_FOLD, &g, y0, y1);
-        wrong += compare_shades(shade, naive.cover, cells, 40, 160);
+        bool several = g.lane[lane + 1] - g.lane[lane] > 1;
+        wrong += compare_shades(shade, naive.cover, cells, several ? 24 : 40, several ? 80 : 160);
         drawn_shades(shade, &list, WEFT_INK_RUN, &g, y0, y1);
-        if (g.lane[lane + 1] - g.lane[lane] > 1)
+        if (several)
             wrong += compare_shades(shade, naive.run, cells, 0, 200);
         drawn_shades(shade, &list, WEFT_INK_FAILED, &g, y0, y1);
-        if (g.lane[lane + 1] - g.lane[lane] > 1)
+        for (int32_t k = 0; k < cells; k++)
+            shade[k] = shade[k] ? 255 : 0;
+        if (several)
             wrong += compare_failures(shade, naive.failed, cells);
         for (int32_t k = 0; k < cells; k++)
             failures += naive.failed[k] != 0;
@@ -1127,6 +1130,112 @@ static void shades_are_sums(void **state)
         weft_scene_free(s);
         weft_model_free(m);
     }
+}
+
+/* How much of what is drawn as folds is red, in per cent; opacity counts. */
+static double red_of(const struct weft_scene *s, int32_t height_px)
+{
+    struct weft_drawlist list = {0};
+    struct weft_viewport vp = whole();
+    double all = 0, red = 0;
+    vp.height_px = height_px;
+    vp.no_legend = true;
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        double height = (d->y1 - d->y0) / (double)WEFT_PX;
+        for (uint32_t k = 0; d->op == WEFT_DRAW_SHADES && k < d->count; k++) {
+            uint8_t shade = list.shades[d->first + k];
+            red += d->ink == WEFT_INK_FAILED ? height * shade / 255 : 0;
+            all += d->ink == WEFT_INK_FOLD && shade ? height : 0;
+        }
+    }
+    weft_drawlist_fini(&list);
+    return all > 0 ? 100 * red / all : -1;
+}
+
+/* One failure among many promises is a small mark; if half of them fail, that is what one sees. */
+static uint32_t fails_of_1000;
+
+static struct weft_event some_fail(uint64_t i)
+{
+    uint64_t p = i / 2, t = 100 * p;
+    if (i % 2 == 0)
+        return creates(t, LOOP, p + 1, TASK);
+    if (p < 64)
+        return label(t, p + 1, "begins");
+    p -= 64;
+    return random_below(1000) < fails_of_1000 ? fails(t + 50, LOOP, p + 1, "refused")
+                                              : fulfills(t + 50, LOOP, p + 1);
+}
+
+static void failures_look_like_their_share(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t of_1000;
+        double least, most; /* per cent; marks also cover the pixel between two lanes */
+    } cases[] = {{2, 0.1, 12}, {20, 1, 40}, {900, 70, 150}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        random_state = 7;
+        fails_of_1000 = cases[i].of_1000;
+        struct weft_model *m = build_many(800000, some_fail);
+        struct weft_scene *s = lay_out(m, false);
+        for (int32_t height = 250; height <= 1000; height += 250) {
+            double red = red_of(s, height);
+            if (red < cases[i].least || red > cases[i].most)
+                print_error("%u of 1000 failed, %d px: %.2f %% are red\n", fails_of_1000, height,
+                            red);
+            assert_true(red >= cases[i].least && red <= cases[i].most);
+        }
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+}
+
+/* Many rows that only wait: what runs there can be seen. */
+static struct weft_event all_wait(uint64_t i)
+{
+    const uint64_t rows = 240, end = 100000;
+    if (i < rows)
+        return creates(i, LOOP, i + 1, TASK);
+    return i < 2 * rows ? fulfills(end + i, LOOP, i - rows + 1) : switches(end + i, LOOP);
+}
+
+static void waiting_is_no_wall(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(481, all_wait);
+    struct weft_scene *s = lay_out(m, false);
+    for (int32_t height = 300; height <= 3000; height += 300) {
+        struct weft_drawlist list = {0};
+        struct weft_geometry g = {0};
+        struct weft_viewport vp = whole();
+        double dark = 0;
+        vp.height_px = height;
+        vp.no_legend = true;
+        assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+        for (uint32_t i = 0; i < list.draws;
+             i++) { /* in the middle of the picture, from top to bottom */
+            const struct weft_draw *d = &list.draw[i];
+            int32_t x = (g.x0 + g.x1) / 2;
+            double high = d->y1 - d->y0;
+            if (d->x0 > x || d->x1 < x)
+                continue;
+            if (d->op == WEFT_DRAW_SHADES && d->ink == WEFT_INK_FOLD)
+                dark += high * list.shades[d->first + (uint32_t)((x - d->x0) / d->size)] / 255;
+            else if (d->op == WEFT_DRAW_RECT && d->ink == WEFT_INK_WAIT)
+                dark += high * d->alpha / 255;
+        }
+        dark /= g.shown_y[g.shown] - g.shown_y[0];
+        if (dark < 0.05 || dark > 0.45)
+            print_error("%d px: %.2f are covered\n", height, dark);
+        assert_true(dark >= 0.05 && dark <= 0.45);
+        weft_drawlist_fini(&list);
+        weft_geometry_fini(&g);
+    }
+    weft_scene_free(s);
+    weft_model_free(m);
 }
 
 static struct weft_event silence_and_burst(uint64_t i)
@@ -1451,6 +1560,8 @@ int main(void)
         cmocka_unit_test(pictures_lie_one_above_the_other),
         cmocka_unit_test(the_focus_stays_where_it_is),
         cmocka_unit_test(shades_are_sums),
+        cmocka_unit_test(failures_look_like_their_share),
+        cmocka_unit_test(waiting_is_no_wall),
         cmocka_unit_test(a_burst_in_an_hour_of_silence),
         cmocka_unit_test(times_may_run_backwards),
         cmocka_unit_test(counters_can_be_switched_off),
