@@ -249,7 +249,7 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
- * finding=2 shows a finding with its evidence, path=1 the critical path of the selection, diff=1 the comparison of the
+ * finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1 the comparison of the
  * second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names), legend=off the
  * legend.
  *

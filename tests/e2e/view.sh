@@ -464,7 +464,7 @@ becomes facts '^Finding 1 of 1: lost-wakeup.*\\tat [0-9.]+ ms: .network driver. 
 do_action path
 becomes place 'path=1'
 do_action path
-becomes place 'path=0'
+becomes place 'finding=1$'
 do_action path
 do_action creator
 becomes facts '^Finding 1 of 1.*Critical path\\t\\nin all\\t'
