@@ -320,7 +320,7 @@ static void the_others_are_one_row_until_asked_for(void **state)
     assert_true(has_text(e, "pending since before the trace: 3, all shown"));
     assert_int_equal(p->geometry.shown, rows + 1);
     assert_non_null(strstr(weft_explorer_place(e), "older=1"));
-    assert_true(weft_explorer_key(e, "B", 0));
+    assert_true(weft_explorer_key(e, "U", 0));
     assert_non_null(weft_explorer_draw(e));
     assert_int_equal(p->geometry.shown, rows);
     /* What is selected is shown. */
@@ -366,7 +366,7 @@ static void others_are_as_they_were(void **state)
     assert_int_equal(weft_layout_line(l, by_id(e, 1)), 0);
     assert_false(has_text(e, "complete from here"));
     assert_int_equal(e->pane[0].geometry.older_y1, e->pane[0].geometry.rows_y1);
-    assert_false(weft_explorer_key(e, "B", 0));
+    assert_false(weft_explorer_key(e, "U", 0));
     weft_explorer_free(e);
 }
 
