@@ -2,7 +2,7 @@
 /* What the parts of the explorer share. Private to src/explore.
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
- * and wheel; keys.c: commands; why.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
+ * and wheel; keys.c: commands; reason.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
  * facts, lists, counters; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
 
