@@ -16,6 +16,7 @@ enum {
 struct weft_meter_span {
     int64_t from_ns, to_ns;
     enum { BLOCKED, WAITING, READY, RUNNING, KINDS } kind;
+    uint32_t wait; /* of waits */
 };
 
 static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned kind)
@@ -24,8 +25,32 @@ static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned ki
         return true;
     if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
         return false;
-    k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
+    k->span[k->spans++] = (struct weft_meter_span){from, to, kind, WEFT_NONE};
     return true;
+}
+
+static bool add_wait(struct weft_meter *k, int64_t from, int64_t to, unsigned kind, uint32_t wait)
+{
+    uint32_t before = k->spans;
+    bool added = add_span(k, from, to, kind);
+    if (k->spans > before)
+        k->span[before].wait = wait;
+    return added;
+}
+
+/* Leaves what is outside of the meter's time. */
+static void clip_spans(struct weft_meter *k)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->spans && k->from_ns != k->to_ns; i++) {
+        struct weft_meter_span s = k->span[i];
+        s.from_ns = weft_later(s.from_ns, k->from_ns);
+        s.to_ns = weft_earlier(s.to_ns, k->to_ns);
+        if (s.from_ns < s.to_ns)
+            k->span[kept++] = s;
+    }
+    if (k->from_ns != k->to_ns)
+        k->spans = kept;
 }
 
 /* When the source was there, or its reader stopped waiting; and the interaction, or WEFT_NONE. */
@@ -154,7 +179,8 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         uint32_t by;
         int64_t there = there_ns(h, w, &by), unseen = unseen_ns(h, w, there, by);
-        if (!add_span(k, w->from_ns, unseen, WAITING) || !add_span(k, unseen, there, BLOCKED))
+        if (!add_wait(k, w->from_ns, unseen, WAITING, h->waits_of[i]) ||
+            !add_wait(k, unseen, there, BLOCKED, h->waits_of[i]))
             return false;
     }
     analyse_each(i, h->runs_of_first, promise) {
@@ -165,16 +191,25 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
     return true;
 }
 
+/* The spans of a promise, by their begin. */
+static bool find_spans(struct weft_meter *k, uint32_t promise)
+{
+    k->spans = 0;
+    if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
+        return false;
+    clip_spans(k);
+    sort_spans(k, by_begin);
+    return true;
+}
+
 int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promise)
 {
     /* By kind: how much time the spans of at least that kind cover, and up to when. */
     int64_t sum[KINDS] = {0}, until[KINDS] = {INT64_MIN, INT64_MIN, INT64_MIN, INT64_MIN};
     int64_t collecting = 0;
     *out = (struct weft_spent){0};
-    k->spans = 0;
-    if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
+    if (!find_spans(k, promise))
         return WEFT_E_NOMEM;
-    sort_spans(k, by_begin);
     for (size_t i = 0; i < k->spans; i++) {
         const struct weft_meter_span *s = &k->span[i];
         for (unsigned least = 0; least <= s->kind; least++) {
@@ -197,6 +232,111 @@ int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promi
     *out = (struct weft_spent){sum[BLOCKED] - sum[READY], sum[BLOCKED] - sum[WAITING],
                                sum[READY] - sum[RUNNING], sum[RUNNING] - collecting, collecting};
     return 0;
+}
+
+/* ---- In parts ---- */
+
+/* The times that a kind of spans covers, joined: what is visited next of them. */
+struct cover {
+    const struct weft_meter *k;
+    unsigned least, most; /* kinds */
+    uint32_t at;          /* the next span */
+    struct weft_meter_span now;
+    bool is_joined; /* spans that touch are one; otherwise the one that lasts longest counts */
+};
+
+static bool is_of(const struct cover *c, const struct weft_meter_span *s)
+{
+    return s->kind >= c->least && s->kind <= c->most && s->from_ns < s->to_ns;
+}
+
+/* Goes to the next time that is covered. Returns false if there is none. */
+static bool go_on(struct cover *c)
+{
+    int64_t from = c->now.to_ns;
+    bool found = false;
+    for (; c->at < c->k->spans; c->at++) {
+        const struct weft_meter_span *s = &c->k->span[c->at];
+        if (!is_of(c, s) || s->to_ns <= (found ? c->now.to_ns : from))
+            continue;
+        if (found && (!c->is_joined || s->from_ns > c->now.to_ns)) {
+            if (s->from_ns < c->now.to_ns)
+                c->now.to_ns = s->from_ns; /* that one is visited next, from its beginning */
+            return true;
+        }
+        if (found) {
+            c->now.to_ns = s->to_ns;
+            continue;
+        }
+        c->now = *s;
+        c->now.from_ns = weft_later(s->from_ns, from);
+        found = true;
+    }
+    return found;
+}
+
+/* Where parts are added. */
+struct parts {
+    struct weft_spent_part **part;
+    uint32_t *parts, *room;
+};
+
+static bool put(const struct parts *out, int64_t from, int64_t to, enum weft_spent_kind kind,
+                uint32_t wait)
+{
+    if (to <= from)
+        return true;
+    if (!weft_reserve(out->part, *out->parts, out->room, sizeof **out->part))
+        return false;
+    (*out->part)[(*out->parts)++] = (struct weft_spent_part){from, to, kind, wait};
+    return true;
+}
+
+/* Adds what is covered by `under` from a time on, up to `to`; it may reach further. */
+static bool put_under(const struct parts *out, struct cover *under, bool *more, int64_t from,
+                      int64_t to, enum weft_spent_kind kind)
+{
+    while (*more && under->now.to_ns <= from)
+        *more = go_on(under);
+    while (*more && under->now.from_ns < to) {
+        if (!put(out, weft_later(under->now.from_ns, from), weft_earlier(under->now.to_ns, to),
+                 kind, under->now.wait))
+            return false;
+        if (under->now.to_ns > to)
+            break;
+        *more = go_on(under);
+    }
+    return true;
+}
+
+int weft_spent_parts(struct weft_spent_part **part, uint32_t *parts, uint32_t *room,
+                     struct weft_meter *k, uint32_t promise)
+{
+    const struct parts out = {part, parts, room};
+    if (!find_spans(k, promise))
+        return WEFT_E_NOMEM;
+    struct weft_meter_span none = {.to_ns = INT64_MIN};
+    struct cover running = {k, RUNNING, RUNNING, 0, none, true};
+    struct cover waiting = {k, BLOCKED, WAITING, 0, none, false};
+    struct cover covered = {k, READY, RUNNING, 0, none, true};
+    bool runs = go_on(&running), waits = go_on(&waiting);
+    int64_t at = INT64_MIN;
+    while (go_on(&covered)) {
+        if (!put_under(&out, &waiting, &waits, at, covered.now.from_ns, WEFT_SPENT_WAITING))
+            return WEFT_E_NOMEM;
+        at = covered.now.from_ns;
+        while (at < covered.now.to_ns) { /* ready, unless it runs */
+            while (runs && running.now.to_ns <= at)
+                runs = go_on(&running);
+            bool now = runs && running.now.from_ns <= at;
+            int64_t to = !runs ? covered.now.to_ns : now ? running.now.to_ns : running.now.from_ns;
+            to = weft_earlier(to, covered.now.to_ns);
+            if (!put(&out, at, to, now ? WEFT_SPENT_RUNNING : WEFT_SPENT_READY, WEFT_NONE))
+                return WEFT_E_NOMEM;
+            at = to;
+        }
+    }
+    return put_under(&out, &waiting, &waits, at, INT64_MAX, WEFT_SPENT_WAITING) ? 0 : WEFT_E_NOMEM;
 }
 
 void weft_meter_fini(struct weft_meter *k)

@@ -18,6 +18,8 @@ enum weft_stats_by {
     WEFT_BY_LABEL,  /* (type, label) */
     WEFT_BY_FAMILY, /* (type, label without numbers) */
     WEFT_BY_TYPE,
+    WEFT_BY_CREATOR, /* (type, label) of the promise that created it */
+    WEFT_BY_MEMBERS, /* rows that the caller gives; not for weft_stats_find */
 };
 
 #define WEFT_STATS_RUNS 5 /* how many of a stream's longest runs are kept */
@@ -26,7 +28,8 @@ enum weft_stats_by {
 #define WEFT_STATS_RAW 8u
 
 struct weft_stats_row {
-    uint32_t promise; /* the first promise of the row */
+    uint32_t promise; /* the first promise of the row; WEFT_NONE: it has none */
+    uint32_t named;   /* it is named after this promise: the same or, by creator, the creator */
     bool one_label;   /* all have the same label, or none */
     /* By outcome, which is that of what a promise became; they add up to count. */
     uint32_t count, resolved, failed, cancelled, forgotten, pending;
@@ -40,6 +43,7 @@ struct weft_stats_row {
     int64_t blocked_ns; /* part of waiting_ns: it may have been there, but the loop was blocked */
     int64_t ready_ns;   /* sum: it was there, but they did not run yet */
     int64_t running_ns; /* sum, without garbage collections */
+    uint64_t amount;    /* sum of the options' amounts */
 };
 
 struct weft_stats_stream {
@@ -80,6 +84,48 @@ struct weft_stats {
 int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);
+
+/* ---- The same in steps, for some of the promises, without streams and depth ---- */
+
+struct weft_stats_member {
+    uint32_t row, promise;
+};
+
+struct weft_stats_options {
+    unsigned by; /* enum weft_stats_by, and WEFT_STATS_RAW */
+    /* Equal: the whole trace. Otherwise only promises that are alive at some time in it, both ends included; counts and
+     * latencies are of the whole promises, what they waited, stood ready and ran is that part. */
+    int64_t from_ns, to_ns;
+    bool (*keep)(const void *data, uint32_t promise); /* only those; NULL: all */
+    const void *data;
+    const uint64_t *amount; /* by promise: what rows add up in amount; NULL: nothing */
+    /* WEFT_BY_MEMBERS: which promises the rows have, row by row. Borrowed. */
+    const struct weft_stats_member *member;
+    uint32_t members, rows;
+};
+
+struct weft_stats_work;
+
+/* The caller owns *out. What the options and the history point to must outlive it. Returns 0 or WEFT_E_NOMEM; *out is then
+ * NULL. */
+int weft_stats_begin(struct weft_stats_work **out, const struct weft_history *h,
+                     const struct weft_stats_options *o);
+void weft_stats_end(struct weft_stats_work *w);
+
+/* Continues; a step is a promise, 20000 take a few milliseconds. Returns 1 if there is more to do, 0 when it is done,
+ * or WEFT_E_NOMEM. */
+int weft_stats_work(struct weft_stats_work *w, uint32_t steps);
+
+/* What was found, once it is done: rows in any order, also empty ones. Borrowed. */
+const struct weft_stats *weft_stats_result(const struct weft_stats_work *w);
+
+/* The promise of a row that took longest, of those that took less than `before` or, if equally long, come later;
+ * WEFT_NONE for `before`: the slowest of all. Promises without a latency come last, the first created first. WEFT_NONE:
+ * there are no more. Linear in the promises. */
+uint32_t weft_stats_slower(const struct weft_stats_work *w, uint32_t row, uint32_t before);
+
+/* The row that a promise is in, whether it counts or not, the first if there are several; or WEFT_NONE. */
+uint32_t weft_stats_row_of(const struct weft_stats_work *w, uint32_t promise);
 
 /* The smallest latency that `percent` of them do not exceed (nearest rank); 0: there are none. */
 int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
