@@ -63,6 +63,7 @@ void weft_explorer_free(struct weft_explorer *e)
         fini_pane(&e->pane[i]);
     fini_facts(e);
     explore_flame_fini(e);
+    explore_table_fini(e);
     weft_diff_fini(&e->diff);
     weft_path_fini(&e->path);
     free(e->path_mark);
@@ -197,6 +198,7 @@ static void forget_scene(struct weft_explorer *e)
 {
     fini_facts(e);
     explore_flame_forget(e);
+    explore_table_leave(e);
     e->facts = 0;
     explore_visible_clear(&e->visible);
     e->hovered = WEFT_NONE;

@@ -112,10 +112,11 @@ enum {
     WEFT_CHANGED_PLACE = 16,   /* what weft_explorer_place says */
     WEFT_CHANGED_VISIBLE = 32, /* the list of visible promises */
     WEFT_CHANGED_STEP = 64,    /* there is one more step that can be undone */
+    WEFT_CHANGED_TABLE = 128,  /* see table.h */
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
-/* Continues long work (a search) for a few milliseconds. Returns true if there is more to do. */
+/* Continues long work (a search, a table, a flame graph of waits) for a few milliseconds. Call it after any change. Returns true if there is more to do. */
 bool weft_explorer_work(struct weft_explorer *e);
 
 /* A still picture of the current view, with a legend and tips, for saving. Returns 0 or WEFT_E_NOMEM. The caller owns
@@ -251,7 +252,7 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *
  * finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1 the comparison of the
  * second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names), legend=off the
- * legend.
+ * legend. table=label shows the table, sort=p99 what comes first in it.
  *
  * Times in nanoseconds, promises by their numbers. Keys for the second trace end in .2, and so on. Unknown keys are
  * ignored, so that a newer weft can add some. */

@@ -85,6 +85,9 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
         explore_finding_leave(e);
     drop_path(e);
     explore_facts_fini(&e->part[EXPLORE_FINDING]);
+    explore_table_forget(e);
+    if (!e->flame.tree) /* one may be in the making */
+        explore_flame_forget(e);
     weft_analysis_free(p->analysis);
     drop_history(p);
     p->analysis = a;
@@ -121,6 +124,8 @@ void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
         e->wanted.is = false;
     }
     drop_path(e);
+    explore_table_forget(e);
+    explore_flame_forget(e);
     if (pane < 2) {
         drop_diff(e);
         e->wants_diff = e->wants_diff && !gone;

@@ -27,6 +27,10 @@ static struct explore_flame_of subject(const struct weft_explorer *e)
     }
     if (of.promise == WEFT_NONE)
         of.created = false;
+    if (of.why) {
+        of.created = of.async = of.off_cpu = false;
+        of.family = explore_table_is_family(e);
+    }
     return of;
 }
 
@@ -34,7 +38,23 @@ static bool is_same(const struct explore_flame_of *a, const struct explore_flame
 {
     return a->pane == b->pane && a->promise == b->promise && a->from_ns == b->from_ns &&
            a->to_ns == b->to_ns && a->created == b->created && a->async == b->async &&
-           a->off_cpu == b->off_cpu;
+           a->off_cpu == b->off_cpu && a->why == b->why && a->family == b->family;
+}
+
+/* Where the names of the tree's frames are. */
+static const struct weft_profile *names_of(const struct weft_explorer *e)
+{
+    return e->flame.names ? e->flame.names : e->pane[e->flame.of.pane].scene->p;
+}
+
+static void drop_tree(struct explore_flame_pane *f)
+{
+    weft_calltree_free(f->tree);
+    weft_profile_free(f->names);
+    explore_why_end(f->work);
+    f->tree = NULL;
+    f->names = NULL;
+    f->work = NULL;
 }
 
 static uint64_t clock_of(const struct weft_model *m, int64_t time_ns)
@@ -42,6 +62,31 @@ static uint64_t clock_of(const struct weft_model *m, int64_t time_ns)
     if (time_ns < 0)
         return m->first_ns > (uint64_t)-time_ns ? m->first_ns - (uint64_t)-time_ns : 1;
     return m->first_ns + (uint64_t)time_ns;
+}
+
+/* What a promise is called: its label, or else its type. */
+static void put_name(char *out, size_t room, const struct weft_model *m, uint32_t promise)
+{
+    if (!explore_fact_label(out, room, m, promise))
+        explore_fact_type(out, room, m, promise);
+}
+
+static void describe_waits(struct weft_explorer *e)
+{
+    struct explore_flame_pane *f = &e->flame;
+    const struct explore_pane *p = &e->pane[f->of.pane];
+    char name[160] = "";
+    if (f->of.promise != WEFT_NONE)
+        put_name(name, sizeof name, p->model, f->of.promise);
+    int n = snprintf(f->title, sizeof f->title, "Why %s%s%s waited",
+                     *name ? "promises like '" : "promises", name, *name ? "'" : "");
+    if (f->of.from_ns != f->of.to_ns && n > 0 && (size_t)n < sizeof f->title)
+        snprintf(f->title + n, sizeof f->title - (size_t)n, ", in %s from %s",
+                 weft_duration(f->of.to_ns - f->of.from_ns).text, weft_moment(f->of.from_ns).text);
+    *f->note = '\0';
+    if (f->tree)
+        snprintf(f->note, sizeof f->note, "in all %s; below each, what it waited for",
+                 weft_flame_amount(f->tree->unit, f->tree->total).text);
 }
 
 static void describe(struct weft_explorer *e)
@@ -55,8 +100,7 @@ static void describe(struct weft_explorer *e)
                      e->panes > 1 ? "" : "all samples", e->panes > 1 ? p->title : "");
     } else {
         const struct weft_promise *x = &p->model->promise[f->of.promise];
-        if (!explore_fact_label(name, sizeof name, p->model, f->of.promise))
-            explore_fact_type(name, sizeof name, p->model, f->of.promise);
+        put_name(name, sizeof name, p->model, f->of.promise);
         n = snprintf(f->title, sizeof f->title, "Flame graph of #%" PRIu64 " %s%s", x->id, name,
                      f->of.created ? " and all that it created" : "");
     }
@@ -104,6 +148,54 @@ static void make_tree(struct weft_explorer *e)
     }
 }
 
+/* ---- What promises waited for ---- */
+
+/* Begins to make the tree, or says why not. */
+static void begin_waits(struct weft_explorer *e)
+{
+    struct explore_flame_pane *f = &e->flame;
+    struct explore_pane *p = &e->pane[f->of.pane];
+    const struct weft_history *h = explore_history_of(p);
+    const struct explore_why_of of = {f->of.promise, f->of.family, f->of.from_ns, f->of.to_ns};
+    f->why = "There is no memory for the flame graph";
+    if (!h && p->analysing)
+        f->why = "The trace is being analysed \xe2\x80\xa6";
+    else if (h && explore_why_begin(&f->work, h, &of) == 0)
+        f->why = "Adding up what was waited for \xe2\x80\xa6";
+}
+
+static void show_tree(struct weft_explorer *e)
+{
+    struct explore_flame_pane *f = &e->flame;
+    f->focus = f->tree && f->wants_focus < f->tree->calls ? f->wants_focus : 0;
+    f->wants_focus = 0;
+    if (f->of.why)
+        describe_waits(e);
+    else
+        describe(e);
+    explore_part_changed(e, EXPLORE_FLAME);
+    e->changed |= WEFT_CHANGED_PLACE;
+}
+
+static void end_waits(struct weft_explorer *e, int rc)
+{
+    struct explore_flame_pane *f = &e->flame;
+    f->why = "There is no memory for the flame graph";
+    if (rc == 0)
+        explore_why_take(f->work, &f->tree, &f->names);
+    explore_why_end(f->work);
+    f->work = NULL;
+    if (f->tree && f->tree->total == 0) {
+        weft_calltree_free(f->tree);
+        f->tree = NULL;
+        f->why = f->of.promise != WEFT_NONE ? "None of these waited for anything then"
+                                            : "Nothing waited for anything then";
+    }
+    show_tree(e);
+    explore_tip_forget(e);
+    explore_changed(e, WEFT_CHANGED_PICTURE);
+}
+
 /* Builds the tree for the current choice; not while the user still drags. */
 static void update(struct weft_explorer *e)
 {
@@ -111,23 +203,41 @@ static void update(struct weft_explorer *e)
     struct explore_flame_of of = subject(e);
     if ((f->tree || f->why) && (is_same(&of, &f->of) || e->drag.grip == EXPLORE_GRIP_RULER))
         return;
-    weft_calltree_free(f->tree);
-    f->tree = NULL;
+    drop_tree(f);
     f->of = of;
     f->backs = f->scrolled = 0;
     f->hovered = WEFT_NONE;
-    make_tree(e);
-    f->focus = f->tree && f->wants_focus < f->tree->calls ? f->wants_focus : 0;
-    f->wants_focus = 0;
-    describe(e);
-    explore_part_changed(e, EXPLORE_FLAME);
-    e->changed |= WEFT_CHANGED_PLACE;
+    if (of.why)
+        begin_waits(e);
+    else
+        make_tree(e);
+    if (f->work) { /* the focus waits for it */
+        describe_waits(e);
+        f->focus = 0;
+        explore_changed(e, WEFT_CHANGED_FACTS);
+    } else {
+        show_tree(e);
+    }
+}
+
+bool explore_flame_work(struct weft_explorer *e)
+{
+    enum { STEPS = 20000 };
+    struct explore_flame_pane *f = &e->flame;
+    if (!f->open || !e->panes || !f->wanted.why)
+        return false;
+    update(e);
+    if (!f->work)
+        return false;
+    int rc = explore_why_work(f->work, STEPS);
+    if (rc <= 0)
+        end_waits(e, rc);
+    return rc > 0;
 }
 
 void explore_flame_forget(struct weft_explorer *e)
 {
-    weft_calltree_free(e->flame.tree);
-    e->flame.tree = NULL;
+    drop_tree(&e->flame);
     e->flame.why = NULL;
     e->flame.focus = e->flame.backs = e->flame.scrolled = 0;
     e->flame.hovered = WEFT_NONE;
@@ -137,7 +247,7 @@ void explore_flame_forget(struct weft_explorer *e)
 
 void explore_flame_fini(struct weft_explorer *e)
 {
-    weft_calltree_free(e->flame.tree);
+    drop_tree(&e->flame);
     weft_flame_fini(&e->flame.layout);
 }
 
@@ -177,8 +287,7 @@ int explore_flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool
         .note = f->note,
         .tips = still,
     };
-    int rc =
-        weft_flame_draw(list, still ? &own : &f->layout, e->pane[f->of.pane].scene->p, f->tree, &o);
+    int rc = weft_flame_draw(list, still ? &own : &f->layout, names_of(e), f->tree, &o);
     if (!still)
         f->scrolled = f->layout.first_row;
     weft_flame_fini(&own);
@@ -277,10 +386,15 @@ bool explore_flame_back(struct weft_explorer *e)
 bool explore_flame_command(struct weft_explorer *e, enum weft_command command)
 {
     struct explore_flame_of *w = &e->flame.wanted;
-    if (command == WEFT_COMMAND_FLAME) {
-        open_or_close(e);
+    if (command == WEFT_COMMAND_FLAME || command == WEFT_COMMAND_WHY) {
+        bool why = command == WEFT_COMMAND_WHY, other = w->why != why;
+        w->why = why;
+        if (!e->flame.open || !other)
+            open_or_close(e);
+        explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
         return true;
     }
+    w->why = false;
     w->created ^= command == WEFT_COMMAND_FLAME_CREATED;
     w->async ^= command == WEFT_COMMAND_FLAME_ASYNC;
     w->off_cpu ^= command == WEFT_COMMAND_FLAME_AWAY;
@@ -297,8 +411,8 @@ size_t explore_flame_tip(struct weft_explorer *e, char *out, size_t room)
     uint32_t box = box_at(e, e->point_x, e->point_y);
     if (box == WEFT_NONE)
         return 0;
-    size_t n = weft_flame_describe(out, room, e->pane[e->flame.of.pane].scene->p, e->flame.tree,
-                                   &e->flame.layout.box[box]);
+    size_t n =
+        weft_flame_describe(out, room, names_of(e), e->flame.tree, &e->flame.layout.box[box]);
     char clean[1024];
     size_t size = explore_fact_clean(clean, sizeof clean < room ? sizeof clean : room, out, n);
     memcpy(out, clean, size + 1);
@@ -327,9 +441,9 @@ void explore_flame_facts(struct weft_explorer *e)
         update(e);
         explore_heading(f, FACT_FLAME_HEAD);
         explore_say(f, explore_nowhere(), FACT_FLAME_OF,
-                    TEXT(what, v->title + sizeof "Flame graph of"));
+                    TEXT(what, v->title + (v->of.why ? 0 : sizeof "Flame graph of")));
         if (v->tree) {
-            const struct weft_profile *p = e->pane[v->of.pane].scene->p;
+            const struct weft_profile *p = names_of(e);
             const struct weft_calltree *t = v->tree;
             const struct weft_call *at = &t->call[v->focus];
             uint32_t all = 0, shown = 0;

@@ -230,6 +230,8 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     }
     if (d.grip == EXPLORE_GRIP_OVERVIEW)
         explore_overview_release(e, &d, moved);
+    if (d.grip == EXPLORE_GRIP_RULER && e->table)
+        explore_changed(e, WEFT_CHANGED_TABLE);
     if ((d.grip == EXPLORE_GRIP_ROWS || d.grip == EXPLORE_GRIP_OVERVIEW) && moved)
         weft_explorer_rest(e); /* each drag is a step */
     if (d.grip == EXPLORE_GRIP_NONE || d.grip == EXPLORE_GRIP_OVERVIEW || moved)

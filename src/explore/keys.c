@@ -211,7 +211,11 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_FLAME_CREATED:
     case WEFT_COMMAND_FLAME_ASYNC:
     case WEFT_COMMAND_FLAME_AWAY:
+    case WEFT_COMMAND_WHY:
         return explore_flame_command(e, command);
+    case WEFT_COMMAND_TABLE:
+    case WEFT_COMMAND_TABLE_PIN:
+        return explore_table_command(e, command);
     case WEFT_COMMAND_CLEAR:
         return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:

@@ -41,6 +41,11 @@ enum {
     KEY(CREATED, "created", NUMBER, 0, 1)                                                          \
     KEY(ASYNC, "async", NUMBER, 0, 1)                                                              \
     KEY(AWAY, "away", NUMBER, 0, 1)                                                                \
+    KEY(WHY, "why", NUMBER, 0, 1)                                                                  \
+    KEY(TABLE, "table", BYTES, 0, 0)                                                               \
+    KEY(SORT, "sort", BYTES, 0, 0)                                                                 \
+    KEY(KIND, "kind", ID, 0, 0)                                                                    \
+    KEY(PIN, "pin", ID, 0, 0)                                                                      \
     KEY(FRAME, "frame", NUMBER, 0, UINT32_MAX - 1)                                                 \
     KEY(TEXT_SIZE, "text", NUMBER, 50, 300)
 
@@ -194,6 +199,7 @@ static void put_flame(struct writer *w, const struct weft_explorer *e)
     if (!f->open)
         return;
     put_switch(w, FLAME, true);
+    put_switch(w, WHY, f->wanted.why);
     put_switch(w, CREATED, f->wanted.created);
     put_switch(w, ASYNC, f->wanted.async);
     put_switch(w, AWAY, f->wanted.off_cpu);
@@ -216,14 +222,32 @@ static void put_kinds(struct writer *w, const struct weft_explorer *e)
         }
 }
 
+static void put_id(struct writer *w, enum key key, const struct weft_explorer *e, unsigned pane,
+                   uint32_t promise)
+{
+    if (promise != WEFT_NONE)
+        put(w, key, pane, "%" PRIu64, e->pane[pane].model->promise[promise].id);
+}
+
+/* table=label: what the table is by; sort=p99 or, with the smallest first, sort=-p99. */
+static void put_table(struct writer *w, const struct weft_explorer *e)
+{
+    const struct explore_table_place t = explore_table_place(e);
+    if (!t.by)
+        return;
+    put(w, TABLE, 0, "%s", t.by);
+    if (!t.is_default)
+        put(w, SORT, 0, "%s%s", t.ascending ? "-" : "", t.sort);
+    put_id(w, KIND, e, t.pane, t.kind);
+    put_id(w, PIN, e, t.pinned_pane, t.pinned);
+}
+
 const char *weft_explorer_place(struct weft_explorer *e)
 {
     struct writer w = {.out = e->place, .room = sizeof e->place};
     *e->place = '\0';
     put_window(&w, e);
-    if (e->selected != WEFT_NONE)
-        put(&w, SELECT, e->selected_pane, "%" PRIu64,
-            e->pane[e->selected_pane].model->promise[e->selected].id);
+    put_id(&w, SELECT, e, e->selected_pane, e->selected);
     if (*e->query) {
         put(&w, SEARCH, 0, "%s", "");
         put_encoded(&w, e->query, strlen(e->query));
@@ -240,6 +264,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
     put_switch(&w, LEGEND, e->no_legend);
     put_kinds(&w, e);
     put_flame(&w, e);
+    put_table(&w, e);
     if (e->text_percent != 100)
         put_number(&w, TEXT_SIZE, 0, e->text_percent);
     for (unsigned i = 0; i < e->panes && w.size + NAMES_MAX < w.room; i++)
@@ -319,7 +344,7 @@ struct place {
     int64_t value[KEYS][WEFT_PANES_MAX]; /* ABSENT: it says nothing, or what makes no sense */
     unsigned pane[KEYS];                 /* of what there is once */
     int64_t range_to;                    /* the value is where the range begins */
-    struct value search, off[WEFT_PANES_MAX];
+    struct value search, table, sort, off[WEFT_PANES_MAX];
 };
 
 static int64_t value_of(const struct place *p, enum key key, unsigned pane, int64_t otherwise)
@@ -387,7 +412,10 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
                        WEFT_TIME_MAX, &p->range_to);
         break;
     case BYTES:
-        *(f->key == SEARCH ? &p->search : &p->off[f->pane]) = v;
+        *(f->key == SEARCH  ? &p->search
+          : f->key == TABLE ? &p->table
+          : f->key == SORT  ? &p->sort
+                            : &p->off[f->pane]) = v;
         sound = true;
         break;
     }
@@ -451,7 +479,8 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
     while (next_field(&text, &f)) {
         if (!f.sound && f.value.size == 0)
             continue;
-        bool is_of_pane = f.key == ROW || f.key == SELECT || f.key == FINDING;
+        bool is_of_pane =
+            f.key == ROW || f.key == SELECT || f.key == FINDING || f.key == KIND || f.key == PIN;
         if (!f.sound || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
             sound = false;
         else
@@ -541,9 +570,28 @@ static void go_flame(struct weft_explorer *e, const struct place *p)
 {
     explore_flame_forget(e);
     e->flame.open = is_on(p, FLAME);
-    e->flame.wanted = (struct explore_flame_of){
-        .created = is_on(p, CREATED), .async = is_on(p, ASYNC), .off_cpu = is_on(p, AWAY)};
+    e->flame.wanted = (struct explore_flame_of){.created = is_on(p, CREATED),
+                                                .async = is_on(p, ASYNC),
+                                                .off_cpu = is_on(p, AWAY),
+                                                .why = is_on(p, WHY)};
     e->flame.wants_focus = (uint32_t)value_of(p, FRAME, 0, 0);
+}
+
+static bool go_table(struct weft_explorer *e, const struct place *p)
+{
+    char by[KEY_MAX], sort[KEY_MAX];
+    bool sound = decode(by, sizeof by, p->table);
+    sound = decode(sort, sizeof sort, p->sort) && sound;
+    const struct explore_table_place t = {
+        .by = p->table.size ? by : NULL,
+        .sort = p->sort.size ? sort + (*sort == '-') : NULL,
+        .ascending = *sort == '-',
+        .kind = (uint32_t)value_of(p, KIND, 0, WEFT_NONE),
+        .pinned = (uint32_t)value_of(p, PIN, 0, WEFT_NONE),
+        .pane = p->pane[KIND],
+        .pinned_pane = p->pane[PIN],
+    };
+    return explore_table_go(e, &t) && sound;
 }
 
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
@@ -574,6 +622,7 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->no_legend = is_on(&p, LEGEND);
     e->hidden = (uint32_t)value_of(&p, HIDE, 0, 0);
     go_flame(e, &p);
+    sound = go_table(e, &p) && sound;
     if (is_on(&p, TEXT_SIZE))
         weft_explorer_text_size(e, (unsigned)p.value[TEXT_SIZE][0]);
     e->wheel_x = -1;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "explore/fact.h"
+#include "explore/why.h"
 #include "view/flame.h"
 
 #define EXPLORE_HISTORY_MAX 100
@@ -127,6 +128,8 @@ struct explore_flame_of {
     bool created;           /* and what the promise created */
     bool async;             /* creators below the loop */
     bool off_cpu;           /* time off the core */
+    /* what promises waited for, instead of samples: those with the promise's label; family: their numbers do not count */
+    bool why, family;
 };
 
 #define EXPLORE_FLAME_BACK 32
@@ -138,6 +141,9 @@ struct explore_flame_pane {
     struct explore_flame_of of;     /* what the tree is of */
     struct weft_calltree *tree;     /* NULL: there is none; why says why */
     const char *why;
+    struct weft_profile
+        *names; /* of a tree of waits; otherwise NULL, and the names are the scene's */
+    struct explore_why *work; /* while such a tree is made */
     uint32_t focus, scrolled;
     uint32_t wants_focus; /* a place asks for it */
     uint32_t back[EXPLORE_FLAME_BACK], backs;
@@ -210,6 +216,7 @@ struct weft_explorer {
     bool notes_failed;
 
     struct explore_flame_pane flame;
+    struct explore_table *table; /* NULL: none was ever open */
 
     struct weft_drawlist list;
     bool dirty;  /* the list does not match the current view */
@@ -392,7 +399,7 @@ void explore_history_move(struct weft_explorer *e, enum explore_movement movemen
 bool explore_history_go(struct weft_explorer *e, int step, bool jumps);
 void explore_history_clear(struct weft_explorer *e);
 
-/* ---- why.c ---- */
+/* ---- reason.c ---- */
 
 /* Says why a command could do nothing. */
 void explore_why(struct weft_explorer *e, enum weft_command command);
@@ -469,6 +476,9 @@ size_t explore_flame_tip(struct weft_explorer *e, char *out, size_t room);
 /* Adds facts about it. */
 void explore_flame_facts(struct weft_explorer *e);
 
+/* Continues a graph of what promises waited for. Returns true if there is more to do. */
+bool explore_flame_work(struct weft_explorer *e);
+
 /* The trace that it shows goes away. */
 void explore_flame_forget(struct weft_explorer *e);
 void explore_flame_fini(struct weft_explorer *e);
@@ -522,6 +532,34 @@ void explore_arrow_say(struct analyse_text *t, const struct weft_scene *s,
 /* "; here it waits for 'ARP response', since 40 ms", or nothing. */
 void explore_moment_say(struct analyse_text *t, const struct weft_model *m, uint32_t promise,
                         int64_t time_ns);
+
+/* ---- table.c ---- */
+
+/* What a place says of the table. Promises are of the panes' models. */
+struct explore_table_place {
+    const char *by, *sort;      /* NULL: there is no table; the usual order */
+    bool is_default, ascending; /* the order; is_default: only when it is written */
+    unsigned pane, pinned_pane;
+    uint32_t kind, pinned; /* one of the chosen row; or WEFT_NONE */
+};
+
+struct explore_table_place explore_table_place(const struct weft_explorer *e);
+
+/* Returns false if it names what there is not. */
+bool explore_table_go(struct weft_explorer *e, const struct explore_table_place *p);
+
+bool explore_table_command(struct weft_explorer *e, enum weft_command command);
+
+/* Continues. Returns true if there is more to do. */
+bool explore_table_work(struct weft_explorer *e);
+
+/* Returns true if it shows labels without their numbers. */
+bool explore_table_is_family(const struct weft_explorer *e);
+
+/* What it was made from changes or goes away: a search, a history. leave: also its promises. */
+void explore_table_forget(struct weft_explorer *e);
+void explore_table_leave(struct weft_explorer *e);
+void explore_table_fini(struct weft_explorer *e);
 
 /* ---- panel.c ---- */
 

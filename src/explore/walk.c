@@ -253,6 +253,7 @@ enum { STEPS = 100000 }; /* at once: some milliseconds */
 void explore_search_pane(struct weft_explorer *e, unsigned pane)
 {
     struct explore_pane *p = &e->pane[pane];
+    explore_table_forget(e);
     weft_search_free(p->search);
     p->search = NULL;
     p->searching = false;
@@ -301,10 +302,11 @@ bool weft_explorer_work(struct weft_explorer *e)
             explore_changed(e, WEFT_CHANGED_PICTURE);
         break;
     }
+    bool more = explore_table_work(e);
+    more = explore_flame_work(e) || more;
     for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].searching)
-            return true;
-    return false;
+        more = more || e->pane[i].searching;
+    return more;
 }
 
 /* The selection's number among all hits, counted from 1; 0: it is not a hit. */

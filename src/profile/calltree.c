@@ -154,6 +154,12 @@ static bool link_calls(struct weft_calltree *tree, const struct weft_profile *p)
     return true;
 }
 
+int weft_calltree_add_up(struct weft_calltree *t, const struct weft_profile *p)
+{
+    add_up(t);
+    return link_calls(t, p) ? 0 : WEFT_E_NOMEM;
+}
+
 /* ---- The whole ---- */
 
 static bool begin(struct maker *t)
@@ -184,8 +190,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
         t.tree->without_promise = t.gather.without_promise;
         memcpy(t.tree->gap, t.gather.gap, sizeof t.tree->gap);
         t.tree->unit = t.gather.unit;
-        add_up(t.tree);
-        rc = link_calls(t.tree, p) ? 0 : WEFT_E_NOMEM;
+        rc = weft_calltree_add_up(t.tree, p);
     }
     if (rc == 0)
         *out = t.tree;

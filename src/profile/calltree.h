@@ -65,6 +65,7 @@ struct weft_calltree {
     uint64_t gap[WEFT_GAPS];  /* … and why */
     uint32_t depth;           /* the depth of the deepest call */
     enum weft_source_unit unit;
+    bool waits; /* it is of what was waited for, not of samples */
 };
 
 struct weft_profile_row {
@@ -87,6 +88,10 @@ struct weft_profile_list {
 int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
                        const struct weft_calltree_options *o);
 void weft_calltree_free(struct weft_calltree *t);
+
+/* For a tree that is made of something else: computes totals and samples from self, and orders siblings. Texts are those of
+ * p. Returns 0 or WEFT_E_NOMEM. */
+int weft_calltree_add_up(struct weft_calltree *t, const struct weft_profile *p);
 
 /* The same for a list. For LABEL, PROMISE, ROOT, THREAD and CORE, self and total are equal, rows
  * add up to the total, and what belongs to no promise is the row "(no promise)", or says why that

@@ -264,6 +264,10 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
             snprintf(out, room, "%" PRIu32 " frames, the first of them %.200s: together %s (%s)",
                      box->merged, weft_flame_name(p, t, box->node), share.text, amount.text),
             room);
+    if (t->waits)
+        return at_most(snprintf(out, room, "%.400s: %s (%s)", weft_flame_name(p, t, box->node),
+                                share.text, amount.text),
+                       room);
     size_t n = at_most(snprintf(out, room, "%.400s: %s (%s, %s sample%s), itself %s",
                                 weft_flame_name(p, t, box->node), share.text, amount.text,
                                 weft_count(c->samples).text, c->samples == 1 ? "" : "s",
