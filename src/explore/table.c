@@ -49,7 +49,7 @@ struct ranked {
     uint64_t key;
     const char *type, *name; /* by name */
     int64_t total_ns;
-    uint32_t row;
+    uint32_t promise, row;
 };
 
 struct shown {
@@ -57,7 +57,7 @@ struct shown {
 };
 
 struct explore_table {
-    struct weft_table view;
+    struct weft_table_view view;
     struct of of; /* what the work, or what is shown, is of */
     enum phase phase;
     struct weft_stats_work *work;
@@ -305,7 +305,7 @@ static struct ranked rank_of(const struct explore_table *t, uint32_t row)
 {
     const struct weft_stats_row *r = &weft_stats_result(t->work)->row[row];
     const struct weft_model *m = t->of.model;
-    struct ranked x = {key_of(r, t->view.sort), "", "", r->total_ns, row};
+    struct ranked x = {key_of(r, t->view.sort), "", "", r->total_ns, r->promise, row};
     if (t->view.ascending)
         x.key = UINT64_MAX - x.key;
     if (t->view.sort != WEFT_TABLE_NAME || t->of.by == WEFT_TABLE_FINDING || r->named == WEFT_ROOT)
@@ -326,6 +326,7 @@ static int by_rank(const void *a, const void *b)
     if (names)
         return names;
     WEFT_ORDER(y->total_ns, x->total_ns);
+    WEFT_ORDER(x->promise, y->promise);
     return weft_order(x->row, y->row);
 }
 
@@ -466,7 +467,7 @@ static uint32_t bar_of(int64_t ns, uint32_t parts)
 static void make_bars(struct explore_table *t, const struct weft_stats_row *r, const char *name)
 {
     const struct weft_stats *s = weft_stats_result(t->work);
-    struct weft_table *v = &t->view;
+    struct weft_table_view *v = &t->view;
     snprintf(t->bars_about, sizeof t->bars_about, "%s: %s duration%s", name,
              weft_count(r->latencies).text, weft_plural(r->latencies));
     if (r->latencies == 0)
@@ -512,7 +513,7 @@ static uint32_t chosen_row(const struct explore_table *t)
 static void fill(struct explore_table *t)
 {
     const struct weft_stats *s = weft_stats_result(t->work);
-    struct weft_table *v = &t->view;
+    struct weft_table_view *v = &t->view;
     struct ranked *first = NULL;
     uint32_t count = reserve(t) ? find_first(&first, t, WEFT_TABLE_ROWS_MAX, &v->all) : 0;
     uint32_t chosen = chosen_row(t);
@@ -541,9 +542,9 @@ static void fill(struct explore_table *t)
     t->is_stale = false;
 }
 
-const struct weft_table *weft_explorer_table(struct weft_explorer *e)
+const struct weft_table_view *weft_explorer_table(struct weft_explorer *e)
 {
-    static const struct weft_table closed = {.about = "", .bars_about = ""};
+    static const struct weft_table_view closed = {.about = "", .bars_about = ""};
     struct explore_table *t = e->table;
     if (!t)
         return &closed;
@@ -631,7 +632,7 @@ void weft_explorer_table_sort(struct weft_explorer *e, enum weft_table_column co
 bool weft_explorer_table_go(struct weft_explorer *e, uint32_t row)
 {
     struct explore_table *t = e->table;
-    const struct weft_table *v = weft_explorer_table(e);
+    const struct weft_table_view *v = weft_explorer_table(e);
     if (!t || t->phase != DONE || !t->work || row >= v->rows)
         return false;
     uint32_t at = t->rank[row];
@@ -649,7 +650,7 @@ bool weft_explorer_table_go(struct weft_explorer *e, uint32_t row)
 
 void weft_explorer_table_brush(struct weft_explorer *e, uint32_t first, uint32_t last)
 {
-    const struct weft_table *v = weft_explorer_table(e);
+    const struct weft_table_view *v = weft_explorer_table(e);
     char query[EXPLORE_QUERY_BYTES + 1] = "", word[80];
     size_t used = 0;
     if (first > last) {
@@ -697,7 +698,7 @@ bool explore_table_command(struct weft_explorer *e, enum weft_command command)
 {
     if (command == WEFT_COMMAND_TABLE_PIN)
         return weft_explorer_table_pin(e);
-    const struct weft_table *v = weft_explorer_table(e);
+    const struct weft_table_view *v = weft_explorer_table(e);
     weft_explorer_table_show(e, v->open    ? WEFT_TABLES
                                 : e->table ? e->table->view.by
                                            : WEFT_TABLE_LABEL);

@@ -4,7 +4,7 @@
  *     weft_explorer_table_show(e, WEFT_TABLE_LABEL);
  *     while (weft_explorer_work(e))
  *         ;
- *     const struct weft_table *t = weft_explorer_table(e);
+ *     const struct weft_table_view *t = weft_explorer_table(e);
  *     for (uint32_t i = 0; i < t->rows; i++)
  *         show(t->row[i].cell);
  *
@@ -63,7 +63,7 @@ struct weft_table_bar {
 #define WEFT_TABLE_ROWS_MAX 1000
 #define WEFT_TABLE_BARS_MAX 64
 
-struct weft_table {
+struct weft_table_view {
     bool open, working;
     enum weft_table_by by;
     enum weft_table_column sort;
@@ -85,7 +85,7 @@ extern const char *const weft_table_names[WEFT_TABLES];           /* "label" */
 extern const char *const weft_table_headings[WEFT_TABLE_COLUMNS]; /* "p99" */
 
 /* What is to be shown; valid until something changes. */
-const struct weft_table *weft_explorer_table(struct weft_explorer *e);
+const struct weft_table_view *weft_explorer_table(struct weft_explorer *e);
 
 /* Opens it, or shows something else in it. WEFT_TABLES: closes it. */
 void weft_explorer_table_show(struct weft_explorer *e, enum weft_table_by by);

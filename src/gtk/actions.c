@@ -2,8 +2,9 @@
 /* All commands as actions of the window: for keys, menus and, through D-Bus, scripts.
  *
  * Each command is an action of the same name. "place" and "find" take a text, which is also their state; "facts",
- * "found", "selected", "visible", "tip", "message", "link" (the one copied last), "picture" (x, y, width and height
- * in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet" takes a text, and reports it as its state once everything is shown that
+ * "found", "selected", "visible", "table-text", "tip", "message", "link" (the one copied last), "picture" (x, y, width and
+ * height in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet" takes a text,
+ * and reports it as its state once everything is shown that
  * resulted from earlier keyboard and pointer events. */
 #include <string.h>
 
@@ -131,6 +132,26 @@ static void on_print_to(WeftWindow *w, GVariant *parameter)
         weft_window_print(w, g_variant_get_bytestring(parameter));
 }
 
+static void on_table_by(WeftWindow *w, GVariant *parameter)
+{
+    const char *by = g_variant_get_string(parameter, NULL);
+    for (unsigned i = 0; i < WEFT_TABLES; i++)
+        if (strcmp(by, weft_table_names[i]) == 0)
+            weft_explorer_table_show(w->e, (enum weft_table_by)i);
+    weft_window_touched(w);
+}
+
+static void on_table_row(WeftWindow *w, GVariant *parameter)
+{
+    weft_explorer_table_go(w->e, (uint32_t)g_variant_get_int32(parameter));
+    weft_window_touched(w);
+}
+
+static void on_save_table_to(WeftWindow *w, GVariant *parameter)
+{
+    weft_window_save_table_to(w, g_variant_get_bytestring(parameter));
+}
+
 static void on_remove(WeftWindow *w, GVariant *parameter)
 {
     int pane = g_variant_get_int32(parameter);
@@ -201,6 +222,12 @@ static const struct {
     {"add-file", "ay", false, G_CALLBACK(on_add_file)},
     {"save-picture-to", "ay", false, G_CALLBACK(on_save_to)},
     {"print-to", "ay", false, G_CALLBACK(on_print_to)},
+    {"table-by", "s", false, G_CALLBACK(on_table_by)},
+    {"table-row", "i", false, G_CALLBACK(on_table_row)},
+    {"copy-table", NULL, false, G_CALLBACK(weft_window_copy_table)},
+    {"save-table", NULL, false, G_CALLBACK(weft_window_save_table)},
+    {"save-table-to", "ay", false, G_CALLBACK(on_save_table_to)},
+    {"table-text", NULL, true, NULL},
     {"remove", "i", false, G_CALLBACK(on_remove)},
     {"stop-reading", NULL, false, G_CALLBACK(on_stop)},
     {"text-normal", NULL, false, G_CALLBACK(on_normal_text)},

@@ -29,6 +29,8 @@ static const struct entry entries[] = {
     {"Critical _Path", "win.path"},
     {"_Flame Graph", "win.flame"},
     {"Leg_end", "win.legend"},
+    {"_Why Waiting", "win.why-waiting"},
+    {"Ta_ble", "win.table"},
     {"Counters", "win.counters"},
     {"Sa_mples", "win.strips"},
     {"Link the _Time Axes", "win.link"},

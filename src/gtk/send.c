@@ -118,3 +118,63 @@ void weft_window_save_picture(WeftWindow *w)
     g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), w, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
+
+/* ---- The table ---- */
+
+static bool write_table(WeftWindow *w, const char *path, struct weft_error *err)
+{
+    g_autofree const char **source = g_new(const char *, w->traces->len);
+    const struct weft_output_options options = {WEFT_OUTPUT_OTHER, source, w->traces->len};
+    const char *text = weft_explorer_table_tsv(w->e);
+    struct weft_output out;
+    for (guint i = 0; i < w->traces->len; i++)
+        source[i] = ((const struct weft_trace *)w->traces->pdata[i])->path;
+    if (!text)
+        weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "%s", weft_error_name(WEFT_E_NOMEM));
+    if (!text || weft_output_open(&out, path, &options, err) < 0)
+        return false;
+    bool written = fputs(text, out.file) >= 0; /* closing says what went wrong */
+    return weft_output_close(&out, written, err) == 0 && written;
+}
+
+void weft_window_save_table_to(WeftWindow *w, const char *path)
+{
+    g_autofree char *name = g_filename_display_basename(path);
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (!w->traces->len)
+        return;
+    if (write_table(w, path, &err))
+        weft_window_toast(w, "%s has been saved", name);
+    else
+        weft_window_complain(w, false, "%s cannot be saved: it %s", name, err.text);
+}
+
+void weft_window_copy_table(WeftWindow *w)
+{
+    const char *text = weft_explorer_table_tsv(w->e);
+    if (!text)
+        return;
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(w)), text);
+    weft_window_toast(w, "The table has been copied");
+}
+
+static void on_table_chosen(GtkNativeDialog *dialog, int response, WeftWindow *w)
+{
+    g_autoptr(GFile) file = response == GTK_RESPONSE_ACCEPT
+                                ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
+                                : NULL;
+    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    if (path)
+        weft_window_save_table_to(w, path);
+    g_object_unref(dialog);
+}
+
+void weft_window_save_table(WeftWindow *w)
+{
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        "Save Table", GTK_WINDOW(w), GTK_FILE_CHOOSER_ACTION_SAVE, "Save", "Cancel");
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), "table.tsv");
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_table_chosen), w, 0);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

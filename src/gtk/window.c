@@ -67,6 +67,14 @@ static void show_search(WeftWindow *w)
     weft_window_tell(w, "found", found);
 }
 
+static void show_table(WeftWindow *w)
+{
+    const struct weft_table_view *t = weft_explorer_table(w->e);
+    weft_table_update(w->table);
+    const char *text = t->open && t->all <= t->rows ? weft_explorer_table_tsv(w->e) : "";
+    weft_window_tell(w, "table-text", text ? text : "");
+}
+
 static void show_visible(WeftWindow *w)
 {
     g_autofree char *text = weft_panel_show_visible(w->panel);
@@ -122,6 +130,8 @@ static gboolean on_later(gpointer data)
         show_facts(w);
     if (changed & WEFT_CHANGED_SEARCH)
         show_search(w);
+    if (changed & WEFT_CHANGED_TABLE)
+        show_table(w);
     if (now - w->moved_us >= QUIET_MS * 1000 || now - w->shown_us >= TELL_AFTER_MS * 1000)
         show_place(w, changed);
     else
@@ -155,7 +165,7 @@ void weft_window_touched(WeftWindow *w)
     }
     if (changed & WEFT_CHANGED_TIP)
         weft_picture_set_tip(w->picture, weft_explorer_tip(w->e));
-    if ((changed & WEFT_CHANGED_SEARCH) && !w->work)
+    if ((changed & (WEFT_CHANGED_SEARCH | WEFT_CHANGED_TABLE | WEFT_CHANGED_FACTS)) && !w->work)
         w->work = g_idle_add(on_work, w);
     w->changed |= changed & ~(unsigned)WEFT_CHANGED_PICTURE;
     if (!w->later)
@@ -491,11 +501,18 @@ static GtkWidget *view_page(WeftWindow *w)
                                    "Promises over time", -1);
     g_signal_connect_swapped(w->picture, "touched", G_CALLBACK(weft_window_touched), w);
     g_signal_connect_swapped(w->panel, "touched", G_CALLBACK(weft_window_touched), w);
+    w->table = WEFT_TABLE(weft_table_new(w->e));
+    g_signal_connect_swapped(w->table, "touched", G_CALLBACK(weft_window_touched), w);
     add_keys(GTK_WIDGET(w->picture), w); /* before the window uses an arrow key to move the focus */
     gtk_widget_set_hexpand(GTK_WIDGET(w->picture), TRUE);
+    gtk_widget_set_vexpand(GTK_WIDGET(w->picture), TRUE);
+    GtkWidget *left =
+        g_object_new(GTK_TYPE_PANED, "orientation", GTK_ORIENTATION_VERTICAL, "start-child",
+                     w->picture, "end-child", w->table, "resize-end-child", FALSE,
+                     "shrink-start-child", FALSE, "shrink-end-child", FALSE, NULL);
     gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
     gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);
-    w->paned = g_object_new(GTK_TYPE_PANED, "start-child", w->picture, "end-child", w->panel,
+    w->paned = g_object_new(GTK_TYPE_PANED, "start-child", left, "end-child", w->panel,
                             "resize-end-child", FALSE, "shrink-start-child", FALSE,
                             "shrink-end-child", FALSE, "position", s->width - s->panel_width, NULL);
     return w->paned;
@@ -596,8 +613,11 @@ static void dispose(GObject *object)
         weft_picture_forget(w->picture);
     if (w->panel)
         weft_panel_forget(w->panel);
+    if (w->table)
+        weft_table_forget(w->table);
     w->picture = NULL;
     w->panel = NULL;
+    w->table = NULL;
     g_signal_handlers_disconnect_by_data(gtk_settings_get_default(), w);
     G_OBJECT_CLASS(weft_window_parent_class)->dispose(object);
     g_clear_pointer(&w->e, weft_explorer_free);

@@ -9,6 +9,7 @@
 #include "gtk/load.h"
 #include "gtk/panel.h"
 #include "gtk/picture.h"
+#include "gtk/table.h"
 
 #define WEFT_APPLICATION_ID "io.github.weft.View"
 
@@ -55,6 +56,7 @@ struct _WeftWindow {
 
     WeftPicture *picture;
     WeftPanel *panel;
+    WeftTable *table;
     GtkWidget *stack, *paned, *title, *subtitle, *entry, *found, *why, *hits, *refresh, *search_box;
     GtkWidget *bar, *bar_text, *bar_refresh, *toast, *toast_text, *progress, *progress_text,
         *progress_bar, *problem_title, *problem_text;
@@ -154,6 +156,11 @@ void weft_window_save_picture(WeftWindow *w);
 
 /* As SVG, PNG or PDF, depending on its suffix. */
 void weft_window_save_picture_to(WeftWindow *w, const char *path);
+
+/* The table as text, separated by tabs. */
+void weft_window_copy_table(WeftWindow *w);
+void weft_window_save_table(WeftWindow *w);
+void weft_window_save_table_to(WeftWindow *w, const char *path);
 
 /* ---- tour.c ---- */
 

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "explore/explore.h"
+#include "explore/table.h"
 #include "paint/paint.h"
 #include "web/brush.h"
 #include "web/system.h"
@@ -45,6 +46,28 @@ const struct entry page_layout[] = {
     FIELD(weft_visible, text),
     FIELD(weft_visible, pane),
     FIELD(weft_visible, promise),
+    SIZE(weft_table_view),
+    FIELD(weft_table_view, open),
+    FIELD(weft_table_view, working),
+    FIELD(weft_table_view, by),
+    FIELD(weft_table_view, sort),
+    FIELD(weft_table_view, ascending),
+    FIELD(weft_table_view, has_cpu),
+    FIELD(weft_table_view, pinned),
+    FIELD(weft_table_view, about),
+    FIELD(weft_table_view, row),
+    FIELD(weft_table_view, rows),
+    FIELD(weft_table_view, all),
+    FIELD(weft_table_view, bars_about),
+    FIELD(weft_table_view, bar),
+    FIELD(weft_table_view, bars),
+    FIELD(weft_table_view, bar_max),
+    SIZE(weft_table_row),
+    FIELD(weft_table_row, cell),
+    FIELD(weft_table_row, chosen),
+    SIZE(weft_table_bar),
+    FIELD(weft_table_bar, count),
+    FIELD(weft_table_bar, text),
     SIZE(weft_command_info),
     FIELD(weft_command_info, name),
     FIELD(weft_command_info, where),
@@ -78,6 +101,10 @@ const struct entry page_layout[] = {
     VALUE(WEFT_CHANGED_PLACE),
     VALUE(WEFT_CHANGED_VISIBLE),
     VALUE(WEFT_CHANGED_STEP),
+    VALUE(WEFT_CHANGED_TABLE),
+    VALUE(WEFT_TABLES),
+    VALUE(WEFT_TABLE_COLUMNS),
+    VALUE(WEFT_TABLE_CPU),
     VALUE(WEFT_SHIFT),
     VALUE(WEFT_CTRL),
     VALUE(WEFT_ALT),
@@ -262,6 +289,11 @@ bool EXPORT(weft_kind_shown)(uint32_t kind)
     bool shown = false;
     weft_explorer_kind(page_explorer, (enum weft_kind)kind, &text, &shown);
     return shown;
+}
+
+const char *EXPORT(weft_table_heading)(uint32_t column)
+{
+    return column < WEFT_TABLE_COLUMNS ? weft_table_headings[column] : "";
 }
 
 const char *EXPORT(weft_counter)(uint32_t counter)

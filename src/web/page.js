@@ -85,6 +85,8 @@ function update(changed) {
     showFacts();
   if (changed & L.WEFT_CHANGED_SEARCH)
     showSearch();
+  if (changed & L.WEFT_CHANGED_TABLE)
+    showTable();
   if (changed & (L.WEFT_CHANGED_VISIBLE | L.WEFT_CHANGED_FACTS)) {
     clearTimeout(visibleTimer);
     visibleTimer = setTimeout(listVisible, 150);
@@ -231,7 +233,7 @@ function forgetPlaces() {
 
 function go(text) {
   const done = !!withText(text, address => C.weft_go(address));
-  if (/(^|&)(diff|finding(\.\d)?)=/.test(text) && C.weft_panes())
+  if (/(^|&)(diff|finding(\.\d)?|table=finding)(=|&|$)/.test(text) && C.weft_panes())
     run(explainNow);
   wake();
   return done;
@@ -446,7 +448,7 @@ addEventListener("keydown", event => {
   if (at === $("query") && !event.ctrlKey && !event.metaKey)
     return;
   // Keys that a button or a list handles itself.
-  if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))
+  if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || (at.closest("section") || at.tagName === "SELECT") && /^(Arrow|Page|Home|End)/.test(event.key)))
     return;
   const number = withText(event.key, key => C.weft_command_of_key(key, mods(event)));
   const name = commands[number]?.name;
@@ -736,5 +738,6 @@ window.weft = Object.freeze({
   go: text => go(String(text)),
   command: name => command(String(name)),
   times: () => [...times],
+  table: () => tableText(),
   quiet,
 });
