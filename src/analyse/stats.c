@@ -587,6 +587,11 @@ void weft_stats_fini(struct weft_stats *s)
     *s = (struct weft_stats){0};
 }
 
+const char *weft_stats_type(const struct weft_model *m, const struct weft_stats_row *r)
+{
+    return r->named == WEFT_ROOT ? "the event loop" : weft_model_type(m, r->named);
+}
+
 int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,
                      const struct weft_stats_row *r)
 {

@@ -134,6 +134,9 @@ int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stat
 /* How many latencies of a row are less than a value. Logarithmic. */
 uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_row *r, int64_t ns);
 
+/* The type of a row: "task"; "the event loop" if that created them. Borrowed. */
+const char *weft_stats_type(const struct weft_model *m, const struct weft_stats_row *r);
+
 /* The complete label of a row for display: clean UTF-8; by family, differing numbers are '#'. The
  * caller frees *out, which is NULL if there is no label. Returns 0 or WEFT_E_NOMEM. */
 int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,

@@ -13,8 +13,11 @@
 
 #define TOP_ROWS 20
 
-static const char *const by_names[] = {
-    [WEFT_BY_LABEL] = "label", [WEFT_BY_FAMILY] = "family", [WEFT_BY_TYPE] = "type", NULL};
+static const char *const by_names[] = {[WEFT_BY_LABEL] = "label",
+                                       [WEFT_BY_FAMILY] = "family",
+                                       [WEFT_BY_TYPE] = "type",
+                                       [WEFT_BY_CREATOR] = "creator",
+                                       NULL};
 
 /* ---- Order ---- */
 
@@ -36,11 +39,16 @@ static int64_t key_of(const struct weft_stats_row *r, unsigned key)
     return keys[key];
 }
 
+static uint32_t name_of(const struct weft_model *m, const struct weft_stats_row *r)
+{
+    return r->named == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, r->named);
+}
+
 static int by_name(const struct weft_model *m, const struct weft_stats_row *a,
                    const struct weft_stats_row *b)
 {
-    uint32_t x = weft_model_name(m, a->promise), y = weft_model_name(m, b->promise);
-    int types = strcmp(weft_model_type(m, a->promise), weft_model_type(m, b->promise));
+    uint32_t x = name_of(m, a), y = name_of(m, b);
+    int types = strcmp(weft_stats_type(m, a), weft_stats_type(m, b));
     if (types != 0 || x == y)
         return types;
     if (x == WEFT_NONE || y == WEFT_NONE)
@@ -73,7 +81,7 @@ static json_t *row_json(const struct cli_stats_view *v, const struct weft_stats_
     char *label;
     if (weft_stats_label(&label, v->s, m, r) < 0)
         return NULL;
-    json_t *o = CLI_OBJECT("type", weft_model_type(m, r->promise), "label", label,
+    json_t *o = CLI_OBJECT("type", weft_stats_type(m, r), "label", label,
                            CLI_FIELDS(r, count, rate, resolved, failed, cancelled, forgotten,
                                       pending, became, preexisting, latencies));
     CLI_SET(o, "p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns), "p99_ns",
@@ -143,9 +151,9 @@ struct request {
 static struct request request = {.top = TOP_ROWS};
 
 static const struct cli_option options[] = {
-    CLI_WORD("by", request.by, "label|family|type",
+    CLI_WORD("by", request.by, "label|family|type|creator",
              "what makes a kind; family: labels without their numbers, so that \"GET /users/7\" is "
-             "\"GET /users/#\"",
+             "\"GET /users/#\"; creator: the label of what created them",
              .words = by_names + WEFT_BY_LABEL, .first = WEFT_BY_LABEL,
              .shown = "family if some labels differ in their numbers only, else label; with --json "
                       "label"),
@@ -173,7 +181,7 @@ static int keep_matching(struct weft_stats *s, const struct weft_model *m, const
                 return WEFT_E_NOMEM;
             bool matches = exact ? label && strcmp(label, text) == 0
                                  : (label && strstr(label, text)) ||
-                                       strcmp(weft_model_type(m, s->row[i].promise), text) == 0;
+                                       strcmp(weft_stats_type(m, &s->row[i]), text) == 0;
             free(label);
             if (matches) {
                 struct weft_stats_row row = s->row[i];

@@ -34,7 +34,7 @@ static struct analyse_text kind_of(const struct cli_stats_view *v, const struct 
     char *label;
     struct analyse_text kind = {0};
     const bool failed = weft_stats_label(&label, v->s, v->h->m, r) < 0;
-    analyse_put_format(&kind, "%.64s%s", weft_model_type(v->h->m, r->promise), label ? " " : "");
+    analyse_put_format(&kind, "%.64s%s", weft_stats_type(v->h->m, r), label ? " " : "");
     analyse_text_add(&kind, label ? label : "");
     if (failed || kind.failed)
         cli_lacks_memory();

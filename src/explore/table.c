@@ -423,7 +423,7 @@ static void put_cell(char out[CELL_BYTES], const struct weft_stats_row *r, enum 
         return;
     value = value < INT64_MAX ? value : INT64_MAX;
     snprintf(out, CELL_BYTES, "%s",
-             counts ? weft_count(value).text : weft_duration((int64_t)value).text);
+             counts || value == 0 ? weft_count(value).text : weft_duration((int64_t)value).text);
 }
 
 /* "12 kinds, 1,204 promises, that the search found, alive in the measured range" */

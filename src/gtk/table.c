@@ -5,6 +5,7 @@
 
 #define BARS_HEIGHT 64
 #define ROWS_HEIGHT 190
+#define NAME_CHARS 18 /* at least */
 
 /* ---- A row ---- */
 
@@ -69,7 +70,8 @@ static void set_up_cell(const struct cells *c, GtkListItem *item)
     bool is_name = c->column == WEFT_TABLE_NAME;
     GtkWidget *label = gtk_label_new("");
     g_object_set(label, "xalign", is_name ? 0.0 : 1.0, "ellipsize",
-                 is_name ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE, NULL);
+                 is_name ? PANGO_ELLIPSIZE_END : PANGO_ELLIPSIZE_NONE, "width-chars",
+                 is_name ? NAME_CHARS : -1, NULL);
     if (!is_name)
         gtk_widget_add_css_class(label, "numeric");
     gtk_list_item_set_child(item, label);
@@ -275,7 +277,7 @@ static void add_column(WeftTable *self, unsigned c)
     gtk_column_view_column_set_expand(self->column[c], c == WEFT_TABLE_NAME);
     gtk_column_view_column_set_resizable(self->column[c], TRUE);
     if (c != WEFT_TABLE_NAME)
-        gtk_column_view_column_set_fixed_width(self->column[c], 84);
+        gtk_column_view_column_set_fixed_width(self->column[c], 70);
     gtk_column_view_append_column(GTK_COLUMN_VIEW(self->view), self->column[c]);
     g_object_unref(self->column[c]);
 }

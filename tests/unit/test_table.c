@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The table beside the picture, and the flame graph of waits: both must say what weft stats says, for random traces, in
- * whole, in a range, of a search, and of what a promise created. */
+ * whole, in a range, of a search, and of what a promise created. Linked with --wrap=malloc and so on. */
+#include "allocations.h"
 #include "analyse/spent.h"
 #include "analyse/stats.h"
 #include "explore/state.h"
@@ -258,6 +259,12 @@ static void rows_are_those_of_stats(void **state)
 }
 
 /* By type and by family they must be the rows of weft_stats_find, in its order. */
+static const char *time_text(char out[40], int64_t ns)
+{
+    snprintf(out, 40, "%s", ns ? weft_duration(ns).text : "0");
+    return out;
+}
+
 static void other_rows_too(void **state)
 {
     static const enum weft_stats_by by[] = {[WEFT_TABLE_LABEL] = WEFT_BY_LABEL,
@@ -277,11 +284,12 @@ static void other_rows_too(void **state)
             uint64_t all = 0;
             for (uint32_t i = 0; i < t->rows; i++) {
                 const struct weft_stats_row *r = &s.row[i];
+                char text[40];
                 assert_string_equal(t->row[i].cell[WEFT_TABLE_COUNT], weft_count(r->count).text);
                 assert_string_equal(t->row[i].cell[WEFT_TABLE_P99],
-                                    r->latencies ? weft_duration(r->p99_ns).text : "");
+                                    r->latencies ? time_text(text, r->p99_ns) : "");
                 assert_string_equal(t->row[i].cell[WEFT_TABLE_WAITING],
-                                    weft_duration(r->waiting_ns).text);
+                                    time_text(text, r->waiting_ns));
                 assert_string_equal(t->row[i].cell[WEFT_TABLE_CPU], "");
                 all += r->count;
             }
@@ -589,6 +597,54 @@ static void says_what_was_waited_for(void **state)
     weft_explorer_free(e);
 }
 
+/* All that may be done with a table and a graph, whatever fails. */
+static void use(struct weft_explorer *e)
+{
+    static const char *const places[] = {"table=label&sort=p99&kind=2",
+                                         "table=creator&range=5-200",
+                                         "table=finding&search=outcome:failed",
+                                         "table=type&pin=1",
+                                         "flame=1&why=1",
+                                         "flame=1&why=1&table=family&select=3"};
+    struct weft_drawlist still = {0};
+    for (size_t i = 0; i < COUNT(places); i++) {
+        uint32_t count;
+        weft_explorer_go(e, places[i]);
+        work(e);
+        weft_explorer_table(e);
+        weft_explorer_table_tsv(e);
+        weft_explorer_table_go(e, 0);
+        weft_explorer_table(e);
+        weft_explorer_table_brush(e, 0, 1);
+        work(e);
+        weft_explorer_draw(e);
+        weft_explorer_facts(e, &count);
+        if (weft_explorer_picture(e, &still) == 0)
+            weft_drawlist_fini(&still);
+    }
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    bool failed = true;
+    long left = 0;
+    for (long n = 1; failed; n += 1 + n / 50) {
+        struct weft_explorer *e = explorer_of(random_model(2));
+        long before = live;
+        fail_at = n;
+        use(e);
+        failed = fail_at == 0;
+        fail_at = 0;
+        weft_explorer_free(e);
+        if (n > 1 && live != left)
+            print_error("allocation %ld: %ld leaked\n", n, live - left);
+        assert_true(live < before);
+        assert_true(n == 1 || live == left);
+        left = live;
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -602,6 +658,7 @@ int main(void)
         cmocka_unit_test(many_in_small_steps),
         cmocka_unit_test(waits_add_up),
         cmocka_unit_test(says_what_was_waited_for),
+        cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
