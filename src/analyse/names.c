@@ -179,47 +179,101 @@ static uint32_t shape_of(const struct weft_model *m, struct weft_strings *shapes
     return number[text];
 }
 
-bool analyse_families_list(struct analyse_families *f, const struct weft_model *m)
+static bool begin_list(struct analyse_families *f)
 {
     f->first = weft_new_none(f->count, sizeof *f->first);
     f->size = calloc(f->count, sizeof *f->size);
     f->differs = calloc(f->count, sizeof *f->differs);
-    const bool ok = f->first && f->size && f->differs;
-    for (uint32_t p = 0; ok && p < m->promises; p++) {
-        const uint32_t family = f->of[p];
-        if (f->size[family]++ == 0)
-            f->first[family] = p;
-        f->differs[family] |= weft_model_name(m, p) != weft_model_name(m, f->first[family]);
-    }
+    return f->first && f->size && f->differs;
+}
+
+static void list_promise(struct analyse_families *f, const struct weft_model *m, uint32_t p)
+{
+    const uint32_t family = f->of[p];
+    if (f->size[family]++ == 0)
+        f->first[family] = p;
+    f->differs[family] |= weft_model_name(m, p) != weft_model_name(m, f->first[family]);
+}
+
+bool analyse_families_list(struct analyse_families *f, const struct weft_model *m)
+{
+    const bool ok = begin_list(f);
+    for (uint32_t p = 0; ok && p < m->promises; p++)
+        list_promise(f, m, p);
     return ok;
+}
+
+int analyse_sorting_begin(struct analyse_sorting *s, const struct weft_model *m,
+                          analyse_name_fn *name_of, bool exact)
+{
+    *s = (struct analyse_sorting){.m = m, .name_of = name_of, .exact = exact, .at = 1};
+    s->f.of = weft_resize(NULL, m->promises, sizeof *s->f.of);
+    s->sorts = calloc(1, sizeof *s->sorts); /* of a type, and a text or its shape */
+    s->shapes = weft_strings_new();
+    s->shape = weft_new_none((uint64_t)weft_strings_count(m->strings) + 1, sizeof *s->shape);
+    bool ok = s->f.of && s->sorts && s->shapes && s->shape &&
+              (s->f.of[WEFT_ROOT] = analyse_pairs_add(s->sorts, WEFT_NONE, WEFT_NONE)) == 0;
+    return ok ? 0 : WEFT_E_NOMEM;
+}
+
+static bool sort_promise(struct analyse_sorting *s, uint32_t p)
+{
+    uint32_t text = s->name_of ? s->name_of(s->m, p) : WEFT_NONE;
+    if (text != WEFT_NONE && !s->exact) {
+        text = shape_of(s->m, s->shapes, s->shape, text);
+        if (text == WEFT_NONE)
+            return false;
+    }
+    s->f.of[p] = analyse_pairs_add(s->sorts, s->m->promise[p].type, text);
+    return s->f.of[p] != WEFT_NONE;
+}
+
+int analyse_sorting_work(struct analyse_sorting *s, uint32_t *steps)
+{
+    for (; s->at < s->m->promises && *steps; s->at++, --*steps) {
+        if (s->listing)
+            list_promise(&s->f, s->m, s->at);
+        else if (!sort_promise(s, s->at))
+            return WEFT_E_NOMEM;
+    }
+    if (s->at < s->m->promises)
+        return 1;
+    if (s->listing)
+        return 0;
+    s->listing = true;
+    s->f.count = s->sorts->count;
+    s->at = 0;
+    return begin_list(&s->f) ? 1 : WEFT_E_NOMEM;
+}
+
+void analyse_sorting_end(struct analyse_sorting *s)
+{
+    analyse_families_fini(&s->f);
+    weft_strings_free(s->shapes);
+    if (s->sorts)
+        analyse_pairs_fini(s->sorts);
+    weft_free_all(s->sorts, s->shape);
+    *s = (struct analyse_sorting){.at = 0};
 }
 
 int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
                        analyse_name_fn *name_of, bool exact)
 {
-    struct analyse_pairs sorts = {.count = 0}; /* of a type, and a text or its shape */
-    struct weft_strings *shapes = weft_strings_new();
-    uint32_t *shape = weft_new_none((uint64_t)weft_strings_count(m->strings) + 1, sizeof *shape);
-    *f = (struct analyse_families){.of = weft_resize(NULL, m->promises, sizeof *f->of)};
-    bool ok = f->of && shapes && shape &&
-              (f->of[WEFT_ROOT] = analyse_pairs_add(&sorts, WEFT_NONE, WEFT_NONE)) == 0;
-    for (uint32_t p = 1; ok && p < m->promises; p++) {
-        uint32_t text = name_of ? name_of(m, p) : WEFT_NONE;
-        if (text != WEFT_NONE && !exact) {
-            text = shape_of(m, shapes, shape, text);
-            ok = text != WEFT_NONE;
-        }
-        f->of[p] = analyse_pairs_add(&sorts, m->promise[p].type, text);
-        ok = ok && f->of[p] != WEFT_NONE;
+    struct analyse_sorting s;
+    int rc = analyse_sorting_begin(&s, m, name_of, exact);
+    for (uint32_t steps = rc == 0; steps;) {
+        steps = UINT32_MAX;
+        rc = analyse_sorting_work(&s, &steps);
+        if (rc <= 0)
+            break;
     }
-    f->count = sorts.count;
-    ok = ok && analyse_families_list(f, m);
-    weft_strings_free(shapes);
-    free(shape);
-    analyse_pairs_fini(&sorts);
-    if (!ok)
-        analyse_families_fini(f);
-    return ok ? 0 : WEFT_E_NOMEM;
+    *f = (struct analyse_families){.count = 0};
+    if (rc == 0) {
+        *f = s.f;
+        s.f = (struct analyse_families){.count = 0};
+    }
+    analyse_sorting_end(&s);
+    return rc;
 }
 
 int analyse_families_init(struct analyse_families *f, const struct weft_model *m)

@@ -60,6 +60,8 @@ void analyse_text_fini(struct analyse_text *t);
 #define ANALYSE_SHAPE_BYTES 256
 uint32_t analyse_shape(char *out, const char *label, uint32_t size);
 
+struct analyse_pairs; /* pairs.h */
+
 /* Promises of one sort: they have the same type, and the same first label ignoring numbers: "GET
  * /users/7" and "GET /users/12" are "GET /users/#". */
 struct analyse_families {
@@ -78,6 +80,27 @@ int analyse_families_init(struct analyse_families *f, const struct weft_model *m
 typedef uint32_t analyse_name_fn(const struct weft_model *m, uint32_t promise);
 int analyse_sorts_init(struct analyse_families *f, const struct weft_model *m,
                        analyse_name_fn *name_of, bool exact);
+
+/* The same in steps. All zero at first. */
+struct analyse_sorting {
+    struct analyse_families f; /* the result; whoever takes it sets this to zero */
+    const struct weft_model *m;
+    analyse_name_fn *name_of;
+    bool exact, listing;
+    uint32_t at; /* promise */
+    struct analyse_pairs *sorts;
+    struct weft_strings *shapes;
+    uint32_t *shape;
+};
+
+/* Returns 0 or WEFT_E_NOMEM; analyse_sorting_end may be called in any case. */
+int analyse_sorting_begin(struct analyse_sorting *s, const struct weft_model *m,
+                          analyse_name_fn *name_of, bool exact);
+
+/* Continues with at most `steps` promises, and takes those from *steps. Returns 1 if there is more to do, 0 when it is
+ * done, or WEFT_E_NOMEM. */
+int analyse_sorting_work(struct analyse_sorting *s, uint32_t *steps);
+void analyse_sorting_end(struct analyse_sorting *s);
 
 /* Only of and count are set: sets the rest. Returns false if there is no memory. */
 bool analyse_families_list(struct analyse_families *f, const struct weft_model *m);

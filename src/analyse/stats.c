@@ -13,13 +13,14 @@
 
 enum { STEP = 65536 }; /* promises between two calls of progress */
 
-enum phase { COUNT, STORE, SORT, MERGE, MEASURE, DONE };
+enum phase { SORTS, COUNT, STORE, SORT, MERGE, MEASURE, DONE };
 
 struct weft_stats_work {
     const struct weft_history *h;
     const struct weft_model *m;
     struct weft_stats_options o;
     struct weft_stats out;
+    struct analyse_sorting sorting; /* while families are made */
     struct analyse_families families;
     uint32_t *row_of; /* by promise, or WEFT_NONE; NULL: the options' members say it */
     struct weft_meter meter;
@@ -45,16 +46,16 @@ static bool add_rows(maker *k, uint32_t rows)
 }
 
 /* If no labels differ only in numbers, a family is a label. */
-static bool find_rows(maker *k, enum weft_stats_by by)
+static bool find_rows(maker *k)
 {
     struct analyse_families *f = &k->families;
+    const enum weft_stats_by by = k->out.by;
     bool several = false;
-    k->out.by = by;
     if (by == WEFT_BY_MEMBERS)
         return add_rows(k, k->o.rows);
-    if (analyse_sorts_init(f, k->m, by == WEFT_BY_TYPE ? NULL : weft_model_name,
-                           by == WEFT_BY_LABEL || by == WEFT_BY_CREATOR) < 0)
-        return false;
+    *f = k->sorting.f;
+    k->sorting.f = (struct analyse_families){.count = 0};
+    analyse_sorting_end(&k->sorting);
     k->row_of = weft_new_none(k->m->promises, sizeof *k->row_of);
     if (!k->row_of || !add_rows(k, by == WEFT_BY_CREATOR ? f->count : f->count - 1))
         return false;
@@ -433,7 +434,10 @@ int weft_stats_begin(struct weft_stats_work **out, const struct weft_history *h,
     k->meter = (struct weft_meter){
         .h = h, .raw = o->by & WEFT_STATS_RAW, .from_ns = o->from_ns, .to_ns = o->to_ns};
     k->out.span_ns = weft_later(k->m->end_ns, 0);
-    if (find_rows(k, o->by & ~WEFT_STATS_RAW))
+    const enum weft_stats_by by = k->out.by = o->by & ~WEFT_STATS_RAW;
+    if (by == WEFT_BY_MEMBERS ||
+        analyse_sorting_begin(&k->sorting, k->m, by == WEFT_BY_TYPE ? NULL : weft_model_name,
+                              by == WEFT_BY_LABEL || by == WEFT_BY_CREATOR) == 0)
         return 0;
     weft_stats_end(k);
     *out = NULL;
@@ -444,6 +448,7 @@ void weft_stats_end(struct weft_stats_work *k)
 {
     if (!k)
         return;
+    analyse_sorting_end(&k->sorting);
     analyse_families_fini(&k->families);
     weft_meter_fini(&k->meter);
     weft_free_all(k->spare, k->row_of);
@@ -476,6 +481,11 @@ static void step_sorting(maker *k, uint32_t *steps)
 /* One step or more of the current phase; the next one begins when it is done. */
 static bool step(maker *k, uint32_t *steps)
 {
+    if (k->phase == SORTS) {
+        int rc = k->out.by == WEFT_BY_MEMBERS ? 0 : analyse_sorting_work(&k->sorting, steps);
+        k->phase = rc == 0 ? COUNT : SORTS;
+        return rc == 0 ? find_rows(k) : rc > 0;
+    }
     bool sorting = k->phase == SORT || k->phase == MERGE;
     if (sorting)
         step_sorting(k, steps);
@@ -513,26 +523,27 @@ uint32_t weft_stats_row_of(const struct weft_stats_work *k, uint32_t promise)
     return k->row_of ? sort_of(k, promise) : WEFT_NONE;
 }
 
-uint32_t weft_stats_slower(const struct weft_stats_work *k, uint32_t row, uint32_t before)
+bool weft_stats_slower(const struct weft_stats_work *k, struct weft_stats_seek *s, uint32_t steps)
 {
-    uint32_t best = WEFT_NONE;
-    int64_t best_ns = -1, before_ns = INT64_MAX, ns;
-    if (before != WEFT_NONE && !latency_of(k, before, &before_ns))
+    const struct weft_stats_row *row = &k->out.row[s->row];
+    const uint32_t all = items(k), end = all - s->at > steps ? s->at + steps : all;
+    int64_t before_ns = INT64_MAX, ns;
+    if (s->before != WEFT_NONE && !latency_of(k, s->before, &before_ns))
         before_ns = -1;
-    for (uint32_t i = 0; i < items(k); i++) {
-        const struct weft_stats_row *r = row_of(k, i);
-        const uint32_t p = promise_of(k, i);
-        if (r != &k->out.row[row])
+    for (; s->at < end; s->at++) {
+        if (row_of(k, s->at) != row)
             continue;
+        const uint32_t p = promise_of(k, s->at);
         if (!latency_of(k, p, &ns))
             ns = -1;
-        if ((ns < before_ns || (ns == before_ns && p > before)) &&
-            (ns > best_ns || best == WEFT_NONE || (ns == best_ns && p < best))) {
-            best = p;
-            best_ns = ns;
+        bool is_later = ns < before_ns || (ns == before_ns && p > s->before);
+        if (is_later &&
+            (s->best == WEFT_NONE || ns > s->best_ns || (ns == s->best_ns && p < s->best))) {
+            s->best = p;
+            s->best_ns = ns;
         }
     }
-    return best;
+    return s->at < all;
 }
 
 /* ---- All of it ---- */

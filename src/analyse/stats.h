@@ -119,10 +119,17 @@ int weft_stats_work(struct weft_stats_work *w, uint32_t steps);
 /* What was found, once it is done: rows in any order, also empty ones. Borrowed. */
 const struct weft_stats *weft_stats_result(const struct weft_stats_work *w);
 
-/* The promise of a row that took longest, of those that took less than `before` or, if equally long, come later;
- * WEFT_NONE for `before`: the slowest of all. Promises without a latency come last, the first created first. WEFT_NONE:
- * there are no more. Linear in the promises. */
-uint32_t weft_stats_slower(const struct weft_stats_work *w, uint32_t row, uint32_t before);
+/* Looks for the promise of a row that took longest, of those that took less than `before` or, if equally long, come later;
+ * WEFT_NONE for `before`: the slowest of all. Promises without a latency come last, the first created first. */
+struct weft_stats_seek {
+    uint32_t row, before;
+    uint32_t at,
+        best; /* at first 0 and WEFT_NONE; then best is the result, or WEFT_NONE: there are no more */
+    int64_t best_ns;
+};
+
+/* Continues with at most `steps` promises. Returns true if there is more to do. */
+bool weft_stats_slower(const struct weft_stats_work *w, struct weft_stats_seek *s, uint32_t steps);
 
 /* The row that a promise is in, whether it counts or not, the first if there are several; or WEFT_NONE. */
 uint32_t weft_stats_row_of(const struct weft_stats_work *w, uint32_t promise);

@@ -13,7 +13,7 @@
 
 enum {
     STEPS = 20000,    /* of weft_stats_work, at once: some milliseconds */
-    SAMPLES = 200000, /* … of samples */
+    SAMPLES = 200000, /* … of samples, and of promises that are only looked at */
     NAME_BYTES = 160,
     CELL_BYTES = sizeof(struct weft_figure),
 };
@@ -67,8 +67,10 @@ struct explore_table {
     struct weft_stats_member *member;
     unsigned pinned_pane, kind_pane;
     uint32_t pinned, kind; /* promises: kind is one of the chosen row; or WEFT_NONE */
-    uint32_t went_to;      /* the promise that the last click on a row led to */
-    uint32_t *rank;        /* of the rows that are shown: rows of the result */
+    struct weft_stats_seek
+        seek;         /* for the promise to go to; row: WEFT_NONE: nothing is looked for */
+    uint32_t went_to; /* the promise that the last click on a row led to */
+    uint32_t *rank;   /* of the rows that are shown: rows of the result */
     struct shown *shown;
     struct weft_table_row *row;
     struct weft_table_bar bar[WEFT_TABLE_BARS_MAX];
@@ -126,6 +128,7 @@ static void drop_work(struct explore_table *t)
     t->created = NULL;
     t->member = NULL;
     t->phase = NOTHING;
+    t->seek.row = WEFT_NONE;
     t->of = (struct of){.pinned = WEFT_NONE};
 }
 
@@ -252,6 +255,8 @@ static const char *obstacle(struct weft_explorer *e, const struct of *of)
     return NULL;
 }
 
+static bool seek(struct weft_explorer *e);
+
 bool explore_table_work(struct weft_explorer *e)
 {
     struct explore_table *t = e->table;
@@ -275,7 +280,7 @@ bool explore_table_work(struct weft_explorer *e)
         return t->phase != DONE;
     }
     if (t->phase == DONE)
-        return false;
+        return t->work && seek(e);
     if (go_on(e) < 0) {
         drop_work(t);
         t->of = of;
@@ -572,7 +577,7 @@ static struct explore_table *table_of(struct weft_explorer *e)
 {
     if (!e->table && (e->table = calloc(1, sizeof *e->table))) {
         e->table->pinned = e->table->kind = e->table->went_to = WEFT_NONE;
-        e->table->of.pinned = WEFT_NONE;
+        e->table->of.pinned = e->table->seek.row = WEFT_NONE;
         e->table->view.sort = WEFT_TABLE_TOTAL;
     }
     return e->table;
@@ -629,6 +634,30 @@ void weft_explorer_table_sort(struct weft_explorer *e, enum weft_table_column co
 
 /* ---- What can be done with it ---- */
 
+/* Looks on for the promise to go to; after the fastest one comes the slowest again. Returns true if there is more to
+ * do. */
+static bool seek(struct weft_explorer *e)
+{
+    struct explore_table *t = e->table;
+    struct weft_stats_seek *s = &t->seek;
+    if (s->row == WEFT_NONE)
+        return false;
+    if (weft_stats_slower(t->work, s, SAMPLES))
+        return true;
+    if (s->best == WEFT_NONE && s->before != WEFT_NONE) {
+        *s = (struct weft_stats_seek){.row = s->row, .before = WEFT_NONE, .best = WEFT_NONE};
+        return true;
+    }
+    s->row = WEFT_NONE;
+    if (s->best == WEFT_NONE)
+        return false;
+    t->kind = t->went_to = s->best;
+    t->kind_pane = t->of.pane;
+    changed(e);
+    explore_jump(e, t->of.pane, s->best);
+    return false;
+}
+
 bool weft_explorer_table_go(struct weft_explorer *e, uint32_t row)
 {
     struct explore_table *t = e->table;
@@ -638,14 +667,12 @@ bool weft_explorer_table_go(struct weft_explorer *e, uint32_t row)
     uint32_t at = t->rank[row];
     bool again = t->went_to != WEFT_NONE && t->went_to == e->selected &&
                  e->selected_pane == t->of.pane && chosen_row(t) == at;
-    uint32_t next = weft_stats_slower(t->work, at, again ? t->went_to : WEFT_NONE);
-    if (next == WEFT_NONE) /* after the fastest, from the beginning */
-        next = weft_stats_slower(t->work, at, WEFT_NONE);
-    t->kind = next;
-    t->kind_pane = t->of.pane;
-    t->went_to = next;
-    changed(e);
-    return explore_jump(e, t->of.pane, next);
+    t->seek = (struct weft_stats_seek){
+        .row = at, .before = again ? t->went_to : WEFT_NONE, .best = WEFT_NONE};
+    if (seek(e) && t->of.model->promises < SAMPLES)
+        seek(e);
+    e->changed |= WEFT_CHANGED_TABLE;
+    return true;
 }
 
 void weft_explorer_table_brush(struct weft_explorer *e, uint32_t first, uint32_t last)

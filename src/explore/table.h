@@ -94,7 +94,8 @@ void weft_explorer_table_show(struct weft_explorer *e, enum weft_table_by by);
 void weft_explorer_table_sort(struct weft_explorer *e, enum weft_table_column column);
 
 /* Goes to the slowest promise of a row; if the selection is one of the row that was reached in this way, to the next
- * slowest. The row is chosen. Returns false if there is none. */
+ * slowest; after the fastest, to the slowest again. The row is chosen. In a large trace, weft_explorer_work gets there.
+ * Returns false if there is no such row. */
 bool weft_explorer_table_go(struct weft_explorer *e, uint32_t row);
 
 /* Searches for promises whose lengths are those of the bars from `first` to `last`, besides what is searched for. */

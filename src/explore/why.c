@@ -38,6 +38,7 @@ struct explore_why {
     const struct weft_history *h;
     const struct weft_model *m;
     struct explore_why_of of;
+    struct analyse_sorting sorting; /* while the sorts are made */
     struct analyse_families sorts;
     struct weft_meter meter;
     struct weft_spent_part *part;
@@ -221,8 +222,28 @@ static bool begin_promise(struct explore_why *w)
                                             w->part[l->first + l->count - 1].to_ns);
 }
 
+/* Sorts the promises by label. Returns 1 if there is more to do, 0 when it is done, or WEFT_E_NOMEM. */
+static int sort_promises(struct explore_why *w, uint32_t *steps)
+{
+    int rc = analyse_sorting_work(&w->sorting, steps);
+    if (rc != 0)
+        return rc;
+    w->sorts = w->sorting.f;
+    w->sorting.f = (struct analyse_families){.count = 0};
+    analyse_sorting_end(&w->sorting);
+    w->text = weft_new_none(w->sorts.count, sizeof *w->text);
+    return w->text ? 0 : WEFT_E_NOMEM;
+}
+
 int explore_why_work(struct explore_why *w, uint32_t steps)
 {
+    while (!w->text && steps) {
+        int rc = sort_promises(w, &steps);
+        if (rc < 0)
+            return rc;
+    }
+    if (!w->text)
+        return 1;
     for (; steps && (w->depth || w->at < w->m->promises); steps--)
         if (!(w->depth ? step(w) : begin_promise(w)))
             return WEFT_E_NOMEM;
@@ -234,13 +255,12 @@ int explore_why_work(struct explore_why *w, uint32_t steps)
 static bool begin(struct explore_why *w)
 {
     const struct key root = {WEFT_NONE, WEFT_NONE};
-    if (analyse_sorts_init(&w->sorts, w->m, weft_model_name, !w->of.family) < 0)
+    if (analyse_sorting_begin(&w->sorting, w->m, weft_model_name, !w->of.family) < 0)
         return false;
     w->life = weft_new_none(w->m->promises, sizeof *w->life);
-    w->text = weft_new_none(w->sorts.count, sizeof *w->text);
     w->names = weft_profile_new();
     w->tree = calloc(1, sizeof *w->tree);
-    if (!w->life || !w->text || !w->names || !w->tree ||
+    if (!w->life || !w->names || !w->tree ||
         !weft_reserve(&w->tree->call, 0, &w->call_room, sizeof *w->tree->call) ||
         weft_table_add(&w->by, &w->key, &w->keys, &w->key_room, sizeof root, sizeof root, &root,
                        w->seed) != 0)
@@ -303,6 +323,7 @@ void explore_why_end(struct explore_why *w)
 {
     if (!w)
         return;
+    analyse_sorting_end(&w->sorting);
     analyse_families_fini(&w->sorts);
     weft_meter_fini(&w->meter);
     weft_calltree_free(w->tree);

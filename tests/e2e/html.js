@@ -763,6 +763,47 @@ async function files() {
   await both.context().close();
 }
 
+// ---- The table, and why they waited ----
+
+async function tables() {
+  const page = await open("bad.html");
+  const rows = page.locator("#table tbody tr"), cell = (row, column) => rows.nth(row).locator("td").nth(column).innerText();
+  await page.keyboard.press("T");
+  await settle(page);
+  equal("the table is in the place", "label", (await place(page)).table);
+  const stats = JSON.parse(execFileSync(process.env.WEFT, ["stats", "--json", "--by", "label", path.join(folder, "bad.weft")])).rows;
+  const lines = text => text.trimEnd().split("\n").slice(1).map(line => line.split("\t"));
+  const told = r => [r.label ?? r.type, r.count, ...r.latencies ? [r.total_ns, r.p50_ns, r.p99_ns, r.max_ns] : ["", "", "", ""],
+    r.waiting_ns, r.ready_ns, r.running_ns, r.failed, "", r.type].map(String);
+  equal("rows", stats.map(told).sort(), lines(await page.evaluate(() => weft.table())).sort());
+  equal("… as elements", stats.length, await rows.count());
+  await page.locator("#table th button", { hasText: "p99" }).click();
+  await settle(page);
+  equal("sorted", ["p99", "descending"], [(await place(page)).sort, await page.locator("#table th").nth(4).getAttribute("aria-sort")]);
+  equal("the slowest comes first", Math.max(...stats.map(r => r.p99_ns)), Number(lines(await page.evaluate(() => weft.table()))[0][4]));
+  await rows.nth(0).locator("button").press("Enter");
+  await settle(page);
+  const name = await cell(0, 0);
+  equal("Enter goes to the slowest", stats.find(r => (r.label ?? r.type) === name).slowest, Number((await place(page)).select));
+  equal("the row is marked", "true", await rows.nth(0).getAttribute("aria-current"));
+  const bars = page.locator("#bars button");
+  check("a histogram", await bars.count() > 0 && (await page.locator("#bars-about").innerText()).startsWith(`${name}: `));
+  const [download] = await Promise.all([page.waitForEvent("download"), page.locator("#table-save").click()]);
+  equal("saved", [await page.evaluate(() => weft.table()), "bad.tsv"], [fs.readFileSync(await download.path(), "utf8"), download.suggestedFilename()]);
+  await bars.nth(0).focus();
+  await page.keyboard.press("Enter");
+  await settle(page);
+  check("brushing searches", /<\d+ns$/.test((await place(page)).search), await place(page));
+  await page.evaluate(() => weft.go("table=finding"));
+  await settle(page);
+  check("by finding", await rows.count() > 0 && /^[0-9]+ [a-z-]+: /.test(await cell(0, 0)), await page.locator("#table-box").innerText());
+  await page.evaluate(() => weft.go("flame=1&why=1"));
+  await settle(page);
+  const texts = (await drawn(page)).map(d => d.text);
+  check("why they waited", texts.includes("Why promises waited") && texts.includes("all") && !(await page.locator("#table-box").isVisible()), texts);
+  await page.context().close();
+}
+
 // ---- Samples ----
 
 async function samples() {
@@ -872,7 +913,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -508,6 +508,20 @@ if [ -x "${MKSAMPLES:-}" ]; then
     becomes facts 'On a core\\t\\nin all\\tabout 4 ms, 8 samples\\n'
     do_action save-picture-to "b'$tmp/flame.svg'"
     becomes message 'flame.svg has been saved'
+    # The table says what weft stats says, and its CPU is not empty.
+    do_action place "'table=type&sort=-count'"
+    becomes table-text '^name\\tcount\\ttotal_ns\\tp50_ns\\tp99_ns\\tmax_ns\\twaiting_ns.*\\n.'
+    do_action save-table-to "b'$tmp/table.tsv'"
+    becomes message 'table.tsv has been saved'
+    "$WEFT" stats --json --by type "$tmp/served.weft" >"$tmp/stats.json"
+    equal 'rows of the table' same "$(python3 "$(dirname "$0")/table.py" "$tmp/table.tsv" "$tmp/stats.json")"
+    do_action table-row 0
+    becomes selected '^0:[0-9]+$'
+    do_action table
+    becomes table-text '^$'
+    do_action why-waiting
+    becomes place 'flame=1&why=1'
+    becomes facts '^Flame graph\\t\\nof\\tWhy promises like '
     stop
 fi
 
