@@ -198,7 +198,7 @@ static void forget_scene(struct weft_explorer *e)
 {
     fini_facts(e);
     explore_flame_forget(e);
-    explore_table_leave(e);
+    explore_table_forget(e);
     e->facts = 0;
     explore_visible_clear(&e->visible);
     e->hovered = WEFT_NONE;
@@ -269,6 +269,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         keep_counters(p, model, counter_off);
     if (e->selected != WEFT_NONE && e->selected_pane == pane)
         e->selected = weft_model_find(model, p->model->promise[e->selected].id);
+    explore_table_keep(e, pane, model);
     explore_findings_forget(e, pane, false);
     forget_scene(e);
     weft_search_free(p->search);
@@ -320,6 +321,7 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
     assert(pane < e->panes);
     explore_findings_forget(e, pane, true);
     forget_scene(e);
+    explore_table_leave(e);
     e->placed = false;
     e->drag.grip = EXPLORE_GRIP_NONE;
     e->pointed = false;

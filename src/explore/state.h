@@ -3,7 +3,7 @@
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
  * and wheel; keys.c: commands; reason.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
- * facts, lists, counters; tip.c; overview.c: the strip on top; place.c. */
+ * facts, lists, counters; table.c; flame.c, which draws what why.c adds up; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
 
 #include "explore/fact.h"
@@ -556,8 +556,10 @@ bool explore_table_work(struct weft_explorer *e);
 /* Returns true if it shows labels without their numbers. */
 bool explore_table_is_family(const struct weft_explorer *e);
 
-/* What it was made from changes or goes away: a search, a history. leave: also its promises. */
+/* What it was made from changes or goes away: a search, a history. leave: also its promises. keep: these will be those of
+ * another model with the same numbers, because the pane's trace was read again. */
 void explore_table_forget(struct weft_explorer *e);
+void explore_table_keep(struct weft_explorer *e, unsigned pane, const struct weft_model *m);
 void explore_table_leave(struct weft_explorer *e);
 void explore_table_fini(struct weft_explorer *e);
 

@@ -443,6 +443,28 @@ static void is_in_places(void **state)
     weft_explorer_free(e);
 }
 
+/* What is pinned and chosen stays, by number, when the trace is read again. */
+static void reading_again_keeps_it(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer_of(random_model(5));
+    assert_true(weft_explorer_go(e, "table=type&kind=3&pin=1"));
+    work(e);
+    uint32_t rows = weft_explorer_table(e)->rows;
+    struct weft_model *m = random_model(5);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    work(e);
+    assert_non_null(strstr(weft_explorer_place(e), "table=type&kind=3&pin=1"));
+    assert_int_equal(weft_explorer_table(e)->rows, rows);
+    weft_explorer_remove(e, 0);
+    work(e);
+    assert_true(weft_explorer_table(e)->open);
+    assert_null(strstr(weft_explorer_place(e), "pin="));
+    weft_explorer_free(e);
+}
+
 /* A row of very many is sorted in pieces, in small steps. */
 static void many_in_small_steps(void **state)
 {
@@ -658,6 +680,7 @@ int main(void)
         cmocka_unit_test(many_in_small_steps),
         cmocka_unit_test(waits_add_up),
         cmocka_unit_test(says_what_was_waited_for),
+        cmocka_unit_test(reading_again_keeps_it),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
