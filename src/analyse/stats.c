@@ -559,7 +559,7 @@ static int make_stats(maker *k, weft_progress_fn *progress, void *data)
 {
     struct weft_stats *s = &k->out;
     for (int rc = 1; rc;) {
-        double share = 0.2 + 0.12 * k->phase + 0.1 * k->at / (items(k) + 1.0);
+        double share = 0.2 + 0.12 * (int)k->phase + 0.1 * k->at / (items(k) + 1.0);
         if (progress && !progress(data, share))
             return WEFT_E_CANCELED;
         rc = weft_stats_work(k, STEP);

@@ -350,6 +350,15 @@ if "$WEFT" render --help | grep -q -e '--at'; then
     run 0 "$WEFT" render -o "$tmp/render.svg" --at "$(settled place)" --size "${width}x$height" "$tmp/bad.weft"
     same 'a picture of the window' "$tmp/render.svg" "$tmp/view.svg"
 fi
+# … also of what was waited for.
+do_action why-waiting
+becomes facts '^Flame graph\\t\\nof\\tWhy promises like .ARP query. waited\\nframe\\tall: 100.0 % '
+do_action save-picture-to "b'$tmp/why.svg'"
+becomes message 'why.svg has been saved'
+says "$tmp/why.svg" 'below each, what it waited for'
+run 0 "$WEFT" render -o "$tmp/render.svg" --at "$(settled place)" --size "${width}x$height" "$tmp/bad.weft"
+same 'why they waited' "$tmp/render.svg" "$tmp/why.svg"
+do_action why-waiting
 do_action save-picture-to "b'$tmp/view.png'"
 becomes message 'view.png has been saved'
 do_action save-picture-to "b'$tmp/nowhere/view.pdf'"
