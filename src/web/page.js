@@ -445,10 +445,10 @@ addEventListener("keydown", event => {
   const at = event.target;
   if (!ready || stopped || event.isComposing || document.querySelector("dialog[open]") || at.closest?.(".menu"))
     return;
-  if (at === $("query") && !event.ctrlKey && !event.metaKey)
+  if ((at === $("query") || at.tagName === "SELECT") && !event.ctrlKey && !event.metaKey)
     return;
   // Keys that a button or a list handles itself.
-  if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || (at.closest("section") || at.tagName === "SELECT") && /^(Arrow|Page|Home|End)/.test(event.key)))
+  if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))
     return;
   const number = withText(event.key, key => C.weft_command_of_key(key, mods(event)));
   const name = commands[number]?.name;
