@@ -145,6 +145,7 @@ static bool begin(struct weft_explorer *e, const struct explore_table_of *of)
         return false;
     o.amount = t->cpu;
     t->phase = t->cpu ? TABLE_CPU : TABLE_ADD;
+    e->changed |= WEFT_CHANGED_TABLE;
     return weft_stats_begin(&t->work, of->history, &o) == 0;
 }
 
@@ -241,7 +242,7 @@ const struct weft_table_view *weft_explorer_table(struct weft_explorer *e)
         explore_table_fill(t);
     t->view.working = t->phase != TABLE_DONE;
     t->view.pinned = t->pinned != WEFT_NONE;
-    t->view.about = t->about;
+    t->view.about = t->work && t->view.working ? "Adding up \xe2\x80\xa6" : t->about;
     t->view.bars_about = t->bars_about;
     t->view.row = t->row;
     t->view.bar = t->bar;
