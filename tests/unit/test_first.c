@@ -171,7 +171,7 @@ static void only_who_asks_sees_it(void **state)
     assert_non_null(weft_explorer_draw(e));
     int32_t height = e->pane[0].top_px;
     assert_in_range(height, 40, 60);
-    assert_int_equal(e->pane[0].top_px + e->pane[0].height_px, HEIGHT);
+    assert_int_equal(e->pane[0].top_px + e->pane[0].height_px, HEIGHT - e->legend_px);
     assert_non_null(strstr(weft_explorer_place(e), "overview=1"));
     assert_true(weft_explorer_go(e, ""));
     assert_non_null(weft_explorer_draw(e));
