@@ -284,6 +284,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         p->view.focus_row = WEFT_NONE;
     if (e->drag.row != WEFT_NONE && e->drag.row >= scene->l->rows)
         e->drag.row = WEFT_NONE;
+    p->geometry.folds = NULL; /* they were the old scene's */
     measure(p);
     double lost = lost_ns(*old_model, model);
     if (lost > 0)
@@ -477,6 +478,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .counter_off = p->counter_off,
         .no_counters = e->no_counters,
         .no_strips = e->no_strips,
+        .folds = explore_folds(e, pane),
         .no_legend = true,
         .older = e->older,
         .mark = p->mark,

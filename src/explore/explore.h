@@ -250,9 +250,9 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
- * finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1 the comparison of the
- * second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names), legend=off the
- * legend. table=label shows the table, sort=p99 what comes first in it.
+ * fold=1 folds sleep, finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1
+ * the comparison of the second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names),
+ * legend=off the legend. table=label shows the table, sort=p99 what comes first in it.
  *
  * Times in nanoseconds, promises by their numbers. Keys for the second trace end in .2, and so on. Unknown keys are
  * ignored, so that a newer weft can add some. */
@@ -260,6 +260,10 @@ const char *weft_explorer_place(struct weft_explorer *e);
 
 /* Goes to a place. Returns false if a value makes no sense for these traces; the rest is still applied. */
 bool weft_explorer_go(struct weft_explorer *e, const char *place);
+
+/* Folds sleep or shows all of it: stretches of time in which nothing happens become narrow breaks. A new explorer folds
+ * nothing, and neither does a place without fold=1. */
+void weft_explorer_fold(struct weft_explorer *e, bool on);
 
 /* Returns true if a place wants scenes without simplification: going to the place cannot change that. */
 bool weft_explorer_place_is_raw(const char *place);

@@ -95,6 +95,13 @@ static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, b
 {
     if (at.kind == WEFT_PLACE_OLDER)
         weft_explorer_command(e, WEFT_COMMAND_OLDER);
+    if (at.kind == WEFT_PLACE_BREAK && twice) {
+        explore_history_leave(e);
+        explore_zoom_to(e, pane,
+                        (struct explore_window){(double)at.fold->from_ns, (double)at.fold->to_ns});
+        explore_history_arrive(e);
+        return;
+    }
     bool on = at.promise != WEFT_NONE; /* maybe below an arrow or a flag */
     if (at.kind == WEFT_PLACE_RULER || at.kind == WEFT_PLACE_COUNTERS ||
         at.kind == WEFT_PLACE_STRIP || at.kind == WEFT_PLACE_OLDER ||
@@ -172,8 +179,7 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
 static void drag_rows(struct weft_explorer *e, double x, double y)
 {
     const struct explore_drag *d = &e->drag;
-    double by = (d->x - x) * (d->window.to - d->window.from) / explore_axis_px(e);
-    struct explore_window w = {d->window.from + by, d->window.to + by};
+    struct explore_window w = explore_window_beside(e, d->pane, d->window, d->x - x);
     if (d->alone)
         explore_window_shift(e, d->pane, w);
     else

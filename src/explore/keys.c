@@ -25,7 +25,8 @@ static double find_middle(struct weft_explorer *e, unsigned pane)
     double x = explore_axis_x0(e) + explore_axis_px(e) / 2;
     uint32_t row = g->shown ? g->shown_row[g->shown / 2] : WEFT_NONE;
     if (e->selected != WEFT_NONE && e->selected_pane == pane) {
-        struct explore_window w = explore_window_get(e, pane), life = explore_life(p, e->selected);
+        struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
+        struct explore_window life = explore_window_shown(e, pane, explore_life(p, e->selected));
         double from = life.from < w.from ? w.from : life.from, to = life.to > w.to ? w.to : life.to;
         if (from <= to) {
             x = explore_axis_x0(e) +
@@ -222,6 +223,9 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return has_samples(e) && toggle(e, &e->no_strips);
     case WEFT_COMMAND_LEGEND:
         return toggle(e, &e->no_legend);
+    case WEFT_COMMAND_FOLD:
+        weft_explorer_fold(e, !e->folds);
+        return true;
     case WEFT_COMMAND_COUNTERS:
         return weft_explorer_counters(e) && toggle(e, &e->no_counters);
     case WEFT_COMMAND_OVERVIEW:

@@ -29,6 +29,7 @@ enum {
     KEY(FINDING, "finding", NUMBER, 1, WEFT_FINDINGS_MAX)                                          \
     KEY(PATH, "path", NUMBER, 0, 1)                                                                \
     KEY(DIFF, "diff", NUMBER, 0, 1)                                                                \
+    KEY(FOLD, "fold", NUMBER, 0, 1)                                                                \
     KEY(RANGE, "range", SPAN, 0, 0)                                                                \
     KEY(RAW, "raw", NUMBER, 0, 1)                                                                  \
     KEY(COUNTERS, "counters", ON_OFF, 0, 0)                                                        \
@@ -141,6 +142,10 @@ static void put_window(struct writer *w, const struct weft_explorer *e)
         }
     }
     put_switch(w, FREE, e->is_free);
+    bool folds = false;
+    for (unsigned i = 0; i < e->panes; i++)
+        folds = folds || explore_folds(e, i);
+    put_switch(w, FOLD, folds);
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
         if (explore_round(p->view.spread) == 0)
@@ -495,6 +500,7 @@ static bool go_window(struct weft_explorer *e, const struct place *p)
     struct explore_clocks clocks;
     explore_clocks_find(e, &clocks);
     e->is_free = is_on(p, FREE);
+    e->folds = is_on(p, FOLD);
     for (unsigned i = 0; i < e->panes; i++) {
         int64_t offset = p->value[OFFSET][i];
         e->pane[i].view.offset = !i || e->is_free   ? 0

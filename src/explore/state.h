@@ -192,6 +192,7 @@ struct weft_explorer {
     enum weft_kind legend_pointed;
     int32_t legend_top_px, legend_px; /* its height is 0 if it is not shown */
     char kind_text[120];
+    bool folds; /* sleep is folded, where each trace has its own axis or there is only one */
 
     unsigned selected_pane, hovered_pane, range_pane;
     uint32_t selected, hovered;         /* promise, or WEFT_NONE */
@@ -298,6 +299,20 @@ void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore
 
 /* Shows exactly these times, from a place, if they are near the trace at all. Returns true if they are. */
 bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_window w);
+
+/* The folds of a pane as it is shown, or NULL. Several traces whose axes are linked are not folded: what sleeps in one
+ * need not in the others, and equal lengths must stay equal. */
+const struct weft_folds *explore_folds(const struct weft_explorer *e, unsigned pane);
+
+/* The window in shown time (see weft_folds), in which the axis is linear, and back. */
+struct explore_window explore_window_shown(const struct weft_explorer *e, unsigned pane,
+                                           struct explore_window w);
+struct explore_window explore_window_real(const struct weft_explorer *e, unsigned pane,
+                                          struct explore_window shown);
+
+/* The window that many pixels to the right. */
+struct explore_window explore_window_beside(const struct weft_explorer *e, unsigned pane,
+                                            struct explore_window w, double pixels);
 
 /* Zooms; the pane's time at x stays there. */
 void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);

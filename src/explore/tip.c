@@ -175,6 +175,15 @@ static void say_step(struct analyse_text *t, struct weft_explorer *e, unsigned p
     analyse_text_add(t, weft_duration(s->to_ns - s->from_ns).text);
 }
 
+/* "nothing happens for 3.2 s, from 1.2 s: asleep" */
+static void say_fold(struct analyse_text *t, const struct explore_pane *p,
+                     const struct weft_fold *f)
+{
+    analyse_put_format(t, "%s %s from %s, folded",
+                       p->scene->folds.asleep ? "asleep for" : "nothing for",
+                       weft_duration(f->to_ns - f->from_ns).text, weft_moment(f->from_ns).text);
+}
+
 static void say_place(struct analyse_text *t, struct weft_explorer *e, unsigned pane,
                       const struct weft_pick *at)
 {
@@ -199,9 +208,16 @@ static void say_place(struct analyse_text *t, struct weft_explorer *e, unsigned 
     case WEFT_PLACE_RULER:
         analyse_put_format(t, "%s", weft_moment(at->time_ns).text);
         say_whole(t, p->model, at->time_ns);
+        if (at->fold) {
+            analyse_put_format(t, "; ");
+            say_fold(t, p, at->fold);
+        }
         break;
     case WEFT_PLACE_OLDER:
         say_older(t, p, at->time_ns);
+        break;
+    case WEFT_PLACE_BREAK:
+        say_fold(t, p, at->fold);
         break;
     case WEFT_PLACE_COUNTERS:
         say_counters(t, p, at->time_ns);

@@ -34,11 +34,10 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
 
 /* ---- Into view ---- */
 
-/* The range of time to show so that the line from start to end is visible. */
-static struct explore_window window_for(const struct weft_explorer *e, unsigned pane, double start,
-                                        double end)
+/* The range of time to show, instead of w, so that the line from start to end is visible. */
+static struct explore_window window_for(const struct weft_explorer *e, struct explore_window w,
+                                        double start, double end)
 {
-    struct explore_window w = explore_window_get(e, pane);
     double span = w.to - w.from, length = end - start;
     if (length / span * explore_axis_px(e) < LEGIBLE_PX && span > LEAST_NS) {
         double wanted = length * WIDTHS < LEAST_NS ? LEAST_NS : length * WIDTHS;
@@ -82,12 +81,13 @@ void explore_reveal(struct weft_explorer *e)
     unsigned pane = e->selected_pane;
     const struct explore_pane *p = &e->pane[pane];
     struct explore_window life = explore_life(p, e->selected);
-    struct explore_window w = explore_window_get(e, pane),
-                          to = window_for(e, pane, life.from,
-                                          life.to > life.from ? life.to : life.from);
+    struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
+    life = explore_window_shown(e, pane, life);
+    struct explore_window to =
+        window_for(e, w, life.from, life.to > life.from ? life.to : life.from);
     e->wheel_x = -1;
     if (to.from != w.from || to.to != w.to)
-        explore_window_set(e, pane, to, 0);
+        explore_window_set(e, pane, explore_window_real(e, pane, to), 0);
     reveal_row(e, pane, p->scene->l->row[e->selected]);
 }
 
@@ -99,10 +99,12 @@ struct explore_window explore_life(const struct explore_pane *p, uint32_t promis
 
 void explore_zoom_to(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
+    w = explore_window_shown(e, pane, w);
     double from = w.from, length = w.to > from ? w.to - from : 0, margin = length * LIFE_MARGIN;
     if (length + 2 * margin < LEAST_NS)
         margin = (LEAST_NS - length) / 2;
-    explore_window_set(e, pane, (struct explore_window){from - margin, from + length + margin}, 0);
+    w = (struct explore_window){from - margin, from + length + margin};
+    explore_window_set(e, pane, explore_window_real(e, pane, w), 0);
 }
 
 bool explore_jump(struct weft_explorer *e, unsigned pane, uint32_t promise)

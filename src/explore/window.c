@@ -26,8 +26,30 @@ struct explore_window explore_window_get(const struct weft_explorer *e, unsigned
     return (struct explore_window){e->window.from + offset, e->window.to + offset};
 }
 
-/* The range that can be shown at all, in times of the first pane if axes are linked; and the range that "show
- * everything" shows. */
+const struct weft_folds *explore_folds(const struct weft_explorer *e, unsigned pane)
+{
+    bool own = e->is_free || e->panes == 1;
+    const struct weft_folds *f = &e->pane[pane].scene->folds;
+    return e->folds && own && f->count ? f : NULL;
+}
+
+struct explore_window explore_window_shown(const struct weft_explorer *e, unsigned pane,
+                                           struct explore_window w)
+{
+    const struct weft_folds *f = explore_folds(e, pane);
+    return (struct explore_window){weft_folds_shown_at(f, w.from), weft_folds_shown_at(f, w.to)};
+}
+
+struct explore_window explore_window_real(const struct weft_explorer *e, unsigned pane,
+                                          struct explore_window shown)
+{
+    const struct weft_folds *f = explore_folds(e, pane);
+    return (struct explore_window){weft_folds_time_at(f, shown.from),
+                                   weft_folds_time_at(f, shown.to)};
+}
+
+/* The range that can be shown at all, in shown times of the first pane if axes are linked; and the range that "show
+ * everything" shows, in real ones. */
 struct bounds {
     double begin, end, fit_from, fit_to, least, most;
     double first_from; /* what the first view shows: from here to fit_to */
@@ -48,12 +70,20 @@ static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
         double whole = p->first - offset;
         b.first_from = is_first || whole < b.first_from ? whole : b.first_from;
     }
+    struct explore_window all = {b.begin, b.end}, fits = {b.fit_from, b.fit_to};
+    if (first < e->panes) { /* linked axes have no folds, so all panes are alike */
+        all = explore_window_shown(e, first, all);
+        fits = explore_window_shown(e, first, fits);
+    }
+    b.begin = all.from;
+    b.end = all.to;
     double longest = b.end - b.begin;
     for (unsigned i = 0; i < e->panes; i++) { /* all are shown as wide as the longest */
-        double length = e->pane[i].end - e->pane[i].begin;
+        all = explore_window_shown(e, i, (struct explore_window){e->pane[i].begin, e->pane[i].end});
+        double length = all.to - all.from;
         longest = length > longest ? length : longest;
     }
-    double fit = b.fit_to - b.fit_from, large = b.end > -b.begin ? b.end : -b.begin;
+    double fit = fits.to - fits.from, large = b.end > -b.begin ? b.end : -b.begin;
     b.most = longest * BEYOND;
     b.least = fit < SPAN_MIN ? fit : SPAN_MIN;
     if (b.least < large * PRECISION)
@@ -89,16 +119,20 @@ void explore_window_set(struct weft_explorer *e, unsigned pane, struct explore_w
                         double margin)
 {
     struct bounds b = find_bounds(e, pane);
-    double offset = offset_of(e, pane), span = w.to - w.from;
-    w.from -= offset;
-    w.to -= offset;
-    double wanted = span < b.least ? b.least : span > b.most ? b.most : span;
+    double offset = offset_of(e, pane);
+    struct explore_window real = {w.from - offset, w.to - offset}, shown = w;
+    if (pane < e->panes)
+        shown = explore_window_shown(e, pane, real);
+    w = shown;
+    double span = w.to - w.from, wanted = span < b.least ? b.least : span > b.most ? b.most : span;
     if (wanted != span) {
         double middle = w.from + span / 2;
         w.from = middle - wanted / 2;
         w.to = w.from + wanted;
     }
-    put(e, pane, bring_inside(&b, w, margin));
+    w = bring_inside(&b, w, margin);
+    bool kept = w.from == shown.from && w.to == shown.to; /* then without another rounding */
+    put(e, pane, kept ? real : explore_window_real(e, pane, w));
 }
 
 void explore_window_settle(struct weft_explorer *e)
@@ -115,9 +149,10 @@ bool explore_window_go(struct weft_explorer *e, unsigned pane, struct explore_wi
     w.to -= offset;
     /* A little more than can be reached otherwise, because a place is rounded. The place written for this view must be
      * the same again: so the range is either kept exactly or not at all. */
-    double span = w.to - w.from;
-    bool kept = span > 0 && span >= b.least - 2 && span <= b.most + 2 && w.from <= b.end + 2 &&
-                w.to >= b.begin - 2;
+    struct explore_window shown = explore_window_shown(e, pane, w);
+    double span = shown.to - shown.from;
+    bool kept = span > 0 && span >= b.least - 2 && span <= b.most + 2 && shown.from <= b.end + 2 &&
+                shown.to >= b.begin - 2;
     if (kept)
         put(e, pane, w);
     return kept;
@@ -146,14 +181,15 @@ double explore_axis_px(const struct weft_explorer *e)
 
 double explore_time_at(const struct weft_explorer *e, unsigned pane, double x)
 {
-    struct explore_window w = explore_window_get(e, pane);
-    return w.from + (w.to - w.from) * ((x - explore_axis_x0(e)) / explore_axis_px(e));
+    struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
+    double shown = w.from + (w.to - w.from) * ((x - explore_axis_x0(e)) / explore_axis_px(e));
+    return weft_folds_time_at(explore_folds(e, pane), shown);
 }
 
 void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
 {
     struct bounds b = find_bounds(e, pane);
-    struct explore_window w = explore_window_get(e, pane);
+    struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
     double span = w.to - w.from, wanted = span / factor, share;
     wanted = wanted < b.least ? b.least : wanted > b.most ? b.most : wanted;
     if ((factor > 1 && wanted >= span) || (factor < 1 && wanted <= span))
@@ -161,19 +197,26 @@ void explore_window_zoom(struct weft_explorer *e, unsigned pane, double x, doubl
     share = (x - explore_axis_x0(e)) / explore_axis_px(e);
     w.from += (span - wanted) * share;
     w.to = w.from + wanted;
-    explore_window_set(e, pane, w, 0);
+    explore_window_set(e, pane, explore_window_real(e, pane, w), 0);
+}
+
+struct explore_window explore_window_beside(const struct weft_explorer *e, unsigned pane,
+                                            struct explore_window w, double pixels)
+{
+    w = explore_window_shown(e, pane, w);
+    double by = (w.to - w.from) * pixels / explore_axis_px(e);
+    return explore_window_real(e, pane, (struct explore_window){w.from + by, w.to + by});
 }
 
 void explore_window_pan(struct weft_explorer *e, unsigned pane, double pixels)
 {
-    struct explore_window w = explore_window_get(e, pane);
-    double by = (w.to - w.from) * pixels / explore_axis_px(e);
-    explore_window_set(e, pane, (struct explore_window){w.from + by, w.to + by}, PAN_MARGIN);
+    struct explore_window w = explore_window_beside(e, pane, explore_window_get(e, pane), pixels);
+    explore_window_set(e, pane, w, PAN_MARGIN);
 }
 
 void explore_window_shift(struct weft_explorer *e, unsigned pane, struct explore_window w)
 {
-    if (e->is_free) {
+    if (e->is_free || e->panes == 1) {
         explore_window_set(e, pane, w, PAN_MARGIN);
         return;
     }
@@ -255,6 +298,18 @@ void explore_window_first(struct weft_explorer *e)
         struct bounds b = find_bounds(e, i);
         put(e, i, (struct explore_window){b.first_from, b.fit_to});
     }
+}
+
+void weft_explorer_fold(struct weft_explorer *e, bool on)
+{
+    if (e->folds == on)
+        return;
+    e->folds = on;
+    e->drag.grip = EXPLORE_GRIP_NONE;
+    e->wheel_x = -1;
+    explore_window_settle(e);
+    explore_changed(e, WEFT_CHANGED_TIP);
+    explore_moved(e);
 }
 
 /* ---- Rows ---- */

@@ -33,6 +33,7 @@ static const struct entry entries[] = {
     {"Ta_ble", "win.table"},
     {"Counters", "win.counters"},
     {"Sa_mples", "win.strips"},
+    {"F_old Long Sleep", "win.fold"},
     {"Link the _Time Axes", "win.link"},
     {"Side _Panel", "win.panel"},
     {NULL, NULL},

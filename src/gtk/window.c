@@ -643,6 +643,7 @@ static void weft_window_init(WeftWindow *w)
     if (weft_explorer_new(&w->e) < 0)
         g_error("out of memory"); /* as GLib does */
     weft_explorer_usually_overview(w->e);
+    weft_explorer_fold(w->e, true);
     w->traces = g_ptr_array_new_with_free_func((GDestroyNotify)weft_trace_free);
     w->close_menu = g_menu_new();
     g_queue_init(&w->waiting);

@@ -176,20 +176,32 @@ void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t 
         d->tip_size = (uint32_t)n;
 }
 
-void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32_t x1)
+void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, int64_t to_ns,
+               int32_t x0, int32_t x1)
 {
     *a = (struct axis){.from_ns = from_ns, .to_ns = to_ns, .x0 = x0, .x1 = x1};
-    uint64_t span = (uint64_t)to_ns - (uint64_t)from_ns;
+    uint32_t first = weft_folds_after(folds, from_ns), end = first;
+    while (folds && end < folds->count && folds->fold[end].from_ns < to_ns)
+        end++;
+    if (end > first && first > 0) /* it says where time before the first one is shown */
+        first--;
+    if (end > first)
+        a->folds = (struct weft_folds){.fold = folds->fold + first, .count = end - first};
+    a->shown_from = weft_folds_shown(&a->folds, from_ns);
+    a->span = (uint64_t)weft_folds_shown(&a->folds, to_ns) - (uint64_t)a->shown_from;
+    if (a->span == 0) /* a moment within a fold */
+        a->span = 1;
+    uint64_t span = a->span;
     while (span >> a->shift >> 38)
         a->shift++;
     span >>= a->shift;
     a->scale = (((uint64_t)(x1 - x0) << 43) + span - 1) / span;
 }
 
-/* The point in time after `width` of the x1 - x0 parts of the visible time. */
+/* The point in shown time after `width` of the x1 - x0 parts of the visible time. */
 static uint64_t part_of(const struct axis *a, uint64_t width, bool up)
 {
-    uint64_t span = (uint64_t)a->to_ns - (uint64_t)a->from_ns, all = (uint64_t)(a->x1 - a->x0);
+    uint64_t span = a->span, all = (uint64_t)(a->x1 - a->x0);
     return span / all * width + (span % all * width + (up ? all - 1 : 0)) / all;
 }
 
@@ -197,7 +209,11 @@ int64_t axis_time(const struct axis *a, int32_t x)
 {
     if (x <= a->x0)
         return a->from_ns;
-    return (int64_t)((uint64_t)a->from_ns + part_of(a, (uint64_t)(x - a->x0), true));
+    uint64_t shown = (uint64_t)a->shown_from + part_of(a, (uint64_t)(x - a->x0), true);
+    if (!a->folds.count)
+        return (int64_t)shown;
+    int64_t time = weft_folds_time(&a->folds, (int64_t)shown);
+    return time < a->from_ns ? a->from_ns : time > a->to_ns ? a->to_ns : time;
 }
 
 int64_t axis_length(const struct axis *a, int32_t width)

@@ -23,9 +23,12 @@
 #define SHAPE_WIDTH (3 * PX)      /* narrower lines are folded with their neighbours */
 #define COUNTER_STRIP_MIN (26 * PX) /* height of a strip of counters when space is scarce */
 
-/* A linear map from times to coordinates, in integers: the same on every machine. */
+/* A map from times to coordinates, in integers: the same on every machine. It is linear in shown time. */
 struct axis {
     int64_t from_ns, to_ns;
+    int64_t shown_from;
+    uint64_t span;           /* of shown time, at least 1 */
+    struct weft_folds folds; /* those in the picture; count 0: time is shown as it is */
     int32_t x0, x1;
     unsigned shift;
     uint64_t scale;
@@ -155,7 +158,17 @@ static inline int32_t canvas_scaled(const struct canvas *c, int32_t size)
 
 /* Time and place */
 
-void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32_t x1);
+/* folds may be NULL, and must exist as long as the axis does. */
+void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, int64_t to_ns,
+               int32_t x0, int32_t x1);
+
+/* Shown time since the beginning of the picture, for times in the picture. */
+static inline uint64_t axis_since(const struct axis *a, int64_t time_ns)
+{
+    if (a->folds.count)
+        time_ns = weft_folds_shown(&a->folds, time_ns);
+    return (uint64_t)time_ns - (uint64_t)a->shown_from;
+}
 
 /* x = x0 + (time - from) * scale / 2^43, where time - from is shifted to at most 38 bits; the width takes 20. scale is
  * rounded up, so that round times give round places. The result is at most a few pixels outside the axis. */
@@ -166,7 +179,7 @@ static inline int32_t axis_x(const struct axis *a, int64_t time_ns)
         return time_ns == a->from_ns ? a->x0 : a->x0 - beyond;
     if (time_ns >= a->to_ns)
         return time_ns == a->to_ns ? a->x1 : a->x1 + beyond;
-    uint64_t since = ((uint64_t)time_ns - (uint64_t)a->from_ns) >> a->shift;
+    uint64_t since = axis_since(a, time_ns) >> a->shift;
     int32_t x = a->x0 + (int32_t)(since * a->scale >> 43);
     return x < a->x1 ? x : a->x1;
 }
@@ -174,7 +187,7 @@ static inline int32_t axis_x(const struct axis *a, int64_t time_ns)
 /* The earliest time that maps to x (x0 to x1). */
 int64_t axis_time(const struct axis *a, int32_t x);
 
-/* The duration that is `width` wide, rounded down. */
+/* The duration that is `width` wide outside of folds, rounded down: nothing shorter is that wide anywhere. */
 int64_t axis_length(const struct axis *a, int32_t width);
 
 /* The width of what is visible between two coordinates. */
@@ -241,6 +254,7 @@ int32_t canvas_beside_flags(const struct canvas *c, uint32_t at, int32_t x, int3
 
 void canvas_draw_title(struct canvas *c);
 void canvas_draw_regions(struct canvas *c);
+void canvas_draw_folds(struct canvas *c); /* breaks.c */
 void canvas_draw_range(struct canvas *c);
 void canvas_draw_ruler(struct canvas *c);
 void canvas_draw_edges(struct canvas *c);

@@ -21,10 +21,13 @@ enum {
 void canvas_draw_title(struct canvas *c)
 {
     const struct weft_model *m = c->m;
-    char right[160];
+    char right[200];
     int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows",
                      weft_duration(c->from_ns).text, weft_duration(c->to_ns - c->from_ns).text,
                      m->promises - 1, c->shown, c->l->rows);
+    if (c->axis.folds.count)
+        n += snprintf(right + n, sizeof right - (size_t)n, "; %s folded",
+                      weft_duration(c->to_ns - c->from_ns - (int64_t)c->axis.span).text);
     if (c->vp->search && c->hits)
         n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
     if (weft_text_width(right, (size_t)n, c->font, false) > (c->x1 - c->x0) / 2)
@@ -180,7 +183,7 @@ static int32_t time_width(const struct canvas *c, int64_t step)
 /* The step of the grid: the smallest of 1, 2, 5, 10, 20, 50 … that leaves room for the labels. */
 static int64_t grid_step(const struct canvas *c)
 {
-    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    uint64_t span = c->axis.span;
     int64_t ten = 1;
     for (; ten < INT64_C(1000000000000000000); ten *= 10)
         for (int64_t times = 1; times <= 5; times += times == 1 ? 1 : 3) {
@@ -200,7 +203,7 @@ static int64_t minor_step(const struct canvas *c, int64_t step)
     int64_t digit = step;
     while (digit >= 10)
         digit /= 10;
-    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    uint64_t span = c->axis.span;
     uint64_t most = (uint64_t)((c->x1 - c->x0) / MINOR_MIN);
     for (const int *n = parts[digit == 1 ? 0 : digit == 2 ? 1 : 2]; *n; n++)
         if (step % *n == 0 && span / (uint64_t)(step / *n) <= most)
@@ -219,22 +222,48 @@ static int64_t first_multiple(int64_t from, int64_t step)
     return from - rest + step;
 }
 
+static void draw_small_ticks(struct canvas *c, int64_t step, int64_t from_ns, int64_t to_ns)
+{
+    for (int64_t t = first_multiple(from_ns, step); t <= to_ns; t += step) {
+        int32_t x = canvas_x(c, t);
+        canvas_line(c, WEFT_INK_GRID, PX, x, c->rows_y0 - 4 * PX, x, c->rows_y0);
+    }
+}
+
+/* Texts begin at next or later; beside a fold they can be closer together than elsewhere. Returns where the next one
+ * may begin. */
+static int32_t draw_ticks(struct canvas *c, int64_t step, int64_t from_ns, int64_t to_ns,
+                          int32_t next)
+{
+    for (int64_t t = first_multiple(from_ns, step); t <= to_ns; t += step) {
+        int32_t x = canvas_x(c, t);
+        const struct weft_figure time = weft_axis_time(t, step, far_time(c));
+        canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
+        if (c->axis.folds.count && x < next)
+            continue;
+        int32_t width = canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + 3 * PX,
+                                    c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX,
+                                    time.text, strlen(time.text));
+        next = x + 3 * PX + width + GRID_GAP / 2;
+    }
+    return next;
+}
+
 void canvas_draw_ruler(struct canvas *c)
 {
     int64_t step = grid_step(c), minor = minor_step(c, step);
     canvas_rect(c, WEFT_INK_PANEL, 0, c->ruler_y0, c->x1 + MARGIN, c->rows_y0);
-    if (minor)
-        for (int64_t t = first_multiple(c->from_ns, minor); t <= c->to_ns; t += minor) {
-            int32_t x = canvas_x(c, t);
-            canvas_line(c, WEFT_INK_GRID, PX, x, c->rows_y0 - 4 * PX, x, c->rows_y0);
-        }
-    for (int64_t t = first_multiple(c->from_ns, step); t <= c->to_ns; t += step) {
-        int32_t x = canvas_x(c, t);
-        const struct weft_figure time = weft_axis_time(t, step, far_time(c));
-        canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
-        canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + 3 * PX,
-                    c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX, time.text,
-                    strlen(time.text));
+    const struct weft_folds *f = &c->axis.folds;
+    int64_t from = c->from_ns;
+    int32_t next = c->x0;
+    for (uint32_t i = 0; i <= f->count; i++) { /* there are no ticks in folds */
+        int64_t to = i < f->count && f->fold[i].from_ns < c->to_ns ? f->fold[i].from_ns : c->to_ns;
+        if (minor && from <= to)
+            draw_small_ticks(c, minor, from, to);
+        if (from <= to)
+            next = draw_ticks(c, step, from, to, next);
+        if (i < f->count && f->fold[i].to_ns > from)
+            from = f->fold[i].to_ns;
     }
     draw_range_on_ruler(c);
 }

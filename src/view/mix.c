@@ -33,12 +33,17 @@ static uint64_t width_of(const struct weft_index *x, uint32_t first, uint32_t en
     return (uint64_t)x->time[end] - (uint64_t)x->time[first];
 }
 
+static uint64_t shown_between(const struct canvas *c, int64_t from_ns, int64_t to_ns)
+{
+    return axis_since(&c->axis, to_ns) - axis_since(&c->axis, from_ns);
+}
+
 /* Adds the entries of the cell from t0 to t1, which begins in that bucket. Returns the bucket in which the next cell
  * begins. */
 static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64_t t0, int64_t t1)
 {
     const struct weft_index *x = c->x;
-    uint64_t width = (uint64_t)t1 - (uint64_t)t0;
+    uint64_t width = (uint64_t)t1 - (uint64_t)t0, shown = shown_between(c, t0, t1);
     uint32_t first = m->entries, sum = 0;
     while (bucket < x->buckets && x->time[bucket] < t1) {
         uint32_t level = 0, begin = bucket, many = 1;
@@ -58,11 +63,10 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
             continue;
         if (width_of(x, begin, end) / SMEAR_CELLS > width && add_gap(m, begin, from, to))
             continue;
-        uint64_t part = (uint64_t)to - (uint64_t)from;
+        uint64_t part = shown_between(c, from, to), whole = shown;
         for (; part >> 50; part >>= 1)
-            width >>= 1;
-        uint32_t weight = (uint32_t)(part * 256 / (width ? width : 1));
-        width = (uint64_t)t1 - (uint64_t)t0;
+            whole >>= 1;
+        uint32_t weight = (uint32_t)(part * 256 / (whole ? whole : 1));
         weight = weight ? weight : 1;
         if (!canvas_grow(c, &m->entry, m->entries, &m->room, sizeof *m->entry))
             break;

@@ -381,7 +381,7 @@ int weft_overview_draw(struct weft_drawlist *list, const struct weft_scene *s,
     c->font_small = 10 * PX * c->percent / 100;
     if (strip->x1 - strip->x0 < CELL || strip->from_ns >= strip->to_ns)
         return 0;
-    axis_init(&c->axis, strip->from_ns, strip->to_ns, strip->x0, strip->x1);
+    axis_init(&c->axis, NULL, strip->from_ns, strip->to_ns, strip->x0, strip->x1);
     d.columns = (uint32_t)((strip->x1 - strip->x0 + CELL - 1) / CELL);
     d.columns = d.columns < COLUMNS_MAX ? d.columns : COLUMNS_MAX;
     d.sum = malloc(d.columns * sizeof *d.sum);

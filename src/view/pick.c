@@ -24,9 +24,9 @@ static struct axis axis_of(const struct weft_geometry *g)
 {
     struct axis a;
     if (g->x1 <= g->x0 || g->from_ns >= g->to_ns) /* nothing was drawn yet */
-        axis_init(&a, 0, 1, 0, PX);
+        axis_init(&a, NULL, 0, 1, 0, PX);
     else
-        axis_init(&a, g->from_ns, g->to_ns, g->x0, g->x1);
+        axis_init(&a, g->folds, g->from_ns, g->to_ns, g->x0, g->x1);
     return a;
 }
 
@@ -265,6 +265,10 @@ struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_ge
     if (at != WEFT_NONE && y >= g->rows_y0 - FLAGS && y < g->rows_y1 &&
         (y >= g->rows_y0 || g->flags))
         pick_above(g, &pick, at, x, y);
+    if (x >= g->x0 && x <= g->x1)
+        pick.fold = weft_folds_at(g->folds, pick.time_ns);
+    if (pick.kind == WEFT_PLACE_NONE && pick.fold && y >= g->rows_y0 && y < g->rows_y1)
+        pick.kind = WEFT_PLACE_BREAK;
     return pick;
 }
 

@@ -25,6 +25,8 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
         rc = view_index_new(&s->x, m, s->l, progress, data);
     if (rc == 0)
         rc = view_overview_new(&s->o, m);
+    if (rc == 0)
+        rc = weft_folds_init(&s->folds, m, NULL);
     if (rc < 0)
         weft_scene_free(s);
     else
@@ -43,6 +45,10 @@ int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
         weft_profile_free(p);
     else
         s->p = p;
+    if (rc == 0 && s->p) { /* no sample is hidden in a fold */
+        weft_folds_fini(&s->folds);
+        rc = weft_folds_init(&s->folds, s->m, s->p);
+    }
     return rc < 0 ? rc : view_overview_sample(s->o, s);
 }
 
@@ -131,6 +137,7 @@ void weft_scene_free(struct weft_scene *s)
     view_density_free(s->d);
     view_overview_free(s->o);
     weft_profile_free(s->p);
+    weft_folds_fini(&s->folds);
     free(s);
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "profile/profile.h"
+#include "view/folds.h"
 #include "view/layout.h"
 
 struct weft_scene {
@@ -20,6 +21,7 @@ struct weft_scene {
         *p; /* samples of the same time, joined with the model; owned; NULL: there are none */
     struct weft_density *d;  /* of the samples; NULL: nothing to be drawn */
     struct weft_overview *o; /* of the whole time */
+    struct weft_folds folds; /* drawn only if a viewport wants it */
 };
 
 /* On success the caller owns *out and must keep the model as long as it exists. progress may be NULL. Returns 0,

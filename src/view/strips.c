@@ -88,7 +88,10 @@ static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t fir
                 sum[k].promise_ns += now.promise_ns - before[k][s].promise_ns;
                 before[k][s] = now;
             }
-        uint64_t whole = (uint64_t)(to - from), promise = sum[VIEW_SAMPLES].promise_ns;
+        /* Nobody is on a core in a fold, so it would only make its edges paler. */
+        uint64_t whole = axis_since(&c->axis, to) - axis_since(&c->axis, from);
+        uint64_t promise = sum[VIEW_SAMPLES].promise_ns;
+        whole = whole ? whole : 1;
         uint64_t marked = sum[VIEW_INTERRUPTS].on_ns;
         struct blend b = blend_of(promise, sum[VIEW_SAMPLES].on_ns - promise, whole);
         cells->promise[i] = b.below;

@@ -105,6 +105,7 @@ static void describe(const struct canvas *c, uint32_t strips, int32_t counters)
     g->x1 = c->x1;
     g->from_ns = c->from_ns;
     g->to_ns = c->to_ns;
+    g->folds = c->vp->folds;
     g->y0 = c->top;
     g->ruler_y0 = c->ruler_y0;
     g->rows_y0 = c->rows_y0;
@@ -132,6 +133,7 @@ static void draw(struct canvas *c)
 
     canvas_draw_title(c); /* first, because SVG viewers take the first text as the title */
     canvas_draw_regions(c);
+    canvas_draw_folds(c);
     canvas_draw_range(c);
     canvas_draw_ruler(c);
     canvas_draw_whole(c);
@@ -178,7 +180,7 @@ static void canvas_init(struct canvas *c)
     c->row_height = canvas_scaled(c, 22 * PX);
     c->row_height_text = canvas_scaled(c, 12 * PX);
     c->selected = vp->selected != WEFT_ROOT && vp->selected < c->m->promises;
-    axis_init(&c->axis, c->from_ns, c->to_ns, c->x0, c->x1);
+    axis_init(&c->axis, vp->folds, c->from_ns, c->to_ns, c->x0, c->x1);
 }
 
 /* Lines of the legend. */

@@ -46,6 +46,9 @@ struct weft_viewport {
     int32_t height_px;      /* 0: as high as the rows need, up to a limit */
     int32_t top_px;         /* where it begins in the list, which may hold other pictures above */
 
+    /* The scene's, if long sleep is to be drawn as narrow breaks, or NULL. */
+    const struct weft_folds *folds;
+
     /* If the rows do not all fit, they are squeezed; spread says how much those near the focus are spared: from 0 (all
      * alike) to WEFT_SPREAD_MAX (as high as they need; the others are then pressed together at the upper and the lower
      * edge). The focus is a row of the layout and where its middle lies, in pixels below top_px. WEFT_NONE: the row of
@@ -97,8 +100,9 @@ struct weft_left_out {
 /* Where things are in a picture: filled in while it is drawn, used to answer questions about it. All zero at first; the
  * next picture reuses it. Coordinates are those of the draw list. */
 struct weft_geometry {
-    int32_t x0, x1;         /* of the time axis … */
-    int64_t from_ns, to_ns; /* … from and to these times */
+    int32_t x0, x1;                 /* of the time axis … */
+    int64_t from_ns, to_ns;         /* … from and to these times */
+    const struct weft_folds *folds; /* those of the viewport */
     int32_t y0, ruler_y0, rows_y0, rows_y1, y1;
     int32_t older_y1; /* what has been pending since before the trace is between rows_y1 and this */
     int32_t strips_y1;   /* strips of samples are between that and this */
@@ -150,17 +154,19 @@ enum weft_place_kind {
     WEFT_PLACE_OLDER, /* the row of what has been pending since before the trace */
     WEFT_PLACE_ARROW, /* promise and folded say what is under it, if anything is */
     WEFT_PLACE_MARK,  /* the flag of a piece of evidence; likewise */
+    WEFT_PLACE_BREAK, /* an empty part of the rows, in a fold */
 };
 
 struct weft_pick {
     enum weft_place_kind kind;
     int64_t time_ns;
-    uint32_t row;     /* nearest row of the layout; WEFT_NONE: no rows */
-    uint32_t promise; /* the promise, or the longest one of a fold; or WEFT_NONE */
-    uint32_t folded;  /* exact number of promises in the fold; 1 for a promise */
-    uint32_t strip;   /* which strip */
-    uint32_t arrow;   /* index in the geometry's arrows */
-    uint32_t mark;    /* index in the marks of the viewport */
+    uint32_t row;                 /* nearest row of the layout; WEFT_NONE: no rows */
+    uint32_t promise;             /* the promise, or the longest one of a fold; or WEFT_NONE */
+    uint32_t folded;              /* exact number of promises in the fold; 1 for a promise */
+    uint32_t strip;               /* which strip */
+    uint32_t arrow;               /* index in the geometry's arrows */
+    uint32_t mark;                /* index in the marks of the viewport */
+    const struct weft_fold *fold; /* the fold that time_ns lies in; NULL: none */
 };
 
 /* Draws into *list, which is empty (all zero) or left from an earlier picture; with a top_px, below what it contains. g

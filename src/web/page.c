@@ -129,6 +129,7 @@ int EXPORT(weft_begin)(uint32_t random_high, uint32_t random_low)
     if (weft_explorer_new(&page_explorer) < 0)
         return say(WEFT_E_NOMEM, weft_error_name(WEFT_E_NOMEM));
     weft_explorer_usually_overview(page_explorer);
+    weft_explorer_fold(page_explorer, true);
     return 0;
 }
 
