@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the parts of the explorer share. Private to src/explore.
  *
- * explore.c: life, panes, drawing; window.c: which times and rows are seen, traces of the same time; input.c: pointer
+ * explore.c: life, panes, drawing; window.c: which times and rows are seen, folds, traces of the same time; input.c: pointer
  * and wheel; keys.c: commands; reason.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
  * facts, lists, counters; table.c; flame.c, which draws what why.c adds up; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
