@@ -188,9 +188,11 @@ static void include(struct explore_window *w, bool *any, int64_t time_ns)
 }
 
 /* The range of time to show for a finding. */
-static struct explore_window times_of(const struct explore_pane *p, const struct weft_finding *f)
+static struct explore_window times_of(const struct weft_explorer *e, unsigned pane,
+                                      const struct weft_finding *f)
 {
-    struct explore_window w = {0, 0};
+    const struct explore_pane *p = &e->pane[pane];
+    struct explore_window w = {0, 0}, all_times = {p->begin, p->end};
     bool any = false;
     for (uint32_t i = 0; i < f->evidences; i++)
         if (!is_end(&f->evidence[i]))
@@ -200,13 +202,15 @@ static struct explore_window times_of(const struct explore_pane *p, const struct
         include(&w, &any, f->start_ns);
         include(&w, &any, f->end_ns);
     }
+    w = explore_window_shown(e, pane, w);
+    all_times = explore_window_shown(e, pane, all_times);
     double margin = (w.to - w.from) * MARGIN;
     margin = margin < LEAST_NS / 2 ? LEAST_NS / 2 : margin;
-    double before = p->begin - margin * BEYOND, after = p->end + margin * BEYOND;
+    double before = all_times.from - margin * BEYOND, after = all_times.to + margin * BEYOND;
     w = (struct explore_window){w.from - margin, w.to + margin};
     w.from = w.from < before && w.to > before ? before : w.from;
     w.to = w.to > after && w.from < after ? after : w.to;
-    return w;
+    return explore_window_real(e, pane, w);
 }
 
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
@@ -221,7 +225,7 @@ void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t findi
     if (moves) {
         explore_activate(e, pane);
         explore_select(e, pane, f->promise);
-        explore_window_set(e, pane, times_of(p, f), 0);
+        explore_window_set(e, pane, times_of(e, pane, f), 0);
         explore_rows_squeeze(p);
         e->wheel_x = -1;
         explore_history_arrive(e);
@@ -304,13 +308,15 @@ bool explore_finding_go(struct weft_explorer *e, int step)
 void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns,
                        bool centres)
 {
-    struct explore_window w = explore_window_get(e, pane);
-    double t = (double)time_ns, span = w.to - w.from;
+    struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
+    double t = weft_folds_shown_at(explore_folds(e, pane), (double)time_ns), span = w.to - w.from;
     explore_history_leave(e);
     if (promise != WEFT_ROOT && promise != WEFT_NONE)
         explore_select(e, pane, promise);
-    if (centres || t < w.from || t > w.to)
-        explore_window_set(e, pane, (struct explore_window){t - span / 2, t + span / 2}, 0);
+    if (centres || t < w.from || t > w.to) {
+        w = (struct explore_window){t - span / 2, t + span / 2};
+        explore_window_set(e, pane, explore_window_real(e, pane, w), 0);
+    }
     explore_history_arrive(e);
 }
 

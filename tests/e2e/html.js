@@ -183,7 +183,7 @@ async function themes() {
 // ---- Pointer ----
 
 async function mouse() {
-  const page = await open("bad.html"), box = await stage(page);
+  const page = await open("bad.html", { hash: "#fold=0" }), box = await stage(page); // time is as long as it is
   // Of each place under the pointer: which part of what is seen lies left of what stays where it is.
   const parts = [];
   for (const x of [200, 400, 600]) {
@@ -254,7 +254,7 @@ async function mouse() {
 }
 
 async function touch() {
-  const page = await open("bad.html", { hasTouch: true, viewport: { width: 800, height: 900 } });
+  const page = await open("bad.html", { hash: "#fold=0", hasTouch: true, viewport: { width: 800, height: 900 } });
   const box = await stage(page), cdp = await page.context().newCDPSession(page);
   const send = (type, ...points) => cdp.send("Input.dispatchTouchEvent",
     { type, touchPoints: points.map(([x, y], id) => ({ x: box.x + x, y: box.y + y, id })) });

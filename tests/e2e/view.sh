@@ -161,6 +161,9 @@ find_picture
 becomes facts 'promises\\t11\\n'
 becomes facts '^Findings\\t\\nlost-wakeup\\tThe signal of .ARP response.*came at 2'
 becomes visible 'ARP response'
+becomes place 'fold=1'
+do_action fold # what follows is reckoned with an axis without breaks
+becomes place '^from=[0-9]*&to=[0-9]*$'
 whole=$(settled place)
 from=$(value from "$whole")
 to=$(value to "$whole")
