@@ -49,7 +49,15 @@ int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
         weft_folds_fini(&s->folds);
         rc = weft_folds_init(&s->folds, s->m, s->p);
     }
-    return rc < 0 ? rc : view_overview_sample(s->o, s);
+    if (rc == 0)
+        rc = view_overview_sample(s->o, s);
+    if (rc < 0 && s->p) {
+        view_density_free(s->d);
+        weft_profile_free(s->p);
+        s->d = NULL;
+        s->p = NULL;
+    }
+    return rc;
 }
 
 /* Only its samples say when a trace without events begins and ends. */

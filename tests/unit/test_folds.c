@@ -301,6 +301,21 @@ static void a_break_can_be_pointed_at_and_opened(void **state)
     weft_explorer_free(e);
 }
 
+/* A time that a link goes to is in the middle, whatever is folded beside it. */
+static void a_moment_is_in_the_middle(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1, false);
+    const struct weft_geometry *g = &e->pane[0].geometry;
+    assert_true(weft_explorer_go(e, "from=15000000&to=1030000000&fold=1"));
+    int64_t time = e->pane[0].scene->folds.fold[1].from_ns - 2 * MS;
+    explore_moment_go(e, 0, WEFT_NONE, time, true);
+    assert_non_null(weft_explorer_draw(e));
+    int32_t off = weft_geometry_x(g, time) - (g->x0 + g->x1) / 2;
+    assert_true(off >= -WEFT_PX && off <= WEFT_PX);
+    weft_explorer_free(e);
+}
+
 static void linked_traces_are_not_folded(void **state)
 {
     (void)state;
@@ -330,6 +345,7 @@ int main(void)
         cmocka_unit_test(facts_are_of_real_time),
         cmocka_unit_test(measuring_across_a_break_says_real_time),
         cmocka_unit_test(a_break_can_be_pointed_at_and_opened),
+        cmocka_unit_test(a_moment_is_in_the_middle),
         cmocka_unit_test(linked_traces_are_not_folded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
