@@ -498,7 +498,8 @@ async function findings() {
   check("… no flag", !(await drawn(page)).some(d => d.text === "4"));
   check("… facts of the trace", /^Findings/.test(await factsOf(page)));
   await page.context().close();
-  page = await open("bad.html", { hash: `#${link}` });
+  check("the link is to what is seen, with its folds", /&fold=1/.test(link), link);
+  page = await open("bad.html", { hash: `#${link.replace("&fold=1", "")}` }); // there, all labels have room
   await settle(page);
   equal("a link to a finding", "1", (await place(page)).finding);
   check("… with its flags", (await drawn(page)).some(d => d.text === "4"));
