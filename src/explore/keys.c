@@ -179,6 +179,14 @@ static bool has_samples(const struct weft_explorer *e)
     return false;
 }
 
+static bool can_fold(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++)
+        if ((e->is_free || e->panes == 1) && e->pane[i].scene->folds.count)
+            return true;
+    return false;
+}
+
 static bool execute(struct weft_explorer *e, enum weft_command command)
 {
     if (command <= WEFT_COMMAND_SQUEEZE)
@@ -224,6 +232,8 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_LEGEND:
         return toggle(e, &e->no_legend);
     case WEFT_COMMAND_FOLD:
+        if (!can_fold(e))
+            return false;
         weft_explorer_fold(e, !e->folds);
         return true;
     case WEFT_COMMAND_COUNTERS:

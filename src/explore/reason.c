@@ -125,6 +125,14 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
         return "The trace has no counters";
     case WEFT_COMMAND_STRIPS:
         return "The trace has no samples";
+    case WEFT_COMMAND_OLDER:
+        return "Nothing is pending since before the trace";
+    case WEFT_COMMAND_TABLE_PIN:
+        return "Nothing is selected: the table can show what a promise created";
+    case WEFT_COMMAND_FOLD:
+        return e->panes > 1 && !e->is_free
+                   ? "Traces with linked time axes are not folded: l frees them"
+                   : "There is no long sleep to fold";
     case WEFT_COMMAND_LINK:
     case WEFT_COMMAND_ALIGN:
         return of_several(e, command);

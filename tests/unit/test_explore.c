@@ -1212,8 +1212,8 @@ static void what_does_nothing_says_why(void **state)
     struct weft_explorer *e = explorer(1);
     assert_false(weft_explorer_key(e, "c", 0));
     assert_string_equal(weft_explorer_why(e), "Nothing is selected: click a promise, or press j");
-    assert_false(weft_explorer_key(e, "u", 0));
-    assert_string_equal(weft_explorer_why(e), "u is no command: ? shows the keys, : all commands");
+    assert_false(weft_explorer_key(e, "q", 0));
+    assert_string_equal(weft_explorer_why(e), "q is no command: ? shows the keys, : all commands");
     assert_false(weft_explorer_key(e, "\xc3\xa4", 0));
     assert_string_equal(weft_explorer_why(e),
                         "\xc3\xa4 is no command: ? shows the keys, : all commands");
