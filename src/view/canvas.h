@@ -298,6 +298,12 @@ struct names;
 /* Records that a text of that width is already there. */
 void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width);
 
+/* Returns true if no text is between x0 and x1 at that height. */
+bool view_names_is_free(const struct names *n, int32_t x0, int32_t x1, int32_t baseline);
+
+/* ---- gross.c: names for many lines together, where none has a name of its own; after the names ---- */
+void view_gross_write(struct canvas *c, struct names *names);
+
 /* ---- labels.c: what is written ---- */
 
 /* Draws the texts of rows in which every line has room for its own. Returns how many lines have one. */

@@ -8,7 +8,8 @@
 #include "view/canvas.h"
 
 enum {
-    ROOM_MIN = 12 * PX, /* with less room there is no text */
+    ROOM_MIN = 12 * PX, /* with less room there is no text … */
+    CUT_MIN = 36 * PX,  /* … and with less than this, no part of one: it would say nothing */
     GAP = 4 * PX,
     TICK = 4 * PX,
     NAME_NEAR = 12 * PX, /* a name this close to the start belongs to the start of the line */
@@ -35,7 +36,8 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
         x = canvas_beside_flags(w->c, w->at, x, w->end,
                                 weft_text_width(text, strnlen(text, size), w->c->font, false),
                                 &room);
-    if (room < ROOM_MIN)
+    if (room < ROOM_MIN ||
+        (room < CUT_MIN && room < weft_text_width(text, strnlen(text, size), w->c->font, false)))
         return false;
     int32_t width = canvas_text_apart(w->c, ink, w->c->font, x, w->y - w->above, room, text, size);
     if (!width)

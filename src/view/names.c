@@ -117,6 +117,12 @@ static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, 
     return false;
 }
 
+bool view_names_is_free(const struct names *n, int32_t x0, int32_t x1, int32_t baseline)
+{
+    int32_t x = x0, end = x1;
+    return !is_taken(n, &x, top_of(n->c, baseline), bottom_of(n->c, baseline), &end) && end == x1;
+}
+
 /* Looks for a place for a text of that width that begins between x and last. Returns the space there; 0: there is none. */
 static int32_t find_place(const struct names *n, int32_t *x, int32_t last, int32_t end,
                           int32_t baseline, int32_t width)
@@ -435,6 +441,8 @@ static uint32_t write_names(struct names *n)
     for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++)
         if (n->candidate[i].single)
             place_changes(n, &n->candidate[i]);
+    if (!c->list->failed)
+        view_gross_write(c, n);
     if (!c->list->failed)
         draw_texts(n);
     return written;

@@ -3,6 +3,7 @@
  * happens can be seen. */
 #include "../fuzz/try.h"
 #include "packets.h"
+#include "base/count.h"
 #include "view/text.h"
 
 enum { MILLION = 1000000 };
@@ -490,6 +491,42 @@ static void texts_are_shown(void **state)
     vp.no_counters = true;
     list = draw(m, vp);
     assert_false(has_text(&list, "queue 5"));
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* Two rows of promises, each after the other: requests, and in the second half tasks, without names. */
+static struct weft_event one_after_another(uint64_t i)
+{
+    static char name[2][32];
+    const uint64_t n = i / 3, at = n / 2 * 1000;
+    const bool is_task = n % 2 && n >= 400;
+    snprintf(name[n % 2], sizeof name[0], "GET /u/%" PRIu64, n);
+    if (i % 3 == 0)
+        return creates(at, LOOP, n, is_task ? TASK : TRY);
+    return i % 3 == 1 ? is_task ? fulfills(at + 900, LOOP, n) : label(at, n, name[n % 2])
+                      : fulfills(at + 900, LOOP, n);
+}
+
+/* Lines that are too short for names of their own have one together: the type, what the names have in common, how many. */
+static void many_have_a_name_together(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(2400, one_after_another);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    static const char begin[] = "GET /u/… try × ~";
+    uint64_t count = 0;
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        const char *text = list.texts + d->first;
+        if (d->op == WEFT_DRAW_TEXT && d->count >= sizeof begin &&
+            memcmp(text, begin, sizeof begin - 1) == 0)
+            weft_parse_digits(text + sizeof begin - 1, d->count - sizeof begin + 1, UINT64_MAX,
+                              &count);
+    }
+    assert_in_range(count, 500, 700); /* 600 of them */
     weft_drawlist_fini(&list);
     weft_model_free(m);
 }
@@ -1546,6 +1583,7 @@ int main(void)
         cmocka_unit_test(each_thing_is_drawn),
         cmocka_unit_test(what_is_missing_is_seen),
         cmocka_unit_test(texts_are_shown),
+        cmocka_unit_test(many_have_a_name_together),
         cmocka_unit_test(labels_are_texts_and_nothing_else),
         cmocka_unit_test(hits_and_selection),
         cmocka_unit_test(shapes_know_their_promises),
