@@ -139,6 +139,7 @@ static void strips_tell(void **state)
 {
     (void)state;
     struct weft_explorer *e = shown(true);
+    weft_explorer_command(e, WEFT_COMMAND_LEGEND);
     weft_explorer_point(e, 300, HEIGHT - 10); /* at about 297 ms */
     const char *tip = weft_explorer_tip(e);
     assert_non_null(strstr(tip, "server 11, at 2"));

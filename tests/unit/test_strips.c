@@ -198,7 +198,7 @@ static void shades_say_how_busy(void **state)
     enum { CELLS = 492 };
     uint8_t promise[CELLS], other[CELLS];
     shades(promise, CELLS, &list, &g, 0, WEFT_INK_CPU_PROMISE);
-    shades(other, CELLS, &list, &g, 0, WEFT_INK_CPU_OTHER);
+    shades(other, CELLS, &list, &g, 0, WEFT_INK_ELSE);
     for (uint32_t i = 0; i < CELLS; i++) {
         int64_t from = weft_geometry_time(&g, g.x0 + (int32_t)i * 128);
         int64_t to = weft_geometry_time(&g, g.x0 + (int32_t)(i + 1) * 128);
@@ -369,7 +369,7 @@ static void interrupts(void **state)
     assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
     unsigned marks = 0;
     for (uint32_t i = 0; i < list.draws; i++)
-        marks += list.draw[i].op == WEFT_DRAW_SHADES && list.draw[i].ink == WEFT_INK_INTERRUPT;
+        marks += list.draw[i].op == WEFT_DRAW_SHADES && list.draw[i].ink == WEFT_INK_AWAY;
     assert_int_equal(marks, 2);
     weft_drawlist_fini(&list);
     weft_scene_free(s);
