@@ -628,7 +628,7 @@ async function reasons() {
   await page.evaluate(() => document.activeElement.blur());
   equal("a key that can do nothing says why", "Nothing is selected: click a promise, or press j", await press("c"));
   equal("… in an element that is read out", "alert", await page.locator("#message").getAttribute("role"));
-  equal("an unknown key says so", "u is no command: ? shows the keys, : all commands", await press("u"));
+  equal("an unknown key says so", "q is no command: ? shows the keys, : all commands", await press("q"));
   equal("a key that does something is silent", "", await press("+"));
   equal("… and one that has no character", "", await press("Shift"));
   equal("the only trace", "There is only one trace", await press("l"));

@@ -222,8 +222,8 @@ becomes selected "^0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $
 do_action clear
 xdotool key c
 becomes message '^Nothing is selected: click a promise, or press j$'
-xdotool key u
-becomes message '^u is no command: . shows the keys, : all commands$'
+xdotool key q
+becomes message '^q is no command: . shows the keys, : all commands$'
 xdotool key l
 becomes message '^There is only one trace$'
 
