@@ -38,7 +38,7 @@ for scale in 1 2; do
     weston --backend=headless-backend.so --socket=$WAYLAND_DISPLAY --config="$tmp/weston.ini" --idle-time=0 \
         --width=1400 --height=900 >"$tmp/weston" 2>&1 &
     compositor=$!
-    trap 'kill $compositor 2>/dev/null; [ -z "${window:-}" ] || kill $window 2>/dev/null; chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+    trap '[ -z "${compositor:-}" ] || kill $compositor || :; [ -z "${window:-}" ] || kill $window || :; chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
     has_socket() { [ -S "$XDG_RUNTIME_DIR/$WAYLAND_DISPLAY" ]; }
     wait_for has_socket || missing "weston does not start: $(tail -n 3 "$tmp/weston")"
     "$WEFT" view "$tmp/bad.weft" 2>"$tmp/messages" </dev/null &
@@ -64,5 +64,6 @@ for scale in 1 2; do
     equal 'complaints' '' "$(grep -E 'CRITICAL|ERROR|runtime error' "$tmp/messages" || :)"
     kill $compositor
     wait $compositor || :
+    compositor=
 done
 finish
