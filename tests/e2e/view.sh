@@ -163,7 +163,7 @@ becomes facts '^Findings\\t\\nlost-wakeup\\tThe signal of .ARP response.*came at
 becomes visible 'ARP response'
 becomes place 'fold=1'
 do_action fold # what follows is reckoned with an axis without breaks
-becomes place '^from=[0-9]*&to=[0-9]*$'
+becomes place '^from=[0-9]*&to=[0-9]*(&overview=1)?$'
 whole=$(settled place)
 from=$(value from "$whole")
 to=$(value to "$whole")
@@ -202,7 +202,7 @@ find_line() {
     for ((y = 96; y < 372; y += 4)); do
         pointer $((width / 20)) $y
         quiet
-        ! grep -q -e "$1" <<<"$(state tip)" || break
+        ! grep -q -e "^[^;]*$1" <<<"$(state tip | grep -v ' went on ')" || break
     done
 }
 find_line 'ARP query'
@@ -257,7 +257,7 @@ xdotool key Up
 xdotool key Return
 becomes place 'finding=1'
 do_action clear
-becomes place '^from=[0-9&to=-]*$'
+becomes place '^from=[0-9&to=-]*(&overview=1)?$'
 find_line 'ARP query'
 xdotool click 1
 becomes selected "^$wanted$"
@@ -476,14 +476,14 @@ becomes facts '^Finding 1 of 1: lost-wakeup.*\\tat [0-9.]+ ms: .network driver. 
 do_action path
 becomes place 'path=1'
 do_action path
-becomes place 'finding=1$'
+becomes place 'finding=1&overview=1$'
 do_action path
 do_action creator
 becomes facts '^Finding 1 of 1.*Critical path\\t\\nin all\\t'
 becomes place 'path=1'
 do_action clear
 becomes facts '^Findings'
-becomes place '^from=[0-9&to=-]*&overview=1$'
+becomes place '^from=[0-9&to=-]*(&fold=1)?&overview=1$'
 do_action refresh
 becomes facts '^Findings\\t\\nlost-wakeup'
 stop
@@ -503,6 +503,8 @@ if [ -x "${MKSAMPLES:-}" ]; then
     start "$tmp/served.weft"
     becomes facts 'Hot functions\\t\\nin all\\tabout 70 ms, 140 samples\\n[0-9.]+ %\\twrite_log\\n'
     find_picture
+    do_action legend # below the strips
+    quiet
     pointer $((width * 9 / 10)) $((height - 24))
     becomes tip '^writer 4712, at [0-9.]+ ms: on a core 100 % of .*; mostly in write_log'
     do_action flame
