@@ -457,9 +457,8 @@ bool weft_explorer_place_is_analysed(const char *place)
 {
     struct field f;
     while (next_field(&place, &f))
-        if (f.sound &&
-            (f.key == FINDING || f.key == DIFF ||
-             ((f.key == PATH || f.key == OVERVIEW) && !is_value(f.value, "0"))))
+        if (f.sound && (f.key == FINDING || f.key == DIFF ||
+                        ((f.key == PATH || f.key == OVERVIEW) && !is_value(f.value, "0"))))
             return true;
     return false;
 }

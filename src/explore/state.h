@@ -187,7 +187,7 @@ struct weft_explorer {
     bool older;            /* as in a viewport */
     bool overview;         /* it is shown … */
     bool usually_overview; /* … unless a place says otherwise */
-    uint32_t hidden; /* kinds that are switched off: a bit for each */
+    uint32_t hidden;       /* kinds that are switched off: a bit for each */
     struct weft_legend legend;
     enum weft_kind legend_pointed;
     int32_t legend_top_px, legend_px; /* its height is 0 if it is not shown */
