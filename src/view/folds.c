@@ -173,7 +173,7 @@ static uint32_t choose(const struct gap *gap, uint32_t gaps, int64_t end_ns, int
 static void place(struct weft_folds *f, int64_t length)
 {
     int64_t off = 0;
-    qsort(f->fold, f->count, sizeof *f->fold, by_time);
+    weft_sort(f->fold, f->count, sizeof *f->fold, by_time);
     for (uint32_t i = 0; i < f->count; i++) {
         struct weft_fold *x = &f->fold[i];
         int64_t whole = x->to_ns - x->from_ns;
@@ -208,7 +208,7 @@ int weft_folds_init(struct weft_folds *out, const struct weft_model *m,
         add_profile(a, p, m->first_ns);
     uint32_t gaps = find_gaps(a, gap);
     int64_t shown = LEAST_SHOWN;
-    qsort(gap, gaps, sizeof *gap, by_length);
+    weft_sort(gap, gaps, sizeof *gap, by_length);
     uint32_t count = choose(gap, gaps, a->end_ns, &shown);
     if (count)
         out->fold = calloc(count, sizeof *out->fold);

@@ -82,7 +82,7 @@ static void settle(struct finder *f)
         if (p->promoted || weft_layout_whole(f->m) == 0)
             l->gone[l->gones++] = p->outcome == WEFT_PENDING ? INT64_MAX : p->end_ns;
     }
-    qsort(l->gone, l->gones, sizeof *l->gone, by_time);
+    weft_sort(l->gone, l->gones, sizeof *l->gone, by_time);
 }
 
 int view_older_find(struct weft_layout *l, const struct weft_model *m)
