@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The viewer without a screen: what pointer, wheel, keys and places do. Linked with --wrap=malloc and so on,
  * so that allocations can be made to fail. */
-#include "allocations.h"
+#include "sessions.h"
 #include "trace.h"
 
 #include <time.h>
@@ -1265,28 +1265,15 @@ static int session(struct weft_model *m)
     return rc;
 }
 
+static struct weft_model *many(void)
+{
+    return make_model(PROMISES);
+}
+
 static void no_memory(void **state)
 {
     (void)state;
-    bool failed = true;
-    for (long n = 1; failed; n++) {
-        struct weft_model *m = make_model(PROMISES);
-        long before = live;
-        fail_at = n;
-        int rc = session(m);
-        failed = fail_at == 0;
-        fail_at = 0;
-        assert_true(rc == 0 || rc == WEFT_E_NOMEM);
-        assert_true(failed || rc == 0);
-        assert_true(live < before); /* the model, too */
-        static long left;
-        long now = live;
-        if (n > 1 && now != left)
-            print_error("allocation %ld: %ld leaked\n", n, now - left);
-        assert_true(n == 1 || now == left);
-        left = now;
-        assert_true(n < 5000);
-    }
+    try_sessions(many, session);
 }
 
 int main(void)

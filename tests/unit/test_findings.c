@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Findings, paths and comparisons in the viewer without a screen. What was found is made by hand, so that nothing
  * here depends on what the searches can find. Linked with --wrap=malloc and so on. */
-#include "allocations.h"
+#include "sessions.h"
 #include "trace.h"
 
 #include "explore/explore.h"
@@ -560,24 +560,15 @@ static int session(struct weft_model *m)
     return rc == 0 && drawn && a ? 0 : WEFT_E_NOMEM;
 }
 
+static struct weft_model *plain(void)
+{
+    return make_model(0);
+}
+
 static void no_memory(void **state)
 {
     (void)state;
-    bool failed = true;
-    long left = 0;
-    for (long n = 1; failed; n++) {
-        struct weft_model *m = make_model(0);
-        fail_at = n;
-        int rc = session(m);
-        failed = fail_at == 0;
-        fail_at = 0;
-        assert_true(failed || rc == 0);
-        if (n > 1 && live != left)
-            print_error("allocation %ld: %ld leaked\n", n, live - left);
-        assert_true(n == 1 || live == left);
-        left = live;
-        assert_true(n < 5000);
-    }
+    try_sessions(plain, session);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What is seen first: the overview of the whole time, and what a ring that has wrapped shows of promises that are older
  * than it. */
-#include "allocations.h"
+#include "sessions.h"
 #include "packets.h"
 
 #include <stdio.h>
@@ -397,23 +397,7 @@ static int session(struct weft_model *m)
 static void no_memory(void **state)
 {
     (void)state;
-    bool failed = true;
-    for (long n = 1; failed; n++) {
-        struct weft_model *m = wrapped_model();
-        long before = live;
-        fail_at = n;
-        int rc = session(m);
-        failed = fail_at == 0;
-        fail_at = 0;
-        assert_true(rc == 0 || rc == WEFT_E_NOMEM);
-        assert_true(failed || rc == 0);
-        assert_true(live < before); /* the model, too */
-        static long left;
-        if (n > 1 && live != left)
-            fail_msg("allocation %ld: %ld leaked", n, live - left);
-        left = live;
-        assert_true(n < 5000);
-    }
+    try_sessions(wrapped_model, session);
 }
 
 int main(void)
