@@ -238,7 +238,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         explore_overview_release(e, &d, moved);
     if (d.grip == EXPLORE_GRIP_RULER && e->table)
         explore_changed(e, WEFT_CHANGED_TABLE);
-    if ((d.grip == EXPLORE_GRIP_ROWS || d.grip == EXPLORE_GRIP_OVERVIEW) && moved)
+    if (d.grip == EXPLORE_GRIP_ROWS && moved)
         weft_explorer_rest(e); /* each drag is a step */
     if (d.grip == EXPLORE_GRIP_NONE || d.grip == EXPLORE_GRIP_OVERVIEW || moved)
         return;
@@ -309,9 +309,8 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
         dy = 0;
     }
     if (explore_overview_has(e, y)) {
-        explore_history_move(e, dy == 0 ? EXPLORE_PAN : EXPLORE_ZOOM);
-        explore_overview_pan(e, y, dx * notch_px);
-        explore_overview_zoom(e, x, y, explore_notches(-dy));
+        explore_overview_move(e, x, y, dx * notch_px, explore_notches(-dy),
+                              dy == 0 ? EXPLORE_PAN : EXPLORE_ZOOM);
         return;
     }
     unsigned pane = begin_move(e, y);
@@ -343,8 +342,7 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
     dy = pixel(dy);
     factor = factor > 0.01 && factor < 100 ? factor : 1;
     if (explore_overview_has(e, y)) {
-        explore_overview_pan(e, y, dx);
-        explore_overview_zoom(e, x, y, factor);
+        explore_overview_move(e, x, y, dx, factor, EXPLORE_PINCH);
         return;
     }
     unsigned pane = begin_move(e, y);

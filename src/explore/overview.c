@@ -268,26 +268,33 @@ void explore_overview_release(struct weft_explorer *e, const struct explore_drag
     explore_history_arrive(e);
 }
 
-void explore_overview_zoom(struct weft_explorer *e, double x, double y, double factor)
+static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
 {
-    unsigned pane = pane_at(e, y);
     struct explore_window view = explore_window_get(e, pane);
     double time = time_at(e, pane, x), share = (time - view.from) / (view.to - view.from);
     double span = (view.to - view.from) / factor;
-    explore_activate(e, pane);
-    explore_tip_forget(e);
     if (share < 0 || share > 1) /* what is not in view comes into it first */
         share = 0.5;
     explore_window_set(e, pane,
                        (struct explore_window){time - span * share, time + span * (1 - share)}, 0);
 }
 
-void explore_overview_pan(struct weft_explorer *e, double y, double pixels)
+static void pan(struct weft_explorer *e, unsigned pane, double pixels)
 {
-    unsigned pane = pane_at(e, y);
     struct explore_window whole = whole_of(e, pane), w = explore_window_get(e, pane);
     double by = (whole.to - whole.from) * pixels / axis_px(e);
     move_to(e, pane, (struct explore_window){w.from + by, w.to + by});
+}
+
+void explore_overview_move(struct weft_explorer *e, double x, double y, double pixels,
+                           double factor, enum explore_movement movement)
+{
+    unsigned pane = pane_at(e, y);
+    explore_history_move(e, movement);
+    explore_activate(e, pane);
+    explore_tip_forget(e);
+    pan(e, pane, pixels);
+    zoom(e, pane, x, factor);
 }
 
 /* ---- In words ---- */

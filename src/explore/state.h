@@ -509,8 +509,9 @@ int explore_overview_draw(struct weft_explorer *e, struct weft_drawlist *list);
 /* Returns true if y is in it; the following are for such a y. */
 bool explore_overview_has(const struct weft_explorer *e, double y);
 void explore_overview_press(struct weft_explorer *e, double x, double y, int clicks);
-void explore_overview_zoom(struct weft_explorer *e, double x, double y, double factor);
-void explore_overview_pan(struct weft_explorer *e, double y, double pixels);
+/* Pans by that many pixels of the strip, then zooms around x. */
+void explore_overview_move(struct weft_explorer *e, double x, double y, double pixels,
+                           double factor, enum explore_movement movement);
 
 /* Describes what is at a point. */
 void explore_overview_tip(const struct weft_explorer *e, struct analyse_text *t, double x,

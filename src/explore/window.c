@@ -253,15 +253,30 @@ void explore_window_link(struct weft_explorer *e, bool linked)
     explore_moved(e);
 }
 
-bool explore_window_is_fit(const struct weft_explorer *e)
+/* Whether everything is shown, or what the first view shows. */
+static bool shows(const struct weft_explorer *e, bool first)
 {
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);
         const struct explore_window *w = e->is_free ? &e->pane[i].view.window : &e->window;
-        if (w->from != b.fit_from || w->to != b.fit_to || e->pane[i].view.spread > 0)
+        if (w->from != (first ? b.first_from : b.fit_from) || w->to != b.fit_to ||
+            e->pane[i].view.spread > 0)
             return false;
     }
     return true;
+}
+
+static void show(struct weft_explorer *e, bool first)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct bounds b = find_bounds(e, i);
+        put(e, i, (struct explore_window){first ? b.first_from : b.fit_from, b.fit_to});
+    }
+}
+
+bool explore_window_is_fit(const struct weft_explorer *e)
+{
+    return shows(e, false);
 }
 
 void explore_window_fit(struct weft_explorer *e)
@@ -274,30 +289,18 @@ void explore_window_fit(struct weft_explorer *e)
         explore_rows_squeeze(p);
         p->view.offset = again ? clocks.offset[i] : p->view.offset;
     }
-    for (unsigned i = 0; i < e->panes; i++) {
-        struct bounds b = find_bounds(e, i);
-        put(e, i, (struct explore_window){b.fit_from, b.fit_to});
-    }
+    show(e, false);
     explore_moved(e);
 }
 
 bool explore_window_is_first(const struct weft_explorer *e)
 {
-    for (unsigned i = 0; i < e->panes; i++) {
-        struct bounds b = find_bounds(e, i);
-        const struct explore_window *w = e->is_free ? &e->pane[i].view.window : &e->window;
-        if (w->from != b.first_from || w->to != b.fit_to || e->pane[i].view.spread > 0)
-            return false;
-    }
-    return true;
+    return shows(e, true);
 }
 
 void explore_window_first(struct weft_explorer *e)
 {
-    for (unsigned i = 0; i < e->panes; i++) {
-        struct bounds b = find_bounds(e, i);
-        put(e, i, (struct explore_window){b.first_from, b.fit_to});
-    }
+    show(e, true);
 }
 
 void weft_explorer_fold(struct weft_explorer *e, bool on)
