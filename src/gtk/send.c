@@ -84,27 +84,44 @@ void weft_window_save_picture_to(WeftWindow *w, const char *path)
     }
 }
 
+/* Asks for a file to save to. */
+static GtkFileChooserNative *ask(WeftWindow *w, const char *title, const char *name,
+                                 GCallback answered)
+{
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        title, GTK_WINDOW(w), GTK_FILE_CHOOSER_ACTION_SAVE, "Save", "Cancel");
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect_object(dialog, "response", answered, w, 0);
+    return dialog;
+}
+
+/* The path that was chosen, which the caller frees, or NULL. Ends the dialog. */
+static char *answer(GtkNativeDialog *dialog, int response)
+{
+    g_autoptr(GFile) file = response == GTK_RESPONSE_ACCEPT
+                                ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
+                                : NULL;
+    g_object_unref(dialog);
+    return file ? g_file_get_path(file) : NULL;
+}
+
 static void on_chosen(GtkNativeDialog *dialog, int response, WeftWindow *w)
 {
-    if (response == GTK_RESPONSE_ACCEPT) {
-        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
-        g_autofree char *path = file ? g_file_get_path(file) : NULL;
-        if (path)
-            weft_window_save_picture_to(w, path);
-    }
-    g_object_unref(dialog);
+    g_autofree char *path = answer(dialog, response);
+    if (path)
+        weft_window_save_picture_to(w, path);
 }
 
 void weft_window_save_picture(WeftWindow *w)
 {
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        "Save Picture", GTK_WINDOW(w), GTK_FILE_CHOOSER_ACTION_SAVE, "Save", "Cancel");
     const struct weft_trace *t = w->traces->pdata[0];
     g_autofree char *base = g_filename_display_basename(t->file ? t->path : "trace");
     char *dot = strrchr(base, '.');
     if (dot && dot != base)
         *dot = '\0';
     g_autofree char *name = g_strconcat(base, ".svg", NULL);
+    GtkFileChooserNative *dialog = ask(w, "Save Picture", name, G_CALLBACK(on_chosen));
     static const char *const kinds[][2] = {
         {"SVG: texts can be searched", "*.svg"}, {"PNG", "*.png"}, {"PDF", "*.pdf"}};
     for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
@@ -113,9 +130,6 @@ void weft_window_save_picture(WeftWindow *w)
         gtk_file_filter_add_pattern(filter, kinds[i][1]);
         gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
     }
-    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
-    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), w, 0);
     gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
 }
 
@@ -160,21 +174,13 @@ void weft_window_copy_table(WeftWindow *w)
 
 static void on_table_chosen(GtkNativeDialog *dialog, int response, WeftWindow *w)
 {
-    g_autoptr(GFile) file = response == GTK_RESPONSE_ACCEPT
-                                ? gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog))
-                                : NULL;
-    g_autofree char *path = file ? g_file_get_path(file) : NULL;
+    g_autofree char *path = answer(dialog, response);
     if (path)
         weft_window_save_table_to(w, path);
-    g_object_unref(dialog);
 }
 
 void weft_window_save_table(WeftWindow *w)
 {
-    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
-        "Save Table", GTK_WINDOW(w), GTK_FILE_CHOOSER_ACTION_SAVE, "Save", "Cancel");
-    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), "table.tsv");
-    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
-    g_signal_connect_object(dialog, "response", G_CALLBACK(on_table_chosen), w, 0);
-    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+    gtk_native_dialog_show(
+        GTK_NATIVE_DIALOG(ask(w, "Save Table", "table.tsv", G_CALLBACK(on_table_chosen))));
 }
