@@ -10,8 +10,9 @@
 #include "view/legend.h"
 #include "view/overview.h"
 
-int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
-                   weft_progress_fn *progress, void *data)
+/* All but the folds. */
+static int begin(struct weft_scene **out, const struct weft_model *m, bool raw,
+                 weft_progress_fn *progress, void *data)
 {
     *out = NULL;
     struct weft_scene *s = calloc(1, sizeof *s);
@@ -25,12 +26,22 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
         rc = view_index_new(&s->x, m, s->l, progress, data);
     if (rc == 0)
         rc = view_overview_new(&s->o, m);
-    if (rc == 0)
-        rc = weft_folds_init(&s->folds, m, NULL);
     if (rc < 0)
         weft_scene_free(s);
     else
         *out = s;
+    return rc;
+}
+
+int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
+                   weft_progress_fn *progress, void *data)
+{
+    TRY(begin(out, m, raw, progress, data));
+    int rc = weft_folds_init(&(*out)->folds, m, NULL);
+    if (rc < 0) {
+        weft_scene_free(*out);
+        *out = NULL;
+    }
     return rc;
 }
 
@@ -45,7 +56,7 @@ int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
         weft_profile_free(p);
     else
         s->p = p;
-    if (rc == 0 && s->p) { /* no sample is hidden in a fold */
+    if (rc == 0) { /* no sample is hidden in a fold */
         weft_folds_fini(&s->folds);
         rc = weft_folds_init(&s->folds, s->m, s->p);
     }
@@ -99,7 +110,7 @@ int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_r
     struct weft_profile *p;
     *out = NULL;
     TRY(read_profile(&p, m, r));
-    int rc = weft_scene_new(out, m, raw, progress, data);
+    int rc = begin(out, m, raw, progress, data);
     if (rc < 0) {
         weft_profile_free(p);
         return rc;
