@@ -425,7 +425,7 @@ int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, 
     explore_say_time(f, FACT_FROM, from_ns);
     explore_say_time(f, FACT_TO, to_ns);
     explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, sums.events),
-                FLAG(about, !sums.exact && sums.events));
+                FLAG(about, !sums.exact));
     if (sums.busy.known)
         add_length(f, FACT_RUNNING, sums.busy.running_ns, all, sums.busy.threads);
     if (sums.busy.loop_ns)

@@ -40,7 +40,7 @@ for how in star often becomes loop own-becomes; do
     read -r _ <&"${COPROC[0]}" || fail "$how is not ready"
     kill -KILL "$pid"
     wait "$pid" 2>/dev/null || :
-    WRAPPED=1 agree "$tmp/waits.weft"
+    agree "$tmp/waits.weft"
 done
 
 finish

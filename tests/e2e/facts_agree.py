@@ -2,7 +2,6 @@
 """facts_agree.py WEFT FACTS TRACE…: what the facts of random promises and ranges of each trace say equals what weft dump,
 weft promises and weft stats say. Prints what does not, and how much was compared. FACTS is tools/facts.c."""
 import json
-import os
 import random
 import re
 import subprocess
@@ -22,9 +21,6 @@ def run(*command, text=None):
         print("FAILED:", *command, done.stderr)
         sys.exit(1)
     return done.stdout
-
-
-WRAPPED = bool(os.environ.get("WRAPPED"))
 
 
 def check(what, expected, found):
@@ -134,9 +130,7 @@ def range_facts(t, low, high, answer):
     events = first(answer, "events")
     inside = sum(low <= time <= high for time in t.times)
     if not events.startswith("about "):
-        # In a ring that has wrapped, an event whose promise is not known otherwise may be missing in the facts.
-        found = count(events)
-        check(f"{what} events", inside, inside if WRAPPED and found == inside - 1 else found)
+        check(f"{what} events", inside, count(events))
     check(f"{what} created", sum(low <= time <= high and n not in t.promoted for n, time in t.created.items()
                                  if n in t.promise), count(first(answer, "created in it")))
     ended = [r for r in rows if r["outcome"] != "pending" and low <= r["end_ns"] <= high]
