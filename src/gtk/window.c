@@ -56,6 +56,8 @@ static void show_search(WeftWindow *w)
         g_signal_handlers_block_by_func(w->entry, on_search, w);
         gtk_editable_set_text(GTK_EDITABLE(w->entry), query);
         g_signal_handlers_unblock_by_func(w->entry, on_search, w);
+        g_free(w->put);
+        w->put = g_strdup(query);
     }
     /* Why nothing is found has no room beside the entry, so it is below it. */
     const bool is_long = strlen(found) > FOUND_BYTES;
@@ -351,14 +353,17 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
 static void on_search(WeftWindow *w)
 {
     const char *text = gtk_editable_get_text(GTK_EDITABLE(w->entry));
-    if (strcmp(text, weft_explorer_query(w->e)) == 0)
+    /* The entry reports a text that was put there somewhat later, and another one may be searched for by then. */
+    if (strcmp(text, weft_explorer_query(w->e)) == 0 || g_strcmp0(text, w->put) == 0)
         return;
+    g_clear_pointer(&w->put, g_free);
     weft_explorer_search(w->e, text);
     weft_window_touched(w);
 }
 
 static void on_next(WeftWindow *w)
 {
+    g_clear_pointer(&w->put, g_free); /* whoever presses Enter wants it */
     on_search(w);
     weft_window_command(w, WEFT_COMMAND_NEXT_HIT);
 }
@@ -608,6 +613,7 @@ static void dispose(GObject *object)
     g_clear_handle_id(&w->rest, g_source_remove);
     g_clear_handle_id(&w->toast_timer, g_source_remove);
     g_clear_pointer(&w->traces, g_ptr_array_unref);
+    g_clear_pointer(&w->put, g_free);
     g_clear_object(&w->close_menu);
     if (w->picture)
         weft_picture_forget(w->picture);

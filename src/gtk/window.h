@@ -45,6 +45,7 @@ struct _WeftWindow {
     guint progress_timer;
     struct weft_analyse *compare; /* while the first two traces are compared */
     char *place;                  /* where to go when all has been read, or NULL */
+    char *put; /* what was put into the search entry, until somebody types, or NULL */
     bool raw;
     bool forgets;  /* its appearance is not saved when it is closed */
     bool measures; /* traces are not analysed, because the time is being measured */
