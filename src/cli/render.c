@@ -107,7 +107,8 @@ static void check(struct request *r, int files, char **file)
     r->picture.source = (const char *const *)r->paths;
     r->picture.sources = r->count;
     r->viewport.title = cli_picture_title(r->path);
-    if (r->viewport.height_px && r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
+    if (!r->at && r->viewport.height_px &&
+        r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
         cli_misuse("render", "--size: %u traces need a height of %u pixels", r->count,
                    r->count * WEFT_PICTURE_MIN_PX);
 }
@@ -318,7 +319,9 @@ static bool show_finding(const struct request *r, const struct seen *s, const ch
 static bool go_finding(const struct request *r, const struct seen *s, const char *place)
 {
     uint64_t number = r->finding, all = 0;
-    for (unsigned i = 0; i < r->count; i++) {
+    for (unsigned i = 0; i < weft_explorer_panes(s->explorer); i++) {
+        if (weft_explorer_find(s->explorer, weft_explorer_source(s->explorer, i)) < i)
+            continue; /* the same trace once more */
         uint32_t count = weft_explorer_analysis(s->explorer, i)->findings.count;
         if (number <= count)
             return show_finding(r, s, place, i, (uint32_t)number);
@@ -342,6 +345,7 @@ static bool go_there(const struct request *r, const struct seen *s)
     if (!weft_explorer_go(s->explorer, place))
         cli_say(r->path, "not all of the place is in %s; the rest is shown",
                 r->count > 1 ? "these traces" : "this trace");
+    weft_explorer_close_wanted(s->explorer);
     int rc = is_analysed(r) ? weft_explorer_analyse(s->explorer) : 0;
     if (rc < 0)
         cli_say(r->path, "cannot be explained: %s", weft_error_name(rc));

@@ -10,7 +10,7 @@
 
 #define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
 
-enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };
+enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900 };
 
 /* ---- Life ---- */
 
@@ -32,19 +32,23 @@ int weft_explorer_new(struct weft_explorer **out)
     e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = WEFT_NONE;
     e->legend_pointed = WEFT_KINDS;
     e->wheel_x = -1;
+    e->pointed_pane = WEFT_PANES_MAX;
     explore_changed(e, ~0u);
     explore_moved(e);
     return 0;
 }
 
-static void fini_pane(struct explore_pane *p)
+/* shared: another pane shows the same trace. */
+static void fini_pane(struct explore_pane *p, bool shared)
 {
     weft_search_free(p->search);
-    weft_scene_free(p->scene);
-    weft_model_free(p->model);
+    if (!shared) {
+        weft_scene_free(p->scene);
+        weft_analysis_free(p->analysis);
+        weft_history_free(p->history);
+        weft_model_free(p->model);
+    }
     weft_geometry_fini(&p->geometry);
-    weft_analysis_free(p->analysis);
-    weft_history_free(p->history);
     free(p->mark);
     free(p->counter_off);
 }
@@ -59,8 +63,8 @@ void weft_explorer_free(struct weft_explorer *e)
 {
     if (!e)
         return;
-    for (unsigned i = 0; i < e->panes; i++)
-        fini_pane(&e->pane[i]);
+    for (unsigned i = e->panes; i-- > 0;)
+        fini_pane(&e->pane[i], !explore_pane_is_first(e, i));
     fini_facts(e);
     explore_flame_fini(e);
     explore_table_fini(e);
@@ -98,10 +102,8 @@ void explore_activate(struct weft_explorer *e, unsigned pane)
         return;
     e->active = pane;
     explore_part_changed(e, EXPLORE_TRACE);
-    if (pane < e->panes && e->pane[pane].height_px == 0) { /* the oldest one makes room */
-        e->placed = false;
-        explore_moved(e);
-    }
+    if (pane < e->panes && e->pane[pane].height_px == 0)
+        explore_panes_reveal(e, pane);
 }
 
 void explore_moved(struct weft_explorer *e)
@@ -173,6 +175,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     struct explore_pane *p = &e->pane[e->panes];
     *p = (struct explore_pane){
         .scene = scene, .model = model, .counter_off = counter_off, .view.focus_row = WEFT_NONE};
+    p->source = ++e->sources;
     explore_fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
     measure(p);
     e->placed = false;
@@ -251,19 +254,11 @@ static void begin_later(struct weft_explorer *e, unsigned pane, double by)
         e->pane[i].view.offset += by;
 }
 
-void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **old_scene,
-                            struct weft_model **old_model)
+/* Exchanges the trace of one pane. */
+static void exchange(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
+                     struct weft_model *model)
 {
-    assert(pane < e->panes);
     struct explore_pane *p = &e->pane[pane];
-    struct weft_scene *scene = *old_scene;
-    struct weft_model *model = *old_model;
-    struct explore_window w = explore_window_get(e, pane);
-    double end = p->end, near = (w.to - w.from) / 100;
-    struct explore_clocks clocks;
-    explore_clocks_find(e, &clocks);
-    bool at_end = w.to >= end - near && w.to <= end + near, was_fit = explore_window_is_fit(e);
-    bool was_first = explore_window_is_first(e);
     uint8_t *counter_off = new_counters(model);
     if (counter_off)
         keep_counters(p, model, counter_off);
@@ -271,12 +266,10 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         e->selected = weft_model_find(model, p->model->promise[e->selected].id);
     explore_table_keep(e, pane, model);
     explore_findings_forget(e, pane, false);
-    forget_scene(e);
     weft_search_free(p->search);
     p->search = NULL;
     free(p->counter_off);
-    *old_scene = p->scene;
-    *old_model = p->model;
+    double lost = lost_ns(p->model, model);
     p->scene = scene;
     p->model = model;
     p->counter_off = counter_off; /* NULL: all are shown */
@@ -286,9 +279,29 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         e->drag.row = WEFT_NONE;
     p->geometry.folds = NULL; /* they were the old scene's */
     measure(p);
-    double lost = lost_ns(*old_model, model);
     if (lost > 0)
         begin_later(e, pane, lost);
+}
+
+void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **old_scene,
+                            struct weft_model **old_model)
+{
+    assert(pane < e->panes);
+    struct explore_pane *p = &e->pane[pane];
+    struct weft_scene *scene = *old_scene;
+    struct weft_model *model = *old_model;
+    struct explore_window w = explore_window_get(e, pane);
+    double end = p->end, near = (w.to - w.from) / 100, lost = lost_ns(p->model, model);
+    struct explore_clocks clocks;
+    explore_clocks_find(e, &clocks);
+    bool at_end = w.to >= end - near && w.to <= end + near, was_fit = explore_window_is_fit(e);
+    bool was_first = explore_window_is_first(e);
+    forget_scene(e);
+    *old_scene = p->scene;
+    *old_model = p->model;
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].source == p->source)
+            exchange(e, i, scene, model);
     explore_clocks_keep(e, &clocks);
     if (was_fit || was_first)
         explore_window_fit(e);
@@ -298,7 +311,9 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         explore_window_set(e, pane, (struct explore_window){w.from - lost, w.to + (p->end - end)},
                            0);
     explore_window_settle(e);
-    explore_search_pane(e, pane);
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].source == p->source)
+            explore_search_pane(e, i);
     explore_changed(e, ~0u);
     explore_moved(e);
 }
@@ -320,12 +335,14 @@ static void drop_number(unsigned *number, unsigned pane)
 void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
+    bool shared = explore_pane_is_shared(e, pane);
     explore_findings_forget(e, pane, true);
     forget_scene(e);
     explore_table_leave(e);
     e->placed = false;
     e->drag.grip = EXPLORE_GRIP_NONE;
     e->pointed = false;
+    e->pointed_pane = WEFT_PANES_MAX;
     if (e->selected_pane == pane) {
         e->selected = WEFT_NONE;
         e->selected_pane = 0;
@@ -341,7 +358,7 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
         for (unsigned i = 1; i < e->panes; i++)
             e->pane[i].view.offset -= offset;
     }
-    fini_pane(&e->pane[pane]);
+    fini_pane(&e->pane[pane], shared);
     e->panes--;
     memmove(&e->pane[pane], &e->pane[pane + 1], (e->panes - pane) * sizeof e->pane[0]);
     drop_number(&e->selected_pane, pane);
@@ -390,6 +407,7 @@ void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px)
     e->height_px = within(height_px);
     e->drag.grip = EXPLORE_GRIP_NONE;
     e->placed = false;
+    explore_changed(e, WEFT_CHANGED_PANES);
     explore_moved(e);
 }
 
@@ -407,36 +425,8 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
         return;
     e->text_percent = (uint16_t)percent;
     e->placed = false;
+    explore_changed(e, WEFT_CHANGED_PANES);
     explore_moved(e);
-}
-
-/* Divides the height equally among the panes. A still picture has its legend within a pane. Panes for which there is no room are left out, but never the active one. */
-static void place_panes(struct weft_explorer *e, bool still)
-{
-    int32_t flame = explore_flame_height(e, e->height_px), height = e->height_px - flame;
-    int32_t above = explore_overview_height(e, height);
-    e->legend_px = still ? 0 : explore_legend_height(e, height);
-    e->legend_top_px = height - e->legend_px;
-    e->flame.top_px = height;
-    height -= above + e->legend_px;
-    e->flame.height_px = flame;
-    unsigned fit = (unsigned)(height / PANE_MIN_PX);
-    unsigned n = fit < e->panes ? fit : e->panes;
-    unsigned first = e->first_pane + n > e->panes ? e->panes - n : e->first_pane;
-    if (n && e->active < first)
-        first = e->active;
-    if (n && e->active >= first + n)
-        first = e->active - n + 1;
-    e->first_pane = first;
-    for (unsigned i = 0; i < e->panes; i++) {
-        struct explore_pane *p = &e->pane[i];
-        p->top_px = p->height_px = 0;
-        if (i < first || i >= first + n)
-            continue;
-        int32_t at = (int32_t)(i - first), of = (int32_t)n;
-        p->top_px = above + height * at / of;
-        p->height_px = above + height * (at + 1) / of - p->top_px;
-    }
 }
 
 static void place_times(const struct weft_explorer *e, unsigned pane, struct weft_viewport *v)
@@ -475,6 +465,8 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .hidden = e->hidden,
         .search = p->search,
         .title = p->title,
+        .title_room_px = explore_title_room(e, pane),
+        .added = true,
         .counter_off = p->counter_off,
         .no_counters = e->no_counters,
         .no_strips = e->no_strips,
@@ -498,7 +490,7 @@ static struct weft_viewport still_of(struct weft_explorer *e, unsigned pane)
 {
     struct weft_viewport v = viewport_of(e, pane);
     bool last = pane + 1 == e->panes;
-    v.no_legend = e->has_diff && !last;
+    v.no_legend = (e->has_diff || !e->panes_fit) && !last;
     v.note = e->note;
     v.notes = last ? e->note_count : 0;
     return v;
@@ -512,11 +504,24 @@ static int draw_nothing(const struct weft_explorer *e, struct weft_drawlist *lis
     return list->failed ? WEFT_E_NOMEM : 0;
 }
 
+/* Covers what panes that scroll have drawn outside of their place. */
+static void cover(const struct weft_explorer *e, struct weft_drawlist *list)
+{
+    int32_t above = weft_explorer_panes_above(e) * WEFT_PX, width = e->width_px * WEFT_PX;
+    int32_t below = e->legend_px ? e->legend_top_px : e->flame.top_px;
+    if (e->panes_fit)
+        return;
+    if (above)
+        weft_notice_rect(list, WEFT_INK_GROUND, 0, 0, width, above);
+    if (below < e->height_px)
+        weft_notice_rect(list, WEFT_INK_GROUND, 0, below * WEFT_PX, width, list->height);
+}
+
 /* still: a picture to be saved. Otherwise the panes remember where everything is. */
 static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool still)
 {
     weft_drawlist_clear(list, e->width_px, e->height_px);
-    place_panes(e, still);
+    explore_panes_place(e, still);
     if (e->panes == 0)
         return draw_nothing(e, list);
     explore_marks_update(e);
@@ -526,17 +531,23 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
         struct explore_pane *p = &e->pane[i];
         struct weft_viewport v = still ? still_of(e, i) : viewport_of(e, i);
         v.tips = still;
-        if (still)
-            v.hovered = WEFT_NONE, v.hovered_arrow = 0;
-        else
+        if (still) {
+            v.hovered = WEFT_NONE;
+            v.hovered_arrow = 0;
+            v.title_room_px = 0;
+        } else
             p->viewport = v;
         if (p->height_px == 0)
             continue;
         TRY(weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v));
-        if (i > e->first_pane)
+        if (p->top_px > weft_explorer_panes_above(e))
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);
+        if (!still)
+            explore_title_draw(e, list, i);
     }
+    list->height = e->height_px * WEFT_PX; /* a pane may reach below it */
+    cover(e, list);
     if (e->legend_px)
         TRY(explore_legend_draw(e, list, e->legend_top_px));
     /* Not first, because the first text is a picture's title. */
@@ -566,6 +577,7 @@ const struct weft_drawlist *weft_explorer_draw(struct weft_explorer *e)
 int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list)
 {
     int rc = compose(e, list, true);
+    explore_panes_place(e, false);
     if (rc < 0)
         weft_drawlist_fini(list);
     return rc;
@@ -588,8 +600,8 @@ int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
         if (rc < 0)
             return 0;
     }
-    height = (height < PANE_MIN_PX ? PANE_MIN_PX : height) * (int32_t)e->panes;
-    height += explore_overview_height(e, height + PANE_MIN_PX);
+    height = (height < WEFT_PICTURE_MIN_PX ? WEFT_PICTURE_MIN_PX : height) * (int32_t)e->panes;
+    height += explore_overview_height(e, height + WEFT_PICTURE_MIN_PX);
     return height > most_px ? most_px : height;
 }
 
@@ -603,6 +615,8 @@ unsigned weft_explorer_changed(struct weft_explorer *e)
 unsigned explore_pane_at(const struct weft_explorer *e, double y)
 {
     unsigned i = 0;
+    if (explore_overview_has(e, y) || explore_legend_has(e, y) || explore_flame_has(e, y))
+        return e->panes;
     while (i < e->panes &&
            !(y >= e->pane[i].top_px && y < e->pane[i].top_px + e->pane[i].height_px))
         i++;

@@ -28,7 +28,7 @@ void weft_explorer_free(struct weft_explorer *e);
 
 /* ---- Traces, one above the other ---- */
 
-#define WEFT_PANES_MAX 8
+#define WEFT_PANES_MAX 64
 
 /* Adds a trace below the others; on success the explorer owns scene and model. Returns 0, WEFT_E_NOMEM, or
  * WEFT_E_LIMIT for more than WEFT_PANES_MAX. */
@@ -48,6 +48,30 @@ void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_s
 void weft_explorer_remove(struct weft_explorer *e, unsigned pane);
 
 unsigned weft_explorer_panes(const struct weft_explorer *e);
+
+/* Several panes can show one trace (WEFT_COMMAND_DUPLICATE). Traces are numbered from 1 in the order in which they were
+ * added; what is replaced or analysed is so in all its panes. */
+unsigned weft_explorer_source(const struct weft_explorer *e, unsigned pane);
+
+/* The first pane of a trace; the number of panes if there is none. */
+unsigned weft_explorer_find(const struct weft_explorer *e, unsigned source);
+
+/* A trace that no pane shows will not come back: later ones get the numbers before theirs. */
+void weft_explorer_forget_source(struct weft_explorer *e, unsigned source);
+
+/* Returns true if the user or a place wants a pane to be closed. The front end then removes it, after it has stopped
+ * what it does with the trace. weft_explorer_close_wanted: removes all of these, for programs without threads. */
+bool weft_explorer_wants_close(const struct weft_explorer *e, unsigned *pane);
+void weft_explorer_close_wanted(struct weft_explorer *e);
+
+/* If the panes do not fit, they scroll: how high they are together, how much of that is seen, and how much is above it.
+ * weft_explorer_panes_above: what else is above them, which does not scroll. Pixels. */
+int weft_explorer_panes_above(const struct weft_explorer *e);
+int weft_explorer_panes_height(const struct weft_explorer *e);
+int weft_explorer_panes_seen(const struct weft_explorer *e);
+int weft_explorer_panes_top(const struct weft_explorer *e);
+void weft_explorer_panes_scroll(struct weft_explorer *e, int top_px);
+
 const char *weft_explorer_title(const struct weft_explorer *e, unsigned pane);
 uint64_t weft_explorer_events(const struct weft_explorer *e, unsigned pane);
 
@@ -113,6 +137,7 @@ enum {
     WEFT_CHANGED_VISIBLE = 32, /* the list of visible promises */
     WEFT_CHANGED_STEP = 64,    /* there is one more step that can be undone */
     WEFT_CHANGED_TABLE = 128,  /* see table.h */
+    WEFT_CHANGED_PANES = 256,  /* their number, order or size; what is to be closed */
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
@@ -181,8 +206,9 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y);
 void weft_explorer_leave(struct weft_explorer *e);
 
 /* The main button, or a finger. clicks: 2 for a double click. On the rows, dragging pans (with WEFT_SHIFT or WEFT_ALT,
- * or while axes are not linked, it moves only this trace in time) and a click selects; on the ruler, dragging measures.
- * Window managers keep Alt for themselves, so users hear of Shift. */
+ * or while axes are not linked, it moves only this trace in time) and a click selects; on the ruler, dragging measures; on
+ * the title of one of several panes, it moves the pane, and a click at its end wants to close it. Window managers keep Alt
+ * for themselves, so users hear of Shift. */
 void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods);
 void weft_explorer_drag(struct weft_explorer *e, double x, double y);
 void weft_explorer_release(struct weft_explorer *e, double x, double y);
@@ -191,7 +217,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y);
 void weft_explorer_cancel(struct weft_explorer *e);
 
 /* The wheel, in notches, down and right are positive: zooms around the pointer. With WEFT_SHIFT, or sideways, it pans;
- * with WEFT_CTRL it only spreads rows. */
+ * with WEFT_CTRL it only spreads rows. If the panes do not fit: over a title, or with WEFT_ALT, it scrolls them. */
 void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,
                           unsigned mods);
 
@@ -250,11 +276,12 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
+ * panes=2,1,2 shows the second trace, the first, and the second once more; top=1500 scrolls them by one and a half.
  * fold=1 folds sleep, finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1
  * the comparison of the second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names),
  * legend=off the legend. table=label shows the table, sort=p99 what comes first in it.
  *
- * Times in nanoseconds, promises by their numbers. Keys for the second trace end in .2, and so on. Unknown keys are
+ * Times in nanoseconds, promises by their numbers. Keys for the second pane end in .2, and so on. Unknown keys are
  * ignored, so that a newer weft can add some. */
 const char *weft_explorer_place(struct weft_explorer *e);
 

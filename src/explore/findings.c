@@ -43,10 +43,18 @@ static void drop_path(struct weft_explorer *e)
     e->path_promise = WEFT_NONE;
 }
 
-static void drop_history(struct explore_pane *p)
+/* Frees the analysis and the history of a trace, in all of its panes. */
+static void drop_analysis(struct weft_explorer *e, const struct explore_pane *p)
 {
-    weft_history_free(p->history);
-    p->history = NULL;
+    struct weft_analysis *analysis = p->analysis;
+    struct weft_history *history = p->history;
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].source == p->source) {
+            e->pane[i].analysis = NULL;
+            e->pane[i].history = NULL;
+        }
+    weft_analysis_free(analysis);
+    weft_history_free(history);
 }
 
 const struct weft_history *explore_history_of(struct explore_pane *p)
@@ -68,7 +76,9 @@ static void findings_changed(struct weft_explorer *e)
 void weft_explorer_analysing(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
-    e->pane[pane].analysing = true;
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].source == e->pane[pane].source)
+            e->pane[i].analysing = true;
     explore_changed(e, WEFT_CHANGED_FACTS);
 }
 
@@ -80,17 +90,19 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
         weft_analysis_free(a);
         return;
     }
-    p->analysing = false;
-    if (e->finding != WEFT_NONE && e->finding_pane == pane)
+    if (e->finding != WEFT_NONE && e->pane[e->finding_pane].source == p->source)
         explore_finding_leave(e);
     drop_path(e);
     explore_facts_fini(&e->part[EXPLORE_FINDING]);
     explore_table_forget(e);
     if (!e->flame.tree) /* one may be in the making */
         explore_flame_forget(e);
-    weft_analysis_free(p->analysis);
-    drop_history(p);
-    p->analysis = a;
+    drop_analysis(e, p);
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].source == p->source) {
+            e->pane[i].analysis = a;
+            e->pane[i].analysing = false;
+        }
     findings_changed(e);
     explore_finding_come(e);
 }
@@ -101,7 +113,7 @@ const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e
     return e->pane[pane].analysis;
 }
 
-static void drop_diff(struct weft_explorer *e)
+void explore_diff_drop(struct weft_explorer *e)
 {
     explore_facts_fini(&e->part[EXPLORE_DIFF]);
     weft_diff_fini(&e->diff);
@@ -127,14 +139,14 @@ void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
     explore_table_forget(e);
     explore_flame_forget(e);
     if (pane < 2) {
-        drop_diff(e);
+        explore_diff_drop(e);
         e->wants_diff = e->wants_diff && !gone;
         e->diff_moves = false;
     }
-    weft_analysis_free(p->analysis);
-    drop_history(p);
-    p->analysis = NULL;
-    p->analysing = false;
+    if (!gone) {
+        drop_analysis(e, p);
+        p->analysing = false;
+    }
     p->marks = 0;
     findings_changed(e);
 }
@@ -224,6 +236,7 @@ void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t findi
     e->finding_pane = pane;
     if (moves) {
         explore_activate(e, pane);
+        explore_panes_reveal(e, pane);
         explore_select(e, pane, f->promise);
         explore_window_set(e, pane, times_of(e, pane, f), 0);
         explore_rows_squeeze(p);
@@ -281,8 +294,10 @@ bool explore_finding_go(struct weft_explorer *e, int step)
     uint32_t all = 0, at = WEFT_NONE, first = 0;
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
+        if (!explore_pane_is_first(e, i))
+            continue;
         uint32_t shown = explore_findings_shown(p->analysis);
-        if (e->finding != WEFT_NONE && e->finding_pane == i)
+        if (e->finding != WEFT_NONE && e->pane[e->finding_pane].source == p->source)
             at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
         first = i == e->active ? all : first;
         if (!p->analysis && !p->analysing) { /* nobody else will make it: do it now */
@@ -299,8 +314,12 @@ bool explore_finding_go(struct weft_explorer *e, int step)
     else
         at = (step > 0 ? at + 1 : at + all - 1) % all;
     unsigned pane = 0;
-    for (uint32_t shown; at >= (shown = explore_findings_shown(e->pane[pane].analysis)); pane++)
-        at -= shown;
+    for (;; pane++) {
+        uint32_t shown = explore_findings_shown(e->pane[pane].analysis);
+        if (explore_pane_is_first(e, pane) && at < shown)
+            break;
+        at -= explore_pane_is_first(e, pane) ? shown : 0;
+    }
     explore_finding_show(e, pane, at, true);
     return true;
 }
@@ -311,6 +330,7 @@ void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise,
     struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
     double t = weft_folds_shown_at(explore_folds(e, pane), (double)time_ns), span = w.to - w.from;
     explore_history_leave(e);
+    explore_panes_reveal(e, pane);
     if (promise != WEFT_ROOT && promise != WEFT_NONE)
         explore_select(e, pane, promise);
     if (centres || t < w.from || t > w.to) {
@@ -393,7 +413,7 @@ bool weft_explorer_wants_diff(const struct weft_explorer *e)
 
 void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d)
 {
-    drop_diff(e);
+    explore_diff_drop(e);
     e->diff = *d;
     *d = (struct weft_diff){0};
     e->has_diff = e->wants_diff = true;

@@ -366,6 +366,7 @@ static void open_or_close(struct weft_explorer *e)
     if (!e->flame.open)
         explore_flame_forget(e);
     e->placed = false;
+    explore_changed(e, WEFT_CHANGED_PANES);
     explore_moved(e);
     explore_changed(e, WEFT_CHANGED_FACTS);
 }

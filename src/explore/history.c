@@ -9,6 +9,7 @@ static void note(const struct weft_explorer *e, struct explore_moment *m)
 {
     memset(m, 0, sizeof *m); /* they are compared as bytes */
     m->panes = e->panes;
+    m->top = e->top;
     m->pane = e->selected_pane;
     m->finding = e->finding;
     m->finding_pane = e->finding_pane;
@@ -25,6 +26,7 @@ static void recall(struct weft_explorer *e, const struct explore_moment *m)
 {
     e->is_free = m->is_free;
     e->window = m->window;
+    e->top = m->top;
     for (unsigned i = 0; i < e->panes; i++) {
         struct explore_pane *p = &e->pane[i];
         p->view = m->of[i];
@@ -39,7 +41,9 @@ static void recall(struct weft_explorer *e, const struct explore_moment *m)
     else
         explore_finding_leave(e);
     e->wheel_x = -1;
+    e->placed = false;
     explore_window_settle(e);
+    explore_changed(e, WEFT_CHANGED_PANES);
     explore_select(e, m->pane,
                    m->selected ? weft_model_find(e->pane[m->pane].model, m->id) : WEFT_NONE);
     explore_moved(e);
@@ -83,7 +87,7 @@ static void update(struct weft_explorer *e)
  * later makes no difference yet. */
 static bool has_moved(const struct weft_explorer *e, const struct explore_moment *m)
 {
-    if (e->is_free != m->is_free || e->window.from != m->window.from ||
+    if (e->is_free != m->is_free || e->top != m->top || e->window.from != m->window.from ||
         e->window.to != m->window.to)
         return true;
     for (unsigned i = 0; i < e->panes; i++) {

@@ -51,6 +51,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
     explore_flame_point(e, e->point_x, e->point_y);
     explore_legend_point(e, e->point_x, e->point_y);
     unsigned pane = explore_pane_at(e, e->point_y);
+    explore_title_hover(e, pane);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
         at = explore_pick(e, pane, e->point_x, e->point_y);
@@ -70,6 +71,7 @@ void weft_explorer_leave(struct weft_explorer *e)
     e->over = false;
     explore_flame_point(e, -1, -1);
     explore_legend_point(e, -1, -1);
+    explore_title_hover(e, e->panes);
     hover(e, 0, WEFT_NONE, 0);
 }
 
@@ -157,8 +159,12 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
     struct weft_pick at = explore_pick(e, pane, x, y);
     explore_activate(e, pane);
     explore_tip_forget(e);
+    enum explore_title title = explore_title_at(e, pane, x, y);
     *d = (struct explore_drag){
-        .grip = is_on_ruler(e, pane, y) ? EXPLORE_GRIP_RULER : EXPLORE_GRIP_ROWS,
+        .grip = title == EXPLORE_TITLE_CLOSE  ? EXPLORE_GRIP_CLOSE
+                : title == EXPLORE_TITLE_NAME ? EXPLORE_GRIP_TITLE
+                : is_on_ruler(e, pane, y)     ? EXPLORE_GRIP_RULER
+                                              : EXPLORE_GRIP_ROWS,
         .alone = e->is_free || (mods & (WEFT_SHIFT | WEFT_ALT)),
         .pane = pane,
         .x = x,
@@ -216,6 +222,10 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
         drag_flame(e, y);
     else if (d->grip == EXPLORE_GRIP_OVERVIEW)
         explore_overview_drag(e, x, first);
+    else if (d->grip == EXPLORE_GRIP_TITLE)
+        explore_title_drag(e, y);
+    else if (d->grip == EXPLORE_GRIP_CLOSE)
+        return;
     else if (d->grip == EXPLORE_GRIP_RULER)
         measure(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
     else {
@@ -244,6 +254,10 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         return;
     if (d.grip == EXPLORE_GRIP_FLAME) {
         explore_flame_click(e, d.x, d.y);
+        return;
+    }
+    if (d.grip == EXPLORE_GRIP_CLOSE) {
+        explore_title_release(e, d.x, d.y);
         return;
     }
     if (d.grip == EXPLORE_GRIP_LEGEND)
@@ -304,6 +318,12 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     }
     dx = pixel(dx);
     dy = pixel(dy);
+    unsigned pane = explore_pane_at(e, y);
+    bool is_title = explore_title_at(e, pane, x, y) != EXPLORE_TITLE_NONE;
+    if ((is_title || (mods & WEFT_ALT)) && dy != 0 && explore_panes_scroll(e, dy)) {
+        explore_tip_forget(e);
+        return;
+    }
     if (mods & WEFT_SHIFT) {
         dx += dy;
         dy = 0;
@@ -313,7 +333,7 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
                               dy == 0 ? EXPLORE_PAN : EXPLORE_ZOOM);
         return;
     }
-    unsigned pane = begin_move(e, y);
+    pane = begin_move(e, y);
     if (pane == e->panes)
         return;
     if (dx != 0) {

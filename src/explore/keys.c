@@ -251,6 +251,13 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return true;
     case WEFT_COMMAND_ALIGN:
         return explore_clocks_align(e);
+    case WEFT_COMMAND_NEXT_TRACE:
+    case WEFT_COMMAND_PREVIOUS_TRACE:
+    case WEFT_COMMAND_TRACE_DOWN:
+    case WEFT_COMMAND_TRACE_UP:
+    case WEFT_COMMAND_DUPLICATE:
+    case WEFT_COMMAND_CLOSE_TRACE:
+        return explore_panes_command(e, command);
     default:
         return false;
     }

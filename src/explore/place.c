@@ -23,6 +23,8 @@ enum {
     KEY(Y, "y", NUMBER, 0, WEFT_PICTURE_MAX_PX)                                                    \
     KEY(SPREAD, "spread", NUMBER, 0, WEFT_SPREAD_MAX)                                              \
     KEY(OFF, "off", BYTES, 0, 0)                                                                   \
+    KEY(PANES, "panes", BYTES, 0, 0)                                                               \
+    KEY(TOP, "top", NUMBER, 0, WEFT_PANES_MAX * 1000)                                              \
     KEY(FREE, "free", NUMBER, 0, 1)                                                                \
     KEY(SELECT, "select", ID, 0, 0)                                                                \
     KEY(SEARCH, "search", BYTES, 0, 0)                                                             \
@@ -212,6 +214,24 @@ static void put_flame(struct writer *w, const struct weft_explorer *e)
         put_number(w, FRAME, 0, focus);
 }
 
+/* Which traces are shown, if not all in their order; and how far they are scrolled. */
+static void put_panes(struct writer *w, const struct weft_explorer *e)
+{
+    bool in_order = e->panes == e->sources;
+    for (unsigned i = 0; i < e->panes; i++)
+        in_order = in_order && e->pane[i].source == i + 1;
+    for (unsigned i = 0; i < e->panes && !in_order; i++) {
+        char number[16];
+        int n = snprintf(number, sizeof number, ",%u", e->pane[i].source);
+        if (i == 0)
+            put(w, PANES, 0, "%s", number + 1);
+        else
+            put_bytes(w, number, (size_t)n);
+    }
+    if (e->top)
+        put_number(w, TOP, 0, e->top);
+}
+
 /* Kinds that are switched off. */
 static void put_kinds(struct writer *w, const struct weft_explorer *e)
 {
@@ -252,6 +272,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
     struct writer w = {.out = e->place, .room = sizeof e->place};
     *e->place = '\0';
     put_window(&w, e);
+    put_panes(&w, e);
     put_id(&w, SELECT, e, e->selected_pane, e->selected);
     if (*e->query) {
         put(&w, SEARCH, 0, "%s", "");
@@ -417,10 +438,11 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
                        WEFT_TIME_MAX, &p->range_to);
         break;
     case BYTES:
-        *(f->key == SEARCH  ? &p->search
-          : f->key == TABLE ? &p->table
-          : f->key == SORT  ? &p->sort
-                            : &p->off[f->pane]) = v;
+        if (f->key != PANES) /* it was read before */
+            *(f->key == SEARCH  ? &p->search
+              : f->key == TABLE ? &p->table
+              : f->key == SORT  ? &p->sort
+                                : &p->off[f->pane]) = v;
         sound = true;
         break;
     }
@@ -471,6 +493,32 @@ bool weft_explorer_place_is_raw(const char *place)
         if (f.sound && f.key == RAW)
             raw = is_value(f.value, "1");
     return raw;
+}
+
+/* Shows the traces that a place names; if it names none, all in their order. */
+static bool go_panes(struct weft_explorer *e, const char *text)
+{
+    struct field f;
+    struct value list = {"", 0};
+    unsigned source[WEFT_PANES_MAX], count = 0;
+    bool sound = true;
+    while (next_field(&text, &f))
+        list = f.sound && f.key == PANES ? f.value : list;
+    for (unsigned i = 1; i <= e->sources && count < WEFT_PANES_MAX && !list.size; i++)
+        if (weft_explorer_find(e, i) < e->panes)
+            source[count++] = i;
+    while (list.size) {
+        const char *comma = memchr(list.bytes, ',', list.size);
+        size_t size = comma ? (size_t)(comma - list.bytes) : list.size;
+        int64_t n;
+        if (count < WEFT_PANES_MAX && number((struct value){list.bytes, size}, 1, e->sources, &n))
+            source[count++] = (unsigned)n;
+        else
+            sound = false;
+        list.bytes += size + (comma != NULL);
+        list.size -= size + (comma != NULL);
+    }
+    return count ? explore_panes_arrange(e, source, count) && sound : sound;
 }
 
 static bool parse(struct place *p, const struct weft_explorer *e, const char *text)
@@ -604,7 +652,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
 {
     struct place p;
     char query[EXPLORE_QUERY_BYTES + 1];
-    bool sound = parse(&p, e, place);
+    bool sound = go_panes(e, place);
+    sound = parse(&p, e, place) && sound;
     explore_history_leave(e);
     sound = decode(query, sizeof query, p.search) && sound;
     weft_explorer_search(e, query);
@@ -614,7 +663,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     if (e->panes && is_on(&p, RAW) && !e->pane[0].scene->l->raw)
         sound = false;
     explore_activate(e, 0);
-    e->first_pane = 0;
+    e->top = (int32_t)value_of(&p, TOP, 0, 0);
+    explore_changed(e, WEFT_CHANGED_PANES);
     explore_finding_leave(e);
     explore_select(e, p.pane[SELECT], (uint32_t)value_of(&p, SELECT, 0, WEFT_NONE));
     bool ranged = p.value[RANGE][0] != ABSENT;

@@ -84,6 +84,10 @@ static const char *of_several(const struct weft_explorer *e, enum weft_command c
 {
     if (e->panes < 2)
         return "There is only one trace";
+    if (command == WEFT_COMMAND_NEXT_TRACE || command == WEFT_COMMAND_TRACE_DOWN)
+        return "This is the last trace";
+    if (command == WEFT_COMMAND_PREVIOUS_TRACE || command == WEFT_COMMAND_TRACE_UP)
+        return "This is the first trace";
     return command == WEFT_COMMAND_ALIGN ? "The traces have no time in common by the wall clock"
                                          : "Nothing to do";
 }
@@ -135,7 +139,14 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
                    : "There is no long sleep to fold";
     case WEFT_COMMAND_LINK:
     case WEFT_COMMAND_ALIGN:
+    case WEFT_COMMAND_NEXT_TRACE:
+    case WEFT_COMMAND_PREVIOUS_TRACE:
+    case WEFT_COMMAND_TRACE_DOWN:
+    case WEFT_COMMAND_TRACE_UP:
         return of_several(e, command);
+    case WEFT_COMMAND_DUPLICATE:
+        return e->panes == WEFT_PANES_MAX ? "There is no room for more traces"
+                                          : "There is not enough memory";
     default:
         return "There is nothing to do";
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What the parts of the explorer share. Private to src/explore.
  *
- * explore.c: life, panes, drawing; window.c: which times and rows are seen, folds, traces of the same time; input.c: pointer
- * and wheel; keys.c: commands; reason.c: why they did nothing; walk.c: selection, search; history.c: the way back; panel.c:
- * facts, lists, counters; table.c; flame.c, which draws what why.c adds up; tip.c; overview.c: the strip on top; place.c. */
+ * explore.c: life, panes, drawing; panes.c: where the panes lie, and their order; window.c: which times and rows are seen,
+ * folds, traces of the same time; input.c: pointer and wheel; keys.c: commands; reason.c: why they did nothing; walk.c:
+ * selection, search; history.c: the way back; panel.c: facts, lists, counters; table.c; flame.c, which draws what why.c adds
+ * up; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
 
 #include "explore/fact.h"
@@ -30,6 +31,8 @@ struct explore_view {
 };
 
 struct explore_pane {
+    unsigned source; /* which trace; panes of one trace share scene, model, analysis and history */
+    bool closing;    /* the front end is asked to close it */
     struct weft_scene *scene;
     struct weft_model *model;
     struct weft_search *search; /* NULL: no search */
@@ -60,11 +63,13 @@ enum explore_movement {
     EXPLORE_ROWS, /* up, down, spread */
     EXPLORE_DRAG,
     EXPLORE_PINCH,
+    EXPLORE_SCROLL, /* the panes */
 };
 
 /* An earlier view. */
 struct explore_moment {
     unsigned panes, pane, finding_pane;
+    int32_t top; /* how far the panes are scrolled */
     uint32_t finding;
     bool selected, is_free;
     bool jumped; /* a jump led here, not a movement */
@@ -95,6 +100,8 @@ enum explore_grip {
     EXPLORE_GRIP_FLAME,
     EXPLORE_GRIP_OVERVIEW,
     EXPLORE_GRIP_LEGEND,
+    EXPLORE_GRIP_TITLE, /* moves the pane among the others */
+    EXPLORE_GRIP_CLOSE,
 };
 
 /* What dragging in the overview does: it moves the window, or one edge of it, or makes a new one. */
@@ -175,8 +182,11 @@ enum explore_part {
 struct weft_explorer {
     struct explore_pane pane[WEFT_PANES_MAX];
     unsigned panes;
-    unsigned active;     /* the pane that keys are for */
-    unsigned first_pane; /* of those for which there is room */
+    unsigned sources;      /* the highest number of a trace */
+    unsigned active;       /* the pane that keys are for */
+    unsigned pointed_pane; /* under the pointer, or WEFT_PANES_MAX */
+    int32_t top;           /* how far the panes are scrolled, in thousandths of one */
+    bool panes_fit;        /* in the latest picture; otherwise they scroll */
     int32_t width_px, height_px;
     uint16_t text_percent;
     unsigned changed;
@@ -280,6 +290,41 @@ unsigned explore_pane_at(const struct weft_explorer *e, double y);
 
 /* The nearest whole number, within 2^62. */
 int64_t explore_round(double x);
+
+/* ---- panes.c ---- */
+
+/* Places the panes, and the legend and the flame graph below them. A still picture has its legend within a pane. */
+void explore_panes_place(struct weft_explorer *e, bool still);
+
+/* Scrolls the panes by notches of the wheel. Returns false if all are in view. */
+bool explore_panes_scroll(struct weft_explorer *e, double notches);
+
+/* Scrolls so that all of a pane is in view. */
+void explore_panes_reveal(struct weft_explorer *e, unsigned pane);
+
+/* Returns true if another pane shows the same trace; if none above it does. */
+bool explore_pane_is_shared(const struct weft_explorer *e, unsigned pane);
+bool explore_pane_is_first(const struct weft_explorer *e, unsigned pane);
+
+/* Arranges the panes so that they show these traces, one of them maybe several times; panes that are left over are to be
+ * closed. Returns false if there is no such trace, or no room. */
+bool explore_panes_arrange(struct weft_explorer *e, const unsigned *source, unsigned count);
+
+bool explore_panes_command(struct weft_explorer *e, enum weft_command command);
+
+/* What is at a point of a pane's title, if there are several panes. */
+enum explore_title { EXPLORE_TITLE_NONE, EXPLORE_TITLE_NAME, EXPLORE_TITLE_CLOSE };
+enum explore_title explore_title_at(const struct weft_explorer *e, unsigned pane, double x,
+                                    double y);
+
+/* The pointer is over that pane, or none (e->panes): its title gets a button that closes it, which needs that room in
+ * pixels. */
+void explore_title_hover(struct weft_explorer *e, unsigned pane);
+int32_t explore_title_room(const struct weft_explorer *e, unsigned pane);
+void explore_title_draw(const struct weft_explorer *e, struct weft_drawlist *list, unsigned pane);
+
+void explore_title_drag(struct weft_explorer *e, double y);
+void explore_title_release(struct weft_explorer *e, double x, double y);
 
 /* ---- window.c ---- */
 
@@ -442,6 +487,9 @@ void explore_moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise,
 
 /* Both traces side by side where they diverge. */
 void explore_diff_go(struct weft_explorer *e);
+
+/* The comparison no longer fits: another one is to be made, if it is still wanted. */
+void explore_diff_drop(struct weft_explorer *e);
 
 /* A pane's trace goes away or is replaced; gone: the pane goes away, too. */
 void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone);

@@ -250,7 +250,13 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         unsigned pane = explore_pane_at(e, e->point_y);
         if (pane < e->panes) {
             struct weft_pick at = explore_pick(e, pane, e->point_x, e->point_y);
-            say_place(&t, e, pane, &at);
+            enum explore_title title = explore_title_at(e, pane, e->point_x, e->point_y);
+            if (title != EXPLORE_TITLE_NONE)
+                analyse_put_format(&t, title == EXPLORE_TITLE_CLOSE
+                                           ? "closes this trace (X)"
+                                           : "drag this up or down to move the trace");
+            else
+                say_place(&t, e, pane, &at);
             snprintf(e->tip, sizeof e->tip, "%s", t.text ? t.text : "");
             analyse_text_fini(&t);
         }

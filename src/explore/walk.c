@@ -76,9 +76,12 @@ static void reveal_row(struct weft_explorer *e, unsigned pane, uint32_t row)
 
 void explore_reveal(struct weft_explorer *e)
 {
-    if (e->selected == WEFT_NONE || explore_refresh(e) < 0)
+    if (e->selected == WEFT_NONE)
         return;
     unsigned pane = e->selected_pane;
+    explore_panes_reveal(e, pane);
+    if (explore_refresh(e) < 0)
+        return;
     const struct explore_pane *p = &e->pane[pane];
     struct explore_window life = explore_life(p, e->selected);
     struct explore_window w = explore_window_shown(e, pane, explore_window_get(e, pane));
@@ -317,8 +320,10 @@ static uint64_t rank_of_selection(const struct weft_explorer *e)
     uint64_t before = 0;
     if (e->selected == WEFT_NONE)
         return 0;
-    for (unsigned i = 0; i < e->selected_pane; i++)
-        before += e->pane[i].search ? weft_search_hits(e->pane[i].search) : 0;
+    for (unsigned i = 0; i < weft_explorer_find(e, e->pane[e->selected_pane].source); i++)
+        before += e->pane[i].search && explore_pane_is_first(e, i)
+                      ? weft_search_hits(e->pane[i].search)
+                      : 0;
     const struct weft_search *q = e->pane[e->selected_pane].search;
     uint32_t rank = q ? weft_search_rank(q, e->selected) : 0;
     return rank ? before + rank : 0;
@@ -331,7 +336,7 @@ const char *weft_explorer_found(struct weft_explorer *e)
     const char *why = ""; /* the first trace's, if several say something else */
     for (unsigned i = 0; i < e->panes; i++) {
         const struct explore_pane *p = &e->pane[i];
-        hits += p->search ? weft_search_hits(p->search) : 0;
+        hits += p->search && explore_pane_is_first(e, i) ? weft_search_hits(p->search) : 0;
         searching = searching || p->searching;
         empty = empty && (!p->search || weft_search_is_empty(p->search));
         why = *why || !p->search ? why : weft_search_why(p->search);

@@ -78,7 +78,7 @@ static void take_analysis(struct weft_trace *t, struct weft_analysis *analysis)
 {
     WeftWindow *w = t->window;
     guint pane = 0;
-    if (!g_ptr_array_find(w->traces, t, &pane)) {
+    if (!weft_window_find(w, t, &pane)) {
         weft_analysis_free(analysis);
         return;
     }
@@ -143,7 +143,7 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
         g_autofree char *name = weft_trace_name(t->path), *error = error_text(&loaded->error);
         t->running = false;
         weft_window_complain(w, false, "%s can no longer be read: %s", name, error);
-    } else if (g_ptr_array_find(w->traces, t, &pane)) {
+    } else if (weft_window_find(w, t, &pane)) {
         weft_window_stop_comparing(w);
         g_clear_pointer(&t->explain, weft_analyse_end);
         t->model = loaded->model;
@@ -263,7 +263,7 @@ static void on_loaded(void *data, struct weft_loaded *loaded)
         rc = weft_explorer_add(w->e, loaded->scene, loaded->model, name);
     if (rc == 0) {
         add_trace(w, path, loaded);
-        explain(w->traces->pdata[w->traces->len - 1], w->traces->len - 1);
+        explain(w->traces->pdata[w->traces->len - 1], weft_explorer_panes(w->e) - 1);
         weft_window_show_page(w, "view");
         weft_panel_show_counters(w->panel);
         tell_damage(w, name, &loaded->damage);
@@ -351,18 +351,40 @@ void weft_window_stop_reading(WeftWindow *w)
     g_clear_handle_id(&w->progress_timer, g_source_remove);
 }
 
+struct weft_trace *weft_window_trace(WeftWindow *w, unsigned pane)
+{
+    return w->traces->pdata[weft_explorer_source(w->e, pane) - 1];
+}
+
+bool weft_window_find(WeftWindow *w, const struct weft_trace *trace, guint *pane)
+{
+    guint i;
+    if (!g_ptr_array_find(w->traces, trace, &i))
+        return false;
+    *pane = weft_explorer_find(w->e, i + 1);
+    return *pane < weft_explorer_panes(w->e);
+}
+
 void weft_window_remove(WeftWindow *w, unsigned pane)
 {
-    if (pane >= w->traces->len)
+    if (pane >= weft_explorer_panes(w->e))
         return;
     weft_window_stop_comparing(w);
-    struct weft_trace *t = w->traces->pdata[pane];
-    g_clear_pointer(&t->explain, weft_analyse_end);
+    unsigned source = weft_explorer_source(w->e, pane), panes = 0;
+    struct weft_trace *t = weft_window_trace(w, pane);
+    for (unsigned i = 0; i < weft_explorer_panes(w->e); i++)
+        panes += weft_explorer_source(w->e, i) == source;
+    if (panes == 1)
+        g_clear_pointer(&t->explain, weft_analyse_end);
     weft_explorer_remove(w->e, pane);
-    g_ptr_array_remove_index(w->traces, pane);
+    if (panes == 1) {
+        weft_explorer_forget_source(w->e, source);
+        g_ptr_array_remove_index(w->traces, source - 1);
+    }
     if (!w->traces->len)
         weft_window_show_page(w, "empty");
     weft_panel_show_counters(w->panel);
+    weft_window_compare(w);
     weft_window_retitle(w);
     weft_window_touched(w);
 }

@@ -8,6 +8,7 @@
 #define TELL_AFTER_MS 1000 /* even if it keeps moving */
 #define REST_MS 500        /* time without movement after which a step of the view is over */
 #define TOAST_S 3
+#define SCROLL_STEP_PX 80
 
 G_DEFINE_TYPE(WeftWindow, weft_window, GTK_TYPE_APPLICATION_WINDOW)
 
@@ -28,8 +29,8 @@ static void show_selected(WeftWindow *w)
     unsigned pane = 0;
     uint32_t selected = w->traces->len ? weft_explorer_selected(w->e, &pane) : WEFT_NONE;
     g_autofree char *text = NULL;
-    if (selected != WEFT_NONE && pane < w->traces->len) {
-        const struct weft_trace *t = w->traces->pdata[pane];
+    if (selected != WEFT_NONE && pane < weft_explorer_panes(w->e)) {
+        const struct weft_trace *t = weft_window_trace(w, pane);
         text = g_strdup_printf("%u:%" G_GUINT64_FORMAT, pane, t->model->promise[selected].id);
     }
     weft_window_tell(w, "selected", text ? text : "");
@@ -118,6 +119,29 @@ static void show_place(WeftWindow *w, unsigned changed)
     w->shown_us = g_get_monotonic_time();
 }
 
+/* Brings the scroll bar, the menu and the window's own list of traces to what the panes are now. */
+static void show_panes(WeftWindow *w)
+{
+    unsigned pane;
+    while (weft_explorer_wants_close(w->e, &pane))
+        weft_window_remove(w, pane);
+    int total = weft_explorer_panes_height(w->e), seen = weft_explorer_panes_seen(w->e);
+    gtk_widget_set_visible(w->scrollbar, total > seen);
+    gtk_adjustment_configure(w->scrolled, weft_explorer_panes_top(w->e), 0, total, SCROLL_STEP_PX,
+                             seen, seen);
+    weft_window_compare(w);
+    weft_window_retitle(w);
+}
+
+static void on_scrolled(WeftWindow *w)
+{
+    int top = (int)gtk_adjustment_get_value(w->scrolled);
+    if (top == weft_explorer_panes_top(w->e))
+        return;
+    weft_explorer_panes_scroll(w->e, top);
+    weft_window_touched(w);
+}
+
 static gboolean on_later(gpointer data)
 {
     WeftWindow *w = data;
@@ -128,6 +152,8 @@ static gboolean on_later(gpointer data)
     w->changed = 0;
     if (changed & WEFT_CHANGED_PICTURE)
         weft_picture_redraw(w->picture);
+    if (changed & WEFT_CHANGED_PANES)
+        show_panes(w);
     if (changed & WEFT_CHANGED_FACTS)
         show_facts(w);
     if (changed & WEFT_CHANGED_SEARCH)
@@ -161,6 +187,8 @@ void weft_window_touched(WeftWindow *w)
         g_clear_handle_id(&w->rest, g_source_remove);
         w->rest = g_timeout_add(REST_MS, on_rest, w);
     }
+    if (changed & WEFT_CHANGED_PANES)
+        show_panes(w);
     if (changed & WEFT_CHANGED_PICTURE) {
         weft_picture_redraw(w->picture);
         w->moved_us = g_get_monotonic_time();
@@ -252,7 +280,8 @@ void weft_window_retitle(WeftWindow *w)
     gtk_widget_set_visible(w->subtitle, running || folder);
     gtk_widget_set_visible(w->refresh, running);
     g_menu_remove_all(w->close_menu);
-    for (guint i = 0; w->traces->len > 1 && i < w->traces->len; i++) {
+    const guint panes = weft_explorer_panes(w->e);
+    for (guint i = 0; panes > 1 && i < panes; i++) {
         g_autofree char *action = g_strdup_printf("win.remove(%u)", i);
         g_autofree char *label = g_strdup_printf("%u. %s", i + 1, weft_explorer_title(w->e, i));
         g_menu_append(w->close_menu, label, action);
@@ -511,10 +540,18 @@ static GtkWidget *view_page(WeftWindow *w)
     add_keys(GTK_WIDGET(w->picture), w); /* before the window uses an arrow key to move the focus */
     gtk_widget_set_hexpand(GTK_WIDGET(w->picture), TRUE);
     gtk_widget_set_vexpand(GTK_WIDGET(w->picture), TRUE);
+    w->scrolled = gtk_adjustment_new(0, 0, 1, SCROLL_STEP_PX, 1, 1);
+    w->scrollbar = gtk_scrollbar_new(GTK_ORIENTATION_VERTICAL, w->scrolled);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(w->scrollbar), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Traces", -1);
+    gtk_widget_set_visible(w->scrollbar, FALSE);
+    g_signal_connect_swapped(w->scrolled, "value-changed", G_CALLBACK(on_scrolled), w);
+    GtkWidget *view =
+        box_of(GTK_ORIENTATION_HORIZONTAL, 0, GTK_WIDGET(w->picture), w->scrollbar, NULL);
     GtkWidget *left =
-        g_object_new(GTK_TYPE_PANED, "orientation", GTK_ORIENTATION_VERTICAL, "start-child",
-                     w->picture, "end-child", w->table, "resize-end-child", FALSE,
-                     "shrink-start-child", FALSE, "shrink-end-child", FALSE, NULL);
+        g_object_new(GTK_TYPE_PANED, "orientation", GTK_ORIENTATION_VERTICAL, "start-child", view,
+                     "end-child", w->table, "resize-end-child", FALSE, "shrink-start-child", FALSE,
+                     "shrink-end-child", FALSE, NULL);
     gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
     gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);
     w->paned = g_object_new(GTK_TYPE_PANED, "start-child", left, "end-child", w->panel,

@@ -36,7 +36,8 @@ G_DECLARE_FINAL_TYPE(WeftWindow, weft_window, WEFT, WINDOW, GtkApplicationWindow
 struct _WeftWindow {
     GtkApplicationWindow parent;
     struct weft_explorer *e;
-    GPtrArray *traces; /* of struct weft_trace, in the order of the explorer's panes */
+    GPtrArray
+        *traces; /* of struct weft_trace, in the order of the explorer's numbers for them, from 1 */
 
     /* What is being read, and what comes next. */
     GQueue waiting; /* paths */
@@ -56,6 +57,8 @@ struct _WeftWindow {
     int64_t shown_us; /* when the current place was last published */
 
     WeftPicture *picture;
+    GtkAdjustment *scrolled; /* how far the panes are scrolled */
+    GtkWidget *scrollbar;
     WeftPanel *panel;
     WeftTable *table;
     GtkWidget *stack, *paned, *title, *subtitle, *entry, *found, *why, *hits, *refresh, *search_box;
@@ -113,6 +116,10 @@ void weft_window_stop_reading(WeftWindow *w);
 void weft_window_compare(WeftWindow *w);
 void weft_window_stop_comparing(WeftWindow *w);
 void weft_window_remove(WeftWindow *w, unsigned pane);
+
+/* The trace that a pane shows; and the first pane that shows a trace: *pane. Returns false if none does. */
+struct weft_trace *weft_window_trace(WeftWindow *w, unsigned pane);
+bool weft_window_find(WeftWindow *w, const struct weft_trace *trace, guint *pane);
 void weft_trace_free(struct weft_trace *trace);
 
 /* Lets the user choose files; adds them below, or shows them in a window of their own. */

@@ -279,3 +279,17 @@ void weft_notice_line(struct weft_drawlist *list, enum weft_ink ink, int32_t x0,
     struct canvas c = {.list = list};
     canvas_rect(&c, ink, x0, y, x1, y + PX);
 }
+
+void weft_notice_rect(struct weft_drawlist *list, enum weft_ink ink, int32_t x0, int32_t y0,
+                      int32_t x1, int32_t y1)
+{
+    struct canvas c = {.list = list};
+    canvas_rect(&c, ink, x0, y0, x1, y1);
+}
+
+void weft_notice_stroke(struct weft_drawlist *list, enum weft_ink ink, int32_t width, int32_t x0,
+                        int32_t y0, int32_t x1, int32_t y1)
+{
+    struct canvas c = {.list = list};
+    canvas_line(&c, ink, width, x0, y0, x1, y1);
+}

@@ -82,6 +82,12 @@ void weft_notice_text(struct weft_drawlist *list, enum weft_ink ink, int32_t fon
 void weft_notice_line(struct weft_drawlist *list, enum weft_ink ink, int32_t x0, int32_t y,
                       int32_t x1);
 
+/* A filled rectangle, and a line between any two points: for what is drawn over pictures. */
+void weft_notice_rect(struct weft_drawlist *list, enum weft_ink ink, int32_t x0, int32_t y0,
+                      int32_t x1, int32_t y1);
+void weft_notice_stroke(struct weft_drawlist *list, enum weft_ink ink, int32_t width, int32_t x0,
+                        int32_t y0, int32_t x1, int32_t y1);
+
 /* Geometry that painters share: the three corners of the head of an arrow from (x0, y0) to (x1, y1),
  * the tip first. */
 void weft_arrow_head(struct weft_point corner[3], const struct weft_draw *arrow);

@@ -32,7 +32,7 @@ void canvas_draw_title(struct canvas *c)
         n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
     if (weft_text_width(right, (size_t)n, c->font, false) > (c->x1 - c->x0) / 2)
         *right = '\0';
-    canvas_title(c, c->top, c->x1, c->vp->title, right, 3 * MARGIN);
+    canvas_title(c, c->top, c->x1 - c->vp->title_room_px * PX, c->vp->title, right, 3 * MARGIN);
 }
 
 /* Regions come in the order of their times; neighbours that cannot be told apart are drawn as one. */

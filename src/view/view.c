@@ -30,7 +30,7 @@ static bool viewport_is_sound(const struct weft_viewport *vp)
     bool whole = vp->from_ns == 0 && vp->to_ns == 0;
     bool times_ok = vp->from_ns >= -WEFT_TIME_MAX && vp->to_ns <= WEFT_TIME_MAX;
     bool text_ok = vp->text_percent == 0 || (vp->text_percent >= 50 && vp->text_percent <= 300);
-    bool rows_ok = vp->spread <= WEFT_SPREAD_MAX && vp->top_px >= 0 && vp->top_px <= TOP_MAX;
+    bool rows_ok = vp->spread <= WEFT_SPREAD_MAX && vp->top_px >= -TOP_MAX && vp->top_px <= TOP_MAX;
     return height_ok && width_ok && times_ok && text_ok && rows_ok &&
            (whole || vp->from_ns < vp->to_ns);
 }
@@ -166,7 +166,7 @@ static void canvas_init(struct canvas *c)
     const struct weft_viewport *vp = c->vp;
     bool whole = vp->from_ns == 0 && vp->to_ns == 0;
     int32_t width = (vp->width_px ? vp->width_px : DEFAULT_WIDTH) * PX;
-    if (vp->top_px == 0)
+    if (vp->top_px == 0 && !vp->added)
         weft_drawlist_clear(c->list, 0, 0);
     c->list->width = width > c->list->width ? width : c->list->width;
     c->top = vp->top_px * PX;

@@ -44,7 +44,10 @@ struct weft_viewport {
     int64_t from_ns, to_ns; /* from < to, within WEFT_TIME_MAX; both 0: all */
     int32_t width_px;       /* 0: 1600 */
     int32_t height_px;      /* 0: as high as the rows need, up to a limit */
-    int32_t top_px;         /* where it begins in the list, which may hold other pictures above */
+    int32_t
+        top_px; /* where it begins in the list, which may hold other pictures above; below 0: its
+                             * upper part is cut off */
+    bool added; /* to what the list has, even with a top_px of 0 */
 
     /* The scene's, if long sleep is to be drawn as narrow breaks, or NULL. */
     const struct weft_folds *folds;
@@ -63,6 +66,7 @@ struct weft_viewport {
     uint32_t hovered_arrow;             /* 1 + the interaction of an arrow; 0: none */
     const struct weft_search *search;   /* its hits are marked; may be NULL */
     int64_t range_from_ns, range_to_ns; /* a range that is being measured; both equal: none */
+    int32_t title_room_px;              /* kept free at the right end of the title */
     const char *title;                  /* for instance the name of the file; may be NULL */
     const uint8_t *counter_off;   /* of each counter of the model: not 0: not drawn; may be NULL */
     const struct weft_mark *mark; /* the first WEFT_MARKS_MAX of marks are drawn */
@@ -169,7 +173,8 @@ struct weft_pick {
     const struct weft_fold *fold; /* the fold that time_ns lies in; NULL: none */
 };
 
-/* Draws into *list, which is empty (all zero) or left from an earlier picture; with a top_px, below what it contains. g
+/* Draws into *list, which is empty (all zero) or left from an earlier picture; with a top_px, or if it is `added`, to what
+ * the list contains. g
  * may be NULL. Returns 0, WEFT_E_NOMEM, or WEFT_E_INVALID for a viewport out of range; after an error the list can only
  * be released. */
 int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,

@@ -4,8 +4,11 @@
 const settings = name => document.querySelector(`meta[name="weft-${name}"]`)?.content ?? null;
 const raw = settings("raw") !== null;
 
-// Of each pane: its name, and get, which reads it again; without that, it came with the page.
+// Of each trace, in the order of the explorer's numbers for them: its name, and get, which reads it again; without that, it
+// came with the page. One that came with the page keeps its number when it is closed, so that links stay right.
 let sources = [];
+
+const shownSources = () => sources.filter((_, i) => C.weft_find(i + 1) < C.weft_panes());
 
 function busy(text, share) {
   const box = $("busy");
@@ -151,6 +154,15 @@ async function openFiles(files, below) {
   say(problems.join("\n"), problems.length > 0);
 }
 
+function closePane(pane) {
+  const source = C.weft_source(pane);
+  C.weft_remove(pane);
+  if (C.weft_find(source) < C.weft_panes() || !sources[source - 1].get)
+    return;
+  C.weft_forget_source(source);
+  sources.splice(source - 1, 1);
+}
+
 function problem(error) {
   return error.name === "NotReadableError" || error.name === "NotFoundError"
     ? "has changed since it was chosen, or is gone; open it again" : error.message;
@@ -159,8 +171,9 @@ function problem(error) {
 async function refresh() {
   const problems = [];
   let read = 0;
-  for (const [pane, source] of [...sources.entries()]) {
-    if (!source.get)
+  for (const [i, source] of [...sources.entries()]) {
+    const pane = C.weft_find(i + 1);
+    if (!source.get || pane >= C.weft_panes())
       continue;
     try {
       await showFile(await source.get(), pane);

@@ -102,6 +102,7 @@ const struct entry page_layout[] = {
     VALUE(WEFT_CHANGED_VISIBLE),
     VALUE(WEFT_CHANGED_STEP),
     VALUE(WEFT_CHANGED_TABLE),
+    VALUE(WEFT_CHANGED_PANES),
     VALUE(WEFT_TABLES),
     VALUE(WEFT_TABLE_COLUMNS),
     VALUE(WEFT_TABLE_CPU),
@@ -194,6 +195,8 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
         if (alone)
             weft_explorer_go(page_explorer, ""); /* nothing of the old view is left */
         rc = weft_explorer_add(page_explorer, scene, model, title);
+        for (unsigned i = rc == 0 && alone ? weft_explorer_source(page_explorer, 0) : 0; i > 1; i--)
+            weft_explorer_forget_source(page_explorer, i - 1);
         if (rc == 0)
             return 0;
         say(rc, rc == WEFT_E_LIMIT ? "there is no room for more traces" : weft_error_name(rc));
@@ -201,6 +204,13 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
     weft_scene_free(scene);
     weft_model_free(model);
     return rc;
+}
+
+/* A pane that is to be closed, or WEFT_NONE. */
+uint32_t EXPORT(weft_closing)(void)
+{
+    unsigned pane;
+    return weft_explorer_wants_close(page_explorer, &pane) ? pane : WEFT_NONE;
 }
 
 /* Analyses all traces that have not been analysed, and compares those that are to be compared. */

@@ -69,7 +69,36 @@ function frame() {
   }
 }
 
+// Closes what is to be closed, and brings the scroll bar to where the panes are.
+function showPanes() {
+  let closed = false;
+  for (let pane; (pane = C.weft_closing() >>> 0) !== L.WEFT_NONE; closed = true)
+    closePane(pane);
+  const bar = $("scroller"), height = C.weft_panes_height(), seen = C.weft_panes_seen();
+  const shown = C.weft_panes() > 0 && height > seen;
+  bar.style.top = `${C.weft_panes_above()}px`;
+  bar.style.height = `${seen}px`;
+  bar.firstElementChild.style.height = `${height}px`;
+  if (bar.hidden === shown) {
+    bar.hidden = !shown;
+    resize();
+  }
+  bar.scrollTop = C.weft_panes_top();
+  if (closed)
+    tracesChanged();
+  if (C.weft_wants_diff())
+    run(explainNow);
+}
+$("scroller").addEventListener("scroll", () => {
+  const top = Math.round($("scroller").scrollTop);
+  if (ready && !stopped && !$("scroller").hidden && top !== C.weft_panes_top())
+    C.weft_panes_scroll(top);
+  wake();
+});
+
 function update(changed) {
+  if (changed & L.WEFT_CHANGED_PANES)
+    showPanes();
   if (changed & L.WEFT_CHANGED_PICTURE || redraw) {
     redraw = false;
     const begun = performance.now();
@@ -144,7 +173,8 @@ function resize() {
   if (printing)
     return;
   const box = $("stage").getBoundingClientRect();
-  const width = Math.max(1, Math.floor(box.width)), height = Math.max(1, Math.floor(box.height));
+  const bar = $("scroller").hidden ? 0 : $("scroller").offsetWidth;
+  const width = Math.max(1, Math.floor(box.width) - bar), height = Math.max(1, Math.floor(box.height));
   ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -233,7 +263,7 @@ function forgetPlaces() {
 
 function go(text) {
   const done = !!withText(text, address => C.weft_go(address));
-  if (/(^|&)(diff|finding(\.\d)?|table=finding)(=|&|$)/.test(text) && C.weft_panes())
+  if (/(^|&)(diff|finding(\.\d+)?|table=finding)(=|&|$)/.test(text) && C.weft_panes())
     run(explainNow);
   wake();
   return done;
@@ -259,8 +289,8 @@ function tracesChanged() {
   for (const id of ["query", "zoom-in", "zoom-out", "fit", "legend-button", "counters-button", "add", "side-button"])
     $(id).disabled = panes === 0;
   const title = settings("title");
-  const names = sources.map(source => source.name).join(", ");
-  $("title").textContent = title !== null && !sources.some(s => s.get) ? title : names || "weft";
+  const names = shownSources().map(source => source.name).join(", ");
+  $("title").textContent = title !== null && !shownSources().some(s => s.get) ? title : names || "weft";
   document.title = `${$("title").textContent}${$("title").textContent === "weft" ? "" : " — weft"}`;
   canvas.setAttribute("aria-label", panes ? `Picture of the promises of ${names}` : "No trace");
   redraw = true;

@@ -210,6 +210,11 @@ function menuItems() {
     list.append(menuItem(sentence(one.help), firstKey(one.name), () => command(one.name)));
     if (one.name === "save-picture")
       list.append(menuItem("Save it as a PNG", "", savePng));
+    for (let pane = 0; one.name === "close-trace" && C.weft_panes() > 1 && pane < C.weft_panes(); pane++)
+      list.append(menuItem(`Close ${textAt(C.weft_title(pane))}`, "", () => {
+        closePane(pane);
+        tracesChanged();
+      }));
   }
   return [...groups.values()];
 }

@@ -805,6 +805,49 @@ async function tables() {
   await page.context().close();
 }
 
+// ---- More traces than fit ----
+
+async function many() {
+  const page = await open("many.html");
+  const titles = async () => (await drawn(page)).filter(d => /^(good|bad)\.weft$/.test(d.text));
+  const box = await stage(page);
+  check("they scroll", await page.locator("#scroller").isVisible());
+  await page.locator("#scroller").evaluate(bar => { bar.scrollTop = 250; });
+  await settle(page);
+  equal("… by the bar", "1250", (await place(page)).top);
+  await page.mouse.move(box.x + 300, box.y + 160); // the title of the third
+  await page.mouse.wheel(0, 100);
+  await settle(page);
+  equal("… by the wheel over a title", "1650", (await place(page)).top);
+  equal("… with the bar", 330, await page.locator("#scroller").evaluate(bar => bar.scrollTop));
+  const first = (await titles()).find(d => d.y > 30);
+  await page.mouse.move(box.x + 40, box.y + first.y - 4);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 40, box.y + first.y + 250, { steps: 5 });
+  await page.mouse.up();
+  await settle(page);
+  equal("a title is dragged", "1,2,4,3,5,6", (await place(page)).panes);
+  await page.evaluate(() => weft.command("close-trace"));
+  await settle(page);
+  equal("closed", "1,2,4,5,6", (await place(page)).panes);
+  await page.evaluate(() => weft.command("duplicate"));
+  await settle(page);
+  const there = await page.evaluate(() => weft.place());
+  check("shown once more", /(^|&)panes=(\d,)*(\d),\3(,|&|$)/.test(there), there);
+  const again = await open("many.html", { hash: `#${there}` });
+  equal("a link to that", there, await again.evaluate(() => weft.place()));
+  await again.context().close();
+  const saved = page.waitForEvent("download");
+  await page.keyboard.press("s");
+  const svg = path.join(folder, "many.svg");
+  await (await saved).saveAs(svg);
+  const canvas = await page.locator("#picture").boundingBox();
+  execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`, "-o", path.join(folder, "render.svg"),
+    ...["good", "bad", "good", "bad", "good", "bad"].map(name => path.join(folder, `${name}.weft`))]);
+  check("… as weft render draws it", fs.readFileSync(svg, "utf8") === fs.readFileSync(path.join(folder, "render.svg"), "utf8"));
+  await page.context().close();
+}
+
 // ---- Samples ----
 
 async function samples() {
@@ -914,7 +957,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, many, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -33,6 +33,7 @@ run 0 "$WEFT" save -o good.weft ring
 run 0 "$WEFT" html -o bad.html bad.weft
 silent err
 run 0 "$WEFT" html -o both.html --title 'A good <b>and</b> a bad run' good.weft bad.weft
+run 0 "$WEFT" html -o many.html good.weft bad.weft good.weft bad.weft good.weft bad.weft
 run 0 "$WEFT" html -o diff.html --diff good.weft bad.weft
 run 0 "$WEFT" html -o finding.html --finding 1 --at path=1 bad.weft
 says finding.html 'content="path=1&#38;finding=1"'

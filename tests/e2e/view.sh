@@ -497,6 +497,35 @@ do_action add-file "b'$tmp/good.weft'"
 becomes facts '^Difference'
 stop
 
+# More traces than fit: they scroll, are moved, shown once more and closed.
+many=("$tmp/good.weft" "$tmp/bad.weft" "$tmp/good.weft" "$tmp/bad.weft" "$tmp/good.weft" "$tmp/bad.weft")
+start "${many[@]}"
+find_picture
+becomes visible 'task main'
+pointer 300 10
+quiet
+xdotool click --repeat 2 5 # over a title
+becomes place '&top=[0-9]+'
+do_action place "'select.6=$(id 'ARP query')'"
+do_action next-trace # the sixth is the last one
+do_action trace-up
+becomes place '&panes=1,2,3,4,6,5&'
+do_action duplicate
+becomes place '&panes=1,2,3,4,6,6,5&'
+xdotool key X
+becomes place '&panes=1,2,3,4,6,5&'
+do_action remove 0
+becomes place '&panes=1,2,3,5,4&.*select.4='
+find_picture # narrower, because of the scroll bar
+do_action save-picture-to "b'$tmp/many.svg'"
+becomes message 'many.svg has been saved'
+run 0 "$WEFT" render -o "$tmp/render.svg" --at "$(settled place)" --size "${width}x$height" "${many[@]:1}"
+same 'a picture of some of many traces' "$tmp/render.svg" "$tmp/many.svg"
+do_action remove 4
+do_action remove 3
+quiet
+stop
+
 # Samples
 if [ -x "${MKSAMPLES:-}" ]; then
     "$MKSAMPLES" "$tmp/served.weft" <"$SOURCE_ROOT/tests/golden/flame/served.samples"

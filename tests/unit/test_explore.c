@@ -712,18 +712,179 @@ static void more_panes_than_fit(void **state)
 {
     (void)state;
     struct weft_explorer *e = explorer(8);
+    const int least = WEFT_PICTURE_MIN_PX;
+    assert_int_equal(weft_explorer_panes_height(e), 8 * least);
+    assert_int_equal(weft_explorer_panes_seen(e), HEIGHT);
+    assert_int_equal(e->pane[0].height_px, least);
+    assert_int_equal(e->pane[7].height_px, 0);
+    weft_explorer_select(e, 7, by_id(e, 7, 9));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[7].top_px + e->pane[7].height_px, HEIGHT);
+    char place[1000];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_non_null(strstr(place, "&top="));
+    weft_explorer_select(e, 0, by_id(e, 0, 9));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(e->pane[0].top_px, 0);
+    assert_true(weft_explorer_go(e, place)); /* as far down as before */
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(weft_explorer_panes_top(e), 8 * least - HEIGHT);
+    assert_string_equal(weft_explorer_place(e), place);
+
+    weft_explorer_panes_scroll(e, 50); /* the upper one is cut off */
+    const struct weft_drawlist *list = weft_explorer_draw(e);
+    assert_non_null(list);
+    assert_int_equal(list->height, HEIGHT * WEFT_PX);
+    assert_int_equal(e->pane[0].top_px, -50);
+    weft_explorer_scroll(e, 100, 160, 0, 1, 0); /* over the title of the second one */
+    assert_int_equal(weft_explorer_panes_top(e), 130);
+    weft_explorer_scroll(e, 100, 300, 0, -1, WEFT_ALT);
+    assert_int_equal(weft_explorer_panes_top(e), 50);
+    weft_explorer_panes_scroll(e, 1000000);
+    assert_int_equal(weft_explorer_panes_top(e), 8 * least - HEIGHT);
+
+    weft_explorer_select(e, 0, by_id(e, 0, 9)); /* by keys, from the first one */
+    for (int i = 0; i < 7; i++)
+        assert_true(weft_explorer_key(e, "PageDown", WEFT_SHIFT));
+    assert_false(weft_explorer_key(e, "PageDown", WEFT_SHIFT));
+    assert_int_equal(e->active, 7);
+    weft_explorer_resize(e, WIDTH, 8 * least);
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(weft_explorer_panes_top(e), 0);
+    assert_int_equal(e->pane[7].height_px, least);
+    weft_explorer_free(e);
+}
+
+static void there_is_a_limit(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(WEFT_PANES_MAX);
     struct weft_model *m = make_model(3);
     struct weft_scene *s;
     assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
     assert_int_equal(weft_explorer_add(e, s, m, "one too many"), WEFT_E_LIMIT);
+    assert_false(weft_explorer_command(e, WEFT_COMMAND_DUPLICATE));
     weft_scene_free(s);
     weft_model_free(m);
-    weft_explorer_select(e, 7, by_id(e, 7, 9));
+    weft_explorer_free(e);
+}
+
+/* The traces that are shown, from top to bottom: "2,1". */
+static const char *order(const struct weft_explorer *e)
+{
+    static char text[200];
+    size_t n = 0;
+    for (unsigned i = 0; i < weft_explorer_panes(e); i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, i ? ",%u" : "%u",
+                              weft_explorer_source(e, i));
+    return text;
+}
+
+static void panes_are_moved_and_closed(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(3);
+    weft_explorer_select(e, 1, by_id(e, 1, 9));
+    assert_true(weft_explorer_key(e, "PageUp", WEFT_ALT));
+    assert_string_equal(order(e), "2,1,3");
+    assert_int_equal(e->selected_pane, 0);
+    assert_int_equal(e->active, 0);
+    assert_false(weft_explorer_key(e, "PageUp", WEFT_ALT));
+    assert_non_null(strstr(weft_explorer_place(e), "&panes=2,1,3&"));
+    assert_non_null(strstr(weft_explorer_place(e), "&select=9"));
+
+    /* By its title, to the bottom. */
     assert_non_null(weft_explorer_draw(e));
-    assert_true(e->pane[7].height_px > 0);
-    weft_explorer_select(e, 0, by_id(e, 0, 9));
+    double y = e->pane[0].top_px + 8;
+    weft_explorer_press(e, 50, y, 1, 0);
+    double below = e->pane[2].top_px + 100;
+    weft_explorer_drag(e, 50, below);
+    weft_explorer_release(e, 50, below);
+    assert_string_equal(order(e), "1,3,2");
+    assert_int_equal(e->selected_pane, 2);
+
+    /* The cross at the end of a title asks for it to be closed. */
+    unsigned pane;
     assert_non_null(weft_explorer_draw(e));
-    assert_true(e->pane[0].height_px > 0);
+    y = e->pane[1].top_px + 8;
+    weft_explorer_point(e, 50, y);
+    assert_string_equal(weft_explorer_tip(e), "drag this up or down to move the trace");
+    double x = (double)e->pane[1].geometry.x1 / WEFT_PX - 5;
+    weft_explorer_point(e, x, y);
+    assert_string_equal(weft_explorer_tip(e), "closes this trace (X)");
+    assert_false(weft_explorer_wants_close(e, &pane));
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y + 60); /* not there */
+    assert_false(weft_explorer_wants_close(e, &pane));
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y);
+    assert_true(weft_explorer_wants_close(e, &pane));
+    assert_int_equal(pane, 1);
+    weft_explorer_close_wanted(e);
+    assert_string_equal(order(e), "1,2");
+    assert_int_equal(e->selected_pane, 1);
+
+    /* A link names those that are left, in their order. */
+    assert_true(weft_explorer_go(e, "panes=2,1&select.2=9"));
+    assert_string_equal(order(e), "2,1");
+    assert_int_equal(e->selected_pane, 1);
+    assert_false(weft_explorer_go(e, "panes=3,2"));
+    assert_false(weft_explorer_go(e, "panes=1,4"));
+    assert_false(weft_explorer_go(e, "panes=,0,1,99999999999999999999,x"));
+    weft_explorer_close_wanted(e);
+    assert_string_equal(order(e), "1");
+    weft_explorer_forget_source(e, 2); /* it will not come back */
+    add(e, PROMISES);
+    assert_string_equal(order(e), "1,3");
+    weft_explorer_free(e);
+}
+
+static void a_trace_is_shown_twice(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    assert_true(weft_explorer_key(e, "D", WEFT_SHIFT));
+    assert_string_equal(order(e), "1,1");
+    assert_ptr_equal(e->pane[0].model, e->pane[1].model);
+    assert_int_equal(e->active, 1);
+    assert_true(weft_explorer_key(e, "l", 0));
+    weft_explorer_scroll(e, 400, HEIGHT - 100, 0, -3, 0); /* each at a time of its own */
+    assert_true(explore_window_get(e, 0).to > explore_window_get(e, 1).to);
+    char place[1000];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_non_null(strstr(place, "&panes=1,1"));
+
+    weft_explorer_search(e, "special"); /* found once, though shown twice */
+    while (weft_explorer_work(e))
+        ;
+    assert_string_equal(weft_explorer_found(e), "5 found");
+    weft_explorer_select(e, 1, by_id(e, 1, 16));
+    assert_string_equal(weft_explorer_found(e), "2 of 5");
+
+    /* Analysed and read again in both. */
+    assert_int_equal(weft_explorer_analyse(e), 0);
+    assert_non_null(e->pane[0].analysis);
+    assert_ptr_equal(e->pane[0].analysis, e->pane[1].analysis);
+    assert_non_null(weft_explorer_draw(e));
+    struct weft_model *m = make_model(PROMISES + 5);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    assert_ptr_equal(e->pane[0].model, m);
+    assert_ptr_equal(e->pane[1].model, m);
+    assert_null(e->pane[1].analysis);
+    assert_non_null(weft_explorer_draw(e));
+
+    /* A link shows it twice; one without that, once. */
+    weft_explorer_remove(e, 0);
+    assert_string_equal(order(e), "1");
+    assert_true(weft_explorer_go(e, place));
+    assert_string_equal(order(e), "1,1");
+    assert_string_equal(weft_explorer_place(e), place);
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(weft_explorer_go(e, "from=0&to=1000000"));
+    weft_explorer_close_wanted(e);
+    assert_string_equal(order(e), "1");
     weft_explorer_free(e);
 }
 
@@ -1301,6 +1462,9 @@ int main(void)
         cmocka_unit_test(reading_again_keeps_the_clock),
         cmocka_unit_test(dates_are_right),
         cmocka_unit_test(more_panes_than_fit),
+        cmocka_unit_test(there_is_a_limit),
+        cmocka_unit_test(panes_are_moved_and_closed),
+        cmocka_unit_test(a_trace_is_shown_twice),
         cmocka_unit_test(search_goes_through_all),
         cmocka_unit_test(search_begins_at_the_left_edge),
         cmocka_unit_test(places_are_what_they_say),
