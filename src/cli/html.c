@@ -13,6 +13,7 @@
 #include "cli/source.h"
 #include "explore/explore.h"
 #include "format/utf8.h"
+#include "notes/notes.h"
 #include "read/snapshot.h"
 
 /* Limits on the traces in a page: in total, because the traces and everything made from them must fit into 32 bits of
@@ -31,7 +32,7 @@ extern const size_t cli_page_bytes;
 struct request {
     const char *out, *at, *title;
     uint64_t finding; /* 0: none */
-    bool empty, raw, diff;
+    bool empty, raw, diff, no_notes;
     char **file;
     int files;
 };
@@ -48,6 +49,7 @@ static const struct cli_option options[] = {
                .most = WEFT_FINDINGS_MAX),
     CLI_FLAG("diff", request.diff, "two FILEs, a good run and a bad one: show where they diverge"),
     CLI_TEXT("title", request.title, "TEXT", "instead of the names of the files"),
+    CLI_FLAG("no-notes", request.no_notes, "without the notes that are kept beside a trace"),
     CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
     CLI_END,
 };
@@ -233,6 +235,25 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
     return rc;
 }
 
+/* The notes that are kept for a trace, in a block of their own. Says what is wrong with them. */
+static bool put_notes(FILE *out, const struct request *r, int i)
+{
+    struct weft_notes notes = {0};
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    bool sound =
+        r->no_notes || !strcmp(r->file[i], "-") || weft_notes_load(&notes, r->file[i], &err) == 0;
+    char *text = sound && notes.count ? weft_notes_text(&notes) : NULL;
+    if (text)
+        fprintf(out, "<script type=\"application/json\" data-notes=\"%d\">%s</script>\n", i, text);
+    if (!sound)
+        cli_complain(r->file[i], &err);
+    else if (notes.count && !text)
+        sound = cli_say(r->file[i], "%s", weft_error_name(WEFT_E_NOMEM));
+    free(text);
+    weft_notes_fini(&notes);
+    return sound;
+}
+
 static bool put_traces(FILE *out, const struct request *r)
 {
     uint64_t bytes = 0;
@@ -247,6 +268,8 @@ static bool put_traces(FILE *out, const struct request *r)
         }
         if (rc < 0)
             return cli_complain(r->file[i], &err);
+        if (!put_notes(out, r, i))
+            return false;
     }
     return true;
 }

@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/picture.h"
 #include "explore/explore.h"
+#include "notes/notes.h"
 #include "paint/paint.h"
 #include "view/view.h"
 
@@ -17,7 +18,7 @@ struct request {
     unsigned count;
     struct weft_viewport viewport;
     const char *search;
-    bool has_from, has_to, has_select, raw, path_wanted, diff;
+    bool has_from, has_to, has_select, raw, path_wanted, diff, no_notes;
     int64_t from, to;
     uint64_t select, critical, finding; /* finding: 0: none */
     const char *format;
@@ -61,6 +62,7 @@ static const struct cli_option options[] = {
              "quotes\": as one word)"),
     CLI_FLAG("no-counters", request.viewport.no_counters, "without the counters"),
     CLI_FLAG("no-samples", request.viewport.no_strips, "without the strips of samples"),
+    CLI_FLAG("no-notes", request.no_notes, "without the notes that are kept beside a trace"),
     CLI_PICTURE_NO_LEGEND(request.viewport.no_legend),
     CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
     CLI_PICTURE_THEME(request.picture.theme),
@@ -214,7 +216,7 @@ out:
 
 /* ---- Several traces, or a place: as the window and the page show it ---- */
 
-enum { EACH_MAX = 900 }; /* pixels, of several traces */
+enum { EACH_MAX = 900, ALONE_MAX = 4000 }; /* pixels, of several traces, and of one */
 
 struct seen {
     struct weft_explorer *explorer;
@@ -222,9 +224,32 @@ struct seen {
     uint32_t rows;
 };
 
-/* Says what is wrong. */
-static bool add_trace(struct seen *s, const char *path, bool raw)
+/* Gets the notes that are kept for a trace. If they cannot be read, says so, and goes on without. */
+static void load_notes(struct weft_notes *notes, const char *path)
 {
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (strcmp(path, "-") != 0 && weft_notes_load(notes, path, &err) < 0)
+        cli_say(path, "has notes that are left out: %s", err.text);
+}
+
+static bool has_notes(const struct request *r)
+{
+    struct weft_notes notes;
+    bool any = false;
+    for (unsigned i = 0; i < r->count && !any && !r->no_notes; i++) {
+        struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        if (strcmp(r->paths[i], "-") == 0)
+            continue;
+        any = weft_notes_load(&notes, r->paths[i], &err) < 0 || notes.count;
+        weft_notes_fini(&notes);
+    }
+    return any;
+}
+
+/* Says what is wrong. */
+static bool add_trace(struct seen *s, const char *path, bool raw, bool noted)
+{
+    struct weft_notes notes = {0};
     struct weft_model *m;
     struct weft_scene *scene;
     if (!read_trace(path, raw, &m, &scene))
@@ -238,6 +263,12 @@ static bool add_trace(struct seen *s, const char *path, bool raw)
     }
     s->model[weft_explorer_panes(s->explorer) - 1] = m;
     s->rows += scene->l->rows;
+    if (noted)
+        load_notes(&notes, path);
+    for (size_t i = 0; i < notes.count; i++)
+        weft_explorer_note_put(s->explorer, weft_explorer_panes(s->explorer), notes.since,
+                               notes.item[i].at, notes.item[i].text);
+    weft_notes_fini(&notes);
     return true;
 }
 
@@ -378,7 +409,7 @@ static int draw_seen(const struct request *r, const struct seen *s)
     if (!go_there(r, s))
         return status;
     if (!v->height_px && !r->at) { /* as high as needed; only a few rows matter for a finding */
-        int limit = is_analysed(r) ? most : (int)r->count * EACH_MAX;
+        int limit = is_analysed(r) ? most : r->count > 1 ? (int)r->count * EACH_MAX : ALONE_MAX;
         int height = weft_explorer_natural_height(s->explorer, limit);
         weft_explorer_resize(s->explorer, width, height ? height : most);
     }
@@ -402,7 +433,7 @@ static int run_explorer(const struct request *r)
     if (!sound)
         say_failed(r->path, WEFT_E_NOMEM);
     for (unsigned i = 0; sound && i < r->count; i++)
-        sound = add_trace(&s, r->paths[i], raw);
+        sound = add_trace(&s, r->paths[i], raw, !r->no_notes);
     int status = sound ? draw_seen(r, &s) : CLI_FAILED;
     weft_explorer_free(s.explorer);
     return status;
@@ -413,7 +444,7 @@ static int run(int files, char **file)
     if (cli_flame_request.picture.out)
         return cli_flame_run(files, file);
     check(&request, files, file);
-    if (request.at || request.count > 1 || is_analysed(&request))
+    if (request.at || request.count > 1 || is_analysed(&request) || has_notes(&request))
         return run_explorer(&request);
     return draw(&request);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/order.h"
 #include "explore/state.h"
 #include "view/overview.h"
@@ -29,7 +30,8 @@ int weft_explorer_new(struct weft_explorer **out)
     e->height_px = DEFAULT_HEIGHT;
     e->text_percent = 100;
     e->window.to = 1;
-    e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = WEFT_NONE;
+    e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = e->noted_at =
+        WEFT_NONE;
     e->legend_pointed = WEFT_KINDS;
     e->wheel_x = -1;
     e->pointed_pane = WEFT_PANES_MAX;
@@ -43,6 +45,7 @@ static void fini_pane(struct explore_pane *p, bool shared)
 {
     weft_search_free(p->search);
     if (!shared) {
+        explore_notebook_free(p->notebook);
         weft_scene_free(p->scene);
         weft_analysis_free(p->analysis);
         weft_history_free(p->history);
@@ -71,7 +74,7 @@ void weft_explorer_free(struct weft_explorer *e)
     weft_diff_fini(&e->diff);
     weft_path_fini(&e->path);
     free(e->path_mark);
-    free(e->note_text);
+    weft_free_all(e->note_text, e->listed, e->noted);
     weft_drawlist_fini(&e->list);
     free(e->fact);
     free(e->history);
@@ -169,13 +172,18 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     if (e->panes == WEFT_PANES_MAX)
         return WEFT_E_LIMIT;
     uint8_t *counter_off = new_counters(model);
-    if (!counter_off)
+    struct explore_notebook *notebook = explore_notebook_new();
+    if (!counter_off || !notebook) {
+        explore_notebook_free(notebook);
+        free(counter_off);
         return WEFT_E_NOMEM;
+    }
     bool was_fit = explore_window_is_fit(e), was_first = explore_window_is_first(e);
     struct explore_pane *p = &e->pane[e->panes];
     *p = (struct explore_pane){
         .scene = scene, .model = model, .counter_off = counter_off, .view.focus_row = WEFT_NONE};
     p->source = ++e->sources;
+    p->notebook = notebook;
     explore_fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
     measure(p);
     e->placed = false;
@@ -279,6 +287,8 @@ static void exchange(struct weft_explorer *e, unsigned pane, struct weft_scene *
         e->drag.row = WEFT_NONE;
     p->geometry.folds = NULL; /* they were the old scene's */
     measure(p);
+    if (lost > 0 && explore_pane_is_first(e, pane))
+        explore_notes_later(p, (int64_t)lost);
     if (lost > 0)
         begin_later(e, pane, lost);
 }

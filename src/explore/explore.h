@@ -138,6 +138,7 @@ enum {
     WEFT_CHANGED_STEP = 64,    /* there is one more step that can be undone */
     WEFT_CHANGED_TABLE = 128,  /* see table.h */
     WEFT_CHANGED_PANES = 256,  /* their number, order or size; what is to be closed */
+    WEFT_CHANGED_NOTES = 512,
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
@@ -196,6 +197,46 @@ void weft_explorer_select(struct weft_explorer *e, unsigned pane, uint32_t promi
 
 /* The selection; *pane may be NULL. WEFT_NONE: nothing is selected. */
 uint32_t weft_explorer_selected(const struct weft_explorer *e, unsigned *pane);
+
+/* ---- Notes ----
+ *
+ * Users write notes on promises, ranges and times; without a text, a note is a bookmark. They belong to a trace, are
+ * drawn as flags, and short ones are part of places. The front end keeps them: beside the trace's file, or in the page. */
+
+#define WEFT_NOTES_MAX 500   /* of a trace */
+#define WEFT_NOTE_BYTES 2000 /* of a text; what is longer is cut */
+
+struct weft_note {
+    const char *text;
+    const char *about; /* "#12 fsync", "from 1 ms to 3 ms" */
+    const char
+        *at; /* the same for files: "413" is a promise, "t1000" a time, "r1000-2000" a range */
+    unsigned pane; /* the first one of its trace */
+};
+
+/* All notes, trace by trace, in the order of time. */
+const struct weft_note *weft_explorer_notes(struct weft_explorer *e, uint32_t *count);
+
+/* What a new note is about: the selection, else the measured range, else the time under the pointer, or the middle of
+ * what is seen. */
+const char *weft_explorer_note_place(struct weft_explorer *e);
+
+/* Writes, changes and deletes a note, and goes to what it is about. Those of the list are numbered from 0. They return
+ * false if there is no such note, or no room. */
+bool weft_explorer_note_add(struct weft_explorer *e, const char *text);
+bool weft_explorer_note_edit(struct weft_explorer *e, uint32_t note, const char *text);
+bool weft_explorer_note_delete(struct weft_explorer *e, uint32_t note);
+bool weft_explorer_note_go(struct weft_explorer *e, uint32_t note);
+
+/* Returns true if notes of a trace have been changed since they were saved. */
+bool weft_explorer_notes_unsaved(const struct weft_explorer *e, unsigned source);
+void weft_explorer_notes_saved(struct weft_explorer *e, unsigned source);
+
+/* Adds a note that was kept. since: what weft_explorer_notes_since said when it was saved, because the oldest events of a
+ * ring may be gone since then; "0": times are as they are. Returns false if `at` makes no sense, or there is no room. */
+bool weft_explorer_note_put(struct weft_explorer *e, unsigned source, const char *since,
+                            const char *at, const char *text);
+const char *weft_explorer_notes_since(struct weft_explorer *e, unsigned source);
 
 /* ---- Input ---- */
 
@@ -276,6 +317,7 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
+ * notes=413~slow has a note on a promise; others are on a time (t39500000) or a range (r39500000-47500000).
  * panes=2,1,2 shows the second trace, the first, and the second once more; top=1500 scrolls them by one and a half.
  * fold=1 folds sleep, finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1
  * the comparison of the second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names),

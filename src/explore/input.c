@@ -77,7 +77,7 @@ void weft_explorer_leave(struct weft_explorer *e)
 
 /* ---- Pressing ---- */
 
-static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b)
+void explore_range_set(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b)
 {
     const int64_t most = WEFT_TIME_MAX;
     int64_t from = a < b ? a : b, to = a < b ? b : a;
@@ -227,7 +227,7 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     else if (d->grip == EXPLORE_GRIP_CLOSE)
         return;
     else if (d->grip == EXPLORE_GRIP_RULER)
-        measure(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
+        explore_range_set(e, d->pane, d->time_ns, explore_round(explore_time_at(e, d->pane, x)));
     else {
         explore_history_move(e, EXPLORE_DRAG);
         drag_rows(e, x, y);
@@ -263,7 +263,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     if (d.grip == EXPLORE_GRIP_LEGEND)
         explore_legend_click(e, d.x, d.y);
     else if (d.grip == EXPLORE_GRIP_RULER)
-        measure(e, d.pane, 0, 0);
+        explore_range_set(e, d.pane, 0, 0);
     else if (explore_refresh(e) == 0)
         click(e, d.pane, explore_pick(e, d.pane, d.x, d.y), false);
 }

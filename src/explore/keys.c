@@ -251,6 +251,10 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return true;
     case WEFT_COMMAND_ALIGN:
         return explore_clocks_align(e);
+    case WEFT_COMMAND_NEXT_NOTE:
+        return explore_note_step(e, 1);
+    case WEFT_COMMAND_PREVIOUS_NOTE:
+        return explore_note_step(e, -1);
     case WEFT_COMMAND_NEXT_TRACE:
     case WEFT_COMMAND_PREVIOUS_TRACE:
     case WEFT_COMMAND_TRACE_DOWN:

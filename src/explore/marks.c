@@ -82,13 +82,15 @@ void explore_marks_update(struct weft_explorer *e)
         struct explore_pane *p = &e->pane[i];
         bool finds = e->finding != WEFT_NONE && e->finding_pane == i;
         p->marks = 0;
-        if (!p->mark && (finds || e->has_diff))
+        if (!p->mark && (finds || e->has_diff || explore_notes_any(p)))
             p->mark = malloc(WEFT_MARKS_MAX * sizeof *p->mark);
         if (finds)
             add_finding(p, &p->analysis->findings.finding[e->finding]);
     }
     if (e->has_diff && e->panes >= 2)
         add_diff(e);
+    for (unsigned i = 0; i < e->panes; i++)
+        explore_notes_mark(&e->pane[i]);
 }
 
 /* ---- Notes ---- */

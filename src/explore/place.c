@@ -10,7 +10,8 @@
 
 enum {
     KEY_MAX = 16,
-    NAMES_MAX = 1000, /* bytes for the names of a pane's switched-off counters */
+    LINK_NOTES_MAX = 1500, /* bytes for the notes of a pane */
+    NAMES_MAX = 1000,      /* bytes for the names of a pane's switched-off counters */
 };
 
 /* KEY(NAME, "name", kind, least, most): the bounds are those of a NUMBER. Up to OFF, each pane has its own; of the others
@@ -22,6 +23,7 @@ enum {
     KEY(ROW, "row", NUMBER, 0, UINT32_MAX - 1)                                                     \
     KEY(Y, "y", NUMBER, 0, WEFT_PICTURE_MAX_PX)                                                    \
     KEY(SPREAD, "spread", NUMBER, 0, WEFT_SPREAD_MAX)                                              \
+    KEY(NOTES, "notes", BYTES, 0, 0)                                                               \
     KEY(OFF, "off", BYTES, 0, 0)                                                                   \
     KEY(PANES, "panes", BYTES, 0, 0)                                                               \
     KEY(TOP, "top", NUMBER, 0, WEFT_PANES_MAX * 1000)                                              \
@@ -187,6 +189,34 @@ static void put_counters(struct writer *w, const struct weft_explorer *e, unsign
     w->any = names.any;
 }
 
+/* "413~slow;t1000~here": short notes, as far as there is room. */
+static void put_notes(struct writer *w, const struct weft_explorer *e, unsigned pane)
+{
+    size_t most = w->room - w->size - 1 < LINK_NOTES_MAX ? w->room - w->size - 1 : LINK_NOTES_MAX;
+    struct writer notes = {w->out, w->size, w->size + most, w->any};
+    uint32_t next = 0;
+    char at[64];
+    const char *text;
+    bool any = false;
+    while (explore_notes_short(&e->pane[pane], &next, at, sizeof at, &text)) {
+        struct writer before = notes;
+        bool fits = true;
+        if (any)
+            fits = put_bytes(&notes, ";", 1);
+        else
+            put(&notes, NOTES, pane, "%s", "");
+        if (fits && put_bytes(&notes, at, strlen(at)) && put_bytes(&notes, "~", 1) &&
+            put_encoded(&notes, text, strlen(text))) {
+            any = true;
+            continue;
+        }
+        notes = before;
+        notes.out[notes.size] = '\0';
+    }
+    w->size = notes.size;
+    w->any = notes.any;
+}
+
 /* What an analysis shows, or will show. */
 static void put_findings(struct writer *w, struct weft_explorer *e)
 {
@@ -295,6 +325,9 @@ const char *weft_explorer_place(struct weft_explorer *e)
         put_number(&w, TEXT_SIZE, 0, e->text_percent);
     for (unsigned i = 0; i < e->panes && w.size + NAMES_MAX < w.room; i++)
         put_counters(&w, e, i);
+    for (unsigned i = 0; i < e->panes && w.size + LINK_NOTES_MAX < w.room; i++)
+        if (explore_pane_is_first(e, i))
+            put_notes(&w, e, i);
     return e->place;
 }
 
@@ -370,7 +403,7 @@ struct place {
     int64_t value[KEYS][WEFT_PANES_MAX]; /* ABSENT: it says nothing, or what makes no sense */
     unsigned pane[KEYS];                 /* of what there is once */
     int64_t range_to;                    /* the value is where the range begins */
-    struct value search, table, sort, off[WEFT_PANES_MAX];
+    struct value search, table, sort, off[WEFT_PANES_MAX], notes[WEFT_PANES_MAX];
 };
 
 static int64_t value_of(const struct place *p, enum key key, unsigned pane, int64_t otherwise)
@@ -442,6 +475,7 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
             *(f->key == SEARCH  ? &p->search
               : f->key == TABLE ? &p->table
               : f->key == SORT  ? &p->sort
+              : f->key == NOTES ? &p->notes[f->pane]
                                 : &p->off[f->pane]) = v;
         sound = true;
         break;
@@ -595,6 +629,29 @@ static bool go_counters(struct explore_pane *p, struct value list)
     return sound;
 }
 
+/* Adds the notes of a list to those of a pane. Returns true if all make sense. */
+static bool go_notes(struct weft_explorer *e, unsigned pane, struct value list)
+{
+    bool sound = true;
+    char text[3 * EXPLORE_LINK_NOTE_BYTES + 1];
+    while (list.size) {
+        const char *end = memchr(list.bytes, ';', list.size);
+        size_t size = end ? (size_t)(end - list.bytes) : list.size;
+        const char *tilde = memchr(list.bytes, '~', size);
+        size_t at = tilde ? (size_t)(tilde - list.bytes) : size;
+        struct value rest = {list.bytes + at, size - at};
+        if (tilde) {
+            rest.bytes++;
+            rest.size--;
+        }
+        sound = decode(text, sizeof text, rest) &&
+                explore_note_put(e, pane, list.bytes, at, text, strlen(text), 0) && sound;
+        list.bytes += size + (end != NULL);
+        list.size -= size + (end != NULL);
+    }
+    return sound;
+}
+
 /* A finding that is not there yet is shown once it has been found. */
 static bool go_findings(struct weft_explorer *e, const struct place *p)
 {
@@ -660,6 +717,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     sound = go_window(e, &p) && sound;
     for (unsigned i = 0; i < e->panes; i++)
         sound = go_counters(&e->pane[i], p.off[i]) && sound;
+    for (unsigned i = 0; i < e->panes; i++)
+        sound = go_notes(e, i, p.notes[i]) && sound;
     if (e->panes && is_on(&p, RAW) && !e->pane[0].scene->l->raw)
         sound = false;
     explore_activate(e, 0);

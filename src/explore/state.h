@@ -43,7 +43,9 @@ struct explore_pane {
     struct weft_analysis *analysis; /* NULL: there is none … */
     bool analysing;                 /* … yet */
     struct weft_history *history;   /* made if one was needed before the analysis was ready */
-    struct weft_mark *mark;         /* WEFT_MARKS_MAX, or NULL */
+    struct explore_notebook
+        *notebook;          /* of the trace: all of its panes have the same; never NULL */
+    struct weft_mark *mark; /* WEFT_MARKS_MAX, or NULL */
     uint32_t marks;
     char title[256];
 
@@ -89,6 +91,16 @@ struct explore_wanted {
     enum weft_finding_kind kind;
     uint64_t id; /* of the culprit */
 };
+
+/* A note in the list of all. */
+struct explore_listed {
+    struct weft_note note;
+    uint32_t remark; /* in the pane's notebook */
+    int64_t time_ns;
+    char at[64], about[128];
+};
+
+#define EXPLORE_LINK_NOTE_BYTES 200 /* of a note that is part of places */
 
 #define EXPLORE_NOTES_MAX 24
 #define EXPLORE_NOTE_BYTES 1024
@@ -260,6 +272,12 @@ struct weft_explorer {
     struct explore_visible visible;
     bool visible_is_stale;
 
+    struct explore_listed *listed; /* the list of notes, and as the front end gets it */
+    struct weft_note *noted;
+    uint32_t listed_count, listed_room, noted_room;
+    uint32_t noted_at; /* the one that was gone to last */
+    char note_about[160], note_since[24];
+
     char counter_text[320];
     char where[640];
     char place[EXPLORE_PLACE_BYTES];
@@ -419,6 +437,9 @@ double explore_notches(double notches);
 
 /* ---- input.c ---- */
 
+/* Measures from one time to the other; both equal: nothing. */
+void explore_range_set(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b);
+
 /* What is at a point of a pane's latest picture. */
 struct weft_pick explore_pick(const struct weft_explorer *e, unsigned pane, double x, double y);
 
@@ -508,6 +529,32 @@ void explore_marks_update(struct weft_explorer *e);
 
 /* Makes the notes of a still picture. Returns false if there is no memory. */
 bool explore_notes_make(struct weft_explorer *e);
+
+/* ---- notes.c ---- */
+
+struct explore_notebook *explore_notebook_new(void);
+void explore_notebook_free(struct explore_notebook *b);
+
+/* Adds a note, unless it is there already or was deleted. later_ns: how much later times are counted from now. */
+bool explore_note_put(struct weft_explorer *e, unsigned pane, const char *at, size_t at_size,
+                      const char *text, size_t size, int64_t later_ns);
+
+/* The trace's times are counted from a later moment now. */
+void explore_notes_later(struct explore_pane *p, int64_t by_ns);
+
+bool explore_note_step(struct weft_explorer *e, int step);
+
+/* Adds marks for the notes of a pane. */
+void explore_notes_mark(struct explore_pane *p);
+bool explore_notes_any(const struct explore_pane *p);
+
+/* Adds the notes on a promise or, with WEFT_NONE, on these times to a tip. */
+void explore_notes_say(struct analyse_text *t, const struct explore_pane *p, uint32_t promise,
+                       int64_t from_ns, int64_t to_ns);
+
+/* The next note, from *next on, that is short enough for a place. Returns the size of what it is about; 0: no more. */
+size_t explore_notes_short(const struct explore_pane *p, uint32_t *next, char *at, size_t room,
+                           const char **text);
 
 /* ---- flame.c ---- */
 

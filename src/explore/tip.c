@@ -7,7 +7,10 @@
 #include "base/order.h"
 #include "explore/state.h"
 
-enum { COUNTERS_MAX = 6 }; /* how many are named in a tip */
+enum {
+    NOTE_PX = 4,      /* a note this near to the pointer is told */
+    COUNTERS_MAX = 6, /* how many are named in a tip */
+};
 
 /* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" */
 static void describe(struct analyse_text *t, const struct weft_scene *s, uint32_t promise)
@@ -144,6 +147,11 @@ static void say_mark(struct analyse_text *t, const struct weft_explorer *e, unsi
     if (mark >= p->marks)
         return;
     const struct weft_mark *m = &p->mark[mark];
+    if (m->kind == WEFT_MARK_NOTE) {
+        analyse_put_format(t, "at %s", weft_moment(m->from_ns).text);
+        explore_notes_say(t, p, m->promise, m->from_ns, m->to_ns);
+        return;
+    }
     if (m->text)
         analyse_put_format(t, "%s: ", m->text);
     analyse_put_format(t, "at %s", weft_moment(m->from_ns).text);
@@ -188,11 +196,13 @@ static void say_place(struct analyse_text *t, struct weft_explorer *e, unsigned 
                       const struct weft_pick *at)
 {
     const struct explore_pane *p = &e->pane[pane];
+    const int32_t x = weft_geometry_x(&p->geometry, at->time_ns);
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
         describe(t, p->scene, at->promise);
         explore_moment_say(t, p->model, at->promise, at->time_ns);
         say_step(t, e, pane, at);
+        explore_notes_say(t, p, at->promise, 0, 0);
         break;
     case WEFT_PLACE_ARROW:
         explore_arrow_say(t, p->scene, &p->geometry.arrow[at->arrow]);
@@ -212,6 +222,8 @@ static void say_place(struct analyse_text *t, struct weft_explorer *e, unsigned 
             analyse_put_format(t, "; ");
             say_fold(t, p, at->fold);
         }
+        explore_notes_say(t, p, WEFT_NONE, weft_geometry_time(&p->geometry, x - NOTE_PX * WEFT_PX),
+                          weft_geometry_time(&p->geometry, x + NOTE_PX * WEFT_PX));
         break;
     case WEFT_PLACE_OLDER:
         say_older(t, p, at->time_ns);

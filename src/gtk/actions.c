@@ -2,10 +2,10 @@
 /* All commands as actions of the window: for keys, menus and, through D-Bus, scripts.
  *
  * Each command is an action of the same name. "place" and "find" take a text, which is also their state; "facts",
- * "found", "selected", "visible", "table-text", "tip", "message", "link" (the one copied last), "picture" (x, y, width and
- * height in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet" takes a text,
- * and reports it as its state once everything is shown that
- * resulted from earlier keyboard and pointer events. */
+ * "found", "selected", "visible", "table-text", "tip", "message", "notes", "link" (the one copied last), "picture" (x, y,
+ * width and height in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet"
+ * takes a text, and reports it as its state once everything is shown that resulted from earlier keyboard and pointer
+ * events. "add-note", "edit-note" and "delete-note" do without the window in which a note is written. */
 #include <string.h>
 
 #include "gtk/window.h"
@@ -67,6 +67,9 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
         break;
     case WEFT_COMMAND_REFRESH:
         weft_window_reread(w);
+        break;
+    case WEFT_COMMAND_NOTE:
+        weft_window_write_note(w);
         break;
     case WEFT_COMMAND_COPY_LINK:
         weft_window_copy_link(w);
@@ -159,6 +162,27 @@ static void on_remove(WeftWindow *w, GVariant *parameter)
         weft_window_remove(w, (unsigned)pane);
 }
 
+static void on_add_note(WeftWindow *w, GVariant *parameter)
+{
+    weft_explorer_note_add(w->e, g_variant_get_string(parameter, NULL));
+    weft_window_touched(w);
+}
+
+static void on_edit_note(WeftWindow *w, GVariant *parameter)
+{
+    guint32 note;
+    const char *text;
+    g_variant_get(parameter, "(u&s)", &note, &text);
+    weft_explorer_note_edit(w->e, note, text);
+    weft_window_touched(w);
+}
+
+static void on_delete_note(WeftWindow *w, GVariant *parameter)
+{
+    weft_explorer_note_delete(w->e, g_variant_get_uint32(parameter));
+    weft_window_touched(w);
+}
+
 static void on_stop(WeftWindow *w)
 {
     weft_window_stop_reading(w);
@@ -229,6 +253,9 @@ static const struct {
     {"save-table-to", "ay", false, G_CALLBACK(on_save_table_to)},
     {"table-text", NULL, true, NULL},
     {"remove", "i", false, G_CALLBACK(on_remove)},
+    {"add-note", "s", false, G_CALLBACK(on_add_note)},
+    {"edit-note", "(us)", false, G_CALLBACK(on_edit_note)},
+    {"delete-note", "u", false, G_CALLBACK(on_delete_note)},
     {"stop-reading", NULL, false, G_CALLBACK(on_stop)},
     {"text-normal", NULL, false, G_CALLBACK(on_normal_text)},
     {"about", NULL, false, G_CALLBACK(weft_window_show_about)},
@@ -239,6 +266,7 @@ static const struct {
     {"visible", NULL, true, NULL},
     {"tip", NULL, true, NULL},
     {"message", NULL, true, NULL},
+    {"notes", NULL, true, NULL},
     {"link", NULL, true, NULL},
     {"picture", NULL, true, NULL},
     {"commands", NULL, true, NULL},

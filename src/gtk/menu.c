@@ -20,6 +20,7 @@ static const struct entry entries[] = {
     {"_Save Picture…", "win.save-picture"},
     {"Pr_int…", "win.print"},
     {"_Copy Link", "win.copy-link"},
+    {"Write a _Note…", "win.note"},
     {NULL, NULL},
     {"_Undo", "win.undo"},
     {"Red_o", "win.redo"},

@@ -262,7 +262,7 @@ struct _WeftPanel {
     GtkBox parent;
     struct weft_explorer *e;
     struct list facts, visible, counters, legend;
-    GtkWidget *stack, *visible_page, *total;
+    GtkWidget *stack, *facts_page, *visible_page, *total;
 };
 
 G_DEFINE_TYPE(WeftPanel, weft_panel, GTK_TYPE_BOX)
@@ -421,7 +421,9 @@ static void weft_panel_init(WeftPanel *self)
     self->stack = gtk_stack_new();
     GtkStack *stack = GTK_STACK(self->stack);
     gtk_stack_set_hhomogeneous(stack, TRUE);
-    gtk_stack_add_titled(stack, self->facts.view, "facts", "Facts");
+    self->facts_page = gtk_box_new(GTK_ORIENTATION_VERTICAL, 0);
+    gtk_box_append(GTK_BOX(self->facts_page), self->facts.view);
+    gtk_stack_add_titled(stack, self->facts_page, "facts", "Facts");
     self->visible_page = visible_page(self);
     g_signal_connect_swapped(self->visible_page, "map", G_CALLBACK(on_visible_mapped), self);
     gtk_stack_add_titled(stack, self->visible_page, "visible", "Visible");
@@ -463,4 +465,9 @@ GtkWidget *weft_panel_new(struct weft_explorer *e)
 void weft_panel_forget(WeftPanel *self)
 {
     self->e = NULL;
+}
+
+void weft_panel_add(WeftPanel *self, GtkWidget *list)
+{
+    gtk_box_append(GTK_BOX(self->facts_page), list);
 }

@@ -24,3 +24,6 @@ char *weft_panel_show_visible(WeftPanel *panel);
 
 /* The explorer goes away. */
 void weft_panel_forget(WeftPanel *panel);
+
+/* Adds a list below the facts. */
+void weft_panel_add(WeftPanel *panel, GtkWidget *list);

@@ -263,6 +263,7 @@ static void on_loaded(void *data, struct weft_loaded *loaded)
         rc = weft_explorer_add(w->e, loaded->scene, loaded->model, name);
     if (rc == 0) {
         add_trace(w, path, loaded);
+        weft_window_load_notes(w, w->traces->pdata[w->traces->len - 1]);
         explain(w->traces->pdata[w->traces->len - 1], weft_explorer_panes(w->e) - 1);
         weft_window_show_page(w, "view");
         weft_panel_show_counters(w->panel);

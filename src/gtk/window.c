@@ -154,6 +154,8 @@ static gboolean on_later(gpointer data)
         weft_picture_redraw(w->picture);
     if (changed & WEFT_CHANGED_PANES)
         show_panes(w);
+    if (changed & WEFT_CHANGED_NOTES)
+        weft_window_show_notes(w);
     if (changed & WEFT_CHANGED_FACTS)
         show_facts(w);
     if (changed & WEFT_CHANGED_SEARCH)
@@ -531,6 +533,7 @@ static GtkWidget *view_page(WeftWindow *w)
     const struct weft_settings *s = weft_settings();
     w->picture = WEFT_PICTURE(weft_picture_new(w->e));
     w->panel = WEFT_PANEL(weft_panel_new(w->e));
+    weft_panel_add(w->panel, weft_window_notes_page(w));
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Promises over time", -1);
     g_signal_connect_swapped(w->picture, "touched", G_CALLBACK(weft_window_touched), w);

@@ -58,7 +58,7 @@ struct _WeftWindow {
 
     WeftPicture *picture;
     GtkAdjustment *scrolled; /* how far the panes are scrolled */
-    GtkWidget *scrollbar;
+    GtkWidget *scrollbar, *notes, *notes_page;
     WeftPanel *panel;
     WeftTable *table;
     GtkWidget *stack, *paned, *title, *subtitle, *entry, *found, *why, *hits, *refresh, *search_box;
@@ -156,6 +156,18 @@ void weft_window_show_palette(WeftWindow *w);
 
 /* Prints the current view; path: as a PDF file there, without asking. */
 void weft_window_print(WeftWindow *w, const char *path);
+
+/* ---- notes.c ---- */
+
+/* Adds the notes that are kept for the trace that was read last. */
+void weft_window_load_notes(WeftWindow *w, const struct weft_trace *trace);
+
+/* Lets the user write one. */
+void weft_window_write_note(WeftWindow *w);
+
+/* The panel's list; and brings it, and the files, to what the notes are now. */
+GtkWidget *weft_window_notes_page(WeftWindow *w);
+void weft_window_show_notes(WeftWindow *w);
 
 /* ---- send.c ---- */
 

@@ -15,6 +15,8 @@ enum {
     BOX_HEIGHT = 12 * PX, /* of a flag */
     RING = 4 * PX,        /* around the moment */
     JOIN_ALPHA = 90,      /* the link between two lines that an event joins */
+    BAR = 4 * PX,         /* below the ruler: a range with a note */
+    NOTE_ROWS = 40,       /* rows with notes that are not squeezed */
     TEXT_ROOM = 60 * PX,  /* enough for a label between two flags */
     VEIL_ALPHA = 165,     /* over what is not on the path */
     DASH = 7 * PX,
@@ -56,6 +58,9 @@ void canvas_find_marked(struct canvas *c)
             mark_row(c, vp->mark[i].other);
         }
     uint32_t rows = 0;
+    for (uint32_t i = 0; i < marks_of(c) && rows < NOTE_ROWS; i++)
+        rows += vp->mark[i].kind == WEFT_MARK_NOTE && mark_row(c, vp->mark[i].promise);
+    rows = 0;
     for (uint32_t i = first_step(c);
          i < vp->path_steps && rows < PATH_ROWS && vp->path[i].from_ns <= c->to_ns; i++) {
         int32_t x0, x1;
@@ -99,6 +104,21 @@ static void spread_flags(struct canvas *c)
     }
 }
 
+static bool is_flag(const struct weft_mark *m)
+{
+    return m->kind == WEFT_MARK_EVIDENCE || m->kind == WEFT_MARK_NOTE;
+}
+
+static enum weft_kind kind_of(const struct weft_mark *m)
+{
+    return m->kind == WEFT_MARK_NOTE ? WEFT_KIND_NOTES : WEFT_KIND_EVIDENCE;
+}
+
+static enum weft_ink ink_of(const struct weft_mark *m)
+{
+    return m->kind == WEFT_MARK_NOTE ? WEFT_INK_NOTE : WEFT_INK_EVIDENCE;
+}
+
 static int32_t text_width(const struct canvas *c, const struct weft_mark *m)
 {
     return m->text ? weft_text_width(m->text, strlen(m->text), c->font_small, true) : 0;
@@ -107,20 +127,21 @@ static int32_t text_width(const struct canvas *c, const struct weft_mark *m)
 void canvas_find_flags(struct canvas *c)
 {
     uint32_t room = 0;
-    if (!canvas_shows(c, WEFT_KIND_EVIDENCE))
-        return;
     for (uint32_t i = 0; i < marks_of(c); i++) {
         const struct weft_mark *m = &c->vp->mark[i];
         struct flag f = {.mark = m, .at = canvas_row_of(c, m->promise), .y = c->rows_y0};
         bool has_line = m->promise != WEFT_ROOT && m->promise != WEFT_NONE;
-        if (m->kind != WEFT_MARK_EVIDENCE || m->from_ns < c->from_ns || m->from_ns > c->to_ns ||
+        int64_t from = m->from_ns; /* the flag of a range that began before is at its left edge */
+        if (m->kind == WEFT_MARK_NOTE && from < c->from_ns && m->to_ns > c->from_ns)
+            from = c->from_ns;
+        if (!is_flag(m) || !canvas_shows(c, kind_of(m)) || from < c->from_ns || from > c->to_ns ||
             (has_line && f.at == WEFT_NONE) ||
             !canvas_grow(c, &c->flag, c->flags, &room, sizeof *c->flag))
             continue;
         int32_t scale = canvas_scaled(c, BOX_HEIGHT);
         if (has_line)
             f.y = canvas_row_y(c, f.at);
-        f.x = f.x0 = canvas_x(c, m->from_ns);
+        f.x = f.x0 = canvas_x(c, from);
         f.x1 = f.x0 + text_width(c, m) + 5 * PX;
         f.y0 = f.y - (has_line ? scale + 5 * PX : scale + 2 * PX);
         f.y1 = f.y0 + scale;
@@ -314,10 +335,14 @@ static void keep_flag(struct canvas *c, const struct flag *f)
 
 static void draw_flag(struct canvas *c, const struct flag *f)
 {
-    const enum weft_ink ink = WEFT_INK_EVIDENCE;
-    canvas_saw(c, WEFT_KIND_EVIDENCE, 1);
+    const enum weft_ink ink = ink_of(f->mark);
+    canvas_saw(c, kind_of(f->mark), 1);
     keep_flag(c, f);
     if (f->at == WEFT_NONE) {
+        if (f->mark->kind == WEFT_MARK_NOTE && f->mark->to_ns > f->mark->from_ns)
+            canvas_rect(c, ink, f->x, f->y - BAR / 2,
+                        canvas_x(c, f->mark->to_ns < c->to_ns ? f->mark->to_ns : c->to_ns),
+                        f->y + BAR / 2);
         canvas_line(c, ink, 3 * PX / 2, f->x, f->y0, f->x, f->y + 2 * RING);
     } else {
         int32_t top = f->x >= f->x0 && f->x <= f->x1 ? f->y0 : f->y1;

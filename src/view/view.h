@@ -22,6 +22,7 @@ enum weft_mark_kind {
     WEFT_MARK_AFFECTED,   /* a band behind the promise's line */
     WEFT_MARK_EVIDENCE,   /* a flag with a short text, at from_ns on the promise's line */
     WEFT_MARK_DIVERGENCE, /* a dashed line over all rows, its text on the ruler */
+    WEFT_MARK_NOTE, /* the user's: a flag like that, or a bar on the ruler from from_ns to to_ns */
     WEFT_MARK_RUNNING,    /* this and the rest are steps of a path: thick lines joined into one */
     WEFT_MARK_READY,      /* or the loop was blocked: something else ran */
     WEFT_MARK_COLLECTING, /* or others had the core */

@@ -5,6 +5,21 @@ const $ = id => document.getElementById(id);
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+// The page as it came, without what is packed in it: from that it can be saved again.
+const packed = [...document.querySelectorAll("script[data-trace], script[data-notes], #wasm")];
+const skeleton = (() => {
+  const copy = document.documentElement.cloneNode(true);
+  for (const block of copy.querySelectorAll("script[data-trace], script[data-notes]")) {
+    if (block.nextSibling?.nodeValue === "\n")
+      block.nextSibling.remove();
+    block.remove();
+  }
+  copy.querySelector("#wasm").textContent = "";
+  for (const meta of copy.querySelectorAll("meta[name='weft-at'], meta[name='weft-title'], title"))
+    meta.remove();
+  return copy;
+})();
+
 let C; // what page.c exports; and the functions of its explorer, weft_NAME for weft_explorer_NAME
 let L; // how its structures are laid out: page.c's table
 

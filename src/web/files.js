@@ -111,17 +111,25 @@ async function showFile(file, pane, alone = false) {
 // ---- In the page ----
 
 async function showEmbedded() {
-  for (const block of document.querySelectorAll("script[data-trace]")) {
+  const embedded = new Map();
+  for (const [at, block] of [...document.querySelectorAll("script[data-trace]")].entries()) {
     const name = block.dataset.trace, text = block.textContent.trim();
     try {
       await show(name, Number(block.dataset.bytes), room => unpack(text, async (part, share) => {
         room.put(part);
         await progress(name, share);
       }), L.WEFT_NONE);
-      sources.push({ name });
+      sources.push({ name, block });
+      embedded.set(Number(at), sources.length);
     } catch (error) {
       say(`${name}: ${error.message}`, true);
     }
+    block.remove();
+  }
+  for (const block of document.querySelectorAll("script[data-notes]")) {
+    const source = embedded.get(Number(block.dataset.notes));
+    if (source && !putNotes(source, block.textContent))
+      say("The notes in this page cannot be read", true);
     block.remove();
   }
   await explain();

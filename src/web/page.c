@@ -68,6 +68,11 @@ const struct entry page_layout[] = {
     SIZE(weft_table_bar),
     FIELD(weft_table_bar, count),
     FIELD(weft_table_bar, text),
+    SIZE(weft_note),
+    FIELD(weft_note, text),
+    FIELD(weft_note, about),
+    FIELD(weft_note, at),
+    FIELD(weft_note, pane),
     SIZE(weft_command_info),
     FIELD(weft_command_info, name),
     FIELD(weft_command_info, where),
@@ -103,6 +108,7 @@ const struct entry page_layout[] = {
     VALUE(WEFT_CHANGED_STEP),
     VALUE(WEFT_CHANGED_TABLE),
     VALUE(WEFT_CHANGED_PANES),
+    VALUE(WEFT_CHANGED_NOTES),
     VALUE(WEFT_TABLES),
     VALUE(WEFT_TABLE_COLUMNS),
     VALUE(WEFT_TABLE_CPU),
@@ -271,6 +277,11 @@ const struct weft_fact *EXPORT(weft_facts)(void)
 const struct weft_visible *EXPORT(weft_visible)(void)
 {
     return weft_explorer_visible(page_explorer, &page_count, &page_all);
+}
+
+const struct weft_note *EXPORT(weft_notes)(void)
+{
+    return weft_explorer_notes(page_explorer, &page_count);
 }
 
 void EXPORT(weft_select)(uint32_t pane, uint32_t promise)

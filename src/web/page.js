@@ -108,6 +108,8 @@ function update(changed) {
     if (times.length > 1000)
       times.shift();
   }
+  if (changed & L.WEFT_CHANGED_NOTES)
+    showNotes();
   if (changed & L.WEFT_CHANGED_TIP)
     showTip();
   if (changed & L.WEFT_CHANGED_FACTS)
@@ -415,6 +417,7 @@ const front = {
   open() { pick(false); },
   add() { pick(true); },
   refresh() { run(refresh); },
+  note: writeNote,
   "copy-link": copyLink,
   "save-picture": savePicture,
   print() { window.print(); },
@@ -769,5 +772,7 @@ window.weft = Object.freeze({
   command: name => command(String(name)),
   times: () => [...times],
   table: () => tableText(),
+  note: text => keepNote(-1, String(text)),
+  page: pageText,
   quiet,
 });

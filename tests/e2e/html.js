@@ -848,6 +848,97 @@ async function many() {
   await page.context().close();
 }
 
+// ---- Notes ----
+
+async function notes() {
+  const page = await open("bad.html");
+  const list = () => page.locator("#notes li button:first-child").allInnerTexts();
+  await clickLabel(page, "ARP query");
+  await page.keyboard.press("m");
+  check("what it is about", /^Note on #\d+ task ARP query$/.test(await page.locator("#note-title").innerText()), await page.locator("#note-title").innerText());
+  await page.keyboard.type("it waits </script><b>here");
+  await page.keyboard.press("Enter");
+  await settle(page);
+  const first = await list();
+  check("a note", first.length === 1 && /ARP query: it waits <\/script><b>here$/.test(first[0]), first);
+  check("… is a flag", (await drawn(page)).some(d => d.text.startsWith("it waits <")), (await drawn(page)).map(d => d.text));
+  check("… is in the link", /^\d+~it%20waits/.test((await page.evaluate(() => weft.place())).split("notes=")[1]), await page.evaluate(() => weft.place()));
+  await page.keyboard.press("Escape");
+  const box = await stage(page);
+  await page.mouse.move(box.x + 300, box.y + 34);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 34, { steps: 3 });
+  await page.mouse.up();
+  await page.keyboard.press("m");
+  await page.keyboard.type("busy");
+  await page.keyboard.press("Enter");
+  await settle(page);
+  check("on a range", (await list()).some(text => /^from .* to .*: busy$/.test(text)), await list());
+  await page.locator("#notes li", { hasText: "busy" }).getByTitle("Change").click();
+  await page.keyboard.press("End");
+  await page.keyboard.type(" time");
+  await page.keyboard.press("Enter");
+  await settle(page);
+  check("changed", (await list()).some(text => /: busy time$/.test(text)), await list());
+  await page.evaluate(() => weft.note("gone"));
+  await settle(page);
+  equal("three", 3, (await list()).length);
+  await page.locator("#notes li", { hasText: "gone" }).getByTitle("Delete").click();
+  await settle(page);
+  equal("deleted", 2, (await list()).length);
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("."); // to the first of them
+  await settle(page);
+  const there = await page.evaluate(() => weft.place());
+
+  // A picture, and a page that is saved with them.
+  let saved = page.waitForEvent("download");
+  await page.mouse.move(0, 0);
+  await page.keyboard.press("s");
+  await (await saved).saveAs(path.join(folder, "noted.svg"));
+  const canvas = await page.locator("#picture").boundingBox();
+  execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`, "-o", path.join(folder, "render.svg"), path.join(folder, "bad.weft")]);
+  check("… as weft render draws it", fs.readFileSync(path.join(folder, "noted.svg"), "utf8") === fs.readFileSync(path.join(folder, "render.svg"), "utf8"));
+  saved = page.waitForEvent("download");
+  await page.click("#menu-button");
+  await page.getByText("Save the page again").click();
+  await (await saved).saveAs(path.join(folder, "saved.html"));
+  const before = await list(), texts = (await drawn(page)).map(d => d.text);
+  await page.context().close();
+  const again = await open("saved.html");
+  equal("in the saved page", before, await again.locator("#notes li button:first-child").allInnerTexts());
+  equal("… at the same place", there, await again.evaluate(() => weft.place()));
+  equal("… and the same texts in it", texts, (await drawn(again)).map(d => d.text));
+  saved = again.waitForEvent("download"); // once more
+  await again.click("#menu-button");
+  await again.getByText("Save the page again").click();
+  await (await saved).saveAs(path.join(folder, "again.html"));
+  equal("saved again, it is the same", fs.readFileSync(path.join(folder, "saved.html"), "utf8"), fs.readFileSync(path.join(folder, "again.html"), "utf8"));
+  await again.context().close();
+
+  // Those that lie beside a trace
+  const beside = await open("noted.html");
+  equal("from beside a trace", 2, (await beside.locator("#notes li button:first-child").allInnerTexts()).length);
+  await beside.context().close();
+  const without = await open("unnoted.html");
+  equal("--no-notes", 0, (await without.locator("#notes li button:first-child").allInnerTexts()).length);
+  await without.context().close();
+
+  // A trace of a file is packed into the page
+  const empty = await open("empty.html");
+  await empty.setInputFiles("#file", [path.join(folder, "good.weft"), path.join(folder, "bad.weft")]);
+  await until(empty, () => document.querySelectorAll("#visible li").length > 4);
+  await settle(empty);
+  await empty.evaluate(() => weft.note("of two"));
+  await settle(empty);
+  fs.writeFileSync(path.join(folder, "packed.html"), await empty.evaluate(() => weft.page()));
+  await empty.context().close();
+  const two = await open("packed.html");
+  check("packed", (await two.locator("#notes").innerText()).includes("of two"), await two.locator("#notes").innerText());
+  equal("… both", 2, new Set((await drawn(two)).filter(d => /^(good|bad)\.weft$/.test(d.text)).map(d => d.text)).size);
+  await two.context().close();
+}
+
 // ---- Samples ----
 
 async function samples() {
@@ -957,7 +1048,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, many, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, many, notes, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -34,6 +34,22 @@ run 0 "$WEFT" html -o bad.html bad.weft
 silent err
 run 0 "$WEFT" html -o both.html --title 'A good <b>and</b> a bad run' good.weft bad.weft
 run 0 "$WEFT" html -o many.html good.weft bad.weft good.weft bad.weft good.weft bad.weft
+cp bad.weft noted.weft
+cat >noted.weft.weft-notes <<'EOF'
+{"weft-notes": 1, "since": "0", "notes": [{"at": "t1000000", "text": "a </script> in it"}, {"at": "r2-9", "text": ""},
+  {"at": "x", "text": "of nothing"}, {"at": 1, "text": []}, "no note", {"at": "99999999999999999999999", "text": "of no promise"}]}
+EOF
+run 0 "$WEFT" html -o noted.html noted.weft
+silent err
+run 0 "$WEFT" html -o unnoted.html --no-notes noted.weft
+run 0 "$WEFT" render -o noted.svg noted.weft
+says noted.svg 'a &lt;/script&gt; in it'
+run 0 "$WEFT" render -o unnoted.svg --no-notes noted.weft
+equal 'notes in a picture' 0 "$(grep -c 'in it' unnoted.svg || :)"
+echo '{"weft-notes": 1' >bad.weft.weft-notes
+run 1 "$WEFT" html -o x.html bad.weft
+says err 'bad.weft.weft-notes: is not JSON'
+rm bad.weft.weft-notes
 run 0 "$WEFT" html -o diff.html --diff good.weft bad.weft
 run 0 "$WEFT" html -o finding.html --finding 1 --at path=1 bad.weft
 says finding.html 'content="path=1&#38;finding=1"'

@@ -526,6 +526,61 @@ do_action remove 3
 quiet
 stop
 
+# Notes are kept beside the trace, and are there again.
+cp "$tmp/bad.weft" "$tmp/noted.weft"
+start "$tmp/noted.weft"
+becomes facts '^Findings'
+do_action place "'select=$(id 'ARP query')'"
+do_action add-note "'it waits here'"
+becomes notes '^#[0-9]+ task ARP query\\tit waits here\\n$'
+becomes message "Notes are kept in $tmp/noted.weft.weft-notes"
+becomes place '&notes=[0-9]+~it%20waits%20here'
+says "$tmp/noted.weft.weft-notes" '"it waits here"'
+find_picture
+do_action clear
+quiet
+pointer 200 34
+drag_to 500 34
+xdotool key m
+wait_for xdotool search --onlyvisible --name '^Note on from ' >/dev/null || fail 'no window to write a note in'
+xdotool windowfocus "$(xdotool search --onlyvisible --name '^Note on from ')"
+xdotool type 'busy'
+xdotool key Return
+becomes notes 'from .* to .*\\tbusy'
+xdotool windowfocus "$xid"
+find_picture
+do_action save-picture-to "b'$tmp/noted.svg'"
+becomes message 'noted.svg has been saved'
+says "$tmp/noted.svg" '>busy<'
+mkdir "$tmp/sent" # without the file of notes: the link has them
+cp "$tmp/bad.weft" "$tmp/sent/noted.weft"
+run 0 "$WEFT" render -o "$tmp/render.svg" --at "$(settled place)" --size "${width}x$height" "$tmp/sent/noted.weft"
+same 'a picture with notes' "$tmp/render.svg" "$tmp/noted.svg"
+stop
+start "$tmp/noted.weft"
+becomes notes 'it waits here.*busy|busy.*it waits here'
+do_action edit-note "(uint32 0, 'one')"
+becomes notes '\\tone\\n'
+do_action delete-note 'uint32 1'
+becomes notes '^[^\\]*\\tone\\n$'
+stop
+equal 'notes in the file' 1 "$(grep -c '"at"' "$tmp/noted.weft.weft-notes")"
+
+# If there is something else, they are kept in the data directory.
+echo 'a diary' >"$tmp/noted.weft.weft-notes"
+start "$tmp/noted.weft"
+becomes message 'Notes cannot be read: .*noted.weft.weft-notes: is not JSON'
+do_action add-note "'elsewhere'"
+becomes message "(cannot be read|kept in $XDG_DATA_HOME/weft/notes/)"
+becomes notes 'elsewhere'
+stop
+equal 'what was there' 'a diary' "$(cat "$tmp/noted.weft.weft-notes")"
+says "$(ls "$XDG_DATA_HOME"/weft/notes/*)" '"elsewhere"'
+rm "$tmp/noted.weft.weft-notes"
+start "$tmp/noted.weft"
+becomes notes 'elsewhere'
+stop
+
 # Samples
 if [ -x "${MKSAMPLES:-}" ]; then
     "$MKSAMPLES" "$tmp/served.weft" <"$SOURCE_ROOT/tests/golden/flame/served.samples"

@@ -4,6 +4,7 @@
 #include "sessions.h"
 #include "trace.h"
 
+#include <inttypes.h>
 #include <time.h>
 
 #include "explore/explore.h"
@@ -888,6 +889,164 @@ static void a_trace_is_shown_twice(void **state)
     weft_explorer_free(e);
 }
 
+/* ---- Notes ---- */
+
+/* All notes: "413~slow;t1000~". */
+static const char *notes(struct weft_explorer *e)
+{
+    static char text[2000];
+    uint32_t count;
+    const struct weft_note *note = weft_explorer_notes(e, &count);
+    size_t n = 0;
+    *text = '\0';
+    for (uint32_t i = 0; i < count; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s~%s", i ? ";" : "", note[i].at,
+                              note[i].text);
+    return text;
+}
+
+static void notes_are_written_and_changed(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(2);
+    weft_explorer_select(e, 1, by_id(e, 1, 9));
+    assert_memory_equal(weft_explorer_note_place(e), "#9 ", 3);
+    assert_false(weft_explorer_notes_unsaved(e, 2));
+    assert_true(weft_explorer_note_add(e, "a\nb\x01 & \xff;~"));
+    assert_true(weft_explorer_notes_unsaved(e, 2));
+    assert_false(weft_explorer_notes_unsaved(e, 1));
+    weft_explorer_notes_saved(e, 2);
+    assert_false(weft_explorer_notes_unsaved(e, 2));
+    assert_true(weft_explorer_key(e, "Escape", 0));
+    explore_range_set(e, 0, 2000000, 1000000);
+    assert_string_equal(weft_explorer_note_place(e), "from 1 ms to 2 ms");
+    assert_true(weft_explorer_note_add(e, ""));
+    assert_true(weft_explorer_note_add(e, "")); /* the same once more */
+    assert_true(weft_explorer_key(e, "Escape", 0));
+    weft_explorer_point(e, 400, 100);
+    assert_true(weft_explorer_note_add(e, "here"));
+    const int64_t at = explore_round(explore_time_at(e, 0, 400));
+    char wanted[200];
+    snprintf(wanted, sizeof wanted, "r1000000-2000000~;t%" PRId64 "~here;9~a b  & \xef\xbf\xbd;~",
+             at);
+    assert_string_equal(notes(e), wanted);
+
+    /* A link has them, and brings them to where they are missing. */
+    char place[2000];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    struct weft_explorer *other = explorer(2);
+    assert_true(weft_explorer_go(other, place));
+    assert_string_equal(notes(other), wanted);
+    assert_string_equal(weft_explorer_place(other), place);
+    assert_false(weft_explorer_notes_unsaved(other, 1)); /* it is not the user's change */
+    weft_explorer_free(other);
+
+    /* What is deleted or changed does not come back. */
+    assert_true(weft_explorer_note_delete(e, 1));
+    assert_true(weft_explorer_note_edit(e, 1, "b"));
+    assert_false(weft_explorer_note_edit(e, 2, "b"));
+    assert_false(weft_explorer_note_delete(e, 2));
+    assert_true(weft_explorer_go(e, place));
+    assert_string_equal(notes(e), "r1000000-2000000~;9~b");
+    assert_true(weft_explorer_note_edit(e, 1, "b")); /* as it is */
+    assert_string_equal(notes(e), "r1000000-2000000~;9~b");
+
+    /* Going to them */
+    assert_true(weft_explorer_key(e, ".", 0));
+    assert_int_equal(e->range_to_ns - e->range_from_ns, 1000000);
+    assert_true(weft_explorer_key(e, ".", 0));
+    unsigned pane;
+    assert_int_equal(selected(e, &pane), 9);
+    assert_int_equal(pane, 1);
+    assert_true(weft_explorer_key(e, ",", 0));
+    assert_false(weft_explorer_note_go(e, 2));
+    weft_explorer_free(e);
+}
+
+static void notes_are_drawn(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    double x, y;
+    find(e, 0, 9, &x, &y);
+    assert_true(weft_explorer_note_put(e, 1, "0", "9", "look at this"));
+    assert_true(weft_explorer_note_put(e, 1, "0", "t1000000", "and this"));
+    const struct weft_drawlist *list = weft_explorer_draw(e);
+    bool one = false, two = false;
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        one = one || (d->op == WEFT_DRAW_TEXT && d->count == 12 &&
+                      !memcmp(list->texts + d->first, "look at this", 12));
+        two = two || (d->op == WEFT_DRAW_TEXT && d->count == 8 &&
+                      !memcmp(list->texts + d->first, "and this", 8));
+    }
+    assert_true(one && two);
+    find(e, 0, 9, &x, &y);
+    weft_explorer_point(e, x, y);
+    assert_non_null(strstr(weft_explorer_tip(e), "; note: look at this"));
+    const struct weft_geometry *g = &e->pane[0].geometry;
+    weft_explorer_point(e, (double)weft_geometry_x(g, 1000000) / WEFT_PX,
+                        (double)(g->ruler_y0 + g->rows_y0) / 2 / WEFT_PX);
+    assert_non_null(strstr(weft_explorer_tip(e), "; note: and this"));
+    weft_explorer_free(e);
+}
+
+static void kept_notes_are_checked(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"",
+                                        "x",
+                                        "t",
+                                        "t1x",
+                                        "r",
+                                        "r5",
+                                        "r5-",
+                                        "r5-5",
+                                        "r6-5",
+                                        "0",
+                                        "-1",
+                                        "t--1",
+                                        "r-5",
+                                        "99999999999999999999",
+                                        "t9999999999999999999",
+                                        "1 ",
+                                        "r1-9999999999999999999"};
+    struct weft_explorer *e = explorer(1);
+    for (size_t i = 0; i < COUNT(wrong); i++)
+        if (weft_explorer_note_put(e, 1, "0", wrong[i], "text"))
+            fail_msg("'%s' is taken", wrong[i]);
+    assert_false(weft_explorer_note_put(e, 2, "0", "9", "of no trace"));
+    assert_string_equal(notes(e), "");
+    assert_true(weft_explorer_note_put(e, 1, "junk", "r-5--2", "before"));
+    assert_true(weft_explorer_note_put(e, 1, "0", "123456789", "of nothing"));
+    assert_string_equal(notes(e), "r-5--2~before;123456789~of nothing");
+    assert_false(weft_explorer_note_go(e, 1));
+    assert_false(weft_explorer_go(e, "notes=x~a;5;t7~c;;~"));
+    assert_string_equal(notes(e), "r-5--2~before;t7~c;5~;123456789~of nothing");
+
+    /* The oldest events of a ring are gone since they were saved. */
+    e->pane[0].model->first_ns = 5000;
+    assert_true(weft_explorer_note_put(e, 1, "2000", "t4000", "later"));
+    assert_true(weft_explorer_note_put(e, 1, "7000", "t4000", "other"));
+    assert_non_null(strstr(notes(e), "t1000~later;t4000~other"));
+    assert_string_equal(weft_explorer_notes_since(e, 1), "5000");
+
+    char text[3 * WEFT_NOTE_BYTES];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_true(weft_explorer_note_put(e, 1, "0", "t8", text)); /* cut, and too long for a link */
+    assert_null(strstr(weft_explorer_place(e), "t8~"));
+    unsigned n = 6;
+    for (char at[20]; n < 2 * WEFT_NOTES_MAX; n++) {
+        snprintf(at, sizeof at, "t%u", 100000 + n);
+        if (!weft_explorer_note_put(e, 1, "0", at, "one of many"))
+            break;
+    }
+    assert_in_range(n, WEFT_NOTES_MAX - 2, WEFT_NOTES_MAX + 2);
+    assert_in_range(strlen(weft_explorer_place(e)), 500, 2500); /* as many as fit */
+    weft_explorer_free(e);
+}
+
 /* ---- Searching ---- */
 
 static void search_goes_through_all(void **state)
@@ -1465,6 +1624,9 @@ int main(void)
         cmocka_unit_test(there_is_a_limit),
         cmocka_unit_test(panes_are_moved_and_closed),
         cmocka_unit_test(a_trace_is_shown_twice),
+        cmocka_unit_test(notes_are_written_and_changed),
+        cmocka_unit_test(notes_are_drawn),
+        cmocka_unit_test(kept_notes_are_checked),
         cmocka_unit_test(search_goes_through_all),
         cmocka_unit_test(search_begins_at_the_left_edge),
         cmocka_unit_test(places_are_what_they_say),
