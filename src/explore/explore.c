@@ -252,6 +252,10 @@ static void begin_later(struct weft_explorer *e, unsigned pane, double by)
         e->range_from_ns -= (int64_t)by;
         e->range_to_ns -= (int64_t)by;
     }
+    if (e->kept.pane == pane) {
+        e->kept.where.from_ns -= (int64_t)by;
+        e->kept.where.to_ns -= (int64_t)by;
+    }
     if (pane > 0) {
         p->view.offset -= by;
         return;
@@ -361,6 +365,8 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
         e->range_from_ns = e->range_to_ns = 0;
         e->range_pane = 0;
     }
+    if (e->kept.pane == pane)
+        e->kept = (struct explore_kept){.is = false};
     if (pane == 0 && e->panes > 1 && !e->is_free) { /* the next pane becomes the first */
         double offset = e->pane[1].view.offset;
         e->window.from += offset;
@@ -374,6 +380,7 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
     drop_number(&e->selected_pane, pane);
     drop_number(&e->range_pane, pane);
     drop_number(&e->finding_pane, pane);
+    drop_number(&e->kept.pane, pane);
     drop_number(&e->active, pane);
     if (e->active >= e->panes)
         e->active = e->panes ? e->panes - 1 : 0;

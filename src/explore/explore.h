@@ -318,6 +318,7 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  *     from=39500000&to=47500000&select=413&search=ARP%20response
  *
  * notes=413~slow has a note on a promise; others are on a time (t39500000) or a range (r39500000-47500000).
+ * with=413 compares that promise with the selection; with=r39500000-40000000 a range with the measured one.
  * panes=2,1,2 shows the second trace, the first, and the second once more; top=1500 scrolls them by one and a half.
  * fold=1 folds sleep, finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1
  * the comparison of the second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names),

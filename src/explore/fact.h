@@ -58,6 +58,27 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
 int explore_facts_of_range(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
                            int64_t to_ns);
 
+/* How many promises are alive, created, resolved and failed in a range, as those facts say. */
+struct explore_range_counts {
+    uint64_t alive, created, resolved, failed;
+};
+int explore_range_count(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                        int64_t to_ns, struct explore_range_counts *out);
+
+/* Two promises or two ranges side by side, of one trace or of two. */
+struct explore_side {
+    const struct weft_scene *s;
+    const struct weft_history *h; /* of its model; NULL: it is not there yet */
+    const char *trace;            /* its name */
+    unsigned pane;
+    uint32_t promise;       /* WEFT_NONE: a range */
+    int64_t from_ns, to_ns; /* of the range */
+};
+
+/* count: 1 if there is nothing yet that the first is compared with. */
+int explore_facts_of_compared(struct explore_facts *f, const struct explore_side side[2],
+                              unsigned count);
+
 /* title may be NULL. What is missing comes first; then, with an analysis, what it found. */
 int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, const char *title);
 

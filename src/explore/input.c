@@ -89,6 +89,7 @@ void explore_range_set(struct weft_explorer *e, unsigned pane, int64_t a, int64_
     e->range_from_ns = from;
     e->range_to_ns = to;
     explore_part_changed(e, EXPLORE_RANGE);
+    explore_part_changed(e, EXPLORE_COMPARED);
     explore_part_changed(e, EXPLORE_TRACE);
     explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
 }
@@ -240,6 +241,8 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     weft_explorer_drag(e, x, y);
     bool moved = e->drag.moved;
     e->drag.grip = EXPLORE_GRIP_NONE;
+    if (d.grip == EXPLORE_GRIP_RULER)
+        explore_part_changed(e, EXPLORE_COMPARED);
     if (d.grip == EXPLORE_GRIP_RULER && e->flame.open) { /* it waits for that */
         explore_part_changed(e, EXPLORE_FLAME);
         explore_changed(e, WEFT_CHANGED_PICTURE);

@@ -90,6 +90,8 @@ static bool clear(struct weft_explorer *e)
 {
     bool any =
         e->selected != WEFT_NONE || e->range_from_ns != e->range_to_ns || e->finding != WEFT_NONE;
+    if (!any && e->kept.is)
+        return explore_compare_toggle(e);
     if (!any)
         return false;
     e->range_from_ns = e->range_to_ns = 0;
@@ -99,6 +101,27 @@ static bool clear(struct weft_explorer *e)
     explore_select(e, 0, WEFT_NONE);
     explore_history_arrive(e);
     explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
+    return true;
+}
+
+bool explore_compare_toggle(struct weft_explorer *e)
+{
+    const bool range = e->range_from_ns != e->range_to_ns, was = e->kept.is;
+    if (!was && !range && e->selected == WEFT_NONE)
+        return false;
+    e->kept = (struct explore_kept){.is = !was};
+    if (!was && range) {
+        e->kept.pane = e->range_pane;
+        e->kept.where =
+            (struct explore_where){.from_ns = e->range_from_ns, .to_ns = e->range_to_ns};
+    } else if (!was) {
+        e->kept.pane = e->selected_pane;
+        e->kept.where.of_promise = true;
+        e->kept.where.id = e->pane[e->selected_pane].model->promise[e->selected].id;
+    }
+    e->marks_stale = true;
+    explore_part_changed(e, EXPLORE_COMPARED);
+    explore_moved(e);
     return true;
 }
 
@@ -251,6 +274,8 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return true;
     case WEFT_COMMAND_ALIGN:
         return explore_clocks_align(e);
+    case WEFT_COMMAND_COMPARE:
+        return explore_compare_toggle(e);
     case WEFT_COMMAND_NEXT_NOTE:
         return explore_note_step(e, 1);
     case WEFT_COMMAND_PREVIOUS_NOTE:

@@ -73,6 +73,20 @@ static void add_diff(struct weft_explorer *e)
     }
 }
 
+/* What is compared with the selection or the range. */
+static void add_kept(struct explore_pane *p, const struct explore_where *where)
+{
+    uint32_t promise = where->of_promise ? weft_model_find(p->model, where->id) : WEFT_NONE;
+    int64_t from = where->from_ns;
+    if (where->of_promise && promise == WEFT_NONE)
+        return;
+    if (where->of_promise)
+        from = weft_layout_start(p->scene->l, &p->model->promise[promise]);
+    add(p, WEFT_MARK_NOTE, promise, WEFT_NONE, from, "compared");
+    if (!where->of_promise && p->mark && p->marks)
+        p->mark[p->marks - 1].to_ns = where->to_ns;
+}
+
 void explore_marks_update(struct weft_explorer *e)
 {
     if (!e->marks_stale)
@@ -82,7 +96,8 @@ void explore_marks_update(struct weft_explorer *e)
         struct explore_pane *p = &e->pane[i];
         bool finds = e->finding != WEFT_NONE && e->finding_pane == i;
         p->marks = 0;
-        if (!p->mark && (finds || e->has_diff || explore_notes_any(p)))
+        if (!p->mark &&
+            (finds || (e->kept.is && e->kept.pane == i) || e->has_diff || explore_notes_any(p)))
             p->mark = malloc(WEFT_MARKS_MAX * sizeof *p->mark);
         if (finds)
             add_finding(p, &p->analysis->findings.finding[e->finding]);
@@ -91,6 +106,8 @@ void explore_marks_update(struct weft_explorer *e)
         add_diff(e);
     for (unsigned i = 0; i < e->panes; i++)
         explore_notes_mark(&e->pane[i]);
+    if (e->kept.is)
+        add_kept(&e->pane[e->kept.pane], &e->kept.where);
 }
 
 /* ---- Notes ---- */

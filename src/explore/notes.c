@@ -22,9 +22,7 @@ enum {
 /* One note, in the order in which they were made. */
 struct remark {
     bool gone;
-    bool of_promise;
-    uint64_t id;            /* of the promise; 0: a time or a range */
-    int64_t from_ns, to_ns; /* equal: a moment */
+    struct explore_where where;
     char *text;
     char flag[FLAG_BYTES + 8];
 };
@@ -62,8 +60,9 @@ static bool parse_time(const char *text, size_t size, int64_t *out)
     return true;
 }
 
-static bool parse_where(struct remark *r, const char *at, size_t size)
+bool explore_where_read(struct explore_where *r, const char *at, size_t size)
 {
+    *r = (struct explore_where){.of_promise = false};
     if (size && *at == 't') {
         bool sound = parse_time(at + 1, size - 1, &r->from_ns);
         r->to_ns = r->from_ns;
@@ -79,7 +78,7 @@ static bool parse_where(struct remark *r, const char *at, size_t size)
     return weft_parse_digits(at, size, UINT64_MAX, &r->id) && r->id != 0;
 }
 
-static void write_where(char *out, size_t room, const struct remark *r)
+void explore_where_write(char *out, size_t room, const struct explore_where *r)
 {
     if (r->of_promise)
         snprintf(out, room, "%" PRIu64, r->id);
@@ -93,8 +92,9 @@ static void write_where(char *out, size_t room, const struct remark *r)
 
 static bool is_same(const struct remark *a, const struct remark *b)
 {
-    return a->of_promise == b->of_promise && a->id == b->id && a->from_ns == b->from_ns &&
-           a->to_ns == b->to_ns && !strcmp(a->text, b->text);
+    return a->where.of_promise == b->where.of_promise && a->where.id == b->where.id &&
+           a->where.from_ns == b->where.from_ns && a->where.to_ns == b->where.to_ns &&
+           !strcmp(a->text, b->text);
 }
 
 /* A text of the user, or of a file: one line, cleaned. The caller frees it. NULL: no memory. */
@@ -153,13 +153,13 @@ bool explore_note_put(struct weft_explorer *e, unsigned pane, const char *at, si
 {
     struct remark r = {.gone = false};
     struct explore_notebook *b = e->pane[pane].notebook;
-    if (!parse_where(&r, at, at_size))
+    if (!explore_where_read(&r.where, at, at_size))
         return false;
-    if (!r.of_promise) {
+    if (!r.where.of_promise) {
         const int64_t most = WEFT_TIME_MAX;
-        r.from_ns -= later_ns;
-        r.to_ns -= later_ns;
-        if (r.from_ns < -most || r.to_ns > most)
+        r.where.from_ns -= later_ns;
+        r.where.to_ns -= later_ns;
+        if (r.where.from_ns < -most || r.where.to_ns > most)
             return false;
     }
     r.text = clean(text, size);
@@ -197,8 +197,8 @@ void explore_notes_later(struct explore_pane *p, int64_t by_ns)
 {
     for (uint32_t i = 0; i < p->notebook->count; i++) {
         struct remark *r = &p->notebook->remark[i];
-        r->from_ns -= r->of_promise ? 0 : by_ns;
-        r->to_ns -= r->of_promise ? 0 : by_ns;
+        r->where.from_ns -= r->where.of_promise ? 0 : by_ns;
+        r->where.to_ns -= r->where.of_promise ? 0 : by_ns;
     }
 }
 
@@ -210,13 +210,13 @@ static unsigned find_place(struct weft_explorer *e, struct remark *r)
 {
     *r = (struct remark){.gone = false};
     if (e->selected != WEFT_NONE) {
-        r->of_promise = true;
-        r->id = e->pane[e->selected_pane].model->promise[e->selected].id;
+        r->where.of_promise = true;
+        r->where.id = e->pane[e->selected_pane].model->promise[e->selected].id;
         return e->selected_pane;
     }
     if (e->range_from_ns != e->range_to_ns) {
-        r->from_ns = e->range_from_ns;
-        r->to_ns = e->range_to_ns;
+        r->where.from_ns = e->range_from_ns;
+        r->where.to_ns = e->range_to_ns;
         return e->range_pane;
     }
     unsigned pane = e->active;
@@ -228,23 +228,23 @@ static unsigned find_place(struct weft_explorer *e, struct remark *r)
     }
     const int64_t most = WEFT_TIME_MAX;
     int64_t at = explore_round(time);
-    r->from_ns = r->to_ns = at < -most ? -most : at > most ? most : at;
+    r->where.from_ns = r->where.to_ns = at < -most ? -most : at > most ? most : at;
     return pane;
 }
 
 /* "#12 fsync log, 3 ms", "from 1 ms to 3 ms", "at 3 ms" */
 static void describe(char *out, size_t room, const struct explore_pane *p, const struct remark *r)
 {
-    uint32_t promise = r->of_promise ? weft_model_find(p->model, r->id) : WEFT_NONE;
+    uint32_t promise = r->where.of_promise ? weft_model_find(p->model, r->where.id) : WEFT_NONE;
     if (promise != WEFT_NONE)
         snprintf(out, room, "%s", explore_named(p->scene, promise).text);
-    else if (r->of_promise)
-        snprintf(out, room, "#%" PRIu64 ", which is not in this trace", r->id);
-    else if (r->from_ns == r->to_ns)
-        snprintf(out, room, "at %s", weft_moment(r->from_ns).text);
+    else if (r->where.of_promise)
+        snprintf(out, room, "#%" PRIu64 ", which is not in this trace", r->where.id);
+    else if (r->where.from_ns == r->where.to_ns)
+        snprintf(out, room, "at %s", weft_moment(r->where.from_ns).text);
     else
-        snprintf(out, room, "from %s to %s", weft_moment(r->from_ns).text,
-                 weft_moment(r->to_ns).text);
+        snprintf(out, room, "from %s to %s", weft_moment(r->where.from_ns).text,
+                 weft_moment(r->where.to_ns).text);
 }
 
 const char *weft_explorer_note_place(struct weft_explorer *e)
@@ -290,13 +290,13 @@ static void list_pane(struct weft_explorer *e, unsigned pane)
             !weft_reserve(&e->listed, e->listed_count, &e->listed_room, sizeof *e->listed))
             continue;
         struct explore_listed *l = &e->listed[e->listed_count++];
-        *l = (struct explore_listed){.remark = i, .time_ns = r->from_ns};
-        uint32_t promise = r->of_promise ? weft_model_find(p->model, r->id) : WEFT_NONE;
-        if (r->of_promise)
+        *l = (struct explore_listed){.remark = i, .time_ns = r->where.from_ns};
+        uint32_t promise = r->where.of_promise ? weft_model_find(p->model, r->where.id) : WEFT_NONE;
+        if (r->where.of_promise)
             l->time_ns = promise == WEFT_NONE
                              ? INT64_MAX
                              : weft_layout_start(p->scene->l, &p->model->promise[promise]);
-        write_where(l->at, sizeof l->at, r);
+        explore_where_write(l->at, sizeof l->at, &r->where);
         describe(l->about, sizeof l->about, p, r);
         l->note = (struct weft_note){.pane = pane, .text = r->text};
     }
@@ -376,17 +376,18 @@ bool weft_explorer_note_go(struct weft_explorer *e, uint32_t index)
     if (!r)
         return false;
     e->noted_at = index;
-    if (r->of_promise)
-        return explore_jump(e, pane, weft_model_find(e->pane[pane].model, r->id));
+    if (r->where.of_promise)
+        return explore_jump(e, pane, weft_model_find(e->pane[pane].model, r->where.id));
     explore_activate(e, pane);
-    if (r->from_ns == r->to_ns) {
-        explore_moment_go(e, pane, WEFT_NONE, r->from_ns, true);
+    if (r->where.from_ns == r->where.to_ns) {
+        explore_moment_go(e, pane, WEFT_NONE, r->where.from_ns, true);
         return true;
     }
     explore_history_leave(e);
     explore_panes_reveal(e, pane);
-    explore_range_set(e, pane, r->from_ns, r->to_ns);
-    explore_zoom_to(e, pane, (struct explore_window){(double)r->from_ns, (double)r->to_ns});
+    explore_range_set(e, pane, r->where.from_ns, r->where.to_ns);
+    explore_zoom_to(e, pane,
+                    (struct explore_window){(double)r->where.from_ns, (double)r->where.to_ns});
     explore_history_arrive(e);
     return true;
 }
@@ -426,11 +427,11 @@ void explore_notes_mark(struct explore_pane *p)
     const struct explore_notebook *b = p->notebook;
     for (uint32_t i = 0; i < b->count && p->mark && p->marks < WEFT_MARKS_MAX; i++) {
         const struct remark *r = &b->remark[i];
-        uint32_t promise = r->of_promise ? weft_model_find(p->model, r->id) : WEFT_NONE;
-        if (r->gone || (r->of_promise && promise == WEFT_NONE))
+        uint32_t promise = r->where.of_promise ? weft_model_find(p->model, r->where.id) : WEFT_NONE;
+        if (r->gone || (r->where.of_promise && promise == WEFT_NONE))
             continue;
-        int64_t from = r->from_ns, to = r->to_ns;
-        if (r->of_promise)
+        int64_t from = r->where.from_ns, to = r->where.to_ns;
+        if (r->where.of_promise)
             from = to = weft_layout_start(p->scene->l, &p->model->promise[promise]);
         p->mark[p->marks++] = (struct weft_mark){.kind = WEFT_MARK_NOTE,
                                                  .promise = promise,
@@ -453,8 +454,9 @@ void explore_notes_say(struct analyse_text *t, const struct explore_pane *p, uin
     uint64_t id = promise == WEFT_NONE ? 0 : p->model->promise[promise].id;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct remark *r = &b->remark[i];
-        bool here =
-            r->of_promise ? id && r->id == id : !id && r->from_ns <= to_ns && r->to_ns >= from_ns;
+        bool here = r->where.of_promise
+                        ? id && r->where.id == id
+                        : !id && r->where.from_ns <= to_ns && r->where.to_ns >= from_ns;
         if (here && !r->gone && *r->text)
             analyse_put_format(t, "; note: %s", r->text);
     }
@@ -470,7 +472,7 @@ size_t explore_notes_short(const struct explore_pane *p, uint32_t *next, char *a
         const struct remark *r = &b->remark[*next];
         if (r->gone || strlen(r->text) > EXPLORE_LINK_NOTE_BYTES)
             continue;
-        write_where(at, room, r);
+        explore_where_write(at, room, &r->where);
         *text = r->text;
         ++*next;
         return strlen(at);

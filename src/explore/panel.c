@@ -27,6 +27,10 @@ static unsigned pane_of_part(const struct weft_explorer *e, unsigned part)
     case EXPLORE_FLAME:
         shown = e->flame.open;
         break;
+    case EXPLORE_COMPARED:
+        shown = e->kept.is;
+        pane = e->kept.pane;
+        break;
     case EXPLORE_RANGE:
         shown = has_range(e);
         pane = e->range_pane;
@@ -50,6 +54,39 @@ static unsigned pane_of_part(const struct weft_explorer *e, unsigned part)
     return shown && e->panes ? pane : WEFT_PANES_MAX;
 }
 
+static struct explore_side side_of(struct weft_explorer *e, unsigned pane)
+{
+    struct explore_pane *p = &e->pane[pane];
+    return (struct explore_side){.s = p->scene,
+                                 .h = explore_history_of(p),
+                                 .trace = p->title,
+                                 .pane = pane,
+                                 .promise = WEFT_NONE};
+}
+
+/* What is kept, and the selection or range of the same kind. While that is dragged, it is not compared. */
+static void fill_compared(struct weft_explorer *e, struct explore_facts *f)
+{
+    const struct explore_where *where = &e->kept.where;
+    struct explore_side side[2] = {side_of(e, e->kept.pane)};
+    bool has_second = where->of_promise ? e->selected != WEFT_NONE : has_range(e);
+    if (where->of_promise)
+        side[0].promise = weft_model_find(side[0].s->m, where->id);
+    side[0].from_ns = where->from_ns;
+    side[0].to_ns = where->to_ns;
+    if (has_second) {
+        side[1] = side_of(e, where->of_promise ? e->selected_pane : e->range_pane);
+        side[1].promise = where->of_promise ? e->selected : WEFT_NONE;
+        side[1].from_ns = where->of_promise ? 0 : e->range_from_ns;
+        side[1].to_ns = where->of_promise ? 0 : e->range_to_ns;
+    }
+    if (where->of_promise && side[0].promise == WEFT_NONE) /* it is gone from a ring */
+        explore_facts_fini(f);
+    else
+        explore_facts_of_compared(f, side,
+                                  has_second && e->drag.grip != EXPLORE_GRIP_RULER ? 2 : 1);
+}
+
 static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
 {
     struct explore_facts *f = &e->part[part];
@@ -58,6 +95,9 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
     switch ((enum explore_part)part) {
     case EXPLORE_FLAME:
         explore_flame_facts(e);
+        break;
+    case EXPLORE_COMPARED:
+        fill_compared(e, f);
         break;
     case EXPLORE_RANGE:
         explore_facts_of_range(f, p->scene, e->range_from_ns, e->range_to_ns);
@@ -126,7 +166,7 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
     if (part == EXPLORE_PARTS)
         return;
     struct explore_target target = e->part[part].target[fact];
-    pane = part == EXPLORE_DIFF ? target.pane : pane;
+    pane = part == EXPLORE_DIFF || part == EXPLORE_COMPARED ? target.pane : pane;
     switch (e->part[part].fact[fact].link) {
     case WEFT_LINK_NONE:
         break;

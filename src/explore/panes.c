@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explore/state.h"
+#include "explore/table_state.h"
 
 enum {
     TOP_UNIT = 1000, /* of e->top, to a pane */
@@ -210,10 +210,10 @@ static void changed(struct weft_explorer *e)
 static void move(struct weft_explorer *e, unsigned from, unsigned to)
 {
     const struct explore_pane pane = e->pane[from];
-    unsigned *const numbers[] = {&e->active,        &e->selected_pane,    &e->hovered_pane,
-                                 &e->range_pane,    &e->finding_pane,     &e->path_pane,
-                                 &e->wanted.pane,   &e->drag.pane,        &e->pointed_pane,
-                                 &e->flame.of.pane, &e->flame.wanted.pane};
+    unsigned *const numbers[] = {&e->active,        &e->selected_pane,     &e->hovered_pane,
+                                 &e->range_pane,    &e->finding_pane,      &e->path_pane,
+                                 &e->wanted.pane,   &e->drag.pane,         &e->pointed_pane,
+                                 &e->flame.of.pane, &e->flame.wanted.pane, &e->kept.pane};
     if (from == to)
         return;
     if (from < to)
@@ -223,6 +223,11 @@ static void move(struct weft_explorer *e, unsigned from, unsigned to)
     e->pane[to] = pane;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         renumber(numbers[i], from, to);
+    if (e->table) {
+        renumber(&e->table->of.pane, from, to);
+        renumber(&e->table->pinned_pane, from, to);
+        renumber(&e->table->kind_pane, from, to);
+    }
     if (from < 2 || to < 2)
         explore_diff_drop(e);
     count_from(e, 0);

@@ -29,6 +29,7 @@ enum {
     KEY(TOP, "top", NUMBER, 0, WEFT_PANES_MAX * 1000)                                              \
     KEY(FREE, "free", NUMBER, 0, 1)                                                                \
     KEY(SELECT, "select", ID, 0, 0)                                                                \
+    KEY(WITH, "with", BYTES, 0, 0)                                                                 \
     KEY(SEARCH, "search", BYTES, 0, 0)                                                             \
     KEY(FINDING, "finding", NUMBER, 1, WEFT_FINDINGS_MAX)                                          \
     KEY(PATH, "path", NUMBER, 0, 1)                                                                \
@@ -311,6 +312,11 @@ const char *weft_explorer_place(struct weft_explorer *e)
     put_findings(&w, e);
     if (e->range_from_ns != e->range_to_ns)
         put(&w, RANGE, e->range_pane, "%" PRId64 "-%" PRId64, e->range_from_ns, e->range_to_ns);
+    if (e->kept.is) {
+        char at[64];
+        explore_where_write(at, sizeof at, &e->kept.where);
+        put(&w, WITH, e->kept.pane, "%s", at);
+    }
     put_switch(&w, RAW, e->panes && e->pane[0].scene->l->raw);
     put_switch(&w, COUNTERS, e->no_counters);
     put_switch(&w, SAMPLES, e->no_strips);
@@ -403,7 +409,7 @@ struct place {
     int64_t value[KEYS][WEFT_PANES_MAX]; /* ABSENT: it says nothing, or what makes no sense */
     unsigned pane[KEYS];                 /* of what there is once */
     int64_t range_to;                    /* the value is where the range begins */
-    struct value search, table, sort, off[WEFT_PANES_MAX], notes[WEFT_PANES_MAX];
+    struct value search, table, sort, with, off[WEFT_PANES_MAX], notes[WEFT_PANES_MAX];
 };
 
 static int64_t value_of(const struct place *p, enum key key, unsigned pane, int64_t otherwise)
@@ -475,6 +481,7 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
             *(f->key == SEARCH  ? &p->search
               : f->key == TABLE ? &p->table
               : f->key == SORT  ? &p->sort
+              : f->key == WITH  ? &p->with
               : f->key == NOTES ? &p->notes[f->pane]
                                 : &p->off[f->pane]) = v;
         sound = true;
@@ -566,8 +573,8 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
     while (next_field(&text, &f)) {
         if (!f.sound && f.value.size == 0)
             continue;
-        bool is_of_pane =
-            f.key == ROW || f.key == SELECT || f.key == FINDING || f.key == KIND || f.key == PIN;
+        bool is_of_pane = f.key == ROW || f.key == SELECT || f.key == FINDING || f.key == KIND ||
+                          f.key == PIN || f.key == WITH;
         if (!f.sound || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
             sound = false;
         else
@@ -677,6 +684,21 @@ static bool go_findings(struct weft_explorer *e, const struct place *p)
     return explore_finding_come(e);
 }
 
+/* What the selection or the range is compared with. */
+static bool go_kept(struct weft_explorer *e, const struct place *p)
+{
+    struct explore_kept k = {.is = p->with.size != 0, .pane = p->pane[WITH]};
+    e->kept = (struct explore_kept){.is = false};
+    if (!k.is)
+        return true;
+    if (!explore_where_read(&k.where, p->with.bytes, p->with.size) ||
+        (k.where.of_promise ? weft_model_find(e->pane[k.pane].model, k.where.id) == WEFT_NONE
+                            : k.where.from_ns == k.where.to_ns))
+        return false;
+    e->kept = k;
+    return true;
+}
+
 static void go_flame(struct weft_explorer *e, const struct place *p)
 {
     explore_flame_forget(e);
@@ -730,6 +752,7 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->range_pane = ranged ? p.pane[RANGE] : 0;
     e->range_from_ns = ranged ? p.value[RANGE][0] : 0;
     e->range_to_ns = ranged ? p.range_to : 0;
+    sound = go_kept(e, &p) && sound;
     e->no_counters = is_on(&p, COUNTERS);
     e->no_strips = is_on(&p, SAMPLES);
     e->older = is_on(&p, OLDER);

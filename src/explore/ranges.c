@@ -388,6 +388,20 @@ static int ranges_new(struct explore_ranges **out, const struct weft_scene *s)
     return 0;
 }
 
+int explore_range_count(struct explore_facts *f, const struct weft_scene *s, int64_t from_ns,
+                        int64_t to_ns, struct explore_range_counts *out)
+{
+    struct sums sums;
+    *out = (struct explore_range_counts){0};
+    if (!f->ranges || f->ranges->s != s) {
+        ranges_free(f->ranges);
+        TRY(ranges_new(&f->ranges, s));
+    }
+    sum_up(&sums, f->ranges, s, from_ns, to_ns);
+    *out = (struct explore_range_counts){sums.alive, sums.created, sums.resolved, sums.failed};
+    return 0;
+}
+
 /* ---- Facts ---- */
 
 static void add_length(struct explore_facts *f, enum explore_fact which, uint64_t ns, uint64_t all,

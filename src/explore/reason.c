@@ -125,6 +125,8 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
                                : "There are no findings to show";
     case WEFT_COMMAND_PATH:
         return "Nothing is selected: the critical path is that of a promise";
+    case WEFT_COMMAND_COMPARE:
+        return "Nothing is selected or measured that could be compared";
     case WEFT_COMMAND_NEXT_NOTE:
     case WEFT_COMMAND_PREVIOUS_NOTE:
         return "There are no notes: m writes one";

@@ -100,6 +100,20 @@ struct explore_listed {
     char at[64], about[128];
 };
 
+/* What a note or a comparison is about. */
+struct explore_where {
+    bool of_promise;
+    uint64_t id;            /* of the promise */
+    int64_t from_ns, to_ns; /* else; equal: a moment */
+};
+
+/* What the next selection or range is compared with. */
+struct explore_kept {
+    bool is;
+    unsigned pane;
+    struct explore_where where;
+};
+
 #define EXPLORE_LINK_NOTE_BYTES 200 /* of a note that is part of places */
 
 #define EXPLORE_NOTES_MAX 24
@@ -183,6 +197,7 @@ struct explore_visible {
 /* The groups of facts, from top to bottom. */
 enum explore_part {
     EXPLORE_FLAME,
+    EXPLORE_COMPARED,
     EXPLORE_RANGE,
     EXPLORE_FINDING,
     EXPLORE_SELECTION,
@@ -221,6 +236,7 @@ struct weft_explorer {
     uint32_t hovered_arrow;             /* as in weft_viewport; of the hovered pane */
     int64_t range_from_ns, range_to_ns; /* equal: no range */
 
+    struct explore_kept kept;
     unsigned finding_pane;
     uint32_t finding; /* index of the finding shown, or WEFT_NONE */
     struct explore_wanted wanted;
@@ -530,7 +546,16 @@ void explore_marks_update(struct weft_explorer *e);
 /* Makes the notes of a still picture. Returns false if there is no memory. */
 bool explore_notes_make(struct weft_explorer *e);
 
+/* ---- keys.c ---- */
+
+/* Keeps the measured range or the selection for a comparison, or forgets what is kept. */
+bool explore_compare_toggle(struct weft_explorer *e);
+
 /* ---- notes.c ---- */
+
+/* "413" is a promise, "t1000" a time, "r1000-2000" a range. Reading returns false if it makes no sense. */
+bool explore_where_read(struct explore_where *w, const char *at, size_t size);
+void explore_where_write(char *out, size_t room, const struct explore_where *w);
 
 struct explore_notebook *explore_notebook_new(void);
 void explore_notebook_free(struct explore_notebook *b);

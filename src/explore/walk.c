@@ -27,6 +27,7 @@ void explore_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
     if (promise != WEFT_NONE)
         explore_activate(e, pane);
     explore_part_changed(e, EXPLORE_SELECTION);
+    explore_part_changed(e, EXPLORE_COMPARED);
     explore_part_changed(e, EXPLORE_TRACE);
     explore_changed(e, WEFT_CHANGED_SEARCH); /* which hit it is */
     explore_moved(e);                        /* its row has room for its label */

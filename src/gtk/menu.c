@@ -28,6 +28,7 @@ static const struct entry entries[] = {
     {"Show the Se_lection", "win.fit-selection"},
     {"Ne_xt Finding", "win.next-finding"},
     {"Critical _Path", "win.path"},
+    {"_Compare With the Next", "win.compare"},
     {"_Flame Graph", "win.flame"},
     {"Leg_end", "win.legend"},
     {"_Why Waiting", "win.why-waiting"},

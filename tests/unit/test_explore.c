@@ -713,14 +713,14 @@ static void more_panes_than_fit(void **state)
 {
     (void)state;
     struct weft_explorer *e = explorer(8);
-    const int least = WEFT_PICTURE_MIN_PX;
+    const int least = WEFT_PICTURE_MIN_PX, seen = weft_explorer_panes_seen(e);
+    assert_true(seen < HEIGHT); /* the legend is below them */
     assert_int_equal(weft_explorer_panes_height(e), 8 * least);
-    assert_int_equal(weft_explorer_panes_seen(e), HEIGHT);
     assert_int_equal(e->pane[0].height_px, least);
     assert_int_equal(e->pane[7].height_px, 0);
     weft_explorer_select(e, 7, by_id(e, 7, 9));
     assert_non_null(weft_explorer_draw(e));
-    assert_int_equal(e->pane[7].top_px + e->pane[7].height_px, HEIGHT);
+    assert_int_equal(e->pane[7].top_px + e->pane[7].height_px, seen);
     char place[1000];
     snprintf(place, sizeof place, "%s", weft_explorer_place(e));
     assert_non_null(strstr(place, "&top="));
@@ -729,7 +729,7 @@ static void more_panes_than_fit(void **state)
     assert_int_equal(e->pane[0].top_px, 0);
     assert_true(weft_explorer_go(e, place)); /* as far down as before */
     assert_non_null(weft_explorer_draw(e));
-    assert_int_equal(weft_explorer_panes_top(e), 8 * least - HEIGHT);
+    assert_int_equal(weft_explorer_panes_top(e), 8 * least - seen);
     assert_string_equal(weft_explorer_place(e), place);
 
     weft_explorer_panes_scroll(e, 50); /* the upper one is cut off */
@@ -742,14 +742,14 @@ static void more_panes_than_fit(void **state)
     weft_explorer_scroll(e, 100, 300, 0, -1, WEFT_ALT);
     assert_int_equal(weft_explorer_panes_top(e), 50);
     weft_explorer_panes_scroll(e, 1000000);
-    assert_int_equal(weft_explorer_panes_top(e), 8 * least - HEIGHT);
+    assert_int_equal(weft_explorer_panes_top(e), 8 * least - seen);
 
     weft_explorer_select(e, 0, by_id(e, 0, 9)); /* by keys, from the first one */
     for (int i = 0; i < 7; i++)
         assert_true(weft_explorer_key(e, "PageDown", WEFT_SHIFT));
     assert_false(weft_explorer_key(e, "PageDown", WEFT_SHIFT));
     assert_int_equal(e->active, 7);
-    weft_explorer_resize(e, WIDTH, 8 * least);
+    weft_explorer_resize(e, WIDTH, 8 * least + HEIGHT - seen);
     assert_non_null(weft_explorer_draw(e));
     assert_int_equal(weft_explorer_panes_top(e), 0);
     assert_int_equal(e->pane[7].height_px, least);
@@ -1044,6 +1044,50 @@ static void kept_notes_are_checked(void **state)
     }
     assert_in_range(n, WEFT_NOTES_MAX - 2, WEFT_NOTES_MAX + 2);
     assert_in_range(strlen(weft_explorer_place(e)), 500, 2500); /* as many as fit */
+    weft_explorer_free(e);
+}
+
+/* ---- Comparing ---- */
+
+static void two_are_compared(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(2);
+    assert_false(weft_explorer_key(e, "V", WEFT_SHIFT)); /* nothing to keep */
+    weft_explorer_select(e, 0, by_id(e, 0, 9));
+    assert_true(weft_explorer_key(e, "V", WEFT_SHIFT));
+    assert_string_equal(fact(e, "second"), "the same");
+    assert_non_null(strstr(weft_explorer_place(e), "&with=9"));
+    weft_explorer_select(e, 1, by_id(e, 1, PROMISES));
+    assert_memory_equal(fact(e, "first"), "#9 ", 3);
+    assert_memory_equal(fact(e, "second"), "#40 ", 4);
+    assert_string_equal(fact(e, "outcome"), "fulfilled \xe2\x86\x92 pending");
+    char place[1000];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_true(weft_explorer_key(e, "Escape", 0));
+    assert_string_equal(fact(e, "second"), "the promise that is selected next");
+    assert_true(weft_explorer_key(e, "Escape", 0));
+    assert_null(strstr(weft_explorer_place(e), "with="));
+    assert_true(weft_explorer_go(e, place));
+    assert_memory_equal(fact(e, "second"), "#40 ", 4);
+    assert_string_equal(weft_explorer_place(e), place);
+    assert_true(weft_explorer_key(e, "V", WEFT_SHIFT)); /* no more */
+    assert_true(weft_explorer_key(e, "Escape", 0));
+
+    /* Ranges: the second has twice as many. Promise i lives from i steps on for 10 steps. */
+    explore_range_set(e, 0, 1450000, 1550000);
+    assert_true(weft_explorer_key(e, "V", WEFT_SHIFT));
+    assert_non_null(strstr(weft_explorer_place(e), "&with=r1450000-1550000"));
+    explore_range_set(e, 0, 2050000, 2550000);
+    assert_string_equal(fact(e, "duration"), "100 \xc2\xb5s \xe2\x86\x92 500 \xc2\xb5s, +400 \xc2\xb5s");
+    assert_string_equal(fact(e, "created"), "1 \xe2\x86\x92 5, +4");
+    assert_string_equal(fact(e, "resolved"), "1 \xe2\x86\x92 5, +4");
+    weft_explorer_remove(e, 0); /* with what was compared */
+    assert_null(strstr(weft_explorer_place(e), "with="));
+    assert_false(weft_explorer_go(e, "with=t5"));
+    assert_false(weft_explorer_go(e, "with=x"));
+    assert_false(weft_explorer_go(e, "with=123456"));
+    assert_false(weft_explorer_go(e, "with.2=9"));
     weft_explorer_free(e);
 }
 
@@ -1627,6 +1671,7 @@ int main(void)
         cmocka_unit_test(notes_are_written_and_changed),
         cmocka_unit_test(notes_are_drawn),
         cmocka_unit_test(kept_notes_are_checked),
+        cmocka_unit_test(two_are_compared),
         cmocka_unit_test(search_goes_through_all),
         cmocka_unit_test(search_begins_at_the_left_edge),
         cmocka_unit_test(places_are_what_they_say),
