@@ -237,7 +237,8 @@ if [ -d "$DATA" ]; then
         says "$tmp/two.svg" '>tcp-to-ip 1<'
     done
 fi
-usage render -o "$tmp/x.svg" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good"
+mapfile -t many < <(yes "$good" | head -n 65)
+usage render -o "$tmp/x.svg" "${many[@]}"
 equal 'temporary files' '' "$(find "$tmp" -name '*svg.??????')"
 
 # Output that cannot be written

@@ -838,7 +838,7 @@ async function many() {
   equal("a link to that", there, await again.evaluate(() => weft.place()));
   await again.context().close();
   const saved = page.waitForEvent("download");
-  await page.keyboard.press("s");
+  await page.keyboard.press("Control+s");
   const svg = path.join(folder, "many.svg");
   await (await saved).saveAs(svg);
   const canvas = await page.locator("#picture").boundingBox();
@@ -894,7 +894,7 @@ async function notes() {
   // A picture, and a page that is saved with them.
   let saved = page.waitForEvent("download");
   await page.mouse.move(0, 0);
-  await page.keyboard.press("s");
+  await page.keyboard.press("Control+s");
   await (await saved).saveAs(path.join(folder, "noted.svg"));
   const canvas = await page.locator("#picture").boundingBox();
   execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`, "-o", path.join(folder, "render.svg"), path.join(folder, "bad.weft")]);
