@@ -916,6 +916,12 @@ async function notes() {
   equal("saved again, it is the same", fs.readFileSync(path.join(folder, "saved.html"), "utf8"), fs.readFileSync(path.join(folder, "again.html"), "utf8"));
   await again.context().close();
 
+  // Two ranges beside each other
+  const compared = await open("bad.html", { hash: "#with=r1000000-20000000&range=20000000-90000000" });
+  check("compared", /^Compared\nfirst\nfrom 1 ms to 20 ms\nsecond\nfrom 20 ms to 90 ms\nduration\n19 ms → 70 ms, \+51 ms\n/.test(await factsOf(compared)), await factsOf(compared));
+  check("… with a flag", (await drawn(compared)).some(d => d.text === "compared"));
+  await compared.context().close();
+
   // Those that lie beside a trace
   const beside = await open("noted.html");
   equal("from beside a trace", 2, (await beside.locator("#notes li button:first-child").allInnerTexts()).length);

@@ -526,6 +526,24 @@ do_action remove 3
 quiet
 stop
 
+# Two promises beside each other
+start "$tmp/bad.weft"
+find_picture
+do_action place "'select=$(id 'ARP query')'"
+xdotool key V
+becomes facts '^Compared\\t\\nfirst\\t#[0-9]+ task ARP query.*second\\tthe same'
+do_action waited-for
+becomes facts '^Compared\\t\\nfirst\\t#[0-9]+ task ARP query.*second\\t#[0-9]+ [a-z]* ARP response.*lasted\\t.* → '
+becomes place '&with=[0-9]+'
+do_action compare
+becomes facts '^(Finding|#)'
+xdotool key D
+becomes place '&panes=1,1(&|$)'
+xdotool key shift+Prior
+xdotool key alt+Next
+quiet
+stop
+
 # Notes are kept beside the trace, and are there again.
 cp "$tmp/bad.weft" "$tmp/noted.weft"
 start "$tmp/noted.weft"
