@@ -815,12 +815,13 @@ async function many() {
   await page.locator("#scroller").evaluate(bar => { bar.scrollTop = 250; });
   await settle(page);
   equal("… by the bar", "1250", (await place(page)).top);
-  await page.mouse.move(box.x + 300, box.y + 160); // the title of the third
+  const above = await page.locator("#scroller").evaluate(bar => bar.offsetTop); // the overview
+  await page.mouse.move(box.x + 300, box.y + above + 160); // the title of the third
   await page.mouse.wheel(0, 100);
   await settle(page);
   equal("… by the wheel over a title", "1650", (await place(page)).top);
   equal("… with the bar", 330, await page.locator("#scroller").evaluate(bar => bar.scrollTop));
-  const first = (await titles()).find(d => d.y > 30);
+  const first = (await titles()).find(d => d.y > above + 30);
   await page.mouse.move(box.x + 40, box.y + first.y - 4);
   await page.mouse.down();
   await page.mouse.move(box.x + 40, box.y + first.y + 250, { steps: 5 });
@@ -865,9 +866,9 @@ async function notes() {
   check("… is in the link", /^\d+~it%20waits/.test((await page.evaluate(() => weft.place())).split("notes=")[1]), await page.evaluate(() => weft.place()));
   await page.keyboard.press("Escape");
   const box = await stage(page);
-  await page.mouse.move(box.x + 300, box.y + 34);
+  await page.mouse.move(box.x + 300, box.y + 86);
   await page.mouse.down();
-  await page.mouse.move(box.x + 500, box.y + 34, { steps: 3 });
+  await page.mouse.move(box.x + 500, box.y + 86, { steps: 3 });
   await page.mouse.up();
   await page.keyboard.press("m");
   await page.keyboard.type("busy");
