@@ -46,6 +46,7 @@ static void fini_pane(struct explore_pane *p, bool shared)
     weft_search_free(p->search);
     if (!shared) {
         explore_notebook_free(p->notebook);
+        weft_groups_free(p->groups);
         weft_scene_free(p->scene);
         weft_analysis_free(p->analysis);
         weft_history_free(p->history);
@@ -316,6 +317,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     for (unsigned i = 0; i < e->panes; i++)
         if (e->pane[i].source == p->source)
             exchange(e, i, scene, model);
+    explore_groups_keep(e, pane);
     explore_clocks_keep(e, &clocks);
     if (was_fit || was_first)
         explore_window_fit(e);
@@ -481,6 +483,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .hovered_arrow = pane == e->hovered_pane ? e->hovered_arrow : 0,
         .hidden = e->hidden,
         .search = p->search,
+        .groups = p->groups,
         .title = p->title,
         .title_room_px = explore_title_room(e, pane),
         .added = true,

@@ -258,7 +258,8 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y);
 void weft_explorer_cancel(struct weft_explorer *e);
 
 /* The wheel, in notches, down and right are positive: zooms around the pointer. With WEFT_SHIFT, or sideways, it pans;
- * with WEFT_CTRL it only spreads rows. If the panes do not fit: over a title, or with WEFT_ALT, it scrolls them. */
+ * with WEFT_CTRL it only spreads rows; with WEFT_ALT it scrolls rows that do not all fit. If the panes do not fit: over a
+ * title, or with WEFT_ALT, it scrolls them. */
 void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,
                           unsigned mods);
 

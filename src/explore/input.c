@@ -267,7 +267,7 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
         explore_legend_click(e, d.x, d.y);
     else if (d.grip == EXPLORE_GRIP_RULER)
         explore_range_set(e, d.pane, 0, 0);
-    else if (explore_refresh(e) == 0)
+    else if (explore_refresh(e) == 0 && !explore_groups_click(e, d.pane, d.x, d.y))
         click(e, d.pane, explore_pick(e, d.pane, d.x, d.y), false);
 }
 
@@ -345,7 +345,11 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     }
     if (dy == 0)
         return;
-    explore_history_move(e, mods & WEFT_CTRL ? EXPLORE_ROWS : EXPLORE_ZOOM);
+    explore_history_move(e, mods & (WEFT_CTRL | WEFT_ALT) ? EXPLORE_ROWS : EXPLORE_ZOOM);
+    if (mods & WEFT_ALT) {
+        explore_rows_scroll(e, pane, dy * notch_px);
+        return;
+    }
     focus(e, pane, x, y);
     if (mods & WEFT_CTRL)
         explore_rows_spread(e, pane, explore_notches(-dy));

@@ -194,6 +194,24 @@ static bool fit(struct weft_explorer *e)
     return memcmp(&before, &e->history[e->history_at], sizeof before) != 0;
 }
 
+/* Rows at the height they need, around the one in the middle; or all of them. */
+static bool toggle_readable(struct weft_explorer *e)
+{
+    struct explore_pane *p = &e->pane[e->active];
+    if (explore_refresh(e) < 0)
+        return false;
+    explore_history_leave(e);
+    if (explore_round(p->view.spread) == WEFT_SPREAD_MAX) {
+        explore_rows_squeeze(p);
+    } else {
+        find_middle(e, e->active);
+        p->view.spread = WEFT_SPREAD_MAX;
+    }
+    explore_history_arrive(e);
+    explore_moved(e);
+    return true;
+}
+
 static bool has_samples(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++)
@@ -248,6 +266,14 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_TABLE:
     case WEFT_COMMAND_TABLE_PIN:
         return explore_table_command(e, command);
+    case WEFT_COMMAND_GROUP:
+    case WEFT_COMMAND_COLLAPSE:
+    case WEFT_COMMAND_HIDE:
+    case WEFT_COMMAND_PIN:
+    case WEFT_COMMAND_SHOW_HIDDEN:
+        return explore_groups_command(e, command);
+    case WEFT_COMMAND_READABLE:
+        return toggle_readable(e);
     case WEFT_COMMAND_CLEAR:
         return explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:

@@ -11,6 +11,8 @@
 enum {
     KEY_MAX = 16,
     LINK_NOTES_MAX = 1500, /* bytes for the notes of a pane */
+    GROUPS_BYTES =
+        WEFT_GROUPS_MAX * WEFT_GROUP_NAME * 3 / 2 + 1000, /* that names of groups may take */
     NAMES_MAX = 1000,      /* bytes for the names of a pane's switched-off counters */
 };
 
@@ -23,6 +25,10 @@ enum {
     KEY(ROW, "row", NUMBER, 0, UINT32_MAX - 1)                                                     \
     KEY(Y, "y", NUMBER, 0, WEFT_PICTURE_MAX_PX)                                                    \
     KEY(SPREAD, "spread", NUMBER, 0, WEFT_SPREAD_MAX)                                              \
+    KEY(GROUP, "group", BYTES, 0, 0)                                                               \
+    KEY(CLOSED, "closed", BYTES, 0, 0)                                                             \
+    KEY(HIDDEN, "hidden", BYTES, 0, 0)                                                             \
+    KEY(PINNED, "pinned", BYTES, 0, 0)                                                             \
     KEY(NOTES, "notes", BYTES, 0, 0)                                                               \
     KEY(OFF, "off", BYTES, 0, 0)                                                                   \
     KEY(PANES, "panes", BYTES, 0, 0)                                                               \
@@ -218,6 +224,42 @@ static void put_notes(struct writer *w, const struct weft_explorer *e, unsigned 
     w->any = notes.any;
 }
 
+static bool *flag_of(struct weft_group *g, enum key key)
+{
+    return key == CLOSED ? &g->is_closed : key == HIDDEN ? &g->is_hidden : &g->is_pinned;
+}
+
+/* closed=GET,POST: the groups of which something is true; * for all of them. */
+static void put_flags(struct writer *w, struct weft_groups *g, enum key key, unsigned pane)
+{
+    uint32_t set = 0;
+    for (uint32_t i = 0; i < g->count; i++)
+        set += *flag_of(&g->group[i], key);
+    if (set == 0)
+        return;
+    put(w, key, pane, "%s", set == g->count ? "*" : "");
+    for (uint32_t i = 0, n = 0; set < g->count && i < g->count; i++) {
+        if (!*flag_of(&g->group[i], key))
+            continue;
+        if (n++)
+            put_bytes(w, ",", 1);
+        put_encoded(w, g->group[i].name, strlen(g->group[i].name));
+    }
+}
+
+/* As many as fit, with room for the rest of the place. */
+static void put_groups(struct writer *w, const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft_groups *g = e->pane[i].groups;
+        if (!g || !explore_pane_is_first(e, i))
+            continue;
+        put(w, GROUP, i, "%s", weft_group_by_name[g->by]);
+        for (enum key key = CLOSED; key <= PINNED && w->size + GROUPS_BYTES < w->room; key++)
+            put_flags(w, g, key, i);
+    }
+}
+
 /* What an analysis shows, or will show. */
 static void put_findings(struct writer *w, struct weft_explorer *e)
 {
@@ -309,6 +351,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
         put(&w, SEARCH, 0, "%s", "");
         put_encoded(&w, e->query, strlen(e->query));
     }
+    put_groups(&w, e);
     put_findings(&w, e);
     if (e->range_from_ns != e->range_to_ns)
         put(&w, RANGE, e->range_pane, "%" PRId64 "-%" PRId64, e->range_from_ns, e->range_to_ns);
@@ -409,7 +452,8 @@ struct place {
     int64_t value[KEYS][WEFT_PANES_MAX]; /* ABSENT: it says nothing, or what makes no sense */
     unsigned pane[KEYS];                 /* of what there is once */
     int64_t range_to;                    /* the value is where the range begins */
-    struct value search, table, sort, with, off[WEFT_PANES_MAX], notes[WEFT_PANES_MAX];
+    struct value search, table, sort, with;
+    struct value bytes[OFF + 1][WEFT_PANES_MAX]; /* of GROUP to OFF */
 };
 
 static int64_t value_of(const struct place *p, enum key key, unsigned pane, int64_t otherwise)
@@ -482,8 +526,7 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
               : f->key == TABLE ? &p->table
               : f->key == SORT  ? &p->sort
               : f->key == WITH  ? &p->with
-              : f->key == NOTES ? &p->notes[f->pane]
-                                : &p->off[f->pane]) = v;
+                                : &p->bytes[f->key][f->pane]) = v;
         sound = true;
         break;
     }
@@ -659,6 +702,52 @@ static bool go_notes(struct weft_explorer *e, unsigned pane, struct value list)
     return sound;
 }
 
+static bool go_flags(struct weft_groups *g, enum key key, struct value list)
+{
+    bool sound = true, all = is_value(list, "*");
+    for (uint32_t i = 0; i < g->count; i++)
+        *flag_of(&g->group[i], key) = all;
+    while (list.size && !all) {
+        char name[WEFT_GROUP_NAME * 2];
+        const char *comma = memchr(list.bytes, ',', list.size);
+        const size_t size = comma ? (size_t)(comma - list.bytes) : list.size;
+        const bool decoded = decode(name, sizeof name, (struct value){list.bytes, size});
+        const uint32_t at = decoded ? weft_groups_find(g, name) : WEFT_NONE;
+        if (at != WEFT_NONE)
+            *flag_of(&g->group[at], key) = true;
+        sound = sound && at != WEFT_NONE;
+        list.bytes += size + (comma != NULL);
+        list.size -= size + (comma != NULL);
+    }
+    return sound;
+}
+
+/* Before the view, which may be of rows that the groups make. */
+static bool go_groups(struct weft_explorer *e, const struct place *p)
+{
+    bool sound = true;
+    for (unsigned i = 0; i < e->panes; i++) {
+        if (!explore_pane_is_first(e, i))
+            continue;
+        const struct value by = p->bytes[GROUP][i];
+        enum weft_group_by way = WEFT_GROUP_NONE;
+        while (by.size && way < WEFT_GROUP_BYS && !is_value(by, weft_group_by_name[way]))
+            way++;
+        if (way == WEFT_GROUP_BYS || !explore_groups_make(e, i, way)) {
+            explore_groups_make(e, i, WEFT_GROUP_NONE);
+            sound = false;
+        }
+        struct weft_groups *g = e->pane[i].groups;
+        if (!g)
+            continue;
+        sound = go_flags(g, CLOSED, p->bytes[CLOSED][i]) && sound;
+        sound = go_flags(g, HIDDEN, p->bytes[HIDDEN][i]) && sound;
+        sound = go_flags(g, PINNED, p->bytes[PINNED][i]) && sound;
+        explore_groups_pinned(e, i);
+    }
+    return sound;
+}
+
 /* A finding that is not there yet is shown once it has been found. */
 static bool go_findings(struct weft_explorer *e, const struct place *p)
 {
@@ -732,15 +821,17 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     struct place p;
     char query[EXPLORE_QUERY_BYTES + 1];
     bool sound = go_panes(e, place);
-    sound = parse(&p, e, place) && sound;
+    parse(&p, e, place);
     explore_history_leave(e);
-    sound = decode(query, sizeof query, p.search) && sound;
+    const bool decoded = decode(query, sizeof query, p.search);
     weft_explorer_search(e, query);
+    const bool grouped = go_groups(e, &p);
+    sound = parse(&p, e, place) && decoded && grouped && sound; /* again, for now the rows are known */
     sound = go_window(e, &p) && sound;
     for (unsigned i = 0; i < e->panes; i++)
-        sound = go_counters(&e->pane[i], p.off[i]) && sound;
+        sound = go_counters(&e->pane[i], p.bytes[OFF][i]) && sound;
     for (unsigned i = 0; i < e->panes; i++)
-        sound = go_notes(e, i, p.notes[i]) && sound;
+        sound = go_notes(e, i, p.bytes[NOTES][i]) && sound;
     if (e->panes && is_on(&p, RAW) && !e->pane[0].scene->l->raw)
         sound = false;
     explore_activate(e, 0);

@@ -37,6 +37,7 @@ struct explore_pane {
     struct weft_model *model;
     struct weft_search *search; /* NULL: no search */
     bool searching;
+    struct weft_groups *groups;     /* NULL: none */
     uint8_t *counter_off;           /* of each counter */
     double begin, end;              /* of the trace; promoted promises begin before 0 */
     double first;                   /* where its first view begins */
@@ -437,6 +438,9 @@ void explore_rows_squeeze(struct explore_pane *p);
 /* Spreads the rows of a pane by the factor (squeezes them below 1). */
 void explore_rows_spread(struct weft_explorer *e, unsigned pane, double factor);
 
+/* Scrolls down over rows that do not all fit. */
+void explore_rows_scroll(struct weft_explorer *e, unsigned pane, double pixels);
+
 /* Zooms in time around x, and in rows: zooming in spreads those of the pane, zooming out squeezes all again. */
 void explore_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
 
@@ -501,6 +505,25 @@ void explore_history_clear(struct weft_explorer *e);
 /* Says why a command could do nothing. */
 void explore_why(struct weft_explorer *e, enum weft_command command);
 void explore_why_not_key(struct weft_explorer *e, const char *key, unsigned mods);
+/* ---- groups.c ---- */
+
+/* Groups the promises of a trace, in all its panes. Returns false if that cannot be: nothing has changed then. */
+bool explore_groups_make(struct weft_explorer *e, unsigned pane, enum weft_group_by by);
+
+/* Groups a new scene as the old one was. */
+void explore_groups_keep(struct weft_explorer *e, unsigned pane);
+
+/* Moves to the top what is pinned now. */
+void explore_groups_pinned(struct weft_explorer *e, unsigned pane);
+
+/* GROUP to SHOW_HIDDEN. */
+bool explore_groups_command(struct weft_explorer *e, enum weft_command command);
+
+/* Opens or closes the group whose name is there. Returns false if there is none. */
+bool explore_groups_click(struct weft_explorer *e, unsigned pane, double x, double y);
+
+/* How many promises are hidden. */
+uint64_t explore_groups_hidden(const struct weft_groups *g);
 
 /* ---- findings.c ---- */
 

@@ -396,6 +396,23 @@ void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, in
         explore_changed(e, WEFT_CHANGED_PLACE);
 }
 
+void explore_rows_scroll(struct weft_explorer *e, unsigned pane, double pixels)
+{
+    struct explore_pane *p = &e->pane[pane];
+    if (explore_refresh(e) < 0 || p->geometry.shown == 0 || explore_round(p->view.spread) == 0)
+        return;
+    const struct weft_geometry *g = &p->geometry;
+    const int32_t centre = (g->rows_y0 + g->rows_y1) / 2;
+    const int64_t wanted = centre + explore_round(pixels * WEFT_PX);
+    uint32_t low = 1, high = g->shown; /* the row that is to come to the middle */
+    WEFT_SEEK(low, high, g->shown_y[middle] <= wanted);
+    const int32_t top = g->shown_y[low - 1], bottom = g->shown_y[low];
+    const int64_t off = (top + (bottom - top) / 2) - wanted; /* where it is then */
+    e->wheel_x = -1;
+    explore_rows_focus(e, pane, g->shown_row[low - 1],
+                       (int32_t)((centre + off) / WEFT_PX) - p->top_px);
+}
+
 /* ---- Clocks ----
  *
  * Traces that were recorded at the same time are aligned so that the same wall-clock time is at the same x. A trace is

@@ -40,6 +40,7 @@ struct seen {
     bool full;           /* it has a label */
     bool through;        /* it is one line from edge to edge, and nothing else */
     bool marked;         /* it has a mark whose text must be readable */
+    uint8_t group;       /* if there are groups */
 };
 
 /* A line that is drawn as a shape. */
@@ -93,8 +94,10 @@ struct canvas {
     struct seen *seen;
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
-    uint64_t visible;   /* number of visible spans */
-    uint32_t buckets;   /* number of visible buckets of the index */
+    uint32_t group_at[WEFT_GROUPS_MAX + 1]; /* the first shown row of each group, and the end */
+    uint32_t groups;
+    uint64_t visible; /* number of visible spans */
+    uint32_t buckets; /* number of visible buckets of the index */
 
     struct shape *shape; /* in the order of rows, then of time */
     uint32_t shapes, shapes_room;
@@ -303,6 +306,9 @@ bool view_names_is_free(const struct names *n, int32_t x0, int32_t x1, int32_t b
 
 /* ---- gross.c: names for many lines together, where none has a name of its own; after the names ---- */
 void view_gross_write(struct canvas *c, struct names *names);
+
+/* ---- heads.c: the names of groups; before the other names ---- */
+void view_heads_write(struct canvas *c, struct names *names);
 
 /* ---- labels.c: what is written ---- */
 

@@ -22,8 +22,11 @@ static int make_blocks(struct weft_index *x, const struct weft_layout *l)
     x->block_of = malloc(((size_t)l->rows + 1) * sizeof *x->block_of);
     if (!x->block_row || !x->block_of)
         return WEFT_E_NOMEM;
-    for (uint32_t row = 0, first = 0; row < l->rows; row++) {
-        if (row == 0 || row == l->own_rows || l->rows <= BLOCKS_MAX || row - first >= rows_max ||
+    for (uint32_t row = 0, first = 0, group = 0; row < l->rows; row++) {
+        bool is_first = row == l->own_rows; /* of a group: no block has rows of two */
+        for (; group < l->groups && l->group_first[group] <= row; group++)
+            is_first = true;
+        if (row == 0 || is_first || l->rows <= BLOCKS_MAX || row - first >= rows_max ||
             l->first[row + 1] - l->first[first] > spans_max) {
             x->block_row[x->blocks++] = row;
             first = row;

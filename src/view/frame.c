@@ -316,7 +316,7 @@ static void draw_selection(struct canvas *c, int32_t baseline)
 
 /* ---- What is left out ---- */
 
-enum { CLAUSES = 14, CLAUSE = 120 };
+enum { CLAUSES = 15, CLAUSE = 120 };
 
 struct note {
     char clause[CLAUSES][CLAUSE]; /* no note is broken across lines */
@@ -338,6 +338,7 @@ static void make_note(struct note *n, const struct canvas *c)
     snprintf(n->clause[0], CLAUSE, "Each grid division: %s.",
              weft_axis_time(step, step, step).text);
     add_clause(n, "Too short to be drawn singly: %s.", out->folded, "");
+    add_clause(n, "Hidden with their groups: %s promise%s.", out->hidden, "s");
     unsigned before = n->clauses;
     add_clause(n, "%s arrow%s", out->arrows, "s");
     add_clause(n, "the texts of %s line%s", out->names, "s");

@@ -149,9 +149,10 @@ struct placing {
     struct weft_layout *l;
     struct rowset free_rows;
     struct heap heap;
-    uint32_t first_row;  /* of those to be used */
-    uint32_t *occupant;  /* of each row, the latest */
-    int64_t *busy_until; /* each row */
+    uint32_t first_row;    /* of those to be used */
+    uint32_t *occupant;    /* of each row, the latest */
+    int64_t *busy_until;   /* each row */
+    const uint32_t *group; /* of each promise, or NULL */
 };
 
 /* Frees the rows whose lines end before now. */
@@ -171,7 +172,7 @@ static uint32_t choose_row(struct placing *p, uint32_t promise)
     if (p->l->row[parent] == WEFT_NONE) /* only in a damaged trace, or below its own descendant */
         parent = q->creator;
     uint32_t at = p->l->row[parent];
-    if (at == WEFT_NONE || at < p->first_row)
+    if (at == WEFT_NONE || at < p->first_row || (p->group && p->group[parent] != p->group[promise]))
         at = p->first_row;
     else if (p->m->promise[parent].becomes == promise && p->occupant[at] == parent)
         return at; /* continues on the parent's row, though that has not ended yet */
@@ -207,21 +208,58 @@ static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, 
                      (weft_layout_awaited(l, promise) ? WEFT_LOOK_AWAITED : 0));
 }
 
+static bool is_quiet(const struct weft_layout *l, uint32_t promise)
+{
+    const struct weft_older *older = l->quiet ? weft_layout_older(l, promise) : NULL;
+    return older && older->quiet;
+}
+
 /* Places all promises in the order of time; those without events since before the trace come below all others. */
 static void place_all(struct placing *p)
 {
     const struct weft_layout *l = p->l;
     for (int quiet = 0; quiet < 2; quiet++) {
-        for (uint32_t i = 0; i + 1 < p->m->promises; i++) {
-            const struct weft_older *older = l->quiet ? weft_layout_older(l, l->order[i]) : NULL;
-            if ((older && older->quiet) == (quiet == 1))
+        for (uint32_t i = 0; i + 1 < p->m->promises; i++)
+            if (is_quiet(l, l->order[i]) == (quiet == 1))
                 place(p, l->order[i]);
-        }
         if (quiet == 0)
             p->l->own_rows = p->first_row = l->rows;
         if (l->quiet == 0)
             return;
     }
+}
+
+/* The same for each group, one below the other. Those without events are in none: they come last. */
+static int place_groups(struct placing *p, uint32_t groups)
+{
+    struct weft_layout *l = p->l;
+    const uint32_t n = p->m->promises - 1;
+    uint32_t *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
+    uint32_t *next = calloc((size_t)groups + 2, sizeof *next);
+    uint32_t *group = malloc(((size_t)n + 1) * sizeof *group); /* of those in l->order */
+    l->group_first = calloc((size_t)groups + 1, sizeof *l->group_first);
+    if (!sorted || !next || !group || !l->group_first) {
+        weft_free_all(sorted, next, group);
+        return WEFT_E_NOMEM;
+    }
+    l->groups = groups;
+    for (uint32_t i = 0; i < n; i++) {
+        group[i] = is_quiet(l, l->order[i]) ? groups : p->group[l->order[i]];
+        next[group[i] + 1]++;
+    }
+    for (uint32_t g = 0; g < groups; g++)
+        next[g + 1] += next[g];
+    for (uint32_t i = 0; i < n; i++)
+        sorted[next[group[i]]++] = l->order[i];
+    for (uint32_t g = 0, i = 0; g <= groups; g++) { /* next is where each ends now */
+        p->first_row = l->group_first[g] = l->rows;
+        p->heap.used = 0;
+        for (; i < next[g]; i++)
+            place(p, sorted[i]);
+    }
+    l->own_rows = l->group_first[groups];
+    weft_free_all(sorted, next, group);
+    return 0;
 }
 
 /* Distributes the promises into rows. */
@@ -272,6 +310,12 @@ static int find_awaited(struct weft_layout *l, const struct weft_model *m)
 
 int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool raw)
 {
+    return weft_layout_new_grouped(out, m, raw, NULL, 0);
+}
+
+int weft_layout_new_grouped(struct weft_layout **out, const struct weft_model *m, bool raw,
+                            const uint32_t *group, uint32_t groups)
+{
     *out = NULL;
     struct weft_layout *l = calloc(1, sizeof *l);
     if (!l)
@@ -279,7 +323,7 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
     l->m = m;
     l->raw = raw;
     uint32_t n = m->promises;
-    struct placing p = {.m = m, .l = l};
+    struct placing p = {.m = m, .l = l, .group = group};
     int rc = rowset_init(&p.free_rows, n);
     if (rc == 0)
         rc = find_awaited(l, m);
@@ -295,8 +339,12 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
         rc = WEFT_E_NOMEM;
     if (rc == 0) {
         memset(l->row, 0xff, n * sizeof *l->row);
-        place_all(&p);
-        rc = make_spans(l, m);
+        if (group)
+            rc = place_groups(&p, groups);
+        else
+            place_all(&p);
+        if (rc == 0)
+            rc = make_spans(l, m);
     }
     rowset_fini(&p.free_rows);
     weft_free_all(p.occupant, p.busy_until, p.heap.item);
@@ -311,5 +359,5 @@ void weft_layout_free(struct weft_layout *l)
 {
     if (l)
         weft_free_all(l->row, l->spans, l->start, l->until, l->look, l->awaited, l->order, l->first,
-                      l->older, l->gone, l);
+                      l->older, l->gone, l->group_first, l);
 }

@@ -42,6 +42,8 @@ struct weft_layout {
     int64_t *
         gone; /* of those that have been pending since before the trace, sorted: when they ended … */
     uint32_t gones; /* … or INT64_MAX */
+    uint32_t groups,
+        *group_first; /* rows of group g: group_first[g] … group_first[g + 1] - 1; 0: none */
 
     uint32_t *order; /* the promises by the start of their lines, then by index; without the loop */
 };
@@ -56,6 +58,11 @@ enum {
 
 /* On success the caller owns *out. Returns 0 or WEFT_E_NOMEM; *out is then NULL. */
 int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool raw);
+
+/* The same with groups of promises that have rows of their own, one group below the other. group: the group of each
+ * promise, below `groups`. Borrowed only for the call. */
+int weft_layout_new_grouped(struct weft_layout **out, const struct weft_model *m, bool raw,
+                            const uint32_t *group, uint32_t groups);
 
 void weft_layout_free(struct weft_layout *l);
 

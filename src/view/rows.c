@@ -83,6 +83,29 @@ static uint8_t *find_wanted(struct canvas *c)
     return wanted;
 }
 
+/* Which of the shown rows are those of which group. */
+static void find_groups(struct canvas *c)
+{
+    const struct weft_groups *g = c->vp->groups;
+    uint32_t at = 0;
+    c->groups = g && g->count == c->l->groups ? g->count : 0;
+    for (uint32_t i = 0; i < c->groups; i++) {
+        c->group_at[i] = at;
+        for (; at < c->shown && c->shown_row[at] < c->l->group_first[i + 1]; at++)
+            c->seen[at].group = (uint8_t)i;
+        c->left_out.hidden += g->group[i].is_hidden ? g->group[i].promises : 0;
+    }
+    c->group_at[c->groups] = at;
+    for (; c->groups && at < c->shown; at++)
+        c->seen[at].group = (uint8_t)c->groups; /* of none: promises without events */
+}
+
+static bool is_closed(const struct canvas *c, uint32_t at)
+{
+    const uint32_t group = c->seen[at].group;
+    return group < c->groups && c->vp->groups->group[group].is_closed;
+}
+
 /* Which rows have something in [from_ns, to_ns]. The others take no space: an empty row carries no information. */
 bool canvas_find_rows(struct canvas *c)
 {
@@ -92,8 +115,12 @@ bool canvas_find_rows(struct canvas *c)
     uint32_t from = view_bucket_at(c->x, c->from_ns), to = view_bucket_at(c->x, c->to_ns);
     c->buckets = to - from + 1;
     uint8_t *wanted = find_wanted(c);
-    for (uint32_t row = 0; row < l->rows; row++) {
-        if (wanted && row >= l->own_rows && !wanted[row - l->own_rows]) {
+    const struct weft_groups *g = c->vp->groups && c->vp->groups->count == l->groups ? c->vp->groups : NULL;
+    for (uint32_t row = 0, group = 0; row < l->rows; row++) {
+        for (; group < l->groups && l->group_first[group + 1] <= row; group++)
+            ;
+        if ((wanted && row >= l->own_rows && !wanted[row - l->own_rows]) ||
+            (g && group < l->groups && g->group[group].is_hidden)) {
             c->shown_at[row] = WEFT_NONE;
             continue;
         }
@@ -120,11 +147,13 @@ bool canvas_find_rows(struct canvas *c)
         c->visible += end - begin;
     }
     free(wanted);
+    find_groups(c);
     uint32_t selected = c->selected ? c->shown_at[l->row[c->vp->selected]] : WEFT_NONE;
     uint32_t focus = c->vp->focus_row < l->rows ? c->shown_at[c->vp->focus_row] : selected;
     for (uint32_t at = 0; at < c->shown; at++)
         if (c->shown <= FULL_MAX || (focus != WEFT_NONE && at + 200 > focus && at < focus + 200))
-            c->seen[at].full = at == selected || has_label(c, c->seen[at].begin, c->seen[at].end);
+            c->seen[at].full = !is_closed(c, at) &&
+                               (at == selected || has_label(c, c->seen[at].begin, c->seen[at].end));
     canvas_find_marked(c);
     return !c->list->failed;
 }
@@ -133,7 +162,16 @@ bool canvas_find_rows(struct canvas *c)
 
 static int32_t natural_height(const struct canvas *c, uint32_t at)
 {
-    return c->seen[at].full ? c->row_height : ROW_HEIGHT_SMALL;
+    const int32_t own = c->seen[at].full ? c->row_height : ROW_HEIGHT_SMALL;
+    const uint32_t group = c->seen[at].group;
+    if (group >= c->groups)
+        return own;
+    const uint32_t first = c->group_at[group];
+    if (is_closed(c, at)) { /* all rows of the group share the height of one */
+        const int64_t rows = c->group_at[group + 1] - first, k = at - first;
+        return (int32_t)(c->row_height * (k + 1) / rows - c->row_height * k / rows);
+    }
+    return at == first ? own + c->row_height : own; /* with the group's name above it */
 }
 
 static int64_t natural_heights(const struct canvas *c, uint32_t from, uint32_t to)
@@ -333,7 +371,8 @@ void canvas_find_lanes(struct canvas *c)
     for (uint32_t at = 0, last; at < c->shown; at = last) {
         g->lane[g->lanes++] = at;
         for (last = at + 1; last < c->shown; last++)
-            if (c->shown_y[last] - c->shown_y[at] >= LANE_MIN)
+            if ((c->groups && c->seen[last].group != c->seen[at].group) ||
+                (!is_closed(c, at) && c->shown_y[last] - c->shown_y[at] >= LANE_MIN))
                 break;
         /* A crowded block is not divided, because the index knows nothing about its parts. */
         if (last - at > 1 && last < c->shown && block_at(c, last - 1) == block_at(c, last) &&

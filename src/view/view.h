@@ -10,6 +10,7 @@
 #pragma once
 
 #include "view/drawlist.h"
+#include "view/groups.h"
 #include "view/legend.h"
 #include "view/scene.h"
 #include "view/search.h"
@@ -69,6 +70,7 @@ struct weft_viewport {
     int64_t range_from_ns, range_to_ns; /* a range that is being measured; both equal: none */
     int32_t title_room_px;              /* kept free at the right end of the title */
     const char *title;                  /* for instance the name of the file; may be NULL */
+    const struct weft_groups *groups;   /* that the scene has; NULL: none */
     const uint8_t *counter_off;   /* of each counter of the model: not 0: not drawn; may be NULL */
     const struct weft_mark *mark; /* the first WEFT_MARKS_MAX of marks are drawn */
     uint32_t marks;
@@ -89,6 +91,7 @@ struct weft_viewport {
 
 /* What belongs into a picture but is missing or not shown individually: the legend says so. */
 struct weft_left_out {
+    uint64_t hidden;        /* promises of groups that are hidden */
     uint64_t folded;        /* promises that are drawn as density, with others */
     uint32_t arrows;        /* interactions without an arrow; those that look alike share one */
     uint32_t names;         /* promises with a line of their own but without a text */
@@ -100,6 +103,12 @@ struct weft_left_out {
     uint32_t together;      /* … or share one */
     uint32_t marks;
     bool edges; /* lines of creation and becoming, of promises that are folded */
+};
+
+/* The name of a group, in the picture: a click on it opens or closes the group. */
+struct weft_group_head {
+    uint32_t group;
+    int32_t x0, y0, x1, y1;
 };
 
 /* Where things are in a picture: filled in while it is drawn, used to answer questions about it. All zero at first; the
@@ -138,6 +147,9 @@ struct weft_geometry {
     uint32_t *lane;
     uint32_t lanes;
     int32_t shape_width; /* wider lines in a lane of their own are not folded */
+
+    struct weft_group_head head[WEFT_GROUPS_MAX];
+    uint32_t heads;
 };
 
 #define WEFT_ARROWS_MAX 4096 /* of a geometry */
