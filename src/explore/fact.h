@@ -37,6 +37,7 @@ struct explore_facts {
         *history; /* of the scene's model; NULL: there are no facts about waits (yet) */
     const struct weft_analysis *analysis; /* of the trace, or NULL … */
     bool analysing;                       /* … yet */
+    uint64_t hidden;                      /* promises in groups that are not shown */
     const char *axis;                     /* if not NULL: shown about a trace's time axis */
     const struct weft_path *path;         /* if not NULL: shown about a promise */
 

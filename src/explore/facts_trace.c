@@ -243,6 +243,8 @@ int explore_facts_of_trace(struct explore_facts *f, const struct weft_scene *s, 
                 explore_fact_bad(f);
         }
     explore_say_count(f, FACT_ROWS, s->l->rows);
+    if (f->hidden)
+        explore_say_count(f, FACT_HIDDEN_PROMISES, f->hidden);
     if (m->counters)
         explore_say_count(f, FACT_COUNTERS, m->counters);
     add_contradictions(f, m);

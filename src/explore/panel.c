@@ -120,6 +120,7 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
         f->history = p->analysis ? p->analysis->history : p->history;
         f->analysis = p->analysis;
         f->analysing = p->analysing;
+        f->hidden = explore_groups_hidden(p->groups);
         f->axis = explore_clocks_say(e, pane, axis, sizeof axis);
         explore_facts_of_trace(f, p->scene, p->title);
         break;

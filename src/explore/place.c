@@ -722,6 +722,14 @@ static bool go_flags(struct weft_groups *g, enum key key, struct value list)
     return sound;
 }
 
+static bool has_pinned(const struct weft_groups *g)
+{
+    uint32_t i = 0;
+    while (g && i < g->count && !g->group[i].is_pinned)
+        i++;
+    return g && i < g->count;
+}
+
 /* Before the view, which may be of rows that the groups make. */
 static bool go_groups(struct weft_explorer *e, const struct place *p)
 {
@@ -731,6 +739,8 @@ static bool go_groups(struct weft_explorer *e, const struct place *p)
             continue;
         const struct value by = p->bytes[GROUP][i];
         enum weft_group_by way = WEFT_GROUP_NONE;
+        if (has_pinned(e->pane[i].groups)) /* the others have changed their order */
+            explore_groups_make(e, i, WEFT_GROUP_NONE);
         while (by.size && way < WEFT_GROUP_BYS && !is_value(by, weft_group_by_name[way]))
             way++;
         if (way == WEFT_GROUP_BYS || !explore_groups_make(e, i, way)) {
@@ -743,7 +753,8 @@ static bool go_groups(struct weft_explorer *e, const struct place *p)
         sound = go_flags(g, CLOSED, p->bytes[CLOSED][i]) && sound;
         sound = go_flags(g, HIDDEN, p->bytes[HIDDEN][i]) && sound;
         sound = go_flags(g, PINNED, p->bytes[PINNED][i]) && sound;
-        explore_groups_pinned(e, i);
+        if (has_pinned(g))
+            explore_groups_pinned(e, i);
     }
     return sound;
 }

@@ -130,6 +130,15 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
     case WEFT_COMMAND_NEXT_NOTE:
     case WEFT_COMMAND_PREVIOUS_NOTE:
         return "There are no notes: m writes one";
+    case WEFT_COMMAND_HIDE:
+    case WEFT_COMMAND_PIN:
+        return "Nothing is selected: click a promise of the group";
+    case WEFT_COMMAND_SHOW_HIDDEN:
+        return "No group is hidden";
+    case WEFT_COMMAND_GROUP:
+    case WEFT_COMMAND_COLLAPSE:
+    case WEFT_COMMAND_READABLE:
+        return "There is nothing to put into rows";
     case WEFT_COMMAND_COUNTERS:
         return "The trace has no counters";
     case WEFT_COMMAND_STRIPS:

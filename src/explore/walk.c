@@ -286,7 +286,10 @@ void weft_explorer_search(struct weft_explorer *e, const char *query)
     e->query[size] = '\0';
     e->search_failed = false;
     for (unsigned i = 0; i < e->panes; i++)
-        explore_search_pane(e, i);
+        if (e->pane[i].groups && e->pane[i].groups->by == WEFT_GROUP_SEARCH)
+            explore_groups_make(e, i, WEFT_GROUP_NONE); /* they were of the search before */
+        else
+            explore_search_pane(e, i);
     explore_changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH | WEFT_CHANGED_PLACE);
 }
 

@@ -402,15 +402,17 @@ void explore_rows_scroll(struct weft_explorer *e, unsigned pane, double pixels)
     if (explore_refresh(e) < 0 || p->geometry.shown == 0 || explore_round(p->view.spread) == 0)
         return;
     const struct weft_geometry *g = &p->geometry;
+    /* The row in the middle is the focus: it moves by exactly this, as far as there are rows. */
     const int32_t centre = (g->rows_y0 + g->rows_y1) / 2;
-    const int64_t wanted = centre + explore_round(pixels * WEFT_PX);
-    uint32_t low = 1, high = g->shown; /* the row that is to come to the middle */
-    WEFT_SEEK(low, high, g->shown_y[middle] <= wanted);
-    const int32_t top = g->shown_y[low - 1], bottom = g->shown_y[low];
-    const int64_t off = (top + (bottom - top) / 2) - wanted; /* where it is then */
+    const double most = (double)(g->rows_y1 - g->rows_y0) / WEFT_PX / 3;
+    pixels = pixels > most ? most : pixels < -most ? -most : pixels;
+    uint32_t low = 1, high = g->shown;
+    WEFT_SEEK(low, high, g->shown_y[middle] <= centre);
+    const uint32_t row = g->shown_row[low - 1];
+    int32_t at, height;
     e->wheel_x = -1;
-    explore_rows_focus(e, pane, g->shown_row[low - 1],
-                       (int32_t)((centre + off) / WEFT_PX) - p->top_px);
+    if (explore_row_at(e, pane, row, &at, &height))
+        explore_rows_focus(e, pane, row, at - (int32_t)explore_round(pixels));
 }
 
 /* ---- Clocks ----

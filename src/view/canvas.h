@@ -307,8 +307,9 @@ bool view_names_is_free(const struct names *n, int32_t x0, int32_t x1, int32_t b
 /* ---- gross.c: names for many lines together, where none has a name of its own; after the names ---- */
 void view_gross_write(struct canvas *c, struct names *names);
 
-/* ---- heads.c: the names of groups; before the other names ---- */
-void view_heads_write(struct canvas *c, struct names *names);
+/* ---- heads.c: the names of groups; placed before the other names, drawn after them ---- */
+void view_heads_place(struct canvas *c, struct names *names);
+void view_heads_draw(struct canvas *c);
 
 /* ---- labels.c: what is written ---- */
 

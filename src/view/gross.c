@@ -211,9 +211,14 @@ void view_gross_write(struct canvas *c, struct names *names)
     *b = (struct band){.c = c, .names = names};
     for (uint32_t at = 0; at < c->shown && !c->list->failed; at = b->last) {
         const bool has_room = canvas_row_height(c, at) >= c->row_height_text;
+        const uint32_t group = c->seen[at].group;
         b->first = at;
         b->last = at + 1;
-        while (!has_room && b->last < c->shown &&
+        if (c->groups && c->vp->groups->group[group].is_closed) { /* its name is there */
+            b->last = c->group_at[group + 1];
+            continue;
+        }
+        while (!has_room && b->last < c->shown && c->seen[b->last].group == group &&
                c->shown_y[b->last + 1] - c->shown_y[at] <= HIGH &&
                canvas_row_height(c, b->last) < c->row_height_text)
             b->last++;

@@ -453,9 +453,10 @@ void canvas_draw_labels(struct canvas *c)
     struct names n = {.c = c, .buckets = (uint32_t)(c->height / BUCKET) + 2};
     n.bucket = weft_new_none(n.buckets, sizeof *n.bucket);
     if (n.bucket) {
-        view_heads_write(c, &n);
+        view_heads_place(c, &n);
         uint32_t written = view_labels_write(c, &n);
         c->left_out.names = c->shapes - written - write_names(&n);
+        view_heads_draw(c);
     } else {
         c->list->failed = true;
     }

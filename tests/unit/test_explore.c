@@ -1640,9 +1640,116 @@ static void no_memory(void **state)
     try_sessions(many, session);
 }
 
+/* Groups have rows of their own; what is closed is one lane, what is hidden is counted. */
+static void groups_have_rows_of_their_own(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const struct explore_pane *p = &e->pane[0];
+    const uint32_t rows = p->scene->l->rows;
+    assert_true(weft_explorer_go(e, "search=special&group=search&pinned=found"));
+    const struct weft_groups *g = p->groups;
+    assert_int_equal(g->count, 2);
+    assert_string_equal(g->group[0].name, "found");
+    assert_int_equal(g->group[0].promises, PROMISES / 8);
+    assert_int_equal(g->group[0].promises + g->group[1].promises, PROMISES);
+    const uint32_t border = p->scene->l->group_first[1];
+    for (uint64_t id = 1; id <= PROMISES; id++)
+        assert_int_equal(p->scene->l->row[by_id(e, 0, id)] < border, id % 8 == 0);
+    char place[1000];
+    assert_true(weft_explorer_go(e, "search=special&group=search&closed=found&hidden=rest"));
+    assert_string_equal(p->groups->group[1].name, "found");
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_non_null(strstr(place, "&group=search&closed=found&hidden=rest"));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(p->geometry.lanes, 1);
+    assert_int_equal(p->geometry.heads, 1);
+    assert_int_equal(p->geometry.left_out.hidden, PROMISES - PROMISES / 8);
+    assert_int_equal(explore_groups_hidden(p->groups), PROMISES - PROMISES / 8);
+    const struct weft_group_head h = p->geometry.head[0];
+    const double x = (double)h.x0 / WEFT_PX + 3, y = (double)h.y0 / WEFT_PX + 3;
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y);
+    assert_false(p->groups->group[1].is_closed);
+    assert_true(weft_explorer_go(e, place));
+    assert_string_equal(weft_explorer_place(e), place);
+    assert_false(weft_explorer_go(e, "group=label&closed=nothing"));
+    assert_false(weft_explorer_go(e, "group=nothing"));
+    assert_true(weft_explorer_go(e, ""));
+    assert_null(p->groups);
+    assert_int_equal(p->scene->l->rows, rows);
+    weft_explorer_free(e);
+}
+
+static void keys_group_hide_and_pin(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const struct explore_pane *p = &e->pane[0];
+    assert_false(weft_explorer_key(e, "H", 0)); /* nothing is hidden */
+    assert_true(weft_explorer_key(e, "g", 0));
+    assert_int_equal(p->groups->by, WEFT_GROUP_LABEL);
+    assert_string_equal(p->groups->group[0].name, "task");
+    assert_false(weft_explorer_key(e, "h", 0)); /* nothing is selected */
+    weft_explorer_select(e, 0, by_id(e, 0, 5));
+    assert_true(weft_explorer_key(e, "G", 0));
+    assert_true(p->groups->group[0].is_pinned);
+    assert_true(weft_explorer_key(e, "x", 0));
+    assert_true(p->groups->group[0].is_closed);
+    assert_true(weft_explorer_key(e, "h", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_int_equal(p->geometry.shown, 0);
+    assert_true(weft_explorer_key(e, "H", 0));
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(p->geometry.shown > 0);
+    for (int i = 0; i < WEFT_GROUP_BYS && p->groups; i++)
+        weft_explorer_key(e, "g", 0);
+    assert_null(p->groups);
+    weft_explorer_free(e);
+}
+
+/* With rows at a readable height, the wheel with Alt moves over all of them, and by no more than it says. */
+static void readable_rows_scroll(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    const struct explore_pane *p = &e->pane[0];
+    weft_explorer_resize(e, WIDTH, 260);
+    weft_explorer_text_size(e, 140);
+    weft_explorer_key(e, " ", 0); /* no counters */
+    assert_true(weft_explorer_key(e, "R", 0));
+    assert_non_null(strstr(weft_explorer_place(e), "spread=1000"));
+    for (int i = 0; i < 400; i++)
+        weft_explorer_scroll(e, 500, 80, 0, -1, WEFT_ALT);
+    assert_non_null(weft_explorer_draw(e));
+    const uint32_t last = p->geometry.shown - 1;
+    int32_t middle, height;
+    assert_true(explore_row_at(e, 0, p->geometry.shown_row[0], &middle, &height));
+    assert_in_range(height, 9, 30);
+    uint32_t steps = 0;
+    for (height = 0; steps < 60; steps++) {
+        int32_t before[2], after[2];
+        const uint32_t row = p->geometry.shown_row[last / 2];
+        assert_true(explore_row_at(e, 0, row, &before[0], &before[1]));
+        weft_explorer_scroll(e, 500, 80, 0, 0.5, WEFT_ALT);
+        assert_non_null(weft_explorer_draw(e));
+        assert_true(explore_row_at(e, 0, row, &after[0], &after[1]));
+        if (after[0] > before[0] + 1 || before[0] - after[0] > 42)
+            fail_msg("step %u: from %d to %d", steps, before[0], after[0]);
+        assert_true(explore_row_at(e, 0, p->geometry.shown_row[last], &middle, &height));
+    }
+    assert_in_range(height, 5, 30); /* the last row is as high as it needs */
+    assert_true(weft_explorer_key(e, "R", 0));
+    assert_null(strstr(weft_explorer_place(e), "spread="));
+    weft_explorer_free(e);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(groups_have_rows_of_their_own),
+        cmocka_unit_test(keys_group_hide_and_pin),
+        cmocka_unit_test(readable_rows_scroll),
         cmocka_unit_test(zooming_keeps_what_is_under_the_pointer),
         cmocka_unit_test(zooming_in_and_out_leads_back),
         cmocka_unit_test(zooming_has_limits),
