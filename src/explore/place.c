@@ -13,7 +13,7 @@ enum {
     LINK_NOTES_MAX = 1500, /* bytes for the notes of a pane */
     GROUPS_BYTES =
         WEFT_GROUPS_MAX * WEFT_GROUP_NAME * 3 / 2 + 1000, /* that names of groups may take */
-    NAMES_MAX = 1000,      /* bytes for the names of a pane's switched-off counters */
+    NAMES_MAX = 1000, /* bytes for the names of a pane's switched-off counters */
 };
 
 /* KEY(NAME, "name", kind, least, most): the bounds are those of a NUMBER. Up to OFF, each pane has its own; of the others
@@ -837,7 +837,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     const bool decoded = decode(query, sizeof query, p.search);
     weft_explorer_search(e, query);
     const bool grouped = go_groups(e, &p);
-    sound = parse(&p, e, place) && decoded && grouped && sound; /* again, for now the rows are known */
+    sound =
+        parse(&p, e, place) && decoded && grouped && sound; /* again, for now the rows are known */
     sound = go_window(e, &p) && sound;
     for (unsigned i = 0; i < e->panes; i++)
         sound = go_counters(&e->pane[i], p.bytes[OFF][i]) && sound;

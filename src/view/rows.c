@@ -115,7 +115,8 @@ bool canvas_find_rows(struct canvas *c)
     uint32_t from = view_bucket_at(c->x, c->from_ns), to = view_bucket_at(c->x, c->to_ns);
     c->buckets = to - from + 1;
     uint8_t *wanted = find_wanted(c);
-    const struct weft_groups *g = c->vp->groups && c->vp->groups->count == l->groups ? c->vp->groups : NULL;
+    const struct weft_groups *g =
+        c->vp->groups && c->vp->groups->count == l->groups ? c->vp->groups : NULL;
     for (uint32_t row = 0, group = 0; row < l->rows; row++) {
         for (; group < l->groups && l->group_first[group + 1] <= row; group++)
             ;
