@@ -11,7 +11,12 @@
 
 #define BEFORE_WHOLE 0.03 /* the first view shows this much of what is not complete */
 
-enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900 };
+enum {
+    DEFAULT_WIDTH = 1600,
+    DEFAULT_HEIGHT = 900,
+    FRAME_NS = 16000000, /* the first of several */
+    GLIDE_NS = 40000000,
+};
 
 /* ---- Life ---- */
 
@@ -34,6 +39,7 @@ int weft_explorer_new(struct weft_explorer **out)
         WEFT_NONE;
     e->legend_pointed = WEFT_KINDS;
     e->wheel_x = -1;
+    e->frame_ns = -1;
     e->pointed_pane = WEFT_PANES_MAX;
     explore_changed(e, ~0u);
     explore_moved(e);
@@ -53,6 +59,7 @@ static void fini_pane(struct explore_pane *p, bool shared)
         weft_model_free(p->model);
     }
     weft_geometry_fini(&p->geometry);
+    weft_glide_fini(&p->glide);
     free(p->mark);
     free(p->counter_off);
 }
@@ -557,6 +564,8 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
             v.title_room_px = 0;
         } else
             p->viewport = v;
+        p->glide.part = e->glide_part;
+        v.glide = e->glide_part && !still ? &p->glide : NULL;
         if (p->height_px == 0)
             continue;
         TRY(weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v));
@@ -579,19 +588,67 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
 static int redraw(struct weft_explorer *e)
 {
     int rc = compose(e, &e->list, false);
-    e->dirty = e->moved = rc < 0;
+    e->moved = rc < 0;
     e->placed = e->placed || rc == 0;
     return rc;
 }
 
 int explore_refresh(struct weft_explorer *e)
 {
-    return e->moved ? redraw(e) : 0;
+    if (!e->moved)
+        return 0;
+    int rc = redraw(e);
+    e->dirty = rc < 0 || e->frame_ns >= 0; /* a frame may have rows that are still on their way */
+    e->glides = false;
+    return rc;
+}
+
+int explore_refresh_rested(struct weft_explorer *e)
+{
+    e->moved = e->moved || e->glides;
+    return explore_refresh(e);
+}
+
+/* ---- Gliding ---- */
+
+static bool is_gliding(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].height_px && e->pane[i].glide.moves)
+            return true;
+    return false;
+}
+
+/* The way that is left gets shorter by dt / (dt + 40 ms): smooth, and independent of how many frames there are. */
+void weft_explorer_frame(struct weft_explorer *e, int64_t now_ns)
+{
+    const int64_t least = 1000000, most = 100 * least;
+    int64_t dt = now_ns - e->frame_ns;
+    if (!e->glides || e->frame_ns < 0 || dt > most)
+        dt = FRAME_NS; /* it begins */
+    dt = dt < least ? least : dt;
+    e->frame_ns = now_ns < 0 ? 0 : now_ns;
+    e->glide_part = (uint32_t)(dt * WEFT_GLIDE_WHOLE / (dt + GLIDE_NS));
+    if (e->drag.grip != EXPLORE_GRIP_NONE) /* what is held stays under the pointer */
+        e->glide_part = WEFT_GLIDE_WHOLE;
+    e->dirty = e->dirty || e->glides;
+}
+
+bool weft_explorer_glides(const struct weft_explorer *e)
+{
+    return e->glides;
 }
 
 const struct weft_drawlist *weft_explorer_draw(struct weft_explorer *e)
 {
-    return e->dirty && redraw(e) < 0 ? NULL : &e->list;
+    int rc = 0;
+    if (e->dirty || e->glides) {
+        rc = redraw(e);
+        e->dirty = rc < 0;
+        e->glides = rc == 0 && e->glide_part && is_gliding(e);
+    }
+    e->glide_part = 0;
+    return rc < 0 ? NULL : &e->list;
 }
 
 int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list)

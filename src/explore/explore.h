@@ -124,6 +124,13 @@ bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t
 /* 200 to 16384 pixels each way; other values are clamped. */
 void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px);
 
+/* Before a picture is drawn for a screen: rows whose places have changed glide there during some frames. now_ns: of any
+ * monotonic clock, 0 or later. Without this call, or if users want no motion, they are in their places at once. */
+void weft_explorer_frame(struct weft_explorer *e, int64_t now_ns);
+
+/* Returns true if rows are on their way in the latest picture: the next frame must be drawn, too. */
+bool weft_explorer_glides(const struct weft_explorer *e);
+
 /* The picture. NULL: no memory. */
 const struct weft_drawlist *weft_explorer_draw(struct weft_explorer *e);
 

@@ -161,7 +161,7 @@ static bool move(struct weft_explorer *e, enum weft_command command)
     };
     const int eighths = moves[command].eighths, rows = moves[command].rows;
     bool here = command == WEFT_COMMAND_ZOOM_IN_HERE || command == WEFT_COMMAND_ZOOM_OUT_HERE;
-    if (explore_refresh(e) < 0)
+    if ((rows ? explore_refresh_rested(e) : explore_refresh(e)) < 0)
         return false;
     unsigned pane = here && e->over ? explore_pane_at(e, e->over_y) : e->active;
     pane = pane < e->panes ? pane : e->active;

@@ -249,6 +249,7 @@ static bool duplicate(struct weft_explorer *e, unsigned pane)
     copy.mark = NULL;
     copy.marks = 0;
     copy.geometry = (struct weft_geometry){0};
+    copy.glide = (struct weft_glide){0};
     copy.top_px = copy.height_px = 0;
     copy.closing = false;
     e->pane[e->panes++] = copy;

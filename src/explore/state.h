@@ -3,7 +3,7 @@
  *
  * explore.c: life, panes, drawing; panes.c: where the panes lie, and their order; window.c: which times and rows are seen,
  * folds, traces of the same time; input.c: pointer and wheel; keys.c: commands; reason.c: why they did nothing; walk.c:
- * selection, search; history.c: the way back; panel.c: facts, lists, counters; table.c; flame.c, which draws what why.c adds
+ * selection, search; groups.c; history.c: the way back; panel.c: facts, lists, counters; table.c; flame.c, which draws what why.c adds
  * up; tip.c; overview.c: the strip on top; place.c. */
 #pragma once
 
@@ -56,6 +56,7 @@ struct explore_pane {
     int32_t top_px, height_px; /* height 0: there is no room for it */
     struct weft_viewport viewport;
     struct weft_geometry geometry;
+    struct weft_glide glide;
 };
 
 /* How the view moves. Movements of one kind that follow each other are one step of the history. */
@@ -263,6 +264,11 @@ struct weft_explorer {
     bool moved;  /* … nor does the geometry of the panes */
     bool placed; /* but the panes and the time axis are where they were */
 
+    /* Rows glide if the front end says what time it is; -1: never. */
+    int64_t frame_ns;
+    uint32_t glide_part; /* of the picture that is being drawn; 0: rows are where they belong */
+    bool glides;         /* they are on their way, in the latest picture */
+
     struct explore_drag drag;
     double wheel_x, wheel_y; /* where the wheel set the focus; below 0: it did not */
     bool pointed;
@@ -319,6 +325,9 @@ bool explore_counters_hide(uint8_t *counter_off, const struct weft_model *m, con
 
 /* Updates the geometry of the panes to the current view. Returns 0 or WEFT_E_NOMEM. */
 int explore_refresh(struct weft_explorer *e);
+
+/* … with all rows where they belong, not on their way: before something moves them further. */
+int explore_refresh_rested(struct weft_explorer *e);
 
 /* The pane at a y; e->panes if there is none. */
 unsigned explore_pane_at(const struct weft_explorer *e, double y);

@@ -62,7 +62,7 @@ static void reveal_row(struct weft_explorer *e, unsigned pane, uint32_t row)
 {
     struct explore_pane *p = &e->pane[pane];
     int32_t at = 0, height = 0;
-    if (row == WEFT_NONE || explore_refresh(e) < 0 || p->height_px == 0)
+    if (row == WEFT_NONE || explore_refresh_rested(e) < 0 || p->height_px == 0)
         return;
     bool shown = explore_row_at(e, pane, row, &at, &height);
     if (shown && height >= LEGIBLE_ROW_PX * e->text_percent / 100)

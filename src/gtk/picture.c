@@ -18,6 +18,7 @@ struct _WeftPicture {
     cairo_surface_t *surface;
     GskRenderNode *node; /* that shows it */
     bool stale;
+    guint glide; /* calls on_glide, or 0 */
     enum weft_theme theme;
     char *tip;
     double x, y; /* of the pointer */
@@ -106,13 +107,39 @@ static void make_node(WeftPicture *self, int scale, int width, int height)
     self->node = gsk_container_node_new((GskRenderNode **)bands->pdata, bands->len);
 }
 
+static gboolean on_glide(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+    WeftPicture *self = WEFT_PICTURE(widget);
+    (void)clock;
+    (void)data;
+    if (!self->e || !weft_explorer_glides(self->e)) {
+        self->glide = 0;
+        return G_SOURCE_REMOVE;
+    }
+    weft_picture_redraw(self);
+    return G_SOURCE_CONTINUE;
+}
+
+/* Rows that have moved glide, unless the desktop is told not to move things. */
+static const struct weft_drawlist *draw(WeftPicture *self)
+{
+    gboolean moves = FALSE;
+    g_object_get(gtk_widget_get_settings(GTK_WIDGET(self)), "gtk-enable-animations", &moves, NULL);
+    if (moves)
+        weft_explorer_frame(self->e, g_get_monotonic_time() * 1000);
+    const struct weft_drawlist *list = weft_explorer_draw(self->e);
+    if (weft_explorer_glides(self->e) && !self->glide)
+        self->glide = gtk_widget_add_tick_callback(GTK_WIDGET(self), on_glide, NULL, NULL);
+    return list;
+}
+
 static void paint(WeftPicture *self)
 {
     int scale = gtk_widget_get_scale_factor(GTK_WIDGET(self));
     int width = gtk_widget_get_width(GTK_WIDGET(self)) * scale;
     int height = gtk_widget_get_height(GTK_WIDGET(self)) * scale;
     self->stale = false;
-    const struct weft_drawlist *list = self->e ? weft_explorer_draw(self->e) : NULL;
+    const struct weft_drawlist *list = self->e ? draw(self) : NULL;
     if (!list || !self->painter || width <= 0 || height <= 0)
         return;
     if (self->surface && (cairo_image_surface_get_width(self->surface) != width ||
@@ -422,7 +449,7 @@ void weft_picture_set_theme(WeftPicture *self, enum weft_theme theme)
 
 bool weft_picture_is_drawn(WeftPicture *self)
 {
-    return !self->stale || !gtk_widget_get_mapped(GTK_WIDGET(self));
+    return (!self->stale && !self->glide) || !gtk_widget_get_mapped(GTK_WIDGET(self));
 }
 
 void weft_picture_set_tip(WeftPicture *self, const char *text)

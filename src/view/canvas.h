@@ -230,6 +230,8 @@ int64_t canvas_natural_height(const struct canvas *c);
 /* The height at which rows are squeezed but every row with a text still has room for it. */
 int64_t canvas_readable_height(const struct canvas *c);
 void canvas_place_rows(struct canvas *c, int32_t height);
+/* glide.c: moves the rows back to where they were, and a part of the way towards their places. */
+void canvas_glide_rows(struct canvas *c);
 void canvas_find_lanes(struct canvas *c);
 void canvas_find_shapes(struct canvas *c);
 

@@ -126,6 +126,7 @@ static void draw(struct canvas *c)
     if (c->top + c->height > c->list->height)
         c->list->height = c->top + c->height;
     canvas_place_rows(c, rows - REGION_NAMES - MARGIN);
+    canvas_glide_rows(c);
     canvas_find_lanes(c);
     describe(c, strips, counters);
     canvas_find_shapes(c);

@@ -42,6 +42,21 @@ struct weft_mark {
 
 #define WEFT_MARKS_MAX 1000
 
+/* Where the rows were in the latest picture on a screen, so that they can glide from there. All zero at first. The caller
+ * sets the part; the rest is filled in while a picture is drawn. */
+#define WEFT_GLIDE_WHOLE 1024
+struct weft_glide {
+    uint32_t part; /* of the way that is left, of WEFT_GLIDE_WHOLE */
+    bool moves;    /* rows are not yet where they belong */
+    const struct weft_layout *layout;
+    uint32_t rows, shown, room;
+    int32_t height;
+    uint32_t *row;
+    int32_t *y;
+};
+
+void weft_glide_fini(struct weft_glide *g);
+
 struct weft_viewport {
     int64_t from_ns, to_ns; /* from < to, within WEFT_TIME_MAX; both 0: all */
     int32_t width_px;       /* 0: 1600 */
@@ -71,6 +86,7 @@ struct weft_viewport {
     int32_t title_room_px;              /* kept free at the right end of the title */
     const char *title;                  /* for instance the name of the file; may be NULL */
     const struct weft_groups *groups;   /* that the scene has; NULL: none */
+    struct weft_glide *glide;           /* NULL: rows are where they belong */
     const uint8_t *counter_off;   /* of each counter of the model: not 0: not drawn; may be NULL */
     const struct weft_mark *mark; /* the first WEFT_MARKS_MAX of marks are drawn */
     uint32_t marks;

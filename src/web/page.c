@@ -236,6 +236,17 @@ uint32_t EXPORT(weft_find_commands)(const char *query)
 
 /* ---- Pictures ---- */
 
+/* Before weft_paint, if things may move: the time in milliseconds, of any clock. */
+void EXPORT(weft_frame)(double now_ms)
+{
+    weft_explorer_frame(page_explorer, (int64_t)(now_ms * 1e6));
+}
+
+bool EXPORT(weft_glides)(void)
+{
+    return weft_explorer_glides(page_explorer);
+}
+
 /* The picture as commands; theme: which of a colour's values (struct weft_ink_info). NULL: no memory. */
 const struct brush *EXPORT(weft_paint)(uint32_t theme)
 {

@@ -8,6 +8,7 @@ let ready = false, stopped = false, awake = false;
 let ratio = 1;
 const times = []; // ms of the last pictures
 
+const lessMotion = matchMedia("(prefers-reduced-motion: reduce)");
 const moreContrast = [matchMedia("(prefers-contrast: more)"), matchMedia("(forced-colors: active)")];
 const isDark = () => !printing && (theme ? theme === "dark" : darkScreen.matches);
 
@@ -102,11 +103,17 @@ function update(changed) {
   if (changed & L.WEFT_CHANGED_PICTURE || redraw) {
     redraw = false;
     const begun = performance.now();
+    if (!lessMotion.matches && !document.hidden)
+      C.weft_frame(begun);
     if (!drawPicture(inkTheme(), ratio))
       throw new Error("out of memory");
     times.push(performance.now() - begun);
     if (times.length > 1000)
       times.shift();
+    if (C.weft_glides()) {
+      redraw = true;
+      wake();
+    }
   }
   if (changed & L.WEFT_CHANGED_NOTES)
     showNotes();

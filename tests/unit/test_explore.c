@@ -1079,7 +1079,8 @@ static void two_are_compared(void **state)
     assert_true(weft_explorer_key(e, "V", WEFT_SHIFT));
     assert_non_null(strstr(weft_explorer_place(e), "&with=r1450000-1550000"));
     explore_range_set(e, 0, 2050000, 2550000);
-    assert_string_equal(fact(e, "duration"), "100 \xc2\xb5s \xe2\x86\x92 500 \xc2\xb5s, +400 \xc2\xb5s");
+    assert_string_equal(fact(e, "duration"),
+                        "100 \xc2\xb5s \xe2\x86\x92 500 \xc2\xb5s, +400 \xc2\xb5s");
     assert_string_equal(fact(e, "created"), "1 \xe2\x86\x92 5, +4");
     assert_string_equal(fact(e, "resolved"), "1 \xe2\x86\x92 5, +4");
     weft_explorer_remove(e, 0); /* with what was compared */
@@ -1744,12 +1745,87 @@ static void readable_rows_scroll(void **state)
     weft_explorer_free(e);
 }
 
+/* The y of a row that both pictures show. */
+static int32_t y_of(const struct weft_explorer *e, uint32_t row)
+{
+    const struct weft_geometry *g = &e->pane[0].geometry;
+    for (uint32_t at = 0; at < g->shown; at++)
+        if (g->shown_row[at] == row)
+            return g->shown_y[at];
+    return INT32_MIN;
+}
+
+/* After one notch of the wheel, a row of a picture on a screen goes the same way as one at rest, a part in each frame, and
+ * ends at the same place. A saved picture has it there at once. */
+static void rows_glide(void **state)
+{
+    (void)state;
+    enum { FRAME = 16000000 };
+    struct weft_explorer *e = explorer(1), *rested = explorer(1);
+    const uint32_t rows = e->pane[0].scene->l->rows;
+    weft_explorer_resize(e, WIDTH, 240);
+    weft_explorer_resize(rested, WIDTH, 240);
+    int64_t now = 0;
+    weft_explorer_frame(e, now);
+    assert_non_null(weft_explorer_draw(e));
+    assert_false(weft_explorer_glides(e)); /* nothing was there before */
+    int32_t before[PROMISES], first = 0;
+    assert_in_range(rows, 2, PROMISES);
+    for (uint32_t row = 0; row < rows; row++)
+        before[row] = y_of(e, row);
+    weft_explorer_scroll(e, WIDTH / 2, 120, 0, -1, WEFT_CTRL);
+    weft_explorer_scroll(rested, WIDTH / 2, 120, 0, -1, WEFT_CTRL);
+    assert_non_null(weft_explorer_draw(rested));
+    unsigned frames = 0;
+    do {
+        weft_explorer_frame(e, now += FRAME);
+        assert_non_null(weft_explorer_draw(e));
+        for (uint32_t row = 0; row < rows; row++) {
+            const int32_t y = y_of(e, row), to = y_of(rested, row), last = before[row];
+            if (y == INT32_MIN || to == INT32_MIN || last == INT32_MIN)
+                continue;
+            const int32_t way = to > last ? to - last : last - to;
+            if (y < (last < to ? last : to) || y > (last < to ? to : last))
+                fail_msg("frame %u: row %u goes from %d to %d, but its place is %d", frames, row,
+                         last, y, to);
+            if (way > 4 * WEFT_PX && (y > last ? y - last : last - y) > way / 2)
+                fail_msg("frame %u: row %u jumps from %d to %d", frames, row, last, y);
+            first += frames == 0 && y != last;
+            before[row] = y;
+        }
+        struct weft_drawlist still = {0}, still_rested = {0};
+        assert_int_equal(weft_explorer_picture(e, &still), 0);
+        assert_int_equal(weft_explorer_picture(rested, &still_rested), 0);
+        assert_int_equal(still.draws, still_rested.draws);
+        assert_memory_equal(still.draw, still_rested.draw, still.draws * sizeof *still.draw);
+        weft_drawlist_fini(&still);
+        weft_drawlist_fini(&still_rested);
+    } while (weft_explorer_glides(e) && ++frames < 60);
+    assert_in_range(first, 1, PROMISES);
+    assert_in_range(frames, 3, 40);
+    for (uint32_t row = 0; row < rows; row++)
+        assert_int_equal(y_of(e, row), y_of(rested, row));
+
+    weft_explorer_scroll(e, WIDTH / 2, 120, 0, -1, WEFT_CTRL);
+    weft_explorer_scroll(rested, WIDTH / 2, 120, 0, -1, WEFT_CTRL);
+    weft_explorer_frame(e, now += FRAME);
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(weft_explorer_glides(e));
+    assert_non_null(weft_explorer_draw(e)); /* without the time: at rest */
+    assert_non_null(weft_explorer_draw(rested));
+    for (uint32_t row = 0; row < rows; row++)
+        assert_int_equal(y_of(e, row), y_of(rested, row));
+    weft_explorer_free(e);
+    weft_explorer_free(rested);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(groups_have_rows_of_their_own),
         cmocka_unit_test(keys_group_hide_and_pin),
         cmocka_unit_test(readable_rows_scroll),
+        cmocka_unit_test(rows_glide),
         cmocka_unit_test(zooming_keeps_what_is_under_the_pointer),
         cmocka_unit_test(zooming_in_and_out_leads_back),
         cmocka_unit_test(zooming_has_limits),
