@@ -533,6 +533,55 @@ async function findings() {
   await page.context().close();
 }
 
+// The picture that the page saves is what weft render makes of the page's place.
+async function likeRender(page, name, traces) {
+  const file = suffix => path.join(folder, `${name}${suffix}`);
+  const there = await page.evaluate(() => weft.place());
+  const saved = page.waitForEvent("download");
+  await page.mouse.move(0, 0);
+  await page.keyboard.press("Control+s");
+  await (await saved).saveAs(file(".svg"));
+  const { width, height } = await page.locator("#picture").boundingBox();
+  execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(width)}x${Math.floor(height)}`, "-o", file("-render.svg"),
+    ...traces.map(trace => path.join(folder, `${trace}.weft`))]);
+  check("… as weft render draws it", fs.readFileSync(file(".svg"), "utf8") === fs.readFileSync(file("-render.svg"), "utf8"), there);
+}
+
+async function groups() {
+  const page = await open("bad.html");
+  const names = async () => (await drawn(page)).map(d => d.text).filter(text => /^[–+] .* × /.test(text));
+  await page.keyboard.press("g");
+  await settle(page);
+  equal("in groups", "label", (await place(page)).group);
+  const open_ = await names();
+  check("… with their names", open_.some(text => text === "– ARP query × 1"), open_);
+  await page.keyboard.press("x"); // nothing is selected
+  await settle(page);
+  equal("all closed", "*", (await place(page)).closed);
+  equal("… and so they are called", open_.length, (await names()).filter(text => text[0] === "+").length);
+  const { x, y } = (await drawn(page)).find(d => d.text === "+ ARP query × 1"), box = await stage(page);
+  await page.mouse.click(box.x + x + 3, box.y + y - 3);
+  await settle(page);
+  check("one is opened by a click", (await names()).includes("– ARP query × 1"), await names());
+  await likeRender(page, "grouped", ["bad"]);
+  await clickLabel(page, "ARP query");
+  await page.keyboard.press("h");
+  await settle(page);
+  equal("hidden", "ARP query", decodeURIComponent((await place(page)).hidden ?? "").replace("+", " "));
+  check("… and not drawn", !(await names()).some(text => /ARP query/.test(text)), await names());
+  await page.keyboard.press("Escape");
+  await settle(page);
+  check("… but counted", /\nhidden\n1 promise\n/.test(await factsOf(page)), await factsOf(page));
+  const there = await page.evaluate(() => weft.place());
+  const again = await open("bad.html", { hash: `#${there}` });
+  equal("a link to that", there, await again.evaluate(() => weft.place()));
+  await again.context().close();
+  await page.keyboard.press("H");
+  await settle(page);
+  equal("nothing is hidden", undefined, (await place(page)).hidden);
+  await page.context().close();
+}
+
 async function pictures() {
   const page = await open("bad.html");
   await clickLabel(page, "ARP query");
@@ -838,14 +887,7 @@ async function many() {
   const again = await open("many.html", { hash: `#${there}` });
   equal("a link to that", there, await again.evaluate(() => weft.place()));
   await again.context().close();
-  const saved = page.waitForEvent("download");
-  await page.keyboard.press("Control+s");
-  const svg = path.join(folder, "many.svg");
-  await (await saved).saveAs(svg);
-  const canvas = await page.locator("#picture").boundingBox();
-  execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`, "-o", path.join(folder, "render.svg"),
-    ...["good", "bad", "good", "bad", "good", "bad"].map(name => path.join(folder, `${name}.weft`))]);
-  check("… as weft render draws it", fs.readFileSync(svg, "utf8") === fs.readFileSync(path.join(folder, "render.svg"), "utf8"));
+  await likeRender(page, "many", ["good", "bad", "good", "bad", "good", "bad"]);
   await page.context().close();
 }
 
@@ -893,14 +935,8 @@ async function notes() {
   const there = await page.evaluate(() => weft.place());
 
   // A picture, and a page that is saved with them.
+  await likeRender(page, "noted", ["bad"]);
   let saved = page.waitForEvent("download");
-  await page.mouse.move(0, 0);
-  await page.keyboard.press("Control+s");
-  await (await saved).saveAs(path.join(folder, "noted.svg"));
-  const canvas = await page.locator("#picture").boundingBox();
-  execFileSync(process.env.WEFT, ["render", "--at", there, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`, "-o", path.join(folder, "render.svg"), path.join(folder, "bad.weft")]);
-  check("… as weft render draws it", fs.readFileSync(path.join(folder, "noted.svg"), "utf8") === fs.readFileSync(path.join(folder, "render.svg"), "utf8"));
-  saved = page.waitForEvent("download");
   await page.click("#menu-button");
   await page.getByText("Save the page again").click();
   await (await saved).saveAs(path.join(folder, "saved.html"));
@@ -1055,7 +1091,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, many, notes, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, groups, many, notes, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

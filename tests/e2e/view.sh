@@ -502,7 +502,7 @@ many=("$tmp/good.weft" "$tmp/bad.weft" "$tmp/good.weft" "$tmp/bad.weft" "$tmp/go
 start "${many[@]}"
 find_picture
 becomes visible 'task main'
-pointer 300 10
+pointer 300 62
 quiet
 xdotool click --repeat 2 5 # over a title
 becomes place '&top=[0-9]+'
@@ -557,8 +557,8 @@ says "$tmp/noted.weft.weft-notes" '"it waits here"'
 find_picture
 do_action clear
 quiet
-pointer 200 34
-drag_to 500 34
+pointer 200 86
+drag_to 500 86
 xdotool key m
 wait_for xdotool search --onlyvisible --name '^Note on from ' >/dev/null || fail 'no window to write a note in'
 xdotool windowfocus "$(xdotool search --onlyvisible --name '^Note on from ')"
