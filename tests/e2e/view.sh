@@ -502,7 +502,7 @@ many=("$tmp/good.weft" "$tmp/bad.weft" "$tmp/good.weft" "$tmp/bad.weft" "$tmp/go
 start "${many[@]}"
 find_picture
 becomes visible 'task main'
-pointer 300 62
+pointer 300 70
 quiet
 xdotool click --repeat 2 5 # over a title
 becomes place '&top=[0-9]+'
