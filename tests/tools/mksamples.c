@@ -10,8 +10,15 @@
  *     thread 0 10 1 worker                 number in these lines, process, thread, name
  *     0 create 1 task main                 promise 1, by what runs on thread 0: type and label
  *     0 create 2 request GET /x by 1       … by promise 1
+ *     0 create 3 io answer at db.c:61      … on that line of the source
  *     0 run 1 on 0                         promise 1 runs on thread 0; 0: the event loop
+ *     0 wait 2 on 0                        what runs waits for promise 2
+ *     0 wake 1 by 2 on 0                   promise 1 goes on because of 2; signal: because that was notified
+ *     0 background 1 on 0                  so do: must, notify, acquire, release
+ *     0 sleep 0 on 0                       nothing runs; awake: the event loop does
+ *     0 count 3 free connections           a counter has that value
  *     900 end 2 on 0                       it is fulfilled
+ *     900 fail 2 on 0 connection reset     … or fails
  *     1000 sample 0 2 1000000 main;loop;parse         thread, core, value, stack from the outside in
  *     1000 out 0 2 main;read;[do_read]     the thread leaves core 2, because it waits; outp: it is preempted
  *     2000 in 0 2                          … and comes back
@@ -34,7 +41,15 @@
 #include "profile/build.h"
 #include "sample/file.h"
 
-enum { FUNCTIONS = 256, PROMISES = 1024, THREADS = 8, DEPTH = 128, WORD = 256 };
+enum {
+    FUNCTIONS = 256,
+    PROMISES = 1024,
+    THREADS = 8,
+    COUNTERS = 4,
+    SITES = 16,
+    DEPTH = 128,
+    WORD = 256
+};
 #define START_NS UINT64_C(1000000000000)
 #define USER_BASE UINT64_C(0x401000)
 #define KERNEL_BASE UINT64_C(0xffffffff81000000)
@@ -123,38 +138,136 @@ static weft_promise promise(const char *word)
     return promises[n];
 }
 
+/* The place "FILE:LINE" in the program's source. */
+static struct weft_site *site_of(const char *place)
+{
+    static struct weft_site sites[SITES];
+    static char files[SITES][WORD];
+    const char *colon = strrchr(place, ':');
+    unsigned i = 0;
+    while (i < SITES && *files[i] && strcmp(files[i], place) != 0)
+        i++;
+    if (i == SITES || !colon)
+        fail("expected: at FILE:LINE, and at most %d of them", SITES);
+    if (!sites[i].file) {
+        static char names[SITES][WORD];
+        copy(files[i], WORD, place);
+        memcpy(names[i], place, (size_t)(colon - place));
+        sites[i] = (struct weft_site){.file = names[i], .line = (uint32_t)number(colon + 1)};
+    }
+    return &sites[i];
+}
+
 static void create(char *id, char *type, char *label)
 {
     uint64_t n = number(id);
     if (!type || !label || n >= PROMISES)
         fail("expected: create ID TYPE LABEL [by ID]");
-    char *by = strstr(label, " by ");
+    char *at = strstr(label, " at "), *by = strstr(label, " by ");
+    if (at)
+        *at = 0;
     if (by)
         *by = 0;
     record();
-    promises[n] = by ? weft_create_from(promise(by + 4), type, label) : weft_create(type, label);
+    if (at)
+        promises[n] = weft_impl_create(site_of(at + 4), type, label);
+    else
+        promises[n] =
+            by ? weft_create_from(promise(by + 4), type, label) : weft_create(type, label);
+}
+
+static void count(const char *value, const char *name)
+{
+    static struct weft_counter counters[COUNTERS];
+    static char names[COUNTERS][WORD];
+    unsigned i = 0;
+    while (i < COUNTERS && *names[i] && name && strcmp(names[i], name) != 0)
+        i++;
+    if (i == COUNTERS)
+        fail("at most %d counters", COUNTERS);
+    copy(names[i], WORD, name);
+    counters[i].name = names[i];
+    record();
+    weft_counter_set(&counters[i], (int64_t)number(value));
+}
+
+static void start_waiting(weft_promise p)
+{
+    (void)p;
+    weft_suspend(WEFT_WAIT_FOR_WORK);
+}
+
+static void go_on(weft_promise p)
+{
+    (void)p;
+    weft_resume();
+}
+
+static void run(weft_promise p)
+{
+    weft_run(p);
+}
+
+static const struct {
+    const char *word;
+    void (*call)(weft_promise p);
+} calls[] = {
+    {"run", run},
+    {"end", weft_fulfill},
+    {"wait", weft_wait},
+    {"must", weft_should_resolve},
+    {"background", weft_background},
+    {"notify", weft_notify},
+    {"acquire", weft_acquire},
+    {"release", weft_release},
+    {"sleep", start_waiting},
+    {"awake", go_on},
+};
+
+/* "wake 1 by 2 on 0", "fail 1 on 0 why", "end 1 on 0". */
+static bool promise_call(const char *what, char *rest)
+{
+    bool wakes = strcmp(what, "wake") == 0, signals = strcmp(what, "signal") == 0,
+         fails = strcmp(what, "fail") == 0;
+    unsigned i = 0;
+    while (i < sizeof calls / sizeof *calls && strcmp(calls[i].word, what) != 0)
+        i++;
+    if (i == sizeof calls / sizeof *calls && !wakes && !signals && !fails)
+        return false;
+    char *save, *first = strtok_r(rest, " ", &save), *by = NULL, *source = NULL;
+    if (wakes || signals) {
+        by = strtok_r(NULL, " ", &save);
+        source = strtok_r(NULL, " ", &save);
+    }
+    char *on = strtok_r(NULL, " ", &save), *thread = strtok_r(NULL, " ", &save);
+    if (!on || strcmp(on, "on") != 0 || (source && strcmp(by, "by") != 0))
+        fail("expected: %s ID %son THREAD", what, wakes || signals ? "by ID " : "");
+    running_on = (unsigned)number(thread);
+    record();
+    if (wakes)
+        weft_wake(promise(first), promise(source));
+    else if (signals)
+        weft_signal(promise(first), promise(source));
+    else if (fails)
+        weft_fail(promise(first), strtok_r(NULL, "", &save));
+    else
+        calls[i].call(promise(first));
+    return true;
 }
 
 static bool promise_line(const char *what, char *rest)
 {
     bool creates = strcmp(what, "create") == 0;
-    if (!creates && strcmp(what, "run") != 0 && strcmp(what, "end") != 0)
-        return false;
+    if (!creates && strcmp(what, "count") != 0)
+        return promise_call(what, rest);
     char *save, *first = strtok_r(rest, " ", &save);
     if (creates) {
         char *type = strtok_r(NULL, " ", &save);
+        running_on = 0;
         create(first, type, strtok_r(NULL, "", &save));
-        return true;
+    } else {
+        count(first, strtok_r(NULL, "", &save));
     }
-    char *on = strtok_r(NULL, " ", &save), *thread = strtok_r(NULL, " ", &save);
-    if (!on || strcmp(on, "on") != 0)
-        fail("expected: %s ID on THREAD", what);
-    running_on = (unsigned)number(thread);
-    record();
-    if (*what == 'r')
-        weft_run(promise(first));
-    else
-        weft_fulfill(promise(first));
     return true;
 }
 
