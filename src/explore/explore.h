@@ -146,6 +146,7 @@ enum {
     WEFT_CHANGED_TABLE = 128,  /* see table.h */
     WEFT_CHANGED_PANES = 256,  /* their number, order or size; what is to be closed */
     WEFT_CHANGED_NOTES = 512,
+    WEFT_CHANGED_TOUR = 1024, /* see tour.h; WEFT_CHANGED_PANES may end it, too */
 };
 unsigned weft_explorer_changed(struct weft_explorer *e);
 
@@ -330,7 +331,7 @@ void weft_explorer_show_kind(struct weft_explorer *e, enum weft_kind kind, bool 
  * panes=2,1,2 shows the second trace, the first, and the second once more; top=1500 scrolls them by one and a half.
  * fold=1 folds sleep, finding=2 shows a finding with its evidence, path=1 draws the critical path of the selection, diff=1
  * the comparison of the second trace with the first. hide=waiting,reads switches kinds off (view/kind.def has their names),
- * legend=off the legend. table=label shows the table, sort=p99 what comes first in it.
+ * legend=off the legend. tour=2 is a step of the tour (tour.h). table=label shows the table, sort=p99 what comes first in it.
  *
  * Times in nanoseconds, promises by their numbers. Keys for the second pane end in .2, and so on. Unknown keys are
  * ignored, so that a newer weft can add some. */

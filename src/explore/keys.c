@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explore/state.h"
+#include "explore/tour.h"
 
 #define KEY_NOTCHES 2.0 /* notches of the wheel that a zoom key stands for */
 enum { KEY_ROWS = 3 };
@@ -275,7 +276,8 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_READABLE:
         return toggle_readable(e);
     case WEFT_COMMAND_CLEAR:
-        return explore_flame_back(e) || clear(e);
+        return weft_explorer_tour(e) ? weft_explorer_tour_go(e, 0)
+                                     : explore_flame_back(e) || clear(e);
     case WEFT_COMMAND_STRIPS:
         return has_samples(e) && toggle(e, &e->no_strips);
     case WEFT_COMMAND_LEGEND:
@@ -306,6 +308,10 @@ static bool execute(struct weft_explorer *e, enum weft_command command)
         return explore_note_step(e, 1);
     case WEFT_COMMAND_PREVIOUS_NOTE:
         return explore_note_step(e, -1);
+    case WEFT_COMMAND_TOUR_NEXT:
+    case WEFT_COMMAND_TOUR_PREVIOUS:
+    case WEFT_COMMAND_TOUR_LEAVE:
+        return explore_tour_command(e, command);
     case WEFT_COMMAND_NEXT_TRACE:
     case WEFT_COMMAND_PREVIOUS_TRACE:
     case WEFT_COMMAND_TRACE_DOWN:

@@ -7,6 +7,7 @@
 
 #include "base/count.h"
 #include "explore/state.h"
+#include "explore/tour.h"
 
 enum {
     KEY_MAX = 16,
@@ -48,6 +49,7 @@ enum {
     KEY(OLDER, "older", NUMBER, 0, 1)                                                              \
     KEY(OVERVIEW, "overview", NUMBER, 0, 1)                                                        \
     KEY(LEGEND, "legend", ON_OFF, 0, 0)                                                            \
+    KEY(TOUR, "tour", NUMBER, 0, WEFT_TOUR_STEPS)                                                  \
     KEY(HIDE, "hide", KINDS, 0, 0)                                                                 \
     KEY(FLAME, "flame", NUMBER, 0, 1)                                                              \
     KEY(CREATED, "created", NUMBER, 0, 1)                                                          \
@@ -344,6 +346,8 @@ const char *weft_explorer_place(struct weft_explorer *e)
 {
     struct writer w = {.out = e->place, .room = sizeof e->place};
     *e->place = '\0';
+    if (weft_explorer_tour(e))
+        put_number(&w, TOUR, 0, weft_explorer_tour(e));
     put_window(&w, e);
     put_panes(&w, e);
     put_id(&w, SELECT, e, e->selected_pane, e->selected);
@@ -563,8 +567,9 @@ bool weft_explorer_place_is_analysed(const char *place)
 {
     struct field f;
     while (next_field(&place, &f))
-        if (f.sound && (f.key == FINDING || f.key == DIFF ||
-                        ((f.key == PATH || f.key == OVERVIEW) && !is_value(f.value, "0"))))
+        if (f.sound &&
+            (f.key == FINDING || f.key == DIFF ||
+             ((f.key == PATH || f.key == OVERVIEW || f.key == TOUR) && !is_value(f.value, "0"))))
             return true;
     return false;
 }
@@ -827,18 +832,36 @@ static bool go_table(struct weft_explorer *e, const struct place *p)
     return explore_table_go(e, &t) && sound;
 }
 
+/* If a place names a step of the tour, but no times: the step's place, and after it the place itself; p is then of that. */
+static const char *place_of_step(const struct weft_explorer *e, struct place *p, const char *place,
+                                 char room[EXPLORE_PLACE_BYTES])
+{
+    const int64_t step = value_of(p, TOUR, 0, 0);
+    bool named = step && weft_explorer_is_example(e, 0);
+    for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
+        named = named && p->value[FROM][i] == ABSENT && p->value[TO][i] == ABSENT;
+    if (!named || snprintf(room, EXPLORE_PLACE_BYTES, "%s&%s", weft_tour_steps[step - 1].place,
+                           place) >= EXPLORE_PLACE_BYTES)
+        return place;
+    parse(p, e, room);
+    return room;
+}
+
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
 {
     struct place p;
-    char query[EXPLORE_QUERY_BYTES + 1];
+    char query[EXPLORE_QUERY_BYTES + 1], of_step[EXPLORE_PLACE_BYTES];
     bool sound = go_panes(e, place);
     parse(&p, e, place);
+    place = place_of_step(e, &p, place, of_step);
+    explore_tour_show(e, weft_explorer_is_example(e, 0) ? (unsigned)value_of(&p, TOUR, 0, 0) : 0);
     explore_history_leave(e);
     const bool decoded = decode(query, sizeof query, p.search);
     weft_explorer_search(e, query);
     const bool grouped = go_groups(e, &p);
     sound =
         parse(&p, e, place) && decoded && grouped && sound; /* again, for now the rows are known */
+    sound = sound && (e->tour || !value_of(&p, TOUR, 0, 0));
     sound = go_window(e, &p) && sound;
     for (unsigned i = 0; i < e->panes; i++)
         sound = go_counters(&e->pane[i], p.bytes[OFF][i]) && sound;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "explore/state.h"
+#include "explore/tour.h"
 
 /* Of commands that act on the selection: what it means that there is nowhere to go. */
 static const char *nowhere(enum weft_command command)
@@ -161,6 +162,12 @@ static const char *reason(const struct weft_explorer *e, enum weft_command comma
     case WEFT_COMMAND_DUPLICATE:
         return e->panes == WEFT_PANES_MAX ? "There is no room for more traces"
                                           : "There is not enough memory";
+    case WEFT_COMMAND_TOUR_NEXT:
+    case WEFT_COMMAND_TOUR_PREVIOUS:
+    case WEFT_COMMAND_TOUR_LEAVE:
+        return !weft_explorer_tour(e)              ? "There is no tour: F1 begins one"
+               : command == WEFT_COMMAND_TOUR_NEXT ? "This is the last step of the tour"
+                                                   : "This is the first step of the tour";
     default:
         return "There is nothing to do";
     }

@@ -226,7 +226,9 @@ struct weft_explorer {
     bool older;            /* as in a viewport */
     bool overview;         /* it is shown … */
     bool usually_overview; /* … unless a place says otherwise */
-    uint32_t hidden;       /* kinds that are switched off: a bit for each */
+    unsigned
+        tour; /* step of the tour, from 1; 0: none. It counts while the first pane shows the example */
+    uint32_t hidden; /* kinds that are switched off: a bit for each */
     struct weft_legend legend;
     enum weft_kind legend_pointed;
     int32_t legend_top_px, legend_px; /* its height is 0 if it is not shown */
@@ -743,6 +745,12 @@ void explore_visible_clear(struct explore_visible *v);
  * WEFT_E_NOMEM; then nothing is added. */
 int explore_visible_list(struct explore_visible *v, const struct weft_scene *s,
                          const struct weft_geometry *g, unsigned pane, uint32_t max);
+
+/* ---- tour.c ---- */
+
+/* Shows a step of the tour, or none: 0, wherever the view is. */
+void explore_tour_show(struct weft_explorer *e, unsigned step);
+bool explore_tour_command(struct weft_explorer *e, enum weft_command command);
 
 /* ---- tip.c ---- */
 
