@@ -3,7 +3,7 @@
  *
  *     NODE_PATH=... node page-tour.js BROWSER PAGE
  *
- * opens the page from disk at 1600 x 900 and flies the same ten-second tour as `weft-view --tour`, with real
+ * opens the page from disk at 1600 x 900 and flies the same ten-second tour as `weft-view --measure`, with real
  * wheel and mouse events. Prints name=value for: open_s (from the start of loading to the first picture),
  * picture_*_ms (draw list and canvas calls, by the page's own clock), task_*_ms (all that the main thread did
  * in a frame: events, script, layout, raster), frames, seconds. */

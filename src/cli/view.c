@@ -18,7 +18,7 @@
 struct request {
     char place[PLACE_MAX];
     size_t size; /* of place */
-    bool raw, tour, diff, selected, finding;
+    bool raw, measure, diff, selected, finding;
     const char *theme;
 };
 
@@ -88,7 +88,7 @@ static const struct cli_option options[] = {
     CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
     CLI_TEXT("theme", request.theme, "THEME", "colours:", .words = themes,
              .shown = "as the desktop is, or as it was chosen last"),
-    CLI_FLAG("tour", request.tour,
+    CLI_FLAG("measure", request.measure,
              "go through the trace for ten seconds, print what a frame costs, and end"),
     CLI_END,
 };
@@ -121,8 +121,8 @@ static int run_window(const struct request *r, char **files, size_t count)
     }
     if (r->raw)
         *next++ = "--raw";
-    if (r->tour)
-        *next++ = "--tour";
+    if (r->measure)
+        *next++ = "--measure";
     if (r->theme) {
         *next++ = "--theme";
         *next++ = r->theme;
@@ -158,8 +158,8 @@ static bool copy_guests(char **files, size_t count)
 
 static int run(int files, char **file)
 {
-    if (request.tour && files == 0)
-        cli_misuse("view", "--tour needs a FILE");
+    if (request.measure && files == 0)
+        cli_misuse("view", "--measure needs a FILE");
     if (request.selected && (request.finding || request.diff))
         cli_misuse("view", "%s; leave out --select",
                    request.diff ? "--diff shows two traces where they part"
@@ -174,9 +174,11 @@ const struct cli_command cli_view = {
     .name = "view",
     .summary = "show traces in a window",
     .usage = "[OPTION…] [FILE…]",
-    .about = "Shows traces in a window, one above the other. Drag to pan, turn the wheel to zoom, "
-             "click on a promise to see what it waited for; ? shows the keys. FILE may be -, "
-             "standard input, or xen:NAME.\n",
+    .about =
+        "Shows traces in a window, one above the other. Drag to pan, turn the wheel to zoom, "
+        "click on a promise to see what it waited for; ? shows the keys. FILE may be -, "
+        "standard input, or xen:NAME. Without FILE, it opens a tour: what the parts of the picture "
+        "mean, on an example.\n",
     .options = options,
     .examples = "weft view --search \"ARP response\" bad.weft good.weft",
     .completes = CLI_TRACES,

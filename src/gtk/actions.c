@@ -3,7 +3,7 @@
  *
  * Each command is an action of the same name. "place" and "find" take a text, which is also their state; "facts",
  * "found", "selected", "visible", "table-text", "tip", "message", "notes", "link" (the one copied last), "picture" (x, y,
- * width and height in the window), "commands" (in the palette) and "menu" (the commands there) only have a state. "quiet"
+ * width and height in the window), "commands" (in the palette), "card" (of the tour) and "menu" (the commands there) only have a state. "quiet"
  * takes a text, and reports it as its state once everything is shown that resulted from earlier keyboard and pointer
  * events. "add-note", "edit-note" and "delete-note" do without the window in which a note is written. */
 #include <string.h>
@@ -49,6 +49,9 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
         return;
     case WEFT_COMMAND_HELP:
         weft_window_show_keys(w);
+        return;
+    case WEFT_COMMAND_TOUR:
+        weft_window_take_tour(w, NULL);
         return;
     case WEFT_COMMAND_PALETTE:
         weft_window_show_palette(w);
@@ -270,6 +273,7 @@ static const struct {
     {"link", NULL, true, NULL},
     {"picture", NULL, true, NULL},
     {"commands", NULL, true, NULL},
+    {"card", NULL, true, NULL},
     {"menu", NULL, true, NULL},
 };
 

@@ -10,7 +10,7 @@ static const GOptionEntry options[] = {
     {"at", 0, 0, G_OPTION_ARG_STRING, NULL, "Go to that place", "PLACE"},
     {"raw", 0, 0, G_OPTION_ARG_NONE, NULL, "Draw a bind and the like from its creation on", NULL},
     {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "light or dark", "THEME"},
-    {"tour", 0, 0, G_OPTION_ARG_NONE, NULL, "Measure what a frame costs, and end", NULL},
+    {"measure", 0, 0, G_OPTION_ARG_NONE, NULL, "Measure what a frame costs, and end", NULL},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "FILE…"},
     {0},
 };
@@ -39,6 +39,8 @@ static const char style[] =
     "  padding: 12px; margin: 24px; box-shadow: 0 2px 8px alpha(black, 0.2); }"
     ".toast-text { background: alpha(black, 0.8); color: white; border-radius: 99px;"
     "  padding: 6px 18px; margin: 24px; }"
+    ".card { background: @theme_bg_color; border-bottom: 1px solid @borders; padding: 9px 12px; }"
+    ".card .heading { font-weight: bold; font-size: 120%; }"
     ".status { margin: 24px; }"
     ".title-1 { font-size: 180%; font-weight: 800; }"
     ".pill { border-radius: 99px; padding: 6px 24px; }";
@@ -152,18 +154,20 @@ static int on_command_line(GtkApplication *application, GApplicationCommandLine 
     GVariantDict *given = g_application_command_line_get_options_dict(line);
     g_auto(GStrv) paths = paths_of(line, given);
     const char *place = NULL, *theme = NULL;
-    gboolean tour = FALSE, raw = FALSE;
+    gboolean measure = FALSE, raw = FALSE;
     g_variant_dict_lookup(given, "at", "&s", &place);
-    g_variant_dict_lookup(given, "tour", "b", &tour);
+    g_variant_dict_lookup(given, "measure", "b", &measure);
     g_variant_dict_lookup(given, "raw", "b", &raw);
     if (g_variant_dict_lookup(given, "theme", "&s", &theme))
         apply_theme(theme);
     WeftWindow *w = weft_window_new(application);
     w->raw = raw;
-    if (tour)
-        weft_tour_begin(w);
+    if (measure)
+        weft_flight_begin(w);
     if (*paths)
         weft_window_read(w, (const char *const *)paths, place);
+    else
+        weft_window_take_tour(w, place);
     gtk_window_present(GTK_WINDOW(w));
     return 0;
 }
@@ -172,7 +176,7 @@ static int on_command_line(GtkApplication *application, GApplicationCommandLine 
 static bool wants_own_process(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "--tour") == 0 ||
+        if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "--measure") == 0 ||
             g_str_has_prefix(argv[i], WEFT_MEMORY_PATH))
             return true;
     return false;

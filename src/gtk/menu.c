@@ -52,6 +52,7 @@ static const struct entry entries[] = {
     {NULL, NULL},
     {"Close", NULL},
     {"Find a _Command…", "win.palette"},
+    {"A To_ur", "win.tour"},
     {"_Keyboard Shortcuts", "win.help"},
     {"About _weft", "win.about"},
     {NULL, NULL},

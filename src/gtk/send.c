@@ -13,7 +13,7 @@ static char *link_of(WeftWindow *w)
     if (w->raw)
         g_string_append(out, "--raw ");
     g_string_append_printf(out, "--at %s", place);
-    for (guint i = 0; i < w->traces->len; i++) {
+    for (guint i = 0; i < w->traces->len && !weft_window_is_example(w); i++) {
         const struct weft_trace *t = w->traces->pdata[i];
         g_autofree char *given = weft_trace_given(t->path), *quoted = g_shell_quote(given);
         g_string_append_printf(out, " %s", quoted);

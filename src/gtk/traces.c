@@ -390,10 +390,20 @@ void weft_window_remove(WeftWindow *w, unsigned pane)
     weft_window_touched(w);
 }
 
+void weft_window_clear(WeftWindow *w)
+{
+    while (weft_explorer_panes(w->e))
+        weft_window_remove(w, weft_explorer_panes(w->e) - 1);
+    weft_explorer_go(w->e, "");
+    weft_explorer_fold(w->e, true);
+}
+
 /* ---- Choosing ---- */
 
 void weft_window_open(WeftWindow *w, const char *const *paths)
 {
+    if (weft_window_is_example(w))
+        weft_window_clear(w);
     if (w->traces->len || w->load) {
         w = weft_window_new(gtk_window_get_application(GTK_WINDOW(w)));
         gtk_window_present(GTK_WINDOW(w));

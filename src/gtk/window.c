@@ -191,6 +191,8 @@ void weft_window_touched(WeftWindow *w)
     }
     if (changed & WEFT_CHANGED_PANES)
         show_panes(w);
+    if (changed & (WEFT_CHANGED_TOUR | WEFT_CHANGED_PANES))
+        weft_window_show_card(w);
     if (changed & WEFT_CHANGED_PICTURE) {
         weft_picture_redraw(w->picture);
         w->moved_us = g_get_monotonic_time();
@@ -377,7 +379,7 @@ static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, do
     (void)y;
     for (GSList *f = g_value_get_boxed(value); f; f = f->next)
         g_list_store_append(files, f->data);
-    weft_window_take(w, G_LIST_MODEL(files), !(mods & WEFT_CTRL));
+    weft_window_take(w, G_LIST_MODEL(files), !(mods & WEFT_CTRL) && !weft_window_is_example(w));
     return TRUE;
 }
 
@@ -551,10 +553,10 @@ static GtkWidget *view_page(WeftWindow *w)
     g_signal_connect_swapped(w->scrolled, "value-changed", G_CALLBACK(on_scrolled), w);
     GtkWidget *view =
         box_of(GTK_ORIENTATION_HORIZONTAL, 0, GTK_WIDGET(w->picture), w->scrollbar, NULL);
-    GtkWidget *left =
-        g_object_new(GTK_TYPE_PANED, "orientation", GTK_ORIENTATION_VERTICAL, "start-child", view,
-                     "end-child", w->table, "resize-end-child", FALSE, "shrink-start-child", FALSE,
-                     "shrink-end-child", FALSE, NULL);
+    GtkWidget *left = g_object_new(
+        GTK_TYPE_PANED, "orientation", GTK_ORIENTATION_VERTICAL, "start-child",
+        box_of(GTK_ORIENTATION_VERTICAL, 0, weft_window_card(w), view, NULL), "end-child", w->table,
+        "resize-end-child", FALSE, "shrink-start-child", FALSE, "shrink-end-child", FALSE, NULL);
     gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
     gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);
     w->paned = g_object_new(GTK_TYPE_PANED, "start-child", left, "end-child", w->panel,
@@ -593,12 +595,11 @@ static GtkWidget *content(WeftWindow *w)
     w->problem_title = label("", NULL);
     w->problem_text = label("", NULL);
     GtkStack *stack = GTK_STACK(w->stack);
-    gtk_stack_add_named(
-        stack,
-        status_page(WEFT_APPLICATION_ID, label("Open a Trace", NULL),
-                    label("Choose a file, or drop one here. weft record makes one.", "dim-label"),
-                    "Open…"),
-        "empty");
+    GtkWidget *empty = status_page(
+        WEFT_APPLICATION_ID, label("Open a Trace", NULL),
+        label("Choose a file, or drop one here. weft record makes one.", "dim-label"), "Open…");
+    gtk_box_append(GTK_BOX(empty), button(NULL, "Take the Tour", "win.tour"));
+    gtk_stack_add_named(stack, empty, "empty");
     gtk_stack_add_named(stack, view_page(w), "view");
     gtk_stack_add_named(
         stack,

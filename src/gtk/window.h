@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The window, as its parts see it: window.c puts it together and shows what changes, traces.c opens files, actions.c
- * has the actions, palette.c lists them, send.c saves pictures and makes links, print.c prints, help.c has the help. */
+ * has the actions, example.c the tour, palette.c lists them, send.c saves pictures and makes links, print.c prints, help.c has the help. */
 #pragma once
 
 #include <gtk/gtk.h>
@@ -66,6 +66,7 @@ struct _WeftWindow {
         *progress_bar, *problem_title, *problem_text;
     guint toast_timer;
     GtkWidget *palette, *wanted, *commands;
+    GtkWidget *card, *card_title, *card_text, *card_back, *card_next, *card_leave;
     GMenu *close_menu;
 };
 
@@ -117,6 +118,9 @@ void weft_window_compare(WeftWindow *w);
 void weft_window_stop_comparing(WeftWindow *w);
 void weft_window_remove(WeftWindow *w, unsigned pane);
 
+/* Removes all traces, as if none had been open. */
+void weft_window_clear(WeftWindow *w);
+
 /* The trace that a pane shows; and the first pane that shows a trace: *pane. Returns false if none does. */
 struct weft_trace *weft_window_trace(WeftWindow *w, unsigned pane);
 bool weft_window_find(WeftWindow *w, const struct weft_trace *trace, guint *pane);
@@ -128,8 +132,21 @@ void weft_window_choose(WeftWindow *w, bool add);
 /* Shows files: below what is there, or as weft_window_open does. */
 void weft_window_take(WeftWindow *w, GListModel *files, bool add);
 
-/* Opens them in this window if it is empty, else in a new one. */
+/* Opens them in this window if it is empty or shows only the example, else in a new one. */
 void weft_window_open(WeftWindow *w, const char *const *paths);
+
+/* ---- example.c ---- */
+
+/* Shows the example trace, at that place, or at the first step of the tour: NULL. If other traces are open, it gets a window
+ * of its own. */
+void weft_window_take_tour(WeftWindow *w, const char *place);
+
+/* Returns true if the window shows the example that comes with it, and nothing else. */
+bool weft_window_is_example(WeftWindow *w);
+
+/* The card with the step of the tour; and brings it to what the explorer says. */
+GtkWidget *weft_window_card(WeftWindow *w);
+void weft_window_show_card(WeftWindow *w);
 
 /* ---- actions.c ---- */
 
@@ -187,7 +204,7 @@ void weft_window_save_table_to(WeftWindow *w, const char *path);
 /* Zooms and pans through the whole trace and into its details for ten seconds at 60 frames a second; prints the
  * processor time of the frames, all threads together, and closes the window. The picture is 1600 x 900. Call it for a
  * window whose traces are being read. */
-void weft_tour_begin(WeftWindow *w);
+void weft_flight_begin(WeftWindow *w);
 
 /* ---- help.c ---- */
 

@@ -662,7 +662,7 @@ stop
 run 2 "$WEFT" view --theme blue
 run 2 "$WEFT" view --select main
 run 2 "$WEFT" view --from now
-run 2 "$WEFT" view --tour
+run 2 "$WEFT" view --measure
 run 2 "$WEFT" view --finding 0 "$tmp/bad.weft"
 run 2 "$WEFT" view --diff "$tmp/bad.weft"
 run 2 "$WEFT" view --nonsense

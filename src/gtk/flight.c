@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A scripted tour through a trace, for measuring what a frame costs. */
+/* A scripted flight through a trace, for measuring what a frame costs. */
 #include <stdio.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 #define WIDTH 1600
 #define HEIGHT 900
 
-struct tour {
+struct flight {
     WeftWindow *w;
     int frame; /* below 0: before it begins */
     double last_ms, cost_ms[FRAMES];
@@ -35,7 +35,7 @@ static int by_size(const void *a, const void *b)
     return weft_order(x, y);
 }
 
-static void report(struct tour *t)
+static void report(struct flight *t)
 {
     double sum = 0, took_s = (double)(g_get_monotonic_time() - t->began_us) / 1e6;
     for (int i = 0; i < FRAMES; i++)
@@ -80,7 +80,7 @@ static void step(struct weft_explorer *e, int frame)
 
 static gboolean on_look(gpointer data)
 {
-    struct tour *t = data;
+    struct flight *t = data;
     int64_t now = g_get_monotonic_time();
     t->stall_us = MAX(t->stall_us, now - t->looked_us);
     t->looked_us = now;
@@ -89,7 +89,7 @@ static gboolean on_look(gpointer data)
 
 static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
 {
-    struct tour *t = data;
+    struct flight *t = data;
     (void)widget;
     (void)clock;
     if (!t->w->traces->len || t->w->load)
@@ -116,9 +116,9 @@ static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-void weft_tour_begin(WeftWindow *w)
+void weft_flight_begin(WeftWindow *w)
 {
-    struct tour *t = g_new0(struct tour, 1);
+    struct flight *t = g_new0(struct flight, 1);
     t->w = w;
     t->frame = -WARM_UP;
     t->called_us = t->looked_us = g_get_monotonic_time();
