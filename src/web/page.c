@@ -11,6 +11,7 @@
 
 #include "explore/explore.h"
 #include "explore/table.h"
+#include "explore/tour.h"
 #include "paint/paint.h"
 #include "web/brush.h"
 #include "web/system.h"
@@ -73,6 +74,9 @@ const struct entry page_layout[] = {
     FIELD(weft_note, about),
     FIELD(weft_note, at),
     FIELD(weft_note, pane),
+    SIZE(weft_tour_step),
+    FIELD(weft_tour_step, title),
+    FIELD(weft_tour_step, text),
     SIZE(weft_command_info),
     FIELD(weft_command_info, name),
     FIELD(weft_command_info, where),
@@ -109,6 +113,8 @@ const struct entry page_layout[] = {
     VALUE(WEFT_CHANGED_TABLE),
     VALUE(WEFT_CHANGED_PANES),
     VALUE(WEFT_CHANGED_NOTES),
+    VALUE(WEFT_CHANGED_TOUR),
+    VALUE(WEFT_TOUR_STEPS),
     VALUE(WEFT_TABLES),
     VALUE(WEFT_TABLE_COLUMNS),
     VALUE(WEFT_TABLE_CPU),

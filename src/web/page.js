@@ -100,6 +100,8 @@ $("scroller").addEventListener("scroll", () => {
 function update(changed) {
   if (changed & L.WEFT_CHANGED_PANES)
     showPanes();
+  if (changed & (L.WEFT_CHANGED_TOUR | L.WEFT_CHANGED_PANES))
+    showCard();
   if (changed & L.WEFT_CHANGED_PICTURE || redraw) {
     redraw = false;
     const begun = performance.now();
@@ -431,6 +433,7 @@ const front = {
   theme() { setTheme(isDark() ? "light" : "dark"); remember(); },
   "text-larger"() { setTextSize(textPercent + 10); remember(); },
   "text-smaller"() { setTextSize(textPercent - 10); remember(); },
+  tour: takeTour,
   palette: showPalette,
   help: showHelp,
 };
@@ -730,7 +733,7 @@ function touchEnds(event, x, y) {
 
 // ---- Buttons ----
 
-for (const id of ["open", "add", "zoom-in", "zoom-out", "fit", "next-hit", "previous-hit"])
+for (const id of ["open", "add", "tour", "tour-next", "tour-previous", "tour-leave", "zoom-in", "zoom-out", "fit", "next-hit", "previous-hit"])
   $(id).onclick = () => command(id);
 $("choose").onclick = () => pick(false);
 $("side-button").onclick = () => {
@@ -756,14 +759,14 @@ async function begin() {
   await startCore();
   loadInks();
   loadCommands();
-  await showEmbedded();
+  await (isForTour ? openExample() : showEmbedded());
   ready = true;
   new ResizeObserver(resize).observe($("stage"));
   resize();
   setTheme(theme);
   setTextSize(textPercent);
   tracesChanged();
-  const wanted = location.hash.slice(1) || settings("at");
+  const wanted = location.hash.slice(1) || (isForTour ? "tour=1" : settings("at"));
   if (wanted && C.weft_panes() && !go(wanted))
     say("Not all of this link suits this trace", true);
   begun = true;
