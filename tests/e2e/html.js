@@ -772,6 +772,95 @@ async function drop(page, names, shiftKey = false, prefix = "") {
   await settle(page);
 }
 
+// The steps as explore/tour.def has them: title, text and the fields of the place.
+function tourSteps() {
+  const table = fs.readFileSync(path.join(sourceRoot, "src/explore/tour.def"), "utf8");
+  const texts = /"(?:[^"\\]|\\.)*"/g, parts = table.split(/^STEP\(/m).slice(1);
+  const joined = text => text.match(texts).map(piece => JSON.parse(piece)).join("");
+  return parts.map(part => {
+    const [title, text, place] = part.replace(/\)\s*(\/\*.*\*\/\s*#undef STEP\s*)?$/s, "").split(/",\n/).map((one, i, all) => joined(i < all.length - 1 ? `${one}"` : one));
+    return { title, text, place: Object.fromEntries(new URLSearchParams(place)) };
+  });
+}
+
+// The card, as the steps say it.
+async function cardShows(page, steps, number) {
+  await settle(page);
+  const { title, text, place: wanted } = steps[number - 1], where = await place(page);
+  equal(`the card of step ${number}`, [`${number} of ${steps.length}: ${title}`, text],
+    [await page.locator("#card-title").innerText(), await page.locator("#card-text").innerText()]);
+  equal(`the place of step ${number}`, { ...wanted, tour: String(number) },
+    Object.fromEntries(Object.keys({ ...wanted, tour: "" }).map(key => [key, where[key]])));
+}
+
+// A page without a trace offers the tour; one with traces keeps them.
+async function tour() {
+  const steps = tourSteps(), page = await open("empty.html");
+  equal("the steps of the tour", 5, steps.length);
+  await page.locator("#tour").click();
+  await until(page, () => document.querySelector("#empty").hidden);
+  for (let number = 1; number <= steps.length; number++) {
+    await cardShows(page, steps, number);
+    const canvas = await stage(page), download = page.waitForEvent("download");
+    await page.keyboard.press("Control+s");
+    await (await download).saveAs(path.join(folder, "step.svg"));
+    execFileSync(process.env.WEFT, ["render", "--at", `tour=${number}`, "--size", `${Math.floor(canvas.width)}x${Math.floor(canvas.height)}`,
+      "-o", path.join(folder, "render.svg"), path.join(sourceRoot, "data/example.weft")]);
+    check(`step ${number} is what weft render draws`, fs.readFileSync(path.join(folder, "step.svg"), "utf8") === fs.readFileSync(path.join(folder, "render.svg"), "utf8"));
+    if (number % 2)
+      await page.keyboard.press("PageDown");
+    else
+      await page.locator("#tour-next").click();
+  }
+  check("the last step has no next one", await page.locator("#tour-next").isHidden());
+  check("… and a key says so", /last step/.test(await said(page)), await said(page));
+  check("the table is open", await page.locator("#table tbody tr").first().innerText().then(row => row.startsWith("GET /report")));
+  await page.locator("#tour-previous").click();
+  await cardShows(page, steps, 4);
+  await page.keyboard.press("PageUp");
+  await cardShows(page, steps, 3);
+  await page.goBack(); // the view before: step 4
+  await cardShows(page, steps, 4);
+  await page.reload();
+  await page.evaluate(() => weft.ready);
+  check("without its traces, the page is empty again", await page.locator("#empty").isVisible());
+  await page.locator("#tour").click();
+  await until(page, () => document.querySelector("#empty").hidden);
+  await cardShows(page, steps, 1);
+  await page.keyboard.press("Escape");
+  await settle(page);
+  check("Escape leaves the tour", await page.locator("#card").isHidden());
+  equal("… and not the example", "example.weft — weft", await page.title());
+  await page.keyboard.press("F1");
+  await cardShows(page, steps, 1);
+  await page.locator("#tour-leave").click();
+  await settle(page);
+  check("so does its button", await page.locator("#card").isHidden());
+  await page.keyboard.press("F1");
+  await drop(page, ["bad.weft"]);
+  check("what is dropped takes its place", await page.locator("#card").isHidden());
+  equal("… and is shown", "bad.weft — weft", await page.title());
+
+  // With traces, it gets a tab of its own.
+  const before = await place(page), tab = page.context().waitForEvent("page");
+  await page.keyboard.press("F1");
+  const other = await tab;
+  await other.waitForURL(/\?tour/, { waitUntil: "load" });
+  await other.evaluate(() => weft.ready);
+  await cardShows(other, steps, 1);
+  await other.keyboard.press("PageDown");
+  await cardShows(other, steps, 2);
+  await other.reload();
+  await other.evaluate(() => weft.ready);
+  await cardShows(other, steps, 2);
+  equal("the traces stay", before, await place(page));
+  check("… and the page says so", /^The tour is in a tab of its own/.test(await said(page)), await said(page));
+  await page.context().close();
+  const own = await open("bad.html", { hash: "#tour=2" });
+  check("a step of the tour is none of another trace", /Not all of this link/.test(await said(own)), await said(own));
+  await own.context().close();
+}
+
 async function files() {
   const page = await open("empty.html");
   equal("its title", "weft", await page.title());
@@ -1091,7 +1180,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, groups, many, notes, tables, samples, pictures, steps, reasons, palette, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, overview, themes, mouse, touch, phone, keys, figures, places, findings, groups, many, notes, tables, samples, pictures, steps, reasons, palette, tour, paper, files, missing, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

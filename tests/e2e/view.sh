@@ -93,6 +93,10 @@ has_window() {
     call List | grep -q place
 }
 
+has_second_window() {
+    gdbus call --session -d io.github.weft.View -o /io/github/weft/View/window/2 -m org.gtk.Actions.List 2>&1 | grep -q place
+}
+
 # Ends it, and checks that it had nothing to complain about.
 stop() {
     do_action close
@@ -656,6 +660,80 @@ becomes facts 'promises\\t12\\n'
 echo quit >&6
 exec 6>&-
 wait $program || :
+stop
+
+# Without a file it takes the tour, and each step is what the table of the steps says.
+python3 - "$SOURCE_ROOT/src/explore/tour.def" >"$tmp/steps" <<'END'
+import json, re, sys
+
+for number, part in enumerate(re.split(r"^STEP\(", open(sys.argv[1]).read(), flags=re.MULTILINE)[1:], 1):
+    fields = re.split(r'",\n', part[: part.rindex(")")])
+    text = lambda field: "".join(json.loads(piece) for piece in re.findall(r'"(?:[^"\\]|\\.)*"', field))
+    title, words, place = (text(field + '"' if field is not fields[-1] else field) for field in fields)
+    print(number, f"{title}\\n{words}", place, sep="\t")
+END
+equal 'steps of the tour' 5 "$(wc -l <"$tmp/steps")"
+
+# card_shows NUMBER: the card, the fields of the place
+card_shows() {
+    local step=$1 text place field where
+    IFS=$'\t' read -r _ text place <<<"$(sed -n "${step}p" "$tmp/steps")"
+    becomes card "^$step of 5"
+    where=$(settled place)
+    equal "the card of step $step" "$step of 5: $text" "$(state card)"
+    for field in "tour=$step" ${place//&/ }; do
+        equal "$field in the place of step $step" "${field#*=}" "$(value "${field%%=*}" "$where")"
+    done
+}
+
+start
+becomes card '^1 of 5'
+find_picture
+for step in 1 2 3 4 5; do
+    card_shows $step
+    find_picture
+    do_action save-picture-to "b'$tmp/step.svg'"
+    becomes message 'step\.svg has been saved'
+    run 0 "$WEFT" render -o "$tmp/render.svg" --at "tour=$step" --size "${width}x$height" "$SOURCE_ROOT/data/example.weft"
+    same "a picture of step $step" "$tmp/render.svg" "$tmp/step.svg"
+    rm "$tmp/step.svg"
+    [ $step = 5 ] || xdotool key Next
+done
+xdotool key Next
+becomes message 'This is the last step of the tour'
+becomes table-text 'GET /report'
+do_action tour-previous
+card_shows 4
+do_action copy-link
+becomes link "^weft view --at 'tour=4&.*finding=1.*'$"
+xdotool key Prior
+card_shows 3
+# Escape leaves the tour, not the example; F1 begins it again, here.
+xdotool key Escape
+becomes card '^$'
+becomes place '^from='
+xdotool key F1
+card_shows 1
+# The example gives way to what is opened.
+do_action open-file "b'$tmp/bad.weft'"
+becomes facts 'promises\\t11\\n'
+becomes card '^$'
+becomes place '^from=[0-9]*&to=[0-9]*&fold=1(&overview=1)?$'
+# What is open stays: the tour gets a window of its own.
+xdotool key F1
+wait_for has_second_window || fail 'the tour opens no window'
+number=2
+becomes card '^1 of 5'
+do_action close
+number=1
+becomes facts 'promises\\t11\\n'
+stop
+start --at tour=4
+card_shows 4
+stop
+start --at tour=4 "$tmp/bad.weft"
+becomes message 'Some of the place that was asked for is not in this trace'
+becomes card '^$'
 stop
 
 # Command line
