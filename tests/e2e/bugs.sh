@@ -103,5 +103,8 @@ same 'kinds of findings' "$tmp/kinds" "$tmp/tried"
 if [ -n "${SIMULATED_LIBRARY:-}" ]; then
     run 0 python3 "$SOURCE_ROOT/tools/make-diagnoses" --check "$BUILD_ROOT"
     cat "$tmp/out"
+    # The documents show what weft draws now.
+    run 0 python3 "$SOURCE_ROOT/tools/make-pictures" --check "$BUILD_ROOT"
+    cat "$tmp/out"
 fi
 finish
