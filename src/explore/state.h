@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What the parts of the explorer share. Private to src/explore.
  *
- * explore.c: life, panes, drawing; panes.c: where the panes lie, and their order; window.c: which times and rows are
+ * explore.c: life, traces; draw.c: the picture; panes.c: where the panes lie, and their order; window.c: which times and rows are
  * seen, folds, traces of the same time; input.c: pointer and wheel; keys.c: commands; reason.c: why they did nothing;
  * walk.c: selection, search; groups.c; history.c: the way back; panel.c: facts, lists, counters; table.c; flame.c,
- * which draws what why.c adds up; tip.c; overview.c: the strip on top; place.c. */
+ * which draws what why.c adds up; tip.c; overview.c: the strip on top; place.c, place_go.c. */
 #pragma once
 
 #include "explore/fact.h"

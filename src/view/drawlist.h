@@ -3,7 +3,8 @@
  *
  * Coordinates are fixed-point, WEFT_PX to a pixel, from the top left corner, so that the list is the same on every
  * machine. Colours are roles, looked up in a palette by the painter. Painters need to clip only to the picture as a
- * whole: texts are already cut to the space they have.
+ * whole: texts are already cut to the space they have. Traces that scroll may reach above it and below it, by less than its
+ * own height.
  *
  * A list belongs to one thread until it is complete; then any number of threads may read it. */
 #pragma once

@@ -268,6 +268,8 @@ static void act(struct weft_explorer *e, const uint8_t *b)
         weft_explorer_text_size(e, b[1] * 2u);
         if (b[2] % 8 == 0)
             REQUIRE(weft_explorer_analyse(e) == 0);
+        if (b[3] % 2)
+            weft_explorer_frame(e, b[3] * INT64_C(1000000));
         look(e);
         break;
     }

@@ -248,7 +248,7 @@ static inline void try_layout(const struct weft_model *m, const struct weft_layo
 static inline void try_place(const struct weft_drawlist *list, int32_t x, int32_t y)
 {
     REQUIRE(x >= 0 && x <= list->width);
-    REQUIRE(y >= 0 && y <= list->height);
+    REQUIRE(y >= -list->height && y <= 2 * list->height);
 }
 
 static inline void try_drawlist(const struct weft_drawlist *list)
