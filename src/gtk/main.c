@@ -20,6 +20,7 @@ static const char style[] =
     "picture:focus-visible { outline: 2px solid alpha(@theme_selected_bg_color, 0.6); }"
     ".panel { border-left: 1px solid @borders; background: @theme_base_color; }"
     ".panel .switcher { margin: 6px; }"
+    ".panel .switcher > button { min-width: 0; padding: 4px 8px; }" /* GTK's: 100 px, too wide for four */
     ".panel .total { padding: 3px 12px; }"
     ".lines { background: none; }"
     ".lines > row { padding: 1px 6px 1px 12px; }"
