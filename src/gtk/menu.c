@@ -36,6 +36,7 @@ static const struct entry entries[] = {
     {"Counters", "win.counters"},
     {"Sa_mples", "win.strips"},
     {"F_old Long Sleep", "win.fold"},
+    {"_Group Rows", "win.group"},
     {"Link the _Time Axes", "win.link"},
     {"Align by the _Clock", "win.align"},
     {"Side _Panel", "win.panel"},
