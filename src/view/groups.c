@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/order.h"
 #include "format/utf8.h"
+#include "profile/join.h"
 #include "view/index.h"
 
 const char *const weft_group_by_name[WEFT_GROUP_BYS] = {"none",   "label", "type",
@@ -51,34 +52,21 @@ static uint32_t stream_of(const struct weft_model *m, uint32_t promise)
     return run == WEFT_NONE || !m->run_stream ? 0 : m->run_stream[run];
 }
 
-/* The root of each promise. Creators in a damaged trace may lead round in a circle. */
-static void find_roots(uint64_t *key, const struct weft_model *m)
+/* On whose behalf each promise is there. Returns false if there is no memory. */
+static bool find_roots(uint64_t *key, const struct weft_model *m)
 {
-    key[WEFT_ROOT] = WEFT_ROOT;
-    for (uint32_t i = 1; i < m->promises; i++)
-        key[i] = UINT64_MAX;
-    for (uint32_t i = 1; i < m->promises; i++) {
-        uint32_t at = i, creator;
-        while (key[at] == UINT64_MAX) {
-            key[at] = UINT64_MAX - 1; /* on the way */
-            creator = m->promise[at].creator;
-            if (creator == WEFT_ROOT || key[creator] == UINT64_MAX - 1)
-                break;
-            at = creator;
-        }
-        const uint64_t root = key[at] < UINT64_MAX - 1 ? key[at] : at;
-        for (at = i; key[at] == UINT64_MAX - 1; at = m->promise[at].creator)
-            key[at] = root;
-    }
+    uint32_t *root = weft_profile_roots(m);
+    for (uint32_t i = 1; root && i < m->promises; i++)
+        key[i] = root[i];
+    free(root);
+    return root != NULL;
 }
 
-static void find_keys(uint64_t *key, const struct weft_model *m, enum weft_group_by by,
+static bool find_keys(uint64_t *key, const struct weft_model *m, enum weft_group_by by,
                       const struct weft_search *hits)
 {
-    if (by == WEFT_GROUP_ROOT) {
-        find_roots(key, m);
-        return;
-    }
+    if (by == WEFT_GROUP_ROOT)
+        return find_roots(key, m);
     for (uint32_t i = 1; i < m->promises; i++) {
         size_t size;
         if (by == WEFT_GROUP_SEARCH) {
@@ -90,6 +78,7 @@ static void find_keys(uint64_t *key, const struct weft_model *m, enum weft_group
             key[i] = key_of_text(text, size);
         }
     }
+    return true;
 }
 
 /* ---- The largest groups ---- */
@@ -209,8 +198,7 @@ int weft_groups_new(struct weft_groups **out, const struct weft_scene *s, enum w
     int rc = WEFT_E_NOMEM;
     if (g && key && (g->of = calloc((size_t)m->promises + 1, sizeof *g->of))) {
         g->by = by == WEFT_GROUP_SEARCH && !hits ? WEFT_GROUP_LABEL : by;
-        find_keys(key, m, g->by, hits);
-        rc = sort_into(g, m, key, hits);
+        rc = find_keys(key, m, g->by, hits) ? sort_into(g, m, key, hits) : WEFT_E_NOMEM;
     }
     free(key);
     if (rc < 0) {

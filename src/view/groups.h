@@ -16,7 +16,7 @@ enum weft_group_by {
     WEFT_GROUP_LABEL, /* up to its first digit; without one, by type */
     WEFT_GROUP_TYPE,
     WEFT_GROUP_THREAD, /* the first one it ran on */
-    WEFT_GROUP_ROOT, /* the promise that the loop created, from which it descends: a request, a connection */
+    WEFT_GROUP_ROOT, /* on whose behalf it is there, as weft_profile_roots says: a request, a connection */
     WEFT_GROUP_SEARCH, /* what a search found, and the rest */
     WEFT_GROUP_BYS
 };
