@@ -82,14 +82,15 @@ static uint64_t measure_hz(struct clock_source *c)
     return ticks / ns * c->hz + ticks % ns * c->hz / ns;
 }
 
-void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz)
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz,
+                            bool no_counter)
 {
     *c = (struct clock_source){.kind = WEFT_CLOCK_MONOTONIC, .caller = caller, .hz = 1000000000};
     if (caller) {
         c->kind = WEFT_CLOCK_CALLER;
         if (caller_hz)
             c->hz = caller_hz;
-    } else if (counter_is_even()) {
+    } else if (!no_counter && counter_is_even()) {
 #ifdef __aarch64__
         c->kind = WEFT_CLOCK_ARM64;
 #else

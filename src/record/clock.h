@@ -52,7 +52,9 @@ static inline bool clock_has_counter(const struct clock_source *c)
 
 uint64_t weft_record_clock_ticks(const struct clock_source *c);
 
-/* Chooses the fastest clock that runs evenly on this machine, or the caller's clock if it is given. */
-void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
+/* Chooses the fastest clock that runs evenly on this machine, or the caller's clock if it is given. no_counter: not
+ * the processor's counter. */
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz,
+                            bool no_counter);
 
 struct clock_pair weft_record_clock_pair(const struct clock_source *c);

@@ -110,6 +110,7 @@ static void make_uuid(uint8_t uuid[16])
 }
 
 static bool scheduler_off; /* do not ask it */
+static bool counter_off;   /* read the system's clock instead */
 
 /* Writes a trace without events into base, which has the layout's bytes. */
 static int set_up(const struct weft_options *o, const struct layout *l, unsigned char *base)
@@ -123,7 +124,7 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
         return -ENOMEM;
     r->private = p;
     make_uuid(uuid);
-    weft_record_clock_init(&r->clock, o->clock, o->clock_hz);
+    weft_record_clock_init(&r->clock, o->clock, o->clock_hz, counter_off);
     weft_record_layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
     /* A clock of the program's own may run at another rate than the scheduler's. */
     r->core_ticks =
@@ -437,6 +438,8 @@ static void start_later(struct weft_options *o, int fd, const char *own, const c
  *   WEFT_TRACE_BEGIN      call: begin with the first call, in this process and in programs that it starts: those record where
  *                         children do. For adapters, which are loaded into programs that may never use them. The memory's
  *                         descriptor stays open, for the program that may replace this one by exec
+ *   WEFT_TRACE_CLOCK      turn: WEFT_START_TURN_CLOCK. monotonic: read CLOCK_MONOTONIC and not the processor's counter; this
+ *                         also applies to recordings that the program starts itself
  *   WEFT_TRACE_SCHEDULER  off: do not ask the scheduler how long threads waited for a core; this also applies to
  *                         recordings that the program starts itself */
 __attribute__((constructor)) static void start_from_environment(void)
@@ -456,6 +459,7 @@ __attribute__((constructor)) static void start_from_environment(void)
     const bool late = begin && strcmp(begin, "call") == 0;
     const bool other = who && strtol(who, NULL, 10) != (long)getpid();
     scheduler_off = scheduler && strcmp(scheduler, "off") == 0;
+    counter_off = clock && strcmp(clock, "monotonic") == 0;
     if (!path || !*path || (other && !(late && children)))
         return;
     struct weft_options o = {.size = sizeof o, .path = path};

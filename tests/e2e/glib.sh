@@ -17,12 +17,9 @@ record() {
     "$WEFT" record --force --size 4M -o "$trace" -- "$@"
 }
 
-# hung TRACE PROGRAM...: until it has slept for long
+# hung TRACE PROGRAM...: until nothing can come any more
 hung() {
-    local trace=$1
-    shift
-    # shellcheck disable=SC2016
-    record "$trace" sh -c 'LD_PRELOAD=$LD_PRELOAD:$UNTIL_HUNG exec "$0" "$@"' "$@"
+    UNTIL_HUNG=1 record "$1" "$OWN_CLOCK" "${@:2}"
 }
 
 # facts TRACE EXPRESSION: see facts.py
@@ -55,11 +52,11 @@ says_all() {
 
 # alike PROGRAM: the good one does the same alone and recorded, and has nothing that is worth a word
 alike() {
-    run 0 "$bugs/$1" good
+    run 0 "$OWN_CLOCK" "$bugs/$1" good
     cp "$tmp/out" alone
-    run 0 record good.weft "$bugs/$1" good
+    run 0 record good.weft "$OWN_CLOCK" "$bugs/$1" good
     same "what $1 prints" alone "$tmp/out"
-    equal "what is found of a good $1" '' "$(sure good.weft | grep -v '^loop-blocked ')"
+    equal "what is found of a good $1" '' "$(sure good.weft)"
 }
 
 # ---- A task that is never returned ----
@@ -90,7 +87,7 @@ equal 'no reply' $'never-resolved dbus\nnever-resolved request' "$(sure bad.weft
 
 # ---- A callback that blocks the main loop ----
 alike glib_blocked
-run 0 record bad.weft "$bugs/glib_blocked" bad
+run 0 record bad.weft "$OWN_CLOCK" "$bugs/glib_blocked" bad
 says "$tmp/out" '^50 beats$'
 equal 'a blocked loop' 'loop-blocked timer' "$(sure bad.weft | head -n 1)"
 

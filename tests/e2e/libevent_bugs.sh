@@ -10,9 +10,9 @@ export LD_PRELOAD=
 # judge STATUS PROGRAM good|bad NAME LABEL [LEAST]
 judge() {
     local program=$bugs/libevent_$2
-    run "$1" env LD_PRELOAD="$until" "$program" "$3"
+    run "$1" "$OWN_CLOCK" "$program" "$3"
     cp "$tmp/out" alone
-    run "$1" env LD_PRELOAD="$until" "$WEFT" record --force --size 4M --runtimes libevent -o bug.weft -- "$program" "$3"
+    run "$1" "$WEFT" record --force --size 4M --runtimes libevent -o bug.weft -- "$OWN_CLOCK" "$program" "$3"
     same "what $2 $3 prints" alone "$tmp/out"
     run 0 "$WEFT" explain --all --json bug.weft
     equal "$2 $3" '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" "$4" "$5" "${6:-likely}" <"$tmp/out")"
@@ -24,10 +24,10 @@ bug() {
     judge 0 "$1" good nothing "$4"
 }
 
-until=$UNTIL_HUNG # the bad ones hang
+export UNTIL_HUNG=1 # the bad ones hang
 bug answer 130 never-resolved '*tcp 127.0.0.1:*'
 bug request 130 never-resolved '*GET /users/3'
-until=
+unset UNTIL_HUNG
 bug again 0 stopped '*5 ms'
 bug blocked 0 loop-blocked '*unix*'
 

@@ -8,7 +8,7 @@ bugs=$SOURCE_ROOT/examples/bugs/node
 
 # judge PROGRAM good|bad NAME LABEL [LEAST]
 judge() {
-    run 0 "$WEFT" record --force --size 4M -o bug.weft -- "$node" "$bugs/$1.js" "$2"
+    run 0 "$WEFT" record --force --size 4M -o bug.weft -- "$OWN_CLOCK" "$node" "$bugs/$1.js" "$2"
     run 0 "$WEFT" explain --all --json bug.weft
     equal "$1 $2" '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" "$3" "$4" "${5:-likely}" <"$tmp/out")"
 }

@@ -8,7 +8,7 @@ bugs=$SOURCE_ROOT/examples/bugs/python
 
 # judge STATUS PROGRAM good|bad NAME LABEL [LEAST]
 judge() {
-    run "$1" "$WEFT" record --force --size 4M -o bug.weft -- "$python" ${until_hung:+"$until_hung"} ${loop:+"$loop"} "$bugs/$2.py" "$3"
+    run "$1" "$WEFT" record --force --size 4M -o bug.weft -- "$OWN_CLOCK" "$python" ${until_hung:+"$until_hung"} ${loop:+"$loop"} "$bugs/$2.py" "$3"
     run 0 "$WEFT" explain --all --json bug.weft
     equal "$2 $3" '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" "$4" "$5" "${6:-likely}" <"$tmp/out")"
 }

@@ -37,8 +37,8 @@ bug() {
     for pattern; do
         says text "$pattern"
     done
-    "$bugs/$program" good >plain
-    recorded good.weft "$bugs/$program" good
+    "$OWN_CLOCK" "$bugs/$program" good >plain
+    recorded good.weft "$OWN_CLOCK" "$bugs/$program" good
     same "$program good" plain "$tmp/out"
     run 0 "$WEFT" explain --all --json good.weft
     equal "$program good" '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" nothing '*' likely <"$tmp/out")"
@@ -63,11 +63,11 @@ pkill -TERM -P "$recorder" || :
 wait "$recorder" || :
 
 # ---- What is slow, too ----
-recorded bug.weft "$bugs/cache" bad
+recorded bug.weft "$OWN_CLOCK" "$bugs/cache" bad
 run 0 "$WEFT" explain --all bug.weft
 tr -s ' \n' ' ' <"$tmp/out" >text
 says text "1\. contention \(likely\) .* % of what 6 of these took went to waiting for '[^']+' \(mutex [0-9]+\), which only one has at a time"
-recorded good.weft "$bugs/cache" good
+recorded good.weft "$OWN_CLOCK" "$bugs/cache" good
 run 0 "$WEFT" explain --all --json good.weft
 equal 'cache good' '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" nothing '*' likely <"$tmp/out")"
 

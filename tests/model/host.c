@@ -45,8 +45,10 @@ struct clock_pair weft_record_clock_pair(const struct clock_source *c)
     return (struct clock_pair){.ticks = 1000};
 }
 
-void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t hz)
+void weft_record_clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t hz,
+                            bool no_counter)
 {
+    (void)no_counter;
     *c = (struct clock_source){.kind = WEFT_CLOCK_CALLER, .caller = caller, .hz = hz ? hz : 1000};
 }
 

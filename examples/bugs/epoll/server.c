@@ -3,11 +3,14 @@
  *
  *     server good        nothing is wrong
  *     server blocked     page 27 is computed for 300 ms, while the other client waits for another page
- *     server forgotten   page 27 fails, and nobody answers; the clients give up after two seconds
- *     server unread      what wakes the loop up is never read, so the loop never sleeps again */
+ *     server forgotten   page 27 fails, and nobody answers; the client gives up after two seconds
+ *     server unread      what wakes the loop up is never read, so the loop never sleeps again
+ *
+ * When both clients have asked, the server is ended as by Ctrl-C. */
 #include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGES = 40, BAD = 27 };
+enum { PAGES = 40, BAD = 27, TURNS = 20000 };
 
 static const char *fault;
 
@@ -39,17 +42,25 @@ static void compute(long ms)
 /* ---- The clients, threads of another process ---- */
 
 static struct sockaddr_in address;
+static pthread_barrier_t asked; /* for the bad page: the other client goes on then */
 
 static int ask(int page)
 {
     char text[256] = "";
     const struct timeval limit = {.tv_sec = 2};
     const int fd = socket(AF_INET, SOCK_STREAM, 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (page == BAD && is("forgotten"))
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (page == BAD + PAGES)
+        pthread_barrier_wait(&asked);
     if (connect(fd, (const struct sockaddr *)&address, sizeof address) < 0)
         return 0;
     const int n = snprintf(text, sizeof text, "GET /page/%d HTTP/1.0\r\n\r\n", page);
-    if (write(fd, text, (size_t)n) != n || recv(fd, text, sizeof text - 1, 0) <= 0)
+    if (write(fd, text, (size_t)n) != n)
+        return 0;
+    if (page == BAD)
+        pthread_barrier_wait(&asked);
+    if (recv(fd, text, sizeof text - 1, 0) <= 0)
         return 0; /* the user still looks at the empty page */
     close(fd);
     return 1;
@@ -63,12 +74,12 @@ static void *run_client(void *first)
     return (void *)answers;
 }
 
-/* When both have asked, the server is ended as by Ctrl-C. */
-static int run_clients(void)
+static int run_clients(int over)
 {
     pthread_t client[2];
     void *answers;
     intptr_t all = 0;
+    pthread_barrier_init(&asked, NULL, 2);
     for (intptr_t i = 0; i < 2; i++)
         pthread_create(&client[i], NULL, run_client, (void *)(1 + i * PAGES));
     for (int i = 0; i < 2; i++) {
@@ -77,8 +88,8 @@ static int run_clients(void)
     }
     printf("%d answers\n", (int)all);
     fflush(stdout);
-    usleep(100000);
-    return kill(getppid(), SIGINT);
+    eventfd_write(over, 1);
+    return pause();
 }
 
 /* ---- The server ---- */
@@ -117,20 +128,26 @@ int main(int count, char **word)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     fault = count > 1 ? word[1] : "good";
     const int listener = socket(AF_INET, SOCK_STREAM, 0), waker = eventfd(0, EFD_NONBLOCK);
+    const int over = eventfd(0, EFD_NONBLOCK);
+    bool ends = false;
     if (bind(listener, (const struct sockaddr *)&address, size) < 0 || listen(listener, 16) < 0 ||
         getsockname(listener, (struct sockaddr *)&address, &size) < 0)
         return 1;
-    if (fork() == 0)
-        return run_clients();
+    const pid_t clients = fork();
+    if (clients == 0)
+        return run_clients(over);
     const int poll = epoll_create1(0);
     watch(poll, listener);
     watch(poll, waker);
-    for (unsigned turn = 0;; turn++) {
+    watch(poll, over);
+    for (unsigned turn = 0; !ends || (is("unread") && turn < TURNS); turn++) {
         const int n = epoll_wait(poll, ready, 16, -1);
         for (int i = 0; i < n; i++) {
             const int fd = ready[i].data.fd;
             if (fd == listener)
                 watch(poll, accept(fd, NULL, NULL));
+            else if (fd == over)
+                ends = eventfd_read(fd, &(eventfd_t){0}) == 0;
             else if (fd != waker)
                 answer(fd);
             else if (!is("unread"))
@@ -139,4 +156,6 @@ int main(int count, char **word)
         if (turn == 5)
             eventfd_write(waker, 1);
     }
+    kill(clients, SIGKILL);
+    return raise(SIGINT);
 }
