@@ -20,7 +20,7 @@ hang() {
     "$1" <fifo &
     pid=$!
     hanging+=("$pid")
-    for ((tries = 0; tries < 6000 && sleeping < 3; tries++)); do
+    for ((tries = 0; tries < 30000 && sleeping < 3; tries++)); do
         sleeping=$(grep -l '^State:.S' "/proc/$pid/task"/*/status 2>/dev/null | wc -l)
         read -r -t 0.01 _ <&"$never" || :
     done
@@ -52,7 +52,7 @@ for signal in INT TERM; do
     rm -f b.samples
     "$WEFT" sample --off-cpu -o b.samples -p "$pid" 2>err &
     sampler=$!
-    for ((tries = 0; tries < 6000; tries++)); do
+    for ((tries = 0; tries < 30000; tries++)); do
         [ ! -e b.samples ] || break
         read -r -t 0.01 _ <&"$never" || :
     done

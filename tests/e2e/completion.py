@@ -74,7 +74,7 @@ class Shell:
         if os.path.exists("found"):
             os.remove("found")
         os.write(self.terminal, line.encode() + b"\n")
-        said, end = b"", time.monotonic() + 60
+        said, end = b"", time.monotonic() + 300
         while not os.path.exists("found"):
             if select.select([self.terminal], [], [], 0.01)[0]:
                 said += os.read(self.terminal, 4096)

@@ -18,7 +18,7 @@ send() { # LINE: the program may be gone
 
 answer() { # prints what the program says up to "ok"
     local line
-    while IFS= read -r -t 60 line <&"$from"; do
+    while IFS= read -r -t 300 line <&"$from"; do
         [ "$line" != ok ] || return 0
         echo "$line"
     done

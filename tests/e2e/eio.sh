@@ -46,7 +46,7 @@ for file in "$tmp/p3_mutexes.events" "$data/p3_mutexes.fxt"; do
         head -c "$cut" "$file" >"$tmp/cut"
         checks=$((checks + 1))
         status=0
-        timeout 60 "$WEFT" dump "$tmp/cut" >"$tmp/out" 2>"$tmp/err" || status=$?
+        timeout 300 "$WEFT" dump "$tmp/cut" >"$tmp/out" 2>"$tmp/err" || status=$?
         [ "$status" -le 3 ] || fail "$file cut after $cut: $status"
     done
 done

@@ -272,7 +272,7 @@ equal 'it was busy' True "$(awk -v c="$core" '$1 == c {print ($4 >= 20 && $4 < 6
 
 cat >"$tmp/readers.py" <<'PYTHON'
 """readers.py DIR SAMPLES: several readers of one stream; some are killed."""
-import os, select, signal, subprocess, sys, threading, time
+import contextlib, os, select, signal, subprocess, sys, threading, time
 d = sys.argv[1] + "/"
 def ctl(text):
     with open(d + "kpctl", "w") as f:
@@ -285,7 +285,7 @@ def add(n, first=0):
 def alarm(signum, frame):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, alarm)
-signal.alarm(120)  # nothing here takes long, unless it hangs
+signal.alarm(900)  # nothing here takes long, unless it hangs
 
 # Nothing there: without waiting, and with; then it comes.
 ctl("opstart")
@@ -320,7 +320,13 @@ os.close(fd)
 
 # Forty wait; half are killed or interrupted, which they notice; the others get what comes, each record once.
 cats = [subprocess.Popen(["cat", d + "kpoprofile"], stdout=subprocess.PIPE) for _ in range(40)]
-time.sleep(0.5)
+def waits(pid):
+    links = []
+    with contextlib.suppress(OSError):
+        links = [os.readlink(e) for e in os.scandir(f"/proc/{pid}/fd")]
+    return d + "kpoprofile" in links and open(f"/proc/{pid}/stat").read().rpartition(") ")[2][0] == "S"
+while not all(waits(c.pid) for c in cats):
+    time.sleep(0.01)
 for i, c in enumerate(cats[:20]):
     c.send_signal(signal.SIGKILL if i % 2 else signal.SIGINT)
 print("ended", sorted({c.wait() for c in cats[:20]}))

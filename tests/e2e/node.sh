@@ -153,7 +153,7 @@ server.listen(0, '127.0.0.1', async () => {
   get('/users/7');
 });
 END
-run 130 record s.weft server.js
+run 130 "$WEFT" record --force --size 1M -o s.weft -- "$OWN_CLOCK" "$node" server.js
 equal 'requests' "['fulfills', 'fails', 'pending']" "$(facts s.weft '[r[2] for r in p if r[0] == "request"]')"
 equal 'their labels' "['GET /users/4 200', 'GET /users/5 500', 'GET /users/7']" "$(facts s.weft '[r[1] for r in p if r[0] == "request"]')"
 run 0 "$WEFT" explain --all --json s.weft

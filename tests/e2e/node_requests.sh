@@ -57,7 +57,7 @@ server.listen(0, async () => {
 });
 END
 
-run 4 "$WEFT" record -o bad.weft -- "$node" server.js
+run 4 "$WEFT" record -o bad.weft -- "$OWN_CLOCK" "$node" server.js
 equal 'answers' '200 500' "$(cat "$tmp/out")"
 equal 'the first finding' 'hang-root certain connect server.js:8' "$(findings bad.weft | head -n 1)"
 run 0 "$WEFT" explain bad.weft
@@ -66,7 +66,7 @@ run 0 "$WEFT" promises bad.weft
 equal 'requests' 'fulfilled GET /user/1;failed GET /user/2;' \
     "$(awk -F '\t' '$2 == "request" && $6 != "pending" { printf "%s %s;", $6, $8 }' "$tmp/out")"
 
-run 0 "$WEFT" record -o good.weft -- "$node" server.js good
+run 0 "$WEFT" record -o good.weft -- "$OWN_CLOCK" "$node" server.js good
 equal 'findings of the good one' '' "$(findings good.weft)"
 run 0 "$WEFT" dump good.weft
 equal 'requests that wait for what is done for them' 3 "$(awk '

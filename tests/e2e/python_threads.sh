@@ -41,6 +41,8 @@ async def main():
         gate = threading.Event()
         first = pool.submit(gate.wait)
         cancelled = pool.submit(work, 6)
+        while not first.running():
+            time.sleep(0.001)
         print(cancelled.cancel(), first.cancel() and "while it waits")
         gate.set()
         print(first.result(), pool.submit(work, 2).exception())

@@ -137,7 +137,7 @@ equal 'the ring file is there' 1 "$(find "$folder" -name '*.events' | wc -l)"
 rm -rf "$folder"
 
 # A process that goes on keeps its ring file, and the folder for children of its own
-run 0 "$WEFT" record -o d.weft -- sh -c '"$0" count 5 wait "$1" >/dev/null 2>&1 & until ls "$OCAML_RUNTIME_EVENTS_DIR"/*.events >/dev/null 2>&1; do sleep 0.02; done; sleep 0.3' "$RINGS" "$tmp/fifo"
+run 0 "$WEFT" record -o d.weft -- sh -c '"$0" count 5 wait "$1" >/dev/null 2>&1 & until "$2" info --json "$OCAML_RUNTIME_EVENTS_DIR"/*.events 2>&1 | grep -q "\"events_total\": 5,"; do sleep 0.02; done' "$RINGS" "$tmp/fifo" "$WEFT"
 says "$tmp/err" '^weft: .*/weft-......: is where processes that it has started go on with their ring files of OCaml; '
 equal 'what it said until then' '5 saved 0' "$(events d.weft)"
 folder=$(sed -nE 's/^weft: ([^ ]*\/weft-......): .*/\1/p' "$tmp/err")

@@ -297,13 +297,39 @@ int usleep(useconds_t us)
     return nanosleep(&t, NULL);
 }
 
-/* Only to sleep. */
 int select(int n, fd_set *restrict in, fd_set *restrict out, fd_set *restrict bad,
            struct timeval *restrict t)
 {
-    if (!active || n || !t)
+    if (!active || (t && t->tv_sec == 0 && t->tv_usec == 0))
         return REAL(select)(n, in, out, bad, t);
-    return usleep((useconds_t)(t->tv_sec * 1000000 + t->tv_usec));
+    const int64_t until_ns =
+        deadline_ns(t ? (int64_t)t->tv_sec * SECOND_NS + t->tv_usec * 1000 : -1);
+    fd_set none, sets[3];
+    FD_ZERO(&none);
+    for (;;) {
+        sets[0] = in ? *in : none, sets[1] = out ? *out : none, sets[2] = bad ? *bad : none;
+        lie_down(until_ns);
+        must(self->wake_fd < FD_SETSIZE, "select with so many descriptors");
+        FD_SET(self->wake_fd, &sets[0]);
+        int ready = REAL(select)(n > self->wake_fd ? n : self->wake_fd + 1, &sets[0], &sets[1],
+                                 &sets[2], NULL);
+        const int error = errno;
+        if (ready > 0 && FD_ISSET(self->wake_fd, &sets[0])) {
+            FD_CLR(self->wake_fd, &sets[0]);
+            ready--;
+        }
+        wake_up();
+        errno = error;
+        if (ready == 0 && now_ns() < until_ns)
+            continue;
+        if (in && ready >= 0)
+            *in = sets[0];
+        if (out && ready >= 0)
+            *out = sets[1];
+        if (bad && ready >= 0)
+            *bad = sets[2];
+        return ready;
+    }
 }
 
 /* ---- The keeper: a thread that finds out that all others sleep ---- */
