@@ -348,7 +348,8 @@ static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
     if (find_home(id, &packet))
         stored = __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(id)], &became, byte,
                                              false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
-    __atomic_store_n(w->hazard, 0, __ATOMIC_RELEASE);
+    /* No order is needed: the exchange only follows the byte's old value, so it comes before the packet is cleared. */
+    __atomic_store_n(w->hazard, 0, __ATOMIC_RELAXED);
     return stored;
 }
 

@@ -532,7 +532,7 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
         return true;
     /* This writer is not resolving anything at the moment; only an event that it has interrupted may be. */
     uint64_t *hazard = &t->hazard[w != &t->writer[0]];
-    __atomic_store_n(hazard, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(hazard, 0, __ATOMIC_RELEASE); /* (Q) the byte stored before this one */
     for (int tries = 0; !count && taken && tries < PUT_BACK_MAX; tries++)
         count = take_oldest(oldest, hazard, &taken);
     if (!count)

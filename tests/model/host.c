@@ -164,7 +164,16 @@ static void publish(struct promise *p, enum intention kind)
         p->waits++;
 }
 
-/* An ended byte may only be stored while its packet is the one that the promise was created in. */
+static const struct promise *find_promise(uint64_t id)
+{
+    for (unsigned n = 0; n < truth.promises; n++)
+        if (truth.promise[n].id == id)
+            return &truth.promise[n];
+    return NULL;
+}
+
+/* An ended byte may only be stored while its packet is the one that the promise was created in. Whoever retires a packet
+ * stores those of promises that became others. */
 static void check_byte(const unsigned char *at)
 {
     const struct recorder *r = &weft_record_rec;
@@ -172,6 +181,15 @@ static void check_byte(const unsigned char *at)
                  packet = (size_t)(at - r->pool) / r->packet_bytes;
     const struct notes *n = &r->notes[packet];
     const uint64_t id = truth.promise[truth.intent[self].promise].id;
+    if (offset >= sizeof(struct weft_events_header) && offset < events_at() &&
+        (*at == WEFT_BYTE_LINKED || *at == WEFT_BYTE_LET_GO)) {
+        const struct promise *p =
+            find_promise((n->home << r->id_bits) + 1 + offset - sizeof(struct weft_events_header));
+        if (n->home == NO_HOME || n->state == CLEAN || !p || !p->became)
+            fail("the byte of a promise that became another is stored in packet %zu, which is "
+                 "another one's now",
+                 packet);
+    }
     if (offset < sizeof(struct weft_events_header) || offset >= events_at() ||
         truth.intent[self].kind != ENDS || !id)
         return;

@@ -193,6 +193,15 @@ static bool is_unsaid(unsigned n)
     return unsaid;
 }
 
+/* Returns true if it became another promise that nobody has ended. */
+static bool is_linked(unsigned n)
+{
+    const struct promise *is = &truth.promise[n];
+    for (unsigned steps = 0; steps < truth.promises && is->became; steps++)
+        is = &truth.promise[is->became - 1];
+    return truth.promise[n].became && !is->became && !is->ending;
+}
+
 static const char *judge_promise(const struct view *v, unsigned n, bool live)
 {
     const struct promise *is = &truth.promise[n];
@@ -203,6 +212,9 @@ static const char *judge_promise(const struct view *v, unsigned n, bool live)
     const uint64_t unsure = v->pending.unsure;
     if (live && !is->ending && !is->became && !shown)
         return WRONG("promise %u is pending, and another process does not find it", n);
+    const bool counted = v->left_out || v->pending.skipped || unsure & WEFT_LET_GO;
+    if (!live && is_linked(n) && is->waits == 1 && is->waited == 1 && !t.waits && !counted)
+        return WRONG("a wait for promise %u, which became another one, is lost", n);
     if (live || is->became || (unsure & WEFT_UNSURE && !(unsure & WEFT_LISTED)))
         return NULL; /* numbers of two kinds: then nothing is concluded */
     if (is->ended && shown && !is_shown_ended(&t))

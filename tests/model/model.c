@@ -228,6 +228,26 @@ static void became(void)
     fill(3);
 }
 
+/* Promise 0 has become promise 1. Two packets that say that somebody waits for it, and that it has, are the next ones to be
+ * overwritten; the one with the promises stays. No thread makes a fence in another one. */
+static void linked(void)
+{
+    begin_recording(5);
+    create();
+    create();
+    be(2);
+    wait_for(0);
+    fill(3);
+    be(1);
+    become(0, 1);
+    fill(2);
+    be(2);
+    fill(2);
+    be(1);
+    fill(2);
+    without_membarrier();
+}
+
 static void one_became(void)
 {
     begin_recording(4);
@@ -401,6 +421,7 @@ static const struct scene scenes[] = {
     {"in stock", many_packets, {fill_four, fill_four}, at_end, 1, 0, LEAVE},
     {"ended without room", full_ring, {fill_one, end_0, end_1}, at_end, 1, 0, 0},
     {"became", became, {fill_one, end_1}, at_end, 1, 0, 0},
+    {"linked, waited for", linked, {nothing, fill_one, fill_one}, at_end, 1, 2, 0},
     {"asked", just_begin, {fill_four, fill_four, asks_off}, answered, 1, 0, FOREIGN},
     {"asked twice", just_begin, {fill_four, fill_four, asks_off_and_on}, answered, 1, 0, FOREIGN},
     {"two speak, ended", two_speak, {fill_one, fill_one, end_0}, at_end, 1, 0, 0},
