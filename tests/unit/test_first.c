@@ -160,6 +160,39 @@ static void sums_are_right(void **state)
     weft_model_free(m);
 }
 
+/* Where it says in the strip that something ran, or failed: from the first column to the last one, as times. */
+static void expect_shown(const struct weft_drawlist *list, enum weft_ink ink, int64_t from,
+                         int64_t to)
+{
+    const struct weft_draw *found = NULL;
+    for (uint32_t i = 0; i < list->draws; i++)
+        if (list->draw[i].op == WEFT_DRAW_SHADES && list->draw[i].ink == ink &&
+            list->draw[i].x0 >= from * AXIS / LENGTH * WEFT_PX - 4 * WEFT_PX)
+            found = found ? found : &list->draw[i];
+    if (!found)
+        fail_msg("nothing is shown in ink %d from %lld on", (int)ink, (long long)from);
+    assert_in_range(found->x0, 0, to * AXIS / LENGTH * WEFT_PX);
+    assert_in_range(found->x1, from * AXIS / LENGTH * WEFT_PX, (to * AXIS / LENGTH + 8) * WEFT_PX);
+    assert_int_not_equal(list->shades[found->first], 0);
+}
+
+static void what_fails_is_shown(void **state)
+{
+    (void)state;
+    struct weft_model *m = busy_model();
+    struct weft_scene *s;
+    struct weft_drawlist list = {0};
+    const struct weft_overview_strip strip = {
+        .x1 = AXIS * WEFT_PX, .y1 = 60 * WEFT_PX, .to_ns = LENGTH, .view_to_ns = LENGTH};
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_overview_draw(&list, s, &strip), 0);
+    expect_shown(&list, WEFT_INK_RUN, 0, 10000);
+    expect_shown(&list, WEFT_INK_FAILED, 81000, 81000);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 static void only_who_asks_sees_it(void **state)
 {
     (void)state;
@@ -404,6 +437,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_right),
+        cmocka_unit_test(what_fails_is_shown),
         cmocka_unit_test(only_who_asks_sees_it),
         cmocka_unit_test(the_view_is_a_window_in_it),
         cmocka_unit_test(tips_say_what_is_in_it),
