@@ -48,7 +48,8 @@ static struct wanted wanted(void)
     const struct weft_record_control *c = &weft_record_control;
     bool on = __atomic_load_n(&c->on, __ATOMIC_SEQ_CST);
     uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST);
-    bool asked = number && number != __atomic_load_n(&c->answer.number, __ATOMIC_SEQ_CST);
+    /* An older answer only makes one more call look for a request. */
+    bool asked = number && number != __atomic_load_n(&c->answer.number, __ATOMIC_RELAXED);
     return (struct wanted){
         .word = (on || asked || weft_record_follow_is_due() ? WEFT_RECORD_CALL_US : 0) |
                 (__atomic_load_n(&c->standby, __ATOMIC_SEQ_CST) ? WEFT_RECORD_STANDBY : 0),

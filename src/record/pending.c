@@ -845,9 +845,10 @@ void weft_record_pending_own(const struct writer *w)
     struct recorder *r = &weft_record_rec;
     bool mixed = w->packet && w->next_id != w->base;
     __atomic_store_n(&r->tracks, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of give_home */
+    /* With the one of give_home. It is before the stores that follow, too, so these need no order. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
     for (uint64_t i = 0; i <= r->homes_mask; i++)
-        __atomic_store_n(&r->homes[i], 0, __ATOMIC_RELEASE);
+        __atomic_store_n(&r->homes[i], 0, __ATOMIC_RELAXED);
     for (uint64_t i = 0; i < r->packets; i++)
         mixed |= __atomic_load_n(&r->notes[i].created, __ATOMIC_RELAXED) != 0;
     __atomic_fetch_or(&r->pending->unsure, mixed ? WEFT_UNSURE : WEFT_UNSURE | WEFT_LISTED,

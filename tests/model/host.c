@@ -328,6 +328,8 @@ void ask(unsigned command)
 const char *judge_answer(void)
 {
     const struct weft_record_control *c = &weft_record_control;
+    if (truth.asked != c->answer.number && !(weft_impl_state & WEFT_RECORD_CALL_US))
+        return "weft ctl gets no answer, because nobody calls";
     be(0);
     fill(1);
     be(1);
@@ -341,6 +343,13 @@ const char *judge_answer(void)
     if (weft_record_rec.recording != recording || (weft_impl_state & 1) != on)
         return "the words that calls look at are not what they must be";
     return NULL;
+}
+
+const char *judge_standby(void)
+{
+    const bool right =
+        weft_record_rec.recording == NO_RECORDING && weft_impl_state == WEFT_RECORD_STANDBY;
+    return right ? NULL : "the words do not say that it is paused, and stands by";
 }
 
 /* ---- Names ---- */

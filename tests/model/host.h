@@ -62,6 +62,9 @@ void ask(unsigned command);
 /* Whether it has got its answer once threads 0 and 1 have made one more call. */
 const char *judge_answer(void);
 
+/* … if it is paused, and stands by. */
+const char *judge_standby(void);
+
 enum intention { NOTHING, CREATES, ENDS, WAITS, BECOMES, FILLS };
 
 /* What is known of each promise. */

@@ -353,6 +353,18 @@ static void just_paused(void)
     pause_recording();
 }
 
+static void stands_by(void)
+{
+    weft_standby(1);
+}
+
+static void standing_by(void)
+{
+    const char *bad = judge_standby();
+    if (bad)
+        fail("%s", bad);
+}
+
 static void unpauses(void)
 {
     go_on_recording();
@@ -424,6 +436,8 @@ static const struct scene scenes[] = {
     {"linked, waited for", linked, {nothing, fill_one, fill_one}, at_end, 1, 2, 0},
     {"asked", just_begin, {fill_four, fill_four, asks_off}, answered, 1, 0, FOREIGN},
     {"asked twice", just_begin, {fill_four, fill_four, asks_off_and_on}, answered, 1, 0, FOREIGN},
+    {"paused, asked", just_begin, {pauses, fill_four, asks_off}, answered, 1, 1, FOREIGN},
+    {"paused, stands by", just_begin, {pauses, stands_by}, standing_by, 2, 1, NO_KILL},
     {"two speak, ended", two_speak, {fill_one, fill_one, end_0}, at_end, 1, 0, 0},
     {"table is full", full_table, {fill_one, end_0}, at_end, 1, 0, 0},
 };
