@@ -399,7 +399,8 @@ void explore_rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, in
 void explore_rows_scroll(struct weft_explorer *e, unsigned pane, double pixels)
 {
     struct explore_pane *p = &e->pane[pane];
-    if (explore_refresh_rested(e) < 0 || p->geometry.shown == 0 || explore_round(p->view.spread) == 0)
+    if (explore_refresh_rested(e) < 0 || p->geometry.shown == 0 ||
+        explore_round(p->view.spread) == 0)
         return;
     const struct weft_geometry *g = &p->geometry;
     /* The row in the middle is the focus: it moves by exactly this, as far as there are rows. */

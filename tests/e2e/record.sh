@@ -89,6 +89,11 @@ equal 'events up to weft_stop' 12 "$(events_in s.weft)"
 run 0 "$WEFT" record -o s.weft "$RECORDED" stop rounds 3
 says "$tmp/err" 'recording was on, but the program recorded no event'
 
+# ---- By the system's clock ----
+run 0 env WEFT_TRACE_CLOCK=monotonic "$WEFT" record -o s.weft "$RECORDED" rounds 3
+run 0 "$WEFT" info --json s.weft
+equal 'its clock' 'CLOCK_MONOTONIC, nanoseconds 12' "$(json "$tmp/out" '"%s %d" % (d["clock"], d["events_total"])')"
+
 # ---- As if it were run without weft ----
 checks=$((checks + 1))
 [ "$(echo a | "$WEFT" record -o s.weft cat 2>err)" = a ] || fail 'standard input or output'
