@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Makes a large trace in mirage-profile's format, as an event loop with many requests records one:
  *
- *     generate-trace EVENTS ALIVE OUT [SEED]
+ *     generate-trace EVENTS ALIVE OUT [SEED [SLEEPS]]
  *
- * About ALIVE promises are pending at any time. The mix of events is about that of a real unikernel's
+ * About ALIVE promises are pending at any time. Nothing happens during SLEEPS long stretches of time (usually none),
+ * which viewers fold. The mix of events is about that of a real unikernel's
  * network stack. A request is a promise that waits for one input or output after another; each wait
  * is a task and three binds, each waiting for the one before it:
  *
@@ -29,6 +30,7 @@ enum {
     TRY = 3,
     MAP = 7,
     CONDITION = 8,
+    SLEEP_NS = 50000000,
 };
 
 #define LISTENER UINT64_C(0) /* the promise that accepts requests; the first one */
@@ -43,6 +45,7 @@ struct generator {
     uint64_t now_ns, next_id, random;
     struct request *request;
     uint64_t requests;
+    uint64_t sleeps, slept;
 };
 
 _Noreturn static void fail(const char *what)
@@ -177,6 +180,11 @@ static void wake(struct generator *g, struct request *r)
 
 static void sleep_or_collect(struct generator *g)
 {
+    if (g->slept < g->sleeps && g->events / (g->wanted / (g->sleeps + 1) + 1) > g->slept) {
+        RECORD(g, SWITCH, .a = WEFT_ID_LOOP);
+        g->now_ns += SLEEP_NS + below(g, SLEEP_NS);
+        g->slept++;
+    }
     if (percent(g, 30)) {
         RECORD(g, SWITCH, .a = WEFT_ID_LOOP);
         g->now_ns += below(g, 5000);
@@ -214,8 +222,8 @@ static uint64_t number(const char *text, const char *what)
 
 int main(int argc, char **argv)
 {
-    if (argc < 4 || argc > 5) {
-        fputs("usage: generate-trace EVENTS ALIVE OUT [SEED]\n", stderr);
+    if (argc < 4 || argc > 6) {
+        fputs("usage: generate-trace EVENTS ALIVE OUT [SEED [SLEEPS]]\n", stderr);
         return 2;
     }
     struct generator g = {
@@ -224,6 +232,7 @@ int main(int argc, char **argv)
             number(argv[2], "ALIVE must be a number from 1 to 4294967295") / PROMISES_PER_REQUEST +
             1,
         .random = argc > 4 ? number(argv[4], "SEED must be a number from 1 to 4294967295") : 1,
+        .sleeps = argc > 5 ? number(argv[5], "SLEEPS must be a number from 1 to 4294967295") : 0,
         .now_ns = 1000000000,
     };
     struct weft_error err;

@@ -3,7 +3,7 @@
  *
  *     tour FILE [WIDTH HEIGHT]
  *
- * opens the trace and flies through it: ten seconds of 60 frames each. There are 20 zoom levels, from everything
+ * opens the trace and flies through it, long sleep folded: ten seconds of 60 frames each. There are 20 zoom levels, from everything
  * down to a microsecond, each nearer than the one before by the same factor, and equally many frames at each, so
  * that no level counts more than another: at each of five places the flight goes down through all levels and pans
  * for six frames at each. At two of the places rows are spread more and more on the way down, at one a promise is
@@ -11,8 +11,9 @@
  * Each frame is drawn (weft_view_draw) and painted onto an image surface (weft_paint_cairo), after some frames
  * that do not count, in which the painter loads its fonts. Prints name=value: how long opening took (seconds), the
  * CPU time of drawing, of painting and of both (milliseconds: median, 95th and 99th of a hundred, greatest, and
- * which frame that was), the greatest counts of a draw list, and the most memory that the process has had.
- * TOUR_FRAMES in the environment: also a line for each frame. */
+ * which frame that was), the same for painting a frame in which there is nothing (the limit), the greatest counts of
+ * a draw list, and the most memory that the process has had. In the environment, TOUR_FRAMES: also a line for each
+ * frame; TOUR_EVERY=N: only every N-th frame, for counting instructions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,15 +60,17 @@ static struct weft_viewport stop(const struct weft_scene *s, int frame, int32_t 
                                .hovered = WEFT_NONE,
                                .no_legend = true};
     int place = frame / (LEVELS * PAN), level = frame / PAN % LEVELS, along = frame % PAN;
-    int64_t end = s->m->end_ns > DEEPEST_NS ? s->m->end_ns : DEEPEST_NS;
+    int64_t end = weft_folds_shown(&s->folds, s->m->end_ns);
+    end = end > DEEPEST_NS ? end : DEEPEST_NS;
     int64_t length = (int64_t)length_at((double)end, level);
     int64_t middle = end / PLACES * place + end / (2 * PLACES);
     length = length > DEEPEST_NS ? length : DEEPEST_NS;
     if (level == 0) /* all of it, whatever the place */
         middle = end / 2;
     middle += length / 30 * along;
-    vp.from_ns = middle - length / 2;
-    vp.to_ns = vp.from_ns + length;
+    vp.from_ns = weft_folds_time(&s->folds, middle - length / 2);
+    vp.to_ns = weft_folds_time(&s->folds, middle - length / 2 + length);
+    vp.folds = &s->folds;
     vp.focus_row = s->l->rows ? (uint32_t)((uint64_t)s->l->rows * (unsigned)place / PLACES) : 0;
     vp.focus_px = height / 2;
     vp.spread = (uint16_t)(place % 2 ? WEFT_SPREAD_MAX * level / (LEVELS - 1) : 0);
@@ -82,10 +85,11 @@ static int by_size(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-enum part { DRAW, PAINT, FRAME, PARTS };
+enum part { DRAW, PAINT, FRAME, EMPTY, PARTS };
 
 struct flight {
     double ms[PARTS][FRAMES];
+    int frames;
     uint32_t draws, texts, shades, arrows, points;
 };
 
@@ -101,6 +105,17 @@ static void count(struct flight *f, const struct weft_drawlist *list)
     f->arrows = arrows > f->arrows ? arrows : f->arrows;
     f->shades = list->shade_count > f->shades ? list->shade_count : f->shades;
     f->points = list->point_count > f->points ? list->point_count : f->points;
+}
+
+/* Painting the background alone. */
+static int show_nothing(struct flight *f, int frame, struct weft_drawlist *list, int32_t width,
+                        int32_t height, struct weft_painter *painter, cairo_t *cr)
+{
+    weft_drawlist_clear(list, width, height);
+    double begun = seconds(CLOCK_THREAD_CPUTIME_ID);
+    int rc = weft_paint_cairo(painter, cr, list, WEFT_LIGHT);
+    f->ms[EMPTY][frame] = (seconds(CLOCK_THREAD_CPUTIME_ID) - begun) * 1e3;
+    return rc;
 }
 
 /* A frame of the flight, onto cr. */
@@ -128,20 +143,24 @@ static int fly(struct flight *f, const struct weft_scene *s, int32_t width, int3
     struct weft_painter *painter = weft_painter_new();
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
     cairo_t *cr = cairo_create(surface);
-    int rc = painter ? 0 : WEFT_E_NOMEM;
-    for (int i = -WARM; i < FRAMES && rc == 0; i++) {
+    const char *given = getenv("TOUR_EVERY");
+    int rc = painter ? 0 : WEFT_E_NOMEM, every = given && atoi(given) > 0 ? atoi(given) : 1;
+    for (int i = -WARM; i < FRAMES && rc == 0; i += i < 0 ? 1 : every) {
         int frame = i < 0 ? (i + WARM) * FRAMES / WARM : i;
         struct weft_viewport vp = stop(s, frame, width, height);
-        rc = show(f, frame, s, &vp, &list, &g, painter, cr);
+        rc = show(f, i < 0 ? 0 : f->frames, s, &vp, &list, &g, painter, cr);
         if (i < 0)
             continue;
         count(f, &list);
         if (each)
             printf("frame %d: %" PRId64 " +%" PRId64 " spread %d: %.3f + %.3f ms, %u draws, "
                    "%u shades, %u rows\n",
-                   i, vp.from_ns, vp.to_ns - vp.from_ns, vp.spread, f->ms[DRAW][i], f->ms[PAINT][i],
-                   list.draws, list.shade_count, g.shown);
+                   i, vp.from_ns, vp.to_ns - vp.from_ns, vp.spread, f->ms[DRAW][f->frames],
+                   f->ms[PAINT][f->frames], list.draws, list.shade_count, g.shown);
+        f->frames++;
     }
+    for (int i = 0; i < f->frames && rc == 0; i++)
+        rc = show_nothing(f, i, &list, width, height, painter, cr);
     cairo_destroy(cr);
     cairo_surface_destroy(surface);
     weft_painter_free(painter);
@@ -151,15 +170,15 @@ static int fly(struct flight *f, const struct weft_scene *s, int32_t width, int3
 }
 
 /* Sorts them. */
-static void print_times(const char *name, double *ms)
+static void print_times(const char *name, double *ms, int frames)
 {
     int slowest = 0;
-    for (int i = 1; i < FRAMES; i++)
+    for (int i = 1; i < frames; i++)
         slowest = ms[i] > ms[slowest] ? i : slowest;
-    qsort(ms, FRAMES, sizeof *ms, by_size);
+    qsort(ms, (size_t)frames, sizeof *ms, by_size);
     printf("%s_median_ms=%.3f\n%s_95_ms=%.3f\n%s_99_ms=%.3f\n%s_max_ms=%.3f\n%s_slowest=%d\n", name,
-           ms[FRAMES / 2], name, ms[FRAMES * 95 / 100], name, ms[FRAMES * 99 / 100], name,
-           ms[FRAMES - 1], name, slowest);
+           ms[frames / 2], name, ms[frames * 95 / 100], name, ms[frames * 99 / 100], name,
+           ms[frames - 1], name, slowest);
 }
 
 static long peak_bytes(void)
@@ -202,13 +221,15 @@ int main(int argc, char **argv)
     if (rc < 0) {
         fprintf(stderr, "tour: %s: %s\n", argv[1], err.text);
     } else {
-        printf("events=%" PRIu64 "\npromises=%" PRIu32 "\nrows=%" PRIu32 "\nmodel_s=%.4f\n"
+        printf("events=%" PRIu64 "\npromises=%" PRIu32 "\nrows=%" PRIu32 "\nfolds=%" PRIu32
+               "\nmodel_s=%.4f\n"
                "scene_s=%.4f\nlayout_s=%.4f\nmodel_rss_bytes=%ld\nrss_bytes=%ld\n",
-               m->events_total, m->promises - 1, s->l->rows, built - begun, indexed - built, placed,
-               model_bytes, bytes);
-        print_times("draw", f.ms[DRAW]);
-        print_times("paint", f.ms[PAINT]);
-        print_times("frame", f.ms[FRAME]);
+               m->events_total, m->promises - 1, s->l->rows, s->folds.count, built - begun,
+               indexed - built, placed, model_bytes, bytes);
+        print_times("draw", f.ms[DRAW], f.frames);
+        print_times("paint", f.ms[PAINT], f.frames);
+        print_times("frame", f.ms[FRAME], f.frames);
+        print_times("empty", f.ms[EMPTY], f.frames);
         printf("draws=%u\ntexts=%u\narrows=%u\nshades=%u\npoints=%u\n", f.draws, f.texts, f.arrows,
                f.shades, f.points);
     }
