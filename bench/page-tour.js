@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: ISC
 /* How long a page takes to open and to draw, in a browser without a GPU:
  *
- *     NODE_PATH=... node page-tour.js BROWSER PAGE
+ *     NODE_PATH=... node page-tour.js BROWSER PAGE [WIDTH HEIGHT]
  *
- * opens the page from disk at 1600 x 900 and flies the same ten-second tour as `weft-view --measure`, with real
+ * opens the page from disk, at 1600 x 900 if nothing is given, and flies the same ten-second tour as `weft-view --measure`, with real
  * wheel and mouse events. Prints name=value for: open_s (from the start of loading to the first picture),
  * picture_*_ms (draw list and canvas calls, by the page's own clock), task_*_ms (all that the main thread did
- * in a frame: events, script, layout, raster), frames, seconds. */
+ * in a frame: events, script, layout, raster), both also for frames in which a canvas of that size is only filled
+ * (empty_*_ms, empty_task_*_ms: the limit), frames, seconds. */
 "use strict";
 
 const { chromium } = require("playwright-core");
 const path = require("path");
 
-const FRAMES = 600, WIDTH = 1600, HEIGHT = 900;
+const FRAMES = 600, EMPTY = 100;
 const PLACES = [[0.3, 0.3], [0.7, 0.6], [0.5, 0.8], [0.15, 0.45]];
 
 function say(name, values) {
@@ -22,13 +23,13 @@ function say(name, values) {
   console.log(`${name}_max_ms=${values[values.length - 1].toFixed(2)}`);
 }
 
-async function main(browserPath, file) {
+async function main(browserPath, file, width = 1600, height = 900) {
   const browser = await chromium.launch({
     executablePath: browserPath,
     args: ["--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update",
       "--disable-sync", "--disable-quic"].concat(process.getuid() === 0 ? ["--no-sandbox"] : []),
   });
-  const page = await browser.newPage({ viewport: { width: WIDTH, height: HEIGHT } });
+  const page = await browser.newPage({ viewport: { width: Number(width), height: Number(height) } });
   const metrics = await page.context().newCDPSession(page);
   await metrics.send("Performance.enable");
   const busy = async () =>
@@ -75,6 +76,30 @@ async function main(browserPath, file) {
   console.log(`seconds=${(Number(process.hrtime.bigint() - start) / 1e9).toFixed(1)}`);
   say("picture", pictures);
   say("task", tasks);
+  await page.evaluate(() => {
+    const canvas = document.getElementById("picture").cloneNode();
+    document.body.replaceChildren(canvas);
+    canvas.style.cssText = "position:fixed;inset:0;width:100vw;height:100vh";
+    const context = canvas.getContext("2d", { alpha: false });
+    let shade = 0;
+    window.fillAll = () => {
+      const begun = performance.now();
+      context.fillStyle = `rgb(${shade++ % 256},255,255)`;
+      context.fillRect(0, 0, canvas.width, canvas.height);
+      return performance.now() - begun;
+    };
+  });
+  const fills = [], fillTasks = [];
+  before = await busy();
+  for (let i = 0; i < EMPTY; i++) {
+    fills.push(await page.evaluate(() => new Promise(done =>
+      requestAnimationFrame(() => { const took = fillAll(); setTimeout(() => done(took)); }))));
+    const now = await busy();
+    fillTasks.push(now - before);
+    before = now;
+  }
+  say("empty", fills);
+  say("empty_task", fillTasks);
   await browser.close();
 }
 

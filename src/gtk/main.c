@@ -11,6 +11,8 @@ static const GOptionEntry options[] = {
     {"raw", 0, 0, G_OPTION_ARG_NONE, NULL, "Draw a bind and the like from its creation on", NULL},
     {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "light or dark", "THEME"},
     {"measure", 0, 0, G_OPTION_ARG_NONE, NULL, "Measure what a frame costs, and end", NULL},
+    {"measure-size", 0, 0, G_OPTION_ARG_STRING, NULL, "Size of its picture (1600x900)",
+     "WIDTHxHEIGHT"},
     {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "FILE…"},
     {0},
 };
@@ -150,21 +152,48 @@ static char **paths_of(GApplicationCommandLine *line, GVariantDict *given)
     return (char **)g_ptr_array_free(paths, FALSE);
 }
 
+/* A size like 1600x900; without one, that. */
+static bool find_size(GVariantDict *given, int size[2])
+{
+    const char *text;
+    size[0] = 1600;
+    size[1] = 900;
+    if (!g_variant_dict_lookup(given, "measure-size", "&s", &text))
+        return true;
+    g_auto(GStrv) part = g_strsplit(text, "x", 2);
+    guint64 side[2] = {0, 0};
+    for (int i = 0; i < 2; i++)
+        if (!part[i] || !g_ascii_string_to_unsigned(part[i], 10, WEFT_PICTURE_MIN_PX,
+                                                    WEFT_PICTURE_MAX_PX, &side[i], NULL))
+            return false;
+    size[0] = (int)side[0];
+    size[1] = (int)side[1];
+    return true;
+}
+
 static int on_command_line(GtkApplication *application, GApplicationCommandLine *line)
 {
     GVariantDict *given = g_application_command_line_get_options_dict(line);
     g_auto(GStrv) paths = paths_of(line, given);
     const char *place = NULL, *theme = NULL;
     gboolean measure = FALSE, raw = FALSE;
+    int size[2];
     g_variant_dict_lookup(given, "at", "&s", &place);
     g_variant_dict_lookup(given, "measure", "b", &measure);
     g_variant_dict_lookup(given, "raw", "b", &raw);
     if (g_variant_dict_lookup(given, "theme", "&s", &theme))
         apply_theme(theme);
+    if (!find_size(given, size)) {
+        g_application_command_line_printerr(line,
+                                            "weft-view: --measure-size takes a size like "
+                                            "1600x900, each side from %d to %d\n",
+                                            WEFT_PICTURE_MIN_PX, WEFT_PICTURE_MAX_PX);
+        return 2;
+    }
     WeftWindow *w = weft_window_new(application);
     w->raw = raw;
     if (measure)
-        weft_flight_begin(w);
+        weft_flight_begin(w, size[0], size[1]);
     if (*paths)
         weft_window_read(w, (const char *const *)paths, place);
     else

@@ -18,7 +18,8 @@ struct _WeftPicture {
     cairo_surface_t *surface;
     GskRenderNode *node; /* that shows it */
     bool stale;
-    guint glide; /* calls on_glide, or 0 */
+    guint glide;   /* calls on_glide, or 0 */
+    bool is_empty; /* only the background is painted */
     enum weft_theme theme;
     char *tip;
     double x, y; /* of the pointer */
@@ -140,6 +141,9 @@ static void paint(WeftPicture *self)
     int height = gtk_widget_get_height(GTK_WIDGET(self)) * scale;
     self->stale = false;
     const struct weft_drawlist *list = self->e ? draw(self) : NULL;
+    struct weft_drawlist nothing = {.width = width * WEFT_PX, .height = height * WEFT_PX};
+    if (self->is_empty)
+        list = &nothing;
     if (!list || !self->painter || width <= 0 || height <= 0)
         return;
     if (self->surface && (cairo_image_surface_get_width(self->surface) != width ||
@@ -459,6 +463,12 @@ void weft_picture_set_tip(WeftPicture *self, const char *text)
     g_free(self->tip);
     self->tip = g_strdup(text);
     gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+void weft_picture_empty(WeftPicture *self)
+{
+    self->is_empty = true;
+    weft_picture_redraw(self);
 }
 
 void weft_picture_forget(WeftPicture *self)

@@ -27,6 +27,9 @@ bool weft_picture_is_drawn(WeftPicture *picture);
 /* A text beside the pointer; "": none. */
 void weft_picture_set_tip(WeftPicture *picture, const char *text);
 
+/* From now on nothing but the background is painted: the least that a frame costs. */
+void weft_picture_empty(WeftPicture *picture);
+
 /* The explorer goes away; later events are ignored. */
 void weft_picture_forget(WeftPicture *picture);
 

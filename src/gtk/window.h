@@ -199,12 +199,12 @@ void weft_window_copy_table(WeftWindow *w);
 void weft_window_save_table(WeftWindow *w);
 void weft_window_save_table_to(WeftWindow *w, const char *path);
 
-/* ---- tour.c ---- */
+/* ---- flight.c ---- */
 
 /* Zooms and pans through the whole trace and into its details for ten seconds at 60 frames a second; prints the
- * processor time of the frames, all threads together, and closes the window. The picture is 1600 x 900. Call it for a
- * window whose traces are being read. */
-void weft_flight_begin(WeftWindow *w);
+ * processor time of the frames, all threads together, and that of frames in which there is nothing, and closes the
+ * window. The picture has that size in pixels. Call it for a window whose traces are being read. */
+void weft_flight_begin(WeftWindow *w, int width, int height);
 
 /* ---- help.c ---- */
 
