@@ -13,7 +13,7 @@
  * CPU time of drawing, of painting and of both (milliseconds: median, 95th and 99th of a hundred, greatest, and
  * which frame that was), the same for painting a frame in which there is nothing (the limit), the greatest counts of
  * a draw list, and the most memory that the process has had. In the environment, TOUR_FRAMES: also a line for each
- * frame; TOUR_EVERY=N: only every N-th frame, for counting instructions. */
+ * frame, with a sum over its pixels; TOUR_EVERY=N: only every N-th frame, for counting instructions. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,6 +107,21 @@ static void count(struct flight *f, const struct weft_drawlist *list)
     f->points = list->point_count > f->points ? list->point_count : f->points;
 }
 
+/* Differs if any pixel does. */
+static uint64_t sum_of(cairo_surface_t *surface)
+{
+    uint64_t sum = 0;
+    cairo_surface_flush(surface);
+    for (int y = 0; y < cairo_image_surface_get_height(surface); y++) {
+        const unsigned char *row = cairo_image_surface_get_data(surface) +
+                                   (ptrdiff_t)y * cairo_image_surface_get_stride(surface);
+        for (int x = 0; x < cairo_image_surface_get_width(surface); x++)
+            for (int i = 0; i < 3; i++) /* the fourth byte means nothing */
+                sum = (sum ^ row[4 * x + i]) * UINT64_C(0x100000001b3);
+    }
+    return sum;
+}
+
 /* Painting the background alone. */
 static int show_nothing(struct flight *f, int frame, struct weft_drawlist *list, int32_t width,
                         int32_t height, struct weft_painter *painter, cairo_t *cr)
@@ -154,9 +169,9 @@ static int fly(struct flight *f, const struct weft_scene *s, int32_t width, int3
         count(f, &list);
         if (each)
             printf("frame %d: %" PRId64 " +%" PRId64 " spread %d: %.3f + %.3f ms, %u draws, "
-                   "%u shades, %u rows\n",
+                   "%u shades, %u rows, sum %016" PRIx64 "\n",
                    i, vp.from_ns, vp.to_ns - vp.from_ns, vp.spread, f->ms[DRAW][f->frames],
-                   f->ms[PAINT][f->frames], list.draws, list.shade_count, g.shown);
+                   f->ms[PAINT][f->frames], list.draws, list.shade_count, g.shown, sum_of(surface));
         f->frames++;
     }
     for (int i = 0; i < f->frames && rc == 0; i++)

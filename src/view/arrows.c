@@ -371,34 +371,63 @@ void canvas_draw_arrows(struct canvas *c)
 
 /* ---- Heads over labels ---- */
 
-/* Returns true if the veil of one of the labels lies over the tip of an arrow. */
-static bool is_hidden(const struct canvas *c, const struct weft_draw *arrow, uint32_t labels,
-                      uint32_t end)
+/* The tip of an arrow. */
+struct tip {
+    int32_t x, y;
+    uint32_t arrow; /* counted from the first one */
+};
+
+static int by_height(const void *a, const void *b)
 {
-    for (uint32_t i = labels; i < end; i++) {
+    const struct tip *x = a, *y = b;
+    return weft_order(x->y, y->y);
+}
+
+/* Finds over which tips, sorted by height, the veil of one of the labels lies. */
+static void find_hidden(const struct canvas *c, const struct tip *tip, uint32_t count, bool *hidden,
+                        uint32_t labels)
+{
+    for (uint32_t i = labels; i < c->list->draws; i++) {
         const struct weft_draw *veil = &c->list->draw[i];
-        if (veil->op == WEFT_DRAW_RECT && arrow->y1 >= veil->y0 - HEAD &&
-            arrow->y1 <= veil->y1 + HEAD && arrow->x1 >= veil->x0 - HEAD &&
-            arrow->x1 <= veil->x1 + HEAD)
-            return true;
+        uint32_t low = 0, high = veil->op == WEFT_DRAW_RECT ? count : 0;
+        WEFT_SEEK(low, high, tip[middle].y < veil->y0 - HEAD);
+        for (; veil->op == WEFT_DRAW_RECT && low < count && tip[low].y <= veil->y1 + HEAD; low++)
+            if (tip[low].x >= veil->x0 - HEAD && tip[low].x <= veil->x1 + HEAD)
+                hidden[tip[low].arrow] = true;
     }
-    return false;
+}
+
+static void draw_head(struct canvas *c, const struct weft_draw d)
+{
+    /* If an arrow is shorter than a head, its head is made that short, too. */
+    bool tiny = abs(d.x1 - d.x0) < HEAD && abs(d.y1 - d.y0) < HEAD;
+    struct weft_draw *again = canvas_line(c, (enum weft_ink)d.ink, d.size, d.x0, d.y0, d.x1, d.y1);
+    again->op = tiny ? WEFT_DRAW_ARROW : WEFT_DRAW_POINTER;
+    again->alpha = d.alpha;
 }
 
 void canvas_draw_heads(struct canvas *c, uint32_t labels)
 {
-    uint32_t end = c->list->draws;
-    for (uint32_t i = c->arrows_begin; i < c->arrows_end && !c->list->failed; i++) {
-        struct weft_draw d = c->list->draw[i];
-        if (!is_hidden(c, &d, labels, end))
-            continue;
-        /* If an arrow is shorter than a head, its head is made that short, too. */
-        bool tiny = abs(d.x1 - d.x0) < HEAD && abs(d.y1 - d.y0) < HEAD;
-        struct weft_draw *again =
-            canvas_line(c, (enum weft_ink)d.ink, d.size, d.x0, d.y0, d.x1, d.y1);
-        again->op = tiny ? WEFT_DRAW_ARROW : WEFT_DRAW_POINTER;
-        again->alpha = d.alpha;
+    const uint32_t count = c->arrows_end - c->arrows_begin;
+    if (count == 0 || labels == c->list->draws || c->list->failed)
+        return;
+    struct tip *tip = malloc(count * sizeof *tip);
+    bool *hidden = calloc(count, sizeof *hidden);
+    if (!tip || !hidden) {
+        c->list->failed = true;
+    } else {
+        for (uint32_t i = 0; i < count; i++) {
+            const struct weft_draw *d = &c->list->draw[c->arrows_begin + i];
+            tip[i] = (struct tip){d->x1, d->y1, i};
+        }
+        qsort(tip, count, sizeof *tip, by_height);
+        find_hidden(c, tip, count, hidden, labels);
+        for (uint32_t i = 0; i < count && !c->list->failed; i++)
+            if (hidden[i])
+                draw_head(c, c->list->draw[c->arrows_begin + i]);
     }
+    free(tip);
+    free(hidden);
 }
 
 /* ---- Edges: the thin lines that show creation and becoming; of promises drawn as shapes, and of all if few are visible */

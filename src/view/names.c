@@ -8,16 +8,17 @@
 #include "base/order.h"
 
 enum {
-    BUCKET = 64 * PX, /* of heights in the picture: more than a text and its distance */
-    ABOVE = 2 * PX,   /* from the line up to the baseline */
-    LOW = 10 * PX,    /* texts hide lower rows, so there they stand farther from each other … */
-    APART = 8 * PX,   /* … by at most this much */
-    GAP = 4 * PX,     /* between two texts on a line */
-    ROOM = 40 * PX,   /* a cut text has at least this much … */
-    ASIDE = 90 * PX,  /* … or this, if it is not at the start of its line */
-    TICK = 4 * PX,    /* mark at the start of the line, if that cannot be seen otherwise */
-    TRIES = 24,       /* places that are tried along a line */
-    FOLDED_MAX = 400, /* folded promises that are considered, of each sort */
+    BUCKET = 64 * PX,  /* of heights in the picture: more than a text and its distance */
+    COLUMN = 128 * PX, /* of a bucket */
+    ABOVE = 2 * PX,    /* from the line up to the baseline */
+    LOW = 10 * PX,     /* texts hide lower rows, so there they stand farther from each other … */
+    APART = 8 * PX,    /* … by at most this much */
+    GAP = 4 * PX,      /* between two texts on a line */
+    ROOM = 40 * PX,    /* a cut text has at least this much … */
+    ASIDE = 90 * PX,   /* … or this, if it is not at the start of its line */
+    TICK = 4 * PX,     /* mark at the start of the line, if that cannot be seen otherwise */
+    TRIES = 24,        /* places that are tried along a line */
+    FOLDED_MAX = 400,  /* folded promises that are considered, of each sort */
     FOLDED_MIN = 24 * PX,
     FOLDED_WIDE = 280, /* px: a text takes this width, so that the folded lines stay visible … */
     FOLDED_HIGH = 36,  /* … and this height */
@@ -26,7 +27,11 @@ enum {
 
 struct box {
     int32_t x0, y0, x1, y1;
-    uint32_t next[2]; /* in up to two buckets, or WEFT_NONE */
+};
+
+/* A box in one of the columns that it reaches into, with its distance from others. */
+struct part {
+    uint32_t box, next; /* next: the part that was there before, or WEFT_NONE */
 };
 
 enum text_kind { NAME, REASON, CHANGE };
@@ -50,12 +55,13 @@ struct candidate {
 
 struct names {
     struct canvas *c;
-    uint32_t *bucket, buckets;
+    uint32_t *column, columns, buckets; /* columns of each bucket: the latest part */
+    struct part *part;
     struct box *box;
     struct text *text;
     struct candidate *candidate;
     uint32_t folded; /* how many may still be placed */
-    uint32_t boxes, boxes_room, texts, texts_room, candidates, candidates_room;
+    uint32_t parts, parts_room, boxes, boxes_room, texts, texts_room, candidates, candidates_room;
 };
 
 /* ---- What lies where ---- */
@@ -66,17 +72,24 @@ static uint32_t bucket_at(const struct names *n, int32_t y)
     return at < 0 ? 0 : (uint32_t)at < n->buckets ? (uint32_t)at : n->buckets - 1;
 }
 
+static uint32_t column_at(const struct names *n, int32_t x)
+{
+    return x < 0 ? 0 : (uint32_t)x / COLUMN < n->columns ? (uint32_t)x / COLUMN : n->columns - 1;
+}
+
 static void occupy(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
 {
     if (!canvas_grow(n->c, &n->box, n->boxes, &n->boxes_room, sizeof *n->box))
         return;
-    uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1), at = n->boxes++;
-    n->box[at] = (struct box){x0, y0, x1, y1, {n->bucket[first], WEFT_NONE}};
-    n->bucket[first] = at;
-    if (last > first) {
-        n->box[at].next[1] = n->bucket[last];
-        n->bucket[last] = at;
-    }
+    const uint32_t from = column_at(n, x0 - GAP), to = column_at(n, x1 + GAP);
+    for (uint32_t b = bucket_at(n, y0); b <= bucket_at(n, y1); b++)
+        for (uint32_t *at = n->column + (size_t)b * n->columns + from, k = from; k <= to; k++) {
+            if (!canvas_grow(n->c, &n->part, n->parts, &n->parts_room, sizeof *n->part))
+                return;
+            n->part[n->parts] = (struct part){n->boxes, *at};
+            *at++ = n->parts++;
+        }
+    n->box[n->boxes++] = (struct box){x0, y0, x1, y1};
 }
 
 /* The box of a text: its letters and a little of their descenders. */
@@ -99,20 +112,22 @@ void view_names_take(struct names *n, int32_t x, int32_t baseline, int32_t width
  * the next thing. */
 static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, int32_t *end)
 {
-    uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1);
+    const uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1), from = column_at(n, *x);
     for (uint32_t b = first; b <= last; b++) {
-        for (uint32_t i = n->bucket[b], next; i != WEFT_NONE; i = next) {
-            const struct box *box = &n->box[i];
-            next = box->next[bucket_at(n, box->y0) != b];
-            if (box->y1 <= y0 || box->y0 >= y1)
-                continue;
-            if (box->x0 - GAP <= *x && *x < box->x1 + GAP) {
+        const uint32_t *column = n->column + (size_t)b * n->columns;
+        for (uint32_t i = column[from]; i != WEFT_NONE; i = n->part[i].next) {
+            const struct box *box = &n->box[n->part[i].box];
+            if (box->y1 > y0 && box->y0 < y1 && box->x0 - GAP <= *x && *x < box->x1 + GAP) {
                 *x = box->x1 + GAP;
                 return true;
             }
-            if (box->x0 > *x && box->x0 - GAP < *end)
-                *end = box->x0 - GAP;
         }
+        for (uint32_t k = from; k < n->columns && (k == from || (int32_t)k * COLUMN < *end); k++)
+            for (uint32_t i = column[k]; i != WEFT_NONE; i = n->part[i].next) {
+                const struct box *box = &n->box[n->part[i].box];
+                if (box->y1 > y0 && box->y0 < y1 && box->x0 > *x && box->x0 - GAP < *end)
+                    *end = box->x0 - GAP;
+            }
     }
     return false;
 }
@@ -450,9 +465,11 @@ static uint32_t write_names(struct names *n)
 
 void canvas_draw_labels(struct canvas *c)
 {
-    struct names n = {.c = c, .buckets = (uint32_t)(c->height / BUCKET) + 2};
-    n.bucket = weft_new_none(n.buckets, sizeof *n.bucket);
-    if (n.bucket) {
+    struct names n = {.c = c,
+                      .buckets = (uint32_t)(c->height / BUCKET) + 2,
+                      .columns = (uint32_t)(c->x1 / COLUMN) + 1};
+    n.column = weft_new_none((size_t)n.buckets * n.columns, sizeof *n.column);
+    if (n.column) {
         view_heads_place(c, &n);
         uint32_t written = view_labels_write(c, &n);
         c->left_out.names = c->shapes - written - write_names(&n);
@@ -460,5 +477,5 @@ void canvas_draw_labels(struct canvas *c)
     } else {
         c->list->failed = true;
     }
-    weft_free_all(n.bucket, n.box, n.text, n.candidate);
+    weft_free_all(n.column, n.part, n.box, n.text, n.candidate);
 }
