@@ -145,19 +145,32 @@ static void add_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t 
     list->shade_count += count;
 }
 
-void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
-                  uint32_t count, uint32_t gap)
+/* The first cell from i on that is not empty, or end. */
+static uint32_t next_cell(const uint8_t *shade, uint32_t i, uint32_t end)
 {
-    for (uint32_t i = 0, end, empty; i < count; i = end) {
-        while (i < count && !shade[i])
-            i++;
-        if (i == count || y1 <= y0)
-            return;
-        for (end = i + 1, empty = 0; end < count && empty <= gap; end++)
-            empty = shade[end] ? 0 : empty + 1;
-        uint32_t drawn = end - empty - i;
-        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = x0 + (int32_t)drawn * CELL;
-        add_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, drawn);
+    for (uint64_t eight; i + 8 <= end; i += 8) {
+        memcpy(&eight, shade + i, 8);
+        if (eight)
+            break;
+    }
+    while (i < end && !shade[i])
+        i++;
+    return i;
+}
+
+void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
+                  uint32_t first, uint32_t end, uint32_t gap)
+{
+    for (uint32_t i = first; y1 > y0 && (i = next_cell(shade, i, end)) < end;) {
+        uint32_t until = i, next = i; /* until: after the last one that is not empty */
+        do {
+            for (until = next + 1; until < end && shade[until]; until++)
+                ;
+            next = next_cell(shade, until, end);
+        } while (next < end && next - until <= gap);
+        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = c->x0 + (int32_t)until * CELL;
+        add_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, until - i);
+        i = next;
     }
 }
 

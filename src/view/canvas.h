@@ -127,9 +127,10 @@ struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, i
 struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
                               int32_t y0, int32_t x1, int32_t y1);
 
-/* Cells along the axis, with their opacities: one draw for each stretch without more than `gap` empty ones between others. */
+/* Cells along the axis, those from first up to end, with their opacities: one draw for each stretch without more than
+ * `gap` empty ones between others. */
 void canvas_cells(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1, const uint8_t *shade,
-                  uint32_t count, uint32_t gap);
+                  uint32_t first, uint32_t end, uint32_t gap);
 
 /* Draws any bytes, cleaned and cut to max_width; an ellipsis shows that something was cut. Returns the drawn width; 0
  * if not even the ellipsis fits. */

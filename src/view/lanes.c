@@ -33,6 +33,8 @@ struct lane {
     uint16_t *failed;     /* how many folded promises that failed end in each cell … */
     uint16_t *ended;      /* … of about how many that end there */
     uint8_t *shade;       /* while it is drawn */
+    uint32_t low, high;   /* cells outside are empty; low == high: all are */
+    bool fails;           /* some of `failed` are not 0 */
     uint32_t first, last; /* shown rows, last excluded */
     int32_t y0, y1;
     int32_t run_x0, run_x1; /* a run not drawn yet */
@@ -51,9 +53,17 @@ static uint32_t cell_at(const struct canvas *c, const struct lane *lane, int32_t
     return at < 0 ? 0 : (uint32_t)at < lane->cells ? (uint32_t)at : lane->cells - 1;
 }
 
+/* Something is in the cells from first up to end. */
+static void touch(struct lane *lane, uint32_t first, uint32_t end)
+{
+    const bool empty = lane->low == lane->high;
+    lane->low = empty || first < lane->low ? first : lane->low;
+    lane->high = empty || end > lane->high ? end : lane->high;
+}
+
 /* Adds a line from x0 to x1 to the cells; it is at least one unit wide. */
-static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *part,
-                     int64_t *through, int32_t x0, int32_t x1)
+static void add_part(const struct canvas *c, struct lane *lane, uint64_t *part, int64_t *through,
+                     int32_t x0, int32_t x1)
 {
     const uint32_t unit = VIEW_SHARE / CELL;
     x0 = x0 < c->x0 ? c->x0 : x0;
@@ -63,6 +73,7 @@ static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *
         x1 = x0 + 1;
     }
     uint32_t a = cell_at(c, lane, x0), b = cell_at(c, lane, x1 - 1);
+    touch(lane, a, b + 1);
     if (a == b) {
         part[a] += (uint32_t)(x1 - x0) * unit;
         return;
@@ -83,6 +94,8 @@ static void add_end(struct lane *lane, uint32_t cell, uint32_t ended, uint32_t f
     uint32_t all = lane->ended[cell] + ended, bad = lane->failed[cell] + failed;
     lane->ended[cell] = (uint16_t)(all < UINT16_MAX ? all : UINT16_MAX);
     lane->failed[cell] = (uint16_t)(bad < UINT16_MAX ? bad : UINT16_MAX);
+    lane->fails |= failed != 0;
+    touch(lane, cell, cell + 1);
 }
 
 /* Folds the lines of spans begin … end - 1, clipped to the two times. */
@@ -129,6 +142,7 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
     const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
     const uint64_t *failed = x->failed + (size_t)block * x->failed_words;
     uint32_t rows = x->block_row[block + 1] - x->block_row[block];
+    touch(lane, 0, lane->cells);
     for (uint32_t k = 0; k < lane->cells; k++) {
         uint32_t i = m->order[k], sum = 0;
         const struct mix_entry *end = m->entry + m->first[i + 1];
@@ -378,8 +392,8 @@ static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_kin
     if (!canvas_shows(c, kind))
         return;
     uint32_t before = c->list->draws;
-    canvas_cells(c, weft_kinds[kind].ink, whole_px(y0), whole_px(y1), lane->shade, lane->cells,
-                 EMPTY_MAX);
+    canvas_cells(c, weft_kinds[kind].ink, whole_px(y0), whole_px(y1), lane->shade, lane->low,
+                 lane->high, EMPTY_MAX);
     if (c->list->draws > before)
         canvas_saw_more(c, kind);
 }
@@ -411,10 +425,10 @@ static inline uint32_t shade_of(const struct scale *s, uint64_t part)
 static void draw_tips(struct canvas *c, struct lane *lane, int32_t y0, int32_t y1)
 {
     uint32_t rows = lane->last - lane->first;
-    for (uint32_t i = 0, end; i < lane->cells; i = end) {
-        while (i < lane->cells && !lane->shade[i])
+    for (uint32_t i = lane->low, end; i < lane->high; i = end) {
+        while (i < lane->high && !lane->shade[i])
             i++;
-        for (end = i; end < lane->cells && lane->shade[end] && end - i < TIP_CELLS;)
+        for (end = i; end < lane->high && lane->shade[end] && end - i < TIP_CELLS;)
             end++;
         if (end == i || lane->tips >= TIPS_MAX || lane->tip_rows >= TIP_ROWS_MAX)
             return;
@@ -439,7 +453,7 @@ static void take_off_shapes(const struct canvas *c, struct lane *lane, uint32_t 
 {
     for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
         add_part(c, lane, lane->solid, NULL, c->shape[i].x0, c->shape[i].x1);
-    for (uint32_t i = 0; i < lane->cells; i++) {
+    for (uint32_t i = lane->low; i < lane->high; i++) {
         uint64_t off = lane->solid[i];
         if (off)
             lane->cover[i] = lane->cover[i] > off + 1024 ? lane->cover[i] - off : 0;
@@ -459,7 +473,9 @@ static void draw_failed(struct canvas *c, struct lane *lane)
 {
     enum { FAILED_PARTS = 4, LEVELS = sizeof failures / sizeof *failures };
     bool used[LEVELS] = {false};
-    for (uint32_t i = 0; i < lane->cells; i++) {
+    if (!lane->fails)
+        return;
+    for (uint32_t i = lane->low; i < lane->high; i++) {
         uint32_t level = 0;
         if (!lane->failed[i])
             continue;
@@ -474,7 +490,7 @@ static void draw_failed(struct canvas *c, struct lane *lane)
         height = height < PX ? PX : height;
         if (!used[level])
             continue;
-        for (uint32_t i = 0; i < lane->cells; i++) {
+        for (uint32_t i = lane->low; i < lane->high; i++) {
             uint64_t bad = lane->failed[i], ended = lane->ended[i];
             bool here = bad && ended <= bad * share && (!above || ended > bad * above);
             lane->shade[i] = here ? failures[level].alpha : 0;
@@ -495,7 +511,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     if (rows > 1 && whole_px(y1) - whole_px(y0) >= LANE_GAP_MIN)
         y1 = whole_px(y1) - PX;
     const struct scale all = scale_of((uint64_t)rows * VIEW_SHARE), one = scale_of(VIEW_SHARE);
-    for (uint32_t i = 0; i < lane->cells; i++) {
+    for (uint32_t i = lane->low; i < lane->high; i++) {
         uint32_t shade = shade_of(&all, lane->cover[i]);
         lane->shade[i] = (uint8_t)(shade ? least + shade * (most - least) / SHADES : 0);
     }
@@ -503,7 +519,7 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     if (c->vp->tips)
         draw_tips(c, lane, y0, y1);
     if (lane->runs_folded) {
-        for (uint32_t i = 0; i < lane->cells; i++)
+        for (uint32_t i = lane->low; i < lane->high; i++)
             lane->shade[i] = lane->run[i] > VIEW_SHARE / SHADES
                                  ? (uint8_t)(shade_of(&one, lane->run[i]) * 200 / SHADES)
                                  : 0;
@@ -518,12 +534,13 @@ static void draw_folds(struct canvas *c, struct lane *lane)
 static void add_through(struct lane *lane)
 {
     int64_t through = (int64_t)lane->whole;
-    for (uint32_t i = 0; i < lane->cells; i++) {
+    if (through)
+        touch(lane, 0, lane->cells);
+    for (uint32_t i = lane->low; i < lane->high; i++) {
         through += lane->through[i];
         lane->through[i] = 0;
         lane->cover[i] += (uint64_t)through * VIEW_SHARE;
     }
-    lane->through[lane->cells] = 0;
 }
 
 /* How many lines of a shown row end before the picture begins although an earlier line does not. */
@@ -560,7 +577,20 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
     if (!lane->runs_folded)
         draw_runs(c, lane);
     c->left_out.folded += spans - shapes;
-    draw_folds(c, lane);
+    if (lane->low < lane->high)
+        draw_folds(c, lane);
+}
+
+/* For the next lane; the other arrays are already zero. */
+static void empty(struct lane *lane)
+{
+    const size_t cells = lane->high - lane->low;
+    memset(lane->cover + lane->low, 0, cells * sizeof *lane->cover);
+    memset(lane->run + lane->low, 0, cells * sizeof *lane->run);
+    memset(lane->failed + lane->low, 0, cells * sizeof *lane->failed);
+    memset(lane->ended + lane->low, 0, cells * sizeof *lane->ended);
+    lane->low = lane->high = 0;
+    lane->fails = false;
 }
 
 void canvas_draw_promises(struct canvas *c)
@@ -583,8 +613,7 @@ void canvas_draw_promises(struct canvas *c)
     lane.shade = (uint8_t *)(lane.ended + n);
     for (uint32_t i = 0; i < c->g->lanes && !c->list->failed; i++) {
         draw_lane(c, &lane, i);
-        memset(room, 0, 2 * n * sizeof *room); /* the other arrays are already zero */
-        memset(lane.failed, 0, 2 * n * sizeof *lane.failed);
+        empty(&lane);
     }
     free(room);
     if (c->left_out.folded && canvas_shows(c, WEFT_KIND_FOLDED))

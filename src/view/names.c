@@ -350,8 +350,12 @@ static int32_t width_of(const struct canvas *c, const struct words *w)
 static bool place(struct names *n, struct text t, int32_t last, int32_t end)
 {
     struct words w;
+    int32_t begin = t.x;
+    if (!find_place(n, &begin, last, end, t.y, 1)) /* so there is none for any text */
+        return false;
     find_words(&w, n->c, &t);
-    int32_t width = width_of(n->c, &w), begin = t.x;
+    int32_t width = width_of(n->c, &w);
+    begin = t.x;
     t.room = width ? find_place(n, &t.x, last, end, t.y, width) : 0;
     if (t.room == 0 || !canvas_grow(n->c, &n->text, n->texts, &n->texts_room, sizeof *n->text))
         return false;

@@ -148,7 +148,7 @@ void canvas_draw_older(struct canvas *c, int32_t y0)
         shade[i] = (uint8_t)(left ? SHADE_MIN + left * (SHADE_MAX - SHADE_MIN) / c->l->gones : 0);
     }
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y1);
-    canvas_cells(c, WEFT_INK_FOLD, y0 + 2 * PX, y1 - 2 * PX, shade, count, 8);
+    canvas_cells(c, WEFT_INK_FOLD, y0 + 2 * PX, y1 - 2 * PX, shade, 0, count, 8);
     free(shade);
     char text[96];
     int n = snprintf(text, sizeof text, "pending since before the trace: %s",

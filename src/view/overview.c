@@ -229,7 +229,8 @@ static void draw_bars(struct drawing *d, int32_t y0, int32_t y1)
             shade = any && shade < SHADE_MIN ? SHADE_MIN : shade;
             d->shade[i] = (uint8_t)(shade < 255 ? shade : 255);
         }
-        canvas_cells(&d->c, WEFT_INK_RUN, top / PX * PX, bottom / PX * PX, d->shade, d->columns, 8);
+        canvas_cells(&d->c, WEFT_INK_RUN, top / PX * PX, bottom / PX * PX, d->shade, 0, d->columns,
+                     8);
     }
 }
 
@@ -237,7 +238,7 @@ static void draw_failures(struct drawing *d, int32_t y0, int32_t y1)
 {
     for (uint32_t i = 0; i < d->columns; i++)
         d->shade[i] = d->sum[i].failed ? 255 : 0;
-    canvas_cells(&d->c, WEFT_INK_FAILED, y0, y1, d->shade, d->columns, 8);
+    canvas_cells(&d->c, WEFT_INK_FAILED, y0, y1, d->shade, 0, d->columns, 8);
 }
 
 static void draw_samples(struct drawing *d, int32_t y0, int32_t y1)
@@ -248,7 +249,7 @@ static void draw_samples(struct drawing *d, int32_t y0, int32_t y1)
         part = x->on_ns && part < SHADE_MIN ? SHADE_MIN : part;
         d->shade[i] = (uint8_t)(part < 255 ? part : 255);
     }
-    canvas_cells(&d->c, WEFT_INK_ELSE, y0, y1, d->shade, d->columns, 8);
+    canvas_cells(&d->c, WEFT_INK_ELSE, y0, y1, d->shade, 0, d->columns, 8);
 }
 
 static void draw_counter(struct drawing *d, uint32_t counter, int32_t y0, int32_t y1)

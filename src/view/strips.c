@@ -165,7 +165,7 @@ static void draw_cells(struct canvas *c, enum weft_kind kind, int32_t y0, int32_
     uint32_t before = c->list->draws;
     if (!canvas_shows(c, kind))
         return;
-    canvas_cells(c, weft_kinds[kind].ink, y0, y1, shade, count, 0);
+    canvas_cells(c, weft_kinds[kind].ink, y0, y1, shade, 0, count, 0);
     if (c->list->draws > before)
         canvas_saw_more(c, kind);
 }

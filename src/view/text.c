@@ -55,17 +55,22 @@ int32_t weft_text_width(const char *text, size_t size, int32_t font_size, bool b
 size_t weft_text_fit(const char *text, size_t size, int32_t font_size, bool bold, int32_t width,
                      int32_t *fits)
 {
-    uint64_t ems = 0;
+    uint64_t ems = 0, most = UINT64_MAX; /* most: what is not wider than the width */
     size_t at = 0;
     *fits = 0;
+    if (width < 0)
+        return 0;
+    if (font_size > 0 && width < INT32_MAX)
+        most = (uint64_t)width * EM / (uint64_t)font_size;
     while (at < size) {
-        uint32_t code;
-        size_t length = weft_utf8_decode(text + at, size - at, &code);
-        ems += advance(code, bold);
-        if (units(ems, font_size) > width)
+        uint32_t code = (unsigned char)text[at];
+        size_t length = code < 0x80 ? 1 : weft_utf8_decode(text + at, size - at, &code);
+        const uint64_t next = ems + advance(code, bold);
+        if (next > most)
             break;
-        *fits = units(ems, font_size);
+        ems = next;
         at += length;
     }
+    *fits = units(ems, font_size);
     return at;
 }
