@@ -6,14 +6,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paint/bands.h"
 #include "paint/glyphs.h"
 #include "paint/pixels.h"
 
+#define TOGETHER 64    /* fewer draws are drawn one after another */
 #define SIDE_MAX 32768 /* px; the largest image surface, so products fit */
 
 struct weft_painter {
     struct paint_glyphs *glyphs;
     struct paint_pixels pixels;
+    struct paint_bands bands;
 };
 
 /* A picture that is being painted. */
@@ -42,6 +45,7 @@ void weft_painter_free(struct weft_painter *painter)
         return;
     paint_glyphs_free(painter->glyphs);
     paint_pixels_fini(&painter->pixels);
+    paint_bands_fini(&painter->bands);
     free(painter);
 }
 
@@ -159,6 +163,7 @@ static bool find_clip(struct paint_pixels *p, cairo_t *cr, int width, int height
     p->y0 = p->y0 < 0 ? 0 : p->y0;
     p->x1 = p->x1 > width ? width : p->x1;
     p->y1 = p->y1 > height ? height : p->y1;
+    p->top = p->y0;
     return p->x0 < p->x1 && p->y0 < p->y1;
 }
 
@@ -194,31 +199,42 @@ static bool find_pixels(struct canvas *c)
     return true;
 }
 
+/* Call it before pixels are written. */
+static void begin_pixels(struct canvas *c)
+{
+    if (!c->written)
+        cairo_surface_flush(c->surface);
+    c->written = true;
+}
+
 /* False: it must be drawn through cairo. */
 static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
 {
     struct paint_pixels *p = &c->painter->pixels;
-    struct paint_shape s;
+    struct paint_shape s = {.body = false};
     if (!c->surface || d->op == WEFT_DRAW_TEXT)
         return false;
-    if (!c->written)
-        cairo_surface_flush(c->surface);
-    c->written = true;
-    p->ink = weft_inks[d->ink].rgb[c->theme];
-    p->alpha = d->alpha;
-    if (d->op == WEFT_DRAW_STEPS)
+    begin_pixels(c);
+    if (d->op == WEFT_DRAW_STEPS) {
+        p->ink = weft_inks[d->ink].rgb[c->theme];
+        p->alpha = d->alpha;
         return paint_pixels_steps(p, c->list, d);
-    if (d->op == WEFT_DRAW_SHADES) {
-        paint_pixels_shades(p, c->list, d);
-    } else if (paint_shape_of(&s, c->list, d)) {
-        if (s.body && d->op == WEFT_DRAW_RECT)
-            paint_pixels_box(p, s.x0, s.y0, s.x1, s.y1);
-        else if (s.body)
-            paint_pixels_line(p, &s, paint_shape_width(d));
-        if (s.head)
-            paint_pixels_head(p, &s);
     }
+    if (d->op == WEFT_DRAW_SHADES || paint_shape_of(&s, c->list, d))
+        paint_pixels_shape(p, c->list, d, &s, c->theme);
     return true;
+}
+
+/* Returns how many draws from `at` on it has drawn: 0 if few can be drawn together. */
+static uint32_t draw_by_bands(struct canvas *c, uint32_t at)
+{
+    const uint32_t count = c->surface ? paint_bands_run(c->list, at) : 0;
+    if (count < TOGETHER)
+        return 0;
+    begin_pixels(c);
+    return paint_bands_paint(&c->painter->bands, &c->painter->pixels, c->list, at, count, c->theme)
+               ? count
+               : 0;
 }
 
 static void draw_all(struct canvas *c)
@@ -233,9 +249,10 @@ static void draw_all(struct canvas *c)
     find_pixels(c);
     if (!draw_by_pixels(c, &ground))
         draw_by_cairo(c, &ground);
-    for (uint32_t i = 0; i < list->draws; i++) {
+    for (uint32_t i = 0, together; i < list->draws; i += together ? together : 1) {
         const struct weft_draw *d = &list->draw[i];
-        if (d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !paint_shape_text(list, d)))
+        together = draw_by_bands(c, i);
+        if (together || d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !paint_shape_text(list, d)))
             continue;
         if (!draw_by_pixels(c, d))
             draw_by_cairo(c, d);

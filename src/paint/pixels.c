@@ -298,6 +298,20 @@ static int shift_of(int corners, int64_t width, int64_t height)
     return height > 2 * width ? 0 : 1;
 }
 
+/* Goes on from one sample to a later one, as if each between was looked at. False: the sides end before. */
+static bool side_skip(const struct polygon *g, struct side *side, int64_t sample, int64_t to)
+{
+    while (true) {
+        if (side->until <= sample && !side_go(g, side, sample))
+            return false;
+        if (to < side->until)
+            break;
+        sample = side->until;
+    }
+    side->x += side->slope * (to - sample);
+    return true;
+}
+
 static void fill(const struct paint_pixels *p, struct polygon *g)
 {
     int top = 0;
@@ -314,10 +328,18 @@ static void fill(const struct paint_pixels *p, struct polygon *g)
 
     int64_t sample = sample_from(g, g->y[top]), end = sample_from(g, low);
     int64_t from = (int64_t)p->y0 * g->samples, to = (int64_t)p->y1 * g->samples;
+    int64_t first = (int64_t)p->top * g->samples;
     struct side a = {.step = 1, .corner = top}, b = {.step = -1, .corner = top};
-    sample = sample < from ? from : sample;
+    sample = sample < first ? first : sample;
     end = end > to ? to : end;
     a.until = b.until = sample;
+    if (sample < from && from < end) {
+        if (!side_skip(g, &a, sample, from) || !side_skip(g, &b, sample, from))
+            return;
+        sample = from;
+    }
+    if (sample < from)
+        return;
     while (sample < end) {
         int y = (int)(sample >> shift), first = p->x1 - p->x0, last = -1;
         int64_t stop = (int64_t)(y + 1) * g->samples;
@@ -377,6 +399,23 @@ void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s
     for (int i = 0; i < 3; i++)
         set_corner(p, &g, i, s->corner[i].x, s->corner[i].y);
     fill(p, &g);
+}
+
+void paint_pixels_shape(struct paint_pixels *p, const struct weft_drawlist *list,
+                        const struct weft_draw *d, const struct paint_shape *s, int theme)
+{
+    p->ink = weft_inks[d->ink].rgb[theme];
+    p->alpha = d->alpha;
+    if (d->op == WEFT_DRAW_SHADES) {
+        paint_pixels_shades(p, list, d);
+        return;
+    }
+    if (s->body && d->op == WEFT_DRAW_RECT)
+        paint_pixels_box(p, s->x0, s->y0, s->x1, s->y1);
+    else if (s->body)
+        paint_pixels_line(p, s, paint_shape_width(d));
+    if (s->head)
+        paint_pixels_head(p, s);
 }
 
 /* ---- Steps ---- */

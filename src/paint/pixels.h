@@ -19,8 +19,9 @@ struct paint_pixels {
     unsigned char *data; /* of the device's pixel (0, 0) */
     int stride;          /* bytes */
     int x0, y0, x1, y1;  /* device pixels that may be written */
-    int scale, dx, dy;   /* device = pixels of the list * scale + d */
-    uint32_t ink;        /* 0xRRGGBB */
+    int top; /* of a picture that is painted in bands, where the first one begins; else y0 */
+    int scale, dx, dy; /* device = pixels of the list * scale + d */
+    uint32_t ink;      /* 0xRRGGBB */
     uint8_t alpha;
 
     int32_t *cover;            /* a row of coverages, all 0; then in the same memory … */
@@ -44,6 +45,10 @@ void paint_pixels_line(const struct paint_pixels *p, const struct paint_shape *s
 
 /* The head of an arrow. */
 void paint_pixels_head(const struct paint_pixels *p, const struct paint_shape *s);
+
+/* Any draw besides texts and steps, whose shape is known. theme: which of its colour's values. */
+void paint_pixels_shape(struct paint_pixels *p, const struct weft_drawlist *list,
+                        const struct weft_draw *d, const struct paint_shape *s, int theme);
 
 void paint_pixels_shades(struct paint_pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d);
