@@ -95,39 +95,85 @@ static void add_line(const struct canvas *c, struct gross *types, uint32_t promi
     g->guessed |= each > 1;
 }
 
-static void add_row(const struct canvas *c, struct gross *types, uint32_t at, uint32_t each,
-                    int32_t x0, int32_t x1)
+/* A line that is looked at. What is known of it lies far apart in memory: all are fetched before one is read. */
+struct sample {
+    uint32_t span, promise;
+    uint64_t each; /* lines for which it speaks */
+    uint64_t area;
+    bool alone, begins, is_there;
+};
+
+struct chunk {
+    int32_t x0, x1;
+    int64_t from, to;
+    uint32_t first, last; /* buckets */
+    struct sample sample[ROWS * LINES];
+    uint32_t samples;
+};
+
+static void sample_row(const struct canvas *c, struct chunk *k, uint32_t at, uint32_t each)
 {
-    const int64_t from = axis_time(&c->axis, x0), to = axis_time(&c->axis, x1);
     const uint32_t row = c->shown_row[at];
-    const uint32_t begin = view_span_reaching(c->x, c->l, row, view_bucket_at(c->x, from), from);
-    const uint32_t end = view_span_after(c->x, c->l, row, view_bucket_at(c->x, to), to);
+    const uint32_t begin = view_span_reaching(c->x, c->l, row, k->first, k->from);
+    const uint32_t end = view_span_after(c->x, c->l, row, k->last, k->to);
     const uint32_t step = end > begin ? (end - begin - 1) / LINES + 1 : 1;
     const bool alone = is_alone(c, at);
     for (uint32_t s = begin; s < end; s += step) {
-        const int64_t start = c->l->start[s], until = weft_layout_span_end(c->l, c->m, s);
-        if (until < from)
-            continue;
-        int32_t a = canvas_x(c, start), b = canvas_x(c, until);
-        if (alone && axis_seen(&c->axis, a, b) >= LONG)
-            continue;
-        a = a < x0 ? x0 : a;
-        b = b > x1 ? x1 : b;
-        add_line(c, types, c->l->spans[s], b > a ? (uint64_t)(b - a) : 1, (uint64_t)step * each,
-                 start >= from);
+        k->sample[k->samples++] =
+            (struct sample){.span = s, .each = (uint64_t)step * each, .alone = alone};
+        __builtin_prefetch(&c->l->start[s]);
+        __builtin_prefetch(&c->l->until[s]);
+        __builtin_prefetch(&c->l->spans[s]);
+    }
+}
+
+static void measure(const struct canvas *c, const struct chunk *k, struct sample *x)
+{
+    const int64_t start = c->l->start[x->span], until = weft_layout_span_end(c->l, c->m, x->span);
+    if (until < k->from)
+        return;
+    int32_t a = canvas_x(c, start), b = canvas_x(c, until);
+    if (x->alone && axis_seen(&c->axis, a, b) >= LONG)
+        return;
+    a = a < k->x0 ? k->x0 : a;
+    b = b > k->x1 ? k->x1 : b;
+    x->area = b > a ? (uint64_t)(b - a) : 1;
+    x->begins = start >= k->from;
+    x->promise = c->l->spans[x->span];
+    x->is_there = true;
+    __builtin_prefetch(&c->m->promise[x->promise].type);
+}
+
+static void add_samples(const struct canvas *c, struct gross *types, struct chunk *k)
+{
+    for (uint32_t i = 0; i < k->samples; i++)
+        measure(c, k, &k->sample[i]);
+    for (uint32_t i = 0; i < k->samples; i++)
+        if (k->sample[i].is_there && c->m->promise[k->sample[i].promise].first_label != WEFT_NONE)
+            __builtin_prefetch(&c->m->label[c->m->promise[k->sample[i].promise].first_label]);
+    for (uint32_t i = 0; i < k->samples; i++) {
+        const struct sample *x = &k->sample[i];
+        if (x->is_there)
+            add_line(c, types, x->promise, x->area, x->each, x->begins);
     }
 }
 
 /* Which type takes most of a part of the band. */
 static struct gross look(const struct band *b, int32_t x0, int32_t x1)
 {
+    const struct canvas *c = b->c;
     const uint32_t step = (b->last - b->first - 1) / ROWS + 1;
     struct gross types[TYPES], *most = types;
+    struct chunk k = {
+        .x0 = x0, .x1 = x1, .from = axis_time(&c->axis, x0), .to = axis_time(&c->axis, x1)};
     uint64_t area = 0;
     for (uint32_t i = 0; i < TYPES; i++)
         types[i] = (struct gross){.type = WEFT_NONE};
+    k.first = view_bucket_at(c->x, k.from);
+    k.last = view_bucket_at(c->x, k.to);
     for (uint32_t at = b->first; at < b->last; at += step)
-        add_row(b->c, types, at, step, x0, x1);
+        sample_row(c, &k, at, step);
+    add_samples(c, types, &k);
     for (struct gross *g = types; g < types + TYPES && g->type != WEFT_NONE; g++) {
         area += g->area;
         most = g->area > most->area ? g : most;

@@ -168,7 +168,7 @@ static uint8_t rank_of(const struct canvas *c, uint32_t at, uint32_t span)
         return 0;
     if (c->l->look[span] & WEFT_LOOK_RED)
         return 1;
-    return weft_model_name(c->m, promise) != WEFT_NONE ? 2 : 3;
+    return c->l->look[span] & WEFT_LOOK_NAMED ? 2 : 3;
 }
 
 static void add_candidate(struct names *n, uint32_t at, uint32_t span, bool single)
@@ -375,6 +375,10 @@ static bool place_name(struct names *n, const struct candidate *x)
     uint32_t promise = c->l->spans[x->span], size;
     int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
     struct text t = {.x = x->x0 + PX, .y = x->y - ABOVE, .promise = promise, .kind = NAME};
+    int32_t begin = t.x;
+    if ((!x->single || x->rank > 1) &&
+        !find_place(n, &begin, t.x + (x->x1 - x->x0) / 2, end, t.y, 1))
+        return false; /* before the promise is read */
     t.label = view_label_at_start(c, &c->m->promise[promise], x->x0);
     if (t.label != WEFT_NONE && c->m->label[t.label].time_ns > c->to_ns)
         t.label = WEFT_NONE;
@@ -393,6 +397,16 @@ static bool place_name(struct names *n, const struct candidate *x)
     return (t.x > x->x0 && place(n, t, t.x, end)) || placed;
 }
 
+/* Returns true if no text can begin after x, up to last. */
+static bool is_full(const struct names *n, int32_t x, int32_t last, int32_t baseline)
+{
+    const int32_t y0 = top_of(n->c, baseline), y1 = bottom_of(n->c, baseline);
+    for (int32_t end = last; x <= last; end = last)
+        if (!is_taken(n, &x, y0, y1, &end))
+            return false;
+    return true;
+}
+
 /* Adds further labels of a promise along its line. */
 static void place_changes(struct names *n, const struct candidate *x)
 {
@@ -400,6 +414,8 @@ static void place_changes(struct names *n, const struct candidate *x)
     const struct weft_model *m = c->m;
     uint32_t promise = c->l->spans[x->span], seen = 0;
     int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
+    if (is_full(n, x->x0 + PX + 1, x->x1, x->y - ABOVE)) /* before the promise is read */
+        return;
     uint32_t l = view_label_at_start(c, &m->promise[promise], x->x0);
     while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
         l = view_next_label(m, m->label[l].next);
