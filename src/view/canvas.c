@@ -189,6 +189,23 @@ void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t 
         d->tip_size = (uint32_t)n;
 }
 
+/* Counts the folds that begin before each part of the time; the first part also stands for all earlier times, the last
+ * one for all later ones. */
+static void count_folds(struct axis *a)
+{
+    const uint64_t span = (uint64_t)a->to_ns - (uint64_t)a->from_ns;
+    while (span >> a->slot_shift >= AXIS_SLOTS)
+        a->slot_shift++;
+    uint32_t count = 0;
+    for (uint64_t i = 1; i < AXIS_SLOTS; i++) {
+        while (count < a->folds.count &&
+               a->folds.fold[count].from_ns < a->from_ns + (int64_t)(i << a->slot_shift))
+            count++;
+        a->before[i] = (uint16_t)count;
+    }
+    a->before[AXIS_SLOTS] = (uint16_t)a->folds.count;
+}
+
 void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, int64_t to_ns,
                int32_t x0, int32_t x1)
 {
@@ -200,6 +217,7 @@ void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, 
         first--;
     if (end > first)
         a->folds = (struct weft_folds){.fold = folds->fold + first, .count = end - first};
+    count_folds(a);
     a->shown_from = weft_folds_shown(&a->folds, from_ns);
     a->span = (uint64_t)weft_folds_shown(&a->folds, to_ns) - (uint64_t)a->shown_from;
     if (a->span == 0) /* a moment within a fold */

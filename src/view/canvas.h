@@ -23,12 +23,17 @@
 #define SHAPE_WIDTH (3 * PX)      /* narrower lines are folded with their neighbours */
 #define COUNTER_STRIP_MIN (26 * PX) /* height of a strip of counters when space is scarce */
 
+#define AXIS_SLOTS 256
+
 /* A map from times to coordinates, in integers: the same on every machine. It is linear in shown time. */
 struct axis {
     int64_t from_ns, to_ns;
     int64_t shown_from;
     uint64_t span;           /* of shown time, at least 1 */
     struct weft_folds folds; /* those in the picture; count 0: time is shown as it is */
+    /* How many of the folds begin before each of equal parts of the time, so that few are looked at for a time. */
+    uint16_t before[AXIS_SLOTS + 1];
+    unsigned slot_shift; /* a part is 2^slot_shift long */
     int32_t x0, x1;
     unsigned shift;
     uint64_t scale;
@@ -169,8 +174,12 @@ void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, 
 /* Shown time since the beginning of the picture, for times in the picture. */
 static inline uint64_t axis_since(const struct axis *a, int64_t time_ns)
 {
-    if (a->folds.count)
-        time_ns = weft_folds_shown(&a->folds, time_ns);
+    if (a->folds.count) {
+        uint64_t slot =
+            time_ns > a->from_ns ? ((uint64_t)time_ns - (uint64_t)a->from_ns) >> a->slot_shift : 0;
+        slot = slot < AXIS_SLOTS ? slot : AXIS_SLOTS - 1;
+        time_ns = weft_folds_shown_among(&a->folds, a->before[slot], a->before[slot + 1], time_ns);
+    }
     return (uint64_t)time_ns - (uint64_t)a->shown_from;
 }
 

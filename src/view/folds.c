@@ -231,22 +231,9 @@ void weft_folds_fini(struct weft_folds *f)
     *f = (struct weft_folds){.count = 0};
 }
 
-/* The last fold that begins before a time; NULL: there is none. */
-static const struct weft_fold *before(const struct weft_folds *f, int64_t time_ns)
-{
-    uint32_t low = 0, high = f ? f->count : 0;
-    WEFT_SEEK(low, high, f->fold[middle].from_ns < time_ns);
-    return low ? &f->fold[low - 1] : NULL;
-}
-
 int64_t weft_folds_shown(const struct weft_folds *f, int64_t time_ns)
 {
-    const struct weft_fold *x = before(f, time_ns);
-    if (!x)
-        return time_ns;
-    if (time_ns >= x->to_ns)
-        return x->shown_to + (time_ns - x->to_ns);
-    return x->shown_from + ((time_ns - x->from_ns) >> x->shift);
+    return weft_folds_shown_among(f, 0, f ? f->count : 0, time_ns);
 }
 
 /* The last fold that is shown from before a shown time; NULL: there is none. */

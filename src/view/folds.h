@@ -7,6 +7,7 @@
  * Shown time never runs backwards, and is never later than time_ns. Before the first fold, the two are the same. */
 #pragma once
 
+#include "base/order.h"
 #include "model/model.h"
 #include "profile/profile.h"
 
@@ -41,6 +42,19 @@ void weft_folds_fini(struct weft_folds *f);
 
 /* The shown time of a time, between -WEFT_TIME_MAX and WEFT_TIME_MAX. f may be NULL in these: nothing is folded. */
 int64_t weft_folds_shown(const struct weft_folds *f, int64_t time_ns);
+
+/* The same, where at least `low` and at most `high` of the folds begin before that time. */
+static inline int64_t weft_folds_shown_among(const struct weft_folds *f, uint32_t low,
+                                             uint32_t high, int64_t time_ns)
+{
+    WEFT_SEEK(low, high, f->fold[middle].from_ns < time_ns);
+    if (!low)
+        return time_ns;
+    const struct weft_fold *x = &f->fold[low - 1];
+    if (time_ns >= x->to_ns)
+        return x->shown_to + (time_ns - x->to_ns);
+    return x->shown_from + ((time_ns - x->from_ns) >> x->shift);
+}
 
 /* The earliest time that is shown at that shown time or later. */
 int64_t weft_folds_time(const struct weft_folds *f, int64_t shown_ns);
