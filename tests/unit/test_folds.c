@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Sleep that is folded: what is, where times are shown then, and what the explorer makes of it. */
+#include <inttypes.h>
+
 #include "trace.h"
 
 #include "explore/explore.h"
 #include "explore/state.h"
+#include "view/canvas.h"
 
 enum { MS = 1000000, BURSTS = 4, EACH = 200 };
 #define SECOND ((uint64_t)1000 * MS)
@@ -115,6 +118,11 @@ static void expect_order(const struct weft_folds *f, const int64_t *time, size_t
         assert_true(back <= time[i]);
         assert_int_equal(weft_folds_shown(f, back), shown);
         assert_true(weft_folds_shown(f, back - 1) < shown);
+        uint32_t before = 0;
+        while (before < f->count && f->fold[before].from_ns < time[i])
+            before++;
+        for (uint32_t low = 0; low <= before; low += 1 + low / 2)
+            assert_int_equal(weft_folds_shown_among(f, low, before, time[i]), shown);
         double at = weft_folds_shown_at(f, (double)time[i]), tolerance = (double)time[i] * 1e-12;
         tolerance = tolerance < 0 ? 1 - tolerance : 1 + tolerance;
         double there = weft_folds_time_at(f, at) - (double)time[i];
@@ -124,6 +132,44 @@ static void expect_order(const struct weft_folds *f, const int64_t *time, size_t
         assert_true(there >= -tolerance * wide && there <= tolerance * wide);
         last = shown;
         last_time = time[i];
+    }
+}
+
+/* An axis finds the folds in its own way. */
+static void an_axis_shows_times_as_folds_say(void **state)
+{
+    (void)state;
+    enum { MANY = 300 };
+    static struct weft_fold fold[MANY];
+    const int64_t most = WEFT_TIME_MAX;
+    int64_t shown = 0, time = 0;
+    for (uint32_t i = 0; i < MANY; i++) { /* close to each other, then far apart */
+        const int64_t from = time + (i < 200 ? 3 : 100000), length = i < 200 ? 64 : 1 << 20;
+        shown += from - time;
+        fold[i] = (struct weft_fold){from, from + length, shown, shown + (length >> 5), 5};
+        shown = fold[i].shown_to;
+        time = from + length;
+    }
+    const struct weft_folds f = {.fold = fold, .count = MANY};
+    const int64_t window[][2] = {{0, time},
+                                 {-most, most},
+                                 {fold[100].from_ns + 1, fold[250].to_ns},
+                                 {fold[299].to_ns, most},
+                                 {-50, 10},
+                                 {fold[7].from_ns, fold[7].from_ns + 1}};
+    for (size_t w = 0; w < COUNT(window); w++) {
+        struct axis a;
+        axis_init(&a, &f, window[w][0], window[w][1], 0, 2000 * PX);
+        for (uint32_t i = 0; i < 3 * MANY; i++) {
+            const struct weft_fold *x = &fold[i / 3];
+            const int64_t at = i % 3 == 0 ? x->from_ns : i % 3 == 1 ? x->from_ns + 33 : x->to_ns;
+            if (at < window[w][0] || at > window[w][1])
+                continue;
+            const int64_t since = weft_folds_shown(&f, at) - weft_folds_shown(&f, window[w][0]);
+            if ((int64_t)axis_since(&a, at) != since)
+                fail_msg("window %zu, time %" PRId64 ": %" PRIu64 ", not %" PRId64, w, at,
+                         axis_since(&a, at), since);
+        }
     }
 }
 
@@ -340,6 +386,7 @@ int main(void)
         cmocka_unit_test(nothing_happens_in_a_fold),
         cmocka_unit_test(a_trace_without_long_sleep_has_none),
         cmocka_unit_test(shown_time_is_in_order),
+        cmocka_unit_test(an_axis_shows_times_as_folds_say),
         cmocka_unit_test(a_picture_has_narrow_breaks),
         cmocka_unit_test(zooming_does_not_jump),
         cmocka_unit_test(facts_are_of_real_time),

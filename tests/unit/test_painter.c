@@ -239,6 +239,74 @@ static void texts_of_any_script_stay_in_their_room(void **state)
 
 /* What a painter keeps changes nothing: used before or not, at this scale or another. (But where no font has a
  * character, Pango draws a box with its number, and not the same box the first time as later.) */
+/* More shapes than a picture of these tests has otherwise, on a picture that is higher than a band. */
+static void add_many(struct picture *p, struct weft_draw *draw, uint32_t count, uint32_t *random)
+{
+    static const uint8_t ops[] = {WEFT_DRAW_RECT, WEFT_DRAW_LINE, WEFT_DRAW_ARROW,
+                                  WEFT_DRAW_POINTER, WEFT_DRAW_SHADES};
+    p->list.draw = draw;
+    p->list.shade_count = 40;
+    for (uint32_t i = 0; i < 40; i++)
+        p->shades[i] = (uint8_t)(i * 37);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool shades = next(random) % 5 == 0;
+        int32_t x = (int32_t)(next(random) % (500 * PX)), y = (int32_t)(next(random) % (1500 * PX));
+        draw[i] = (struct weft_draw){.op = shades ? WEFT_DRAW_SHADES : ops[next(random) % 4],
+                                     .ink = (uint8_t)(next(random) % WEFT_INKS),
+                                     .alpha = (uint8_t)(next(random) % 2 ? 255 : next(random)),
+                                     .size = (int32_t)(next(random) % (4 * PX)) + 1,
+                                     .x0 = x,
+                                     .y0 = y,
+                                     .x1 = x + (int32_t)(next(random) % (200 * PX)),
+                                     .y1 = y + (int32_t)(next(random) % (800 * PX)),
+                                     .count = shades ? 40 : 0,
+                                     .tip = WEFT_NO_TIP,
+                                     .promise = UINT32_MAX};
+        if (shades) {
+            draw[i].size = 3 * PX;
+            draw[i].y1 = y + (int32_t)(next(random) % (60 * PX));
+        } else if (draw[i].op != WEFT_DRAW_RECT && next(random) % 2) {
+            draw[i].y1 = y - (int32_t)(next(random) % (800 * PX));
+            draw[i].x1 = next(random) % 3 ? draw[i].x1 : x;
+        }
+    }
+    p->list.draws = count;
+}
+
+/* Whether many are painted together, band by band, or a few at a time, makes no difference. */
+static void many_shapes_are_painted_like_few(void **state)
+{
+    enum { MANY = 400, FEW = 20 };
+    struct weft_painter *painter = weft_painter_new();
+    uint32_t random = 20261127;
+    int64_t all;
+
+    (void)state;
+    for (int round = 0; round < 8; round++) {
+        static struct weft_draw together[MANY], apart[MANY + MANY / FEW];
+        struct picture *p = new_picture(500 * PX, 1500 * PX);
+        const int scale = round % 4 == 3 ? 2 : 1;
+        uint32_t n = 0;
+
+        add_many(p, together, MANY, &random);
+        cairo_surface_t *a = paint(painter, p, scale, round % 3, DIRECT);
+        for (uint32_t i = 0; i < MANY; i++) {
+            apart[n++] = together[i];
+            if (i % FEW == FEW - 1) /* steps without points, which are painted alone */
+                apart[n++] = (struct weft_draw){.op = WEFT_DRAW_STEPS, .alpha = 255, .size = PX};
+        }
+        p->list.draw = apart;
+        p->list.draws = n;
+        cairo_surface_t *b = paint(painter, p, scale, round % 3, DIRECT);
+        assert_int_equal(compare(a, b, &all), 0);
+        assert_int_equal(all, 0);
+        cairo_surface_destroy(a);
+        cairo_surface_destroy(b);
+        free(p);
+    }
+    weft_painter_free(painter);
+}
+
 static void painting_again_gives_the_same(void **state)
 {
     struct weft_painter *kept = weft_painter_new();
@@ -578,6 +646,7 @@ int main(void)
         cmocka_unit_test(slanting_lines_cover_the_same),
         cmocka_unit_test(shades_are_where_they_belong),
         cmocka_unit_test(texts_of_any_script_stay_in_their_room),
+        cmocka_unit_test(many_shapes_are_painted_like_few),
         cmocka_unit_test(painting_again_gives_the_same),
         cmocka_unit_test(any_surface_will_do),
         cmocka_unit_test(memory_runs_out),

@@ -282,6 +282,32 @@ static void harmless(void **state)
     assert_int_equal(weft_utf8_harmless("", 1), 0);
 }
 
+/* What fits is the longest beginning that is not wider. */
+static void what_fits_is_the_longest(void **state)
+{
+    static const char text[] = "Wi\xcc\x81 \xe4\xb8\xad"
+                               "x\xff~\xcc\x81.";
+    const int32_t fonts[] = {0, 1, 704, 2048, 40000};
+
+    (void)state;
+    for (size_t f = 0; f < sizeof fonts / sizeof *fonts; f++)
+        for (int32_t width = -1; width < 9000; width += width < 300 ? 1 : 13) {
+            size_t longest = 0, at = 0;
+            int32_t fits;
+            while (at < sizeof text - 1) {
+                uint32_t code;
+                at += weft_utf8_decode(text + at, sizeof text - 1 - at, &code);
+                if (weft_text_width(text, at, fonts[f], false) > width)
+                    break;
+                longest = at;
+            }
+            size_t is = weft_text_fit(text, sizeof text - 1, fonts[f], false, width, &fits);
+            if (is != longest)
+                fail_msg("font %d, width %d: %zu bytes, not %zu", fonts[f], width, is, longest);
+            assert_int_equal(fits, weft_text_width(text, is, fonts[f], false));
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -295,6 +321,7 @@ int main(void)
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(widths),
         cmocka_unit_test(fitting),
+        cmocka_unit_test(what_fits_is_the_longest),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -201,6 +201,16 @@ static void require_descent(const struct weft_model *m, const struct weft_layout
     }
 }
 
+/* What a line's look says without its promise is true. */
+static void require_names(const struct weft_model *m, const struct weft_layout *l)
+{
+    for (uint32_t i = 0; i + 1 < m->promises; i++) {
+        const bool named = weft_model_name(m, l->spans[i]) != WEFT_NONE;
+        if (named != ((l->look[i] & WEFT_LOOK_NAMED) != 0))
+            fail_msg("line %u of promise %u: %s a name", i, l->spans[i], named ? "has" : "has not");
+    }
+}
+
 static void random_traces_are_laid_out(void **state)
 {
     (void)state;
@@ -211,6 +221,7 @@ static void random_traces_are_laid_out(void **state)
         for (int raw = 0; raw < 2; raw++) {
             struct weft_scene *s = lay_out(m, raw);
             require_descent(m, s->l);
+            require_names(m, s->l);
             for (unsigned i = 0; i < TRY_VIEWPORTS; i++)
                 try_view(s, i);
             weft_scene_free(s);
