@@ -217,7 +217,8 @@ void axis_init(struct axis *a, const struct weft_folds *folds, int64_t from_ns, 
         first--;
     if (end > first)
         a->folds = (struct weft_folds){.fold = folds->fold + first, .count = end - first};
-    count_folds(a);
+    if (a->folds.count) /* else nobody asks, and many axes are made for one point each */
+        count_folds(a);
     a->shown_from = weft_folds_shown(&a->folds, from_ns);
     a->span = (uint64_t)weft_folds_shown(&a->folds, to_ns) - (uint64_t)a->shown_from;
     if (a->span == 0) /* a moment within a fold */
