@@ -5,9 +5,7 @@
 
 #include "view/canvas.h"
 
-enum { GAP = 4 * PX };
-
-enum { TEXT = WEFT_GROUP_NAME + 64 };
+enum { GAP = 4 * PX, TEXT = WEFT_GROUP_NAME + 64 };
 
 static void words(const struct canvas *c, uint32_t group, char *text)
 {
