@@ -57,12 +57,16 @@ static void drop_analysis(struct weft_explorer *e, const struct explore_pane *p)
     weft_history_free(history);
 }
 
-const struct weft_history *explore_history_of(struct explore_pane *p)
+const struct weft_history *explore_history_of(struct weft_explorer *e, unsigned pane)
 {
+    const struct explore_pane *p = &e->pane[pane];
+    struct weft_history *history;
     if (p->analysis)
         return p->analysis->history;
-    if (!p->history && !p->analysing)
-        weft_history_new(&p->history, p->model, NULL, NULL);
+    if (!p->history && !p->analysing && weft_history_new(&history, p->model, NULL, NULL) == 0)
+        for (unsigned i = 0; i < e->panes; i++)
+            if (e->pane[i].source == p->source)
+                e->pane[i].history = history;
     return p->history;
 }
 

@@ -58,7 +58,7 @@ static struct explore_side side_of(struct weft_explorer *e, unsigned pane)
 {
     struct explore_pane *p = &e->pane[pane];
     return (struct explore_side){.s = p->scene,
-                                 .h = explore_history_of(p),
+                                 .h = explore_history_of(e, pane),
                                  .trace = p->title,
                                  .pane = pane,
                                  .promise = WEFT_NONE};
@@ -109,7 +109,7 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
     case EXPLORE_SELECTION:
         f->trace = e->panes > 1 ? p->title : NULL;
         f->path = explore_path(e);
-        f->history = explore_history_of(p);
+        f->history = explore_history_of(e, pane);
         explore_facts_of_promise(f, p->scene, e->selected);
         break;
     case EXPLORE_DIFF:

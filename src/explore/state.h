@@ -538,9 +538,9 @@ uint64_t explore_groups_hidden(const struct weft_groups *g);
 
 /* ---- findings.c ---- */
 
-/* The history of a pane's model: the analysis's, or one that is made now. NULL: the analysis is not there yet, or there
+/* The history of a pane's model: the analysis's, or one that is made now, for all panes of the trace. NULL: the analysis is not there yet, or there
  * is no memory. */
-const struct weft_history *explore_history_of(struct explore_pane *p);
+const struct weft_history *explore_history_of(struct weft_explorer *e, unsigned pane);
 
 /* Shows a finding; if `moves`, brings it into view. */
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);

@@ -183,14 +183,14 @@ static int go_on(struct weft_explorer *e)
 /* Why it cannot be made now; NULL: it can. */
 static const char *obstacle(struct weft_explorer *e, const struct explore_table_of *of)
 {
-    struct explore_pane *p = &e->pane[of->pane];
+    const struct explore_pane *p = &e->pane[of->pane];
     if (p->analysing)
         return "The trace is being analysed \xe2\x80\xa6";
     if (p->searching)
         return "Searching \xe2\x80\xa6";
     if (of->by == WEFT_TABLE_FINDING && !p->analysis)
         return "The trace has not been analysed: e does that";
-    if (!explore_history_of(p))
+    if (!explore_history_of(e, of->pane))
         return "There is no memory for the table";
     return NULL;
 }

@@ -215,9 +215,9 @@ static bool begin(struct weft_explorer *e)
                         in_row(p, p->geometry.shown_row[0], explore_round((w.from + w.to) / 2)));
 }
 
-static uint32_t waited_for(struct explore_pane *p, uint32_t promise)
+static uint32_t waited_for(struct weft_explorer *e, unsigned pane, uint32_t promise)
 {
-    const struct weft_history *h = explore_history_of(p);
+    const struct weft_history *h = explore_history_of(e, pane);
     return h ? explore_walk_waited_for(h, promise) : WEFT_NONE;
 }
 
@@ -242,7 +242,7 @@ bool explore_walk(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_CREATOR:
         return explore_jump(e, pane, explore_walk_creator(p->scene, e->selected));
     case WEFT_COMMAND_WAITED_FOR:
-        return explore_jump(e, pane, waited_for(&e->pane[pane], e->selected));
+        return explore_jump(e, pane, waited_for(e, pane, e->selected));
     case WEFT_COMMAND_RESOLVER:
         return explore_jump(e, pane, explore_walk_resolver(p->scene, e->selected));
     case WEFT_COMMAND_BECAME:
