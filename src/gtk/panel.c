@@ -72,7 +72,7 @@ static void replace_items(GListStore *list, GPtrArray *items)
             break;
     }
     if (same + tail < old || same + tail < items->len)
-        g_list_store_splice(list, same, old - same - tail, items->pdata + same,
+        g_list_store_splice(list, same, old - same - tail, items->len ? items->pdata + same : NULL,
                             items->len - same - tail);
     for (guint i = 0; i < items->len; i++)
         g_object_unref(items->pdata[i]);
