@@ -105,7 +105,9 @@ def promise_facts(t, number, answer):
     pending = row["outcome"] == "pending"
     check(f"{what} heading", True, answer[0][0].startswith(f"#{number} "))
     if number in t.created:
-        check_time(f"{what} created", t.created[number], first(answer, "created").removeprefix("at "))
+        # If it was kept, an event about it that is still there may be earlier: then the promise begins with that.
+        begun = row["start_ns"] if number in t.promoted else t.created[number]
+        check_time(f"{what} created", begun, first(answer, "created").removeprefix("at "))
     else:
         check(f"{what} created", "before the trace begins", first(answer, "created"))
     check_time(f"{what} lasted", t.lasts(row), first(answer, "pending for" if pending else "lasted"))
