@@ -80,7 +80,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .hovered_arrow = pane == e->hovered_pane ? e->hovered_arrow : 0,
         .hidden = e->hidden,
         .search = p->search,
-        .groups = p->groups,
+        .groups = p->trace->groups,
         .title = p->title,
         .title_room_px = explore_title_room(e, pane),
         .added = true,

@@ -44,16 +44,32 @@ int weft_explorer_new(struct weft_explorer **out)
     return 0;
 }
 
+static void free_trace(struct explore_trace *t)
+{
+    explore_notebook_free(t->notebook);
+    weft_groups_free(t->groups);
+    weft_analysis_free(t->analysis);
+    weft_history_free(t->history);
+    free(t);
+}
+
+static struct explore_trace *new_trace(void)
+{
+    struct explore_trace *t = calloc(1, sizeof *t);
+    if (t && !(t->notebook = explore_notebook_new())) {
+        free(t);
+        return NULL;
+    }
+    return t;
+}
+
 /* shared: another pane shows the same trace. */
 static void fini_pane(struct explore_pane *p, bool shared)
 {
     weft_search_free(p->search);
     if (!shared) {
-        explore_notebook_free(p->notebook);
-        weft_groups_free(p->groups);
+        free_trace(p->trace); /* before the model that it is about */
         weft_scene_free(p->scene);
-        weft_analysis_free(p->analysis);
-        weft_history_free(p->history);
         weft_model_free(p->model);
     }
     weft_geometry_fini(&p->geometry);
@@ -178,9 +194,10 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     if (e->panes == WEFT_PANES_MAX)
         return WEFT_E_LIMIT;
     uint8_t *counter_off = new_counters(model);
-    struct explore_notebook *notebook = explore_notebook_new();
-    if (!counter_off || !notebook) {
-        explore_notebook_free(notebook);
+    struct explore_trace *trace = new_trace();
+    if (!counter_off || !trace) {
+        if (trace)
+            free_trace(trace);
         free(counter_off);
         return WEFT_E_NOMEM;
     }
@@ -189,7 +206,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     *p = (struct explore_pane){
         .scene = scene, .model = model, .counter_off = counter_off, .view.focus_row = WEFT_NONE};
     p->source = ++e->sources;
-    p->notebook = notebook;
+    p->trace = trace;
     explore_fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
     measure(p);
     e->placed = false;

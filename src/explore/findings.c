@@ -43,31 +43,24 @@ static void drop_path(struct weft_explorer *e)
     e->path_promise = WEFT_NONE;
 }
 
-/* Frees the analysis and the history of a trace, in all of its panes. */
-static void drop_analysis(struct weft_explorer *e, const struct explore_pane *p)
+/* a replaces what it has; NULL: it has none then. Takes ownership. */
+static void set_analysis(struct explore_trace *t, struct weft_analysis *a)
 {
-    struct weft_analysis *analysis = p->analysis;
-    struct weft_history *history = p->history;
-    for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].source == p->source) {
-            e->pane[i].analysis = NULL;
-            e->pane[i].history = NULL;
-        }
-    weft_analysis_free(analysis);
-    weft_history_free(history);
+    weft_analysis_free(t->analysis);
+    weft_history_free(t->history);
+    t->analysis = a;
+    t->history = NULL;
+    t->analysing = false;
 }
 
-const struct weft_history *explore_history_of(struct weft_explorer *e, unsigned pane)
+const struct weft_history *explore_history_of(struct explore_pane *p)
 {
-    const struct explore_pane *p = &e->pane[pane];
-    struct weft_history *history;
-    if (p->analysis)
-        return p->analysis->history;
-    if (!p->history && !p->analysing && weft_history_new(&history, p->model, NULL, NULL) == 0)
-        for (unsigned i = 0; i < e->panes; i++)
-            if (e->pane[i].source == p->source)
-                e->pane[i].history = history;
-    return p->history;
+    struct explore_trace *t = p->trace;
+    if (t->analysis)
+        return t->analysis->history;
+    if (!t->history && !t->analysing)
+        weft_history_new(&t->history, p->model, NULL, NULL);
+    return t->history;
 }
 
 static void findings_changed(struct weft_explorer *e)
@@ -80,9 +73,7 @@ static void findings_changed(struct weft_explorer *e)
 void weft_explorer_analysing(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
-    for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].source == e->pane[pane].source)
-            e->pane[i].analysing = true;
+    e->pane[pane].trace->analysing = true;
     explore_changed(e, WEFT_CHANGED_FACTS);
 }
 
@@ -101,12 +92,7 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
     explore_table_forget(e);
     if (!e->flame.tree) /* one may be in the making */
         explore_flame_forget(e);
-    drop_analysis(e, p);
-    for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].source == p->source) {
-            e->pane[i].analysis = a;
-            e->pane[i].analysing = false;
-        }
+    set_analysis(p->trace, a);
     findings_changed(e);
     explore_finding_come(e);
 }
@@ -114,7 +100,7 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
 const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
-    return e->pane[pane].analysis;
+    return e->pane[pane].trace->analysis;
 }
 
 void explore_diff_drop(struct weft_explorer *e)
@@ -128,7 +114,7 @@ void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
 {
     struct explore_pane *p = &e->pane[pane];
     if (e->finding != WEFT_NONE && e->finding_pane == pane) {
-        const struct weft_finding *f = &p->analysis->findings.finding[e->finding];
+        const struct weft_finding *f = &p->trace->analysis->findings.finding[e->finding];
         struct explore_wanted again = {.is = !gone,
                                        .again = true,
                                        .pane = pane,
@@ -147,10 +133,8 @@ void explore_findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
         e->wants_diff = e->wants_diff && !gone;
         e->diff_moves = false;
     }
-    if (!gone) {
-        drop_analysis(e, p);
-        p->analysing = false;
-    }
+    if (!gone)
+        set_analysis(p->trace, NULL);
     p->marks = 0;
     findings_changed(e);
 }
@@ -159,7 +143,7 @@ int weft_explorer_analyse(struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
         struct weft_analysis *a;
-        if (e->pane[i].analysis)
+        if (e->pane[i].trace->analysis)
             continue;
         TRY(weft_analysis_new(&a, e->pane[i].model, NULL, NULL));
         weft_explorer_analysed(e, i, a);
@@ -167,8 +151,8 @@ int weft_explorer_analyse(struct weft_explorer *e)
     if (!weft_explorer_wants_diff(e))
         return 0;
     struct weft_diff d = {0};
-    const struct weft_history *good = e->pane[0].analysis->history;
-    int rc = weft_diff_find(&d, &good, 1, e->pane[1].analysis->history, NULL, NULL);
+    const struct weft_history *good = e->pane[0].trace->analysis->history;
+    int rc = weft_diff_find(&d, &good, 1, e->pane[1].trace->analysis->history, NULL, NULL);
     if (rc == 0)
         weft_explorer_compared(e, &d);
     return rc;
@@ -232,7 +216,7 @@ static struct explore_window times_of(const struct weft_explorer *e, unsigned pa
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
 {
     struct explore_pane *p = &e->pane[pane];
-    const struct weft_finding *f = &p->analysis->findings.finding[finding];
+    const struct weft_finding *f = &p->trace->analysis->findings.finding[finding];
     e->wanted.is = false;
     if (moves)
         explore_history_leave(e);
@@ -252,8 +236,8 @@ void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t findi
 
 bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t number)
 {
-    if (pane >= e->panes || !e->pane[pane].analysis || number == 0 ||
-        number > e->pane[pane].analysis->findings.count)
+    if (pane >= e->panes || !e->pane[pane].trace->analysis || number == 0 ||
+        number > e->pane[pane].trace->analysis->findings.count)
         return false;
     explore_finding_show(e, pane, number - 1, true);
     return true;
@@ -271,7 +255,7 @@ bool explore_finding_leave(struct weft_explorer *e)
 
 static uint32_t find_again(const struct explore_pane *p, const struct explore_wanted *w)
 {
-    const struct weft_findings *all = &p->analysis->findings;
+    const struct weft_findings *all = &p->trace->analysis->findings;
     for (uint32_t i = 0; i < all->count; i++)
         if (all->finding[i].kind == w->kind &&
             p->model->promise[all->finding[i].promise].id == w->id)
@@ -282,12 +266,12 @@ static uint32_t find_again(const struct explore_pane *p, const struct explore_wa
 bool explore_finding_come(struct weft_explorer *e)
 {
     const struct explore_wanted w = e->wanted;
-    if (!w.is || w.pane >= e->panes || !e->pane[w.pane].analysis)
+    if (!w.is || w.pane >= e->panes || !e->pane[w.pane].trace->analysis)
         return true;
     const struct explore_pane *p = &e->pane[w.pane];
     uint32_t number = w.again ? find_again(p, &w) : w.number;
     e->wanted.is = false;
-    if (number == 0 || number > p->analysis->findings.count)
+    if (number == 0 || number > p->trace->analysis->findings.count)
         return false;
     explore_finding_show(e, w.pane, number - 1, w.moves);
     return true;
@@ -300,14 +284,14 @@ bool explore_finding_go(struct weft_explorer *e, int step)
         const struct explore_pane *p = &e->pane[i];
         if (!explore_pane_is_first(e, i))
             continue;
-        uint32_t shown = explore_findings_shown(p->analysis);
+        uint32_t shown = explore_findings_shown(p->trace->analysis);
         if (e->finding != WEFT_NONE && e->pane[e->finding_pane].source == p->source)
             at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
         first = i == e->active ? all : first;
-        if (!p->analysis && !p->analysing) { /* nobody else will make it: do it now */
+        if (!p->trace->analysis && !p->trace->analysing) { /* nobody else will make it: do it now */
             if (weft_explorer_analyse(e) < 0)
                 return false;
-            shown = explore_findings_shown(p->analysis);
+            shown = explore_findings_shown(p->trace->analysis);
         }
         all += shown;
     }
@@ -319,7 +303,7 @@ bool explore_finding_go(struct weft_explorer *e, int step)
         at = (step > 0 ? at + 1 : at + all - 1) % all;
     unsigned pane = 0;
     for (;; pane++) {
-        uint32_t shown = explore_findings_shown(e->pane[pane].analysis);
+        uint32_t shown = explore_findings_shown(e->pane[pane].trace->analysis);
         if (explore_pane_is_first(e, pane) && at < shown)
             break;
         at -= explore_pane_is_first(e, pane) ? shown : 0;
@@ -359,7 +343,7 @@ static void make_path(struct weft_explorer *e)
     e->path_promise = e->selected;
     free(e->path_mark);
     e->path_mark = NULL;
-    if (weft_path_find_own(&e->path, p->analysis->history, e->selected) < 0)
+    if (weft_path_find_own(&e->path, p->trace->analysis->history, e->selected) < 0)
         e->path.count = 0;
     if (e->path.count)
         e->path_mark = malloc(e->path.count * sizeof *e->path_mark);
@@ -378,7 +362,8 @@ static bool says_enough(const struct weft_explorer *e)
 {
     if (e->wants_path || e->finding == WEFT_NONE || e->finding_pane != e->selected_pane)
         return false;
-    const struct weft_finding *f = &e->pane[e->finding_pane].analysis->findings.finding[e->finding];
+    const struct weft_finding *f =
+        &e->pane[e->finding_pane].trace->analysis->findings.finding[e->finding];
     bool is_about_time = f->kind == WEFT_FINDING_LOOP_BLOCKED ||
                          f->kind == WEFT_FINDING_SLOW_WAKE || f->kind == WEFT_FINDING_SERIAL_WAITS;
     return f->promise == e->selected && !is_about_time;
@@ -386,7 +371,7 @@ static bool says_enough(const struct weft_explorer *e)
 
 const struct weft_path *explore_path(struct weft_explorer *e)
 {
-    if (e->selected == WEFT_NONE || !e->pane[e->selected_pane].analysis || says_enough(e))
+    if (e->selected == WEFT_NONE || !e->pane[e->selected_pane].trace->analysis || says_enough(e))
         return NULL;
     if (e->path_promise != e->selected || e->path_pane != e->selected_pane)
         make_path(e);
@@ -411,8 +396,8 @@ bool explore_path_toggle(struct weft_explorer *e)
 
 bool weft_explorer_wants_diff(const struct weft_explorer *e)
 {
-    return e->wants_diff && !e->has_diff && e->panes >= 2 && e->pane[0].analysis &&
-           e->pane[1].analysis;
+    return e->wants_diff && !e->has_diff && e->panes >= 2 && e->pane[0].trace->analysis &&
+           e->pane[1].trace->analysis;
 }
 
 void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d)

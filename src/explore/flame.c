@@ -155,10 +155,10 @@ static void begin_waits(struct weft_explorer *e)
 {
     struct explore_flame_pane *f = &e->flame;
     struct explore_pane *p = &e->pane[f->of.pane];
-    const struct weft_history *h = explore_history_of(e, f->of.pane);
+    const struct weft_history *h = explore_history_of(p);
     const struct explore_why_of of = {f->of.promise, f->of.family, f->of.from_ns, f->of.to_ns};
     f->why = "There is no memory for the flame graph";
-    if (!h && p->analysing)
+    if (!h && p->trace->analysing)
         f->why = "The trace is being analysed \xe2\x80\xa6";
     else if (h && explore_why_begin(&f->work, h, &of) == 0)
         f->why = "Adding up what was waited for \xe2\x80\xa6";

@@ -4,16 +4,6 @@
 
 #include "explore/state.h"
 
-/* Groups are those of a trace: all panes that show it have them. The caller owns the ones that were there. */
-static struct weft_groups *put(struct weft_explorer *e, unsigned pane, struct weft_groups *g)
-{
-    struct weft_groups *old = e->pane[pane].groups;
-    for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].source == e->pane[pane].source)
-            e->pane[i].groups = g;
-    return old;
-}
-
 /* Lays the rows out anew. Returns false if there is no memory; nothing has changed then. */
 static bool lay_out(struct weft_explorer *e, unsigned pane, const struct weft_groups *g)
 {
@@ -36,7 +26,7 @@ bool explore_groups_make(struct weft_explorer *e, unsigned pane, enum weft_group
 {
     struct explore_pane *p = &e->pane[pane];
     struct weft_groups *g = NULL;
-    if (by == (p->groups ? p->groups->by : WEFT_GROUP_NONE))
+    if (by == (p->trace->groups ? p->trace->groups->by : WEFT_GROUP_NONE))
         return true;
     if (by == WEFT_GROUP_SEARCH) {
         if (!p->search || weft_search_is_empty(p->search))
@@ -48,15 +38,18 @@ bool explore_groups_make(struct weft_explorer *e, unsigned pane, enum weft_group
         weft_groups_free(g);
         return false;
     }
-    weft_groups_free(put(e, pane, g));
+    weft_groups_free(p->trace->groups);
+    p->trace->groups = g;
     return true;
 }
 
 void explore_groups_keep(struct weft_explorer *e, unsigned pane)
 {
-    struct weft_groups *old = put(e, pane, NULL);
+    struct explore_trace *t = e->pane[pane].trace;
+    struct weft_groups *old = t->groups;
+    t->groups = NULL;
     if (old && explore_groups_make(e, pane, old->by)) {
-        struct weft_groups *g = e->pane[pane].groups;
+        struct weft_groups *g = t->groups;
         bool is_pinned = false;
         for (uint32_t i = 0; i < old->count; i++) {
             const struct weft_group *from = &old->group[i];
@@ -76,9 +69,12 @@ void explore_groups_keep(struct weft_explorer *e, unsigned pane)
 
 void explore_groups_pinned(struct weft_explorer *e, unsigned pane)
 {
-    weft_groups_sort(e->pane[pane].groups);
-    if (!lay_out(e, pane, e->pane[pane].groups)) /* then the old rows have no groups that fit */
-        weft_groups_free(put(e, pane, NULL));
+    struct explore_trace *t = e->pane[pane].trace;
+    weft_groups_sort(t->groups);
+    if (lay_out(e, pane, t->groups))
+        return;
+    weft_groups_free(t->groups); /* the old rows have no groups that fit */
+    t->groups = NULL;
 }
 
 static bool changed(struct weft_explorer *e)
@@ -92,7 +88,7 @@ static bool changed(struct weft_explorer *e)
 /* The next way to make groups that makes sense; after the last one, there are none. */
 static bool next_way(struct weft_explorer *e, unsigned pane)
 {
-    const struct weft_groups *g = e->pane[pane].groups;
+    const struct weft_groups *g = e->pane[pane].trace->groups;
     unsigned by = g ? g->by : WEFT_GROUP_NONE;
     while (true) {
         by = (by + 1) % WEFT_GROUP_BYS;
@@ -106,15 +102,15 @@ static bool next_way(struct weft_explorer *e, unsigned pane)
 /* The group that commands are about: that of the selection. */
 static struct weft_group *selected(struct weft_explorer *e, unsigned pane)
 {
-    const struct weft_groups *g = e->pane[pane].groups;
+    const struct weft_groups *g = e->pane[pane].trace->groups;
     if (!g || e->selected == WEFT_NONE || e->selected_pane != pane)
         return NULL;
-    return &e->pane[pane].groups->group[g->of[e->selected]];
+    return &e->pane[pane].trace->groups->group[g->of[e->selected]];
 }
 
 static bool close_groups(struct weft_explorer *e, unsigned pane)
 {
-    struct weft_groups *g = e->pane[pane].groups;
+    struct weft_groups *g = e->pane[pane].trace->groups;
     struct weft_group *one = selected(e, pane);
     bool any_open = false;
     if (one) {
@@ -143,10 +139,10 @@ bool explore_groups_command(struct weft_explorer *e, enum weft_command command)
     const unsigned pane = e->active;
     if (command == WEFT_COMMAND_GROUP)
         return next_way(e, pane);
-    if (!e->pane[pane].groups &&
+    if (!e->pane[pane].trace->groups &&
         (command == WEFT_COMMAND_SHOW_HIDDEN || !explore_groups_make(e, pane, WEFT_GROUP_LABEL)))
         return false;
-    struct weft_groups *g = e->pane[pane].groups;
+    struct weft_groups *g = e->pane[pane].trace->groups;
     struct weft_group *one = selected(e, pane);
     if (command == WEFT_COMMAND_COLLAPSE)
         return close_groups(e, pane);
@@ -167,10 +163,10 @@ bool explore_groups_click(struct weft_explorer *e, unsigned pane, double x, doub
 {
     const struct explore_pane *p = &e->pane[pane];
     const int32_t at_x = (int32_t)(x * WEFT_PX), at_y = (int32_t)(y * WEFT_PX);
-    for (uint32_t i = 0; p->groups && i < p->geometry.heads; i++) {
+    for (uint32_t i = 0; p->trace->groups && i < p->geometry.heads; i++) {
         const struct weft_group_head *h = &p->geometry.head[i];
         if (at_x >= h->x0 && at_x < h->x1 && at_y >= h->y0 && at_y < h->y1) {
-            struct weft_group *g = &p->groups->group[h->group];
+            struct weft_group *g = &p->trace->groups->group[h->group];
             g->is_closed = !g->is_closed;
             return changed(e);
         }

@@ -34,7 +34,7 @@ static void recall(struct weft_explorer *e, const struct explore_moment *m)
             p->view.focus_row = WEFT_NONE;
     }
     const struct weft_analysis *a = m->finding != WEFT_NONE && m->finding_pane < e->panes
-                                        ? e->pane[m->finding_pane].analysis
+                                        ? e->pane[m->finding_pane].trace->analysis
                                         : NULL;
     if (a && m->finding < a->findings.count)
         explore_finding_show(e, m->finding_pane, m->finding, false);

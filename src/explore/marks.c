@@ -100,7 +100,7 @@ void explore_marks_update(struct weft_explorer *e)
             (finds || (e->kept.is && e->kept.pane == i) || e->has_diff || explore_notes_any(p)))
             p->mark = malloc(WEFT_MARKS_MAX * sizeof *p->mark);
         if (finds)
-            add_finding(p, &p->analysis->findings.finding[e->finding]);
+            add_finding(p, &p->trace->analysis->findings.finding[e->finding]);
     }
     if (e->has_diff && e->panes >= 2)
         add_diff(e);
@@ -191,7 +191,7 @@ bool explore_notes_make(struct weft_explorer *e)
         return false;
     if (e->finding != WEFT_NONE) {
         const struct explore_pane *p = &e->pane[e->finding_pane];
-        note_finding(e, p, &p->analysis->findings.finding[e->finding]);
+        note_finding(e, p, &p->trace->analysis->findings.finding[e->finding]);
     } else if (e->has_diff && e->diff.divergence.text) {
         analyse_put_format(&t, "%s", e->diff.divergence.text);
         add_note(e, &t);

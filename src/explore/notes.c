@@ -152,7 +152,7 @@ bool explore_note_put(struct weft_explorer *e, unsigned pane, const char *at, si
                       const char *text, size_t size, int64_t later_ns)
 {
     struct remark r = {.gone = false};
-    struct explore_notebook *b = e->pane[pane].notebook;
+    struct explore_notebook *b = e->pane[pane].trace->notebook;
     if (!explore_where_read(&r.where, at, at_size))
         return false;
     if (!r.where.of_promise) {
@@ -195,8 +195,8 @@ const char *weft_explorer_notes_since(struct weft_explorer *e, unsigned source)
 
 void explore_notes_later(struct explore_pane *p, int64_t by_ns)
 {
-    for (uint32_t i = 0; i < p->notebook->count; i++) {
-        struct remark *r = &p->notebook->remark[i];
+    for (uint32_t i = 0; i < p->trace->notebook->count; i++) {
+        struct remark *r = &p->trace->notebook->remark[i];
         r->where.from_ns -= r->where.of_promise ? 0 : by_ns;
         r->where.to_ns -= r->where.of_promise ? 0 : by_ns;
     }
@@ -265,9 +265,9 @@ bool weft_explorer_note_add(struct weft_explorer *e, const char *text)
         return false;
     unsigned pane = find_place(e, &r);
     r.text = clean(text, strlen(text));
-    bool done = r.text && put(e->pane[pane].notebook, r, true);
+    bool done = r.text && put(e->pane[pane].trace->notebook, r, true);
     if (done)
-        changed(e, e->pane[pane].notebook, true);
+        changed(e, e->pane[pane].trace->notebook, true);
     return done;
 }
 
@@ -284,8 +284,8 @@ static int by_time(const void *a, const void *b)
 static void list_pane(struct weft_explorer *e, unsigned pane)
 {
     const struct explore_pane *p = &e->pane[pane];
-    for (uint32_t i = 0; i < p->notebook->count; i++) {
-        const struct remark *r = &p->notebook->remark[i];
+    for (uint32_t i = 0; i < p->trace->notebook->count; i++) {
+        const struct remark *r = &p->trace->notebook->remark[i];
         if (r->gone ||
             !weft_reserve(&e->listed, e->listed_count, &e->listed_room, sizeof *e->listed))
             continue;
@@ -329,7 +329,7 @@ static struct remark *find(struct weft_explorer *e, uint32_t index, unsigned *pa
     if (index >= count)
         return NULL;
     *pane = e->listed[index].note.pane;
-    return &e->pane[*pane].notebook->remark[e->listed[index].remark];
+    return &e->pane[*pane].trace->notebook->remark[e->listed[index].remark];
 }
 
 bool weft_explorer_note_delete(struct weft_explorer *e, uint32_t index)
@@ -339,8 +339,8 @@ bool weft_explorer_note_delete(struct weft_explorer *e, uint32_t index)
     if (!r)
         return false;
     r->gone = true;
-    e->pane[pane].notebook->shown--;
-    changed(e, e->pane[pane].notebook, true);
+    e->pane[pane].trace->notebook->shown--;
+    changed(e, e->pane[pane].trace->notebook, true);
     return true;
 }
 
@@ -350,7 +350,7 @@ bool weft_explorer_note_edit(struct weft_explorer *e, uint32_t index, const char
     struct remark *old = find(e, index, &pane);
     if (!old)
         return false;
-    struct explore_notebook *b = e->pane[pane].notebook;
+    struct explore_notebook *b = e->pane[pane].trace->notebook;
     const uint32_t at = (uint32_t)(old - b->remark);
     struct remark r = *old;
     r.text = clean(text, strlen(text));
@@ -410,21 +410,21 @@ bool explore_note_step(struct weft_explorer *e, int step)
 bool weft_explorer_notes_unsaved(const struct weft_explorer *e, unsigned source)
 {
     unsigned pane = weft_explorer_find(e, source);
-    return pane < e->panes && e->pane[pane].notebook->unsaved;
+    return pane < e->panes && e->pane[pane].trace->notebook->unsaved;
 }
 
 void weft_explorer_notes_saved(struct weft_explorer *e, unsigned source)
 {
     unsigned pane = weft_explorer_find(e, source);
     if (pane < e->panes)
-        e->pane[pane].notebook->unsaved = false;
+        e->pane[pane].trace->notebook->unsaved = false;
 }
 
 /* ---- In pictures and tips ---- */
 
 void explore_notes_mark(struct explore_pane *p)
 {
-    const struct explore_notebook *b = p->notebook;
+    const struct explore_notebook *b = p->trace->notebook;
     for (uint32_t i = 0; i < b->count && p->mark && p->marks < WEFT_MARKS_MAX; i++) {
         const struct remark *r = &b->remark[i];
         uint32_t promise = r->where.of_promise ? weft_model_find(p->model, r->where.id) : WEFT_NONE;
@@ -444,13 +444,13 @@ void explore_notes_mark(struct explore_pane *p)
 
 bool explore_notes_any(const struct explore_pane *p)
 {
-    return p->notebook->shown > 0;
+    return p->trace->notebook->shown > 0;
 }
 
 void explore_notes_say(struct analyse_text *t, const struct explore_pane *p, uint32_t promise,
                        int64_t from_ns, int64_t to_ns)
 {
-    const struct explore_notebook *b = p->notebook;
+    const struct explore_notebook *b = p->trace->notebook;
     uint64_t id = promise == WEFT_NONE ? 0 : p->model->promise[promise].id;
     for (uint32_t i = 0; i < b->count; i++) {
         const struct remark *r = &b->remark[i];
@@ -467,7 +467,7 @@ void explore_notes_say(struct analyse_text *t, const struct explore_pane *p, uin
 size_t explore_notes_short(const struct explore_pane *p, uint32_t *next, char *at, size_t room,
                            const char **text)
 {
-    const struct explore_notebook *b = p->notebook;
+    const struct explore_notebook *b = p->trace->notebook;
     for (; *next < b->count; ++*next) {
         const struct remark *r = &b->remark[*next];
         if (r->gone || strlen(r->text) > EXPLORE_LINK_NOTE_BYTES)

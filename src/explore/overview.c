@@ -99,7 +99,7 @@ static double x_of(const struct weft_explorer *e, unsigned pane, double time)
 /* A finding that took a while is marked where it begins. */
 static uint32_t find_marks(const struct explore_pane *p, struct weft_overview_mark *mark)
 {
-    const struct weft_findings *f = p->analysis ? &p->analysis->findings : NULL;
+    const struct weft_findings *f = p->trace->analysis ? &p->trace->analysis->findings : NULL;
     uint32_t count = 0;
     for (; f && count < f->count; count++)
         mark[count] =
@@ -231,7 +231,7 @@ void explore_overview_drag(struct weft_explorer *e, double x, bool first)
 /* The finding nearest to x, or WEFT_NONE. */
 static uint32_t finding_at(const struct weft_explorer *e, unsigned pane, double x, double reach)
 {
-    const struct weft_analysis *a = e->pane[pane].analysis;
+    const struct weft_analysis *a = e->pane[pane].trace->analysis;
     uint32_t best = WEFT_NONE;
     double nearest = reach;
     for (uint32_t i = 0; a && i < a->findings.count; i++) {
@@ -305,7 +305,7 @@ static void say_finding(struct analyse_text *t, const struct weft_explorer *e, u
     uint32_t at = finding_at(e, pane, x, MARK_PX);
     if (at == WEFT_NONE)
         return;
-    const struct weft_finding *f = &e->pane[pane].analysis->findings.finding[at];
+    const struct weft_finding *f = &e->pane[pane].trace->analysis->findings.finding[at];
     analyse_put_format(t, "; %s (%s)", weft_finding_name(f->kind),
                        weft_confidence_name(f->confidence));
 }
@@ -361,9 +361,9 @@ static void say_busiest(struct analyse_text *t, const struct explore_pane *p)
     say_sum(t, p->scene, &best);
     if (all.failed > best.failed)
         analyse_put_format(t, "; %s failed in all", weft_count(all.failed).text);
-    if (p->analysis)
-        analyse_put_format(t, ". %s finding%s", weft_count(p->analysis->findings.count).text,
-                           weft_plural(p->analysis->findings.count));
+    if (p->trace->analysis)
+        analyse_put_format(t, ". %s finding%s", weft_count(p->trace->analysis->findings.count).text,
+                           weft_plural(p->trace->analysis->findings.count));
 }
 
 const char *weft_explorer_where(struct weft_explorer *e)

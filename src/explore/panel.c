@@ -58,7 +58,7 @@ static struct explore_side side_of(struct weft_explorer *e, unsigned pane)
 {
     struct explore_pane *p = &e->pane[pane];
     return (struct explore_side){.s = p->scene,
-                                 .h = explore_history_of(e, pane),
+                                 .h = explore_history_of(p),
                                  .trace = p->title,
                                  .pane = pane,
                                  .promise = WEFT_NONE};
@@ -103,13 +103,14 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
         explore_facts_of_range(f, p->scene, e->range_from_ns, e->range_to_ns);
         break;
     case EXPLORE_FINDING:
-        f->analysis = p->analysis;
-        explore_facts_of_finding(f, p->scene, e->finding, explore_findings_shown(p->analysis));
+        f->analysis = p->trace->analysis;
+        explore_facts_of_finding(f, p->scene, e->finding,
+                                 explore_findings_shown(p->trace->analysis));
         break;
     case EXPLORE_SELECTION:
         f->trace = e->panes > 1 ? p->title : NULL;
         f->path = explore_path(e);
-        f->history = explore_history_of(e, pane);
+        f->history = explore_history_of(p);
         explore_facts_of_promise(f, p->scene, e->selected);
         break;
     case EXPLORE_DIFF:
@@ -117,10 +118,10 @@ static void fill(struct weft_explorer *e, unsigned part, unsigned pane)
                               e->has_diff ? e->pane[1].scene : NULL, &e->diff);
         break;
     case EXPLORE_TRACE:
-        f->history = p->analysis ? p->analysis->history : p->history;
-        f->analysis = p->analysis;
-        f->analysing = p->analysing;
-        f->hidden = explore_groups_hidden(p->groups);
+        f->history = p->trace->analysis ? p->trace->analysis->history : p->trace->history;
+        f->analysis = p->trace->analysis;
+        f->analysing = p->trace->analysing;
+        f->hidden = explore_groups_hidden(p->trace->groups);
         f->axis = explore_clocks_say(e, pane, axis, sizeof axis);
         explore_facts_of_trace(f, p->scene, p->title);
         break;

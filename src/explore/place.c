@@ -187,7 +187,7 @@ static void put_flags(struct writer *w, struct weft_groups *g, enum key key, uns
 static void put_groups(struct writer *w, const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++) {
-        struct weft_groups *g = e->pane[i].groups;
+        struct weft_groups *g = e->pane[i].trace->groups;
         if (!g || !explore_pane_is_first(e, i))
             continue;
         put(w, GROUP, i, "%s", weft_group_by_name[g->by]);

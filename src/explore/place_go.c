@@ -366,7 +366,7 @@ static bool go_groups(struct weft_explorer *e, const struct place *p)
             continue;
         const struct value by = p->bytes[GROUP][i];
         enum weft_group_by way = WEFT_GROUP_NONE;
-        if (has_pinned(e->pane[i].groups)) /* the others have changed their order */
+        if (has_pinned(e->pane[i].trace->groups)) /* the others have changed their order */
             explore_groups_make(e, i, WEFT_GROUP_NONE);
         while (by.size && way < WEFT_GROUP_BYS && !is_value(by, weft_group_by_name[way]))
             way++;
@@ -374,7 +374,7 @@ static bool go_groups(struct weft_explorer *e, const struct place *p)
             explore_groups_make(e, i, WEFT_GROUP_NONE);
             sound = false;
         }
-        struct weft_groups *g = e->pane[i].groups;
+        struct weft_groups *g = e->pane[i].trace->groups;
         if (!g)
             continue;
         sound = go_flags(g, CLOSED, p->bytes[CLOSED][i]) && sound;

@@ -31,7 +31,7 @@ static const char *nowhere(enum weft_command command)
 static bool is_analysing(const struct weft_explorer *e)
 {
     for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].analysing)
+        if (e->pane[i].trace->analysing)
             return true;
     return false;
 }
@@ -42,7 +42,7 @@ static const char *of_walk(const struct weft_explorer *e, enum weft_command comm
         return "There is no promise in view";
     if (e->selected == WEFT_NONE)
         return "Nothing is selected: click a promise, or press j";
-    if (command == WEFT_COMMAND_WAITED_FOR && e->pane[e->selected_pane].analysing)
+    if (command == WEFT_COMMAND_WAITED_FOR && e->pane[e->selected_pane].trace->analysing)
         return "The trace is still being analysed";
     return nowhere(command);
 }

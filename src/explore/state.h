@@ -30,23 +30,27 @@ struct explore_view {
     int32_t focus_px;
 };
 
+/* What belongs to a trace, however many panes show it. */
+struct explore_trace {
+    struct weft_analysis *analysis;    /* NULL: there is none … */
+    bool analysing;                    /* … yet */
+    struct weft_history *history;      /* made if one was needed before the analysis was ready */
+    struct weft_groups *groups;        /* NULL: none */
+    struct explore_notebook *notebook; /* never NULL */
+};
+
 struct explore_pane {
-    unsigned source; /* which trace; panes of one trace share scene, model, analysis and history */
+    unsigned source; /* which trace; panes of one trace share scene and model, and: */
     bool closing;    /* the front end is asked to close it */
     struct weft_scene *scene;
     struct weft_model *model;
     struct weft_search *search; /* NULL: no search */
     bool searching;
-    struct weft_groups *groups;     /* NULL: none */
-    uint8_t *counter_off;           /* of each counter */
-    double begin, end;              /* of the trace; promoted promises begin before 0 */
-    double first;                   /* where its first view begins */
-    struct weft_analysis *analysis; /* NULL: there is none … */
-    bool analysing;                 /* … yet */
-    struct weft_history *history;   /* made if one was needed before the analysis was ready */
-    struct explore_notebook
-        *notebook;          /* of the trace: all of its panes have the same; never NULL */
-    struct weft_mark *mark; /* WEFT_MARKS_MAX, or NULL */
+    struct explore_trace *trace; /* never NULL */
+    uint8_t *counter_off;        /* of each counter */
+    double begin, end;           /* of the trace; promoted promises begin before 0 */
+    double first;                /* where its first view begins */
+    struct weft_mark *mark;      /* WEFT_MARKS_MAX, or NULL */
     uint32_t marks;
     char title[256];
 
@@ -538,9 +542,9 @@ uint64_t explore_groups_hidden(const struct weft_groups *g);
 
 /* ---- findings.c ---- */
 
-/* The history of a pane's model: the analysis's, or one that is made now, for all panes of the trace. NULL: the analysis is not there yet, or there
+/* The history of a pane's model: the analysis's, or one that is made now. NULL: the analysis is not there yet, or there
  * is no memory. */
-const struct weft_history *explore_history_of(struct weft_explorer *e, unsigned pane);
+const struct weft_history *explore_history_of(struct explore_pane *p);
 
 /* Shows a finding; if `moves`, brings it into view. */
 void explore_finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);

@@ -39,8 +39,8 @@ static struct explore_table_of subject(const struct weft_explorer *e)
     }
     of.model = p->model;
     of.search = p->search && !weft_search_is_empty(p->search) ? p->search : NULL;
-    of.history = p->analysis ? p->analysis->history : p->history;
-    of.analysis = of.by == WEFT_TABLE_FINDING ? p->analysis : NULL;
+    of.history = p->trace->analysis ? p->trace->analysis->history : p->trace->history;
+    of.analysis = of.by == WEFT_TABLE_FINDING ? p->trace->analysis : NULL;
     return of;
 }
 
@@ -183,14 +183,14 @@ static int go_on(struct weft_explorer *e)
 /* Why it cannot be made now; NULL: it can. */
 static const char *obstacle(struct weft_explorer *e, const struct explore_table_of *of)
 {
-    const struct explore_pane *p = &e->pane[of->pane];
-    if (p->analysing)
+    struct explore_pane *p = &e->pane[of->pane];
+    if (p->trace->analysing)
         return "The trace is being analysed \xe2\x80\xa6";
     if (p->searching)
         return "Searching \xe2\x80\xa6";
-    if (of->by == WEFT_TABLE_FINDING && !p->analysis)
+    if (of->by == WEFT_TABLE_FINDING && !p->trace->analysis)
         return "The trace has not been analysed: e does that";
-    if (!explore_history_of(e, of->pane))
+    if (!explore_history_of(p))
         return "There is no memory for the table";
     return NULL;
 }

@@ -156,7 +156,7 @@ static void say_mark(struct analyse_text *t, const struct weft_explorer *e, unsi
         analyse_put_format(t, "%s: ", m->text);
     analyse_put_format(t, "at %s", weft_moment(m->from_ns).text);
     if (e->finding != WEFT_NONE && e->finding_pane == pane) {
-        const struct weft_finding *f = &p->analysis->findings.finding[e->finding];
+        const struct weft_finding *f = &p->trace->analysis->findings.finding[e->finding];
         if (mark < f->evidences) {
             analyse_put_format(t, ": ");
             weft_evidence_say(t, p->model, f, mark);

@@ -215,9 +215,9 @@ static bool begin(struct weft_explorer *e)
                         in_row(p, p->geometry.shown_row[0], explore_round((w.from + w.to) / 2)));
 }
 
-static uint32_t waited_for(struct weft_explorer *e, unsigned pane, uint32_t promise)
+static uint32_t waited_for(struct explore_pane *p, uint32_t promise)
 {
-    const struct weft_history *h = explore_history_of(e, pane);
+    const struct weft_history *h = explore_history_of(p);
     return h ? explore_walk_waited_for(h, promise) : WEFT_NONE;
 }
 
@@ -242,7 +242,7 @@ bool explore_walk(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_CREATOR:
         return explore_jump(e, pane, explore_walk_creator(p->scene, e->selected));
     case WEFT_COMMAND_WAITED_FOR:
-        return explore_jump(e, pane, waited_for(e, pane, e->selected));
+        return explore_jump(e, pane, waited_for(&e->pane[pane], e->selected));
     case WEFT_COMMAND_RESOLVER:
         return explore_jump(e, pane, explore_walk_resolver(p->scene, e->selected));
     case WEFT_COMMAND_BECAME:
@@ -286,7 +286,7 @@ void weft_explorer_search(struct weft_explorer *e, const char *query)
     e->query[size] = '\0';
     e->search_failed = false;
     for (unsigned i = 0; i < e->panes; i++)
-        if (e->pane[i].groups && e->pane[i].groups->by == WEFT_GROUP_SEARCH)
+        if (e->pane[i].trace->groups && e->pane[i].trace->groups->by == WEFT_GROUP_SEARCH)
             explore_groups_make(e, i, WEFT_GROUP_NONE); /* they were of the search before */
         else
             explore_search_pane(e, i);

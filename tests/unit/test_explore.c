@@ -864,8 +864,8 @@ static void a_trace_is_shown_twice(void **state)
 
     /* Analysed and read again in both. */
     assert_int_equal(weft_explorer_analyse(e), 0);
-    assert_non_null(e->pane[0].analysis);
-    assert_ptr_equal(e->pane[0].analysis, e->pane[1].analysis);
+    assert_non_null(e->pane[0].trace->analysis);
+    assert_ptr_equal(e->pane[0].trace->analysis, e->pane[1].trace->analysis);
     assert_non_null(weft_explorer_draw(e));
     struct weft_model *m = make_model(PROMISES + 5);
     struct weft_scene *s;
@@ -873,7 +873,7 @@ static void a_trace_is_shown_twice(void **state)
     weft_explorer_replace(e, 0, s, m);
     assert_ptr_equal(e->pane[0].model, m);
     assert_ptr_equal(e->pane[1].model, m);
-    assert_null(e->pane[1].analysis);
+    assert_null(e->pane[1].trace->analysis);
     assert_non_null(weft_explorer_draw(e));
 
     /* A link shows it twice; one without that, once. */
@@ -1649,7 +1649,7 @@ static void groups_have_rows_of_their_own(void **state)
     const struct explore_pane *p = &e->pane[0];
     const uint32_t rows = p->scene->l->rows;
     assert_true(weft_explorer_go(e, "search=special&group=search&pinned=found"));
-    const struct weft_groups *g = p->groups;
+    const struct weft_groups *g = p->trace->groups;
     assert_int_equal(g->count, 2);
     assert_string_equal(g->group[0].name, "found");
     assert_int_equal(g->group[0].promises, PROMISES / 8);
@@ -1659,25 +1659,25 @@ static void groups_have_rows_of_their_own(void **state)
         assert_int_equal(p->scene->l->row[by_id(e, 0, id)] < border, id % 8 == 0);
     char place[1000];
     assert_true(weft_explorer_go(e, "search=special&group=search&closed=found&hidden=rest"));
-    assert_string_equal(p->groups->group[1].name, "found");
+    assert_string_equal(p->trace->groups->group[1].name, "found");
     snprintf(place, sizeof place, "%s", weft_explorer_place(e));
     assert_non_null(strstr(place, "&group=search&closed=found&hidden=rest"));
     assert_non_null(weft_explorer_draw(e));
     assert_int_equal(p->geometry.lanes, 1);
     assert_int_equal(p->geometry.heads, 1);
     assert_int_equal(p->geometry.left_out.hidden, PROMISES - PROMISES / 8);
-    assert_int_equal(explore_groups_hidden(p->groups), PROMISES - PROMISES / 8);
+    assert_int_equal(explore_groups_hidden(p->trace->groups), PROMISES - PROMISES / 8);
     const struct weft_group_head h = p->geometry.head[0];
     const double x = (double)h.x0 / WEFT_PX + 3, y = (double)h.y0 / WEFT_PX + 3;
     weft_explorer_press(e, x, y, 1, 0);
     weft_explorer_release(e, x, y);
-    assert_false(p->groups->group[1].is_closed);
+    assert_false(p->trace->groups->group[1].is_closed);
     assert_true(weft_explorer_go(e, place));
     assert_string_equal(weft_explorer_place(e), place);
     assert_false(weft_explorer_go(e, "group=label&closed=nothing"));
     assert_false(weft_explorer_go(e, "group=nothing"));
     assert_true(weft_explorer_go(e, ""));
-    assert_null(p->groups);
+    assert_null(p->trace->groups);
     assert_int_equal(p->scene->l->rows, rows);
     weft_explorer_free(e);
 }
@@ -1689,23 +1689,23 @@ static void keys_group_hide_and_pin(void **state)
     const struct explore_pane *p = &e->pane[0];
     assert_false(weft_explorer_key(e, "H", 0)); /* nothing is hidden */
     assert_true(weft_explorer_key(e, "g", 0));
-    assert_int_equal(p->groups->by, WEFT_GROUP_LABEL);
-    assert_string_equal(p->groups->group[0].name, "task");
+    assert_int_equal(p->trace->groups->by, WEFT_GROUP_LABEL);
+    assert_string_equal(p->trace->groups->group[0].name, "task");
     assert_false(weft_explorer_key(e, "h", 0)); /* nothing is selected */
     weft_explorer_select(e, 0, by_id(e, 0, 5));
     assert_true(weft_explorer_key(e, "G", 0));
-    assert_true(p->groups->group[0].is_pinned);
+    assert_true(p->trace->groups->group[0].is_pinned);
     assert_true(weft_explorer_key(e, "x", 0));
-    assert_true(p->groups->group[0].is_closed);
+    assert_true(p->trace->groups->group[0].is_closed);
     assert_true(weft_explorer_key(e, "h", 0));
     assert_non_null(weft_explorer_draw(e));
     assert_int_equal(p->geometry.shown, 0);
     assert_true(weft_explorer_key(e, "H", 0));
     assert_non_null(weft_explorer_draw(e));
     assert_true(p->geometry.shown > 0);
-    for (int i = 0; i < WEFT_GROUP_BYS && p->groups; i++)
+    for (int i = 0; i < WEFT_GROUP_BYS && p->trace->groups; i++)
         weft_explorer_key(e, "g", 0);
-    assert_null(p->groups);
+    assert_null(p->trace->groups);
     weft_explorer_free(e);
 }
 

@@ -330,7 +330,7 @@ static void a_trace_read_again_keeps_the_finding(void **state)
     new->findings.finding[1] = first;
     weft_explorer_analysed(e, 0, new);
     assert_int_equal(e->finding, 0);
-    assert_int_equal(e->pane[0].analysis->findings.finding[0].kind, WEFT_FINDING_HANG_ROOT);
+    assert_int_equal(e->pane[0].trace->analysis->findings.finding[0].kind, WEFT_FINDING_HANG_ROOT);
     weft_explorer_remove(e, 0);
     assert_non_null(weft_explorer_draw(e));
     weft_explorer_free(e);
