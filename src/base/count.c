@@ -63,6 +63,16 @@ bool weft_parse_digits(const char *text, size_t size, uint64_t max, uint64_t *n)
     return size && *n <= max;
 }
 
+bool weft_parse_signed(const char *text, size_t size, int64_t least, int64_t most, int64_t *n)
+{
+    const size_t sign = size && *text == '-';
+    uint64_t digits;
+    if (!weft_parse_digits(text + sign, size - sign, INT64_MAX, &digits))
+        return false;
+    *n = sign ? -(int64_t)digits : (int64_t)digits;
+    return *n >= least && *n <= most;
+}
+
 bool weft_parse_count(const char *text, uint64_t max, uint64_t *n)
 {
     return weft_parse_digits(text, strlen(text), max, n);

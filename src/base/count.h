@@ -25,6 +25,9 @@ struct weft_figure weft_size(uint64_t bytes);
 
 /* Reads a decimal number, digits only, of at most `max`: from the first `size` bytes, or from the whole text. */
 bool weft_parse_digits(const char *text, size_t size, uint64_t max, uint64_t *n);
+
+/* The same with a sign, if it is "-"; least to most, above INT64_MIN. */
+bool weft_parse_signed(const char *text, size_t size, int64_t least, int64_t most, int64_t *n);
 bool weft_parse_count(const char *text, uint64_t max, uint64_t *n);
 
 /* "65536", "64K", "64MB", "1GiB": bytes; K, M, G and T are powers of 1024. A number that does not fit becomes

@@ -52,12 +52,7 @@ void explore_notebook_free(struct explore_notebook *b)
 
 static bool parse_time(const char *text, size_t size, int64_t *out)
 {
-    const size_t sign = size && *text == '-';
-    uint64_t n;
-    if (!weft_parse_digits(text + sign, size - sign, WEFT_TIME_MAX, &n))
-        return false;
-    *out = sign ? -(int64_t)n : (int64_t)n;
-    return true;
+    return weft_parse_signed(text, size, -WEFT_TIME_MAX, WEFT_TIME_MAX, out);
 }
 
 bool explore_where_read(struct explore_where *r, const char *at, size_t size)

@@ -57,12 +57,7 @@ static bool decode(char *out, size_t room, struct value v)
 
 static bool number(struct value v, int64_t least, int64_t most, int64_t *out)
 {
-    const size_t sign = v.size && *v.bytes == '-';
-    uint64_t n;
-    if (!weft_parse_digits(v.bytes + sign, v.size - sign, WEFT_TIME_MAX, &n))
-        return false;
-    *out = sign ? -(int64_t)n : (int64_t)n;
-    return *out >= least && *out <= most;
+    return weft_parse_signed(v.bytes, v.size, least, most, out);
 }
 
 static bool is_value(struct value v, const char *text)

@@ -335,6 +335,14 @@ static void counts_back(void **state)
     assert_true(weft_parse_digits("123x", 3, UINT64_MAX, &n) && n == 123);
     assert_false(weft_parse_digits("123x", 4, UINT64_MAX, &n));
     assert_false(weft_parse_digits("123", 0, UINT64_MAX, &n));
+    int64_t i;
+    assert_true(weft_parse_signed("-12x", 3, -12, 0, &i) && i == -12);
+    assert_true(weft_parse_signed("9223372036854775807", 19, 0, INT64_MAX, &i) && i == INT64_MAX);
+    assert_false(weft_parse_signed("-13", 3, -12, 0, &i));
+    assert_false(weft_parse_signed("1", 1, -12, 0, &i));
+    assert_false(weft_parse_signed("9223372036854775808", 19, 0, INT64_MAX, &i));
+    assert_false(weft_parse_signed("-", 1, -12, 0, &i));
+    assert_false(weft_parse_signed("--1", 3, -12, 0, &i));
 }
 
 static void sizes(void **state)
