@@ -70,7 +70,7 @@ static bool find_keys(uint64_t *key, const struct weft_model *m, enum weft_group
     for (uint32_t i = 1; i < m->promises; i++) {
         size_t size;
         if (by == WEFT_GROUP_SEARCH) {
-            key[i] = hits && weft_search_has(hits, i);
+            key[i] = weft_search_has(hits, i);
         } else if (by == WEFT_GROUP_THREAD) {
             key[i] = stream_of(m, i);
         } else {
@@ -197,7 +197,7 @@ int weft_groups_new(struct weft_groups **out, const struct weft_scene *s, enum w
     uint64_t *key = malloc(((size_t)m->promises + 1) * sizeof *key);
     int rc = WEFT_E_NOMEM;
     if (g && key && (g->of = calloc((size_t)m->promises + 1, sizeof *g->of))) {
-        g->by = by == WEFT_GROUP_SEARCH && !hits ? WEFT_GROUP_LABEL : by;
+        g->by = by;
         rc = find_keys(key, m, g->by, hits) ? sort_into(g, m, key, hits) : WEFT_E_NOMEM;
     }
     free(key);

@@ -41,7 +41,7 @@ struct weft_groups {
     uint32_t *of; /* of each promise */
 };
 
-/* hits: the finished search that WEFT_GROUP_SEARCH is about. On success the caller owns *out. Takes n log n time. Returns
+/* hits: the finished search that WEFT_GROUP_SEARCH is about; others ignore it. On success the caller owns *out. Takes n log n time. Returns
  * 0 or WEFT_E_NOMEM. */
 int weft_groups_new(struct weft_groups **out, const struct weft_scene *s, enum weft_group_by by,
                     const struct weft_search *hits);
