@@ -103,8 +103,12 @@ same 'kinds of findings' "$tmp/kinds" "$tmp/tried"
 if [ -n "${SIMULATED_LIBRARY:-}" ]; then
     run 0 python3 "$SOURCE_ROOT/tools/make-diagnoses" --check "$BUILD_ROOT"
     cat "$tmp/out"
-    # The documents show what weft draws now.
-    run 0 python3 "$SOURCE_ROOT/tools/make-pictures" --check "$BUILD_ROOT"
-    cat "$tmp/out"
+    # The documents show what weft draws now. A sanitizer's own calls take simulated time, which moves everything.
+    if grep -q -e __asan_init -e __tsan_init "$WEFT"; then
+        echo 'pictures not compared: in a build with a sanitizer'
+    else
+        run 0 python3 "$SOURCE_ROOT/tools/make-pictures" --check "$BUILD_ROOT"
+        cat "$tmp/out"
+    fi
 fi
 finish
