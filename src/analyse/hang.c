@@ -242,7 +242,7 @@ static bool is_kept_over_losses(const struct analyse_graph *g, const struct anal
     const struct weft_losses *l = &g->s->m->losses;
     bool simple = x->kind == WEFT_FINDING_HANG_ROOT || x->kind == WEFT_FINDING_NEVER_RESOLVED ||
                   (x->kind == WEFT_FINDING_DEADLOCK && !l->pending);
-    return simple && p->created && p->promoted && !l->discarded;
+    return simple && p->promoted && !l->discarded;
 }
 
 /* When one of the latest promises that it has created last moved. */

@@ -83,7 +83,10 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
 {
     switch (field) {
     case WEFT_FIELD_PROMISE:
-        put_id(s, second ? ev->b : ev->a);
+        if (ev->undated && !second)
+            put_byte(s, '?');
+        else
+            put_id(s, second ? ev->b : ev->a);
         break;
     case WEFT_FIELD_TYPE:
         if (ev->origin)

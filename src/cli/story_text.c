@@ -45,7 +45,7 @@ static void print_beginning(const struct weft_history *h, const struct weft_stor
     heading(&name);
     analyse_put_format(&t, "Created %s%s%s%s", p->created ? "at " : "before the trace begins",
                        p->created ? weft_moment(p->start_ns).text : "",
-                       p->promoted ? ", before the rest of this trace," : "",
+                       p->created && p->promoted ? ", before the rest of this trace," : "",
                        s->creators  ? " by "
                        : p->created ? " by the event loop"
                                     : "");

@@ -56,6 +56,9 @@ struct weft_event {
     bool missing; /* … and those were certainly recorded, after those that are there */
     /* Its packet was overwritten; the event was kept because its promise was pending. */
     bool promoted;
+    /* A promoted creation of which only type and place are known: not by whom (a is the event loop), on which
+     * stream and when. time_ns is early enough for everything that is known about the promise. */
+    bool undated;
 };
 
 enum weft_field {

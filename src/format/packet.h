@@ -127,13 +127,14 @@ struct weft_pending_header {
 enum weft_pending_flags {
     WEFT_PENDING_SHOULD_RESOLVE = 1,
     WEFT_PENDING_BACKGROUND = 2,
-    WEFT_PENDING_UNBORN = 4, /* the packet with its creation has not been overwritten yet */
+    WEFT_PENDING_UNBORN = 4,  /* the packet with its creation has not been overwritten yet */
+    WEFT_PENDING_UNDATED = 8, /* of its creation only the site is known */
 };
 
 struct weft_pending_cell {
-    uint32_t version; /* odd while it is written to */
-    uint32_t stream;  /* of the creation */
-    uint64_t created_ticks;
+    uint32_t version;       /* odd while it is written to */
+    uint32_t stream;        /* of the creation */
+    uint64_t created_ticks; /* if the creation is undated: of a later event about the promise */
     uint64_t creator;
     uint32_t site, text;
     uint32_t packet; /* low half of the sequence of the packet with its creation */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "model/build.h"
 
 enum { ANCESTORS_MAX = 64 }; /* how many ancestors are checked for a circle */
@@ -129,8 +130,30 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
     return true;
 }
 
+/* Only type and place of the promise are known. It was there at that time, and perhaps long before. */
+static int on_undated(struct weft_builder *b, const struct weft_event *ev)
+{
+    struct creation c = {.type = b->preexisting_text, .place = MODEL_NO_PLACE};
+    uint32_t child = weft_idmap_seek(b->m->ids, ev->b);
+    const bool late = child != WEFT_IDMAP_NONE;
+    if (ev->origin)
+        TRY(read_origin(b, ev->origin, &c));
+    if (!late)
+        TRY(model_add_promise(b, ev->b, WEFT_ROOT, b->now, c.type, &child));
+    struct weft_promise *p = &b->m->promise[child];
+    if (child == WEFT_ROOT || p->created)
+        return 0;
+    p->type = c.type;
+    p->place = c.place & MODEL_NO_PLACE;
+    p->start_ns = weft_earlier(b->now, p->start_ns);
+    p->promoted = true;
+    return ev->text ? label_creation(b, child, ev, late) : 0;
+}
+
 int model_on_creates(struct weft_builder *b, const struct weft_event *ev)
 {
+    if (ev->undated)
+        return on_undated(b, ev);
     struct creation c = {.place = MODEL_NO_PLACE};
     uint32_t child;
     bool late = false;

@@ -30,7 +30,7 @@ static void finish_promises(struct weft_model *m)
         struct weft_promise *p = &m->promise[i];
         if (p->becomes != WEFT_NONE)
             shorten_chain(m->promise, i);
-        if (!p->created && p->start_ns > 0)
+        if (!p->created && !p->promoted && p->start_ns > 0)
             p->start_ns = 0;
         if (p->outcome == WEFT_PENDING)
             p->end_ns = weft_later(weft_later(p->start_ns, p->end_ns), model_checked(p));
@@ -94,7 +94,7 @@ static void chain(struct weft_builder *b)
  * pending. */
 static void end_pending(const struct weft_builder *b, struct weft_promise *p)
 {
-    if (!p->created && weft_reader_was_overwritten(b->reader, p->id))
+    if (!p->created && !p->promoted && weft_reader_was_overwritten(b->reader, p->id))
         p->outcome = WEFT_RESOLVED;
     else if (p->should_resolve || p->promoted)
         p->end_ns = weft_later(b->m->end_ns, p->start_ns);

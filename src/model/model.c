@@ -48,7 +48,7 @@ uint64_t weft_model_more_like(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
     uint64_t more = 0;
-    for (uint32_t i = 0; i < m->given_ups && p->created; i++)
+    for (uint32_t i = 0; i < m->given_ups && (p->created || p->promoted); i++)
         if (m->given_up[i].type == p->type && m->given_up[i].place == weft_model_origin(m, promise))
             more += m->given_up[i].pending;
     return more;

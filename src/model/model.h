@@ -62,7 +62,8 @@ struct weft_promise {
     uint32_t place : 24;        /* see weft_model_origin */
     uint32_t outcome : 3;       /* enum weft_outcome */
     uint32_t created : 1;       /* the event that created it is there */
-    /* … as a promoted event: it was pending when its packet was overwritten */
+    /* … as a promoted event: it was pending when its packet was overwritten. Without `created`, only its
+     * type and place were kept */
     uint32_t promoted : 1;
     uint32_t should_resolve : 1; /* it is marked so, or a promise that is marked so became it */
     uint32_t background : 1;     /* it is marked so: it is meant to be pending for long */

@@ -148,24 +148,55 @@ static inline void look_ahead(struct weft_file *f, struct source *s)
     s->key.ns = clock_convert(&f->clock, ticks, &s->clock_hint);
 }
 
+static int no_room(const struct packet *p, struct weft_error *err)
+{
+    return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
+}
+
+/* Reads a packet; *out: NULL if it is no longer there. Returns 0 or a negative WEFT_E code. */
+static int new_source(struct weft_file *f, const struct packet *p, struct source **out,
+                      struct weft_error *err)
+{
+    struct source *s = malloc(sizeof *s + (size_t)(p->content - p->header_bytes));
+    *out = NULL;
+    if (!s)
+        return no_room(p, err);
+    memset(s, 0, sizeof *s);
+    int rc = read_packet_content(f, s, p, err);
+    if (rc > 0)
+        *out = s;
+    else
+        free(s);
+    return rc < 0 ? rc : 0;
+}
+
+int read_merge_look(struct weft_file *f, read_look_fn *look, void *data, struct weft_error *err)
+{
+    for (uint64_t i = 0; i < f->packets; i++) {
+        struct source *s;
+        struct weft_event ev;
+        TRY(new_source(f, &f->packet[i], &s, err));
+        for (ptrdiff_t n; s && (n = weft_form_decode(&ev, &s->form, s->bytes + s->at,
+                                                     s->size - s->at)) != WEFT_DECODE_SHORT;
+             s->at += (size_t)n)
+            if (ev.kind < WEFT_EVENT_KINDS)
+                look(data, &ev);
+        free(s);
+    }
+    return 0;
+}
+
 /* Opens the next packet, if it is still there. */
 static int open_next(struct weft_file *f, struct weft_error *err)
 {
     struct merge *m = f->merge;
     const struct packet *p = &f->packet[m->opened];
-    struct source *s = malloc(sizeof *s + (size_t)(p->content - p->header_bytes));
-    if (!s || !weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *))) {
-        free(s);
-        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
-    }
-    memset(s, 0, sizeof *s);
-    int rc = read_packet_content(f, s, p, err);
-    if (rc <= 0)
-        free(s);
-    if (rc < 0)
-        return rc;
+    struct source *s;
+    if (!weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *)))
+        return no_room(p, err);
+    TRY(new_source(f, p, &s, err));
     m->opened++;
-    if (rc == 0) {
+    if (!s) {
         f->common.facts.changed_packets++;
         f->lost_packets++;
         m->done_bytes += p->content;
@@ -445,6 +476,7 @@ static bool append_promoted(struct weft_file *f, const struct promoted *p, uint6
         .stream = p->stream,
         .kind = p->kind,
         .promoted = true,
+        .undated = p->undated && p->kind == WEFT_EVENT_CREATES,
     };
     f->common.facts.promotion.events++;
     return set_texts(f, ev, (*count)++,

@@ -468,17 +468,19 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
     struct pending *p = &f->pending_events;
     struct endings *e = p->endings;
     uint64_t hint = 0;
-    const bool late =
-        c->flags & WEFT_PENDING_UNBORN || k->again || is_present(f, l, c->packet, c->created_ticks);
+    const bool undated = c->flags & WEFT_PENDING_UNDATED,
+               late = c->flags & WEFT_PENDING_UNBORN || k->again ||
+                      (!undated && is_present(f, l, c->packet, c->created_ticks));
     struct promoted ev = {.id = k->id,
                           .ns = late ? UINT64_MAX : time_of(f, c->created_ticks, &hint),
-                          .other = c->creator,
-                          .stream = WEFT_STREAM_NONE},
+                          .other = undated ? WEFT_ID_LOOP : c->creator,
+                          .stream = WEFT_STREAM_NONE,
+                          .undated = undated && !late},
                     created = ev;
     created.kind = WEFT_EVENT_CREATES;
     created.site = c->site < WEFT_STRING_INLINE ? c->site : 0;
-    created.text = c->text < WEFT_STRING_INLINE ? c->text : 0;
-    created.stream = read_streams_find(&f->streams, c->stream);
+    created.text = c->text < WEFT_STRING_INLINE && !undated ? c->text : 0;
+    created.stream = undated ? WEFT_STREAM_NONE : read_streams_find(&f->streams, c->stream);
     if (!late && (!add_event(p, created) || (e->unsure && !add_flags(e, k->id, KEPT))))
         return false;
     if (!add_mark(p, ev, c->flags & WEFT_PENDING_SHOULD_RESOLVE, WEFT_EVENT_SHOULD_RESOLVE, 1) ||
@@ -517,6 +519,7 @@ static int by_cell(const void *a, const void *b)
     const struct known *x = a, *y = b;
     WEFT_ORDER(x->id, y->id);
     WEFT_ORDER(x->cell.flags & WEFT_PENDING_UNBORN, y->cell.flags & WEFT_PENDING_UNBORN);
+    WEFT_ORDER(x->cell.flags & WEFT_PENDING_UNDATED, y->cell.flags & WEFT_PENDING_UNDATED);
     return weft_order(x->place, y->place);
 }
 
@@ -609,6 +612,7 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (!add_cell(f, l, &l->c.known[i]))
             return read_no_promises(err);
+    TRY(read_undated_place(f, p->endings->unsure, err));
     sort_events(p);
     return 0;
 }

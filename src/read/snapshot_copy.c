@@ -137,7 +137,7 @@ static int copy_events(struct weft_snapshot *s, const struct piece *p)
 /* Removes from a cell what is newer than the moment. Returns false if nothing is left. */
 static bool cut_cell(const struct weft_snapshot *s, struct weft_pending_cell *c)
 {
-    if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->moment)
+    if (!(c->flags & (WEFT_PENDING_UNBORN | WEFT_PENDING_UNDATED)) && c->created_ticks > s->moment)
         return false;
     for (unsigned i = 0; i < WEFT_PENDING_NOTES; i++)
         if (c->note_ticks[i] > s->moment)

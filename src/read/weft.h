@@ -6,6 +6,7 @@
  *   texts.c    texts and sites
  *   names.c    what places in code in them are called
  *   pending.c  what was kept about pending promises whose events were overwritten
+ *   undated.c  … without the time of their creation
  *   cells.c    the cells of class 5, as they are
  *   drained.c  packets of items from OCaml's rings
  *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
@@ -108,6 +109,7 @@ struct promoted {
     uint32_t site, text, stream;
     uint8_t kind;
     uint8_t order; /* order among events with the same time */
+    bool undated;  /* a creation of which only the site is known, or a mark that comes with it */
 };
 
 /* Promises that were pending when their creation or other events were overwritten. */
@@ -225,6 +227,10 @@ int read_no_promises(struct weft_error *err);
  * negative code. */
 int read_pending_load(struct weft_file *f, struct weft_error *err);
 
+/* Gives the kept creations that have no time one, before the kept events are sorted. There may be a packet with the
+ * creation of such a promise if maybe_there. Returns 0 or a negative code. */
+int read_undated_place(struct weft_file *f, bool maybe_there, struct weft_error *err);
+
 /* Returns true if a cell or a packet mentions the promise, so that its number on the roll adds
  * nothing. */
 bool read_pending_tells(const struct weft_file *f, uint64_t id);
@@ -259,6 +265,11 @@ int read_drained_add(struct weft_file *f, const struct read_packet *p, struct we
 int read_drained_begin(struct weft_file *f, struct weft_error *err);
 
 void read_drained_fini(struct drained *d);
+
+/* Calls look for each event of the packets that are there, one packet after the other. The event has no texts, and
+ * its time is in ticks. Returns 0 or a negative code. */
+typedef void read_look_fn(void *data, const struct weft_event *ev);
+int read_merge_look(struct weft_file *f, read_look_fn *look, void *data, struct weft_error *err);
 
 int read_merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err);

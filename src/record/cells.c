@@ -683,6 +683,13 @@ void weft_record_cell_publish(struct new_cell new, uint64_t id)
     weft_record_cell_unlock(new.cell);
 }
 
+void weft_record_cell_undated(struct weft_pending_cell *c, unsigned sort)
+{
+    c->site = weft_record_roll_site(sort);
+    __atomic_store_n(&c->flags, (uint8_t)((c->flags & ~WEFT_PENDING_UNBORN) | WEFT_PENDING_UNDATED),
+                     __ATOMIC_RELAXED);
+}
+
 bool weft_record_cell_move(struct new_cell new, uint64_t id)
 {
     show(new, id);

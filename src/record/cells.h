@@ -52,8 +52,10 @@ bool weft_record_cell_move(struct new_cell cell, uint64_t id);
 /* Puts a pending promise without a cell on the roll. Returns false if the roll has no place either. */
 bool weft_record_cells_give_up(uint64_t id, unsigned sort);
 
-/* About the promise of a locked cell: its sort; that it is marked, or that a marked promise waits for it. */
+/* About the promise of a locked cell: its sort; that of its creation only the sort is known; that it is marked, or
+ * that a marked promise waits for it. */
 void weft_record_cell_set_sort(struct weft_pending_cell *c, unsigned sort);
+void weft_record_cell_undated(struct weft_pending_cell *c, unsigned sort);
 void weft_record_cell_set_important(struct weft_pending_cell *c);
 
 /* … that another promise became it. */

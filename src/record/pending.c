@@ -187,9 +187,11 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
 {
     struct new_cell new = {NULL, NULL};
     unsigned sort = 0;
-    bool fresh = w->own && weft_record_roll_find(id, &sort) && sort == WEFT_ROLL_FRESH;
-    bool elsewhere = fresh || (place == PENDING && packet != w->packet);
-    bool on_roll = !elsewhere && important && !w->second && weft_record_roll_find(id, &sort);
+    const bool there = place == PENDING && packet != w->packet,
+               matters = !there && important && !w->second,
+               listed = (w->own || matters) && weft_record_roll_find(id, &sort);
+    const bool fresh = w->own && listed && sort == WEFT_ROLL_FRESH, elsewhere = there || fresh,
+               on_roll = matters && listed && !fresh;
     sort = on_roll ? sort : 0;
     if (!elsewhere && !on_roll)
         return new;
@@ -197,11 +199,10 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
     *counted = !new.cell;
     if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES)
         weft_record_roll_leave_out(sort, 1);
-    if (new.cell && on_roll &&place == GONE) { /* nothing else is left about it */
-        new.cell->site = weft_record_roll_site(sort);
+    if (new.cell && on_roll &&place == GONE) /* nothing else is left about it */
+        weft_record_cell_undated(new.cell, sort);
+    if (new.cell) /* for readers that do not know that the creation is undated */
         new.cell->packet = (uint32_t)w->p->sequence;
-        __atomic_store_n(&new.cell->flags, 0, __ATOMIC_RELAXED);
-    }
     w->again |= new.cell &&on_roll &&place == PENDING;
     return new;
 }
@@ -390,6 +391,7 @@ static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
 /* Returns false if the promise has moved from the roll to a cell meanwhile, or has ended. */
 static bool try_to_create(struct walk *w, const struct seen *e)
 {
+    const uint8_t unknown = WEFT_PENDING_UNBORN | WEFT_PENDING_UNDATED;
     uint64_t id = e->b;
     struct new_cell new = {NULL, NULL};
     if (w->own ? !weft_record_cells_listed(id)
@@ -437,7 +439,7 @@ static bool try_to_create(struct walk *w, const struct seen *e)
     c->site = site;
     c->text = lasting(w, inline_site, e->text);
     c->packet = (uint32_t)w->p->sequence;
-    __atomic_fetch_and(&c->flags, (uint8_t)~WEFT_PENDING_UNBORN, __ATOMIC_RELEASE);
+    __atomic_fetch_and(&c->flags, (uint8_t)~unknown, __ATOMIC_RELEASE);
     if (!new.cell) {
         weft_record_cell_unlock(c);
         return true;

@@ -504,10 +504,12 @@ static bool check_pending(struct check *k, uint32_t i, struct verified *v, uint6
     const struct truth_cell *c = &k->before->cell[i];
     const uint32_t index = k->promise_of[i];
     const struct weft_promise *p = index == NONE ? NULL : &k->m->promise[index];
+    const bool undated = p && p->promoted && !p->created; /* it lost its cell, and got one again */
     if (!p || !p->created) {
-        if (++*gone <= k->lost)
+        if (++*gone > k->lost)
+            return complain(k, p ? "its creation is not there" : "is not there", c->id, c);
+        if (!undated)
             return true;
-        return complain(k, p ? "its creation is not there" : "is not there", c->id, c);
     }
     if (p->outcome != WEFT_PENDING)
         return complain(k, weft_outcome_name(p->outcome), c->id, c);
@@ -515,12 +517,10 @@ static bool check_pending(struct check *k, uint32_t i, struct verified *v, uint6
     v->promoted += p->start_ns < 0;
     if (strcmp(weft_model_type(k->m, index), "cell"))
         return complain(k, weft_model_type(k->m, index), c->id, c);
-    if (!is_one(k->m, p->creator, c->creator)) {
-        if (p->creator == WEFT_ROOT &&
-            ++*gone <= k->lost) /* it lost its cell, and has got one again */
-            return true;
+    if (undated)
+        return true;
+    if (!is_one(k->m, p->creator, c->creator))
         return complain(k, "another creator", c->id, c);
-    }
     uint64_t start = k->m->first_ns + (uint64_t)p->start_ns;
     uint64_t off = start < c->before_ns  ? c->before_ns - start
                    : start > c->after_ns ? start - c->after_ns
@@ -625,7 +625,7 @@ static bool may_be_pending(struct check *k, uint32_t p, uint64_t *unborn, uint64
     if ((a && (a->unknown || a->stage != STAGE_FREE)) ||
         (b && (b->unknown || b->stage != STAGE_FREE)))
         return true;
-    if (!k->m->promise[p].created)
+    if (!k->m->promise[p].created && !k->m->promise[p].promoted)
         return !k->concludes || !k->header.cells || is_foreign(k, id); /* it may be anything */
     if (!strcmp(weft_model_type(k->m, p), "filler"))
         return (*fillers)-- > 0;

@@ -4,6 +4,7 @@
  * Long, for there is a test for each rule. */
 #include <inttypes.h>
 
+#include "format/listed.h"
 #include "model/model.h"
 #include "packets.h"
 #include "read/reader.h"
@@ -63,7 +64,8 @@ static void expect(struct trace *t, const char *wanted, struct weft_reader_facts
                 fprintf(out, " %s", ev->origin->type);
             if (ev->text)
                 fprintf(out, " \"%.*s\"", (int)ev->text_size, ev->text);
-            fprintf(out, "%s\n", ev->promoted ? " promoted" : "");
+            assert_true(ev->promoted || !ev->undated);
+            fprintf(out, "%s\n", ev->undated ? " undated" : ev->promoted ? " promoted" : "");
         }
     assert_int_equal(n, 0);
     fclose(out);
@@ -256,6 +258,113 @@ static void unborn(void **state)
                         "1020 - notifies -1 130 promoted\n"
                         "1200 0 switch 129 0\n"
                         "1200 - should_resolve 130 0 promoted\n",
+               NULL);
+        trace_fini(&t);
+    }
+}
+
+/* Of a promise that was on the roll before it got its cell, only the place of its creation is known. That comes before
+ * everything that is known about the promise, even if the packet is there for whose sake it got the cell. */
+static void only_the_place(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[] = {5, 70, 71, 72, 72};
+    struct weft_pending_cell cells[] = {
+        {.created_ticks = 20,
+         .creator = LOOP,
+         .site = n.site,
+         .packet = 1,
+         .note_tag = {NOTE(BECOMES, 2), NOTE(TRY_READ, 3)},
+         .note_ticks = {60, 50},
+         .note_other = {70, 71}},
+        {.created_ticks = 1050,
+         .creator = 5, /* like the stream, not to be believed */
+         .site = n.other_site,
+         .packet = 7,
+         .flags = WEFT_PENDING_UNDATED | WEFT_PENDING_SHOULD_RESOLVE,
+         .note_tag = {NOTE(TRY_READ, 3)},
+         .note_ticks = {90},
+         .note_other = {72}},
+        {.created_ticks = 1080, .site = n.site, .packet = 6, .flags = WEFT_PENDING_UNDATED},
+        /* another thread has found out the rest meanwhile */
+        {.created_ticks = 85, .site = n.site, .packet = 6, .flags = WEFT_PENDING_UNDATED},
+        {.created_ticks = 80, .creator = LOOP, .site = n.site, .packet = 2},
+    };
+    pending_packet(&t, (struct weft_pending_header){.kept = 4}, ids, cells, 5);
+    two_packets(&t, n.site, "");
+    expect(&t,
+           "20 0 creates -1 5 rpc promoted\n"
+           "50 - creates -1 71 rpc undated\n"
+           "50 - try_read 71 5 promoted\n"
+           "60 - creates -1 70 queue \"main\" undated\n"
+           "60 - should_resolve 70 0 promoted\n"
+           "60 - becomes 5 70 promoted\n"
+           "80 0 creates -1 72 rpc promoted\n"
+           "90 - try_read 72 70 promoted\n" TWO_PACKETS,
+           NULL);
+    expect_model(&t, "5 rpc -1 -980 -940 became\n"
+                     "70 queue -1 -940 200 pending should\n"
+                     "71 rpc -1 -950 200 pending\n"
+                     "72 rpc -1 -920 200 pending\n"
+                     "129 rpc -1 0 200 pending\n"
+                     "130 rpc -1 10 10 pending\n");
+    trace_fini(&t);
+}
+
+/* If nothing that was kept mentions it, it was there as the trace begins, whatever the packets say of it later. */
+static void only_the_place_and_packets(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t id = 70;
+    struct weft_pending_cell cell = {
+        .created_ticks = 1150, .site = n.site, .packet = 6, .flags = WEFT_PENDING_UNDATED};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+    two_packets(&t, n.site, "");
+    events_put(&t, try_read(1205, LOOP, 70), 0);
+    expect(&t, "1000 - creates -1 70 rpc undated\n" TWO_PACKETS "1205 0 try_read -1 70\n", NULL);
+    expect_model(&t, "70 rpc -1 0 205 pending\n"
+                     "129 rpc -1 0 205 pending\n"
+                     "130 rpc -1 10 10 pending\n");
+    trace_fini(&t);
+}
+
+/* A promise with a number of the program's own gets such a cell while the packet that creates it is still there. If the
+ * packet only tells of an earlier one with that number, it was created after that one's end. */
+static void only_the_place_or_a_packet(void **state)
+{
+    (void)state;
+    for (int ended = 0; ended < 2; ended++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint64_t id = 1 << 20;
+        struct weft_pending_cell cell = {.created_ticks = 1150,
+                                         .site = n.other_site,
+                                         .packet = 6,
+                                         .flags = WEFT_PENDING_UNDATED | WEFT_PENDING_BACKGROUND};
+        pending_packet(&t,
+                       (struct weft_pending_header){.kept = 1, .unsure = WEFT_UNSURE | WEFT_LISTED},
+                       &id, &cell, 1);
+        events_begin(&t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000});
+        events_add(&t, WEFT_FORM_SWITCH, switches(1000, LOOP), 0, 0);
+        events_add(&t, WEFT_FORM_CREATE_WIDE, creates(1010, LOOP, id, 0), n.site, 0);
+        if (ended)
+            events_put(&t, fulfills(1020, LOOP, id), 0);
+        events_put(&t, try_read(1200, LOOP, id), 0);
+        expect(&t,
+               ended ? "1000 0 switch -1 0\n"
+                       "1010 0 creates -1 1048576 rpc\n"
+                       "1020 0 fulfills -1 1048576\n"
+                       "1150 - creates -1 1048576 queue \"main\" undated\n"
+                       "1150 - background 1048576 0 promoted\n"
+                       "1200 0 try_read -1 1048576\n"
+                     : "1000 0 switch -1 0\n"
+                       "1010 0 creates -1 1048576 rpc\n"
+                       "1200 0 try_read -1 1048576\n"
+                       "1200 - background 1048576 0 promoted\n",
                NULL);
         trace_fini(&t);
     }
@@ -795,6 +904,9 @@ int main(void)
         cmocka_unit_test(copies_are_left_out),
         cmocka_unit_test(sequences_that_come_round),
         cmocka_unit_test(unborn),
+        cmocka_unit_test(only_the_place),
+        cmocka_unit_test(only_the_place_and_packets),
+        cmocka_unit_test(only_the_place_or_a_packet),
         cmocka_unit_test(unknown_waiters),
         cmocka_unit_test(waits_of_who_waits),
         cmocka_unit_test(notes_of_other_kinds),
