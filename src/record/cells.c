@@ -692,8 +692,17 @@ void weft_record_cell_undated(struct weft_pending_cell *c, unsigned sort)
 
 bool weft_record_cell_move(struct new_cell new, uint64_t id)
 {
+    unsigned sort;
+    bool was_there;
     show(new, id);
-    const bool was_there = weft_record_roll_drop(id);
+    do {
+        was_there = weft_record_roll_find(id, &sort);
+        /* Meanwhile the packet with the creation was walked through, and there was no cell to store it in. */
+        if (was_there && sort != WEFT_ROLL_FRESH && new.cell->flags &WEFT_PENDING_UNBORN) {
+            weft_record_cell_set_sort(new.cell, sort);
+            weft_record_cell_undated(new.cell, sort);
+        }
+    } while (was_there && !weft_record_roll_drop_from(id, sort));
     if (!was_there)
         drop(new.place, id);
     weft_record_cell_unlock(new.cell);

@@ -171,6 +171,13 @@ bool weft_record_roll_set_sort(uint64_t id, unsigned sort)
                                        __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
+bool weft_record_roll_drop_from(uint64_t id, unsigned sort)
+{
+    uint64_t word, *place = search(id, id, &word);
+    return place && (word & (WEFT_ROLL_SORTS_MAX - 1)) == sort &&
+           __atomic_compare_exchange_n(place, &word, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 bool weft_record_roll_drop(uint64_t id)
 {
     uint64_t word, *place;

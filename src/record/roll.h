@@ -46,4 +46,7 @@ bool weft_record_roll_set_sort(uint64_t id, unsigned sort);
  * roll. */
 bool weft_record_roll_drop(uint64_t id);
 
+/* … only if its sort is still that one. */
+bool weft_record_roll_drop_from(uint64_t id, unsigned sort);
+
 #pragma GCC visibility pop

@@ -254,6 +254,12 @@ void wait_for(unsigned promise)
     weft_impl_event(WEFT_IMPL_WAIT, truth.promise[promise].id);
 }
 
+void should_resolve(unsigned promise)
+{
+    intend(MARKS, promise);
+    weft_impl_event(WEFT_IMPL_SHOULD_RESOLVE, truth.promise[promise].id);
+}
+
 void become(unsigned promise, unsigned other)
 {
     intend(BECOMES, promise);

@@ -41,6 +41,7 @@ unsigned create(void);
 unsigned create_own(uint64_t id); /* with a number of the program's */
 void end(unsigned promise);
 void wait_for(unsigned promise); /* the event loop waits for it */
+void should_resolve(unsigned promise);
 void become(unsigned promise, unsigned other);
 void fill(unsigned events); /* that mean nothing: 12 bytes each */
 
@@ -65,7 +66,7 @@ const char *judge_answer(void);
 /* … if it is paused, and stands by. */
 const char *judge_standby(void);
 
-enum intention { NOTHING, CREATES, ENDS, WAITS, BECOMES, FILLS };
+enum intention { NOTHING, CREATES, ENDS, WAITS, MARKS, BECOMES, FILLS };
 
 /* What is known of each promise. */
 struct truth {

@@ -7,8 +7,8 @@
  *
  * Of a promise a reader says how often it was created, and whether it is pending:
  *
- *   the creation      is in a packet that is there; or in a cell, unless the cell's packet is there; or there is only the
- *                     number, on the roll
+ *   the creation      is in a packet that is there; or in a cell, unless the cell's packet is there (if the creation is
+ *                     undated: unless any packet has it); or there is only the number, on the roll
  *   it has ended      if an event says so, or its byte, also that of a packet that has been emptied and not begun again; or
  *                     a marked cell. Of a program's own numbers: if it has no cell and is not on the roll */
 #include <stdio.h>
@@ -88,6 +88,7 @@ static uint32_t read_event(const struct weft_events_header *p, uint32_t at, stru
     case WEFT_EVENT_BECOMES:
         break;
     case WEFT_EVENT_GC:
+    case WEFT_EVENT_SHOULD_RESOLVE:
         return at + 8 + 4 * words;
     default:
         return 0;
@@ -140,7 +141,7 @@ static bool is_there(const struct view *v, uint64_t sequence, uint64_t mask)
 
 struct told {
     unsigned creations, endings, waits, cells;
-    bool born, listed, marked, own;
+    bool born, listed, given_up, marked, own;
     unsigned char byte;
 };
 
@@ -161,14 +162,20 @@ static struct told tell(const struct view *v, uint64_t id)
             continue;
         t->cells++;
         t->marked |= v->id[c] >> 63;
-        t->born |= !(cell->flags & WEFT_PENDING_UNBORN) && !is_there(v, cell->packet, UINT32_MAX);
+        if (cell->flags & WEFT_PENDING_UNDATED)
+            t->born |= !t->creations;
+        else if (!(cell->flags & WEFT_PENDING_UNBORN))
+            t->born |= !is_there(v, cell->packet, UINT32_MAX);
         for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
             notes += cell->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_TRY_READ &&
                      !is_there(v, cell->note_tag[n], (1u << WEFT_NOTE_BITS) - 1);
     }
     t->waits += notes > 0; /* two cells may say the same */
-    for (unsigned n = 0; n < NUMBERS; n++)
-        t->listed |= v->number[n] >> WEFT_ROLL_SORT_BITS == id;
+    for (unsigned n = 0; n < NUMBERS; n++) {
+        const bool here = v->number[n] >> WEFT_ROLL_SORT_BITS == id;
+        t->listed |= here;
+        t->given_up |= here && (v->number[n] & WEFT_ROLL_FRESH) != WEFT_ROLL_FRESH;
+    }
     for (unsigned k = 0; k < PACKETS; k++) {
         const struct weft_events_header *p = v->packet[k].header;
         if (p && v->packet[k].ended && id - p->base < p->ended_count)
@@ -225,7 +232,8 @@ static const char *judge_promise(const struct view *v, unsigned n, bool live)
         return WRONG("promise %u is pending, and lost", n);
     if (is_shown_ended(&t) && !v->unlisted)
         return WRONG("promise %u is pending, and shown as ended", n);
-    if (is->waits == 1 && is->waited == 1 && t.waits != 1 && !v->left_out && !v->pending.skipped)
+    if (is->waits == 1 && is->waited == 1 && t.waits != 1 && !v->left_out && !v->pending.skipped &&
+        !t.given_up)
         return WRONG("a wait for promise %u is %s", n, t.waits ? "shown twice" : "lost");
     return NULL;
 }

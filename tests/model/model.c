@@ -272,6 +272,35 @@ static void own_numbers(void)
     fill(4);
 }
 
+/* All cells are in use, by promises that somebody waits for. Of one more promise, two packets are about to be overwritten:
+ * first the one with its creation, or first the one that says that it is marked. */
+static void own_and_marked(bool creation_first)
+{
+    begin_recording(4);
+    for (unsigned i = 0; i < 25; i++) {
+        create_own(1000 + i);
+        if (i < 24)
+            wait_for(i);
+    }
+    be(1);
+    should_resolve(24);
+    fill(creation_first ? 2 : 3);
+    be(0);
+    fill(4);
+    be(1);
+    fill(creation_first ? 3 : 2);
+}
+
+static void own_created_and_marked(void)
+{
+    own_and_marked(true);
+}
+
+static void own_marked_and_created(void)
+{
+    own_and_marked(false);
+}
+
 static void fill_one(void)
 {
     fill(1);
@@ -408,6 +437,8 @@ static const struct scene scenes[] = {
     {"becomes", full_ring, {fill_one, become_0}, at_end, 2, 1, 0},
     {"one became", one_became, {fill_four, end_1}, at_end, 2, 0, 0},
     {"own numbers", own_numbers, {fill_one, end_0}, at_end, 2, 1, 0},
+    {"own, marked", own_created_and_marked, {fill_one, fill_one}, at_end, 1, 0, 0},
+    {"own, marked before", own_marked_and_created, {fill_one, fill_one}, at_end, 1, 0, 0},
     {"own numbers begin", few_packets, {own_one, fill_one}, at_end, 2, 1, 0},
     {"speaks of another's", speaks_of_another, {fill_one, fill_one}, at_end, 1, 1, 0},
     {"speaks of a newer", speaks_of_newer, {fill_one, fill_one}, at_end, 1, 1, 0},
