@@ -75,13 +75,15 @@ class Trace:
             self.promise[row["id"]] = row
             if row["creator"] != row["id"]:
                 self.children[row["creator"]] = self.children.get(row["creator"], 0) + 1
-        self.created, self.promoted = {}, set()
+        self.created, self.promoted, self.undated = {}, set(), {}
         self.times, self.ends = [], {}
         for line in run(weft, "dump", path).splitlines():
             time, _, kind, *rest = re.findall(r'[a-z_]+="(?:[^"\\]|\\.)*"|\S+', line)
             time, kept = int(time), rest[-1:] == ["promoted"]
             field = dict(part.split("=", 1) for part in rest if "=" in part)
-            if kind == "creates" and field["child"] not in self.created:
+            if kind == "creates" and field["parent"] == "?":
+                self.undated[field["child"]] = time
+            elif kind == "creates" and field["child"] not in self.created:
                 self.created[field["child"]] = time
                 if kept:
                     self.promoted.add(field["child"])
@@ -105,11 +107,10 @@ def promise_facts(t, number, answer):
     pending = row["outcome"] == "pending"
     check(f"{what} heading", True, answer[0][0].startswith(f"#{number} "))
     if number in t.created:
-        # If it was kept, an event about it that is still there may be earlier: then the promise begins with that.
-        begun = row["start_ns"] if number in t.promoted else t.created[number]
-        check_time(f"{what} created", begun, first(answer, "created").removeprefix("at "))
+        check_time(f"{what} created", t.created[number], first(answer, "created").removeprefix("at "))
     else:
         check(f"{what} created", "before the trace begins", first(answer, "created"))
+        check(f"{what} begins", t.undated.get(number, row["start_ns"]), row["start_ns"])
     check_time(f"{what} lasted", t.lasts(row), first(answer, "pending for" if pending else "lasted"))
     if not pending:
         check_time(f"{what} end", row["end_ns"], (first(answer, row["outcome"]) or "").removeprefix("at "))
