@@ -4,8 +4,8 @@
 #include "analyse/types.h"
 
 enum {
-    TIMES = 5, /* how often it was late */
-    LOOKED_AT = 64,
+    TIMES = 5,      /* how often it was late */
+    LOOKED_AT = 64, /* of its runs, for one of its timers */
 };
 
 /* One time that a reader was late. */

@@ -568,7 +568,8 @@ struct looks {
     enum { CREATES_IT, WAITS_FOR_IT, OF_OTHERS } how;
     uint64_t takes_ms, each_ms;
     bool by_timer, unread;
-    bool hidden; /* the timer, behind a promise that it ends */
+    bool hidden;    /* the timer, behind a promise that it ends */
+    int other_runs; /* before it looks */
 };
 
 static void poll_for(struct looks x)
@@ -580,6 +581,10 @@ static void poll_for(struct looks x)
         bool done = false;
         if (x.how == WAITS_FOR_IT)
             put(try_read(0, reader, job));
+        for (int n = 0; n < x.other_runs; n++) {
+            put(switches(0, LOOP));
+            put(switches(0, reader));
+        }
         for (uint64_t ms = 0; !done; ms += x.each_ms) {
             uint64_t timer = make(reader, x.by_timer ? TIMER : REPLY_, "pause"), inner = 0;
             if (x.hidden)
@@ -650,6 +655,19 @@ static void sleeps_first(void **state)
 {
     (void)state;
     poll_for((struct looks){.count = 6, .takes_ms = 5, .each_ms = 20, .by_timer = true});
+    EXPECT("polling possible 1 x6, 1: it had not looked before in vain");
+}
+
+/* Whoever runs that often has more to do than to look; and a search looks at no more of its runs. */
+static void looks_after_many_runs(void **state)
+{
+    (void)state;
+    struct looks x = {.count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true};
+    x.other_runs = 63;
+    poll_for(x);
+    EXPECT("polling likely 1 x6, 1: \n");
+    x.other_runs = 64;
+    poll_for(x);
     EXPECT("polling possible 1 x6, 1: it had not looked before in vain");
 }
 
@@ -1094,6 +1112,7 @@ int main(void)
         cmocka_unit_test(looks_again_and_again),
         cmocka_unit_test(collects_what_has_come),
         cmocka_unit_test(sleeps_first),
+        cmocka_unit_test(looks_after_many_runs),
         cmocka_unit_test(always_the_same),
         cmocka_unit_test(different_things),
         cmocka_unit_test(comes_later_each_time),
