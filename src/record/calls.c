@@ -221,7 +221,8 @@ HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned 
     uint64_t packet;
     touch(pen, p);
     if (__builtin_expect(find_home(p, &packet), 1))
-        __atomic_store_n(&ended_bytes(packet)[index_of(p)], 1, __ATOMIC_RELEASE); /* the event */
+        /* Whoever sees the byte does not look for the event; touch keeps the compiler from storing the byte first. */
+        __atomic_store_n(&ended_bytes(packet)[index_of(p)], 1, __ATOMIC_RELAXED);
     else
         weft_record_pending_resolved(pen->w, kind, p, at);
 }
@@ -243,8 +244,9 @@ static __attribute__((noinline)) void became(const struct pen *pen, uint64_t p, 
         weft_record_pending_links(pen->w);
     if (find_home(p, &packet)) {
         unsigned char pending = WEFT_BYTE_PENDING;
+        /* No order is needed, as in ended. */
         __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(p)], &pending, WEFT_BYTE_BECAME,
-                                    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); /* the event */
+                                    false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
     } else {
         weft_record_pending_became(pen->w, p, q, pen->ticks);
     }

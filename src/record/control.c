@@ -81,7 +81,8 @@ void weft_record_switch(bool on)
 /* Two threads may do this at the same time: in the end, the facts say what is true. */
 void weft_record_switch_over(bool on)
 {
-    const bool was = __atomic_exchange_n(&weft_record_control.on, on, __ATOMIC_SEQ_CST);
+    /* What counts is the order of wanted(), which loads the new value, or a newer one, before it looks at the others. */
+    const bool was = __atomic_exchange_n(&weft_record_control.on, on, __ATOMIC_RELAXED);
     restore_words();
     if (was == on || !__atomic_load_n(&weft_record_rec.open, __ATOMIC_RELAXED) ||
         !weft_record_is_ours())
@@ -136,7 +137,7 @@ static void copy_request(struct weft_record_request *r)
         r->path[sizeof r->path - 1] = 0;
         if (!r->number || r->check == weft_record_request_check(r))
             return;
-        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST); /* so that the compiler copies it anew */
     }
     weft_record_control.request.number = r->number = 0;
 }
@@ -156,10 +157,12 @@ static void serve(void)
             c->answer.seen_ns = clock_ns(CLOCK_MONOTONIC);
             c->answer.error = obey(&r);
             c->answer.done_ns = clock_ns(CLOCK_MONOTONIC);
-            __atomic_store_n(&c->answer.number, r.number, __ATOMIC_SEQ_CST);
+            /* With its number, weft ctl sees the rest of the answer. */
+            __atomic_store_n(&c->answer.number, r.number, __ATOMIC_RELEASE);
         }
         restore_words();
-    } while (__atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST) != r.number);
+        /* An older number does no harm: restore_words has seen to it that the next call looks again. */
+    } while (__atomic_load_n(&c->request.number, __ATOMIC_RELAXED) != r.number);
 }
 
 /* Returns true if there is nothing to do: no request of weft ctl, none of a forked child, and no late byte of
@@ -170,7 +173,8 @@ static bool is_settled(void)
     const uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
     const uint32_t word = wanted().word;
     return __atomic_load_n(c->bell, __ATOMIC_RELAXED) != WEFT_RECORD_RING &&
-           (!number || number == c->answer.number) && !weft_record_follow_is_due() &&
+           (!number || number == __atomic_load_n(&c->answer.number, __ATOMIC_RELAXED)) &&
+           !weft_record_follow_is_due() &&
            __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) == word &&
            (!c->old_word || __atomic_load_n(c->old_word, __ATOMIC_RELAXED) == word);
 }

@@ -341,8 +341,8 @@ static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
     uint64_t packet;
     bool stored = false;
     unsigned char became = WEFT_BYTE_BECAME;
-    __atomic_store_n(w->hazard, home_of(id) + 1,
-                     __ATOMIC_RELEASE); /* as when a promise ends: (Q) */
+    /* The fence of take_clean (pool.c) has released the bytes stored by earlier calls. */
+    __atomic_store_n(w->hazard, home_of(id) + 1, __ATOMIC_RELAXED);
     if (weft_record_rec.fenced)
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft_record_threads_barrier */
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

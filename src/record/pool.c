@@ -532,7 +532,9 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
         return true;
     /* This writer is not resolving anything at the moment; only an event that it has interrupted may be. */
     uint64_t *hazard = &t->hazard[w != &t->writer[0]];
-    __atomic_store_n(hazard, 0, __ATOMIC_RELEASE); /* (Q) the byte stored before this one */
+    /* (Q) the byte stored before; also with what store_byte stores here */
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+    __atomic_store_n(hazard, 0, __ATOMIC_RELAXED);
     for (int tries = 0; !count && taken && tries < PUT_BACK_MAX; tries++)
         count = take_oldest(oldest, hazard, &taken);
     if (!count)
