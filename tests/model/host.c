@@ -12,6 +12,7 @@
 #include "explore.h"
 #include "memory.h"
 #include "record/control.h"
+#include "format/events.h"
 #include "record/record.h"
 #include "record/start.h"
 #include <weft/weft.h>
@@ -172,6 +173,19 @@ static const struct promise *find_promise(uint64_t id)
     return NULL;
 }
 
+/* Returns true if a cell says what the promise became. */
+static bool is_kept_as_linked(uint64_t id)
+{
+    const struct weft_pending_header *h = weft_record_rec.pending;
+    const uint64_t *ids = (const void *)((const unsigned char *)h + h->ids_at);
+    const struct weft_pending_cell *cell = (const void *)((const unsigned char *)h + h->cells_at);
+    for (uint32_t c = 0; c < h->cells; c++)
+        for (int n = 0; n < WEFT_PENDING_NOTES && ids[c] == id; n++)
+            if (cell[c].note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_BECOMES)
+                return true;
+    return false;
+}
+
 /* An ended byte may only be stored while its packet is the one that the promise was created in. Whoever retires a packet
  * stores those of promises that became others. */
 static void check_byte(const unsigned char *at)
@@ -189,6 +203,9 @@ static void check_byte(const unsigned char *at)
             fail("the byte of a promise that became another is stored in packet %zu, which is "
                  "another one's now",
                  packet);
+        if (*at == WEFT_BYTE_LINKED && !is_kept_as_linked(p->id))
+            fail("the byte of promise %u says that a cell has what it became, and none has",
+                 (unsigned)(p - truth.promise));
     }
     if (offset < sizeof(struct weft_events_header) || offset >= events_at() ||
         truth.intent[self].kind != ENDS || !id)
@@ -328,6 +345,9 @@ void ask(unsigned command)
             return; /* the next call will see it: judge_answer */
         wait_for_others();
     }
+    struct weft_record_answer answer;
+    if (!foreign_copy(&answer, &c->answer, sizeof answer))
+        fail("weft ctl sees the answer's number before the rest of it");
     truth.silent = command != WEFT_RECORD_CTL_ON;
 }
 
@@ -468,7 +488,6 @@ void host_set_up(const struct scene *s)
     for (uint64_t i = 0; i < weft_record_rec.packets; i++)
         memory_bytes(ended_bytes(i), UINT64_C(1) << weft_record_rec.id_bits);
     memory_unchecked(&weft_record_control.request, sizeof weft_record_control.request);
-    memory_unchecked(&weft_record_control.answer, sizeof weft_record_control.answer);
     if (s->flags & FOREIGN) {
         memory_bytes(&weft_record_rec.recording, sizeof weft_record_rec.recording);
         memory_bytes(&weft_impl_state, sizeof weft_impl_state);

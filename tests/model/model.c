@@ -248,6 +248,62 @@ static void linked(void)
     without_membarrier();
 }
 
+/* Promise 0 has a cell, because it should resolve. The packet in which it becomes promise 1 is the next one to be
+ * overwritten, then the one that says that somebody waits for it; the one with the promises stays. */
+static void linked_in_cell(void)
+{
+    begin_recording(5);
+    be(2);
+    create();
+    create();
+    be(0);
+    should_resolve(0);
+    fill(2);
+    be(1);
+    become(0, 1);
+    fill(1);
+    be(0);
+    fill(6);
+    wait_for(0);
+    fill(2);
+    be(1);
+    fill(3);
+    be(0);
+    fill(3);
+}
+
+/* The packet in which promise 0 becomes promise 1 is the next one to be overwritten, then the one with the promises. No
+ * thread makes a fence in another one. */
+static void linked_then_promise(void)
+{
+    begin_recording(4);
+    be(1);
+    create();
+    create();
+    be(0);
+    become(0, 1);
+    fill(4);
+    be(1);
+    fill(3);
+    without_membarrier();
+}
+
+/* The packet that says that somebody waits for promise 0 is the next one to be overwritten, then the promise's. No thread
+ * makes a fence in another one. */
+static void speaks_then_promise(void)
+{
+    begin_recording(4);
+    be(1);
+    create();
+    fill(1);
+    be(0);
+    wait_for(0);
+    fill(5);
+    be(1);
+    fill(2);
+    without_membarrier();
+}
+
 static void one_became(void)
 {
     begin_recording(4);
@@ -341,6 +397,17 @@ static void end_of_two_homes(void)
 
 static void nothing(void)
 {
+}
+
+static void end_0_then_fill(void)
+{
+    end(0);
+    fill(1);
+}
+
+static void create_and_become(void)
+{
+    become(create(), 1);
 }
 
 static void wait_0(void)
@@ -465,6 +532,15 @@ static const struct scene scenes[] = {
     {"ended without room", full_ring, {fill_one, end_0, end_1}, at_end, 1, 0, 0},
     {"became", became, {fill_one, end_1}, at_end, 1, 0, 0},
     {"linked, waited for", linked, {nothing, fill_one, fill_one}, at_end, 1, 2, 0},
+    {"linked in a cell", linked_in_cell, {fill_one, fill_one}, at_end, 1, 2, NO_KILL},
+    {"linked, then another",
+     linked_then_promise,
+     {fill_one, create_and_become},
+     at_end,
+     1,
+     1,
+     NO_KILL},
+    {"speaks, then ended", speaks_then_promise, {fill_one, end_0_then_fill}, at_end, 1, 2, NO_KILL},
     {"asked", just_begin, {fill_four, fill_four, asks_off}, answered, 1, 0, FOREIGN},
     {"asked twice", just_begin, {fill_four, fill_four, asks_off_and_on}, answered, 1, 0, FOREIGN},
     {"paused, asked", just_begin, {pauses, fill_four, asks_off}, answered, 1, 1, FOREIGN},
