@@ -11,9 +11,10 @@
 
 #include <weft/weft.h>
 
-enum { BYTES = 512 << 10, LAPS = 30000 };
+enum { BYTES = 512 << 10, LARGE = 2 << 20, LAPS = 30000 };
 
-static alignas(8) unsigned char ring[BYTES];
+static alignas(8) unsigned char ring[LARGE];
+static size_t bytes; /* of it */
 static struct weft_reader *reader;
 static struct weft_model *model;
 static bool own; /* numbers are the program's */
@@ -27,7 +28,17 @@ static uint64_t next_tick(void)
 static int start(void **state)
 {
     own = *state != NULL;
-    return weft_start(&(struct weft_options){.memory = ring, .bytes = BYTES, .clock = next_tick});
+    bytes = BYTES;
+    return weft_start(&(struct weft_options){.memory = ring, .bytes = bytes, .clock = next_tick});
+}
+
+/* Begins again, with larger packets. */
+static void start_large(void)
+{
+    weft_stop();
+    bytes = LARGE;
+    assert_int_equal(
+        weft_start(&(struct weft_options){.memory = ring, .bytes = bytes, .clock = next_tick}), 0);
 }
 
 static int end(void **state)
@@ -50,7 +61,7 @@ static weft_promise create(const char *type)
 /* Other promises, which end, until all packets have been overwritten. */
 static void go_round(void)
 {
-    for (unsigned i = 0; i < LAPS; i++)
+    for (size_t i = 0; i < LAPS * bytes / BYTES; i++)
         weft_fulfill(create("other"));
 }
 
@@ -67,8 +78,8 @@ static void build(struct weft_input *copy)
 /* Reads the ring as it is: as if the program had been killed. */
 static void read_ring(void)
 {
-    struct weft_input file = {.fd = memfd_create("ring", MFD_CLOEXEC), .size = BYTES};
-    assert_int_equal(write(file.fd, ring, BYTES), BYTES);
+    struct weft_input file = {.fd = memfd_create("ring", MFD_CLOEXEC), .size = bytes};
+    assert_int_equal(write(file.fd, ring, bytes), bytes);
     build(&file);
 }
 
@@ -78,7 +89,7 @@ static void read_copy(void)
     struct weft_input in, copy;
     struct weft_snapshot *s;
     struct weft_error err;
-    struct memory memory = {.bytes = ring, .size = BYTES}, *m = &memory;
+    struct memory memory = {.bytes = ring, .size = bytes}, *m = &memory;
     in = memory_input(&m, WEFT_WRITER_DEAD);
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
     assert_int_equal(weft_snapshot_to_room(s, &copy, &err), 0);
@@ -171,6 +182,29 @@ static void waits_are_inherited(void **state)
         assert_int_equal(count_waits(who[i], q[i]), 0);
     }
     assert_int_equal(weft_reader_facts(reader)->promotion.promises, 6);
+    assert_nothing_lacks();
+}
+
+/* The waits are recorded in the packets of their promises, but after many others, which have ended. */
+static void waits_begin_late(void **state)
+{
+    enum { COUNT = 12 };
+    weft_promise who[COUNT], p[COUNT];
+    (void)state;
+    start_large();
+    for (unsigned i = 0; i < COUNT; i++) {
+        who[i] = create("request");
+        p[i] = create("reply");
+        for (unsigned others = 0; others < 150 + 20 * i; others++)
+            weft_fulfill(create("other"));
+        weft_wait_by(who[i], p[i]);
+        for (unsigned others = 0; others < 200; others++)
+            weft_fulfill(create("other"));
+    }
+    go_round();
+    read_ring();
+    for (unsigned i = 0; i < COUNT; i++)
+        assert_waits(who[i], p[i]);
     assert_nothing_lacks();
 }
 
@@ -360,8 +394,9 @@ static void many_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(waits_are_inherited), BOTH(chains),      BOTH(circles),  BOTH(many_become_one),
-        BOTH(a_chain_among_many),  BOTH(short_lives), BOTH(too_many), BOTH(many_wait),
+        BOTH(waits_are_inherited), BOTH(waits_begin_late),   BOTH(chains),      BOTH(circles),
+        BOTH(many_become_one),     BOTH(a_chain_among_many), BOTH(short_lives), BOTH(too_many),
+        BOTH(many_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
