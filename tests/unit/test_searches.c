@@ -1332,12 +1332,13 @@ struct herd {
     int empty;       /* so many more come, for nobody */
     bool timer;
     bool becomes; /* whoever waits again becomes another one for it: a function that calls itself */
+    int between;  /* the winner only ends a job of others; so many events of others follow */
     const char *name;
 };
 
 static uint64_t job_comes(struct herd o, uint64_t c, uint64_t *worker, int turn)
 {
-    uint64_t next = c;
+    uint64_t next = c, others = o.between ? make(LOOP, PROMISE, "job") : 0;
     if (o.style == RESOLVED) {
         fulfil(LOOP, c);
         next = make(LOOP, PROMISE, o.name);
@@ -1353,7 +1354,11 @@ static uint64_t job_comes(struct herd o, uint64_t c, uint64_t *worker, int turn)
             put(signals(now, w, c));
         now += US;
         bool wins = i >= o.winner && i < o.winner + (o.winners ? o.winners : 1) && o.winner >= 0;
-        if (wins && o.silent)
+        if (wins && o.between) {
+            fulfil(w, others);
+            for (int n = 0; n < o.between; n++)
+                put(notifies(now, LOOP, others));
+        } else if (wins && o.silent)
             now += o.ran_ns ? o.ran_ns : 2 * MS;
         else if (wins) {
             uint64_t job = make(w, PROMISE, "job");
@@ -1474,6 +1479,11 @@ static void test_no_herd(void **state)
                             .silent = false}); /* always the same one, which is not first */
     expect(analyse_find_herds, WEFT_POSSIBLE, 1, NULL);
     forget();
+    jobs_come((struct herd){SIGNALLED, 12, 0, .between = 63});
+    expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
+    forget();
+    jobs_come((struct herd){SIGNALLED, 12, 0, .between = 64}); /* no search looks at more */
+    expect_nothing(analyse_find_herds);
 }
 
 /* ---- The rest ---- */
