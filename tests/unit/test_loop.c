@@ -972,6 +972,32 @@ static void spin_without_wakes(void **state)
     }
 }
 
+/* First one promise, with another run in between, then another one. */
+static void spins_without_wakes(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "x");
+    task(&p, 2, "y");
+    nap(&p, US(100), MS(1));
+    for (unsigned i = 0; i < 1800; i++) {
+        put(&p, switches(MS(1) + i * US(2), 1));
+        if (i == 600)
+            put(&p, switches(MS(1) + i * US(2) + US(1), LOOP));
+    }
+    put(&p, switches(MS(5), LOOP));
+    nap(&p, MS(5), MS(6));
+    for (unsigned i = 0; i < 1500; i++)
+        put(&p, switches(MS(6) + i * US(2), 2));
+    put(&p, switches(MS(9), LOOP));
+    nap(&p, MS(9), MS(30));
+    expect(&p,
+           "likely spin: 'x' (task 1) ran 1,798 times within 4 ms, from 1 ms on, again and again "
+           "without a pause, and, as far as is recorded, did nothing for anybody else.\n"
+           "likely spin: 'y' (task 2) ran 1,499 times within 3 ms, from 6 ms on, again and again "
+           "without a pause, and, as far as is recorded, did nothing for anybody else.\n");
+}
+
 static void handing_on_is_no_spin(void **state)
 {
     (void)state;
@@ -1385,6 +1411,7 @@ int main(void)
         cmocka_unit_test(naps_of_20_us),
         cmocka_unit_test(spin_for_ever),
         cmocka_unit_test(spin_without_wakes),
+        cmocka_unit_test(spins_without_wakes),
         cmocka_unit_test(handing_on_is_no_spin),
         cmocka_unit_test(asleep_though_something_is_ready),
         cmocka_unit_test(there_before_the_wait),
