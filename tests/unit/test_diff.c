@@ -858,7 +858,6 @@ static void by_chance(void **state)
     }
 }
 
-/* Lets the n-th allocation fail, for n = 1, 2, 3 … */
 /* A program with mirage-profile's Lwt and with one that tells weft: other types, names that nobody has given, a promise that stands
  * for the loop, a lock, and a place in the queue of a condition. */
 static void old_and_new_lwt(void **state)
@@ -910,10 +909,21 @@ static void old_and_new_lwt(void **state)
     leave(&new);
 }
 
-static void no_memory(void **state)
+/* So many that the tables of kinds grow, once or twice. */
+static struct run of_many_kinds(void)
 {
-    (void)state;
-    struct run good[] = {race(false), race(false)}, bad = race(true);
+    struct maker k;
+    begin(&k);
+    for (uint64_t i = 1; i <= 60; i++) {
+        const char label[] = {(char)('a' + i / 26), (char)('a' + i % 26), 0};
+        make(&k, US(i), LOOP, i, S_TASK, label);
+    }
+    return finish(&k, MS(1));
+}
+
+/* Lets the n-th allocation fail, for n = 1, 2, 3 … */
+static void expect_no_memory(struct run *good, struct run bad)
+{
     const struct weft_history *h[] = {good[0].h, good[1].h};
     for (long n = 1;; n++) {
         struct weft_diff d;
@@ -932,6 +942,13 @@ static void no_memory(void **state)
     leave(&good[0]);
     leave(&good[1]);
     leave(&bad);
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    expect_no_memory((struct run[]){race(false), race(false)}, race(true));
+    expect_no_memory((struct run[]){of_many_kinds(), of_many_kinds()}, of_many_kinds());
 }
 
 static bool stop_at(void *data, double share)
