@@ -513,6 +513,36 @@ static weft_promise labelled(const char *label)
     return weft_create("helper", label);
 }
 
+/* A literal is looked up once for each place and recording: what is in the buffer later does not matter. */
+static void test_literals(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"first", "again"};
+    struct weft_site site = {.file = "here.c", .line = 7, .literal = 1};
+    struct weft_text place = {.literal = 1};
+    char text[6];
+    struct weft_counter count = WEFT_COUNTER(text);
+    for (int recording = 0; recording < 2; recording++) {
+        unsigned named = 0;
+        strcpy(text, texts[recording]);
+        start(MIB);
+        for (int i = 0; i < 2; i++) {
+            const weft_promise p = weft_impl_create(&site, text, NULL);
+            weft_impl_label(&place, p, text);
+            weft_impl_counter(&count, i, 0);
+            strcpy(text, "other");
+        }
+        stop_and_read();
+        for (size_t i = 0; i < trace.events; i++) {
+            const struct weft_event *e = &trace.event[i];
+            const char *is = e->kind == WEFT_EVENT_CREATES ? e->origin->type : e->text;
+            named += strncmp(is, texts[recording], 5) == 0;
+        }
+        assert_int_equal(trace.events, 6);
+        assert_int_equal(named, 6);
+    }
+}
+
 /* Buffers that are used again, literals, and what only looks like one. */
 static void test_reused_buffers(void **state)
 {
@@ -1421,6 +1451,7 @@ int main(void)
         TEST(counters),
         TEST(text_sizes),
         TEST(inline_texts),
+        TEST(literals),
         TEST(reused_buffers),
         TEST(refusals),
         TEST(core_time),
