@@ -213,10 +213,11 @@ static int look_at_roll(struct weft_snapshot *s)
     if (!s->live || s->on_roll || i == s->pieces)
         return 0;
     ptrdiff_t n = read_roll(s, &s->piece[i], &h);
-    int rc = n > 0 ? read_scan_spend(s, (h.numbers + 1) * sizeof *s->on_roll) : 0;
-    if (n <= 0 || rc < 0)
-        return n < 0 ? (int)n : rc;
-    s->on_roll = calloc(h.numbers + 1, sizeof *s->on_roll);
+    if (n <= 0)
+        return (int)n;
+    const uint64_t bytes = (h.numbers + 1) * sizeof *s->on_roll;
+    TRY(read_scan_spend(s, bytes));
+    s->on_roll = calloc(1, bytes);
     if (!s->on_roll)
         return weft_no_memory(s->err);
     for (uint64_t k = 0; k < h.numbers; k++) {
