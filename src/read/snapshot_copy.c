@@ -284,7 +284,7 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
     f->events_at = f->event_packets = f->strings_at = 0; /* does not apply to the copy */
 }
 
-/* How much of a packet is content, out of its *bytes; h is its header. */
+/* How much of a packet is content, out of its *bytes; h is its header. Returns a negative code if it cannot be read. */
 static int used_of(struct weft_snapshot *s, const struct piece *p,
                    const struct weft_packet_header *h, uint64_t *bytes)
 {
@@ -296,7 +296,7 @@ static int used_of(struct weft_snapshot *s, const struct piece *p,
         int rc = read_whole(s->in, &strings, sizeof strings, p->at, s->err);
         if (rc > 0 && strings.used_bytes < *bytes - h->header_bytes)
             *bytes = h->header_bytes + strings.used_bytes;
-        return rc < 0 ? rc : 0;
+        return rc;
     }
     const uint64_t content = h->content_bits / 8;
     const bool ends = p->class == WEFT_PACKET_METADATA || p->class == WEFT_PACKET_FACTS;
