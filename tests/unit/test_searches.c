@@ -1322,7 +1322,7 @@ enum style { SIGNALLED, SIGNALLED_ONLY, RAN, RESOLVED };
 
 struct herd {
     enum style style;
-    int woken;       /* of 12 workers */
+    int woken;       /* of the workers */
     int winner;      /* which one takes the job, or -1 */
     bool silent;     /* it is recorded only how long the winner ran */
     uint64_t ran_ns; /* … 0: 2 ms */
@@ -1333,6 +1333,7 @@ struct herd {
     bool timer;
     bool becomes; /* whoever waits again becomes another one for it: a function that calls itself */
     int between;  /* the winner only ends a job of others; so many events of others follow */
+    int workers;  /* 0: 12 */
     const char *name;
 };
 
@@ -1345,7 +1346,8 @@ static uint64_t job_comes(struct herd o, uint64_t c, uint64_t *worker, int turn)
     } else if (o.style != SIGNALLED_ONLY)
         put(notifies(now, LOOP, c));
     for (int i = 0; i < o.woken; i++) {
-        uint64_t *at = &worker[o.woken < 12 || o.rotates ? (turn + i) % 12 : i], w = *at;
+        uint64_t *at = &worker[o.woken < o.workers || o.rotates ? (turn + i) % o.workers : i],
+                 w = *at;
         if (o.style == RAN)
             run(w);
         else if (o.style == RESOLVED)
@@ -1379,12 +1381,13 @@ static void jobs_come(struct herd o)
     uint64_t worker[12];
     begin();
     o.name = o.name ? o.name : "job ready";
+    o.workers = o.workers ? o.workers : 12;
     uint64_t c = make(LOOP,
                       o.timer               ? TIMER
                       : o.style == RESOLVED ? PROMISE
                                             : CONDITION_,
                       is_mirage ? NULL : o.name);
-    for (int i = 0; i < 12; i++) {
+    for (int i = 0; i < o.workers; i++) {
         worker[i] = make_one(LOOP, TASK_, "worker %d", i);
         run(worker[i]);
         wait_for(worker[i], c);
@@ -1478,6 +1481,11 @@ static void test_no_herd(void **state)
     jobs_come((struct herd){SIGNALLED, 12, 5,
                             .silent = false}); /* always the same one, which is not first */
     expect(analyse_find_herds, WEFT_POSSIBLE, 1, NULL);
+    forget();
+    jobs_come((struct herd){RESOLVED, 7, 0, .workers = 7}); /* few */
+    expect_nothing(analyse_find_herds);
+    jobs_come((struct herd){RESOLVED, 8, 0, .workers = 8});
+    expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
     forget();
     jobs_come((struct herd){SIGNALLED, 12, 0, .between = 63});
     expect(analyse_find_herds, WEFT_LIKELY, 1, NULL);
