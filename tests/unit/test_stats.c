@@ -157,6 +157,23 @@ static void became(void **state)
     done(m, h, &s);
 }
 
+/* By creator: there is no row for whoever has created nothing. */
+static void creators(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        MODEL(creates(0, LOOP, 1, TASK), label(0, 1, "a"), creates(10, 1, 2, TASK),
+              label(10, 2, "b"), creates(10, 1, 3, TASK), label(10, 3, "c"), fulfills(100, 1, 2));
+    struct weft_history *h;
+    struct weft_stats s;
+    FIND(m, h, s, WEFT_BY_CREATOR);
+    assert_int_equal(s.rows, 2);
+    assert_int_equal(s.row[0].count, 2);
+    assert_int_equal(s.row[0].total_ns, 90);
+    assert_int_equal(s.row[1].count, 1);
+    done(m, h, &s);
+}
+
 /* A bind begins with its first read, but for raw. */
 static void simplified(void **state)
 {
@@ -534,14 +551,15 @@ static void canceled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(percentiles),   cmocka_unit_test(many_latencies),
-        cmocka_unit_test(became),        cmocka_unit_test(simplified),
-        cmocka_unit_test(backwards),     cmocka_unit_test(nothing),
-        cmocka_unit_test(kinds),         cmocka_unit_test(one_wait),
-        cmocka_unit_test(join),          cmocka_unit_test(race),
-        cmocka_unit_test(first_run),     cmocka_unit_test(depth),
-        cmocka_unit_test(loop),          cmocka_unit_test(two_streams),
-        cmocka_unit_test(out_of_memory), cmocka_unit_test(canceled),
+        cmocka_unit_test(percentiles), cmocka_unit_test(many_latencies),
+        cmocka_unit_test(became),      cmocka_unit_test(simplified),
+        cmocka_unit_test(creators),    cmocka_unit_test(backwards),
+        cmocka_unit_test(nothing),     cmocka_unit_test(kinds),
+        cmocka_unit_test(one_wait),    cmocka_unit_test(join),
+        cmocka_unit_test(race),        cmocka_unit_test(first_run),
+        cmocka_unit_test(depth),       cmocka_unit_test(loop),
+        cmocka_unit_test(two_streams), cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(canceled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
