@@ -67,6 +67,7 @@ static void live_facts(struct trace *t)
 /* What the packets of a version have. All versions have the same places and sizes. */
 struct version {
     bool overwritten; /* the first packet, in which the promise is created */
+    bool often;       /* … after others that were overwritten, too */
     bool cell;        /* the promise has one */
     bool resolved;    /* an event says so */
     bool marked;      /* … and so does the cell */
@@ -119,7 +120,8 @@ static struct trace make(struct version v)
                                           .begin_ticks = 1200,
                                           .base = HOME(4),
                                           .events_before = 1,
-                                          .counts = UINT64_C(1) << WEFT_COUNTS_BITS},
+                                          .counts = UINT64_C(1) * (v.often ? 5 : 1)
+                                                    << WEFT_COUNTS_BITS},
               "");
         events_add(&t, WEFT_FORM_SWITCH, switches(1210, LOOP), 0, 0);
     } else {
@@ -229,6 +231,28 @@ static void promotion(void **state)
     try_all((const struct version[]){{0}, {.cell = true}, {.cell = true, .overwritten = true}},
             is_created_once);
     assert_int_equal(ways, 3);
+}
+
+/* Of a packet that is overwritten while it is copied, only its own event counts: those that came and went later are not from
+ * the time of the copy. If it was overwritten before, all count. */
+static void is_counted(const struct seen *s)
+{
+    if (s->overwritten != 0 && s->overwritten != 1 && s->overwritten != 5)
+        fail_msg("%d events are kept, and %d were overwritten", (int)s->kept, (int)s->overwritten);
+    if (s->overwritten < 5)
+        assert_int_equal(s->kept + s->overwritten, 2);
+    ways |= 1u << s->overwritten;
+}
+
+static void overwritten_often(void **state)
+{
+    (void)state;
+    ways = 0;
+    try_all((const struct version[]){{0},
+                                     {.cell = true},
+                                     {.cell = true, .overwritten = true, .often = true}},
+            is_counted);
+    assert_int_equal(ways, 1 << 0 | 1 << 1 | 1 << 5);
 }
 
 /* It goes from the roll to a cell. */
@@ -429,9 +453,11 @@ static void newer_cells(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(promotion),   cmocka_unit_test(ended_byte),  cmocka_unit_test(marked_cell),
-        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),      cmocka_unit_test(from_roll),
-        cmocka_unit_test(to_roll),     cmocka_unit_test(ended_bytes),
+        cmocka_unit_test(promotion),   cmocka_unit_test(overwritten_often),
+        cmocka_unit_test(ended_byte),  cmocka_unit_test(marked_cell),
+        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),
+        cmocka_unit_test(from_roll),   cmocka_unit_test(to_roll),
+        cmocka_unit_test(ended_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
