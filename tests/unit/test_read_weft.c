@@ -1166,9 +1166,38 @@ static void many_streams_of_one_packet(void **state)
     assert_memory_equal(res.text, "10 0 switch 100 0\n13 1 switch 200 0\n14 0 ", 40);
 }
 
+/* How the program ended is in a text of the facts. */
+static void exits(void **state)
+{
+    static const struct {
+        const char *text;
+        struct weft_exit exit;
+    } cases[] = {{"end=exit 0", {.known = true}},
+                 {"end=exit 3", {.known = true, .number = 3}},
+                 {"end=signal 9", {.known = true, .by_signal = true, .number = 9}},
+                 {"end=signal", {.known = false}},
+                 {"end=left", {.known = false}},
+                 {"", {.known = false}}};
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct trace t = {.fd = -1};
+        struct weft_reader *r;
+        struct weft_error err;
+        facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, cases[i].text);
+        assert_int_equal(weft_reader_open(&r, trace_path(&t), &err), 0);
+        const struct weft_exit *exit = &weft_reader_facts(r)->process.exit;
+        assert_int_equal(exit->known, cases[i].exit.known);
+        assert_int_equal(exit->by_signal && exit->known, cases[i].exit.by_signal);
+        assert_int_equal(exit->number, cases[i].exit.number);
+        weft_reader_close(r);
+        trace_fini(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(exits),
         cmocka_unit_test(a_small_trace),
         cmocka_unit_test(streams_are_merged),
         cmocka_unit_test(more_than_a_batch),
