@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: ISC */
+/* The memory and the files of the process that is looked at. What cannot be read is missing; nothing waits for a
+ * process that does not answer (sample/distant.h). */
+#pragma once
+
+#include <stddef.h>
+
+#include "now/now.h"
+#include "sample/distant.h"
+
+struct now_mapping {
+    uint64_t start, end, offset; /* addresses; the offset in the file */
+    bool executable, writable;
+    char *path; /* as the process sees it; "" if it has none */
+};
+
+struct now_process {
+    pid_t pid;
+    struct symbols_worker memory;
+    struct now_mapping *mapping; /* sorted by start */
+    uint32_t mappings, mappings_room;
+};
+
+/* Returns 0 or a negative WEFT_E code, with the reason as in now_open. now_process_close in either case. */
+int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err);
+void now_process_close(struct now_process *p);
+
+/* Reads exactly that many bytes. False: it cannot; then `to` is zeroed. */
+bool now_read(struct now_process *p, uint64_t at, void *to, size_t bytes);
+
+/* The mapping that an address is in; NULL: none. */
+const struct now_mapping *now_mapping_at(const struct now_process *p, uint64_t address);
+
+/* The address in the process of a global symbol (function or variable) of an object that is mapped, whose file name
+ * begins with `object` ("" : the program itself and all libraries). 0: it has none. */
+uint64_t now_symbol_address(struct now_process *p, const char *object, const char *symbol);
