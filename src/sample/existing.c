@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* What exists before sampling begins, and so is not reported by the kernel: mappings and threads, read from
  * /proc; and the kernel itself. */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,47 +24,6 @@ static int add_record(struct weft_sampler *s, const struct weft_sampled *r)
         memcpy(t->build_id, r->build_id, r->build_id_bytes);
     s->tolds++;
     return 0;
-}
-
-/* ---- Reading /proc ---- */
-
-bool sample_line(char *line, size_t size, const char *format, ...)
-{
-    char path[160];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(path, sizeof path, format, args);
-    va_end(args);
-    FILE *f = fopen(path, "re");
-    const bool read = f && fgets(line, (int)size, f);
-    if (f)
-        fclose(f);
-    line[read ? strcspn(line, "\n") : 0] = 0;
-    return read;
-}
-
-int sample_numbers_read(struct sample_numbers *n, const char *format, ...)
-{
-    char path[160];
-    const struct dirent *entry;
-    int error = 0;
-    va_list args;
-    va_start(args, format);
-    vsnprintf(path, sizeof path, format, args);
-    va_end(args);
-    DIR *dir = opendir(path);
-    if (!dir)
-        return errno;
-    while (!error && (entry = readdir(dir))) {
-        if (!isdigit((unsigned char)*entry->d_name))
-            continue;
-        if (weft_reserve(&n->number, n->count, &n->room, sizeof *n->number))
-            n->number[n->count++] = (uint32_t)strtoul(entry->d_name, NULL, 10);
-        else
-            error = ENOMEM;
-    }
-    closedir(dir);
-    return error;
 }
 
 /* ---- Processes ---- */

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/table.h"
 #include "profile/perf.h"
+#include "sample/proc.h"
 #include "sample/sampler.h"
 #include "symbols/unwind.h"
 
@@ -339,18 +340,6 @@ uint64_t sample_burden_rate(
 
 int sample_tell_kernel(struct weft_sampler *s);
 int sample_tell_processes(struct weft_sampler *s, uint64_t time_ns); /* all */
-
-/* The numbers among the names in a folder. Returns 0, or an errno if it cannot be read. */
-struct sample_numbers {
-    uint32_t *number;
-    uint32_t count, room;
-};
-int sample_numbers_read(struct sample_numbers *n, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* Reads the first line of a file, without its end. Returns false if there is none; the line is then "". */
-bool sample_line(char *line, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* ---- comms.c: the names of living threads ---- */
 

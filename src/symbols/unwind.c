@@ -411,14 +411,29 @@ static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct sy
     return count;
 }
 
-uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_input *in,
-                           uint64_t *pcs, uint32_t room)
+uint32_t weft_unwinder_whole(struct weft_unwinder *u, const struct weft_unwind_input *in,
+                             uint64_t *pcs, uint32_t room, bool *complete)
 {
     struct symbols_walk w;
     struct end end;
+    *complete = false;
     if (room == 0 || !symbols_walk_begin(&w, in))
         return 0;
-    return walk(u, process_of(u, in->process), &w, pcs, room, &end);
+    const uint32_t count = walk(u, process_of(u, in->process), &w, pcs, room, &end);
+    *complete = end.complete;
+    return count;
+}
+
+uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_input *in,
+                           uint64_t *pcs, uint32_t room)
+{
+    bool complete;
+    return weft_unwinder_whole(u, in, pcs, room, &complete);
+}
+
+bool weft_unwinder_knows(const struct weft_unwinder *u, uint32_t process, uint64_t address)
+{
+    return mapped_at(process_of(u, process), symbols_address(address)) != NULL;
 }
 
 /* ---- The kernel's chain by frame pointers ---- */

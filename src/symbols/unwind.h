@@ -40,6 +40,13 @@ struct weft_unwind_input {
 uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_input *in,
                            uint64_t *pcs, uint32_t room);
 
+/* The same. *complete: it ends where the thread began. */
+uint32_t weft_unwinder_whole(struct weft_unwinder *u, const struct weft_unwind_input *in,
+                             uint64_t *pcs, uint32_t room, bool *complete);
+
+/* Returns true if something of the process is mapped at the address, by what weft_unwinder_map was told. */
+bool weft_unwinder_knows(const struct weft_unwinder *u, uint32_t process, uint64_t address);
+
 /* Repairs the user part of a stack that was found by frame pointers; pcs has count of them,
  * innermost first, as the kernel reports them. Callers of functions without frame pointers are
  * missing there, and if the register was used for something else, anything may follow. The
