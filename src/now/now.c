@@ -17,14 +17,21 @@
 
 /* ---- Filling it ---- */
 
-static char *compose(struct now *n, const char *format, va_list list)
+static char *copy_clean(struct now *n, const char *text)
 {
-    char text[NOW_TEXT_MAX], clean[NOW_TEXT_MAX];
-    vsnprintf(text, sizeof text, format, list);
-    weft_text_clean(clean, sizeof clean, text, strlen(text));
-    char *copy = strdup(clean);
+    char clean[NOW_TEXT_MAX];
+    if (!text)
+        return NULL;
+    char *copy = strndup(clean, weft_text_clean(clean, sizeof clean, text, strlen(text)));
     n->failed |= !copy;
     return copy;
+}
+
+static char *compose(struct now *n, const char *format, va_list list)
+{
+    char text[NOW_TEXT_MAX];
+    vsnprintf(text, sizeof text, format, list);
+    return copy_clean(n, text);
 }
 
 static void replace(struct now *n, char **text, const char *format, va_list list)
@@ -68,17 +75,6 @@ void now_state(struct now *n, uint32_t thing, const char *format, ...)
     if (thing != NOW_NONE)
         replace(n, &n->thing[thing].state, format, list);
     va_end(list);
-}
-
-static char *copy_clean(struct now *n, const char *text)
-{
-    char clean[NOW_TEXT_MAX];
-    if (!text)
-        return NULL;
-    weft_text_clean(clean, sizeof clean, text, strlen(text));
-    char *copy = strdup(clean);
-    n->failed |= !copy;
-    return copy;
 }
 
 void now_frame(struct now *n, uint32_t thing, const char *function, const char *file, uint32_t line)
@@ -234,8 +230,7 @@ static char *program_of(pid_t pid)
         name[strcspn(name, "\n")] = 0;
     if (f)
         fclose(f);
-    weft_text_clean(clean, sizeof clean, name, strlen(name));
-    return strdup(clean);
+    return strndup(clean, weft_text_clean(clean, sizeof clean, name, strlen(name)));
 }
 
 int now_open(struct now **now, pid_t pid, struct weft_error *err)

@@ -1,7 +1,300 @@
 /* SPDX-License-Identifier: ISC */
+/* What every program shows from outside: its threads, where they wait and for what. The process is neither changed nor
+ * stopped, but for its threads that run (running.c). */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/duration.h"
+#include "base/order.h"
 #include "now/look.h"
+#include "now/threads.h"
+#include "sample/proc.h"
+
+enum { THREADS_MAX = 10000 };
+
+/* ---- Which there are ---- */
+
+/* Its state, and its number in its own namespace, which is the last one of NSpid. */
+static void read_status(const struct now_threads *t, struct now_thread *thread)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/%d/task/%" PRIu32 "/status", (int)t->p->pid, thread->number);
+    FILE *f = fopen(path, "re");
+    thread->inner = thread->number;
+    while (f && fgets(line, sizeof line, f)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "State:", 6) == 0)
+            sscanf(line + 6, " %c", &thread->state);
+        else if (strncmp(line, "NSpid:", 6) == 0 && last)
+            sscanf(last, "%" SCNu32, &thread->inner);
+    }
+    if (f)
+        fclose(f);
+}
+
+static void add_thread(struct now_threads *t, uint32_t number)
+{
+    char name[64];
+    struct now_thread thread = {.number = number, .thing = now_thing(t->n, NOW_THREAD, number)};
+    read_status(t, &thread);
+    sample_line(name, sizeof name, "/proc/%d/task/%" PRIu32 "/comm", (int)t->p->pid, number);
+    now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name);
+    if (weft_reserve(&t->thread, t->threads, &t->room, sizeof thread))
+        t->thread[t->threads++] = thread;
+    else
+        t->n->failed = true;
+}
+
+static void add_threads(struct now_threads *t)
+{
+    struct sample_numbers numbers = {0};
+    sample_numbers_read(&numbers, "/proc/%d/task", (int)t->p->pid);
+    weft_sort(numbers.number, numbers.count, sizeof *numbers.number, weft_order_u32);
+    if (numbers.count > THREADS_MAX)
+        now_remark(t->n, "%" PRIu32 " threads are not shown: only the first %d are",
+                   numbers.count - THREADS_MAX, THREADS_MAX);
+    for (uint32_t i = 0; i < numbers.count && i < THREADS_MAX; i++)
+        add_thread(t, numbers.number[i]);
+    free(numbers.number);
+    t->by_inner = weft_resize(NULL, t->threads, sizeof *t->by_inner);
+    t->n->failed |= !t->by_inner;
+    for (uint32_t i = 0; t->by_inner && i < t->threads; i++)
+        t->by_inner[i] = (struct now_inner){t->thread[i].inner, i};
+    if (t->by_inner)
+        weft_sort(t->by_inner, t->threads, sizeof *t->by_inner, weft_order_u32);
+}
+
+struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner)
+{
+    uint32_t low = 0, high = t->threads;
+    WEFT_SEEK(low, high, t->by_inner[middle].inner < inner);
+    return low < t->threads && t->by_inner[low].inner == inner ? &t->thread[t->by_inner[low].thread]
+                                                               : NULL;
+}
+
+/* ---- Their stacks, with names ---- */
+
+const char *now_thread_function(const struct now_threads *t, const struct now_thread *thread,
+                                uint32_t i, const char **plain, uint32_t *caller)
+{
+    uint32_t line;
+    for (*caller = 0; *caller < thread->pcs; ++*caller) {
+        const struct now_place *place = now_names_at(&t->code, t->pc[thread->pc + *caller]);
+        const uint32_t frames = place && place->frames ? place->frames : 1;
+        if (i >= frames) {
+            i -= frames;
+            continue;
+        }
+        if (!place || !place->frames)
+            return NULL;
+        const char *name = *plain = now_names_function(&t->code, place, i, &line)->name;
+        if (strncmp(*plain, "__GI_", 5) == 0)
+            *plain += 5;
+        *plain += strspn(*plain, "_");
+        return name;
+    }
+    return NULL;
+}
+
+static bool in_libc(const struct now_threads *t, uint64_t pc)
+{
+    const struct now_mapping *m = now_mapping_at(t->p, pc);
+    return m && strncmp(now_mapping_file(m), "libc.so", 7) == 0;
+}
+
+/* Code without a name: by its file, or else by its address. */
+static void tell_address(struct now_threads *t, uint32_t thing, uint64_t pc)
+{
+    char text[NOW_TEXT_MAX];
+    const struct now_mapping *m = now_mapping_at(t->p, pc);
+    if (m && m->path[0] == '/')
+        snprintf(text, sizeof text, "%s+0x%" PRIx64, now_mapping_file(m),
+                 pc - m->start + m->offset);
+    else
+        snprintf(text, sizeof text, "0x%" PRIx64, pc);
+    now_frame(t->n, thing, text, NULL, 0);
+}
+
+/* Of what is inlined in the C library, only the function itself is of interest. */
+static void tell_place(struct now_threads *t, uint32_t thing, const struct now_place *place,
+                       const char *name)
+{
+    uint32_t line;
+    const uint32_t first = name || in_libc(t, place->address) ? place->frames - 1 : 0;
+    for (uint32_t i = first; i < place->frames; i++) {
+        const struct now_function *f = now_names_function(&t->code, place, i, &line);
+        now_frame(t->n, thing, name ? name : f->name, line ? f->file : NULL, line);
+    }
+}
+
+static void tell_stack(struct now_threads *t, const struct now_thread *thread)
+{
+    for (uint32_t k = thread->inside; k < thread->pcs; k++) {
+        const uint64_t pc = t->pc[thread->pc + k];
+        const struct now_place *place = now_names_at(&t->code, pc);
+        if (place && place->frames)
+            tell_place(t, thread->thing, place, k == thread->inside ? thread->waits_in : NULL);
+        else
+            tell_address(t, thread->thing, pc);
+    }
+}
+
+/* ---- What they do ---- */
+
+struct now_limit now_limit_ns(int64_t ns)
+{
+    struct now_limit limit = {""};
+    if (ns >= 0)
+        snprintf(limit.text, sizeof limit.text, ", at most %s", weft_duration(ns).text);
+    return limit;
+}
+
+int64_t now_time_at(struct now_threads *t, const struct now_call *call, uint64_t address,
+                    bool microseconds)
+{
+    int64_t word[2];
+    int32_t half[2];
+    const size_t name = strlen(call->name);
+    const bool narrow = sizeof(long) == 4 && strcmp(call->name + name - 2, "64") != 0;
+    if (!address ||
+        !now_read(t->p, address, narrow ? (void *)half : word, narrow ? sizeof half : sizeof word))
+        return -1;
+    if (narrow)
+        word[0] = half[0], word[1] = half[1];
+    if (word[0] < 0 || word[0] > INT64_MAX / 2000000000 || word[1] < 0 || word[1] >= 1000000000)
+        return -1;
+    return word[0] * INT64_C(1000000000) + word[1] * (microseconds ? 1000 : 1);
+}
+
+/* After a signal the kernel goes on with a call under another number; its arguments are still there. Which call it was
+ * is seen by the function that made it. */
+static const struct now_call *interrupted_call(const struct now_threads *t,
+                                               const struct now_thread *thread)
+{
+    const char *plain;
+    uint32_t caller;
+    for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
+        const char *name = now_thread_function(t, thread, i, &plain, &caller);
+        const struct now_call *call = !name                    ? NULL
+                                      : strstr(plain, "futex") ? now_call_by_name("futex")
+                                                               : now_call_by_name(plain);
+        if (call)
+            return call;
+    }
+    return NULL;
+}
+
+/* The C library's function that makes the call has its name. */
+static void find_function(const struct now_threads *t, struct now_thread *thread)
+{
+    const char *plain;
+    uint32_t caller;
+    for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
+        const char *name = now_thread_function(t, thread, i, &plain, &caller);
+        if (caller == thread->pcs)
+            return;
+        if (!name || !in_libc(t, t->pc[thread->pc + caller]))
+            continue;
+        if (strncmp(plain, "libc_", 5) == 0)
+            plain += 5;
+        if (strcmp(plain, thread->call->name) != 0)
+            continue;
+        thread->inside = caller;
+        thread->waits_in = thread->call->name;
+        return;
+    }
+}
+
+static void find_call(struct now_threads *t, struct now_thread *thread)
+{
+    if (!thread->known || thread->at.call < 0)
+        return;
+    thread->call = now_call_by_number(thread->at.call);
+    if (thread->call && thread->call->kind == NOW_CALL_AGAIN) {
+        const struct now_call *call = interrupted_call(t, thread);
+        thread->call = call ? call : thread->call;
+    }
+    if (thread->call && thread->call->kind != NOW_CALL_FUTEX)
+        find_function(t, thread);
+}
+
+/* What is known without a system call. */
+static void tell_state(struct now_threads *t, const struct now_thread *thread)
+{
+    char where[64];
+    const bool where_known = sample_line(where, sizeof where, "/proc/%d/task/%" PRIu32 "/wchan",
+                                         (int)t->p->pid, thread->number) &&
+                             strcmp(where, "0") != 0;
+    if (thread->state == 'R')
+        now_state(t->n, thread->thing, "runs");
+    else if (thread->state == 'T')
+        now_state(t->n, thread->thing, "is stopped by a signal; kill -CONT %d lets it go on",
+                  (int)t->p->pid);
+    else if (thread->state == 't')
+        now_state(t->n, thread->thing, "is stopped by a debugger");
+    else if (thread->state == 'Z' || thread->state == 'X' || !thread->state)
+        now_state(t->n, thread->thing, "has ended");
+    else if (thread->known && thread->at.call >= 0)
+        now_state(t->n, thread->thing, "waits in system call %" PRId64, thread->at.call);
+    else
+        now_state(t->n, thread->thing, "waits in the kernel%s%s%s", where_known ? " (" : "",
+                  where_known ? where : "", where_known ? ")" : "");
+}
+
+static void tell_thread(struct now_threads *t, const struct now_thread *thread)
+{
+    tell_stack(t, thread);
+    if (thread->known && thread->call && strchr("SD", thread->state)) {
+        if (thread->call->kind != NOW_CALL_FUTEX)
+            now_waits_tell(t, thread);
+    } else {
+        tell_state(t, thread);
+    }
+}
+
+/* The numbers of its system calls are not those of this program. */
+static bool is_foreign(const struct now_threads *t)
+{
+    return t->objects.objects && t->objects.object[0].wide != (sizeof(void *) == 8);
+}
+
+static int look(struct now_threads *t)
+{
+    add_threads(t);
+    int rc = t->n->failed ? WEFT_E_NOMEM : now_objects_read(&t->objects, t->p);
+    if (rc == 0)
+        rc = now_stacks_read(t);
+    if (rc == 0)
+        rc = now_names_find(&t->code, t->p, &t->objects, false);
+    if (rc < 0)
+        return rc;
+    if (is_foreign(t))
+        now_remark(t->n, "process %d is a 32-bit program: what its threads wait for is not known",
+                   (int)t->p->pid);
+    for (uint32_t i = 0; i < t->threads && !is_foreign(t); i++)
+        find_call(t, &t->thread[i]);
+    now_futexes_want(t);
+    rc = now_names_find(&t->variables, t->p, &t->objects, true);
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+        tell_thread(t, &t->thread[i]);
+    if (rc == 0)
+        now_futexes_tell(t);
+    if (rc == 0)
+        now_ends_tell(t);
+    return rc;
+}
 
 void now_look_threads(struct now *n, struct now_process *p)
 {
-    (void)n, (void)p;
+    struct now_threads t = {.n = n, .p = p};
+    n->failed |= look(&t) < 0;
+    now_objects_free(&t.objects);
+    now_names_free(&t.code);
+    now_names_free(&t.variables);
+    now_sockets_free(t.sockets);
+    now_ends_free(t.ends);
+    weft_free_all(t.thread, t.by_inner, t.pc);
 }

@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: ISC */
+/* What a thread waits for in futex. The kernel knows only the address of a word; what lies around it is said by the
+ * function that waits, and by the word's own value.
+ *
+ * The layouts are those of glibc: sysdeps/nptl/bits/thread-shared-types.h, and struct_mutex.h and struct_rwlock.h beside it
+ * or in sysdeps/x86/nptl/bits; nptl/nptl/semaphore's struct new_sem (sysdeps/nptl/internaltypes.h) and struct
+ * pthread_barrier there. They are part of its ABI, but for the inner part of pthread_cond_t. musl's mutex:
+ * src/internal/pthread_impl.h. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "now/threads.h"
+
+enum kind {
+    UNKNOWN,
+    MUTEX,
+    ROBUST, /* … in whose word the kernel keeps the owner's number: PI mutexes, too */
+    MUSL_MUTEX,
+    STREAM, /* stdio's lock of a FILE */
+    CONDITION,
+    SEMAPHORE,
+    RWLOCK,
+    BARRIER,
+    JOIN,
+    ONCE,
+    G_MUTEX,
+    G_CONDITION,
+    FUTURE,
+    ATOMIC,
+    LOW, /* a lock of the C library itself */
+};
+
+struct futex {
+    enum kind kind;
+    uint64_t word;  /* the address that the kernel knows */
+    uint64_t at;    /* where the object begins */
+    uint64_t mutex; /* CONDITION: the mutex that goes with it; 0: not known */
+    uint64_t owner; /* the thread that has it, as the process numbers it; 0: nobody, or not known */
+    const char *function; /* that waits; NULL: not known */
+    uint32_t caller;      /* … and which of the thread's callers it is */
+};
+
+/* ---- By the function ---- */
+
+static const struct {
+    const char *name; /* how it begins, without underscores */
+    enum kind kind;
+    const char *shown; /* NULL: as it is */
+} functions[] = {
+    {"pthread_mutex_cond_lock", MUTEX, "pthread_cond_wait"},
+    {"pthread_mutex_lock", MUTEX, "pthread_mutex_lock"},
+    {"pthread_mutex_timedlock", MUTEX, "pthread_mutex_timedlock"},
+    {"pthread_mutex_clocklock", MUTEX, "pthread_mutex_clocklock"},
+    {"pthread_cond_wait", CONDITION, "pthread_cond_wait"},
+    {"pthread_cond_timedwait", CONDITION, "pthread_cond_timedwait"},
+    {"pthread_cond_clockwait", CONDITION, "pthread_cond_clockwait"},
+    {"pthread_rwlock_rdlock", RWLOCK, "pthread_rwlock_rdlock"},
+    {"pthread_rwlock_wrlock", RWLOCK, "pthread_rwlock_wrlock"},
+    {"pthread_rwlock_", RWLOCK, NULL},
+    {"pthread_barrier_wait", BARRIER, "pthread_barrier_wait"},
+    {"pthread_clockjoin", JOIN, "pthread_join"},
+    {"pthread_timedjoin", JOIN, "pthread_timedjoin_np"},
+    {"pthread_join", JOIN, "pthread_join"},
+    {"pthread_once", ONCE, "pthread_once"},
+    {"call_once", ONCE, "call_once"},
+    {"sem_wait", SEMAPHORE, "sem_wait"},
+    {"sem_timedwait", SEMAPHORE, "sem_timedwait"},
+    {"sem_clockwait", SEMAPHORE, "sem_clockwait"},
+    {"new_sem_wait", SEMAPHORE, "sem_wait"},
+    {"mtx_", MUTEX, NULL},
+    {"cnd_", CONDITION, NULL},
+    {"thrd_join", JOIN, "thrd_join"},
+    {"g_mutex_lock", G_MUTEX, "g_mutex_lock"},
+    {"g_cond_wait_until", G_CONDITION, "g_cond_wait_until"},
+    {"g_cond_wait", G_CONDITION, "g_cond_wait"},
+    {"std::__atomic_futex_unsigned_base::", FUTURE, "std::future"},
+    {"std::__atomic_wait", ATOMIC, "std::atomic wait"},
+    {"std::__detail::__platform_wait", ATOMIC, "std::atomic wait"},
+    {"lll_lock_wait", LOW, NULL},
+};
+
+enum { FUNCTIONS = sizeof functions / sizeof *functions };
+
+/* How a futex is waited for, which says nothing. */
+static bool is_mechanism(const char *plain)
+{
+    return strstr(plain, "futex") || strncmp(plain, "lll_lock", 8) == 0 ||
+           strncmp(plain, "lll_mutex", 9) == 0 || strcmp(plain, "syscall") == 0 ||
+           strstr(plain, "syscall_cancel");
+}
+
+/* The innermost function that is known decides; but lll_lock_wait is used by many. */
+static void judge_by_function(const struct now_threads *t, const struct now_thread *thread,
+                              struct futex *f)
+{
+    const char *plain, *first = NULL;
+    uint32_t caller, first_caller = 0;
+    for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
+        const char *name = now_thread_function(t, thread, i, &plain, &caller);
+        if (!name)
+            continue;
+        unsigned k = 0;
+        while (k < FUNCTIONS && strncmp(plain, functions[k].name, strlen(functions[k].name)) != 0)
+            k++;
+        if (k < FUNCTIONS && (f->kind == UNKNOWN || f->kind == LOW)) {
+            f->kind = functions[k].kind;
+            f->function = functions[k].shown ? functions[k].shown : plain;
+            f->caller = caller;
+        }
+        if (!first && !is_mechanism(plain)) {
+            first = name;
+            first_caller = caller;
+        }
+    }
+    if (f->kind == UNKNOWN || f->kind == LOW) {
+        f->function = first;
+        f->caller = first_caller;
+    }
+}
+
+/* ---- By what the memory says ---- */
+
+static uint32_t word_at(struct now_threads *t, uint64_t address)
+{
+    uint32_t word;
+    return now_read(t->p, address, &word, sizeof word) ? word : 0;
+}
+
+static uint32_t owner_of(struct now_threads *t, uint64_t mutex)
+{
+    return word_at(t, mutex + 8); /* __lock, __count, __owner */
+}
+
+static bool is_musl(const struct now_threads *t)
+{
+    for (uint32_t i = 0; i < t->objects.objects; i++)
+        if (strstr(t->p->mapping[t->objects.object[i].mapping].path, "/ld-musl"))
+            return true;
+    return false;
+}
+
+/* A FILE's lock has a pointer to its owner's struct pthread, which has the owner's number within its first KiB. */
+static uint32_t stream_owner(struct now_threads *t, uint64_t lock)
+{
+    uint64_t owner = 0;
+    uint32_t words[256];
+    if (!now_read(t->p, lock + 8, &owner, sizeof(void *)) || owner % 8 ||
+        !now_mapping_at(t->p, owner) || !now_read(t->p, owner, words, sizeof words))
+        return 0;
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (words[i] && now_thread_inner(t, words[i]))
+            return words[i];
+    return 0;
+}
+
+/* Where a condition variable begins depends on glibc's version: its __g_signals, whose words are waited for, come after 40
+ * bytes, or 32 since g_refs are gone. But while a thread waits, a struct _condvar_cleanup_buffer lies on its stack:
+ * __wseq, the condition variable, the mutex. */
+static void find_condition(struct now_threads *t, const struct now_thread *thread, struct futex *f)
+{
+    const uint64_t signals = f->word & ~UINT64_C(7);
+    f->at = signals - 40;
+    for (uint32_t i = 0; i + 1 < thread->words; i++) {
+        const uint64_t at = thread->top[i], mutex = thread->top[i + 1];
+        const struct now_mapping *m = now_mapping_at(t->p, mutex);
+        if ((at != signals - 40 && at != signals - 32) || mutex % 4 || !m || !m->writable)
+            continue;
+        f->at = at;
+        f->mutex = mutex;
+        return;
+    }
+}
+
+static void find_by_memory(struct now_threads *t, const struct now_thread *thread, struct futex *f)
+{
+    const uint32_t value = word_at(t, f->word), owner = owner_of(t, f->word);
+    const int op = (int)thread->at.arg[1] & FUTEX_CMD_MASK;
+    const uint32_t expected = (uint32_t)thread->at.arg[2];
+    const bool is_private = thread->at.arg[1] & FUTEX_PRIVATE_FLAG;
+    const bool locked = op == FUTEX_WAIT && expected == 2 && value == 2;
+    const uint32_t tid = value & FUTEX_TID_MASK;
+    if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
+        f->kind = ROBUST;
+    else if (!is_private && tid && expected == value && now_thread_inner(t, value))
+        f->kind = JOIN;
+    else if (is_musl(t) && f->kind == MUTEX)
+        f->kind = MUSL_MUTEX;
+    else if ((f->kind == UNKNOWN || f->kind == MUTEX) && (expected & FUTEX_WAITERS) &&
+             (value & FUTEX_WAITERS) && (tid == owner || !tid))
+        f->kind = ROBUST;
+    else if (locked && f->kind == CONDITION)
+        f->kind = MUTEX; /* it has been woken, and gets its mutex back */
+    else if (locked && f->kind == UNKNOWN && owner && now_thread_inner(t, owner))
+        f->kind = MUTEX;
+    else if (locked && (f->kind == UNKNOWN || f->kind == LOW))
+        f->kind = stream_owner(t, f->word) ? STREAM : LOW;
+}
+
+static struct futex find_futex(struct now_threads *t, const struct now_thread *thread)
+{
+    struct futex f = {.word = thread->at.arg[0], .at = thread->at.arg[0]};
+    judge_by_function(t, thread, &f);
+    find_by_memory(t, thread, &f);
+    switch (f.kind) {
+    case MUTEX:
+        f.owner = owner_of(t, f.at);
+        break;
+    case ROBUST:
+        f.owner = word_at(t, f.word) & FUTEX_TID_MASK;
+        break;
+    case MUSL_MUTEX: /* _m_type, _m_lock; only some types have an owner */
+        f.at = f.word - 4;
+        f.owner = word_at(t, f.at) & 15 ? word_at(t, f.word) & 0x3fffffff : 0;
+        break;
+    case STREAM:
+        f.owner = stream_owner(t, f.at);
+        break;
+    case CONDITION:
+        if (!is_musl(t))
+            find_condition(t, thread, &f);
+        break;
+    case RWLOCK: /* __readers, __writers, __wrphase_futex, __writers_futex, 8 bytes, __cur_writer */
+        if (!is_musl(t)) {
+            f.at = f.word - (f.word % 8 ? 12 : 8);
+            f.owner = word_at(t, f.at + (sizeof(long) == 8 ? 24 : 28));
+        }
+        break;
+    case BARRIER: /* in, current_round */
+        f.at = f.word - 4;
+        break;
+    case JOIN:
+        f.owner = word_at(t, f.word);
+        break;
+    default:
+        break;
+    }
+    return f;
+}
+
+static bool waits_in_futex(const struct now_thread *thread)
+{
+    return thread->known && thread->call && thread->call->kind == NOW_CALL_FUTEX;
+}
+
+void now_futexes_want(struct now_threads *t)
+{
+    for (uint32_t i = 0; i < t->threads; i++) {
+        if (!waits_in_futex(&t->thread[i]))
+            continue;
+        const struct futex f = find_futex(t, &t->thread[i]);
+        t->thread[i].inside = f.caller;
+        t->thread[i].waits_in = f.function;
+        now_names_want(&t->variables, f.at);
+        if (f.mutex)
+            now_names_want(&t->variables, f.mutex);
+    }
+}
+
+/* ---- In words ---- */
+
+static const char *const nouns[] = {
+    [UNKNOWN] = "futex",         [MUTEX] = "mutex",
+    [ROBUST] = "mutex",          [MUSL_MUTEX] = "mutex",
+    [STREAM] = "lock of a FILE", [CONDITION] = "condition variable",
+    [SEMAPHORE] = "semaphore",   [RWLOCK] = "read-write lock",
+    [BARRIER] = "barrier",       [JOIN] = "thread",
+    [ONCE] = "once control",     [G_MUTEX] = "GMutex",
+    [G_CONDITION] = "GCond",     [FUTURE] = "std::future",
+    [ATOMIC] = "std::atomic",    [LOW] = "lock",
+};
+
+struct place_text {
+    char text[NOW_TEXT_MAX];
+};
+
+/* The thread whose stack an address is on; NULL: none. Above its stack pointer, and nearest to it. */
+static const struct now_thread *on_stack(const struct now_threads *t, uint64_t address,
+                                         const struct now_mapping *m)
+{
+    const struct now_thread *best = NULL;
+    for (uint32_t i = 0; i < t->threads; i++) {
+        const uint64_t sp = t->thread[i].at.sp;
+        if (sp >= m->start && sp <= address && (!best || sp > best->at.sp))
+            best = &t->thread[i];
+    }
+    return best;
+}
+
+/* "log_lock", or "at 0x… (heap)". */
+static struct place_text where(const struct now_threads *t, uint64_t address)
+{
+    struct place_text to;
+    uint32_t line;
+    const struct now_place *place = now_names_at(&t->variables, address);
+    const struct now_mapping *m = now_mapping_at(t->p, address);
+    const struct now_object *o = now_object_at(&t->objects, address);
+    const struct now_thread *thread = m && !o ? on_stack(t, address, m) : NULL;
+    if (place && place->frames)
+        snprintf(to.text, sizeof to.text, "%s",
+                 now_names_function(&t->variables, place, 0, &line)->name);
+    else if (thread)
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (on the stack of %s)", address,
+                 t->n->thing[thread->thing].name);
+    else if (o)
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (in %s)", address,
+                 now_mapping_file(&t->p->mapping[o->mapping]));
+    else if (m && strcmp(m->path, "[heap]") == 0)
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (heap)", address);
+    else if (m && m->path[0] == '/')
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (in %s)", address, m->path);
+    else
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64, address);
+    return to;
+}
+
+static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *f)
+{
+    now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
+}
+
+/* The owner is a thread of this process, of another one, or has ended. */
+static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
+{
+    const struct now_thread *owner = f->owner ? now_thread_inner(t, f->owner) : NULL;
+    const bool known = f->kind == MUTEX || f->kind == ROBUST || f->kind == STREAM;
+    if (owner)
+        now_link(t->n, lock, owner->thing, false, "is held by");
+    else if (f->owner)
+        now_state(t->n, lock,
+                  "is held by thread %" PRIu64 ", which is none of this process, or has ended",
+                  f->owner);
+    else if (known)
+        now_state(t->n, lock, "nobody holds it at this moment");
+}
+
+static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *f)
+{
+    uint32_t words[5] = {0};
+    now_read(t->p, f->at, words, sizeof words);
+    switch (f->kind) {
+    case MUTEX:
+    case ROBUST:
+    case MUSL_MUTEX:
+    case STREAM:
+        tell_owner(t, lock, f);
+        break;
+    case RWLOCK:
+        if (f->owner)
+            tell_owner(t, lock, f);
+        else if (words[0] >> 3)
+            now_state(t->n, lock, "%" PRIu32 " reader%s: which threads these are is not recorded",
+                      words[0] >> 3, words[0] >> 3 == 1 ? " holds it" : "s hold it");
+        break;
+    case SEMAPHORE:
+        now_state(t->n, lock, "its value is %" PRIu32 ": nobody has posted it",
+                  sizeof(long) == 8 ? words[0] : words[0] >> 1);
+        break;
+    case BARRIER: /* in, current_round, count */
+        if (words[2] && words[0] >= words[1] && words[0] - words[1] < words[2])
+            now_state(t->n, lock, "%" PRIu32 " of %" PRIu32 " threads have come",
+                      words[0] - words[1], words[2]);
+        break;
+    case CONDITION:
+    case G_CONDITION:
+        now_state(t->n, lock, "nobody has signalled it");
+        break;
+    default:
+        break;
+    }
+}
+
+/* How long it waits at most: an absolute time with FUTEX_WAIT_BITSET and LOCK_PI, else a duration. */
+static struct now_limit limit_of(struct now_threads *t, const struct now_thread *thread)
+{
+    const int op = (int)thread->at.arg[1], command = op & FUTEX_CMD_MASK;
+    int64_t ns = thread->at.arg[3] ? now_time_at(t, thread->call, thread->at.arg[3], false) : -1;
+    if (ns >= 0 && command != FUTEX_WAIT) {
+        const bool wall = op & FUTEX_CLOCK_REALTIME || command == FUTEX_LOCK_PI;
+        ns -= weft_clock_ns(wall ? CLOCK_REALTIME : CLOCK_MONOTONIC);
+        ns = ns > 0 ? ns : 0;
+    }
+    return now_limit_ns(ns);
+}
+
+static void tell_wait(struct now_threads *t, const struct now_thread *thread)
+{
+    const struct futex f = find_futex(t, thread);
+    const struct now_limit limit = limit_of(t, thread);
+    const bool lock = f.kind == MUTEX || f.kind == ROBUST || f.kind == MUSL_MUTEX ||
+                      f.kind == STREAM || f.kind == RWLOCK || f.kind == G_MUTEX || f.kind == LOW;
+    const struct now_thread *joined = f.kind == JOIN ? now_thread_inner(t, f.owner) : NULL;
+    const char *function = f.function ? f.function : "futex";
+    if (f.mutex)
+        now_state(t->n, thread->thing, "waits in %s, with mutex %s%s", function,
+                  where(t, f.mutex).text, limit.text);
+    else
+        now_state(t->n, thread->thing, "waits in %s%s", function, limit.text);
+    if (f.kind == JOIN) {
+        if (joined)
+            now_link(t->n, thread->thing, joined->thing, false, "joins");
+        return;
+    }
+    const uint32_t thing =
+        now_thing(t->n, f.kind == FUTURE || f.kind == ATOMIC ? NOW_PROMISE : NOW_LOCK, f.at);
+    name_lock(t, thing, &f);
+    tell_lock(t, thing, &f);
+    now_link(t->n, thread->thing, thing, false, lock ? "locks" : "waits for");
+}
+
+void now_futexes_tell(struct now_threads *t)
+{
+    for (uint32_t i = 0; i < t->threads; i++)
+        if (waits_in_futex(&t->thread[i]) && strchr("SD", t->thread[i].state))
+            tell_wait(t, &t->thread[i]);
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: ISC */
+#include "now/objects.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "symbols/elf_file.h"
+
+enum { OBJECTS_MAX = 1 << 14, HEADERS_MAX = 64, NOTES_MAX = 4096 };
+
+/* What both classes have. */
+struct part {
+    uint32_t type;
+    uint64_t offset, address, memory_bytes, file_bytes, align;
+};
+
+static bool read_part(struct now_process *p, uint64_t at, bool wide, struct part *part)
+{
+    union {
+        Elf32_Phdr narrow;
+        Elf64_Phdr wide;
+    } h;
+    if (!now_read(p, at, &h, wide ? sizeof h.wide : sizeof h.narrow))
+        return false;
+    *part = wide ? (struct part){h.wide.p_type,  h.wide.p_offset, h.wide.p_vaddr,
+                                 h.wide.p_memsz, h.wide.p_filesz, h.wide.p_align}
+                 : (struct part){h.narrow.p_type,  h.narrow.p_offset, h.narrow.p_vaddr,
+                                 h.narrow.p_memsz, h.narrow.p_filesz, h.narrow.p_align};
+    return true;
+}
+
+static void read_notes(struct now_process *p, struct now_object *o, const struct part *notes)
+{
+    uint8_t bytes[NOTES_MAX];
+    const size_t size = notes->file_bytes < NOTES_MAX ? (size_t)notes->file_bytes : NOTES_MAX;
+    if (o->build_id_bytes || !now_read(p, o->bias + notes->address, bytes, size))
+        return;
+    o->build_id_bytes =
+        (uint8_t)symbols_build_id_find(bytes, size, notes->align == 8 ? 8 : 4, o->build_id);
+}
+
+/* Returns false if there is no ELF file at the beginning of the mapping. */
+static bool read_object(struct now_process *p, uint32_t mapping, struct now_object *o)
+{
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf32_Ehdr narrow;
+        Elf64_Ehdr wide;
+    } h;
+    struct part part[HEADERS_MAX];
+    const uint64_t start = p->mapping[mapping].start;
+    unsigned parts = 0;
+    bool loaded = false;
+    if (!now_read(p, start, &h, sizeof h) || memcmp(h.ident, ELFMAG, SELFMAG) != 0)
+        return false;
+    *o = (struct now_object){
+        .start = start, .mapping = mapping, .wide = h.ident[EI_CLASS] == ELFCLASS64};
+    const uint64_t table = start + (o->wide ? h.wide.e_phoff : h.narrow.e_phoff);
+    const size_t size = o->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    const unsigned count = o->wide ? h.wide.e_phnum : h.narrow.e_phnum;
+    while (parts < count && parts < HEADERS_MAX &&
+           read_part(p, table + parts * size, o->wide, &part[parts]))
+        parts++;
+    for (unsigned i = 0; i < parts; i++) {
+        if (part[i].type != PT_LOAD)
+            continue;
+        if (!loaded)
+            o->bias = start - (part[i].address - part[i].offset);
+        loaded = true;
+        const uint64_t end = o->bias + part[i].address + part[i].memory_bytes;
+        if (end > o->end)
+            o->end = end;
+    }
+    for (unsigned i = 0; i < parts && loaded; i++)
+        if (part[i].type == PT_NOTE)
+            read_notes(p, o, &part[i]);
+    return loaded && o->end > o->start;
+}
+
+int now_objects_read(struct now_objects *o, struct now_process *p)
+{
+    struct now_object object;
+    *o = (struct now_objects){0};
+    for (uint32_t i = 0; i < p->mappings && o->objects < OBJECTS_MAX; i++) {
+        const struct now_mapping *m = &p->mapping[i];
+        const bool file = m->path[0] == '/' && m->offset == 0;
+        if ((!file && strcmp(m->path, "[vdso]") != 0) || !read_object(p, i, &object))
+            continue;
+        if (!weft_reserve(&o->object, o->objects, &o->room, sizeof object))
+            return WEFT_E_NOMEM;
+        o->object[o->objects++] = object;
+    }
+    return 0;
+}
+
+void now_objects_free(struct now_objects *o)
+{
+    free(o->object);
+    *o = (struct now_objects){0};
+}
+
+const struct now_object *now_object_at(const struct now_objects *o, uint64_t address)
+{
+    uint32_t low = 0, high = o->objects;
+    WEFT_SEEK(low, high, o->object[middle].start <= address);
+    return low > 0 && address < o->object[low - 1].end ? &o->object[low - 1] : NULL;
+}
+
+const char *now_mapping_file(const struct now_mapping *m)
+{
+    const char *slash = strrchr(m->path, '/');
+    return slash ? slash + 1 : m->path;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: ISC */
+/* Other processes: children, those that have the other end of a pipe or socket, those that have locked a file. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/order.h"
+#include "now/threads.h"
+#include "sample/proc.h"
+
+enum {
+    LINKS_MAX = 1 << 20, /* descriptors of others that are looked at */
+    OTHERS_MAX = 64,     /* processes that are named for one thing */
+};
+
+/* ---- Their names ---- */
+
+/* The letter in /proc/PID/stat, after the name in brackets; 0: it has ended. *parent: its parent. */
+static char state_of(uint32_t pid, uint32_t *parent)
+{
+    char line[512], state;
+    if (!sample_line(line, sizeof line, "/proc/%" PRIu32 "/stat", pid))
+        return 0;
+    const char *after = strrchr(line, ')');
+    return after && sscanf(after + 1, " %c %" SCNu32, &state, parent) == 2 ? state : 0;
+}
+
+uint32_t now_other(struct now_threads *t, pid_t pid)
+{
+    char name[64];
+    uint32_t parent;
+    const uint32_t thing = now_thing(t->n, NOW_PROCESS, (uint64_t)pid);
+    if (thing == NOW_NONE || t->n->thing[thing].name)
+        return thing;
+    const char state = state_of((uint32_t)pid, &parent);
+    sample_line(name, sizeof name, "/proc/%d/comm", (int)pid);
+    if (state)
+        now_name(t->n, thing, "process %d '%s'", (int)pid, name);
+    else
+        now_name(t->n, thing, "process %d", (int)pid);
+    now_state(t->n, thing, "%s",
+              !state         ? "has ended, or cannot be seen"
+              : state == 'T' ? "is stopped by a signal"
+              : state == 't' ? "is stopped by a debugger"
+              : state == 'Z' ? "has ended; its parent has not taken note"
+              : state == 'R' ? "runs"
+              : state == 'D' ? "waits for a device or a file system"
+                             : "sleeps");
+    return thing;
+}
+
+/* ---- Children ---- */
+
+/* Its number in its own namespace. */
+static uint32_t inner_of(uint32_t pid)
+{
+    char path[64], line[256];
+    uint32_t inner = pid;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/status", pid);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *last = strrchr(line, '\t');
+        if (strncmp(line, "NSpid:", 6) == 0 && last)
+            sscanf(last, "%" SCNu32, &inner);
+    }
+    if (f)
+        fclose(f);
+    return inner;
+}
+
+void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number)
+{
+    struct sample_numbers all = {0};
+    uint32_t *child = NULL, room = 0, children = 0, parent;
+    sample_numbers_read(&all, "/proc");
+    for (uint32_t i = 0; i < all.count && children < OTHERS_MAX; i++) {
+        const uint32_t pid = all.number[i];
+        if (!state_of(pid, &parent) || parent != (uint32_t)t->p->pid ||
+            (number && pid != number && inner_of(pid) != number))
+            continue;
+        if (weft_reserve(&child, children, &room, sizeof *child))
+            child[children++] = pid;
+    }
+    for (uint32_t i = 0; i < children; i++)
+        now_link(t->n, from, now_other(t, (pid_t)child[i]), children > 1, "waits for the end of");
+    weft_free_all(child, all.number);
+}
+
+/* ---- The other ends ---- */
+
+struct end {
+    char *link;
+    uint32_t descriptor;
+    unsigned may;
+    uint32_t count; /* other processes that have it */
+    bool own;       /* the process itself has it */
+};
+
+struct now_ends {
+    struct end *end; /* in now_ends_tell sorted by link */
+    uint32_t ends, room;
+    struct found {
+        uint32_t end, process;
+    } * found;
+    uint32_t founds, found_room;
+    uint32_t looked, hidden;
+};
+
+void now_end_want(struct now_threads *t, uint32_t descriptor, const char *link, unsigned may)
+{
+    if (!t->ends)
+        t->ends = calloc(1, sizeof *t->ends);
+    char *copy = t->ends ? strdup(link) : NULL;
+    if (!copy ||
+        !weft_reserve(&t->ends->end, t->ends->ends, &t->ends->room, sizeof *t->ends->end)) {
+        free(copy);
+        t->n->failed = true;
+        return;
+    }
+    t->ends->end[t->ends->ends++] = (struct end){copy, descriptor, may, 0, false};
+}
+
+static int by_link(const void *a, const void *b)
+{
+    const struct end *x = a, *y = b;
+    return strcmp(x->link, y->link);
+}
+
+/* A descriptor of a process: it may be one of the other ends. Several descriptors may want the same. */
+static void match(struct now_threads *t, uint32_t process, const char *link, unsigned may)
+{
+    struct now_ends *e = t->ends;
+    const struct end key = {.link = (char *)(uintptr_t)link};
+    uint32_t i = 0, high = e->ends;
+    WEFT_SEEK(i, high, by_link(&e->end[middle], &key) < 0);
+    for (; i < e->ends && strcmp(e->end[i].link, link) == 0; i++) {
+        if (!(e->end[i].may & may))
+            continue;
+        if (process == (uint32_t)t->p->pid) {
+            e->end[i].own = true;
+            continue;
+        }
+        if (e->end[i].count == OTHERS_MAX || (e->founds && e->found[e->founds - 1].end == i &&
+                                              e->found[e->founds - 1].process == process))
+            continue;
+        if (weft_reserve(&e->found, e->founds, &e->found_room, sizeof *e->found)) {
+            e->found[e->founds++] = (struct found){i, process};
+            e->end[i].count++;
+        }
+    }
+}
+
+static void look_through(struct now_threads *t, uint32_t process)
+{
+    char path[64], link[4096];
+    struct stat st;
+    const struct dirent *entry;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/fd", process);
+    DIR *dir = opendir(path);
+    t->ends->hidden += !dir;
+    while (dir && t->ends->looked < LINKS_MAX && (entry = readdir(dir))) {
+        const ssize_t n = readlinkat(dirfd(dir), entry->d_name, link, sizeof link - 1);
+        if (n <= 0)
+            continue;
+        t->ends->looked++;
+        link[n] = 0;
+        if ((link[0] == '/' || strncmp(link, "pipe:", 5) == 0 ||
+             strncmp(link, "socket:", 7) == 0) &&
+            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            match(t, process, link, st.st_mode & 0600);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+static void tell_end(struct now_threads *t, const struct end *e)
+{
+    const char *other = e->may == 0200   ? "writing end"
+                        : e->may == 0400 ? "reading end"
+                                         : "other end";
+    if (e->own && !e->count)
+        now_state(t->n, e->descriptor, "only this process itself has its %s", other);
+    else if (!e->count && t->ends->hidden)
+        now_state(t->n, e->descriptor,
+                  "who has its %s is not known: %" PRIu32 " processes may not be looked at", other,
+                  t->ends->hidden);
+    else if (!e->count)
+        now_state(t->n, e->descriptor, "no process has its %s", other);
+    else if (e->own)
+        now_state(t->n, e->descriptor, "this process itself has its %s, too", other);
+}
+
+void now_ends_tell(struct now_threads *t)
+{
+    struct sample_numbers all = {0};
+    struct now_ends *e = t->ends;
+    if (!e)
+        return;
+    qsort(e->end, e->ends, sizeof *e->end, by_link);
+    sample_numbers_read(&all, "/proc");
+    for (uint32_t i = 0; i < all.count; i++)
+        if (all.number[i] != (uint32_t)getpid())
+            look_through(t, all.number[i]);
+    for (uint32_t i = 0; i < e->founds; i++) {
+        const struct end *end = &e->end[e->found[i].end];
+        now_link(t->n, end->descriptor, now_other(t, (pid_t)e->found[i].process), end->count > 1,
+                 "has its other end in");
+    }
+    for (uint32_t i = 0; i < e->ends; i++)
+        tell_end(t, &e->end[i]);
+    free(all.number);
+}
+
+void now_ends_free(struct now_ends *e)
+{
+    for (uint32_t i = 0; e && i < e->ends; i++)
+        free(e->end[i].link);
+    if (e)
+        weft_free_all(e->end, e->found, e);
+}
+
+/* ---- Locks on files ---- */
+
+/* "1: FLOCK  ADVISORY  WRITE 4711 08:01:1234 0 EOF"; those who wait follow, with "->" after the same number. */
+struct file_lock {
+    unsigned long number;
+    bool waits;
+    char kind[16];
+    long process;
+    uint64_t inode;
+};
+
+static bool parse_lock(const char *line, struct file_lock *l)
+{
+    int at = 0;
+    if (sscanf(line, "%lu: %n", &l->number, &at) != 1 || !at)
+        return false;
+    l->waits = strncmp(line + at, "-> ", 3) == 0;
+    return sscanf(line + at + (l->waits ? 3 : 0), "%15s %*s %*s %ld %*x:%*x:%" SCNu64, l->kind,
+                  &l->process, &l->inode) == 3;
+}
+
+void now_file_lock_tell(struct now_threads *t, uint32_t descriptor, uint64_t inode, bool flock)
+{
+    char line[256];
+    struct file_lock l, holder = {0};
+    bool found = false;
+    FILE *f = fopen("/proc/locks", "re");
+    while (f && !found && fgets(line, sizeof line, f)) {
+        if (!parse_lock(line, &l))
+            continue;
+        if (!l.waits)
+            holder = l;
+        found = l.waits && holder.number == l.number && (!inode || l.inode == inode) &&
+                (strcmp(l.kind, "FLOCK") == 0) == flock &&
+                (l.process == (long)t->p->pid || strcmp(l.kind, "OFDLCK") == 0);
+    }
+    if (f)
+        fclose(f);
+    if (!found)
+        now_state(t->n, descriptor, "who has locked it is not known");
+    else if (holder.process == (long)t->p->pid)
+        now_state(t->n, descriptor, "is locked by this process itself, through another descriptor");
+    else if (holder.process > 0)
+        now_link(t->n, descriptor, now_other(t, (pid_t)holder.process), false, "is locked by");
+    else
+        now_state(t->n, descriptor, "is locked through a file that several processes may share");
+}

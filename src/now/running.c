@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: ISC */
+/* A thread that runs has no registers to be read in /proc. A child process seizes it, interrupts it, reads them and a
+ * copy of its stack, and lets go of it. If the child ends, or is killed, the kernel lets go of the thread; so it is the
+ * child that does this: it is killed if it is late, and dies with its parent.
+ * The interruption is not seen by the thread: it is not in a system call, or the kernel repeats the call. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <asm/perf_regs.h>
+
+#include "base/clock.h"
+#include "now/threads.h"
+
+enum { PATIENCE_NS = 20 * 1000 * 1000 }; /* for a thread to stop */
+
+struct answer {
+    int64_t stopped_ns;
+    struct now_registers regs;
+    uint32_t bytes; /* of its stack, which follow */
+    bool ok;
+};
+
+struct now_runner {
+    struct symbols_worker worker;
+    struct now *n;
+};
+
+#if defined(__x86_64__) || defined(__aarch64__)
+
+static void put(struct now_registers *r, unsigned number, uint64_t value)
+{
+    r->mask |= UINT64_C(1) << number;
+    r->reg[__builtin_popcountll(r->mask & ((UINT64_C(1) << number) - 1))] = value;
+}
+
+/* In ascending order of perf's numbers. */
+static bool read_registers(pid_t thread, struct now_registers *r)
+{
+#if defined(__x86_64__)
+    struct user_regs_struct u;
+#else
+    struct user_pt_regs u;
+#endif
+    struct iovec to = {&u, sizeof u};
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &to) < 0 || to.iov_len != sizeof u)
+        return false; /* … a 32-bit program's */
+    *r = (struct now_registers){0};
+#if defined(__x86_64__)
+    const uint64_t low[] = {u.rax, u.rbx, u.rcx, u.rdx, u.rsi, u.rdi, u.rbp, u.rsp, u.rip};
+    const uint64_t high[] = {u.r8, u.r9, u.r10, u.r11, u.r12, u.r13, u.r14, u.r15};
+    for (unsigned i = 0; i < 9; i++)
+        put(r, PERF_REG_X86_AX + i, low[i]);
+    for (unsigned i = 0; i < 8; i++)
+        put(r, PERF_REG_X86_R8 + i, high[i]);
+    r->sp = u.rsp, r->pc = u.rip;
+#else
+    for (unsigned i = 0; i < 31; i++)
+        put(r, PERF_REG_ARM64_X0 + i, u.regs[i]);
+    put(r, PERF_REG_ARM64_SP, u.sp);
+    put(r, PERF_REG_ARM64_PC, u.pc);
+    r->sp = u.sp, r->pc = u.pc;
+#endif
+    return true;
+}
+
+/* Returns true once it has stopped; *sig: the signal that it was about to receive, which it must have then. */
+static bool await_stop(pid_t thread, int64_t since_ns, int *sig)
+{
+    int status;
+    *sig = 0;
+    while (weft_monotonic_ns() - since_ns < PATIENCE_NS) {
+        const pid_t pid = waitpid(thread, &status, __WALL | WNOHANG);
+        if (pid < 0 || (pid == thread && !WIFSTOPPED(status)))
+            return false;
+        if (pid == thread) {
+            *sig = status >> 16 ? 0 : WSTOPSIG(status);
+            return true;
+        }
+        sched_yield();
+    }
+    return false;
+}
+
+/* Returns false if the thread was not let go: then only the end of this process does that. */
+static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)
+{
+    int sig;
+    *a = (struct answer){0};
+    if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0)
+        return true;
+    const int64_t since_ns = weft_monotonic_ns();
+    ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
+    if (!await_stop(thread, since_ns, &sig))
+        return false;
+    if (read_registers(thread, &a->regs)) {
+        const ssize_t n = pread(mem, stack, room, (off_t)a->regs.sp);
+        a->ok = true;
+        a->bytes = n > 0 ? (uint32_t)n : 0;
+    }
+    const bool gone_on = ptrace(PTRACE_DETACH, thread, NULL, (void *)(intptr_t)sig) == 0;
+    a->stopped_ns = weft_monotonic_ns() - since_ns;
+    return gone_on;
+}
+
+#else
+static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)
+{
+    (void)thread, (void)mem, (void)stack, (void)room;
+    *a = (struct answer){0};
+    return true;
+}
+#endif
+
+static void serve(int fd, void *data)
+{
+    static char stack[SAMPLE_STANDING_BYTES];
+    struct answer a;
+    uint32_t thread;
+    (void)data;
+    while (symbols_worker_get(fd, &thread, sizeof thread, -1)) {
+        const bool gone_on = look((pid_t)thread, SYMBOLS_WORKER_FILES, &a, stack, sizeof stack);
+        if (!symbols_worker_put(fd, &a, sizeof a) || !symbols_worker_put(fd, stack, a.bytes) ||
+            !gone_on)
+            return;
+    }
+}
+
+struct now_runner *now_runner_new(struct now_threads *t)
+{
+    char path[64];
+    struct now_runner *r = calloc(1, sizeof *r);
+    snprintf(path, sizeof path, "/proc/%d/mem", (int)t->p->pid);
+    const int mem = r ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    const struct symbols_worker_options o = {.aside = true, .keep = {mem, -1}};
+    if (r && (mem < 0 || symbols_worker_start(&r->worker, &o, serve, NULL) < 0)) {
+        free(r);
+        r = NULL;
+    }
+    if (mem >= 0)
+        close(mem);
+    if (r)
+        r->n = t->n;
+    return r;
+}
+
+bool now_runner_look(struct now_runner *r, uint32_t thread, struct now_registers *regs, void *stack,
+                     size_t room, size_t *bytes)
+{
+    struct answer a;
+    if (r->worker.late || !symbols_worker_put(r->worker.fd, &thread, sizeof thread) ||
+        !symbols_worker_answers(&r->worker, &a, sizeof a))
+        return false;
+    if (a.bytes > room || !symbols_worker_answers(&r->worker, stack, a.bytes))
+        return false;
+    *bytes = a.bytes;
+    *regs = a.regs;
+    r->n->stopped_ns += (uint64_t)(a.stopped_ns > 0 ? a.stopped_ns : 0);
+    return a.ok;
+}
+
+void now_runner_free(struct now_runner *r)
+{
+    if (r)
+        symbols_worker_stop(&r->worker);
+    free(r);
+}

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: ISC */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "now/threads.h"
+#include "sample/proc.h"
+#include "symbols/unwind.h"
+
+enum {
+    TRIES = 3,
+    STACKS_MAX = 1000, /* threads whose stacks are read */
+    STOPPED_MAX = 64,  /* threads that are stopped for a moment because they run */
+    PCS_MAX = 256,
+};
+
+struct reader {
+    struct now_threads *t;
+    struct weft_unwinder *unwinder;
+    struct sample_standing *standing;
+    struct now_runner *runner;
+    uint32_t stacks, stopped, refused;
+};
+
+static int map_all(struct reader *r)
+{
+    struct now_process *p = r->t->p;
+    int rc = 0;
+    for (uint32_t i = 0; i < p->mappings && rc == 0; i++) {
+        const struct now_mapping *m = &p->mapping[i];
+        const struct now_object *o = now_object_at(&r->t->objects, m->start);
+        const bool file = m->path[0] == '/';
+        struct weft_mapping w = {.process = (uint32_t)p->pid,
+                                 .start = m->start,
+                                 .size = m->end - m->start,
+                                 .offset = file ? m->offset : m->start};
+        if (!m->executable || strcmp(m->path, "[vsyscall]") == 0)
+            continue;
+        if (o && strcmp(p->mapping[o->mapping].path, m->path) == 0) {
+            w.build_id_bytes = o->build_id_bytes;
+            memcpy(w.build_id, o->build_id, sizeof w.build_id);
+        }
+        rc = weft_unwinder_map(r->unwinder, &w, *m->path ? m->path : "//anon");
+    }
+    return rc;
+}
+
+/* Instructions become the places that are looked up: a call stands before the address where it goes on. */
+static int keep(struct now_threads *t, struct now_thread *thread, const uint64_t *pcs,
+                uint32_t count)
+{
+    thread->pc = t->pcs;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!weft_reserve(&t->pc, t->pcs, &t->pcs_room, sizeof *t->pc))
+            return WEFT_E_NOMEM;
+        t->pc[t->pcs++] = pcs[i] - (i > 0);
+        now_names_want(&t->code, pcs[i] - (i > 0));
+        thread->pcs++;
+    }
+    return 0;
+}
+
+static void keep_top(struct now_thread *thread, const uint64_t *stack, size_t bytes)
+{
+    thread->words = (uint32_t)(bytes / sizeof *stack);
+    if (thread->words > NOW_STACK_WORDS)
+        thread->words = NOW_STACK_WORDS;
+    memcpy(thread->top, stack, thread->words * sizeof *stack);
+}
+
+/* Returns true if it waits, and its stack was copied while it did not move. */
+static bool stand(struct reader *r, struct now_thread *thread)
+{
+    struct sample_standing *s = r->standing;
+    uint64_t before, after;
+    for (unsigned i = 0; i < TRIES; i++) {
+        if (!sample_standing_switches(s->process, s->thread, &before))
+            return false;
+        if (!sample_standing_at(s->process, s->thread, &s->at)) {
+            r->refused += !s->at.running;
+            return false;
+        }
+        s->bytes = 0;
+        if (r->stacks < STACKS_MAX)
+            sample_standing_read(s, &r->t->p->memory);
+        if (sample_standing_switches(s->process, s->thread, &after) && before == after) {
+            thread->at = s->at;
+            thread->known = true;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int read_standing(struct reader *r, struct now_thread *thread)
+{
+    uint64_t pcs[PCS_MAX];
+    r->standing->process = (uint32_t)r->t->p->pid;
+    r->standing->thread = thread->number;
+    if (!stand(r, thread) || r->stacks == STACKS_MAX)
+        return 0;
+    r->stacks++;
+    keep_top(thread, r->standing->stack, r->standing->bytes);
+    return keep(r->t, thread, pcs,
+                sample_standing_callers(r->unwinder, r->standing, &r->t->p->memory, pcs, PCS_MAX));
+}
+
+static int read_running(struct reader *r, struct now_thread *thread)
+{
+    struct now_registers regs;
+    struct sample_standing *s = r->standing;
+    uint64_t pcs[PCS_MAX];
+    bool complete;
+    if (!r->runner && !(r->runner = now_runner_new(r->t)))
+        return 0;
+    r->stopped++;
+    if (!now_runner_look(r->runner, thread->number, &regs, s->stack, sizeof s->stack, &s->bytes))
+        return 0;
+    r->stacks++;
+    const struct weft_unwind_input in = {.process = (uint32_t)r->t->p->pid,
+                                         .thread = thread->number,
+                                         .regs_mask = regs.mask,
+                                         .regs = regs.reg,
+                                         .stack = (const uint8_t *)s->stack,
+                                         .stack_bytes = s->bytes};
+    uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete);
+    if (!count) {
+        pcs[0] = regs.pc;
+        count = 1;
+    }
+    thread->at.sp = regs.sp;
+    return keep(r->t, thread, pcs, count);
+}
+
+/* The process may have let nobody look, or the kernel may not have the file. */
+static void say_refused(struct reader *r)
+{
+    char path[64], byte;
+    struct now *n = r->t->n;
+    const int pid = (int)r->t->p->pid;
+    snprintf(path, sizeof path, "/proc/%d/syscall", pid);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC);
+    const bool missing = fd < 0 && errno == ENOENT;
+    const bool failed = fd < 0 || read(fd, &byte, 1) < 0;
+    const int error = errno;
+    if (fd >= 0)
+        close(fd);
+    if (missing)
+        now_remark(n, "this kernel does not say where threads wait: it has no /proc/PID/syscall");
+    else if (failed && (error == EPERM || error == EACCES))
+        now_remark(n,
+                   "where threads wait cannot be seen: tracing process %d is not permitted; be "
+                   "root, have CAP_SYS_PTRACE, or lower kernel.yama.ptrace_scope (sysctl)",
+                   pid);
+    else
+        now_remark(n, "where %u threads wait cannot be seen", r->refused);
+}
+
+static int read_all(struct reader *r)
+{
+    struct now_threads *t = r->t;
+    int rc = 0;
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+        rc = read_standing(r, &t->thread[i]);
+    /* Some may only have been about to wait. */
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+        if (t->thread[i].state == 'R' && !t->thread[i].known)
+            rc = read_standing(r, &t->thread[i]);
+    for (uint32_t i = 0; i < t->threads && rc == 0; i++)
+        if (t->thread[i].state == 'R' && !t->thread[i].known && r->stopped < STOPPED_MAX &&
+            r->stacks < STACKS_MAX)
+            rc = read_running(r, &t->thread[i]);
+    if (r->refused)
+        say_refused(r);
+    if (r->stacks == STACKS_MAX && t->threads > STACKS_MAX)
+        now_remark(t->n,
+                   "the stacks of %u threads are not shown: only those of the first %u are read",
+                   t->threads - r->stacks, r->stacks);
+    return rc;
+}
+
+int now_stacks_read(struct now_threads *t)
+{
+    struct reader r = {
+        .t = t, .unwinder = weft_unwinder_new(), .standing = malloc(sizeof *r.standing)};
+    int rc = r.unwinder && r.standing ? 0 : WEFT_E_NOMEM;
+    if (rc == 0)
+        rc = map_all(&r);
+    if (rc == 0)
+        rc = read_all(&r);
+    now_runner_free(r.runner);
+    weft_unwinder_free(r.unwinder);
+    free(r.standing);
+    return rc;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+/* What every program shows from outside; shared by the files of this look. */
+#pragma once
+
+#include "now/calls.h"
+#include "now/names.h"
+#include "now/objects.h"
+#include "sample/standing.h"
+
+enum {
+    NOW_STACK_SEARCHED = 12, /* functions among which the one that waits is */
+    NOW_STACK_WORDS = 64,    /* of the innermost part of a stack, kept to be searched */
+    NOW_WATCHED_MAX = 256,   /* descriptors that are named for one thread */
+};
+
+struct now_thread {
+    uint32_t number; /* first: they are sorted by it */
+    uint32_t inner;  /* … as the process itself sees it: in a container another one */
+    uint32_t thing;
+    char state; /* R S D T t Z X, of /proc/PID/status; 0: it has ended */
+    bool known; /* `at` is what it has done all the time */
+    struct sample_standing_at at;
+    const struct now_call *call; /* NULL: none that is known */
+    uint32_t pc, pcs;            /* its callers: in now_threads.pc */
+    uint32_t inside;      /* so many of them are within the C library's function that waits, */
+    const char *waits_in; /* … whose name this is, of the next one; NULL: not known */
+    uint64_t top[NOW_STACK_WORDS]; /* the words from at.sp on */
+    uint32_t words;
+};
+
+struct now_threads {
+    struct now *n;
+    struct now_process *p;
+    struct now_thread *thread;
+    uint32_t threads, room;
+    struct now_inner {
+        uint32_t inner, thread; /* sorted by inner */
+    } * by_inner;
+    uint64_t *pc; /* innermost: an instruction; others: one byte before where they go on */
+    uint32_t pcs, pcs_room;
+    struct now_objects objects;
+    struct now_names code, variables;
+    struct now_sockets *sockets; /* NULL: not read yet */
+    struct now_ends *ends;
+};
+
+/* ---- threads.c ---- */
+
+/* The thread that the process itself knows by this number; NULL: none. */
+struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner);
+
+/* The name of the i-th function on its stack, inlined ones counted, and which of its callers that is; NULL: not known, or no
+ * more. What __GI_ and other underscores begin is shortened in *plain. */
+const char *now_thread_function(const struct now_threads *t, const struct now_thread *thread,
+                                uint32_t i, const char **plain, uint32_t *caller);
+
+/* What is said of how long a call lasts at most: ", at most 5 s", or "". */
+struct now_limit {
+    char text[64];
+};
+struct now_limit now_limit_ns(int64_t ns); /* negative: no limit */
+
+/* A struct timespec of the process; microseconds: a struct timeval. -1: it cannot be read, or there is none. */
+int64_t now_time_at(struct now_threads *t, const struct now_call *call, uint64_t address,
+                    bool microseconds);
+
+/* ---- stacks.c ---- */
+
+/* Finds out where each thread waits, and who called. Returns 0 or WEFT_E_NOMEM. */
+int now_stacks_read(struct now_threads *t);
+
+/* ---- futex.c ---- */
+
+/* Once the names of code are known: asks for the names of the variables that threads wait for; and once these are
+ * known, says what they are. */
+void now_futexes_want(struct now_threads *t);
+void now_futexes_tell(struct now_threads *t);
+
+/* ---- descriptors.c ---- */
+
+/* What a thread waits for that is not a futex. */
+void now_waits_tell(struct now_threads *t, const struct now_thread *thread);
+
+/* The thing for a descriptor. */
+uint32_t now_descriptor(struct now_threads *t, uint32_t number);
+
+/* ---- sockets.c ---- */
+
+struct now_socket {
+    char text[240]; /* "TCP socket 127.0.0.1:80, connected to …" */
+    uint64_t peer;  /* the inode of its other end; 0: not known */
+    bool listens;
+};
+
+/* Returns false if nothing is known about it. */
+bool now_socket_find(struct now_threads *t, uint64_t inode, struct now_socket *s);
+void now_sockets_free(struct now_sockets *s);
+
+/* ---- others.c: other processes ---- */
+
+/* The thing for another process, with its name. */
+uint32_t now_other(struct now_threads *t, pid_t pid);
+
+/* Adds links to its children; number: only to that one, as the process numbers it; 0: to all, of which any one ends the
+ * wait. */
+void now_children_tell(struct now_threads *t, uint32_t from, uint64_t number);
+
+/* Wants to know who has the file `link` ("pipe:[123]"), which is the other end of a descriptor; may: the rights it is
+ * open with, 0200 to write, 0400 to read, or both bits for any. */
+void now_end_want(struct now_threads *t, uint32_t descriptor, const char *link, unsigned may);
+
+/* Looks through all processes for those. Call it once, at the end. */
+void now_ends_tell(struct now_threads *t);
+void now_ends_free(struct now_ends *e);
+
+/* Who keeps it from locking a file: adds links from the descriptor to the processes. */
+void now_file_lock_tell(struct now_threads *t, uint32_t descriptor, uint64_t inode, bool flock);
+
+/* ---- running.c: threads that run ---- */
+
+struct now_registers {
+    uint64_t mask;    /* perf's registers, as weft_unwind_input has them */
+    uint64_t reg[64]; /* in order of the bits */
+    uint64_t sp, pc;
+};
+
+/* Stops a thread for a moment to see its registers, and its stack from sp on; it goes on in any case, also if this
+ * process is killed. Adds the time to n->stopped_ns. Returns false if it does not stop, or that is not permitted. */
+struct now_runner;
+struct now_runner *now_runner_new(struct now_threads *t); /* NULL: it cannot be started */
+bool now_runner_look(struct now_runner *r, uint32_t thread, struct now_registers *regs, void *stack,
+                     size_t room, size_t *bytes);
+void now_runner_free(struct now_runner *r);
