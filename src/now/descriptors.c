@@ -14,8 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "base/duration.h"
+#include "base/order.h"
 #include "now/threads.h"
 
 enum { SETS_MAX = 65536, POLLED_MAX = 65536, PIECE = 512 };
@@ -29,8 +31,9 @@ struct info {
 
 static bool read_info(const struct now_threads *t, uint32_t number, struct info *info)
 {
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%" PRIu32, (int)t->p->pid, number);
+    char path[96];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/fdinfo/%" PRIu32, (int)t->p->pid,
+             (int)t->p->thread, number);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     const ssize_t n = fd < 0 ? -1 : read(fd, info->text, sizeof info->text - 1);
     if (fd >= 0)
@@ -121,9 +124,10 @@ static void tell_socket(struct now_threads *t, const struct descriptor *d)
 /* Not asked of the file system that it is in. */
 static bool is_fifo(const struct now_threads *t, uint32_t number)
 {
-    char path[64];
+    char path[96];
     struct statx st;
-    snprintf(path, sizeof path, "/proc/%d/fd/%" PRIu32, (int)t->p->pid, number);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%" PRIu32, (int)t->p->pid, (int)t->p->thread,
+             number);
     return statx(AT_FDCWD, path, AT_STATX_DONT_SYNC, STATX_TYPE, &st) == 0 && S_ISFIFO(st.stx_mode);
 }
 
@@ -179,12 +183,13 @@ static void tell_descriptor(struct now_threads *t, const struct descriptor *d)
 
 uint32_t now_descriptor(struct now_threads *t, uint32_t number)
 {
-    char path[64];
+    char path[96];
     struct stat st;
     struct descriptor d = {.number = number, .thing = now_thing(t->n, NOW_DESCRIPTOR, number)};
     if (d.thing == NOW_NONE || t->n->thing[d.thing].name)
         return d.thing;
-    snprintf(path, sizeof path, "/proc/%d/fd/%" PRIu32, (int)t->p->pid, number);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/fd/%" PRIu32, (int)t->p->pid, (int)t->p->thread,
+             number);
     const ssize_t n = readlink(path, d.link, sizeof d.link - 1);
     if (n > 0 && lstat(path, &st) == 0) {
         d.link[n] = 0;
@@ -198,58 +203,63 @@ uint32_t now_descriptor(struct now_threads *t, uint32_t number)
 
 /* ---- Waiting for several ---- */
 
+struct watched {
+    uint32_t number; /* first: they are sorted by it */
+    bool in, out;
+};
+
 struct watch {
     struct now_threads *t;
     const struct now_thread *thread;
-    const char *how;
-    uint32_t named, left_out;
+    struct watched *watched;
+    uint32_t count, room;
+    uint32_t left_out;
 };
-
-static const char *how_of(bool in, bool out)
-{
-    return in && out ? "waits to read or write" : out ? "waits to write" : "waits to read";
-}
 
 static void add_watch(struct watch *w, uint32_t number, bool in, bool out)
 {
-    if (w->named == NOW_WATCHED_MAX) {
+    if (w->count < POLLED_MAX && weft_reserve(&w->watched, w->count, &w->room, sizeof *w->watched))
+        w->watched[w->count++] = (struct watched){number, in, out};
+    else
         w->left_out++;
-        return;
-    }
-    w->named++;
-    now_link(w->t->n, w->thread->thing, now_descriptor(w->t, number), true, how_of(in, out));
 }
 
 static void end_watch(struct watch *w)
 {
-    if (w->left_out)
+    weft_sort(w->watched, w->count, sizeof *w->watched, weft_order_u32);
+    for (uint32_t i = 0; i < w->count && i < NOW_WATCHED_MAX; i++)
+        now_link(w->t->n, w->thread->thing, now_descriptor(w->t, w->watched[i].number), true,
+                 !w->watched[i].out ? "waits to read"
+                 : w->watched[i].in ? "waits to read or write"
+                                    : "waits to write");
+    if (w->count > NOW_WATCHED_MAX || w->left_out)
         now_remark(w->t->n, "%s waits for %" PRIu32 " more descriptors, which are not shown",
-                   w->t->n->thing[w->thread->thing].name, w->left_out);
+                   w->t->n->thing[w->thread->thing].name,
+                   (w->count > NOW_WATCHED_MAX ? w->count - NOW_WATCHED_MAX : 0) + w->left_out);
+    free(w->watched);
 }
 
 /* "tfd:        5 events:       19 data: …" */
-static uint32_t watch_epoll(struct watch *w, uint32_t number)
+static void watch_epoll(struct watch *w, uint32_t number)
 {
-    char path[64], line[256];
-    uint32_t watched = 0, target;
+    char path[96], line[256];
+    uint32_t target;
     unsigned events;
-    snprintf(path, sizeof path, "/proc/%d/fdinfo/%" PRIu32, (int)w->t->p->pid, number);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/fdinfo/%" PRIu32, (int)w->t->p->pid,
+             (int)w->t->p->thread, number);
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "tfd: %" SCNu32 " events: %x", &target, &events) != 2)
             continue;
-        watched++;
         add_watch(w, target, events & (EPOLLIN | EPOLLPRI | EPOLLRDHUP), events & EPOLLOUT);
     }
     if (f)
         fclose(f);
-    return watched;
 }
 
-static uint32_t watch_poll(struct watch *w, uint64_t at, uint64_t count)
+static void watch_poll(struct watch *w, uint64_t at, uint64_t count)
 {
     struct pollfd piece[PIECE];
-    uint32_t watched = 0;
     count = count < POLLED_MAX ? count : POLLED_MAX;
     for (uint64_t done = 0; done < count; done += PIECE) {
         const uint64_t some = count - done < PIECE ? count - done : PIECE;
@@ -258,12 +268,10 @@ static uint32_t watch_poll(struct watch *w, uint64_t at, uint64_t count)
         for (uint64_t i = 0; i < some; i++) {
             if (piece[i].fd < 0)
                 continue;
-            watched++;
             add_watch(w, (uint32_t)piece[i].fd, piece[i].events & (POLLIN | POLLPRI),
                       piece[i].events & POLLOUT);
         }
     }
-    return watched;
 }
 
 static bool read_set(struct now_threads *t, uint64_t at, uint64_t bits, uint8_t *set)
@@ -272,11 +280,10 @@ static bool read_set(struct now_threads *t, uint64_t at, uint64_t bits, uint8_t 
     return at && now_read(t->p, at, set, (size_t)(bits + 63) / 64 * 8);
 }
 
-static uint32_t watch_select(struct watch *w, const uint64_t arg[6])
+static void watch_select(struct watch *w, const uint64_t arg[6])
 {
     uint8_t *set = malloc(3 * (SETS_MAX / 8));
     const uint64_t bits = arg[0] < SETS_MAX ? arg[0] : SETS_MAX;
-    uint32_t watched = 0;
     for (unsigned i = 0; set && i < 3; i++)
         read_set(w->t, arg[1 + i], bits, set + i * (SETS_MAX / 8));
     for (uint32_t fd = 0; set && fd < bits; fd++) {
@@ -285,11 +292,9 @@ static uint32_t watch_select(struct watch *w, const uint64_t arg[6])
         const bool out = set[SETS_MAX / 8 + fd / 8] & bit;
         if (!in && !out)
             continue;
-        watched++;
         add_watch(w, fd, in, out);
     }
     free(set);
-    return watched;
 }
 
 /* How long it takes at most; a timeout of 0 cannot be seen. */
@@ -311,23 +316,32 @@ static struct now_limit limit_of(struct now_threads *t, const struct now_thread 
     return now_limit_ns(ns);
 }
 
+/* The C library's function. */
+static const char *name_of(const struct now_thread *thread)
+{
+    return thread->waits_in ? thread->waits_in : thread->call->name;
+}
+
 static void tell_several(struct now_threads *t, const struct now_thread *thread)
 {
     const uint64_t *arg = thread->at.arg;
     struct watch w = {.t = t, .thread = thread};
-    const uint32_t watched = thread->call->kind == NOW_CALL_EPOLL
-                                 ? watch_epoll(&w, (uint32_t)arg[0])
-                             : thread->call->kind == NOW_CALL_POLL ? watch_poll(&w, arg[0], arg[1])
-                                                                   : watch_select(&w, arg);
+    if (thread->call->kind == NOW_CALL_EPOLL)
+        watch_epoll(&w, (uint32_t)arg[0]);
+    else if (thread->call->kind == NOW_CALL_POLL)
+        watch_poll(&w, arg[0], arg[1]);
+    else
+        watch_select(&w, arg);
+    const uint32_t watched = w.count + w.left_out;
     const struct now_limit limit = limit_of(t, thread);
-    if (watched == 1 && w.named == 1) /* then it is not one of several */
-        now_state(t->n, thread->thing, "waits in %s for one descriptor%s", thread->call->name,
+    if (watched == 1)
+        now_state(t->n, thread->thing, "waits in %s for one descriptor%s", name_of(thread),
                   limit.text);
     else if (watched)
         now_state(t->n, thread->thing, "waits in %s for any of %" PRIu32 " descriptors%s",
-                  thread->call->name, watched, limit.text);
+                  name_of(thread), watched, limit.text);
     else
-        now_state(t->n, thread->thing, "waits in %s for no descriptor%s", thread->call->name,
+        now_state(t->n, thread->thing, "waits in %s for no descriptor%s", name_of(thread),
                   limit.text);
     end_watch(&w);
 }
@@ -336,7 +350,7 @@ static void tell_several(struct now_threads *t, const struct now_thread *thread)
 
 static void tell_one(struct now_threads *t, const struct now_thread *thread)
 {
-    now_state(t->n, thread->thing, "waits in %s", thread->call->name);
+    now_state(t->n, thread->thing, "waits in %s", name_of(thread));
     now_link(t->n, thread->thing, now_descriptor(t, (uint32_t)thread->at.arg[0]), false,
              thread->call->how);
 }
@@ -383,7 +397,7 @@ static void tell_child(struct now_threads *t, const struct now_thread *thread)
     const int64_t type = (int64_t)thread->at.arg[0];
     const int64_t pid = by_id ? (type == P_PID ? (int64_t)(int32_t)thread->at.arg[1] : -1)
                               : (int64_t)(int32_t)thread->at.arg[0];
-    now_state(t->n, thread->thing, "waits in %s", thread->call->name);
+    now_state(t->n, thread->thing, "waits in %s", name_of(thread));
     if (by_id && type == P_PIDFD)
         now_link(t->n, thread->thing, now_descriptor(t, (uint32_t)thread->at.arg[1]), false,
                  "waits for");
@@ -417,11 +431,11 @@ void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
         break;
     case NOW_CALL_QUEUE:
         now_state(t->n, thread->thing, "waits in %s for message queue %" PRIu64 " (ipcs -q)",
-                  call->name, thread->at.arg[0]);
+                  name_of(thread), thread->at.arg[0]);
         break;
     case NOW_CALL_SEMAPHORES:
         now_state(t->n, thread->thing, "waits in %s for semaphore set %" PRIu64 " (ipcs -s)",
-                  call->name, thread->at.arg[0]);
+                  name_of(thread), thread->at.arg[0]);
         break;
     case NOW_CALL_FUTEX:
     case NOW_CALL_PATH:

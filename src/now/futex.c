@@ -37,6 +37,7 @@ enum kind {
 
 struct futex {
     enum kind kind;
+    bool itself;    /* it has been found to wait for itself, and waits for ever, for nothing */
     uint64_t word;  /* the address that the kernel knows */
     uint64_t at;    /* where the object begins */
     uint64_t mutex; /* CONDITION: the mutex that goes with it; 0: not known */
@@ -113,7 +114,7 @@ static void judge_by_function(const struct now_threads *t, const struct now_thre
             f->caller = caller;
         }
         if (!first && !is_mechanism(plain)) {
-            first = name;
+            first = now_in_libc(t, t->pc[thread->pc + caller]) ? plain : name;
             first_caller = caller;
         }
     }
@@ -124,6 +125,10 @@ static void judge_by_function(const struct now_threads *t, const struct now_thre
 }
 
 /* ---- By what the memory says ---- */
+
+/* Where pthread_mutex_t has __kind, and the bit there that says that processes share it. */
+enum { SHARED = 128 };
+static const uint64_t kind_at = sizeof(long) == 8 ? 16 : 12;
 
 static uint32_t word_at(struct now_threads *t, uint64_t address)
 {
@@ -176,6 +181,24 @@ static void find_condition(struct now_threads *t, const struct now_thread *threa
     }
 }
 
+/* A mutex that the kernel refuses to lock, because the thread has it, is waited for in a word of nobody's. The mutex is then
+ * found on the stack, by its owner. */
+static void find_refused(struct now_threads *t, const struct now_thread *thread, struct futex *f)
+{
+    const struct now_mapping *stack = now_mapping_at(t->p, thread->at.sp);
+    if (f->kind != MUTEX || !stack || now_mapping_at(t->p, f->word) != stack ||
+        thread->at.arg[2] != 0 || word_at(t, f->word) != 0)
+        return;
+    for (uint32_t i = 0; i < thread->words && !f->itself; i++) {
+        const uint64_t at = thread->top[i];
+        const struct now_mapping *m = at % 4 ? NULL : now_mapping_at(t->p, at);
+        f->itself = m && m->writable && (word_at(t, at) & FUTEX_TID_MASK) == thread->inner &&
+                    owner_of(t, at) == thread->inner;
+        if (f->itself)
+            f->at = at;
+    }
+}
+
 static void find_by_memory(struct now_threads *t, const struct now_thread *thread, struct futex *f)
 {
     const uint32_t value = word_at(t, f->word), owner = owner_of(t, f->word);
@@ -206,6 +229,7 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     struct futex f = {.word = thread->at.arg[0], .at = thread->at.arg[0]};
     judge_by_function(t, thread, &f);
     find_by_memory(t, thread, &f);
+    find_refused(t, thread, &f);
     switch (f.kind) {
     case MUTEX:
         f.owner = owner_of(t, f.at);
@@ -323,6 +347,27 @@ static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *
     now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
 }
 
+/* A mutex that processes share; the owner's number is one of the process's own namespace. */
+static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
+{
+    char line[64];
+    unsigned process;
+    const bool alike = t->threads && t->thread[0].number == t->thread[0].inner;
+    FILE *status = NULL;
+    snprintf(line, sizeof line, "/proc/%" PRIu64 "/status", f->owner);
+    if (alike)
+        status = fopen(line, "re");
+    bool found = false;
+    while (status && !found && fgets(line, sizeof line, status))
+        found = sscanf(line, "Tgid: %u", &process) == 1;
+    if (status)
+        fclose(status);
+    if (found)
+        now_link(t->n, lock, now_other(t, (pid_t)process), false, "is held by");
+    else
+        now_state(t->n, lock, "thread %" PRIu64 " of another process holds it", f->owner);
+}
+
 /* The owner is a thread of this process, of another one, or has ended. */
 static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
@@ -330,10 +375,10 @@ static void tell_owner(struct now_threads *t, uint32_t lock, const struct futex 
     const bool known = f->kind == MUTEX || f->kind == ROBUST || f->kind == STREAM;
     if (owner)
         now_link(t->n, lock, owner->thing, false, "is held by");
+    else if (f->owner && f->kind == MUTEX && word_at(t, f->at + kind_at) & SHARED)
+        tell_distant_owner(t, lock, f);
     else if (f->owner)
-        now_state(t->n, lock,
-                  "is held by thread %" PRIu64 ", which is none of this process, or has ended",
-                  f->owner);
+        now_state(t->n, lock, "thread %" PRIu64 ", which has ended, did not unlock it", f->owner);
     else if (known)
         now_state(t->n, lock, "nobody holds it at this moment");
 }

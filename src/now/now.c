@@ -125,17 +125,21 @@ static int by_ends(const void *a, const void *b)
     const struct now_link *x = a, *y = b;
     WEFT_ORDER(x->from, y->from);
     WEFT_ORDER(x->to, y->to);
-    return strcmp(x->how, y->how);
+    const int how = strcmp(x->how, y->how);
+    return how ? how : weft_order(x->any, y->any);
 }
 
+/* Of a link that is there twice, the one without `any` stays, which comes first. */
 static void sort_links(struct now *n)
 {
     uint32_t kept = 0;
     if (n->links)
         qsort(n->link, n->links, sizeof *n->link, by_ends);
-    for (uint32_t i = 0; i < n->links; i++)
-        if (!kept || by_ends(&n->link[kept - 1], &n->link[i]) != 0)
-            n->link[kept++] = n->link[i];
+    for (uint32_t i = 0; i < n->links; i++) {
+        const struct now_link *l = &n->link[i], *last = kept ? &n->link[kept - 1] : NULL;
+        if (!last || last->from != l->from || last->to != l->to || strcmp(last->how, l->how) != 0)
+            n->link[kept++] = *l;
+    }
     n->links = kept;
 }
 

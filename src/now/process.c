@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "sample/proc.h"
 
 enum { MAPPINGS_MAX = 1 << 16 };
 
@@ -36,22 +37,48 @@ static bool add_mapping(struct now_process *p, char *line)
     return true;
 }
 
-/* NULL: it cannot be opened; *error says why. */
-static int open_file(pid_t pid, const char *name, int *error)
+/* A thread that has not ended; otherwise the first. */
+static pid_t living_thread(pid_t pid)
+{
+    struct sample_numbers all = {0};
+    pid_t found = 0;
+    sample_numbers_read(&all, "/proc/%d/task", (int)pid);
+    for (uint32_t i = 0; i < all.count && !found; i++) {
+        char line[512], state;
+        sample_line(line, sizeof line, "/proc/%d/task/%" PRIu32 "/stat", (int)pid, all.number[i]);
+        const char *after = strrchr(line, ')');
+        if (after && sscanf(after + 1, " %c", &state) == 1 && state != 'Z' && state != 'X')
+            found = (pid_t)all.number[i];
+    }
+    free(all.number);
+    return found ? found : pid;
+}
+
+/* -1: it cannot be opened; *error says why. */
+static int open_file(const struct now_process *p, const char *name, int *error)
 {
     char path[64];
-    snprintf(path, sizeof path, "/proc/%d/%s", (int)pid, name);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/%s", (int)p->pid, (int)p->thread, name);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         *error = errno;
     return fd;
 }
 
+static int say_empty(pid_t pid, struct weft_error *err)
+{
+    return weft_error_set(
+        err, WEFT_E_IO, WEFT_NO_OFFSET,
+        "process %d has no memory: it is a thread of the kernel, or has just ended", (int)pid);
+}
+
 static int say_why(pid_t pid, int error, struct weft_error *err)
 {
     const int number = (int)pid;
-    if (error == ENOENT || error == ESRCH || (kill(pid, 0) < 0 && errno == ESRCH))
+    if (kill(pid, 0) < 0 && errno == ESRCH)
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "there is no process %d", number);
+    if (error == ESRCH)
+        return say_empty(pid, err);
     if ((error == EACCES || error == EPERM) && geteuid() != 0)
         return weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
@@ -85,16 +112,14 @@ static bool read_mappings(struct now_process *p)
 int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err)
 {
     int error = 0, rc = 0;
-    *p = (struct now_process){.pid = pid};
-    const int mem = open_file(pid, "mem", &error), maps = open_file(pid, "maps", &error);
+    *p = (struct now_process){.pid = pid, .thread = living_thread(pid)};
+    const int mem = open_file(p, "mem", &error), maps = open_file(p, "maps", &error);
     if (mem < 0 || maps < 0)
         rc = say_why(pid, error, err);
     else if (sample_distant_open(&p->memory, mem, maps) < 0 || !read_mappings(p))
         rc = weft_no_memory(err);
     else if (!p->mappings)
-        rc = weft_error_set(
-            err, WEFT_E_IO, WEFT_NO_OFFSET,
-            "process %d has no memory: it is a thread of the kernel, or has just ended", (int)pid);
+        rc = say_empty(pid, err);
     if (mem >= 0)
         close(mem);
     if (maps >= 0)

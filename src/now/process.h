@@ -16,6 +16,8 @@ struct now_mapping {
 
 struct now_process {
     pid_t pid;
+    pid_t
+        thread; /* one that is alive: if the first thread has ended, /proc/PID/mem, fd … are empty */
     struct symbols_worker memory;
     struct now_mapping *mapping; /* sorted by start */
     uint32_t mappings, mappings_room;

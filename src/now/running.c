@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +21,10 @@
 #include "base/clock.h"
 #include "now/threads.h"
 
-enum { PATIENCE_NS = 20 * 1000 * 1000 }; /* for a thread to stop */
+enum {
+    PATIENCE_NS = 500 * 1000 * 1000, /* for a thread to stop: it must be on a core for that */
+    NAP_NS = 30 * 1000,
+};
 
 struct answer {
     int64_t stopped_ns;
@@ -74,12 +76,16 @@ static bool read_registers(pid_t thread, struct now_registers *r)
     return true;
 }
 
-/* Returns true once it has stopped; *sig: the signal that it was about to receive, which it must have then. */
-static bool await_stop(pid_t thread, int64_t since_ns, int *sig)
+/* Returns true once it has stopped. *sig: the signal that it was about to receive, which it must have then; *ns: when it
+ * still ran. */
+static bool await_stop(pid_t thread, int *sig, int64_t *ns)
 {
+    const int64_t since_ns = weft_monotonic_ns();
     int status;
     *sig = 0;
-    while (weft_monotonic_ns() - since_ns < PATIENCE_NS) {
+    for (int64_t now_ns = since_ns; now_ns - since_ns < PATIENCE_NS;) {
+        *ns = now_ns;
+        now_ns = weft_monotonic_ns();
         const pid_t pid = waitpid(thread, &status, __WALL | WNOHANG);
         if (pid < 0 || (pid == thread && !WIFSTOPPED(status)))
             return false;
@@ -87,7 +93,7 @@ static bool await_stop(pid_t thread, int64_t since_ns, int *sig)
             *sig = status >> 16 ? 0 : WSTOPSIG(status);
             return true;
         }
-        sched_yield();
+        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
     }
     return false;
 }
@@ -95,13 +101,13 @@ static bool await_stop(pid_t thread, int64_t since_ns, int *sig)
 /* Returns false if the thread was not let go: then only the end of this process does that. */
 static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)
 {
+    int64_t since_ns;
     int sig;
     *a = (struct answer){0};
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0)
         return true;
-    const int64_t since_ns = weft_monotonic_ns();
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
-    if (!await_stop(thread, since_ns, &sig))
+    if (!await_stop(thread, &sig, &since_ns))
         return false;
     if (read_registers(thread, &a->regs)) {
         const ssize_t n = pread(mem, stack, room, (off_t)a->regs.sp);
@@ -140,7 +146,7 @@ struct now_runner *now_runner_new(struct now_threads *t)
 {
     char path[64];
     struct now_runner *r = calloc(1, sizeof *r);
-    snprintf(path, sizeof path, "/proc/%d/mem", (int)t->p->pid);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/mem", (int)t->p->pid, (int)t->p->thread);
     const int mem = r ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     const struct symbols_worker_options o = {.aside = true, .keep = {mem, -1}};
     if (r && (mem < 0 || symbols_worker_start(&r->worker, &o, serve, NULL) < 0)) {

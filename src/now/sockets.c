@@ -94,8 +94,8 @@ static void add_local(struct now_threads *t, const char *line)
 
 static void read_table(struct now_threads *t, const char *name)
 {
-    char path[64], line[512];
-    snprintf(path, sizeof path, "/proc/%d/net/%s", (int)t->p->pid, name);
+    char path[96], line[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/net/%s", (int)t->p->pid, (int)t->p->thread, name);
     FILE *f = fopen(path, "re");
     while (f && fgets(line, sizeof line, f))
         if (strcmp(name, "unix") == 0)
@@ -116,8 +116,8 @@ static struct socket *socket_of(const struct now_sockets *s, uint64_t inode)
 
 static bool same_network(const struct now_threads *t)
 {
-    char path[64], own[64], other[64];
-    snprintf(path, sizeof path, "/proc/%d/ns/net", (int)t->p->pid);
+    char path[96], own[64], other[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/ns/net", (int)t->p->pid, (int)t->p->thread);
     const ssize_t a = readlink("/proc/self/ns/net", own, sizeof own),
                   b = readlink(path, other, sizeof other);
     return a > 0 && a == b && memcmp(own, other, (size_t)a) == 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +24,7 @@ struct reader {
     struct weft_unwinder *unwinder;
     struct sample_standing *standing;
     struct now_runner *runner;
-    uint32_t stacks, stopped, refused;
+    uint32_t stacks, stopped, refused, unseen;
 };
 
 static int map_all(struct reader *r)
@@ -118,8 +119,10 @@ static int read_running(struct reader *r, struct now_thread *thread)
     if (!r->runner && !(r->runner = now_runner_new(r->t)))
         return 0;
     r->stopped++;
-    if (!now_runner_look(r->runner, thread->number, &regs, s->stack, sizeof s->stack, &s->bytes))
+    if (!now_runner_look(r->runner, thread->number, &regs, s->stack, sizeof s->stack, &s->bytes)) {
+        r->unseen++;
         return 0;
+    }
     r->stacks++;
     const struct weft_unwind_input in = {.process = (uint32_t)r->t->p->pid,
                                          .thread = thread->number,
@@ -176,6 +179,11 @@ static int read_all(struct reader *r)
             rc = read_running(r, &t->thread[i]);
     if (r->refused)
         say_refused(r);
+    if (r->unseen)
+        now_remark(t->n,
+                   "the stacks of threads that run are not known (%" PRIu32
+                   "): tracing is not permitted, or they did not stop",
+                   r->unseen);
     if (r->stacks == STACKS_MAX && t->threads > STACKS_MAX)
         now_remark(t->n,
                    "the stacks of %u threads are not shown: only those of the first %u are read",

@@ -94,12 +94,14 @@ const char *now_thread_function(const struct now_threads *t, const struct now_th
         if (strncmp(*plain, "__GI_", 5) == 0)
             *plain += 5;
         *plain += strspn(*plain, "_");
+        if (strncmp(*plain, "IO_", 3) == 0)
+            *plain += 3;
         return name;
     }
     return NULL;
 }
 
-static bool in_libc(const struct now_threads *t, uint64_t pc)
+bool now_in_libc(const struct now_threads *t, uint64_t pc)
 {
     const struct now_mapping *m = now_mapping_at(t->p, pc);
     return m && strncmp(now_mapping_file(m), "libc.so", 7) == 0;
@@ -118,15 +120,21 @@ static void tell_address(struct now_threads *t, uint32_t thing, uint64_t pc)
     now_frame(t->n, thing, text, NULL, 0);
 }
 
-/* Of what is inlined in the C library, only the function itself is of interest. */
-static void tell_place(struct now_threads *t, uint32_t thing, const struct now_place *place,
-                       const char *name)
+/* Of what is inlined in the C library, only the function itself is of interest; and a header may have an inline function
+ * that calls the one that waits, and has its name. */
+static void tell_place(struct now_threads *t, const struct now_thread *thread, uint32_t caller,
+                       const struct now_place *place)
 {
     uint32_t line;
-    const uint32_t first = name || in_libc(t, place->address) ? place->frames - 1 : 0;
-    for (uint32_t i = first; i < place->frames; i++) {
+    const bool waits = thread->waits_in && caller == thread->inside;
+    const bool called = thread->waits_in && caller == thread->inside + 1;
+    for (uint32_t i = waits || now_in_libc(t, place->address) ? place->frames - 1 : 0;
+         i < place->frames; i++) {
         const struct now_function *f = now_names_function(&t->code, place, i, &line);
-        now_frame(t->n, thing, name ? name : f->name, line ? f->file : NULL, line);
+        if (called && i + 1 < place->frames && strcmp(f->name, thread->waits_in) == 0)
+            continue;
+        now_frame(t->n, thread->thing, waits ? thread->waits_in : f->name, line ? f->file : NULL,
+                  line);
     }
 }
 
@@ -136,7 +144,7 @@ static void tell_stack(struct now_threads *t, const struct now_thread *thread)
         const uint64_t pc = t->pc[thread->pc + k];
         const struct now_place *place = now_names_at(&t->code, pc);
         if (place && place->frames)
-            tell_place(t, thread->thing, place, k == thread->inside ? thread->waits_in : NULL);
+            tell_place(t, thread, k, place);
         else
             tell_address(t, thread->thing, pc);
     }
@@ -187,7 +195,7 @@ static const struct now_call *interrupted_call(const struct now_threads *t,
     return NULL;
 }
 
-/* The C library's function that makes the call has its name. */
+/* The C library's function that makes the call has its name, or a part of it: recv and recvfrom, select and pselect6. */
 static void find_function(const struct now_threads *t, struct now_thread *thread)
 {
     const char *plain;
@@ -196,14 +204,14 @@ static void find_function(const struct now_threads *t, struct now_thread *thread
         const char *name = now_thread_function(t, thread, i, &plain, &caller);
         if (caller == thread->pcs)
             return;
-        if (!name || !in_libc(t, t->pc[thread->pc + caller]))
+        if (!name || !now_in_libc(t, t->pc[thread->pc + caller]))
             continue;
         if (strncmp(plain, "libc_", 5) == 0)
             plain += 5;
-        if (strcmp(plain, thread->call->name) != 0)
+        if (strlen(plain) < 4 || !strstr(thread->call->name, plain))
             continue;
         thread->inside = caller;
-        thread->waits_in = thread->call->name;
+        thread->waits_in = plain;
         return;
     }
 }

@@ -54,6 +54,9 @@ struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner)
 const char *now_thread_function(const struct now_threads *t, const struct now_thread *thread,
                                 uint32_t i, const char **plain, uint32_t *caller);
 
+/* Code of the C library. */
+bool now_in_libc(const struct now_threads *t, uint64_t pc);
+
 /* What is said of how long a call lasts at most: ", at most 5 s", or "". */
 struct now_limit {
     char text[64];

@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: ISC
+"""now.py GRAPH HANG CASE...: what is seen of programs that hang on purpose (../now/hang.c), compared with what is true.
+
+Of a stack, the function that waits and its caller are compared; numbers and addresses have names here.
+"""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+# case: the system calls that its threads are in, and what must be seen. MAIN, OTHER: threads; CHILD: a process.
+CASES = {
+    "abba": (
+        "futex futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < transfer
+        OTHER waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < write_log
+        mutex log_lock; cycle 1
+        mutex account+0x28; cycle 1
+        MAIN -> locks -> mutex log_lock
+        OTHER -> locks -> mutex account+0x28
+        mutex log_lock -> is held by -> OTHER
+        mutex account+0x28 -> is held by -> MAIN
+        """,
+    ),
+    "self": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < lock_again
+        mutex log_lock; cycle 1
+        MAIN -> locks -> mutex log_lock
+        mutex log_lock -> is held by -> MAIN
+        """,
+    ),
+    "robust": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < lock_again
+        mutex at ADDRESS (heap); cycle 1
+        MAIN -> locks -> mutex at ADDRESS (heap)
+        mutex at ADDRESS (heap) -> is held by -> MAIN
+        """,
+    ),
+    "inherit": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock; cycle 1: pthread_mutex_lock < lock_again
+        mutex at ADDRESS (on the stack of MAIN); cycle 1
+        MAIN -> locks -> mutex at ADDRESS (on the stack of MAIN)
+        mutex at ADDRESS (on the stack of MAIN) -> is held by -> MAIN
+        """,
+    ),
+    "orphan": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < orphan
+        mutex log_lock; thread NUMBER, which has ended, did not unlock it
+        MAIN -> locks -> mutex log_lock
+        """,
+    ),
+    "join": (
+        "futex futex",
+        """
+        MAIN waits in pthread_join: pthread_join < await_worker
+        OTHER waits in pthread_cond_wait, with mutex queue_lock: pthread_cond_wait < take_work
+        condition variable work; nobody has signalled it
+        MAIN -> joins -> OTHER
+        OTHER -> waits for -> condition variable work
+        """,
+    ),
+    "semaphore": (
+        "futex",
+        """
+        MAIN waits in sem_wait: sem_wait < take_ticket
+        semaphore tickets; its value is 0: nobody has posted it
+        MAIN -> waits for -> semaphore tickets
+        """,
+    ),
+    "rwlock": (
+        "futex futex",
+        """
+        MAIN waits in pthread_join; cycle 1: pthread_join < await_reader
+        OTHER waits in pthread_rwlock_rdlock; cycle 1: pthread_rwlock_rdlock < read_table
+        read-write lock table; cycle 1
+        MAIN -> joins -> OTHER
+        OTHER -> locks -> read-write lock table
+        read-write lock table -> is held by -> MAIN
+        """,
+    ),
+    "readers": (
+        "futex",
+        """
+        MAIN waits in pthread_rwlock_wrlock: pthread_rwlock_wrlock < write_table
+        read-write lock table; 1 reader holds it: which threads these are is not recorded
+        MAIN -> locks -> read-write lock table
+        """,
+    ),
+    "barrier": (
+        "futex",
+        """
+        MAIN waits in pthread_barrier_wait: pthread_barrier_wait < barrier
+        barrier both; 1 of 3 threads have come
+        MAIN -> waits for -> barrier both
+        """,
+    ),
+    "stream": (
+        "futex pause",
+        """
+        MAIN waits in fputs: fputs < stream
+        OTHER waits in pause for a signal: pause < hold_stream
+        lock of a FILE _IO_stdfile_2_lock
+        MAIN -> locks -> lock of a FILE _IO_stdfile_2_lock
+        lock of a FILE _IO_stdfile_2_lock -> is held by -> OTHER
+        """,
+    ),
+    "child_pipe": (
+        "read",
+        """
+        MAIN waits in read: read < child_pipe
+        descriptor 3 (reading end of a pipe)
+        CHILD 'writer'; sleeps
+        MAIN -> reads -> descriptor 3 (reading end of a pipe)
+        descriptor 3 (reading end of a pipe) -> has its other end in -> CHILD 'writer'
+        """,
+    ),
+    "own_pipe": (
+        "read",
+        """
+        MAIN waits in read: read < own_pipe
+        descriptor 3 (reading end of a pipe); only this process itself has its writing end
+        MAIN -> reads -> descriptor 3 (reading end of a pipe)
+        """,
+    ),
+    "await_child": (
+        "wait4",
+        """
+        MAIN waits in wait4: wait4 < await_child
+        CHILD 'worker'; sleeps
+        MAIN -> waits for the end of -> CHILD 'worker'
+        """,
+    ),
+    "epoll": (
+        "epoll_wait",
+        """
+        MAIN waits in epoll_wait for any of 4 descriptors: epoll_wait < serve
+        descriptor 3 (TCP socket 127.0.0.1:PORT, listening)
+        descriptor 5 (timer); expires in 4.17 d
+        descriptor 6 (eventfd); its count is 0
+        descriptor 7 (TCP socket 127.0.0.1:PORT, connected to 127.0.0.1:CLIENT)
+        CHILD 'client'; sleeps
+        MAIN ~> waits to read ~> descriptor 3 (TCP socket 127.0.0.1:PORT, listening)
+        MAIN ~> waits to read ~> descriptor 5 (timer)
+        MAIN ~> waits to read ~> descriptor 6 (eventfd)
+        MAIN ~> waits to read ~> descriptor 7 (TCP socket 127.0.0.1:PORT, connected to 127.0.0.1:CLIENT)
+        descriptor 7 (TCP socket 127.0.0.1:PORT, connected to 127.0.0.1:CLIENT) -> has its other end in -> CHILD 'client'
+        """,
+    ),
+    "unix_peer": (
+        "recvfrom",
+        """
+        MAIN waits in recv: recv < unix_peer
+        descriptor 3 (UNIX socket)
+        CHILD 'peer'; sleeps
+        MAIN -> receives from -> descriptor 3 (UNIX socket)
+        descriptor 3 (UNIX socket) -> has its other end in -> CHILD 'peer'
+        """,
+    ),
+    "poll_two": (
+        "poll",
+        """
+        MAIN waits in poll for any of 2 descriptors: poll < poll_two
+        descriptor 0 (reading end of a pipe)
+        descriptor 3 (reading end of a pipe); only this process itself has its writing end
+        LOOKER 'python3'; sleeps
+        MAIN ~> waits to read ~> descriptor 0 (reading end of a pipe)
+        MAIN ~> waits to read ~> descriptor 3 (reading end of a pipe)
+        descriptor 0 (reading end of a pipe) -> has its other end in -> LOOKER 'python3'
+        """,
+    ),
+    "select_two": (
+        "pselect6",
+        """
+        MAIN waits in select for any of 2 descriptors: select < select_two
+        descriptor 0 (reading end of a pipe)
+        descriptor 3 (reading end of a pipe); only this process itself has its writing end
+        LOOKER 'python3'; sleeps
+        MAIN ~> waits to read ~> descriptor 0 (reading end of a pipe)
+        MAIN ~> waits to read ~> descriptor 3 (reading end of a pipe)
+        descriptor 0 (reading end of a pipe) -> has its other end in -> LOOKER 'python3'
+        """,
+    ),
+    "file_lock": (
+        "flock",
+        """
+        MAIN waits in flock: flock < file_lock
+        descriptor 3 (FILE (deleted))
+        CHILD 'holder'; sleeps
+        MAIN -> locks -> descriptor 3 (FILE (deleted))
+        descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
+        """,
+    ),
+    "sleeps": (
+        "clock_nanosleep",
+        """
+        MAIN sleeps, 4.17 d more: clock_nanosleep < sleeps
+        """,
+    ),
+    "busy": (
+        "",
+        """
+        MAIN runs: spin < busy
+        """,
+    ),
+    "headless": (
+        "pause",
+        """
+        MAIN has ended
+        OTHER waits in pause for a signal: pause < nothing_to_do
+        """,
+    ),
+}
+# Machines of which the kernel knows only the newer calls
+NEWER = {"epoll_wait": "epoll_pwait", "poll": "ppoll", "pause": "ppoll"}
+PATIENCE_S = 300  # for what never comes
+
+
+def calls_of(pid):
+    """The numbers of the calls that its threads are in, except those that have ended; None: one is in no call."""
+    calls = []
+    for thread in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{thread}/stat") as f:
+            state = f.read().rpartition(")")[2].split()[0]
+        with open(f"/proc/{pid}/task/{thread}/syscall") as f:
+            call = f.read().split()[0]
+        if state == "Z":
+            continue
+        if state != "S" or call == "running":
+            return None
+        calls.append(int(call))
+    return sorted(calls)
+
+
+def await_calls(pid, wanted):
+    end = time.monotonic() + PATIENCE_S
+    while wanted and calls_of(pid) != wanted:
+        if time.monotonic() > end:
+            raise SystemExit(f"process {pid} is in calls {calls_of(pid)}, not {wanted}")
+        time.sleep(0.01)
+
+
+def plain(text, pid, facts):
+    """Without numbers that differ from run to run."""
+    names = {pid: "MAIN"}
+    for match in re.finditer(r"thread (\d+) '", text):
+        names.setdefault(int(match.group(1)), "OTHER")
+    for number, name in names.items():
+        text = text.replace(f"thread {number} 'hang'", name).replace(f"thread {number} 'hang_O0'", name)
+    text = re.sub(r"\bat 0x[0-9a-f]+", "at ADDRESS", text)
+    text = re.sub(r"thread \d+,", "thread NUMBER,", text)
+    text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
+    text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)
+    for name in ("child", "port"):
+        if name in facts:
+            text = re.sub(rf"(process |:){facts[name]}\b", name.upper(), text)
+            text = text.replace("127.0.0.1PORT", "127.0.0.1:PORT")
+    return re.sub(rf"process {os.getpid()} '[^']*'", "LOOKER 'python3'", text)
+
+
+def summary(text):
+    things, frames, rest, ended = [], {}, [], {}
+    for line in text.splitlines():
+        kind, _, words = line.partition(" ")
+        if kind == "thing":
+            things.append(words.partition(" ")[2])
+        elif kind == "frame":
+            frames.setdefault(len(things) - 1, []).append(words.split()[1])
+        elif kind == "link":
+            rest.append(words.replace("→", "->").replace("⇢", "~>"))
+        elif kind == "remark":
+            rest.append(line)
+        else:
+            ended[kind] = int(words)
+    lines = []
+    for i, thing in enumerate(things):
+        name, state, *cycle = thing.split("; ")
+        is_thread = name in ("MAIN", "OTHER")
+        parts = [f"{name} {state}"] if is_thread else [name] + ([state] if state else [])
+        head = "; ".join(parts + cycle)
+        lines.append(head + (": " + " < ".join(frames[i][:2]) if i in frames else ""))
+    return [line.rstrip("; ") for line in lines] + rest, ended
+
+
+def try_case(graph, hang, name, numbers):
+    calls, truth = CASES[name]
+    process = subprocess.Popen([hang, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+    facts = {}
+    try:
+        for line in process.stdout:
+            if line == "ready\n":
+                break
+            key, value = line.split()
+            facts[key] = int(value)
+        wanted = sorted(numbers.get(c, numbers.get(NEWER.get(c))) for c in calls.split())
+        await_calls(process.pid, wanted)
+        seen = subprocess.run([graph, str(process.pid)], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if calls_of(process.pid) != (wanted or None):
+            raise SystemExit(f"{name}: it has been changed")
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    found, ended = summary(plain(seen.stdout, process.pid, facts))
+    expected = [line.strip() for line in truth.strip().splitlines()]
+    if seen.returncode or found != expected or (ended["stopped"] != 0) != (name == "busy"):
+        print(f"FAILED: {name}: status {seen.returncode}, {ended}; expected:\n  " + "\n  ".join(expected))
+        print("found:\n  " + "\n  ".join(found))
+        print(seen.stderr, end="")
+        return 1
+    return 0
+
+
+def main():
+    graph, hang, *names = sys.argv[1:]
+    output = subprocess.run([hang, "calls"], capture_output=True, text=True, check=True).stdout
+    numbers = {name: int(number) for name, number in (line.split() for line in output.splitlines())}
+    failed = sum(try_case(graph, hang, name, numbers) for name in names or CASES)
+    print(f"{len(names or CASES)} cases of {os.path.basename(hang)}, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: ISC */
+/* hang CASE: hangs on purpose, as its name says, for ever. What waits has the name of a function of its own. Says "ready" on
+ * standard output just before it hangs; who looks at it waits until its threads are in the right system calls, of which
+ * `hang calls` says the numbers. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NOINLINE __attribute__((noinline, noclone))
+
+static int status; /* so that nothing is a tail call */
+
+static void must(bool good, const char *what)
+{
+    if (good)
+        return;
+    perror(what);
+    exit(77);
+}
+
+static void ready(void)
+{
+    puts("ready");
+    fflush(stdout);
+}
+
+static void start(void *(*run)(void *), void *data, pthread_t *thread)
+{
+    pthread_t other;
+    must(pthread_create(thread ? thread : &other, NULL, run, data) == 0, "pthread_create");
+}
+
+/* ---- Locks ---- */
+
+static pthread_mutex_t log_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    int before[10];
+    pthread_mutex_t lock;
+} account;
+static pthread_barrier_t both;
+
+static NOINLINE void *write_log(void *nothing)
+{
+    pthread_mutex_lock(&log_lock);
+    pthread_barrier_wait(&both);
+    status += pthread_mutex_lock(&account.lock);
+    return nothing;
+}
+
+static NOINLINE void transfer(void)
+{
+    pthread_mutex_lock(&account.lock);
+    pthread_barrier_wait(&both);
+    status += pthread_mutex_lock(&log_lock);
+}
+
+static void abba(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_mutex_init(&account.lock, NULL);
+    start(write_log, NULL, NULL);
+    ready();
+    transfer();
+}
+
+static NOINLINE void lock_again(pthread_mutex_t *lock)
+{
+    pthread_mutex_lock(lock);
+    ready();
+    status += pthread_mutex_lock(lock);
+}
+
+static void self(void)
+{
+    lock_again(&log_lock);
+}
+
+/* Mutexes of other kinds; on the heap and on the stack. */
+static void self_with(int robust, int protocol, int shared, bool heap)
+{
+    pthread_mutexattr_t attr;
+    pthread_mutex_t own, *lock = heap ? malloc(sizeof *lock) : &own;
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setrobust(&attr, robust);
+    pthread_mutexattr_setprotocol(&attr, protocol);
+    pthread_mutexattr_setpshared(&attr, shared);
+    must(lock && pthread_mutex_init(lock, &attr) == 0, "mutex");
+    lock_again(lock);
+}
+
+static void robust(void)
+{
+    self_with(PTHREAD_MUTEX_ROBUST, PTHREAD_PRIO_NONE, PTHREAD_PROCESS_PRIVATE, true);
+}
+
+static void inherit(void)
+{
+    self_with(PTHREAD_MUTEX_STALLED, PTHREAD_PRIO_INHERIT, PTHREAD_PROCESS_PRIVATE, false);
+}
+
+static void *die_with_lock(void *lock)
+{
+    pthread_mutex_lock(lock);
+    return NULL;
+}
+
+/* The owner has ended. */
+static void orphan(void)
+{
+    pthread_t thread;
+    start(die_with_lock, &log_lock, &thread);
+    pthread_join(thread, NULL);
+    ready();
+    status += pthread_mutex_lock(&log_lock);
+}
+
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static NOINLINE void *take_work(void *nothing)
+{
+    pthread_mutex_lock(&queue_lock);
+    ready();
+    status += pthread_cond_wait(&work, &queue_lock);
+    return nothing;
+}
+
+static NOINLINE void await_worker(pthread_t thread)
+{
+    status += pthread_join(thread, NULL);
+}
+
+static void join(void)
+{
+    pthread_t thread;
+    start(take_work, NULL, &thread);
+    await_worker(thread);
+}
+
+static NOINLINE void *take_ticket(void *sem)
+{
+    ready();
+    status += sem_wait(sem);
+    return NULL;
+}
+
+static sem_t tickets;
+
+static void semaphore(void)
+{
+    sem_init(&tickets, 0, 0);
+    take_ticket(&tickets);
+}
+
+static pthread_rwlock_t table = PTHREAD_RWLOCK_INITIALIZER;
+
+static NOINLINE void *read_table(void *nothing)
+{
+    status += pthread_rwlock_rdlock(&table);
+    return nothing;
+}
+
+static NOINLINE void await_reader(void)
+{
+    pthread_t thread;
+    pthread_rwlock_wrlock(&table);
+    start(read_table, NULL, &thread);
+    ready();
+    status += pthread_join(thread, NULL);
+}
+
+static void rwlock(void)
+{
+    await_reader();
+}
+
+static NOINLINE void *write_table(void *nothing)
+{
+    ready();
+    status += pthread_rwlock_wrlock(&table);
+    return nothing;
+}
+
+/* A writer waits for a reader. */
+static void readers(void)
+{
+    pthread_rwlock_rdlock(&table);
+    write_table(NULL);
+}
+
+static void barrier(void)
+{
+    pthread_barrier_init(&both, NULL, 3);
+    ready();
+    status += pthread_barrier_wait(&both) != 0;
+}
+
+static void *hold_stream(void *barrier)
+{
+    flockfile(stderr);
+    pthread_barrier_wait(barrier);
+    return pause() ? NULL : barrier;
+}
+
+/* A thread sleeps while it has the lock of a FILE. */
+static void stream(void)
+{
+    pthread_barrier_init(&both, NULL, 2);
+    start(hold_stream, &both, NULL);
+    pthread_barrier_wait(&both);
+    ready();
+    status += fputs("never", stderr);
+}
+
+/* ---- Descriptors ---- */
+
+/* In a child: waits for ever. */
+static _Noreturn void stay(void)
+{
+    for (;;)
+        pause();
+}
+
+/* The child has the only writing end. */
+static void child_pipe(void)
+{
+    int end[2];
+    char byte;
+    must(pipe(end) == 0, "pipe");
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        close(end[0]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "writer");
+        stay();
+    }
+    close(end[1]);
+    printf("child %d\n", (int)child);
+    ready();
+    status += read(end[0], &byte, 1) == 1;
+}
+
+static void own_pipe(void)
+{
+    int end[2];
+    char byte;
+    must(pipe(end) == 0, "pipe");
+    ready();
+    status += read(end[0], &byte, 1) == 1;
+}
+
+static void await_child(void)
+{
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "worker");
+        stay();
+    }
+    printf("child %d\n", (int)child);
+    ready();
+    status += waitpid(child, NULL, 0) == child;
+}
+
+static int listener(struct sockaddr_in *at)
+{
+    socklen_t size = sizeof *at;
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    *at = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    must(fd >= 0 && bind(fd, (struct sockaddr *)at, size) == 0 && listen(fd, 8) == 0 &&
+             getsockname(fd, (struct sockaddr *)at, &size) == 0,
+         "listen");
+    return fd;
+}
+
+static void add(int epoll, int fd, uint32_t events)
+{
+    struct epoll_event e = {.events = events, .data.fd = fd};
+    must(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) == 0, "epoll_ctl");
+}
+
+static NOINLINE void serve(int epoll)
+{
+    struct epoll_event e;
+    status += epoll_wait(epoll, &e, 1, -1);
+}
+
+/* A listening socket, one connection from a child, a timer that is set, and an eventfd. */
+static void epoll(void)
+{
+    struct sockaddr_in at;
+    const int listening = listener(&at), e = epoll_create1(0);
+    const int timer = timerfd_create(CLOCK_MONOTONIC, 0), event = eventfd(0, 0);
+    const struct itimerspec later = {.it_value = {.tv_sec = 3600 * 100}};
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        close(listening);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "client");
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        must(fd >= 0 && connect(fd, (struct sockaddr *)&at, sizeof at) == 0, "connect");
+        stay();
+    }
+    const int connection = accept(listening, NULL, NULL);
+    must(connection >= 0 && timerfd_settime(timer, 0, &later, NULL) == 0, "accept");
+    add(e, listening, EPOLLIN);
+    add(e, connection, EPOLLIN);
+    add(e, timer, EPOLLIN);
+    add(e, event, EPOLLIN);
+    printf("port %d\nchild %d\n", ntohs(at.sin_port), (int)child);
+    ready();
+    serve(e);
+}
+
+static void unix_peer(void)
+{
+    int end[2];
+    char byte;
+    must(socketpair(AF_UNIX, SOCK_STREAM, 0, end) == 0, "socketpair");
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        close(end[0]);
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "peer");
+        stay();
+    }
+    close(end[1]);
+    printf("child %d\n", (int)child);
+    ready();
+    status += recv(end[0], &byte, 1, 0) == 1;
+}
+
+static void poll_two(void)
+{
+    int end[2];
+    must(pipe(end) == 0, "pipe");
+    struct pollfd p[3] = {
+        {.fd = end[0], .events = POLLIN}, {.fd = -1}, {.fd = 0, .events = POLLIN}};
+    ready();
+    status += poll(p, 3, -1);
+}
+
+static void select_two(void)
+{
+    int end[2];
+    fd_set set;
+    must(pipe(end) == 0, "pipe");
+    FD_ZERO(&set);
+    FD_SET(0, &set);
+    FD_SET(end[0], &set);
+    ready();
+    status += select(end[0] + 1, &set, NULL, NULL, NULL);
+}
+
+/* Another process has the lock. */
+static void file_lock(void)
+{
+    char path[] = "/tmp/hangXXXXXX", byte = 0;
+    int end[2];
+    const int fd = mkstemp(path);
+    must(fd >= 0 && pipe(end) == 0, path);
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        prctl(PR_SET_NAME, "holder");
+        must(flock(open(path, O_RDWR), LOCK_EX) == 0 && write(end[1], &byte, 1) == 1, "flock");
+        stay();
+    }
+    must(read(end[0], &byte, 1) == 1, "read");
+    unlink(path);
+    printf("child %d\n", (int)child);
+    ready();
+    status += flock(fd, LOCK_EX);
+}
+
+/* ---- Others ---- */
+
+static void sleeps(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += 3600 * 100;
+    ready();
+    status += clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+}
+
+static NOINLINE void spin(volatile uint64_t *count)
+{
+    while (*count != UINT64_MAX)
+        *count += 1;
+}
+
+static void busy(void)
+{
+    static volatile uint64_t count;
+    ready();
+    spin(&count);
+    status = count != 0;
+}
+
+static void *nothing_to_do(void *nothing)
+{
+    pause();
+    return nothing;
+}
+
+/* The first thread has ended, another goes on. */
+static void headless(void)
+{
+    start(nothing_to_do, NULL, NULL);
+    ready();
+    pthread_exit(NULL);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} cases[] = {
+    {"abba", abba},           {"self", self},
+    {"robust", robust},       {"inherit", inherit},
+    {"orphan", orphan},       {"join", join},
+    {"semaphore", semaphore}, {"rwlock", rwlock},
+    {"readers", readers},     {"barrier", barrier},
+    {"stream", stream},       {"child_pipe", child_pipe},
+    {"own_pipe", own_pipe},   {"await_child", await_child},
+    {"epoll", epoll},         {"unix_peer", unix_peer},
+    {"poll_two", poll_two},   {"select_two", select_two},
+    {"file_lock", file_lock}, {"sleeps", sleeps},
+    {"busy", busy},           {"headless", headless},
+};
+
+static void print_calls(void)
+{
+    static const struct {
+        const char *name;
+        long number;
+    } calls[] = {
+        {"futex", SYS_futex},
+        {"read", SYS_read},
+        {"recvfrom", SYS_recvfrom},
+        {"wait4", SYS_wait4},
+        {"flock", SYS_flock},
+        {"clock_nanosleep", SYS_clock_nanosleep},
+        {"epoll_pwait", SYS_epoll_pwait},
+        {"ppoll", SYS_ppoll},
+        {"pselect6", SYS_pselect6},
+#ifdef SYS_epoll_wait
+        {"epoll_wait", SYS_epoll_wait},
+        {"poll", SYS_poll},
+        {"pause", SYS_pause},
+#endif
+    };
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
+        printf("%s %ld\n", calls[i].name, calls[i].number);
+}
+
+int main(int count, char **arg)
+{
+    if (count == 2 && strcmp(arg[1], "calls") == 0) {
+        print_calls();
+        return 0;
+    }
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY); /* where Yama restricts it */
+    for (size_t i = 0; count == 2 && i < sizeof cases / sizeof *cases; i++)
+        if (strcmp(arg[1], cases[i].name) == 0)
+            cases[i].run();
+    return 2;
+}

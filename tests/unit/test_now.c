@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+/* The graph of what waits for what (now/now.h): texts, links, cycles. What is seen of real processes: ../e2e/now.sh. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "now/now.h"
+
+/* Things are numbered; a link is "from-to", with "~" instead of "-" if any one of several suffices. */
+static struct now *graph(uint32_t things, const char *links)
+{
+    struct now *n = calloc(1, sizeof *n);
+    unsigned from, to;
+    char kind;
+    int bytes;
+    assert_non_null(n);
+    for (uint32_t i = 0; i < things; i++)
+        assert_int_equal(now_thing(n, NOW_THREAD, 1000 + i), i);
+    for (; sscanf(links, " %u%c%u%n", &from, &kind, &to, &bytes) == 3; links += bytes)
+        now_link(n, from, to, kind == '~', "waits for");
+    now_finish(n);
+    assert_false(n->failed);
+    return n;
+}
+
+/* cycles: of each thing the number of its cycle. */
+static void check(const char *links, const char *cycles)
+{
+    const uint32_t things = (uint32_t)strlen(cycles);
+    struct now *n = graph(things, links);
+    char found[64] = "";
+    for (uint32_t i = 0; i < things; i++)
+        found[i] = (char)('0' + n->thing[i].cycle);
+    print_message("%s\n", links);
+    assert_string_equal(found, cycles);
+    now_free(n);
+}
+
+static void test_cycles(void **state)
+{
+    (void)state;
+    check("", "000");
+    check("0-1 1-2", "000");
+    check("0-1 1-0", "11");
+    check("0-0", "1");
+    check("0~0", "0");
+    check("0-1 1-2 2-0 3-0 2-4",
+          "11100"); /* what leads there, and what it leads to, is not on it */
+    check("0-1 1-0 2-3 3-2", "1122");
+    check("0-1 1-0 1-2 2-3 3-2", "2211"); /* from one to the other */
+    check("0-1 1-2 2-0 1-3 3-1", "1111"); /* two that share a thing */
+    check("0-1 1-2 2-1 2-3 3-0", "1111"); /* one within another */
+    check("0-1 1-0 0-0", "11");
+    check("0-1 1~0", "00");
+    check("0~1 1-0 0-1", "11");
+}
+
+/* A chain that recursion would not survive, and back to its beginning. */
+static void test_long(void **state)
+{
+    enum { THINGS = 200000 };
+    struct now *n = calloc(1, sizeof *n);
+    (void)state;
+    assert_non_null(n);
+    for (uint32_t i = 0; i < THINGS; i++) {
+        now_thing(n, NOW_TASK, i);
+        now_link(n, i, (i + 1) % THINGS, false, "awaits");
+    }
+    now_finish(n);
+    assert_int_equal(n->cycles, 1);
+    assert_int_equal(n->thing[0].cycle, 1);
+    assert_int_equal(n->thing[THINGS - 1].cycle, 1);
+    now_free(n);
+}
+
+static void test_links(void **state)
+{
+    struct now *n = graph(3, "2-0 0-1 2-0 0-1 0~1");
+    (void)state;
+    now_link(n, 1, NOW_NONE, false, "waits for");
+    now_link(n, NOW_NONE, 1, false, "waits for");
+    now_link(n, 0, 1, false, "joins");
+    now_finish(n);
+    for (uint32_t i = 1; i < n->links; i++)
+        assert_true(n->link[i - 1].from <= n->link[i].from);
+    print_message("%u links\n", (unsigned)n->links);
+    assert_int_equal(n->links, 3); /* 0-1 in two ways, 2-0 */
+    now_free(n);
+}
+
+/* The same thing again; texts are cut, cleaned, and replaced. */
+static void test_texts(void **state)
+{
+    struct now *n = graph(1, "");
+    char much[4 * NOW_TEXT_MAX];
+    (void)state;
+    memset(much, 'x', sizeof much - 1);
+    much[sizeof much - 1] = 0;
+    assert_int_equal(now_thing(n, NOW_THREAD, 1000), 0);
+    assert_int_equal(now_thing(n, NOW_LOCK, 1000), 1);
+    now_name(n, 0, "thread %d '%s'", 7, "a\033[31mb\n\xff");
+    assert_string_equal(n->thing[0].name, "thread 7 'a [31mb \xef\xbf\xbd'");
+    now_name(n, 0, "%s", much);
+    assert_true(strlen(n->thing[0].name) < NOW_TEXT_MAX);
+    now_state(n, 0, "waits");
+    now_state(n, 0, "runs");
+    assert_string_equal(n->thing[0].state, "runs");
+    for (uint32_t i = 0; i < NOW_FRAMES_MAX + 3; i++)
+        now_frame(n, 0, "f\t", i ? NULL : "a.c", i);
+    assert_int_equal(n->thing[0].frames, NOW_FRAMES_MAX);
+    assert_int_equal(n->thing[0].frames_left_out, 3);
+    assert_string_equal(n->thing[0].frame[0].function, "f ");
+    assert_string_equal(n->thing[0].frame[0].file, "a.c");
+    assert_null(n->thing[0].frame[1].file);
+    now_name(n, NOW_NONE, "nothing");
+    now_state(n, NOW_NONE, "nothing");
+    now_frame(n, NOW_NONE, "nothing", NULL, 0);
+    now_remark(n, "a %s", "remark\r");
+    assert_string_equal(n->remark[0], "a remark ");
+    assert_false(n->failed);
+    now_free(n);
+    now_free(NULL);
+}
+
+/* Processes that cannot be looked at. */
+static void test_refused(void **state)
+{
+    struct now *n;
+    struct weft_error err;
+    (void)state;
+    assert_int_equal(now_open(&n, 0x7ffffff0, &err), WEFT_E_IO);
+    assert_string_equal(err.text, "there is no process 2147483632");
+    now_free(n);
+    if (access("/proc/2/maps", R_OK) == 0) { /* kthreadd, if this is no container */
+        assert_int_equal(now_open(&n, 2, &err), WEFT_E_IO);
+        print_message("%s\n", err.text);
+        assert_non_null(strstr(err.text, "process 2 "));
+        now_free(n);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cycles), cmocka_unit_test(test_long),    cmocka_unit_test(test_links),
+        cmocka_unit_test(test_texts),  cmocka_unit_test(test_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
