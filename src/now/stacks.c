@@ -73,26 +73,27 @@ static void keep_top(struct now_thread *thread, const uint64_t *stack, size_t by
     memcpy(thread->top, stack, thread->words * sizeof *stack);
 }
 
-/* Returns true if it waits, and its stack was copied while it did not move. */
-static bool stand(struct reader *r, struct now_thread *thread)
+/* Returns true if it waits, and did not move while its stack was copied. */
+static bool stand(struct reader *r, struct now_thread *thread, bool copies)
 {
     struct sample_standing *s = r->standing;
-    uint64_t before, after;
-    for (unsigned i = 0; i < TRIES; i++) {
-        if (!sample_standing_switches(s->process, s->thread, &before))
-            return false;
+    uint64_t before = thread->switches;
+    for (unsigned i = 0; i < TRIES && thread->state && strchr("SDTt", thread->state); i++) {
         if (!sample_standing_at(s->process, s->thread, &s->at)) {
             r->refused += !s->at.running;
             return false;
         }
-        s->bytes = 0;
-        if (r->stacks < STACKS_MAX)
-            sample_standing_read(s, &r->t->p->memory);
-        if (sample_standing_switches(s->process, s->thread, &after) && before == after) {
-            thread->at = s->at;
-            thread->known = true;
+        thread->at = s->at;
+        thread->known = !copies;
+        if (!copies)
             return true;
-        }
+        sample_standing_read(s, &r->t->p->memory);
+        if (!sample_standing_switches(s->process, s->thread, &thread->switches))
+            return false;
+        thread->known = before == thread->switches;
+        if (thread->known)
+            return true;
+        before = thread->switches;
     }
     return false;
 }
@@ -100,9 +101,10 @@ static bool stand(struct reader *r, struct now_thread *thread)
 static int read_standing(struct reader *r, struct now_thread *thread)
 {
     uint64_t pcs[PCS_MAX];
+    const bool copies = r->stacks < STACKS_MAX;
     r->standing->process = (uint32_t)r->t->p->pid;
     r->standing->thread = thread->number;
-    if (!stand(r, thread) || r->stacks == STACKS_MAX)
+    if (!stand(r, thread, copies) || !copies)
         return 0;
     r->stacks++;
     keep_top(thread, r->standing->stack, r->standing->bytes);
@@ -171,10 +173,10 @@ static int read_all(struct reader *r)
         rc = read_standing(r, &t->thread[i]);
     /* Some may only have been about to wait. */
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
-        if (t->thread[i].state == 'R' && !t->thread[i].known)
+        if (!t->thread[i].known && r->stacks < STACKS_MAX && now_thread_again(t, &t->thread[i]))
             rc = read_standing(r, &t->thread[i]);
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
-        if (t->thread[i].state == 'R' && !t->thread[i].known && r->stopped < STOPPED_MAX &&
+        if (!t->thread[i].known && t->thread[i].state == 'R' && r->stopped < STOPPED_MAX &&
             r->stacks < STACKS_MAX)
             rc = read_running(r, &t->thread[i]);
     if (r->refused)

@@ -17,31 +17,50 @@ enum { THREADS_MAX = 10000 };
 
 /* ---- Which there are ---- */
 
-/* Its state, and its number in its own namespace, which is the last one of NSpid. */
-static void read_status(const struct now_threads *t, struct now_thread *thread)
+struct comm {
+    char text[64];
+};
+
+/* Its state, name, and number in its own namespace, which is the last one of NSpid. */
+static struct comm read_status(const struct now_threads *t, struct now_thread *thread)
 {
     char path[64], line[256];
+    struct comm name = {""};
+    uint64_t count;
     snprintf(path, sizeof path, "/proc/%d/task/%" PRIu32 "/status", (int)t->p->pid, thread->number);
     FILE *f = fopen(path, "re");
     thread->inner = thread->number;
     while (f && fgets(line, sizeof line, f)) {
         const char *last = strrchr(line, '\t');
-        if (strncmp(line, "State:", 6) == 0)
+        if (!last)
+            continue;
+        if (strncmp(line, "Name:\t", 6) == 0)
+            snprintf(name.text, sizeof name.text, "%.*s", (int)strcspn(line + 6, "\n"), line + 6);
+        else if (strncmp(line, "State:", 6) == 0)
             sscanf(line + 6, " %c", &thread->state);
-        else if (strncmp(line, "NSpid:", 6) == 0 && last)
+        else if (strncmp(line, "NSpid:", 6) == 0)
             sscanf(last, "%" SCNu32, &thread->inner);
+        else if (strstr(line, "voluntary_ctxt_switches:") && sscanf(last, "%" SCNu64, &count) == 1)
+            thread->switches += count;
     }
     if (f)
         fclose(f);
+    return name;
+}
+
+bool now_thread_again(const struct now_threads *t, struct now_thread *thread)
+{
+    thread->state = 0;
+    thread->switches = 0;
+    read_status(t, thread);
+    return thread->state && strchr("SDTt", thread->state);
 }
 
 static void add_thread(struct now_threads *t, uint32_t number)
 {
-    char name[64];
     struct now_thread thread = {.number = number, .thing = now_thing(t->n, NOW_THREAD, number)};
-    read_status(t, &thread);
-    sample_line(name, sizeof name, "/proc/%d/task/%" PRIu32 "/comm", (int)t->p->pid, number);
-    now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name);
+    const struct comm name = read_status(t, &thread);
+    now_name(t->n, thread.thing, "thread %" PRIu32 " '%s'", number, name.text);
     if (weft_reserve(&t->thread, t->threads, &t->room, sizeof thread))
         t->thread[t->threads++] = thread;
     else

@@ -17,8 +17,9 @@ struct now_thread {
     uint32_t number; /* first: they are sorted by it */
     uint32_t inner;  /* … as the process itself sees it: in a container another one */
     uint32_t thing;
-    char state; /* R S D T t Z X, of /proc/PID/status; 0: it has ended */
-    bool known; /* `at` is what it has done all the time */
+    char state;        /* R S D T t Z X, of /proc/PID/status; 0: it has ended */
+    uint64_t switches; /* how often it had left a core when it was looked at first */
+    bool known;        /* `at` is what it has done all the time */
     struct sample_standing_at at;
     const struct now_call *call; /* NULL: none that is known */
     uint32_t pc, pcs;            /* its callers: in now_threads.pc */
@@ -45,6 +46,9 @@ struct now_threads {
 };
 
 /* ---- threads.c ---- */
+
+/* Looks at its state again. Returns true if it waits. */
+bool now_thread_again(const struct now_threads *t, struct now_thread *thread);
 
 /* The thread that the process itself knows by this number; NULL: none. */
 struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner);
