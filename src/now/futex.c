@@ -95,28 +95,42 @@ static bool is_mechanism(const char *plain)
            strstr(plain, "syscall_cancel");
 }
 
+static unsigned find_known(const char *plain)
+{
+    unsigned k = 0;
+    while (k < FUNCTIONS && strncmp(plain, functions[k].name, strlen(functions[k].name)) != 0)
+        k++;
+    return k;
+}
+
+/* What is known of a function on the stack, or of one that has left it. */
+static void judge(struct futex *f, const char *plain, const char *kept, uint32_t caller)
+{
+    const unsigned k = find_known(plain);
+    if (k == FUNCTIONS || (f->kind != UNKNOWN && f->kind != LOW))
+        return;
+    f->kind = functions[k].kind;
+    f->function = functions[k].shown ? functions[k].shown : kept;
+    f->caller = caller;
+}
+
 /* The innermost function that is known decides; but lll_lock_wait is used by many. */
-static void judge_by_function(const struct now_threads *t, const struct now_thread *thread,
+static void judge_by_function(struct now_threads *t, const struct now_thread *thread,
                               struct futex *f)
 {
-    const char *plain, *first = NULL;
+    const char *plain, *first = NULL, *called = now_thread_called(t, thread);
     uint32_t caller, first_caller = 0;
     for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
         const char *name = now_thread_function(t, thread, i, &plain, &caller);
+        if (called && caller >= thread->called_by)
+            judge(f, called, NULL, thread->called_by - 1);
         if (!name)
             continue;
-        unsigned k = 0;
-        while (k < FUNCTIONS && strncmp(plain, functions[k].name, strlen(functions[k].name)) != 0)
-            k++;
-        if (k < FUNCTIONS && (f->kind == UNKNOWN || f->kind == LOW)) {
-            f->kind = functions[k].kind;
-            f->function = functions[k].shown ? functions[k].shown : plain;
-            f->caller = caller;
-        }
-        if (!first && !is_mechanism(plain)) {
-            first = now_in_libc(t, t->pc[thread->pc + caller]) ? plain : name;
-            first_caller = caller;
-        }
+        judge(f, plain, plain, caller);
+        if (first || is_mechanism(plain))
+            continue;
+        first = now_in_libc(t, t->pc[thread->pc + caller]) ? plain : name;
+        first_caller = caller;
     }
     if (f->kind == UNKNOWN || f->kind == LOW) {
         f->function = first;

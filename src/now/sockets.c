@@ -27,7 +27,6 @@ struct socket {
     uint32_t waiting;                     /* bytes to be read; connections to be accepted */
     char local[ADDRESS], remote[ADDRESS]; /* as in the table: hex address; "" if it is UNIX */
     uint32_t local_port, remote_port;
-    uint64_t peer; /* LOCAL */
     char *path;
 };
 
@@ -36,6 +35,7 @@ struct now_sockets {
     uint32_t sockets, room;
     uint32_t *by_ends; /* TCP sockets that are connected, by both addresses */
     uint32_t ends;
+    int netlink; /* -1: it cannot be asked about this network */
 };
 
 /* ---- The tables ---- */
@@ -106,7 +106,7 @@ static void read_table(struct now_threads *t, const char *name)
         fclose(f);
 }
 
-static struct socket *socket_of(const struct now_sockets *s, uint64_t inode)
+static const struct socket *socket_of(const struct now_sockets *s, uint64_t inode)
 {
     return s->sockets ? bsearch(&inode, s->socket, s->sockets, sizeof *s->socket, weft_order_u64)
                       : NULL;
@@ -123,64 +123,63 @@ static bool same_network(const struct now_threads *t)
     return a > 0 && a == b && memcmp(own, other, (size_t)a) == 0;
 }
 
-static void hear_peer(const struct now_sockets *s, const struct nlmsghdr *h)
+/* The inode in an answer; 0: it has none. */
+static uint32_t peer_in(const struct nlmsghdr *h)
 {
     const struct unix_diag_msg *m = NLMSG_DATA(h);
-    if (h->nlmsg_len < NLMSG_LENGTH(sizeof *m))
-        return;
-    struct socket *own = socket_of(s, m->udiag_ino);
+    if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY || h->nlmsg_len < NLMSG_LENGTH(sizeof *m))
+        return 0;
     const char *bytes = (const char *)(m + 1);
     const size_t size = h->nlmsg_len - NLMSG_LENGTH(sizeof *m);
     struct nlattr a;
-    for (size_t at = 0; own && at + sizeof a <= size; at += (a.nla_len + 3u) & ~3u) {
+    for (size_t at = 0; at + sizeof a <= size; at += (a.nla_len + 3u) & ~3u) {
         uint32_t peer;
         memcpy(&a, bytes + at, sizeof a);
         if (a.nla_len < sizeof a || a.nla_len > size - at)
-            return;
+            return 0;
         if (a.nla_type == UNIX_DIAG_PEER && a.nla_len >= sizeof a + sizeof peer) {
             memcpy(&peer, bytes + at + sizeof a, sizeof peer);
-            own->peer = peer;
+            return peer;
         }
     }
+    return 0;
 }
 
-/* Returns false once there is no more. */
-static bool hear_peers(const struct now_sockets *s, char *bytes, ssize_t n)
+/* Asks for one socket: a list of all may lack some, if sockets come and go meanwhile. */
+static uint64_t local_peer(const struct now_sockets *s, uint64_t inode)
 {
-    for (struct nlmsghdr *h = (struct nlmsghdr *)(void *)bytes; NLMSG_OK(h, (size_t)n);
-         h = NLMSG_NEXT(h, n)) {
-        if (h->nlmsg_type == NLMSG_DONE || h->nlmsg_type == NLMSG_ERROR)
-            return false;
-        hear_peer(s, h);
-    }
-    return n > 0;
-}
-
-static void read_peers(const struct now_threads *t)
-{
-    static const struct {
+    struct {
         struct nlmsghdr h;
         struct unix_diag_req r;
     } request = {
         .h = {.nlmsg_len = sizeof request,
               .nlmsg_type = SOCK_DIAG_BY_FAMILY,
-              .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP},
-        .r = {.sdiag_family = AF_UNIX, .udiag_states = ~0u, .udiag_show = UDIAG_SHOW_PEER},
+              .nlmsg_flags = NLM_F_REQUEST},
+        .r = {.sdiag_family = AF_UNIX,
+              .udiag_states = ~0u,
+              .udiag_ino = (uint32_t)inode,
+              .udiag_show = UDIAG_SHOW_PEER,
+              .udiag_cookie = {~0u, ~0u}}, /* none */
     };
-    enum { ROOM = 1 << 16 };
+    union {
+        struct nlmsghdr h;
+        char bytes[1024];
+    } answer;
+    if (s->netlink < 0 || inode > UINT32_MAX ||
+        send(s->netlink, &request, sizeof request, 0) != sizeof request)
+        return 0;
+    const ssize_t n = recv(s->netlink, &answer, sizeof answer, 0);
+    return n > 0 && NLMSG_OK(&answer.h, (size_t)n) ? peer_in(&answer.h) : 0;
+}
+
+static int open_netlink(const struct now_threads *t)
+{
+    const struct timeval patience = {.tv_sec = 1};
     const int fd =
         same_network(t) ? socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG) : -1;
-    char *bytes = malloc(ROOM);
-    if (fd >= 0 && bytes) {
-        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &(struct timeval){.tv_sec = 1},
-                   sizeof(struct timeval));
-        bool more = send(fd, &request, sizeof request, 0) == sizeof request;
-        while (more)
-            more = hear_peers(t->sockets, bytes, recv(fd, bytes, ROOM, 0));
-    }
-    free(bytes);
     if (fd >= 0)
-        close(fd);
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    return fd;
 }
 
 /* ---- The other end of TCP sockets, on the same machine ---- */
@@ -242,7 +241,7 @@ static void read_all(struct now_threads *t)
         read_table(t, tables[i]);
     weft_sort(t->sockets->socket, t->sockets->sockets, sizeof *t->sockets->socket, weft_order_u64);
     index_ends(t->sockets);
-    read_peers(t);
+    t->sockets->netlink = open_netlink(t);
 }
 
 struct address_text {
@@ -311,8 +310,13 @@ bool now_socket_find(struct now_threads *t, uint64_t inode, struct now_socket *t
     if (!s)
         return false;
     describe(s, to);
-    if (!s->listens)
-        to->peer = s->kind == LOCAL ? s->peer : s->kind == TCP ? tcp_peer(t->sockets, s) : 0;
+    if (!s->listens && s->kind == TCP)
+        to->peer = tcp_peer(t->sockets, s);
+    else if (!s->listens && s->kind == LOCAL)
+        to->peer = local_peer(t->sockets, inode);
+    const struct socket *peer = to->peer ? socket_of(t->sockets, to->peer) : NULL;
+    if (peer && peer->path && !s->path)
+        snprintf(to->text, sizeof to->text, "UNIX socket, connected to %.200s", peer->path);
     return true;
 }
 
@@ -320,6 +324,8 @@ void now_sockets_free(struct now_sockets *s)
 {
     for (uint32_t i = 0; s && i < s->sockets; i++)
         free(s->socket[i].path);
+    if (s && s->netlink >= 0)
+        close(s->netlink);
     if (s)
         weft_free_all(s->socket, s->by_ends, s);
 }

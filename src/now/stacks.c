@@ -65,6 +65,44 @@ static int keep(struct now_threads *t, struct now_thread *thread, const uint64_t
     return 0;
 }
 
+/* What is called by the instruction that ends at an address; 0: not known. */
+static uint64_t called_before(struct now_process *p, uint64_t end)
+{
+#if defined(__x86_64__)
+    uint8_t code[6];
+    int32_t offset;
+    uint64_t target;
+    if (!now_read(p, end - sizeof code, code, sizeof code))
+        return 0;
+    memcpy(&offset, code + 2, sizeof offset);
+    if (code[1] == 0xe8) /* call offset */
+        return end + (uint64_t)(int64_t)offset;
+    if (code[0] == 0xff && code[1] == 0x15 && /* call *offset(%rip) */
+        now_read(p, end + (uint64_t)(int64_t)offset, &target, sizeof target))
+        return target;
+#elif defined(__aarch64__)
+    uint32_t code;
+    if (now_read(p, end - 4, &code, sizeof code) && (code & 0xfc000000) == 0x94000000) /* bl */
+        return end - 4 + (((uint64_t)(code & 0x3ffffff) << 2 ^ 0x8000000) - 0x8000000);
+#else
+    (void)p, (void)end;
+#endif
+    return 0;
+}
+
+static void find_called(struct now_threads *t, struct now_thread *thread)
+{
+    uint32_t i = 0;
+    while (i < thread->pcs && now_in_libc(t, t->pc[thread->pc + i]))
+        i++;
+    if (i == 0 || i == thread->pcs)
+        return;
+    thread->called_by = i;
+    thread->called = called_before(t->p, t->pc[thread->pc + i] + 1);
+    if (thread->called)
+        now_names_want(&t->code, thread->called);
+}
+
 static void keep_top(struct now_thread *thread, const uint64_t *stack, size_t bytes)
 {
     thread->words = (uint32_t)(bytes / sizeof *stack);
@@ -108,8 +146,12 @@ static int read_standing(struct reader *r, struct now_thread *thread)
         return 0;
     r->stacks++;
     keep_top(thread, r->standing->stack, r->standing->bytes);
-    return keep(r->t, thread, pcs,
-                sample_standing_callers(r->unwinder, r->standing, &r->t->p->memory, pcs, PCS_MAX));
+    const uint32_t count =
+        sample_standing_callers(r->unwinder, r->standing, &r->t->p->memory, pcs, PCS_MAX);
+    if (keep(r->t, thread, pcs, count) < 0)
+        return WEFT_E_NOMEM;
+    find_called(r->t, thread);
+    return 0;
 }
 
 static int read_running(struct reader *r, struct now_thread *thread)

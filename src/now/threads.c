@@ -120,6 +120,19 @@ const char *now_thread_function(const struct now_threads *t, const struct now_th
     return NULL;
 }
 
+/* "sem_wait@plt": the stub. */
+const char *now_thread_called(struct now_threads *t, const struct now_thread *thread)
+{
+    uint32_t line;
+    const struct now_place *place = thread->called ? now_names_at(&t->code, thread->called) : NULL;
+    if (!place || !place->frames)
+        return NULL;
+    const char *name = now_names_function(&t->code, place, place->frames - 1, &line)->name;
+    name += strspn(name, "_");
+    snprintf(t->called, sizeof t->called, "%.*s", (int)strcspn(name, "@"), name);
+    return t->called;
+}
+
 bool now_in_libc(const struct now_threads *t, uint64_t pc)
 {
     const struct now_mapping *m = now_mapping_at(t->p, pc);
@@ -164,6 +177,8 @@ static void tell_stack(struct now_threads *t, const struct now_thread *thread)
         const struct now_place *place = now_names_at(&t->code, pc);
         if (place && place->frames)
             tell_place(t, thread, k, place);
+        else if (k == thread->inside && thread->waits_in)
+            now_frame(t->n, thread->thing, thread->waits_in, NULL, 0);
         else
             tell_address(t, thread->thing, pc);
     }
@@ -214,24 +229,34 @@ static const struct now_call *interrupted_call(const struct now_threads *t,
     return NULL;
 }
 
-/* The C library's function that makes the call has its name, or a part of it: recv and recvfrom, select and pselect6. */
-static void find_function(const struct now_threads *t, struct now_thread *thread)
+/* The C library's function that makes a call has its name, or a part of it: recv and recvfrom, select and pselect6. */
+static bool makes_call(const struct now_call *call, const char *plain)
+{
+    return strlen(plain) >= 4 && (strstr(call->name, plain) || strstr(plain, call->name));
+}
+
+static void find_function(struct now_threads *t, struct now_thread *thread)
 {
     const char *plain;
     uint32_t caller;
     for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
         const char *name = now_thread_function(t, thread, i, &plain, &caller);
         if (caller == thread->pcs)
-            return;
+            break;
         if (!name || !now_in_libc(t, t->pc[thread->pc + caller]))
             continue;
         if (strncmp(plain, "libc_", 5) == 0)
             plain += 5;
-        if (strlen(plain) < 4 || !strstr(thread->call->name, plain))
+        if (!makes_call(thread->call, plain))
             continue;
         thread->inside = caller;
         thread->waits_in = plain;
         return;
+    }
+    const char *called = now_thread_called(t, thread);
+    if (called && makes_call(thread->call, called)) {
+        thread->inside = thread->called_by - 1;
+        thread->waits_in = thread->call->name;
     }
 }
 

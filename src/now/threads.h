@@ -23,6 +23,10 @@ struct now_thread {
     struct sample_standing_at at;
     const struct now_call *call; /* NULL: none that is known */
     uint32_t pc, pcs;            /* its callers: in now_threads.pc */
+    /* The C library's function that somebody else called: it may have left the stack to another one, by a jump. Its address,
+     * or that of the stub through which it is called; 0: not known. And which caller called it. */
+    uint64_t called;
+    uint32_t called_by;
     uint32_t inside;      /* so many of them are within the C library's function that waits, */
     const char *waits_in; /* … whose name this is, of the next one; NULL: not known */
     uint64_t top[NOW_STACK_WORDS]; /* the words from at.sp on */
@@ -41,6 +45,7 @@ struct now_threads {
     uint32_t pcs, pcs_room;
     struct now_objects objects;
     struct now_names code, variables;
+    char called[64];             /* of now_thread_called */
     struct now_sockets *sockets; /* NULL: not read yet */
     struct now_ends *ends;
 };
@@ -57,6 +62,9 @@ struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner)
  * more. What __GI_ and other underscores begin is shortened in *plain. */
 const char *now_thread_function(const struct now_threads *t, const struct now_thread *thread,
                                 uint32_t i, const char **plain, uint32_t *caller);
+
+/* The name of thread->called; NULL: not known. */
+const char *now_thread_called(struct now_threads *t, const struct now_thread *thread);
 
 /* Code of the C library. */
 bool now_in_libc(const struct now_threads *t, uint64_t pc);

@@ -260,6 +260,7 @@ def plain(text, pid, facts):
     for number, name in names.items():
         text = text.replace(f"thread {number} 'hang'", name).replace(f"thread {number} 'hang_O0'", name)
     text = re.sub(r"\bat 0x[0-9a-f]+", "at ADDRESS", text)
+    text = text.replace("at ADDRESS (in libc.so.6)", "_IO_stdfile_2_lock")  # it has no debug information
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)

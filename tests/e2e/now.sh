@@ -11,4 +11,32 @@ for program in hang hang_O0; do
     run 0 python3 "$SOURCE_ROOT/tests/e2e/now.py" "$NOW/graph" "$NOW/$program"
     cat "$tmp/out"
 done
+# As on most machines, where the C library has no debug information.
+if unshare -m mount -t tmpfs none /usr/lib/debug 2>/dev/null; then
+    # shellcheck disable=SC2016
+    run 0 unshare -m sh -c 'mount -t tmpfs none /usr/lib/debug && exec "$@"' sh \
+        python3 "$SOURCE_ROOT/tests/e2e/now.py" "$NOW/graph" "$NOW/hang"
+    cat "$tmp/out"
+fi
+
+# In another namespace threads have other numbers, and so have the owners of locks.
+if unshare -pf --mount-proc true 2>/dev/null; then
+    mkfifo "$tmp/never" "$tmp/said"
+    exec {input}<>"$tmp/never" {said}<>"$tmp/said"
+    unshare -pf --mount-proc "$NOW/hang" abba <&"$input" >&"$said" &
+    keeper=$!
+    read -r _ <&"$said"
+    pid=$(cat "/proc/$keeper/task/$keeper/children")
+    pid=${pid% }
+    both_wait() {
+        [ "$(cat "/proc/$pid/task"/*/syscall | grep -c "^$futex ")" -eq 2 ]
+    }
+    futex=$("$NOW/hang" calls | sed -n 's/^futex //p')
+    wait_for both_wait
+    run 0 "$NOW/graph" "$pid"
+    says "$tmp/out" "^link mutex log_lock → is held by → thread [0-9]+ 'hang'$"
+    says "$tmp/out" '^cycles 1$'
+    kill -9 "$pid"
+    wait "$keeper" || :
+fi
 finish
