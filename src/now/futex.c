@@ -30,9 +30,11 @@ enum kind {
     ONCE,
     G_MUTEX,
     G_CONDITION,
+    CONDITION_OF_RUST,
     FUTURE,
     ATOMIC,
-    LOW, /* a lock of the C library itself */
+    OTHER_MUTEX, /* a word that nobody's number is in */
+    LOW,         /* a lock of the C library itself */
 };
 
 struct futex {
@@ -82,6 +84,9 @@ static const struct {
     {"std::__atomic_futex_unsigned_base::", FUTURE, "std::future"},
     {"std::__atomic_wait", ATOMIC, "std::atomic wait"},
     {"std::__detail::__platform_wait", ATOMIC, "std::atomic wait"},
+    {"std::sys::sync::mutex::futex::Mutex::lock", OTHER_MUTEX, "Mutex::lock"}, /* Rust */
+    {"lock_contended", OTHER_MUTEX, "Mutex::lock"},
+    {"std::sys::sync::condvar::futex::Condvar::wait", CONDITION_OF_RUST, "Condvar::wait"},
     {"lll_lock_wait", LOW, NULL},
 };
 
@@ -114,22 +119,36 @@ static void judge(struct futex *f, const char *plain, const char *kept, uint32_t
     f->caller = caller;
 }
 
+/* The C library's names may be those of other functions elsewhere. A program that is linked statically has it within. */
+static bool may_be_known(const struct now_threads *t, uint64_t pc, const char *plain)
+{
+    return strncmp(plain, "std::", 5) == 0 || strncmp(plain, "g_", 2) == 0 ||
+           strncmp(plain, "lock_", 5) == 0 || now_in_libc(t, pc) ||
+           (!t->has_libc && strcmp(plain, "call_once") != 0);
+}
+
 /* The innermost function that is known decides; but lll_lock_wait is used by many. */
 static void judge_by_function(struct now_threads *t, const struct now_thread *thread,
                               struct futex *f)
 {
-    const char *plain, *first = NULL, *called = now_thread_called(t, thread);
+    const char *plain, *first = NULL;
     uint32_t caller, first_caller = 0;
     for (uint32_t i = 0; i < NOW_STACK_SEARCHED; i++) {
         const char *name = now_thread_function(t, thread, i, &plain, &caller);
-        if (called && caller >= thread->called_by)
-            judge(f, called, NULL, thread->called_by - 1);
+        for (unsigned k = 0; k < NOW_CALLED; k++) {
+            const struct now_called *c = &thread->called[k];
+            const char *called = c->by && c->by <= caller ? now_called_name(t, c) : NULL;
+            if (called)
+                judge(f, called, NULL, c->by - 1);
+        }
         if (!name)
             continue;
-        judge(f, plain, plain, caller);
+        const uint64_t pc = t->pc[thread->pc + caller];
+        if (may_be_known(t, pc, plain))
+            judge(f, plain, plain, caller);
         if (first || is_mechanism(plain))
             continue;
-        first = now_in_libc(t, t->pc[thread->pc + caller]) ? plain : name;
+        first = now_in_libc(t, pc) ? plain : name;
         first_caller = caller;
     }
     if (f->kind == UNKNOWN || f->kind == LOW) {
@@ -157,9 +176,11 @@ static uint32_t owner_of(struct now_threads *t, uint64_t mutex)
 
 static bool is_musl(const struct now_threads *t)
 {
-    for (uint32_t i = 0; i < t->objects.objects; i++)
-        if (strstr(t->p->mapping[t->objects.object[i].mapping].path, "/ld-musl"))
+    for (uint32_t i = 0; i < t->objects.objects; i++) {
+        const char *file = now_mapping_file(&t->p->mapping[t->objects.object[i].mapping]);
+        if (strncmp(file, "ld-musl-", 8) == 0 || strcmp(file, "libc.so") == 0)
             return true;
+    }
     return false;
 }
 
@@ -223,10 +244,10 @@ static void find_by_memory(struct now_threads *t, const struct now_thread *threa
     const uint32_t tid = value & FUTEX_TID_MASK;
     if (op == FUTEX_LOCK_PI || op == FUTEX_LOCK_PI2)
         f->kind = ROBUST;
+    else if (is_musl(t))
+        f->kind = f->kind == MUTEX ? MUSL_MUTEX : f->kind;
     else if (!is_private && tid && expected == value && now_thread_inner(t, value))
         f->kind = JOIN;
-    else if (is_musl(t) && f->kind == MUTEX)
-        f->kind = MUSL_MUTEX;
     else if ((f->kind == UNKNOWN || f->kind == MUTEX) && (expected & FUTEX_WAITERS) &&
              (value & FUTEX_WAITERS) && (tid == owner || !tid))
         f->kind = ROBUST;
@@ -234,7 +255,11 @@ static void find_by_memory(struct now_threads *t, const struct now_thread *threa
         f->kind = MUTEX; /* it has been woken, and gets its mutex back */
     else if (locked && f->kind == UNKNOWN && owner && now_thread_inner(t, owner))
         f->kind = MUTEX;
-    else if (locked && (f->kind == UNKNOWN || f->kind == LOW))
+    else if (f->kind == UNKNOWN && op == FUTEX_WAIT_BITSET) {
+        find_condition(t, thread, f);
+        f->kind = f->mutex ? CONDITION : UNKNOWN;
+        f->at = f->mutex ? f->at : f->word;
+    } else if (locked && (f->kind == UNKNOWN || f->kind == LOW))
         f->kind = stream_owner(t, f->word) ? STREAM : LOW;
 }
 
@@ -271,8 +296,11 @@ static struct futex find_futex(struct now_threads *t, const struct now_thread *t
     case BARRIER: /* in, current_round */
         f.at = f.word - 4;
         break;
-    case JOIN:
-        f.owner = word_at(t, f.word);
+    case JOIN: /* musl: tid, errno_val, detach_state */
+        f.owner = word_at(t, f.word - (is_musl(t) ? 8 : 0));
+        break;
+    case G_CONDITION: /* p, i[2] */
+        f.at = f.word - sizeof(void *);
         break;
     default:
         break;
@@ -302,25 +330,39 @@ void now_futexes_want(struct now_threads *t)
 /* ---- In words ---- */
 
 static const char *const nouns[] = {
-    [UNKNOWN] = "futex",         [MUTEX] = "mutex",
-    [ROBUST] = "mutex",          [MUSL_MUTEX] = "mutex",
-    [STREAM] = "lock of a FILE", [CONDITION] = "condition variable",
-    [SEMAPHORE] = "semaphore",   [RWLOCK] = "read-write lock",
-    [BARRIER] = "barrier",       [JOIN] = "thread",
-    [ONCE] = "once control",     [G_MUTEX] = "GMutex",
-    [G_CONDITION] = "GCond",     [FUTURE] = "std::future",
-    [ATOMIC] = "std::atomic",    [LOW] = "lock",
+    [UNKNOWN] = "futex",
+    [MUTEX] = "mutex",
+    [ROBUST] = "mutex",
+    [MUSL_MUTEX] = "mutex",
+    [STREAM] = "lock of a FILE",
+    [CONDITION] = "condition variable",
+    [SEMAPHORE] = "semaphore",
+    [RWLOCK] = "read-write lock",
+    [BARRIER] = "barrier",
+    [JOIN] = "thread",
+    [ONCE] = "once control",
+    [G_MUTEX] = "GMutex",
+    [G_CONDITION] = "GCond",
+    [FUTURE] = "std::future",
+    [ATOMIC] = "std::atomic",
+    [OTHER_MUTEX] = "mutex",
+    [CONDITION_OF_RUST] = "condition variable",
+    [LOW] = "lock",
 };
 
 struct place_text {
     char text[NOW_TEXT_MAX];
 };
 
-/* The thread whose stack an address is on; NULL: none. Above its stack pointer, and nearest to it. */
+/* The thread whose stack an address is on; NULL: none. Above its stack pointer, and nearest to it. The stacks of threads
+ * begin with pages that may not be accessed. */
 static const struct now_thread *on_stack(const struct now_threads *t, uint64_t address,
                                          const struct now_mapping *m)
 {
     const struct now_thread *best = NULL;
+    const struct now_mapping *below = now_mapping_at(t->p, m->start - 1);
+    if (strcmp(m->path, "[stack]") != 0 && (!below || below->writable || *below->path || *m->path))
+        return NULL;
     for (uint32_t i = 0; i < t->threads; i++) {
         const uint64_t sp = t->thread[i].at.sp;
         if (sp >= m->start && sp <= address && (!best || sp > best->at.sp))
@@ -358,6 +400,10 @@ static struct place_text where(const struct now_threads *t, uint64_t address)
 
 static void name_lock(struct now_threads *t, uint32_t lock, const struct futex *f)
 {
+    if (f->kind == CONDITION && is_musl(t)) { /* each waits for a word on its own stack */
+        now_name(t->n, lock, "a condition variable");
+        return;
+    }
     now_name(t->n, lock, "%s %s", nouns[f->kind], where(t, f->at).text);
 }
 
@@ -404,11 +450,20 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
     switch (f->kind) {
     case MUTEX:
     case ROBUST:
-    case MUSL_MUTEX:
     case STREAM:
         tell_owner(t, lock, f);
         break;
+    case MUSL_MUTEX:
+        if (f->owner)
+            tell_owner(t, lock, f);
+        else
+            now_state(t->n, lock, "a mutex of this kind does not record who holds it");
+        break;
     case RWLOCK:
+        if (is_musl(t)) {
+            now_state(t->n, lock, "who holds it is not recorded");
+            break;
+        }
         if (f->owner)
             tell_owner(t, lock, f);
         else if (words[0] >> 3)
@@ -417,15 +472,22 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
         break;
     case SEMAPHORE:
         now_state(t->n, lock, "its value is %" PRIu32 ": nobody has posted it",
-                  sizeof(long) == 8 ? words[0] : words[0] >> 1);
+                  is_musl(t)          ? 0
+                  : sizeof(long) == 8 ? words[0]
+                                      : words[0] >> 1);
         break;
     case BARRIER: /* in, current_round, count */
         if (words[2] && words[0] >= words[1] && words[0] - words[1] < words[2])
             now_state(t->n, lock, "%" PRIu32 " of %" PRIu32 " threads have come",
                       words[0] - words[1], words[2]);
         break;
+    case G_MUTEX:
+    case OTHER_MUTEX:
+        now_state(t->n, lock, "a mutex of this kind does not record who holds it");
+        break;
     case CONDITION:
     case G_CONDITION:
+    case CONDITION_OF_RUST:
         now_state(t->n, lock, "nobody has signalled it");
         break;
     default:
@@ -451,7 +513,8 @@ static void tell_wait(struct now_threads *t, const struct now_thread *thread)
     const struct futex f = find_futex(t, thread);
     const struct now_limit limit = limit_of(t, thread);
     const bool lock = f.kind == MUTEX || f.kind == ROBUST || f.kind == MUSL_MUTEX ||
-                      f.kind == STREAM || f.kind == RWLOCK || f.kind == G_MUTEX || f.kind == LOW;
+                      f.kind == STREAM || f.kind == RWLOCK || f.kind == G_MUTEX ||
+                      f.kind == OTHER_MUTEX || f.kind == LOW;
     const struct now_thread *joined = f.kind == JOIN ? now_thread_inner(t, f.owner) : NULL;
     const char *function = f.function ? f.function : "futex";
     if (f.mutex)

@@ -35,6 +35,7 @@ struct finder {
     uint32_t *first; /* of each question: its first place */
     uint64_t *offset;
     uint32_t questions;
+    bool variables;
     uint32_t before; /* functions of workers before this one, which numbers from 0 */
 };
 
@@ -43,6 +44,17 @@ static int hear_state(void *data, uint32_t question, enum symbols_file_state sta
 {
     (void)data, (void)question, (void)state;
     return 0;
+}
+
+/* "lock.0+0x28": compilers number the static variables of functions. */
+static void shorten_variable(char *name)
+{
+    const size_t plus = strcspn(name, "+");
+    size_t end = plus;
+    while (end > 0 && name[end - 1] >= '0' && name[end - 1] <= '9')
+        end--;
+    if (end > 1 && end < plus && name[end - 1] == '.')
+        memmove(name + end - 1, name + plus, strlen(name + plus) + 1);
 }
 
 static int hear_function(void *data, uint32_t number, const struct symbols_named *named)
@@ -54,7 +66,10 @@ static int hear_function(void *data, uint32_t number, const struct symbols_named
         f->before = n->functions;
     if (function.name && (function.file || !named->file) &&
         weft_reserve(&n->function, n->functions, &n->functions_room, sizeof function)) {
-        symbols_shorten(function.name, WEFT_NAME_LONGEST);
+        if (f->variables)
+            shorten_variable(function.name);
+        else
+            symbols_shorten(function.name, WEFT_NAME_LONGEST);
         n->function[n->functions++] = function;
         return 0;
     }
@@ -138,6 +153,7 @@ int now_names_find(struct now_names *n, const struct now_process *p, const struc
     const struct symbols_names_options options = {.debug_path = "+:.debug:/usr/lib/debug"};
     sort(n);
     struct finder f = {.n = n,
+                       .variables = variables,
                        .question = weft_resize(NULL, n->places, sizeof *f.question),
                        .first = weft_resize(NULL, n->places, sizeof *f.first),
                        .offset = weft_resize(NULL, n->places, sizeof *f.offset)};

@@ -6,11 +6,14 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
@@ -134,6 +137,10 @@ static void serve(int fd, void *data)
     struct answer a;
     uint32_t thread;
     (void)data;
+    /* It is to be stopped for a short time also where many others run. */
+    prctl(PR_SET_TIMERSLACK, 1);
+    if (sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1}) < 0)
+        setpriority(PRIO_PROCESS, 0, -20);
     while (symbols_worker_get(fd, &thread, sizeof thread, -1)) {
         const bool gone_on = look((pid_t)thread, SYMBOLS_WORKER_FILES, &a, stack, sizeof stack);
         if (!symbols_worker_put(fd, &a, sizeof a) || !symbols_worker_put(fd, stack, a.bytes) ||

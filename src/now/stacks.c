@@ -92,15 +92,17 @@ static uint64_t called_before(struct now_process *p, uint64_t end)
 
 static void find_called(struct now_threads *t, struct now_thread *thread)
 {
-    uint32_t i = 0;
-    while (i < thread->pcs && now_in_libc(t, t->pc[thread->pc + i]))
-        i++;
-    if (i == 0 || i == thread->pcs)
-        return;
-    thread->called_by = i;
-    thread->called = called_before(t->p, t->pc[thread->pc + i] + 1);
-    if (thread->called)
-        now_names_want(&t->code, thread->called);
+    unsigned found = 0;
+    for (uint32_t i = 1; i < thread->pcs && found < NOW_CALLED; i++) {
+        const uint64_t pc = t->pc[thread->pc + i];
+        struct now_called *called = &thread->called[found];
+        if (now_object_at(&t->objects, pc) == now_object_at(&t->objects, t->pc[thread->pc + i - 1]))
+            continue;
+        *called = (struct now_called){called_before(t->p, pc + 1), i};
+        if (called->address)
+            now_names_want(&t->code, called->address);
+        found++;
+    }
 }
 
 static void keep_top(struct now_thread *thread, const uint64_t *stack, size_t bytes)

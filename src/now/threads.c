@@ -121,10 +121,11 @@ const char *now_thread_function(const struct now_threads *t, const struct now_th
 }
 
 /* "sem_wait@plt": the stub. */
-const char *now_thread_called(struct now_threads *t, const struct now_thread *thread)
+const char *now_called_name(struct now_threads *t, const struct now_called *called)
 {
     uint32_t line;
-    const struct now_place *place = thread->called ? now_names_at(&t->code, thread->called) : NULL;
+    const struct now_place *place =
+        called->address ? now_names_at(&t->code, called->address) : NULL;
     if (!place || !place->frames)
         return NULL;
     const char *name = now_names_function(&t->code, place, place->frames - 1, &line)->name;
@@ -136,7 +137,8 @@ const char *now_thread_called(struct now_threads *t, const struct now_thread *th
 bool now_in_libc(const struct now_threads *t, uint64_t pc)
 {
     const struct now_mapping *m = now_mapping_at(t->p, pc);
-    return m && strncmp(now_mapping_file(m), "libc.so", 7) == 0;
+    const char *file = m ? now_mapping_file(m) : "";
+    return strncmp(file, "libc.so", 7) == 0 || strncmp(file, "ld-musl-", 8) == 0;
 }
 
 /* Code without a name: by its file, or else by its address. */
@@ -253,9 +255,9 @@ static void find_function(struct now_threads *t, struct now_thread *thread)
         thread->waits_in = plain;
         return;
     }
-    const char *called = now_thread_called(t, thread);
+    const char *called = now_called_name(t, &thread->called[0]);
     if (called && makes_call(thread->call, called)) {
-        thread->inside = thread->called_by - 1;
+        thread->inside = thread->called[0].by - 1;
         thread->waits_in = thread->call->name;
     }
 }
@@ -317,6 +319,8 @@ static int look(struct now_threads *t)
 {
     add_threads(t);
     int rc = t->n->failed ? WEFT_E_NOMEM : now_objects_read(&t->objects, t->p);
+    for (uint32_t i = 0; i < t->objects.objects; i++)
+        t->has_libc |= now_in_libc(t, t->objects.object[i].start);
     if (rc == 0)
         rc = now_stacks_read(t);
     if (rc == 0)

@@ -10,7 +10,8 @@
 enum {
     NOW_STACK_SEARCHED = 12, /* functions among which the one that waits is */
     NOW_STACK_WORDS = 64,    /* of the innermost part of a stack, kept to be searched */
-    NOW_WATCHED_MAX = 256,   /* descriptors that are named for one thread */
+    NOW_CALLED = 2,
+    NOW_WATCHED_MAX = 256, /* descriptors that are named for one thread */
 };
 
 struct now_thread {
@@ -23,10 +24,12 @@ struct now_thread {
     struct sample_standing_at at;
     const struct now_call *call; /* NULL: none that is known */
     uint32_t pc, pcs;            /* its callers: in now_threads.pc */
-    /* The C library's function that somebody else called: it may have left the stack to another one, by a jump. Its address,
-     * or that of the stub through which it is called; 0: not known. And which caller called it. */
-    uint64_t called;
-    uint32_t called_by;
+    /* Functions that were called by another object than the one that they are in, the C library first: they may have left the
+     * stack to another one, by a jump. */
+    struct now_called {
+        uint64_t address; /* or that of the stub through which it is called; 0: not known */
+        uint32_t by;      /* which caller */
+    } called[NOW_CALLED];
     uint32_t inside;      /* so many of them are within the C library's function that waits, */
     const char *waits_in; /* … whose name this is, of the next one; NULL: not known */
     uint64_t top[NOW_STACK_WORDS]; /* the words from at.sp on */
@@ -44,8 +47,9 @@ struct now_threads {
     uint64_t *pc; /* innermost: an instruction; others: one byte before where they go on */
     uint32_t pcs, pcs_room;
     struct now_objects objects;
+    bool has_libc; /* a C library is among them */
     struct now_names code, variables;
-    char called[64];             /* of now_thread_called */
+    char called[64];             /* of now_called_name */
     struct now_sockets *sockets; /* NULL: not read yet */
     struct now_ends *ends;
 };
@@ -63,8 +67,8 @@ struct now_thread *now_thread_inner(const struct now_threads *t, uint64_t inner)
 const char *now_thread_function(const struct now_threads *t, const struct now_thread *thread,
                                 uint32_t i, const char **plain, uint32_t *caller);
 
-/* The name of thread->called; NULL: not known. */
-const char *now_thread_called(struct now_threads *t, const struct now_thread *thread);
+/* The name of a function that another object called, valid until the next call; NULL: not known. */
+const char *now_called_name(struct now_threads *t, const struct now_called *called);
 
 /* Code of the C library. */
 bool now_in_libc(const struct now_threads *t, uint64_t pc);
