@@ -17,19 +17,26 @@ struct part {
     uint64_t offset, address, memory_bytes, file_bytes, align;
 };
 
-static bool read_part(struct now_process *p, uint64_t at, bool wide, struct part *part)
+/* Reads the table of program headers, all at once: each reading is a question to another process. Returns how many. */
+static unsigned read_parts(struct now_process *p, uint64_t at, bool wide, unsigned count,
+                           struct part part[HEADERS_MAX])
 {
     union {
-        Elf32_Phdr narrow;
-        Elf64_Phdr wide;
+        Elf32_Phdr narrow[HEADERS_MAX];
+        Elf64_Phdr wide[HEADERS_MAX];
     } h;
-    if (!now_read(p, at, &h, wide ? sizeof h.wide : sizeof h.narrow))
-        return false;
-    *part = wide ? (struct part){h.wide.p_type,  h.wide.p_offset, h.wide.p_vaddr,
-                                 h.wide.p_memsz, h.wide.p_filesz, h.wide.p_align}
-                 : (struct part){h.narrow.p_type,  h.narrow.p_offset, h.narrow.p_vaddr,
-                                 h.narrow.p_memsz, h.narrow.p_filesz, h.narrow.p_align};
-    return true;
+    count = count < HEADERS_MAX ? count : HEADERS_MAX;
+    if (!now_read(p, at, &h, count * (wide ? sizeof *h.wide : sizeof *h.narrow)))
+        return 0;
+    for (unsigned i = 0; i < count; i++) {
+        const Elf32_Phdr *n = &h.narrow[i];
+        const Elf64_Phdr *w = &h.wide[i];
+        part[i] = wide ? (struct part){w->p_type,  w->p_offset, w->p_vaddr,
+                                       w->p_memsz, w->p_filesz, w->p_align}
+                       : (struct part){n->p_type,  n->p_offset, n->p_vaddr,
+                                       n->p_memsz, n->p_filesz, n->p_align};
+    }
+    return count;
 }
 
 static void read_notes(struct now_process *p, struct now_object *o, const struct part *notes)
@@ -52,18 +59,13 @@ static bool read_object(struct now_process *p, uint32_t mapping, struct now_obje
     } h;
     struct part part[HEADERS_MAX];
     const uint64_t start = p->mapping[mapping].start;
-    unsigned parts = 0;
     bool loaded = false;
     if (!now_read(p, start, &h, sizeof h) || memcmp(h.ident, ELFMAG, SELFMAG) != 0)
         return false;
     *o = (struct now_object){
         .start = start, .mapping = mapping, .wide = h.ident[EI_CLASS] == ELFCLASS64};
-    const uint64_t table = start + (o->wide ? h.wide.e_phoff : h.narrow.e_phoff);
-    const size_t size = o->wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
-    const unsigned count = o->wide ? h.wide.e_phnum : h.narrow.e_phnum;
-    while (parts < count && parts < HEADERS_MAX &&
-           read_part(p, table + parts * size, o->wide, &part[parts]))
-        parts++;
+    const unsigned parts = read_parts(p, start + (o->wide ? h.wide.e_phoff : h.narrow.e_phoff),
+                                      o->wide, o->wide ? h.wide.e_phnum : h.narrow.e_phnum, part);
     for (unsigned i = 0; i < parts; i++) {
         if (part[i].type != PT_LOAD)
             continue;

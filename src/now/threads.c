@@ -319,6 +319,13 @@ static int look(struct now_threads *t)
 {
     add_threads(t);
     int rc = t->n->failed ? WEFT_E_NOMEM : now_objects_read(&t->objects, t->p);
+    if (t->p->memory.late) { /* nor would the files that it has mapped */
+        now_remark(
+            t->n,
+            "the memory of process %d does not answer: it maps a file that nobody reads for it",
+            (int)t->p->pid);
+        now_objects_free(&t->objects);
+    }
     for (uint32_t i = 0; i < t->objects.objects; i++)
         t->has_libc |= now_in_libc(t, t->objects.object[i].start);
     if (rc == 0)

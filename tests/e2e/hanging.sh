@@ -34,6 +34,12 @@ for command in 'save -o copy.weft' explain; do
 done
 release
 
+hang object
+run 0 timeout 300 "$NOW/graph" "$pid"
+says "$tmp/out" "^thing 0 thread $pid 'hanging'; waits in pause"
+says "$tmp/out" "^remark the memory of process $pid does not answer"
+release
+
 if "$WEFT" sample -o probe.samples true 2>probe.err; then
     hang stack
     run 0 timeout 300 "$WEFT" sample --off-cpu --duration 300ms -o a.samples -p "$pid"
