@@ -75,16 +75,18 @@ static int say_empty(pid_t pid, struct weft_error *err)
 static int say_why(pid_t pid, int error, struct weft_error *err)
 {
     const int number = (int)pid;
+    char yama[8];
     if (kill(pid, 0) < 0 && errno == ESRCH)
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "there is no process %d", number);
     if (error == ESRCH)
         return say_empty(pid, err);
+    sample_line(yama, sizeof yama, "/proc/sys/kernel/yama/ptrace_scope");
     if ((error == EACCES || error == EPERM) && geteuid() != 0)
         return weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
-            "process %d may not be looked at: it is another user's, or has more rights than you; "
+            "process %d may not be looked at: it is another user's, or has more rights than you%s; "
             "be root (sudo), or have CAP_SYS_PTRACE",
-            number);
+            number, atoi(yama) > 0 ? ", or kernel.yama.ptrace_scope (sysctl) forbids it" : "");
     if (error == EACCES || error == EPERM)
         return weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,

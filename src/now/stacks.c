@@ -166,7 +166,9 @@ static int read_running(struct reader *r, struct now_thread *thread)
         return 0;
     r->stopped++;
     if (!now_runner_look(r->runner, thread->number, &regs, s->stack, sizeof s->stack, &s->bytes)) {
-        r->unseen++;
+        if (now_thread_again(r->t, thread))
+            return read_standing(r, thread);
+        r->unseen += thread->state == 'R';
         return 0;
     }
     r->stacks++;
@@ -185,28 +187,26 @@ static int read_running(struct reader *r, struct now_thread *thread)
     return keep(r->t, thread, pcs, count);
 }
 
-/* The process may have let nobody look, or the kernel may not have the file. */
+/* The kernel may not have the file, or not let us read it; or else threads have ended. */
 static void say_refused(struct reader *r)
 {
     char path[64], byte;
     struct now *n = r->t->n;
     const int pid = (int)r->t->p->pid;
+    if (access("/proc/self/syscall", F_OK) < 0) {
+        now_remark(n, "this kernel does not say where threads wait: it has no /proc/PID/syscall");
+        return;
+    }
     snprintf(path, sizeof path, "/proc/%d/syscall", pid);
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
-    const bool missing = fd < 0 && errno == ENOENT;
-    const bool failed = fd < 0 || read(fd, &byte, 1) < 0;
-    const int error = errno;
+    const int error = fd < 0 || read(fd, &byte, 1) < 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
-    if (missing)
-        now_remark(n, "this kernel does not say where threads wait: it has no /proc/PID/syscall");
-    else if (failed && (error == EPERM || error == EACCES))
+    if (error == EPERM || error == EACCES)
         now_remark(n,
                    "where threads wait cannot be seen: tracing process %d is not permitted; be "
                    "root, have CAP_SYS_PTRACE, or lower kernel.yama.ptrace_scope (sysctl)",
                    pid);
-    else
-        now_remark(n, "where %u threads wait cannot be seen", r->refused);
 }
 
 static int read_all(struct reader *r)
