@@ -391,6 +391,8 @@ static struct place_text where(const struct now_threads *t, uint64_t address)
                  now_mapping_file(&t->p->mapping[o->mapping]));
     else if (m && strcmp(m->path, "[heap]") == 0)
         snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (heap)", address);
+    else if (m && strncmp(m->path, "/dev/zero", 9) == 0)
+        snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (shared memory)", address);
     else if (m && m->path[0] == '/')
         snprintf(to.text, sizeof to.text, "at 0x%" PRIx64 " (in %s)", address, m->path);
     else

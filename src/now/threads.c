@@ -251,8 +251,8 @@ static void find_function(struct now_threads *t, struct now_thread *thread)
             plain += 5;
         if (!makes_call(thread->call, plain))
             continue;
-        thread->inside = caller;
-        thread->waits_in = plain;
+        thread->inside = caller; /* … not fcntl64, but fcntl */
+        thread->waits_in = strstr(plain, thread->call->name) ? thread->call->name : plain;
         return;
     }
     const char *called = now_called_name(t, &thread->called[0]);

@@ -203,6 +203,66 @@ CASES = {
         descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
         """,
     ),
+    "own_file_lock": (
+        "flock",
+        """
+        MAIN waits in flock: flock < own_file_lock
+        descriptor 3 (FILE (deleted)); is locked by this process itself, through another descriptor
+        MAIN -> locks -> descriptor 3 (FILE (deleted))
+        """,
+    ),
+    "record_lock": (
+        "fcntl",
+        """
+        MAIN waits in fcntl: fcntl < record_lock
+        descriptor 3 (FILE (deleted))
+        CHILD 'holder'; sleeps
+        MAIN -> locks -> descriptor 3 (FILE (deleted))
+        descriptor 3 (FILE (deleted)) -> is locked by -> CHILD 'holder'
+        """,
+    ),
+    "shared_mutex": (
+        "futex",
+        """
+        MAIN waits in pthread_mutex_lock: pthread_mutex_lock < shared_mutex
+        mutex at ADDRESS (shared memory)
+        CHILD 'holder'; sleeps
+        MAIN -> locks -> mutex at ADDRESS (shared memory)
+        mutex at ADDRESS (shared memory) -> is held by -> CHILD 'holder'
+        """,
+    ),
+    "accept_one": (
+        "accept",
+        """
+        MAIN waits in accept: accept < accept_one
+        descriptor 3 (TCP socket 127.0.0.1:PORT, listening)
+        MAIN -> accepts connections on -> descriptor 3 (TCP socket 127.0.0.1:PORT, listening)
+        """,
+    ),
+    "read_timer": (
+        "read",
+        """
+        MAIN waits in read: read < read_timer
+        descriptor 3 (timer); is not set, or has expired
+        MAIN -> reads -> descriptor 3 (timer)
+        """,
+    ),
+    "any_child": (
+        "wait4",
+        """
+        MAIN waits in wait4: wait4 < any_child
+        process NUMBER 'worker'; sleeps
+        process NUMBER 'worker'; sleeps
+        MAIN ~> waits for the end of ~> process NUMBER 'worker'
+        MAIN ~> waits for the end of ~> process NUMBER 'worker'
+        """,
+    ),
+    "await_signal": (
+        "rt_sigtimedwait",
+        """
+        MAIN waits in sigtimedwait for a signal: sigtimedwait < await_signal
+        """,
+    ),
     "sleeps": (
         "clock_nanosleep",
         """
@@ -261,6 +321,7 @@ def plain(text, pid, facts):
         text = text.replace(f"thread {number} 'hang'", name).replace(f"thread {number} 'hang_O0'", name)
     text = re.sub(r"\bat 0x[0-9a-f]+", "at ADDRESS", text)
     text = text.replace("at ADDRESS (in libc.so.6)", "_IO_stdfile_2_lock")  # it has no debug information
+    text = re.sub(r"process \d+ 'worker'", "process NUMBER 'worker'", text) if text.count("'worker'") > 2 else text
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)

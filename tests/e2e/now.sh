@@ -23,7 +23,7 @@ fi
 if unshare -pf --mount-proc true 2>/dev/null; then
     mkfifo "$tmp/never" "$tmp/said"
     exec {input}<>"$tmp/never" {said}<>"$tmp/said"
-    unshare -pf --mount-proc "$NOW/hang" abba <&"$input" >&"$said" &
+    unshare -pf --mount-proc "$NOW/hang" abba <&"$input" >&"$said" 2>/dev/null &
     keeper=$!
     read -r _ <&"$said"
     pid=$(cat "/proc/$keeper/task/$keeper/children")

@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -398,7 +399,129 @@ static void file_lock(void)
     status += flock(fd, LOCK_EX);
 }
 
+/* The process itself has the lock, through another descriptor. */
+static void own_file_lock(void)
+{
+    char path[] = "/tmp/hangXXXXXX";
+    const int fd = mkstemp(path), other = open(path, O_RDWR);
+    must(fd >= 0 && flock(other, LOCK_EX) == 0, path);
+    unlink(path);
+    ready();
+    status += flock(fd, LOCK_EX);
+}
+
+/* In a child: says that it is ready, and waits for ever. */
+static _Noreturn void hold(int to)
+{
+    const char byte = 0;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    prctl(PR_SET_NAME, "holder");
+    must(write(to, &byte, 1) == 1, "write");
+    stay();
+}
+
+/* A lock of fcntl, on a part of a file. */
+static void record_lock(void)
+{
+    char path[] = "/tmp/hangXXXXXX", byte = 0;
+    int end[2];
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 10, .l_len = 5};
+    const int fd = mkstemp(path);
+    must(fd >= 0 && pipe(end) == 0, path);
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        must(fcntl(fd, F_SETLK, &lock) == 0, "fcntl");
+        hold(end[1]);
+    }
+    must(read(end[0], &byte, 1) == 1, "read");
+    unlink(path);
+    printf("child %d\n", (int)child);
+    ready();
+    status += fcntl(fd, F_SETLKW, &lock);
+}
+
+/* A mutex that a child has. */
+static void shared_mutex(void)
+{
+    char byte = 0;
+    int end[2];
+    pthread_mutexattr_t attr;
+    pthread_mutex_t *lock =
+        mmap(NULL, sizeof *lock, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+    must(lock != MAP_FAILED && pipe(end) == 0 && pthread_mutex_init(lock, &attr) == 0, "mutex");
+    const pid_t child = fork();
+    must(child >= 0, "fork");
+    if (child == 0) {
+        pthread_mutex_lock(lock);
+        hold(end[1]);
+    }
+    must(read(end[0], &byte, 1) == 1, "read");
+    printf("child %d\n", (int)child);
+    ready();
+    status += pthread_mutex_lock(lock);
+}
+
+static void accept_one(void)
+{
+    struct sockaddr_in at;
+    const int fd = listener(&at);
+    printf("port %d\n", ntohs(at.sin_port));
+    ready();
+    status += accept(fd, NULL, NULL);
+}
+
+/* A timer that is not set. */
+static void read_timer(void)
+{
+    const int timer = timerfd_create(CLOCK_MONOTONIC, 0);
+    uint64_t count;
+    must(timer >= 0, "timerfd");
+    ready();
+    status += read(timer, &count, sizeof count) == sizeof count;
+}
+
+/* More descriptors than are named. */
+static void poll_many(void)
+{
+    enum { MANY = 300, FIRST = 100 };
+    static struct pollfd p[MANY];
+    for (int i = 0; i < MANY; i++) {
+        p[i] = (struct pollfd){.fd = FIRST + i, .events = POLLIN};
+        must(dup2(STDIN_FILENO, FIRST + i) >= 0, "dup2");
+    }
+    ready();
+    status += poll(p, MANY, 360000000);
+}
+
 /* ---- Others ---- */
+
+static void any_child(void)
+{
+    for (int i = 0; i < 2; i++) {
+        const pid_t child = fork();
+        must(child >= 0, "fork");
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            prctl(PR_SET_NAME, "worker");
+            stay();
+        }
+    }
+    ready();
+    status += wait(NULL);
+}
+
+static void await_signal(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGUSR1);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    ready();
+    status += sigwaitinfo(&set, NULL);
+}
 
 static void sleeps(void)
 {
@@ -441,17 +564,37 @@ static const struct {
     const char *name;
     void (*run)(void);
 } cases[] = {
-    {"abba", abba},           {"self", self},
-    {"robust", robust},       {"inherit", inherit},
-    {"orphan", orphan},       {"join", join},
-    {"semaphore", semaphore}, {"rwlock", rwlock},
-    {"readers", readers},     {"barrier", barrier},
-    {"stream", stream},       {"child_pipe", child_pipe},
-    {"own_pipe", own_pipe},   {"await_child", await_child},
-    {"epoll", epoll},         {"unix_peer", unix_peer},
-    {"poll_two", poll_two},   {"select_two", select_two},
-    {"file_lock", file_lock}, {"sleeps", sleeps},
-    {"busy", busy},           {"headless", headless},
+    {"abba", abba},
+    {"self", self},
+    {"robust", robust},
+    {"inherit", inherit},
+    {"orphan", orphan},
+    {"join", join},
+    {"semaphore", semaphore},
+    {"rwlock", rwlock},
+    {"readers", readers},
+    {"barrier", barrier},
+    {"stream", stream},
+    {"child_pipe", child_pipe},
+    {"own_pipe", own_pipe},
+    {"await_child", await_child},
+    {"epoll", epoll},
+    {"unix_peer", unix_peer},
+    {"poll_two", poll_two},
+    {"select_two", select_two},
+    {"file_lock", file_lock},
+    {"sleeps", sleeps},
+    {"own_file_lock", own_file_lock},
+    {"record_lock", record_lock},
+    {"shared_mutex", shared_mutex},
+    {"accept_one", accept_one},
+    {"read_timer", read_timer},
+    {"any_child", any_child},
+    {"await_signal", await_signal},
+    {"poll_many", poll_many},
+
+    {"busy", busy},
+    {"headless", headless},
 };
 
 static void print_calls(void)
@@ -465,6 +608,9 @@ static void print_calls(void)
         {"recvfrom", SYS_recvfrom},
         {"wait4", SYS_wait4},
         {"flock", SYS_flock},
+        {"fcntl", SYS_fcntl},
+        {"accept", SYS_accept},
+        {"rt_sigtimedwait", SYS_rt_sigtimedwait},
         {"clock_nanosleep", SYS_clock_nanosleep},
         {"epoll_pwait", SYS_epoll_pwait},
         {"ppoll", SYS_ppoll},
