@@ -52,11 +52,7 @@ static void put(struct now_registers *r, unsigned number, uint64_t value)
 /* In ascending order of perf's numbers. */
 static bool read_registers(pid_t thread, struct now_registers *r)
 {
-#if defined(__x86_64__)
     struct user_regs_struct u;
-#else
-    struct user_pt_regs u;
-#endif
     struct iovec to = {&u, sizeof u};
     if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &to) < 0 || to.iov_len != sizeof u)
         return false; /* … a 32-bit program's */
