@@ -347,7 +347,7 @@ static const char *const nouns[] = {
     [ATOMIC] = "std::atomic",
     [OTHER_MUTEX] = "mutex",
     [CONDITION_OF_RUST] = "condition variable",
-    [LOW] = "lock",
+    [LOW] = "lock of the C library",
 };
 
 struct place_text {
