@@ -4,6 +4,7 @@
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/order.h"
@@ -96,6 +97,64 @@ int now_objects_read(struct now_objects *o, struct now_process *p)
         o->object[o->objects++] = object;
     }
     return 0;
+}
+
+struct files {
+    const struct now_objects *o;
+    const struct now_process *p;
+};
+
+static bool has_file(const struct now_mapping *m)
+{
+    return m->executable && m->path[0] == '/';
+}
+
+static void try_file(const struct files *f, const struct now_mapping *m, bool inside)
+{
+    char byte;
+    const struct now_object *o = now_object_at(f->o, m->start);
+    enum symbols_file_state state;
+    struct symbols_place place = {.path = inside ? NULL : m->path,
+                                  .inside = m->path,
+                                  .process = (uint32_t)f->p->pid,
+                                  .start = m->start,
+                                  .end = m->end};
+    if (o && strcmp(f->p->mapping[o->mapping].path, m->path) == 0) {
+        place.build_id.bytes = o->build_id_bytes;
+        memcpy(place.build_id.id, o->build_id, sizeof o->build_id);
+    }
+    const int fd = symbols_place_open(&place, &state);
+    if (fd >= 0 && pread(fd, &byte, 1, 0) >= 0)
+        close(fd);
+}
+
+/* As the unwinder opens them, and as now_names_find does. */
+static void try_files(int to, void *data)
+{
+    const struct files *f = data;
+    const char done = 0;
+    for (uint32_t i = 0; i < f->p->mappings; i++) {
+        if (!has_file(&f->p->mapping[i]))
+            continue;
+        try_file(f, &f->p->mapping[i], false);
+        try_file(f, &f->p->mapping[i], true);
+        if (!symbols_worker_put(to, &done, sizeof done))
+            return;
+    }
+}
+
+bool now_objects_answer(const struct now_objects *o, const struct now_process *p)
+{
+    struct files files = {o, p};
+    const struct symbols_worker_options options = {.aside = true, .keep = {-1, -1}};
+    struct symbols_worker worker;
+    char done;
+    bool all = symbols_worker_start(&worker, &options, try_files, &files) == 0;
+    for (uint32_t i = 0; i < p->mappings && all; i++)
+        if (has_file(&p->mapping[i]))
+            all = symbols_worker_answers(&worker, &done, sizeof done);
+    symbols_worker_stop(&worker);
+    return all;
 }
 
 void now_objects_free(struct now_objects *o)

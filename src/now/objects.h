@@ -24,6 +24,10 @@ struct now_objects {
 int now_objects_read(struct now_objects *o, struct now_process *p);
 void now_objects_free(struct now_objects *o);
 
+/* Opens the files of all code once, in a child process: a file system may be run by the process itself, and never answer.
+ * Returns false if one does not; then they must not be opened here. */
+bool now_objects_answer(const struct now_objects *o, const struct now_process *p);
+
 /* The object that an address is in; NULL: none. */
 const struct now_object *now_object_at(const struct now_objects *o, uint64_t address);
 

@@ -319,12 +319,13 @@ static int look(struct now_threads *t)
 {
     add_threads(t);
     int rc = t->n->failed ? WEFT_E_NOMEM : now_objects_read(&t->objects, t->p);
-    if (t->p->memory.late) { /* nor would the files that it has mapped */
-        now_remark(
-            t->n,
-            "the memory of process %d does not answer: it maps a file that nobody reads for it",
-            (int)t->p->pid);
+    if (t->p->memory.late || !now_objects_answer(&t->objects, t->p)) {
+        now_remark(t->n,
+                   "the functions of process %d are not known: it maps files of a file system that "
+                   "does not answer",
+                   (int)t->p->pid);
         now_objects_free(&t->objects);
+        t->no_files = true;
     }
     for (uint32_t i = 0; i < t->objects.objects; i++)
         t->has_libc |= now_in_libc(t, t->objects.object[i].start);

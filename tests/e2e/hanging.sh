@@ -34,11 +34,13 @@ for command in 'save -o copy.weft' explain; do
 done
 release
 
-hang object
-run 0 timeout 300 "$NOW/graph" "$pid"
-says "$tmp/out" "^thing 0 thread $pid 'hanging'; waits in pause"
-says "$tmp/out" "^remark the memory of process $pid does not answer"
-release
+for how in object code; do
+    hang "$how"
+    run 0 timeout 300 "$NOW/graph" "$pid"
+    says "$tmp/out" "^thing 0 thread $pid 'hanging'; waits in pause"
+    says "$tmp/out" "^remark the functions of process $pid are not known"
+    release
+done
 
 if "$WEFT" sample -o probe.samples true 2>probe.err; then
     hang stack

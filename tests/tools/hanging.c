@@ -3,6 +3,7 @@
  * the process has mapped that. Needs root, and /dev/fuse. Says its id once it is ready, and waits until its parent, which
  * keeps the file system, is killed.
  *
+ *     hanging code     the file is mapped as code is; it has been read, but is never opened again
  *     hanging object   the file is mapped as programs and libraries are
  *     hanging stack    … and lies in the way of who walks up its stack
  *     hanging trace    … as a trace is, and what is asked of the file itself is not answered either */
@@ -54,8 +55,9 @@ static struct fuse_attr attributes(uint64_t node)
 }
 
 /* silent: shared; from then on nothing is answered. */
-static void serve(int fuse, const volatile bool *silent)
+static void serve(int fuse, const volatile bool *silent, bool readable)
 {
+    static const char page[3072] = "\177ELF";
     static char bytes[1 << 18];
     const struct fuse_in_header *in = (const struct fuse_in_header *)bytes;
     while (read(fuse, bytes, sizeof bytes) > 0) {
@@ -82,6 +84,9 @@ static void serve(int fuse, const volatile bool *silent)
                    sizeof(struct fuse_open_out));
             break;
         case FUSE_READ: /* nobody hears of it again */
+            if (readable)
+                answer(fuse, in->unique, 0, page, sizeof page);
+            break;
         case FUSE_FORGET:
             break;
         default:
@@ -91,7 +96,7 @@ static void serve(int fuse, const volatile bool *silent)
 }
 
 /* The path of its file, which only this process and its children see. */
-static const char *make_file(volatile bool *silent)
+static const char *make_file(volatile bool *silent, bool readable)
 {
     char options[128];
     const int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
@@ -103,7 +108,7 @@ static const char *make_file(volatile bool *silent)
         mount("hanging", "/mnt", "fuse", 0, options) < 0)
         skip("/mnt");
     if (fork() > 0) { /* once this one is gone, all that wait for it are let go */
-        serve(fuse, silent);
+        serve(fuse, silent, readable);
         exit(0);
     }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -128,12 +133,18 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "";
     volatile bool *silent =
         mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    const int file = open(make_file(silent), O_RDWR);
+    const bool code = strcmp(how, "code") == 0;
+    const int file = open(make_file(silent, code), O_RDWR);
     if (file < 0)
         skip("the file");
     if (strcmp(how, "trace") == 0) {
         mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         *silent = true;
+        wait_for_ever();
+    }
+    if (code) {
+        const volatile char *at = mmap(NULL, 2048, PROT_READ | PROT_EXEC, MAP_PRIVATE, file, 0);
+        *silent = *at != 0;
         wait_for_ever();
     }
     if (strcmp(how, "object") == 0) {
