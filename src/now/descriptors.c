@@ -405,6 +405,18 @@ static void tell_child(struct now_threads *t, const struct now_thread *thread)
         now_children_tell(t, thread->thing, pid > 0 ? (uint64_t)pid : 0);
 }
 
+/* open of a FIFO waits for somebody who opens its other end. */
+static void tell_path(struct now_threads *t, const struct now_thread *thread)
+{
+    char path[256] = "";
+    const bool relative = strcmp(thread->call->name, "openat") == 0;
+    const uint64_t at = thread->at.arg[relative ? 1 : 0];
+    /* Not beyond the page, which may be the last one. */
+    const uint64_t left = 4096 - at % 4096;
+    now_read(t->p, at, path, left < sizeof path - 1 ? (size_t)left : sizeof path - 1);
+    now_state(t->n, thread->thing, "waits in %s for '%s'", name_of(thread), path);
+}
+
 void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
 {
     const struct now_call *call = thread->call;
@@ -437,8 +449,10 @@ void now_waits_tell(struct now_threads *t, const struct now_thread *thread)
         now_state(t->n, thread->thing, "waits in %s for semaphore set %" PRIu64 " (ipcs -s)",
                   name_of(thread), thread->at.arg[0]);
         break;
-    case NOW_CALL_FUTEX:
     case NOW_CALL_PATH:
+        tell_path(t, thread);
+        break;
+    case NOW_CALL_FUTEX:
     case NOW_CALL_AGAIN:
     case NOW_CALL_OTHER:
         now_state(t->n, thread->thing, "waits in %s", call->name);

@@ -231,10 +231,13 @@ static const struct now_call *interrupted_call(const struct now_threads *t,
     return NULL;
 }
 
-/* The C library's function that makes a call has its name, or a part of it: recv and recvfrom, select and pselect6. */
+/* The C library's function that makes a call has its name, or a part of it: recv and recvfrom, select and pselect6; or
+ * it is open64, which makes openat. */
 static bool makes_call(const struct now_call *call, const char *plain)
 {
-    return strlen(plain) >= 4 && (strstr(call->name, plain) || strstr(plain, call->name));
+    return (strlen(plain) >= 4 && strstr(call->name, plain)) ||
+           strncmp(plain, call->name, strlen(call->name)) == 0 ||
+           (call->kind == NOW_CALL_PATH && strncmp(plain, "open", 4) == 0);
 }
 
 static void find_function(struct now_threads *t, struct now_thread *thread)
@@ -252,13 +255,15 @@ static void find_function(struct now_threads *t, struct now_thread *thread)
         if (!makes_call(thread->call, plain))
             continue;
         thread->inside = caller; /* … not fcntl64, but fcntl */
-        thread->waits_in = strstr(plain, thread->call->name) ? thread->call->name : plain;
+        thread->waits_in = thread->call->kind == NOW_CALL_PATH ? "open"
+                           : strstr(plain, thread->call->name) ? thread->call->name
+                                                               : plain;
         return;
     }
     const char *called = now_called_name(t, &thread->called[0]);
     if (called && makes_call(thread->call, called)) {
         thread->inside = thread->called[0].by - 1;
-        thread->waits_in = thread->call->name;
+        thread->waits_in = thread->call->kind == NOW_CALL_PATH ? "open" : thread->call->name;
     }
 }
 
@@ -275,13 +280,25 @@ static void find_call(struct now_threads *t, struct now_thread *thread)
         find_function(t, thread);
 }
 
+struct place_in_kernel {
+    char text[80]; /* " (do_something)", or "" */
+};
+
+static struct place_in_kernel place_in_kernel(const struct now_threads *t,
+                                              const struct now_thread *thread)
+{
+    char line[64];
+    struct place_in_kernel place = {""};
+    if (sample_line(line, sizeof line, "/proc/%d/task/%" PRIu32 "/wchan", (int)t->p->pid,
+                    thread->number) &&
+        strcmp(line, "0") != 0)
+        snprintf(place.text, sizeof place.text, " (%s)", line);
+    return place;
+}
+
 /* What is known without a system call. */
 static void tell_state(struct now_threads *t, const struct now_thread *thread)
 {
-    char where[64];
-    const bool where_known = sample_line(where, sizeof where, "/proc/%d/task/%" PRIu32 "/wchan",
-                                         (int)t->p->pid, thread->number) &&
-                             strcmp(where, "0") != 0;
     if (thread->state == 'R')
         now_state(t->n, thread->thing, "runs");
     else if (thread->state == 'T')
@@ -294,19 +311,21 @@ static void tell_state(struct now_threads *t, const struct now_thread *thread)
     else if (thread->known && thread->at.call >= 0)
         now_state(t->n, thread->thing, "waits in system call %" PRId64, thread->at.call);
     else
-        now_state(t->n, thread->thing, "waits in the kernel%s%s%s", where_known ? " (" : "",
-                  where_known ? where : "", where_known ? ")" : "");
+        now_state(t->n, thread->thing, "waits in the kernel%s", place_in_kernel(t, thread).text);
 }
 
 static void tell_thread(struct now_threads *t, const struct now_thread *thread)
 {
+    const bool waits = thread->state && strchr("SD", thread->state);
     tell_stack(t, thread);
-    if (thread->known && thread->call && strchr("SD", thread->state)) {
-        if (thread->call->kind != NOW_CALL_FUTEX)
-            now_waits_tell(t, thread);
-    } else {
+    if (!thread->known || !thread->call || !waits)
         tell_state(t, thread);
-    }
+    else if (thread->call->kind != NOW_CALL_FUTEX)
+        now_waits_tell(t, thread);
+    if (thread->known && thread->call && thread->state == 'D')
+        now_state(t->n, thread->thing, "waits in %s, and no signal interrupts it%s",
+                  thread->waits_in ? thread->waits_in : thread->call->name,
+                  place_in_kernel(t, thread).text);
 }
 
 /* The numbers of its system calls are not those of this program. */

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 # case: the system calls that its threads are in, and what must be seen. MAIN, OTHER: threads; CHILD: a process.
@@ -247,6 +248,18 @@ CASES = {
         MAIN -> reads -> descriptor 3 (timer)
         """,
     ),
+    "open_fifo": (
+        "openat",
+        """
+        MAIN waits in open for 'FIFO': open < open_fifo
+        """,
+    ),
+    "start_child": (
+        "vfork",
+        """
+        MAIN waits in vfork, and no signal interrupts it: vfork
+        """,
+    ),
     "any_child": (
         "wait4",
         """
@@ -298,7 +311,7 @@ def calls_of(pid):
             call = f.read().split()[0]
         if state == "Z":
             continue
-        if state != "S" or call == "running":
+        if state not in "SD" or call == "running":
             return None
         calls.append(int(call))
     return sorted(calls)
@@ -323,6 +336,8 @@ def plain(text, pid, facts):
     text = text.replace("at ADDRESS (in libc.so.6)", "_IO_stdfile_2_lock")  # it has no debug information
     text = re.sub(r"process \d+ 'worker'", "process NUMBER 'worker'", text) if text.count("'worker'") > 2 else text
     text = re.sub(r"thread \d+,", "thread NUMBER,", text)
+    text = text.replace(os.environ["FIFO"], "FIFO")
+    text = re.sub(r"(no signal interrupts it) \(\w+\)", r"\1", text)
     text = re.sub(r"/tmp/hang\w{6}", "FILE", text)
     text = re.sub(r"(connected to 127\.0\.0\.1):\d+", r"\1:CLIENT", text)
     for name in ("child", "port"):
@@ -352,7 +367,7 @@ def summary(text):
         is_thread = name in ("MAIN", "OTHER")
         parts = [f"{name} {state}"] if is_thread else [name] + ([state] if state else [])
         head = "; ".join(parts + cycle)
-        lines.append(head + (": " + " < ".join(frames[i][:2]) if i in frames else ""))
+        lines.append(head + (": " + " < ".join(f for f in frames[i][:2] if f != "_start") if i in frames else ""))
     return [line.rstrip("; ") for line in lines] + rest, ended
 
 
@@ -387,6 +402,9 @@ def try_case(graph, hang, name, numbers):
 
 def main():
     graph, hang, *names = sys.argv[1:]
+    directory = tempfile.TemporaryDirectory()
+    os.environ["FIFO"] = f"{directory.name}/fifo"
+    os.mkfifo(os.environ["FIFO"])
     output = subprocess.run([hang, "calls"], capture_output=True, text=True, check=True).stdout
     numbers = {name: int(number) for name, number in (line.split() for line in output.splitlines())}
     failed = sum(try_case(graph, hang, name, numbers) for name in names or CASES)

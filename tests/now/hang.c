@@ -496,7 +496,28 @@ static void poll_many(void)
     status += poll(p, MANY, 360000000);
 }
 
+/* A FIFO that nobody writes to. */
+static void open_fifo(void)
+{
+    const char *path = getenv("FIFO");
+    must(path != NULL, "FIFO");
+    ready();
+    status += open(path, O_RDONLY);
+}
+
 /* ---- Others ---- */
+
+/* Its child goes on first, and the kernel lets no signal interrupt that. */
+static void start_child(void)
+{
+    ready();
+    const pid_t child = vfork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        stay();
+    }
+    status += child > 0;
+}
 
 static void any_child(void)
 {
@@ -589,6 +610,8 @@ static const struct {
     {"shared_mutex", shared_mutex},
     {"accept_one", accept_one},
     {"read_timer", read_timer},
+    {"open_fifo", open_fifo},
+    {"start_child", start_child},
     {"any_child", any_child},
     {"await_signal", await_signal},
     {"poll_many", poll_many},
@@ -615,7 +638,9 @@ static void print_calls(void)
         {"epoll_pwait", SYS_epoll_pwait},
         {"ppoll", SYS_ppoll},
         {"pselect6", SYS_pselect6},
+        {"openat", SYS_openat},
 #ifdef SYS_epoll_wait
+        {"vfork", SYS_vfork},
         {"epoll_wait", SYS_epoll_wait},
         {"poll", SYS_poll},
         {"pause", SYS_pause},
