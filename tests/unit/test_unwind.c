@@ -67,6 +67,7 @@ static void check_chain(const uint64_t *pc, uint32_t count)
 static void known_chain(void **state)
 {
     uint64_t pc[200], innermost = 0;
+    bool complete;
     (void)state;
     struct weft_unwinder *u = weft_unwinder_new();
     assert_non_null(u);
@@ -77,6 +78,11 @@ static void known_chain(void **state)
         struct weft_unwind_input in = input();
         for (int again = 0; again < 2; again++)
             check_chain(pc, weft_unwinder_run(u, &in, pc, 200));
+        check_chain(pc, weft_unwinder_whole(u, &in, pc, 200, &complete));
+        assert_false(complete); /* the copy ends before */
+        assert_true(weft_unwinder_knows(u, PROCESS, pc[0]));
+        assert_false(weft_unwinder_knows(u, PROCESS, 0));
+        assert_false(weft_unwinder_knows(u, 9, pc[0]));
 
         /* Both signals are raised by the same instruction: the one that interrupts says it as if it were called */
         bool seen = !in_handler;
@@ -234,6 +240,24 @@ static void mended_by_tables(void **state)
 }
 
 #if defined(__x86_64__)
+extern const char _start[]; /* where the program begins: nobody has called it */
+
+static void beginning(void **state)
+{
+    const uint64_t regs[] = {0x1000,
+                             (uint64_t)(uintptr_t)_start + 1}; /* stack pointer, instruction */
+    uint64_t pc[8];
+    bool complete = false;
+    (void)state;
+    struct weft_unwinder *u = weft_unwinder_new();
+    assert_non_null(u);
+    assert_int_equal(map_self(u), 0);
+    const struct weft_unwind_input in = {.process = PROCESS, .regs_mask = 3 << 7, .regs = regs};
+    assert_int_equal(weft_unwinder_whole(u, &in, pc, 8, &complete), 1);
+    assert_true(complete);
+    weft_unwinder_free(u);
+}
+
 /* Generated code, of which there are no tables. Its frames begin at 1016, 1040 and, beyond the piece, at 1100. */
 static void mended_by_the_chain(void **state)
 {
@@ -354,6 +378,7 @@ int main(void)
         cmocka_unit_test(overlapping_mappings),
         cmocka_unit_test(mended_by_tables),
 #if defined(__x86_64__)
+        cmocka_unit_test(beginning),
         cmocka_unit_test(mended_by_the_chain),
 #endif
         cmocka_unit_test(hostile_input),
