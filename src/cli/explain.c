@@ -7,6 +7,8 @@
 #include "analyse/words.h"
 #include "cli/common.h"
 #include "cli/explain.h"
+#include "cli/live.h"
+#include "cli/now.h"
 #include "cli/profiles.h"
 #include "cli/trace_json.h"
 #include "format/utf8.h"
@@ -23,7 +25,7 @@ struct request {
     struct weft_explain_options thresholds;
     enum weft_confidence least; /* to be shown */
     uint32_t only, ignore;      /* kinds of findings, as bits; only: 0: all */
-    bool json, check, all;
+    bool json, check, all, now;
     enum weft_confidence check_level;
     const char *promise;
     struct accepted *accepted;
@@ -142,6 +144,9 @@ static const struct cli_option options[] = {
              "for tests",
              .word = level_word, .alone = "likely", .given = &request.check, .shown = "likely"),
     CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_FLAG("now", request.now,
+             "what waits for what in process PID at this moment, seen from outside; without this "
+             "option, if it records nothing"),
     CLI_HEADING("Thresholds (times as in 20ms):"),
     TIME_ABOVE("hang", hang_ns,
                "how long something that hangs must not have moved, in a trace that did not end by "
@@ -398,14 +403,52 @@ static json_t *explained_json(const struct cli_explained *x)
 
 /* ---- Running ---- */
 
+/* Returns true if a file is a process to be looked at from outside. */
+static bool is_looked_at(const struct request *r, const char *path, pid_t *pid)
+{
+    return cli_live_process(path, pid) && (r->now || cli_live_records_nothing(*pid));
+}
+
+/* *fails: there is a deadlock. Returns an exit status. */
+static int explain_now(const struct request *r, const char *path, pid_t pid, json_t *traces,
+                       bool *fails)
+{
+    struct weft_error err;
+    struct now *n = NULL;
+    int status = CLI_DONE;
+    if (r->promise) {
+        status = cli_fail(path,
+                          "records nothing, so there is no story of a promise; weft explain %d "
+                          "says what waits for "
+                          "what in it now",
+                          (int)pid);
+    } else if (now_open(&n, pid, &err) < 0) {
+        status = cli_fail_by(path, &err);
+    } else {
+        *fails |= r->check && n->cycles > 0;
+        if (r->json)
+            cli_json_append(traces, cli_now_json(n));
+        else
+            cli_now_print(n, r->all);
+    }
+    now_free(n);
+    return status;
+}
+
 static int explain_all(const struct request *r, int files, char **path)
 {
     int status = CLI_DONE;
     bool fails = false;
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
-        struct cli_explained x;
-        if (!explain_file(&x, r, path[i])) {
+        struct cli_explained x = {0};
+        pid_t pid;
+        if (is_looked_at(r, path[i], &pid)) {
+            const int rc = explain_now(r, path[i], pid, traces, &fails);
+            status = rc == CLI_DONE ? status : rc;
+        } else if (r->now) {
+            status = cli_fail(path[i], "is no process; --now takes process ids");
+        } else if (!explain_file(&x, r, path[i])) {
             status = CLI_FAILED;
         } else if (r->promise) {
             status = cli_story_print(x.history, r->promise, r->json);
@@ -419,9 +462,9 @@ static int explain_all(const struct request *r, int files, char **path)
                 cli_json_append(traces, explained_json(&x));
             else
                 cli_explained_print(&x);
-            if (!r->json && i + 1 < files)
-                putchar('\n');
         }
+        if (!r->json && !r->promise && i + 1 < files)
+            putchar('\n');
         free(x.shown);
         weft_slow_fini(&x.slow);
         weft_findings_fini(&x.found);
@@ -452,12 +495,17 @@ const struct cli_command cli_explain = {
     .name = "explain",
     .summary = "say what went wrong, in words, with the evidence",
     .usage = "[OPTION…] FILE…\n"
-             "--promise NUMBER|LABEL [--json] FILE",
-    .about = "Says what went wrong in a trace, the most important first: what happened, to which "
-             "promise, what it cost, the events that show it, what suffered from it, and what "
-             "usually mends it.\n",
+             "--promise NUMBER|LABEL [--json] FILE\n"
+             "[--now] [--json] [--all] PID…",
+    .about =
+        "Says what went wrong in a trace, the most important first: what happened, to which "
+        "promise, what it cost, the events that show it, what suffered from it, and what "
+        "usually mends it.\n"
+        "Of a process that records nothing, says what waits for what in it at this moment: its "
+        "threads, locks, descriptors, and the tasks of Python and Node.js.\n",
     .options = options,
-    .examples = "weft explain bad.weft",
+    .examples = "weft explain bad.weft\n"
+                "weft explain 4711",
     .least = 1,
     .completes = CLI_TRACES,
     .paged = true,

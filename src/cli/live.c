@@ -306,11 +306,20 @@ static int say_none(const struct search *s, struct weft_error *err)
                        "the name of its trace",
                        pid);
     else
-        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
-                       "process %d records into no file; if it is linked with weft, weft ctl %d on "
-                       "begins a recording",
-                       pid, pid);
+        weft_error_set(
+            err, WEFT_E_IO, WEFT_NO_OFFSET,
+            "process %d records into no file; weft explain %d says what it waits for now; if it is "
+            "linked with weft, weft ctl %d on begins a recording",
+            pid, pid, pid);
     return WEFT_E_IO;
+}
+
+bool cli_live_records_nothing(pid_t pid)
+{
+    struct search s = {.pid = pid};
+    find(&s);
+    cli_close(s.fd);
+    return s.fd < 0 && !s.late && !s.found.kept && (kill(pid, 0) == 0 || errno != ESRCH);
 }
 
 int cli_live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,

@@ -104,3 +104,22 @@ void now_remark(struct now *n, const char *format, ...) __attribute__((format(pr
 /* Sorts the links and numbers the cycles: things that wait for each other in a circle, by links that are not `any`. Linear
  * but for the sorting. now_open has called it. */
 void now_finish(struct now *n);
+
+/* ---- For those who tell it ---- */
+
+/* The first link from a thing; or a later thing's first link, or n->links. */
+uint32_t now_first_link(const struct now *n, uint32_t thing);
+
+/* A thing to begin with: all others can be reached from one of them by links. */
+struct now_story {
+    uint32_t thing;
+    uint32_t cycle; /* its cycle, or 0 */
+    uint64_t alike; /* equal for things that do the same and wait for the same kinds of things */
+    unsigned
+        rank; /* 0: on a cycle; then what waits for a cycle, tasks, what waits for locks, only for descriptors or
+                       timers, for nothing */
+};
+
+/* They are sorted: by rank, those of one cycle together, those that are alike together. False: no memory. The caller
+ * frees *story. */
+bool now_stories(const struct now *n, struct now_story **story, uint32_t *stories);

@@ -269,7 +269,7 @@ for source in text empty nowhere .; do
 done
 run 1 "$WEFT" save -o copy.x $$
 says "$tmp/err" "^weft: $$: process $$ records into no file; .*weft ctl $$ on"
-for command in info dump promises stats explain profile 'render -o copy.svg' 'diff done.weft' 'export --to mirage -o copy.x'; do
+for command in info dump promises stats profile 'render -o copy.svg' 'diff done.weft' 'export --to mirage -o copy.x'; do
     # shellcheck disable=SC2086
     run 1 "$WEFT" $command $$
     equal "lines said by $command" 1 "$(wc -l <"$tmp/err")"

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/now.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "cli/common.h"
+#include "cli/report.h"
+#include "cli/trace_json.h"
+
+enum {
+    FRAMES_SHOWN = 8, /* of a stack */
+    DEPTH_MAX = 24,   /* of a tree; what is deeper is not indented further */
+    INDENT = 3,
+    LINE = 1600,
+};
+
+struct teller {
+    const struct now *n;
+    bool all;
+    bool *told; /* of each thing: what it waits for was printed */
+    struct step *step;
+    uint32_t steps, steps_room;
+};
+
+/* What is still to be printed: a link and all that it leads to. */
+struct step {
+    uint32_t link;
+    unsigned depth;
+};
+
+static const char *name_of(const struct now_thing *t)
+{
+    return t->name ? t->name : "something without a name";
+}
+
+static void print_frames(const struct teller *teller, const struct now_thing *t, unsigned indent)
+{
+    const uint32_t shown = teller->all || t->frames <= FRAMES_SHOWN + 1 ? t->frames : FRAMES_SHOWN;
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct now_frame *f = &t->frame[i];
+        printf("%*s%s%s %s", (int)indent, "", cli_style(CLI_FAINT), i == 0 ? "at" : "in",
+               f->function ? f->function : "?");
+        if (f->file && f->line)
+            printf("  %s:%" PRIu32, f->file, f->line);
+        else if (f->file)
+            printf("  %s", f->file);
+        printf("%s\n", cli_style(CLI_PLAIN));
+    }
+    const uint32_t more = t->frames - shown + t->frames_left_out;
+    if (more)
+        printf("%*s%sin %s more%s\n", (int)indent, "", cli_style(CLI_FAINT), weft_count(more).text,
+               cli_style(CLI_PLAIN));
+}
+
+/* A line about a thing: how it is reached, its name, what it does. */
+static void print_thing(const struct teller *teller, uint32_t thing, const char *how,
+                        unsigned indent)
+{
+    const struct now_thing *t = &teller->n->thing[thing];
+    char line[LINE], first[4 * DEPTH_MAX + 8], rest[4 * DEPTH_MAX + 8], waited[96] = "";
+    if (t->waited_ns >= 0)
+        snprintf(waited, sizeof waited, ", for %s", weft_duration(t->waited_ns).text);
+    snprintf(line, sizeof line, "%s%s%s%s%s%s%s", how ? how : "", how ? " " : "", name_of(t),
+             t->state ? ": " : "", t->state ? t->state : "", waited,
+             teller->told[thing] ? " (see above)" : "");
+    snprintf(first, sizeof first, "%*s", (int)indent, "");
+    snprintf(rest, sizeof rest, "%*s", (int)indent + INDENT, "");
+    cli_wrap(first, rest, line);
+    if (!teller->told[thing])
+        print_frames(teller, t, indent + INDENT);
+}
+
+static bool waits(const struct now *n, uint32_t thing)
+{
+    const uint32_t first = now_first_link(n, thing);
+    return first < n->links && n->link[first].from == thing;
+}
+
+/* Its links are to be printed next, the first one first. */
+static void push_links(struct teller *t, uint32_t thing, unsigned depth)
+{
+    const struct now *n = t->n;
+    uint32_t end = now_first_link(n, thing);
+    const uint32_t first = end;
+    while (end < n->links && n->link[end].from == thing)
+        end++;
+    while (end-- > first) {
+        if (!weft_reserve(&t->step, t->steps, &t->steps_room, sizeof *t->step)) {
+            cli_lacks_memory();
+            return;
+        }
+        t->step[t->steps++] = (struct step){end, depth};
+    }
+}
+
+static void print_tree(struct teller *t, uint32_t root, unsigned indent)
+{
+    print_thing(t, root, NULL, indent);
+    t->told[root] = true;
+    push_links(t, root, 1);
+    while (t->steps) {
+        const struct step s = t->step[--t->steps];
+        const struct now_link *l = &t->n->link[s.link];
+        const unsigned depth = s.depth < DEPTH_MAX ? s.depth : DEPTH_MAX;
+        char how[96];
+        snprintf(how, sizeof how, "%s%s", l->how, l->any ? " (any of)" : "");
+        print_thing(t, l->to, how, indent + depth * INDENT);
+        if (!t->told[l->to] && waits(t->n, l->to))
+            push_links(t, l->to, s.depth + 1);
+        t->told[l->to] |= waits(t->n, l->to) || t->n->thing[l->to].frames;
+    }
+}
+
+/* Things that wait for each other: each with what it waits for. */
+static void print_cycle(struct teller *t, const struct now_story *story, uint32_t count)
+{
+    const struct now *n = t->n;
+    uint32_t actors = 0;
+    for (uint32_t i = 0; i < count; i++)
+        actors += n->thing[story[i].thing].kind == NOW_THREAD ||
+                  n->thing[story[i].thing].kind == NOW_TASK;
+    printf("%sDeadlock: ", cli_style(CLI_BAD));
+    if (actors > 1)
+        printf("%s wait for each other in a circle; none can go on%s\n", weft_count(actors).text,
+               cli_style(CLI_PLAIN));
+    else
+        printf("it waits for itself%s\n", cli_style(CLI_PLAIN));
+    uint32_t at = 0;
+    while (at + 1 < count && n->thing[story[at].thing].kind != NOW_THREAD &&
+           n->thing[story[at].thing].kind != NOW_TASK)
+        at++;
+    print_tree(t, story[at].thing, INDENT);
+    for (uint32_t i = 0; i < count; i++)
+        if (!t->told[story[i].thing])
+            print_tree(t, story[i].thing, INDENT);
+    putchar('\n');
+}
+
+static void print_head(const struct now *n)
+{
+    char line[LINE], stopped[160] = "It was not stopped for that.";
+    if (n->stopped_ns)
+        snprintf(stopped, sizeof stopped, "It was stopped for %s for that.",
+                 weft_duration((int64_t)n->stopped_ns).text);
+    snprintf(line, sizeof line,
+             "Process %d '%s' records nothing. This is what waits for what in it now, seen from "
+             "outside. %s",
+             (int)n->pid, n->program, stopped);
+    cli_wrap("", "", line);
+    putchar('\n');
+}
+
+static void print_stories(struct teller *t, const struct now_story *story, uint32_t stories)
+{
+    for (uint32_t i = 0, end; i < stories; i = end) {
+        const bool cycle = story[i].rank == 0;
+        for (end = i + 1; end < stories && story[end].rank == story[i].rank &&
+                          (cycle ? story[end].cycle == story[i].cycle
+                                 : !t->all && story[end].alike == story[i].alike);)
+            end++;
+        if (cycle) {
+            print_cycle(t, story + i, end - i);
+            continue;
+        }
+        print_tree(t, story[i].thing, 0);
+        if (end - i > 1)
+            printf("%*s%sand %s that do%s the same: %s%s%s\n", INDENT, "", cli_style(CLI_FAINT),
+                   weft_count(end - i - 1).text, end - i == 2 ? "es" : "",
+                   name_of(&t->n->thing[story[i + 1].thing]), end - i > 2 ? ", …" : "",
+                   cli_style(CLI_PLAIN));
+        putchar('\n');
+    }
+}
+
+void cli_now_print(const struct now *n, bool all)
+{
+    struct teller t = {.n = n, .all = all, .told = calloc((size_t)n->things + 1, sizeof *t.told)};
+    struct now_story *story = NULL;
+    uint32_t stories = 0;
+    print_head(n);
+    if (t.told && now_stories(n, &story, &stories))
+        print_stories(&t, story, stories);
+    else
+        cli_lacks_memory();
+    for (uint32_t i = 0; i < n->remarks; i++)
+        cli_wrap("", "", n->remark[i]);
+    if (n->left_out)
+        printf("%s more are not shown: there are too many.\n", weft_count(n->left_out).text);
+    weft_free_all(t.told, t.step, story);
+}
+
+/* ---- For programs ---- */
+
+static const char *const kind_names[NOW_KINDS] = {
+    [NOW_THREAD] = "thread",         [NOW_TASK] = "task",
+    [NOW_PROMISE] = "promise",       [NOW_LOCK] = "lock",
+    [NOW_DESCRIPTOR] = "descriptor", [NOW_TIMER] = "timer",
+    [NOW_PROCESS] = "process",
+};
+
+static json_t *frame_json(const struct now_frame *f)
+{
+    return CLI_OBJECT("function", f->function, "file", f->file, "line",
+                      cli_json_if(f->line != 0, f->line));
+}
+
+static json_t *thing_json(const struct now_thing *t)
+{
+    return CLI_OBJECT("kind", kind_names[t->kind], "key", t->key, "name", t->name, "state",
+                      t->state, "waited_ns", cli_json_if(t->waited_ns >= 0, (uint64_t)t->waited_ns),
+                      "cycle", cli_json_if(t->cycle != 0, t->cycle), "frames",
+                      CLI_LIST(i, t->frames, frame_json(&t->frame[i])), "frames_left_out",
+                      t->frames_left_out);
+}
+
+static json_t *link_json(const struct now_link *l)
+{
+    return CLI_OBJECT("from", l->from, "to", l->to, "any", (bool)l->any, "how", l->how);
+}
+
+json_t *cli_now_json(const struct now *n)
+{
+    return CLI_OBJECT("process", (uint64_t)n->pid, "program", n->program, "recording", (bool)false,
+                      "things", CLI_LIST(i, n->things, thing_json(&n->thing[i])), "links",
+                      CLI_LIST(i, n->links, link_json(&n->link[i])), "cycles", n->cycles,
+                      "stopped_ns", n->stopped_ns, "remarks",
+                      CLI_LIST(i, n->remarks, cli_json_string(n->remark[i])), "left_out",
+                      n->left_out);
+}
