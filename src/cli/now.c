@@ -36,9 +36,23 @@ static const char *name_of(const struct now_thing *t)
     return t->name ? t->name : "something without a name";
 }
 
+/* How many frames there are without those at the outer end that every thread has. */
+static uint32_t own_frames(const struct now_thing *t)
+{
+    static const char *const begins[] = {"start_thread", "__libc_start_call_main",
+                                         "__libc_start_main", "_start"};
+    uint32_t n = t->frames;
+    for (uint32_t i = t->frames; i-- > 1;)
+        for (unsigned k = 0; t->frame[i].function && k < sizeof begins / sizeof *begins; k++)
+            if (strncmp(t->frame[i].function, begins[k], strlen(begins[k])) == 0)
+                n = i;
+    return n;
+}
+
 static void print_frames(const struct teller *teller, const struct now_thing *t, unsigned indent)
 {
-    const uint32_t shown = teller->all || t->frames <= FRAMES_SHOWN + 1 ? t->frames : FRAMES_SHOWN;
+    const uint32_t frames = teller->all ? t->frames : own_frames(t);
+    const uint32_t shown = teller->all || frames <= FRAMES_SHOWN + 1 ? frames : FRAMES_SHOWN;
     for (uint32_t i = 0; i < shown; i++) {
         const struct now_frame *f = &t->frame[i];
         printf("%*s%s%s %s", (int)indent, "", cli_style(CLI_FAINT), i == 0 ? "at" : "in",
@@ -49,7 +63,7 @@ static void print_frames(const struct teller *teller, const struct now_thing *t,
             printf("  %s", f->file);
         printf("%s\n", cli_style(CLI_PLAIN));
     }
-    const uint32_t more = t->frames - shown + t->frames_left_out;
+    const uint32_t more = frames - shown + t->frames_left_out;
     if (more)
         printf("%*s%sin %s more%s\n", (int)indent, "", cli_style(CLI_FAINT), weft_count(more).text,
                cli_style(CLI_PLAIN));
@@ -146,9 +160,8 @@ static void print_head(const struct now *n)
         snprintf(stopped, sizeof stopped, "It was stopped for %s for that.",
                  weft_duration((int64_t)n->stopped_ns).text);
     snprintf(line, sizeof line,
-             "Process %d '%s' records nothing. This is what waits for what in it now, seen from "
-             "outside. %s",
-             (int)n->pid, n->program, stopped);
+             "Process %d '%s': what waits for what in it now, seen from outside. %s", (int)n->pid,
+             n->program, stopped);
     cli_wrap("", "", line);
     putchar('\n');
 }
@@ -223,8 +236,8 @@ static json_t *link_json(const struct now_link *l)
 
 json_t *cli_now_json(const struct now *n)
 {
-    return CLI_OBJECT("process", (uint64_t)n->pid, "program", n->program, "recording", (bool)false,
-                      "things", CLI_LIST(i, n->things, thing_json(&n->thing[i])), "links",
+    return CLI_OBJECT("process", (uint64_t)n->pid, "program", n->program, "things",
+                      CLI_LIST(i, n->things, thing_json(&n->thing[i])), "links",
                       CLI_LIST(i, n->links, link_json(&n->link[i])), "cycles", n->cycles,
                       "stopped_ns", n->stopped_ns, "remarks",
                       CLI_LIST(i, n->remarks, cli_json_string(n->remark[i])), "left_out",

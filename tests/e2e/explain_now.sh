@@ -1,0 +1,92 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# weft explain PID of processes that record nothing: its text, its data, and what it says when it cannot look.
+. "$(dirname "$0")/lib.sh"
+: "${NOW:?the folder of tests/now}" "${CONTROLLED:?}"
+[ "$(uname -m)" = x86_64 ] || skip "not tried on $(uname -m)"
+[ -r /proc/self/syscall ] || skip 'this kernel does not say where threads wait'
+cd "$tmp"
+unset COLUMNS
+
+# hang CASE: sets $pid; release ends it.
+hang() {
+    "$NOW/hang" "$1" >/dev/null &
+    pid=$!
+}
+release() {
+    kill -KILL "$pid"
+    wait "$pid" 2>/dev/null || :
+}
+fails_check() {
+    "$WEFT" explain --check "$pid" >/dev/null 2>&1
+    [ $? -eq 3 ]
+}
+seen() { "$WEFT" explain "$pid" | grep -q "$1"; }
+
+# A deadlock, in words and as data
+hang abba
+wait_for fails_check
+run 0 "$WEFT" explain "$pid"
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "^Process $pid 'hang': what waits for what in it now, seen from outside. It was not stopped for that\. Deadlock: 2 wait for each other in a circle; none can go on"
+says "$tmp/text" "thread [0-9]+ 'hang': waits in pthread_mutex_lock at pthread_mutex_lock [^ ]* in write_log [^ ]*hang\.c:[0-9]+ "
+says "$tmp/text" "locks mutex account\+0x28 is held by thread $pid 'hang'"
+says "$tmp/text" "locks mutex log_lock is held by thread [0-9]+ 'hang': waits in pthread_mutex_lock \(see above\)"
+equal 'frames that every thread has' 0 "$(grep -c -e start_thread -e __libc_start "$tmp/out")"
+run 0 "$WEFT" explain --all "$pid"
+says "$tmp/out" ' in (__libc_start|start_thread)'
+run 0 "$WEFT" explain --json "$pid"
+equal 'of which process' "$pid" "$(json "$tmp/out" 'd["process"]')"
+equal 'deadlocks' 1 "$(json "$tmp/out" 'd["cycles"]')"
+equal 'what is on it' '2 locks, 2 threads' "$(json "$tmp/out" \
+    '", ".join("%d %ss" % (sum(t["kind"] == k and t["cycle"] == 1 for t in d["things"]), k) for k in ["lock", "thread"])')"
+equal 'each waits' 4 "$(json "$tmp/out" 'len({l["from"] for l in d["links"]})')"
+run 0 env COLUMNS=60 "$WEFT" explain "$pid"
+equal 'other options' 1 "$("$WEFT" explain --promise x "$pid" 2>&1 | grep -c 'there is no story of a promise')"
+for command in info dump promises stats; do
+    run 1 "$WEFT" $command "$pid"
+    says "$tmp/err" "weft explain $pid says what it waits for now"
+done
+release
+
+# No deadlock: what waits, and nothing more
+hang join
+wait_for seen 'nobody has signalled it'
+run 0 "$WEFT" explain --check "$pid"
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "joins thread [0-9]+ 'hang': waits in pthread_cond_wait, with mutex queue_lock .* waits for condition variable work"
+equal 'circles' 0 "$(grep -c Deadlock "$tmp/out")"
+release
+
+# A process that records is explained by its trace, unless --now asks for more.
+mkfifo orders
+"$CONTROLLED" <orders >answers 2>&1 &
+pid=$!
+exec 4>orders
+printf 'start own.weft\nhang\n' >&4
+wait_for grep -c 'ok$' answers
+run 0 "$WEFT" explain "$pid"
+equal 'looked at from outside' 0 "$(grep -c 'seen from outside' "$tmp/out")"
+run 0 "$WEFT" explain --now "$pid"
+says "$tmp/out" "^Process $pid 'controlled': what waits for what in it now"
+exec 4>&-
+release
+
+# What is not there, or is no process
+run 1 "$WEFT" explain "$pid"
+says "$tmp/err" "there is no process $pid"
+run 1 "$WEFT" explain --now "$pid"
+says "$tmp/err" "there is no process $pid"
+run 1 "$WEFT" explain --now own.weft
+says "$tmp/err" 'is no process; --now takes process ids'
+
+# Another user's process
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
+    hang abba
+    run 1 setpriv --reuid 65534 --clear-groups "$WEFT" explain "$pid"
+    says "$tmp/err" "process $pid may not be looked at: it is another user's"
+    release
+else
+    echo 'not tried as another user'
+fi
+finish
