@@ -169,7 +169,7 @@ bool now_stories(const struct now *n, struct now_story **story, uint32_t *storie
         struct now_story *s = &(*story)[i];
         s->rank = rank(&w, s->thing);
         s->cycle = n->thing[s->thing].cycle;
-        s->alike = w.sum[s->thing];
+        s->alike = s->cycle ? 0 : w.sum[s->thing]; /* what is on a cycle is in order */
     }
     if (*stories)
         qsort(*story, *stories, sizeof **story, by_rank);
