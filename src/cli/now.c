@@ -132,16 +132,19 @@ static void print_tree(struct teller *t, uint32_t root, unsigned indent)
 static void print_cycle(struct teller *t, const struct now_story *story, uint32_t count)
 {
     const struct now *n = t->n;
-    uint32_t actors = 0;
-    for (uint32_t i = 0; i < count; i++)
-        actors += n->thing[story[i].thing].kind == NOW_THREAD ||
-                  n->thing[story[i].thing].kind == NOW_TASK;
+    uint32_t threads = 0, tasks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        threads += n->thing[story[i].thing].kind == NOW_THREAD;
+        tasks += n->thing[story[i].thing].kind == NOW_TASK;
+    }
     printf("%sDeadlock: ", cli_style(CLI_BAD));
-    if (actors > 1)
-        printf("%s wait for each other in a circle; none can go on%s\n", weft_count(actors).text,
-               cli_style(CLI_PLAIN));
+    if (threads + tasks < 2)
+        printf("it waits for itself");
     else
-        printf("it waits for itself%s\n", cli_style(CLI_PLAIN));
+        printf("%s%s%s wait for each other, and none can go on",
+               threads ? cli_many(threads, "thread").text : "", threads && tasks ? " and " : "",
+               tasks ? cli_many(tasks, "task").text : "");
+    printf("%s\n", cli_style(CLI_PLAIN));
     uint32_t at = 0;
     while (at + 1 < count && n->thing[story[at].thing].kind != NOW_THREAD &&
            n->thing[story[at].thing].kind != NOW_TASK)

@@ -28,7 +28,7 @@ hang abba
 wait_for fails_check
 run 0 "$WEFT" explain "$pid"
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
-says "$tmp/text" "^Process $pid 'hang': what waits for what in it now, seen from outside. It was not stopped for that\. Deadlock: 2 wait for each other in a circle; none can go on"
+says "$tmp/text" "^Process $pid 'hang': what waits for what in it now, seen from outside. It was not stopped for that\. Deadlock: 2 threads wait for each other, and none can go on"
 says "$tmp/text" "thread [0-9]+ 'hang': waits in pthread_mutex_lock at pthread_mutex_lock [^ ]* in write_log [^ ]*hang\.c:[0-9]+ "
 says "$tmp/text" "none can go on thread $pid 'hang': .* locks mutex log_lock is held by thread [0-9]+ 'hang': waits in pthread_mutex_lock at"
 says "$tmp/text" "locks mutex account\+0x28 is held by thread $pid 'hang': waits in pthread_mutex_lock \(see above\)"
