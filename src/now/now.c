@@ -106,6 +106,23 @@ void now_link(struct now *n, uint32_t from, uint32_t to, bool any, const char *h
     n->link[n->links++] = (struct now_link){from, to, any, how};
 }
 
+void now_drop_frames(struct now *n, uint32_t thing, uint32_t kept)
+{
+    struct now_thing *t = thing == NOW_NONE ? NULL : &n->thing[thing];
+    for (uint32_t k = kept; t && k < t->frames; k++)
+        weft_free_all(t->frame[k].function, t->frame[k].file);
+    if (!t || kept >= t->frames)
+        return;
+    t->frames = kept;
+    t->frames_left_out = 0;
+}
+
+void now_forget(struct now *n, uint32_t thing)
+{
+    if (thing != NOW_NONE)
+        n->thing[thing].forgotten = true;
+}
+
 void now_remark(struct now *n, const char *format, ...)
 {
     va_list list;
@@ -116,6 +133,41 @@ void now_remark(struct now *n, const char *format, ...)
         n->remark[n->remarks++] = text;
     else
         free(text);
+}
+
+/* ---- Removing what is forgotten ---- */
+
+static void free_thing(struct now_thing *t)
+{
+    for (uint32_t k = 0; k < t->frames; k++)
+        weft_free_all(t->frame[k].function, t->frame[k].file);
+    weft_free_all(t->name, t->state, t->frame);
+}
+
+/* The others move up, so they have other numbers from then on. */
+static void remove_forgotten(struct now *n)
+{
+    uint32_t *number = weft_new_none(n->things, sizeof *number), kept = 0, links = 0;
+    n->failed |= !number;
+    for (uint32_t i = 0; number && i < n->things; i++) {
+        struct now_thing t = n->thing[i];
+        uint32_t *known = weft_idmap_at(n->known[t.kind], t.key);
+        if (known)
+            *known = t.forgotten ? WEFT_IDMAP_NONE : kept;
+        if (t.forgotten)
+            free_thing(&t);
+        else
+            n->thing[number[i] = kept++] = t;
+    }
+    for (uint32_t i = 0; number && i < n->links; i++) {
+        struct now_link l = n->link[i];
+        l.from = number[l.from], l.to = number[l.to];
+        if (l.from != NOW_NONE && l.to != NOW_NONE)
+            n->link[links++] = l;
+    }
+    if (number)
+        n->things = kept, n->links = links;
+    free(number);
 }
 
 /* ---- Cycles ---- */
@@ -201,6 +253,7 @@ static void follow(struct now *n, struct visit *v, uint32_t from)
 void now_finish(struct now *n)
 {
     struct visit v = {0};
+    remove_forgotten(n);
     const uint64_t things = n->things;
     sort_links(n);
     uint32_t *room = calloc(6 * (size_t)things + 1, sizeof *room);
@@ -261,12 +314,8 @@ void now_free(struct now *n)
 {
     if (!n)
         return;
-    for (uint32_t i = 0; i < n->things; i++) {
-        struct now_thing *t = &n->thing[i];
-        for (uint32_t k = 0; k < t->frames; k++)
-            weft_free_all(t->frame[k].function, t->frame[k].file);
-        weft_free_all(t->name, t->state, t->frame);
-    }
+    for (uint32_t i = 0; i < n->things; i++)
+        free_thing(&n->thing[i]);
     for (uint32_t i = 0; i < n->remarks; i++)
         free(n->remark[i]);
     for (unsigned k = 0; k < NOW_KINDS; k++)

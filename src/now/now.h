@@ -49,6 +49,7 @@ struct now_thing {
     uint32_t frames;
     uint32_t frames_left_out; /* further out than those kept */
     uint32_t cycle;           /* the number of the cycle that it is on, from 1; 0: none */
+    bool forgotten;           /* now_forget; no such thing is left after now_finish */
 };
 
 struct now_link {
@@ -99,10 +100,16 @@ void now_frame(struct now *n, uint32_t thing, const char *function, const char *
 /* from waits for to. how is not copied. A link that is there already is not added again. */
 void now_link(struct now *n, uint32_t from, uint32_t to, bool any, const char *how);
 
+/* A later look knows better what this is: it disappears with its links, and its number, with now_finish. */
+void now_forget(struct now *n, uint32_t thing);
+
+/* Its frames disappear, but for the first `kept`. */
+void now_drop_frames(struct now *n, uint32_t thing, uint32_t kept);
+
 void now_remark(struct now *n, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sorts the links and numbers the cycles: things that wait for each other in a circle, by links that are not `any`. Linear
- * but for the sorting. now_open has called it. */
+/* Removes what is forgotten, sorts the links and numbers the cycles: things that wait for each other in a circle, by links
+ * that are not `any`. Linear but for the sorting. now_open has called it. */
 void now_finish(struct now *n);
 
 /* ---- For those who tell it ---- */
