@@ -158,9 +158,3 @@ const struct now_mapping *now_mapping_at(const struct now_process *p, uint64_t a
     WEFT_SEEK(low, high, p->mapping[middle].end <= address);
     return low < p->mappings && p->mapping[low].start <= address ? &p->mapping[low] : NULL;
 }
-
-uint64_t now_symbol_address(struct now_process *p, const char *object, const char *symbol)
-{
-    (void)p, (void)object, (void)symbol;
-    return 0;
-}

@@ -33,6 +33,12 @@ bool now_read(struct now_process *p, uint64_t at, void *to, size_t bytes);
 /* The mapping that an address is in; NULL: none. */
 const struct now_mapping *now_mapping_at(const struct now_process *p, uint64_t address);
 
-/* The address in the process of a global symbol (function or variable) of an object that is mapped, whose file name
- * begins with `object` ("" : the program itself and all libraries). 0: it has none. */
+/* The addresses in the process of global symbols (functions or variables) of an object that is mapped, whose file name
+ * begins with `object` ("": the program itself and all libraries). All are of the first such object that has symbol[0];
+ * 0: it does not have this one, or there is no such object. The file is the one that is mapped, also if the process has
+ * another root directory or the file was replaced since; a child process reads it (symbols/worker.h). */
+void now_symbol_addresses(struct now_process *p, const char *object, const char *const *symbol,
+                          uint32_t count, uint64_t *address);
+
+/* The same for one symbol. */
 uint64_t now_symbol_address(struct now_process *p, const char *object, const char *symbol);
