@@ -3,7 +3,7 @@
 """now_python.py TOOLS PYTHON PROGRAM...: runs each program and compares what graph (../now/graph.c) sees of it with the
 comments in it:
 
-    # see LINK          there is such a link; there are no others, but to descriptors that a loop reads
+    # see LINK          there is such a link; there are no others, but for descriptors, and threads that wait for children
     # state THING; …    a thing's state
     # cycles N
     …  # at THING       the innermost frame in this file of that thing's stack is here
@@ -68,7 +68,7 @@ def problems(output, path):
             found_cycles = line
         elif kind == "remark":
             remarks.append(line)
-    of_loop = {link for link in links if re.search(r"^thread .* (to|for) (read|write|events)? ?.*descriptor", link)}
+    of_loop = {link for link in links if re.match(r"descriptor |thread \S*waitpid-0'|thread .*descriptor", link)}
     yield from (f"missing: link {link}" for link in sorted(see - links))
     yield from (f"not expected: link {link}" for link in sorted(links - see - of_loop))
     yield from (f"missing: state {line}" for line in sorted(state - states))
