@@ -25,6 +25,7 @@ static bool add_mapping(struct now_process *p, char *line)
                &m.offset, &at) < 4 ||
         at == 0)
         return true;
+    m.readable = mode[0] == 'r';
     m.executable = mode[2] == 'x';
     m.writable = mode[1] == 'w';
     m.path = strdup(line + at);

@@ -10,7 +10,7 @@
 
 struct now_mapping {
     uint64_t start, end, offset; /* addresses; the offset in the file */
-    bool executable, writable;
+    bool readable, writable, executable;
     char *path; /* as the process sees it; "" if it has none */
 };
 

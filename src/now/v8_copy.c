@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/* V8 takes memory in pieces that begin at multiples of 256 KiB; each has a head. A child copies them into memory that it
+ * shares with us: reading the process may wait forever (sample/distant.h), and one answer for each piece would take
+ * longer than the copying. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "now/v8.h"
+
+enum {
+    PIECE = 1 << 18,
+    PIECES_MAX = 1 << 12, /* 1 GiB */
+    HEAD_WORDS = 3,       /* not all of them are 0 */
+};
+
+struct v8_copied {
+    struct v8_piece piece[PIECES_MAX];
+    uint32_t pieces;
+    uint64_t left_bytes;
+    uint64_t word[PIECES_MAX][PIECE / 8];
+};
+
+/* ---- The child ---- */
+
+static bool may_be_heap(const struct now_mapping *m)
+{
+    return m->readable && !m->executable && m->path[0] == 0;
+}
+
+static void copy_piece(const struct v8 *v, uint64_t at, uint64_t bytes)
+{
+    struct v8_copied *c = v->copied;
+    uint64_t head[HEAD_WORDS];
+    if (pread(SYMBOLS_WORKER_FILES, head, sizeof head, (off_t)at) != sizeof head ||
+        !(head[0] | head[1] | head[2]))
+        return;
+    if (c->pieces == PIECES_MAX || v8_late(v)) {
+        c->left_bytes += bytes;
+        return;
+    }
+    uint64_t *word = c->word[c->pieces];
+    const ssize_t n = pread(SYMBOLS_WORKER_FILES, word, bytes, (off_t)at);
+    if (n > 0)
+        c->piece[c->pieces++] = (struct v8_piece){at, (uint32_t)((size_t)n / 8), word};
+}
+
+static void copy_all(int fd, void *data)
+{
+    const struct v8 *v = data;
+    for (uint32_t i = 0; i < v->p->mappings; i++) {
+        const struct now_mapping *m = &v->p->mapping[i];
+        const uint64_t first = (m->start + PIECE - 1) & ~(uint64_t)(PIECE - 1);
+        for (uint64_t at = first; may_be_heap(m) && at >= m->start && at < m->end; at += PIECE)
+            copy_piece(v, at, m->end - at < PIECE ? m->end - at : PIECE);
+    }
+    symbols_worker_put(fd, &v->copied->pieces, sizeof v->copied->pieces);
+}
+
+/* ---- Here ---- */
+
+static int open_memory(const struct now_process *p)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/mem", (int)p->pid, (int)p->thread);
+    return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+bool v8_copy(struct v8 *v)
+{
+    struct symbols_worker w = {0};
+    uint32_t done;
+    v8_forget(v);
+    void *room = mmap(NULL, sizeof *v->copied, PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (room == MAP_FAILED)
+        return false;
+    v->copied = room;
+    const int mem = open_memory(v->p);
+    const struct symbols_worker_options o = {.aside = true, .keep = {mem, -1}};
+    bool ok = mem < 0 || symbols_worker_start(&w, &o, copy_all, v) == 0;
+    const int64_t left_ms = (v->until_ns - weft_monotonic_ns()) / 1000000;
+    if (mem >= 0 && ok &&
+        symbols_worker_get(w.fd, &done, sizeof done, left_ms > 0 ? (int)left_ms + 100 : 100)) {
+        v->piece = v->copied->piece;
+        v->pieces = done;
+        v->left_bytes = v->copied->left_bytes;
+    }
+    if (w.pid > 0)
+        symbols_worker_stop(&w);
+    if (mem >= 0)
+        close(mem);
+    return ok;
+}
+
+void v8_forget(struct v8 *v)
+{
+    if (v->copied)
+        munmap(v->copied, sizeof *v->copied);
+    v->copied = NULL;
+    v->piece = NULL;
+    v->pieces = 0;
+    v->left_bytes = 0;
+}
+
+bool v8_changed(struct v8 *v, uint64_t object)
+{
+    uint64_t now[4], then[4];
+    return !v8_read(v, object - 1, then, sizeof then) ||
+           !now_read(v->p, object - 1, now, sizeof now) || memcmp(now, then, sizeof now) != 0;
+}
