@@ -280,6 +280,7 @@ static void look(struct node *d)
     for (uint32_t i = 0; i < d->pending.count; i++)
         reactions(d, d->pending.object[i]);
     node_resolvers(d);
+    node_stacks(d);
     if (d->v.left_bytes)
         now_remark(d->n,
                    "%" PRIu64 " MB of the heap of JavaScript were not searched for promises: "

@@ -31,3 +31,6 @@ bool node_is_suspended(struct node *d, uint64_t generator);
 
 /* Finds who can resolve the promises that no link leads out of. */
 void node_resolvers(struct node *d);
+
+/* Names the functions of JavaScript on the stacks of the threads that are there. */
+void node_stacks(struct node *d);
