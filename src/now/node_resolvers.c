@@ -221,7 +221,7 @@ static void refers(struct search *s, const struct referrer *from, uint64_t at)
     const uint64_t object = v8_object_around(v, at, &s->around);
     const int32_t offset = (int32_t)(at - (object - 1));
     const int32_t type = v8_type(v, object);
-    if (!object || type == V8_NO_TYPE || type == v->number[V8_TYPE_FREE])
+    if (!object || type == V8_NO_TYPE)
         return;
     struct asked *a = &s->asked[from->asked];
     a->resolvable |= from->kind == RESOLVE;

@@ -72,11 +72,13 @@ static void find_frames(struct stack *s)
 
 static bool read_waiting(struct stack *s, const struct sample_standing_at *at)
 {
-    size_t bytes = SAMPLE_STANDING_BYTES;
-    while (bytes >= 4096 && !now_read(s->d->v.p, at->sp, s->word, bytes))
-        bytes /= 2; /* it has an end */
+    const struct now_mapping *m = now_mapping_at(s->d->v.p, at->sp);
+    const uint64_t left = m ? m->end - at->sp : 0;
+    const size_t bytes = left < sizeof s->word ? (size_t)left : sizeof s->word;
+    if (!now_read(s->d->v.p, at->sp, s->word, bytes))
+        return false;
     s->sp = at->sp;
-    s->words = bytes >= 4096 ? (uint32_t)(bytes / 8) : 0;
+    s->words = (uint32_t)(bytes / 8);
     return s->words;
 }
 

@@ -18,7 +18,6 @@
 /* Numbers whose names begin so, without v8dbg_; what is missing is V8_MISSING. */
 #define V8_NUMBERS(X)                                                                              \
     X(TYPE_MAP, "type_Map__")                                                                      \
-    X(TYPE_FREE, "type_FreeSpace__")                                                               \
     X(TYPE_PROMISE, "type_JSPromise__")                                                            \
     X(TYPE_REACTION, "type_PromiseReaction__")                                                     \
     X(TYPE_CAPABILITY, "type_PromiseCapability__")                                                 \
@@ -173,7 +172,7 @@ bool v8_changed(struct v8 *v, uint64_t object);
 /* ---- v8_scan.c ---- */
 
 /* Calls found for everything in the copy that looks like an object of one of these types, also what is garbage but not
- * yet overwritten. Returns false without memory. */
+ * yet overwritten: an async function that waits for what nobody can resolve is garbage. Returns false without memory. */
 bool v8_each(struct v8 *v, const enum v8_number *types, uint32_t count,
              void (*found)(void *data, uint64_t object, enum v8_number type), void *data);
 

@@ -8,7 +8,6 @@
 
 enum {
     MAPS_MAX = 4096,
-    TYPES_MAX = 8,
 };
 
 struct map {
@@ -79,23 +78,13 @@ static const struct map *known_map(const struct scan *s, uint64_t value)
 
 /* ---- Objects ---- */
 
-/* Space between objects is an object, too: its second word is its size. What was there before is older than it. */
-static uint32_t skip_free(uint64_t size, uint32_t left)
-{
-    const uint64_t words = v8_is_small(size) ? (uint64_t)(uint32_t)v8_small(size) / 8 : 0;
-    return words > 2 && words <= left ? (uint32_t)words : 1;
-}
-
 bool v8_each(struct v8 *v, const enum v8_number *types, uint32_t count,
              void (*found)(void *data, uint64_t object, enum v8_number type), void *data)
 {
     struct scan *s = calloc(1, sizeof *s);
-    enum v8_number all[TYPES_MAX] = {V8_TYPE_FREE};
     if (!s)
         return false;
-    count = count < TYPES_MAX - 1 ? count : TYPES_MAX - 1;
-    memcpy(all + 1, types, count * sizeof *types);
-    s->v = v, s->types = all, s->type_count = count + 1;
+    s->v = v, s->types = types, s->type_count = count;
     for (uint32_t i = 0; i < v->pieces; i++)
         find_maps(s, &v->piece[i]);
     weft_sort(s->map, s->maps, sizeof *s->map, by_value);
@@ -105,10 +94,8 @@ bool v8_each(struct v8 *v, const enum v8_number *types, uint32_t count,
         const struct v8_piece *p = &v->piece[i];
         for (uint32_t k = 0; k < p->words; k++) {
             const struct map *m = known_map(s, p->word[k]);
-            if (m && m->type != V8_TYPE_FREE)
+            if (m)
                 found(data, p->at + k * 8 + 1, m->type);
-            else if (m && k + 1 < p->words)
-                k += skip_free(p->word[k + 1], p->words - k) - 1;
         }
     }
     free(s);
