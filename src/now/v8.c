@@ -16,6 +16,7 @@ enum {
     BLOCKS = 1 << 12,
     TABLE_BYTES_MAX = 1 << 26, /* of dynamic symbols or their names */
     LIMIT_MS = 1500,
+    MOVES_MAX = 4,
 };
 
 /* ---- The dynamic symbols, as they are in memory ---- */
@@ -193,12 +194,26 @@ bool v8_read(struct v8 *v, uint64_t at, void *to, size_t bytes)
     return true;
 }
 
+/* Where an object has been moved to by the collection of garbage: its first word is that address then. What refers to it
+ * is corrected, unless it is garbage itself. */
+static uint64_t moved_to(struct v8 *v, uint64_t object)
+{
+    for (unsigned i = 0; i < MOVES_MAX; i++) {
+        uint64_t first;
+        if (!v8_is_object(object) || !v8_read(v, object - 1, &first, sizeof first) ||
+            first % 8 != 0 || first == 0)
+            break;
+        object = first + 1;
+    }
+    return object;
+}
+
 uint64_t v8_field(struct v8 *v, uint64_t object, int32_t offset)
 {
     uint64_t word = 0;
     if (!v8_is_object(object) || !v8_read(v, object - 1 + (uint64_t)offset, &word, sizeof word))
         return 0;
-    return word;
+    return v8_is_object(word) ? moved_to(v, word) : word;
 }
 
 static int32_t map_type(struct v8 *v, uint64_t map)

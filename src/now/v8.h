@@ -150,7 +150,8 @@ static inline int32_t v8_small(uint64_t value)
 /* False: it cannot be read. */
 bool v8_read(struct v8 *v, uint64_t at, void *to, size_t bytes);
 
-/* The word at an offset in an object; 0 if that cannot be read, or it is no object. */
+/* The word at an offset in an object; 0 if that cannot be read, or it is no object. If it is an object that has been moved
+ * by a collection of garbage, it is the new one. */
 uint64_t v8_field(struct v8 *v, uint64_t object, int32_t offset);
 
 /* The type of an object; V8_NO_TYPE: it is none. */
