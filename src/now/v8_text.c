@@ -243,13 +243,18 @@ static struct scope read_scope(struct v8 *v, uint64_t info, char *name, size_t r
     if (locals < 0 || locals > 1 << 16 || head < 0 || head > 16)
         return s;
     uint64_t before = 0;
+    int32_t named = -1;
     for (int32_t i = head + 2 * locals; i < head + 2 * locals + 9; i++) {
         const uint64_t value = v8_field(v, info, i * 8), next = v8_field(v, info, (i + 1) * 8);
-        if (v8_is_object(value) && !name[0])
+        if (v8_is_object(value) && !name[0]) {
             v8_string(v, value, name, room);
+            named = i;
+        }
         if (v8_is_object(before) && v8_is_small(value) && v8_is_small(next) &&
             v8_small(value) >= 0 && v8_small(next) > v8_small(value)) {
             s.first = v8_small(value), s.end = v8_small(next);
+            if (i - named == 1 && !strchr(name, '.'))
+                name[0] = 0; /* made up, and at times of the wrong thing */
             break;
         }
         before = value;

@@ -158,20 +158,22 @@ says seen '^at reader hang.js:reader$'
 end
 
 # The loop does not go on.
-hang busy
-spins() {
-    "$NOW/graph" "$pid" | grep -Eq "^thing [0-9]+ thread $pid 'node'; runs spin \(.*hang.js:$(grep -n '// spin$' "$program" | cut -d : -f 1)\)\$"
+# Compiled code does not say in which line it is: then it is that in which the function begins.
+place() {
+    echo "$1 .*hang\\.js:($(grep -nE "function $1\(|// $1\$" "$program" | cut -d : -f 1 | paste -sd '|'))"
 }
-wait_for spins
-run 0 "$NOW/graph" "$pid"
-says out "^frame 0 spin .*hang.js:$(grep -n '// spin$' "$program" | cut -d : -f 1)\$"
-says out "^frame 0 turn .*hang.js:$(grep -n '// turn$' "$program" | cut -d : -f 1)\$"
+on_stack() {
+    "$NOW/graph" "$pid" >look
+    grep -Eq "^frame 0 $(place "$1")\$" look
+}
+hang busy
+wait_for on_stack spin
+says look "^frame 0 $(place turn)\$"
+says look "^thing 0 thread $pid 'node'; runs spin \\(.*hang.js:[0-9]+\\)\$"
 end
 hang deploy
-deploys() {
-    "$NOW/graph" "$pid" | grep -q "^frame 0 start .*hang.js:$(grep -n '// start$' "$program" | cut -d : -f 1)\$"
-}
-wait_for deploys
+wait_for on_stack start
+says look '^frame 0 epoll_p?wait'
 kill "$(cat "/proc/$pid/task/$pid/children")"
 wait "$pid" || :
 : >complaints

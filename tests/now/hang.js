@@ -142,10 +142,9 @@ if (what === 'worker') {
     const { Worker } = require('worker_threads');
     new Worker(__filename, { argv: ['nested'] });
 } else {
-    const keep = setInterval(() => {}, 7654321);
+    if (what !== 'served') {
+        setInterval(() => {}, 7654321);
+        setImmediate(() => require('fs').writeSync(1, 'hangs\n')); // after all functions have come to their await
+    }
     ways[what]();
-    if (what === 'served')
-        clearInterval(keep);
-    else
-        setImmediate(() => require('fs').writeSync(1, 'hangs\n'));
 }
