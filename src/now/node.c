@@ -217,6 +217,8 @@ static void reactions(struct node *d, uint64_t promise)
     const uint32_t thing = promise_thing(d, promise);
     const int32_t shift = reaction_shift(v, reaction);
     for (uint32_t i = 0; i < REACTIONS_MAX && v8_is(v, reaction, V8_TYPE_REACTION); i++) {
+        if (i % 256 == 255 && v8_late(v))
+            break;
         const uint64_t function = v8_field(v, reaction, shift + V8_REACTION_FULFILL);
         const uint64_t context =
             v8_is_function(v, function) ? v8_field(v, function, v->number[V8_FUNCTION_CONTEXT]) : 0;
@@ -231,7 +233,7 @@ static void reactions(struct node *d, uint64_t promise)
 
 static void tasks(struct node *d)
 {
-    for (uint32_t i = 0; i < d->suspended.count; i++) {
+    for (uint32_t i = 0; i < d->suspended.count && !v8_late(&d->v); i++) {
         const uint64_t generator = d->suspended.object[i];
         const uint64_t promise = v8_field(&d->v, generator, V8_ASYNC_PROMISE);
         const uint32_t task = node_task(d, generator);
@@ -277,10 +279,12 @@ static void look(struct node *d)
         return;
     }
     tasks(d);
-    for (uint32_t i = 0; i < d->pending.count; i++)
+    for (uint32_t i = 0; i < d->pending.count && !v8_late(&d->v); i++)
         reactions(d, d->pending.object[i]);
     node_resolvers(d);
     node_stacks(d);
+    if (v8_late(&d->v))
+        now_remark(d->n, "not all promises were looked at in the time there was");
     if (d->v.left_bytes)
         now_remark(d->n,
                    "%" PRIu64 " MB of the heap of JavaScript were not searched for promises: "

@@ -67,10 +67,11 @@ struct search {
     uint32_t referrers, referrers_room, begin;
     struct word *word;
     uint32_t words, words_room;
-    uint32_t *first, *from;  /* of each thing: where those that wait for it begin in from */
-    uint8_t *waiting;        /* 1: it waits for the promise that is concluded on */
-    uint32_t chains;         /* how many things were there */
-    struct weft_idmap *seen; /* which object was a referrer of which promise */
+    uint32_t *first, *from;   /* of each thing: where those that wait for it begin in from */
+    uint32_t *waiting;        /* the last promise that it was found to wait for, plus 1 */
+    uint32_t chains;          /* how many things were there */
+    struct weft_idmap *tasks; /* what suspended functions share with others of the same code */
+    struct weft_idmap *seen;  /* which object was a referrer of which promise */
     struct v8_around around;
     bool partly;
 };
@@ -325,13 +326,12 @@ static bool ask(struct search *s)
 static void mark_waiting(struct search *s, uint32_t promise)
 {
     uint32_t stack[REFERRERS_MAX], depth = 0;
-    memset(s->waiting, 0, s->chains);
     stack[depth++] = promise;
     while (depth) {
         const uint32_t to = stack[--depth];
         for (uint32_t i = s->first[to]; i < s->first[to + 1]; i++)
-            if (!s->waiting[s->from[i]] && depth < REFERRERS_MAX) {
-                s->waiting[s->from[i]] = 1;
+            if (s->waiting[s->from[i]] != promise + 1 && depth < REFERRERS_MAX) {
+                s->waiting[s->from[i]] = promise + 1;
                 stack[depth++] = s->from[i];
             }
     }
@@ -344,7 +344,7 @@ static bool make_chains(struct search *s)
     s->chains = n->things;
     s->first = calloc((size_t)n->things + 2, sizeof *s->first);
     s->from = weft_resize(NULL, n->links, sizeof *s->from);
-    s->waiting = calloc((size_t)n->things + 1, 1);
+    s->waiting = calloc((size_t)n->things + 1, sizeof *s->waiting);
     if (!s->first || !s->from || !s->waiting)
         return false;
     for (uint32_t i = 0; i < n->links; i++)
@@ -362,14 +362,17 @@ static uint64_t shared_of(struct search *s, uint64_t function)
     return v8_field(&s->d->v, function, s->d->v.number[V8_FUNCTION_SHARED]);
 }
 
+static void know_tasks(struct search *s)
+{
+    for (uint32_t i = 0; i < s->d->suspended.count; i++) {
+        const uint64_t task = s->d->suspended.object[i];
+        weft_idmap_put(s->tasks, shared_of(s, v8_field(&s->d->v, task, V8_GENERATOR_FUNCTION)), i);
+    }
+}
+
 static bool is_of_task(struct search *s, uint64_t function)
 {
-    const uint64_t shared = shared_of(s, function);
-    for (uint32_t i = 0; i < s->d->suspended.count; i++)
-        if (shared_of(s, v8_field(&s->d->v, s->d->suspended.object[i], V8_GENERATOR_FUNCTION)) ==
-            shared)
-            return true;
-    return false;
+    return weft_idmap_get(s->tasks, shared_of(s, function)) != WEFT_IDMAP_NONE;
 }
 
 /* Does a function name it that somebody can call, and that is not that of a suspended task? */
@@ -417,9 +420,10 @@ static void say_who(struct search *s, const struct asked *a, bool linked)
 }
 
 /* Tasks that wait for the promise themselves cannot resolve it. */
-static bool may_resolve(const struct search *s, const struct resolver *r, bool sure)
+static bool may_resolve(const struct search *s, const struct asked *a, const struct resolver *r,
+                        bool sure)
 {
-    return r->sure >= sure && (r->thing >= s->chains || !s->waiting[r->thing]);
+    return r->sure >= sure && (r->thing >= s->chains || s->waiting[r->thing] != a->thing + 1);
 }
 
 static uint32_t link_resolvers(struct search *s, const struct asked *a)
@@ -427,12 +431,12 @@ static uint32_t link_resolvers(struct search *s, const struct asked *a)
     uint32_t sure = 0, all = 0;
     mark_waiting(s, a->thing);
     for (uint32_t i = 0; i < a->resolvers; i++) {
-        sure += may_resolve(s, &a->resolver[i], true);
-        all += may_resolve(s, &a->resolver[i], false);
+        sure += may_resolve(s, a, &a->resolver[i], true);
+        all += may_resolve(s, a, &a->resolver[i], false);
     }
     const bool any = sure != 1 || has_free_function(s, a);
     for (uint32_t i = 0; i < a->resolvers; i++)
-        if (may_resolve(s, &a->resolver[i], sure))
+        if (may_resolve(s, a, &a->resolver[i], sure))
             now_link(s->d->n, a->thing, a->resolver[i].thing, any,
                      any ? "may be resolved by" : "is resolved by");
     return sure ? sure : all;
@@ -456,17 +460,17 @@ static void conclude(struct search *s, const struct asked *a)
 
 void node_resolvers(struct node *d)
 {
-    struct search s = {.d = d, .seen = weft_idmap_new()};
-    if (s.seen && ask(&s)) {
+    struct search s = {.d = d, .seen = weft_idmap_new(), .tasks = weft_idmap_new()};
+    d->n->failed |= !s.seen || !s.tasks;
+    if (!d->n->failed && ask(&s)) {
         for (unsigned i = 0; i < STEPS && step(&s); i++)
             ;
-        if (make_chains(&s))
-            for (uint32_t i = 0; i < s.count; i++)
-                conclude(&s, &s.asked[i]);
-        else
-            d->n->failed = true;
+        know_tasks(&s);
+        d->n->failed |= !make_chains(&s);
+        for (uint32_t i = 0; i < s.count && !d->n->failed; i++)
+            conclude(&s, &s.asked[i]);
     }
-    d->n->failed |= !s.seen;
     weft_free_all(s.asked, s.referrer, s.word, s.first, s.from, s.waiting);
     weft_idmap_free(s.seen);
+    weft_idmap_free(s.tasks);
 }

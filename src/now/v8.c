@@ -15,7 +15,8 @@ enum {
     BLOCK_BYTES = 1 << 12,
     BLOCKS = 1 << 12,
     TABLE_BYTES_MAX = 1 << 26, /* of dynamic symbols or their names */
-    LIMIT_MS = 1500,
+    COPY_MS = 1000,
+    LIMIT_MS = 2500,
     MOVES_MAX = 4,
 };
 
@@ -122,9 +123,23 @@ static bool find_numbers(struct v8 *v)
     return false;
 }
 
+/* All but one are types, offsets, and masks of types. */
+static bool is_possible(enum v8_number which, int32_t number)
+{
+    if (which == V8_PROPERTY_INDEX_MASK)
+        return number > 0;
+    if (which == V8_PROPERTY_INDEX_SHIFT)
+        return number >= 0 && number < 31;
+    return (number >= 0 && number <= UINT16_MAX) ||
+           (number == V8_MISSING && which == V8_TYPE_TRUSTED_BYTES);
+}
+
 bool v8_open(struct v8 *v, struct now_process *p, bool *odd)
 {
-    *v = (struct v8){.p = p, .until_ns = weft_monotonic_ns() + LIMIT_MS * INT64_C(1000000)};
+    const int64_t now_ns = weft_monotonic_ns();
+    *v = (struct v8){.p = p,
+                     .copy_until_ns = now_ns + COPY_MS * INT64_C(1000000),
+                     .until_ns = now_ns + LIMIT_MS * INT64_C(1000000)};
     *odd = false;
     for (unsigned k = 0; k < V8_COUNT; k++)
         v->number[k] = V8_MISSING;
@@ -133,7 +148,7 @@ bool v8_open(struct v8 *v, struct now_process *p, bool *odd)
     v->block = malloc((size_t)BLOCKS * BLOCK_BYTES);
     v->block_at = weft_new_none(BLOCKS, sizeof *v->block_at);
     for (unsigned k = 0; k < V8_COUNT; k++)
-        *odd |= v->number[k] == V8_MISSING && k != V8_TYPE_TRUSTED_BYTES;
+        *odd |= !is_possible((enum v8_number)k, v->number[k]);
     return !*odd && v->block && v->block_at;
 }
 

@@ -4,7 +4,7 @@
  * together with all that waits for it.)
  *
  * Types and offsets are those that V8 leaves in its program for debuggers ("v8dbg_…" in the dynamic symbols), in
- * every build of Node.js. What these leave out is the same in V8 10 to 12 (Node.js 18 to 22), and checked by the types
+ * every build of Node.js. What these leave out is the same in V8 10 to 13 (Node.js 18 to 24), or told apart,, and checked by the types
  * of what is found there. The process goes on meanwhile, and may be hostile: any read may give anything.
  *
  * A value is a word: an object's address + 1, or a small number in its upper half. */
@@ -123,7 +123,7 @@ struct v8 {
     uint64_t left_bytes; /* of the heap that were not copied: too many, or it took too long */
     char *block;         /* what was read last of other memory */
     uint64_t *block_at;
-    int64_t until_ns; /* of the monotonic clock */
+    int64_t copy_until_ns, until_ns; /* of the monotonic clock */
 };
 
 /* Returns false if there is no V8 in the process, or it does not say enough of itself: then *odd is true. v8_close in

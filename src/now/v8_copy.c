@@ -39,7 +39,7 @@ static void copy_piece(const struct v8 *v, uint64_t at, uint64_t bytes)
     if (pread(SYMBOLS_WORKER_FILES, head, sizeof head, (off_t)at) != sizeof head ||
         !(head[0] | head[1] | head[2]))
         return;
-    if (c->pieces == PIECES_MAX || v8_late(v)) {
+    if (c->pieces == PIECES_MAX || weft_monotonic_ns() > v->copy_until_ns) {
         c->left_bytes += bytes;
         return;
     }
@@ -83,7 +83,7 @@ bool v8_copy(struct v8 *v)
     const int mem = open_memory(v->p);
     const struct symbols_worker_options o = {.aside = true, .keep = {mem, -1}};
     bool ok = mem < 0 || symbols_worker_start(&w, &o, copy_all, v) == 0;
-    const int64_t left_ms = (v->until_ns - weft_monotonic_ns()) / 1000000;
+    const int64_t left_ms = (v->copy_until_ns - weft_monotonic_ns()) / 1000000;
     if (mem >= 0 && ok &&
         symbols_worker_get(w.fd, &done, sizeof done, left_ms > 0 ? (int)left_ms + 100 : 100)) {
         v->piece = v->copied->piece;

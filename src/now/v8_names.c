@@ -8,6 +8,8 @@ enum {
     BACK_WORDS = 1 << 16, /* from a word to the beginning of its object */
     BACK_MAPS = 256,      /* from a map to the first one of its class */
     DESCRIPTORS_MAX = 256,
+    PROPERTIES_MAX = 1 << 12,
+    SLOTS_MAX = 1 << 16,   /* of a context */
     DESCRIPTOR_BYTES = 24, /* a key, details, a value */
     SOURCE_BYTES = 1 << 15,
 };
@@ -109,9 +111,11 @@ void v8_variable(struct v8 *v, uint64_t context, int32_t offset, char *name, siz
     const uint64_t info = v8_field(v, context, V8_CONTEXT_SCOPE);
     const int32_t locals = v8_small(v8_field(v, info, (v->number[V8_SCOPE_LOCALS] + 1) * 8));
     const int32_t slots = v8_small(v8_field(v, context, V8_CONTEXT_LENGTH));
-    const int32_t index = (offset - V8_CONTEXT_SCOPE) / 8 - (slots - locals);
     name[0] = 0;
-    if (v8_is(v, info, V8_TYPE_SCOPE_INFO) && index >= 0 && index < locals && locals <= slots)
+    if (locals < 0 || slots < locals || slots > SLOTS_MAX)
+        return;
+    const int32_t index = (offset - V8_CONTEXT_SCOPE) / 8 - (slots - locals);
+    if (v8_is(v, info, V8_TYPE_SCOPE_INFO) && index >= 0 && index < locals)
         v8_string(v, v8_field(v, info, (v->number[V8_SCOPE_VARIABLES] + 1 + index) * 8), name,
                   room);
 }

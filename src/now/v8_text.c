@@ -131,7 +131,7 @@ static uint32_t line_of(struct v8 *v, uint64_t script, int32_t position)
     const uint64_t bytes = (uint64_t)position << t.wide;
     for (uint64_t done = 0; done < bytes;) {
         const size_t n = (size_t)(bytes - done < sizeof piece ? bytes - done : sizeof piece);
-        if (!v8_read(v, t.at + done, piece, n))
+        if (v8_late(v) || !v8_read(v, t.at + done, piece, n))
             return 0;
         for (size_t i = 0; i < n; i += 1u + t.wide)
             line += piece[i] == '\n' && (!t.wide || piece[i + 1] == 0);
@@ -184,6 +184,13 @@ static bool is_bytes(struct v8 *v, uint64_t object)
 {
     const int32_t type = v8_type(v, object), trusted = v->number[V8_TYPE_TRUSTED_BYTES];
     return type == v->number[V8_TYPE_BYTES] || (trusted != V8_MISSING && type == trusted);
+}
+
+/* From V8 13 on a function has two fields for its code, and all others are one word later. */
+static uint64_t script_of(struct v8 *v, uint64_t shared)
+{
+    const uint64_t script = v8_field(v, shared, V8_SHARED_SCRIPT);
+    return v8_is(v, script, V8_TYPE_SCRIPT) ? script : v8_field(v, shared, V8_SHARED_SCRIPT + 8);
 }
 
 /* The bytecode of a function: at once, or behind one other object (that of its compiled code, of its counters). */
@@ -266,24 +273,26 @@ static struct scope read_scope(struct v8 *v, uint64_t info, char *name, size_t r
 static struct scope scope_of(struct v8 *v, uint64_t shared, char *name, size_t room)
 {
     const uint64_t info = v8_field(v, shared, v->number[V8_SHARED_NAME]);
-    const uint64_t code = v8_field(v, shared, V8_SHARED_CODE);
     struct scope s = {-1, -1, false};
     name[0] = 0;
     if (v8_is(v, info, V8_TYPE_SCOPE_INFO))
         return read_scope(v, info, name, room);
     v8_string(v, info, name, room);
-    if (!v8_is_object(code) || v8_is(v, code, V8_TYPE_BYTECODE) ||
-        !v8_read(v, code - 1 + (uint64_t)v->number[V8_UNCOMPILED_FIRST], &s.first, 4) ||
-        !v8_read(v, code - 1 + (uint64_t)v->number[V8_UNCOMPILED_END], &s.end, 4) || s.first < 0 ||
-        s.end <= s.first)
-        return (struct scope){-1, -1, false};
-    return s;
+    for (int32_t at = V8_SHARED_CODE; at < v->number[V8_SHARED_NAME]; at += 8) {
+        const uint64_t code = v8_field(v, shared, at);
+        if (v8_is_object(code) && !v8_is(v, code, V8_TYPE_BYTECODE) &&
+            v8_read(v, code - 1 + (uint64_t)v->number[V8_UNCOMPILED_FIRST], &s.first, 4) &&
+            v8_read(v, code - 1 + (uint64_t)v->number[V8_UNCOMPILED_END], &s.end, 4) &&
+            s.first >= 0 && s.end > s.first)
+            return s;
+    }
+    return (struct scope){-1, -1, false};
 }
 
 void v8_function(struct v8 *v, uint64_t function, int32_t code_offset, struct v8_place *place)
 {
     const uint64_t shared = v8_field(v, function, v->number[V8_FUNCTION_SHARED]);
-    const uint64_t script = v8_field(v, shared, V8_SHARED_SCRIPT);
+    const uint64_t script = script_of(v, shared);
     *place = (struct v8_place){0};
     const struct scope s = scope_of(v, shared, place->function, sizeof place->function);
     if (!v8_is(v, script, V8_TYPE_SCRIPT))
@@ -302,7 +311,7 @@ void v8_function(struct v8 *v, uint64_t function, int32_t code_offset, struct v8
 size_t v8_source(struct v8 *v, uint64_t function, char *text, size_t room)
 {
     const uint64_t shared = v8_field(v, function, v->number[V8_FUNCTION_SHARED]);
-    const uint64_t script = v8_field(v, shared, V8_SHARED_SCRIPT);
+    const uint64_t script = script_of(v, shared);
     char name[8];
     struct text t;
     size_t used = 0;

@@ -172,8 +172,10 @@ says look "^frame 0 $(place turn)\$"
 says look "^thing 0 thread $pid 'node'; runs spin \\(.*hang.js:[0-9]+\\)\$"
 end
 hang deploy
-wait_for on_stack start
-says look '^frame 0 epoll_p?wait'
+deploys() {
+    on_stack start && grep -Eq '^frame 0 epoll_p?wait' look
+}
+wait_for deploys
 kill "$(cat "/proc/$pid/task/$pid/children")"
 wait "$pid" || :
 : >complaints
