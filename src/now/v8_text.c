@@ -238,20 +238,48 @@ struct scope {
     bool module;
 };
 
-enum { SCOPE_KIND = 15, MODULE_SCOPE = 3 }; /* in the first word */
+enum { SCOPE_KIND = 15, MODULE_SCOPE = 3, LATER_MODULE_SCOPE = 5 }; /* in the first word */
+
+/* From V8 13 on it begins with the positions, and its first word is a number as it is. */
+static bool is_later(struct v8 *v, uint64_t info, int32_t head)
+{
+    const uint64_t first = v8_field(v, info, head * 8), end = v8_field(v, info, (head + 1) * 8);
+    return v8_is_small(first) && v8_is_small(end) && v8_small(first) >= 0 &&
+           v8_small(end) > v8_small(first);
+}
+
+int32_t v8_scope_variables(struct v8 *v, uint64_t info)
+{
+    const int32_t head = v->number[V8_SCOPE_VARIABLES] + 1;
+    return is_later(v, info, head) ? head + 2 : head;
+}
+
+static bool is_module(struct v8 *v, uint64_t info, bool later)
+{
+    const uint64_t flags = v8_field(v, info, 8);
+    return later ? (flags & SCOPE_KIND) == LATER_MODULE_SCOPE
+                 : (v8_small(flags) & SCOPE_KIND) == MODULE_SCOPE;
+}
 
 static struct scope read_scope(struct v8 *v, uint64_t info, char *name, size_t room)
 {
     struct scope s = {-1, -1, false};
-    const int32_t head = v->number[V8_SCOPE_VARIABLES] + 1;
+    const int32_t head = v->number[V8_SCOPE_VARIABLES] + 1, begin = v8_scope_variables(v, info);
+    const bool later = begin != head;
     const int32_t locals = v8_small(v8_field(v, info, (v->number[V8_SCOPE_LOCALS] + 1) * 8));
-    if ((v8_small(v8_field(v, info, 8)) & SCOPE_KIND) == MODULE_SCOPE)
+    if (is_module(v, info, later))
         return (struct scope){0, INT32_MAX, true};
-    if (locals < 0 || locals > 1 << 16 || head < 0 || head > 16)
+    if (locals < 0 || locals > 1 << 16)
         return s;
+    if (later) {
+        s.first = v8_small(v8_field(v, info, head * 8));
+        s.end = v8_small(v8_field(v, info, (head + 1) * 8));
+        v8_string(v, v8_field(v, info, (begin + 2 * locals) * 8), name, room);
+        return s;
+    }
     uint64_t before = 0;
     int32_t named = -1;
-    for (int32_t i = head + 2 * locals; i < head + 2 * locals + 9; i++) {
+    for (int32_t i = begin + 2 * locals; i < begin + 2 * locals + 9; i++) {
         const uint64_t value = v8_field(v, info, i * 8), next = v8_field(v, info, (i + 1) * 8);
         if (v8_is_object(value) && !name[0]) {
             v8_string(v, value, name, room);
