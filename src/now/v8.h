@@ -190,9 +190,6 @@ void v8_string(struct v8 *v, uint64_t string, char *text, size_t room);
  * "?"; no NUL is added. Returns how many bytes; 0: it is not known. */
 size_t v8_source(struct v8 *v, uint64_t function, char *text, size_t room);
 
-/* In which word of a scope the names of its variables begin. */
-int32_t v8_scope_variables(struct v8 *v, uint64_t info);
-
 struct v8_place {
     char function[128]; /* "" if it has no name */
     char file[256];     /* "" if it is not known */

@@ -116,7 +116,8 @@ void v8_variable(struct v8 *v, uint64_t context, int32_t offset, char *name, siz
         return;
     const int32_t index = (offset - V8_CONTEXT_SCOPE) / 8 - (slots - locals);
     if (v8_is(v, info, V8_TYPE_SCOPE_INFO) && index >= 0 && index < locals)
-        v8_string(v, v8_field(v, info, (v8_scope_variables(v, info) + index) * 8), name, room);
+        v8_string(v, v8_field(v, info, (v->number[V8_SCOPE_VARIABLES] + 1 + index) * 8), name,
+                  room);
 }
 
 static bool in_word(char c)

@@ -240,18 +240,10 @@ struct scope {
 
 enum { SCOPE_KIND = 15, MODULE_SCOPE = 3, LATER_MODULE_SCOPE = 5 }; /* in the first word */
 
-/* From V8 13 on it begins with the positions, and its first word is a number as it is. */
-static bool is_later(struct v8 *v, uint64_t info, int32_t head)
+/* From V8 13 on the positions come before the variables, and the first word is a number as it is. */
+static bool is_later(const struct v8 *v)
 {
-    const uint64_t first = v8_field(v, info, head * 8), end = v8_field(v, info, (head + 1) * 8);
-    return v8_is_small(first) && v8_is_small(end) && v8_small(first) >= 0 &&
-           v8_small(end) > v8_small(first);
-}
-
-int32_t v8_scope_variables(struct v8 *v, uint64_t info)
-{
-    const int32_t head = v->number[V8_SCOPE_VARIABLES] + 1;
-    return is_later(v, info, head) ? head + 2 : head;
+    return v->number[V8_SCOPE_VARIABLES] >= v->number[V8_SCOPE_LOCALS] + 3;
 }
 
 static bool is_module(struct v8 *v, uint64_t info, bool later)
@@ -264,16 +256,18 @@ static bool is_module(struct v8 *v, uint64_t info, bool later)
 static struct scope read_scope(struct v8 *v, uint64_t info, char *name, size_t room)
 {
     struct scope s = {-1, -1, false};
-    const int32_t head = v->number[V8_SCOPE_VARIABLES] + 1, begin = v8_scope_variables(v, info);
-    const bool later = begin != head;
+    const int32_t begin = v->number[V8_SCOPE_VARIABLES] + 1;
+    const bool later = is_later(v);
     const int32_t locals = v8_small(v8_field(v, info, (v->number[V8_SCOPE_LOCALS] + 1) * 8));
     if (is_module(v, info, later))
         return (struct scope){0, INT32_MAX, true};
     if (locals < 0 || locals > 1 << 16)
         return s;
     if (later) {
-        s.first = v8_small(v8_field(v, info, head * 8));
-        s.end = v8_small(v8_field(v, info, (head + 1) * 8));
+        s.first = v8_small(v8_field(v, info, (begin - 2) * 8));
+        s.end = v8_small(v8_field(v, info, (begin - 1) * 8));
+        if (s.first < 0 || s.end <= s.first)
+            return (struct scope){-1, -1, false};
         v8_string(v, v8_field(v, info, (begin + 2 * locals) * 8), name, room);
         return s;
     }
@@ -331,7 +325,7 @@ void v8_function(struct v8 *v, uint64_t function, int32_t code_offset, struct v8
     if (s.first < 0)
         return;
     place->begins = line_of(v, script, s.first);
-    place->module = s.module;
+    place->module = s.module || (s.first == 0 && !place->function[0]);
     if (code_offset >= 0)
         place->line = line_of(v, script, await_position(v, shared, code_offset, s.first, s.end));
 }

@@ -169,7 +169,7 @@ on_stack() {
 hang busy
 wait_for on_stack spin
 says look "^frame 0 $(place turn)\$"
-says look "^thing 0 thread $pid 'node'; runs spin \\(.*hang.js:[0-9]+\\)\$"
+says look "^thing 0 thread $pid '[A-Za-z]+'; runs spin \\(.*hang.js:[0-9]+\\)\$"
 end
 hang deploy
 deploys() {
