@@ -13,13 +13,13 @@
 #include "explore/table.h"
 #include "explore/tour.h"
 #include "paint/paint.h"
-#include "web/brush.h"
+#include "web/raster.h"
 #include "web/system.h"
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 
 struct weft_explorer *page_explorer;
-static struct brush brush;
+static struct raster raster;
 char page_said[512];
 
 /* ---- Layout ---- */
@@ -86,23 +86,45 @@ const struct entry page_layout[] = {
     SIZE(weft_ink_info),
     FIELD(weft_ink_info, css),
     FIELD(weft_ink_info, rgb),
-    FIELD(brush, word),
-    FIELD(brush, words),
-    FIELD(brush, pixel),
-    FIELD(brush, width),
-    FIELD(brush, height),
-    VALUE(BRUSH_RECTS),
-    VALUE(BRUSH_LINES),
-    VALUE(BRUSH_HEADS),
-    VALUE(BRUSH_TEXTS),
-    VALUE(BRUSH_SHADES),
-    VALUE(BRUSH_HEADER),
+    FIELD(raster, pixel),
+    FIELD(raster, shown),
+    FIELD(raster, letters.wanted),
+    FIELD(raster, letters.sheet),
+    FIELD(raster, letters.sheet_width),
+    FIELD(raster, letters.sheet_height),
+    SIZE(letter_wanted),
+    FIELD(letter_wanted, text),
+    FIELD(letter_wanted, bytes),
+    FIELD(letter_wanted, size),
+    FIELD(letter_wanted, width),
+    FIELD(letter_wanted, pen_x),
+    FIELD(letter_wanted, pen_y),
+    FIELD(letter_wanted, x),
+    FIELD(letter_wanted, y),
+    FIELD(letter_wanted, width_px),
+    FIELD(letter_wanted, height_px),
+    FIELD(letter_wanted, advance),
+    FIELD(weft_drawlist, draw),
+    FIELD(weft_drawlist, draws),
+    FIELD(weft_drawlist, texts),
+    SIZE(weft_draw),
+    FIELD(weft_draw, op),
+    FIELD(weft_draw, alpha),
+    FIELD(weft_draw, ink),
+    FIELD(weft_draw, bold),
+    FIELD(weft_draw, size),
+    FIELD(weft_draw, x0),
+    FIELD(weft_draw, y0),
+    FIELD(weft_draw, x1),
+    FIELD(weft_draw, first),
+    FIELD(weft_draw, count),
+    VALUE(WEFT_DRAW_TEXT),
+    VALUE(RASTER_RATIO_MAX),
     VALUE(WEFT_PX),
     VALUE(WEFT_INKS),
     VALUE(WEFT_COMMANDS),
     VALUE(WEFT_KINDS),
     VALUE(WEFT_COMMAND_FRONT),
-    VALUE(WEFT_INK_GROUND),
     VALUE(WEFT_CHANGED_PICTURE),
     VALUE(WEFT_CHANGED_FACTS),
     VALUE(WEFT_CHANGED_SEARCH),
@@ -253,11 +275,25 @@ bool EXPORT(weft_glides)(void)
     return weft_explorer_glides(page_explorer);
 }
 
-/* The picture as commands; theme: which of a colour's values (struct weft_ink_info). NULL: no memory. */
-const struct brush *EXPORT(weft_paint)(uint32_t theme)
+/* Begins the picture, see web/raster.h. NULL: no memory. */
+const struct raster *EXPORT(weft_paint)(uint32_t theme, uint32_t width, uint32_t height,
+                                        double ratio)
 {
     const struct weft_drawlist *list = weft_explorer_draw(page_explorer);
-    return list && brush_fill(&brush, list, theme & 3) == 0 ? &brush : NULL;
+    return list && raster_begin(&raster, list, theme & 3, width, height, ratio) == 0 ? &raster
+                                                                                     : NULL;
+}
+
+/* How many letters the page is to draw now; < 0: no memory. */
+int EXPORT(weft_letters)(void)
+{
+    return letters_find(&raster.letters, raster.list, raster.pixels.scale);
+}
+
+/* Paints the picture once there are all letters. */
+int EXPORT(weft_pixels)(void)
+{
+    return raster_paint(&raster);
 }
 
 static char *svg;

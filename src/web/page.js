@@ -186,7 +186,7 @@ function resize() {
   const box = $("stage").getBoundingClientRect();
   const bar = $("scroller").hidden ? 0 : $("scroller").offsetWidth;
   const width = Math.max(1, Math.floor(box.width) - bar), height = Math.max(1, Math.floor(box.height));
-  ratio = devicePixelRatio || 1;
+  ratio = Math.max(1, Math.min(L.RASTER_RATIO_MAX, devicePixelRatio || 1));
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
   canvas.style.width = `${width}px`;
@@ -757,7 +757,6 @@ async function begin() {
   if (matchMedia("(max-width: 46em)").matches)
     toggleSide();
   await startCore();
-  loadInks();
   loadCommands();
   await (isForTour ? openExample() : showEmbedded());
   ready = true;
@@ -781,6 +780,7 @@ window.weft = Object.freeze({
   go: text => go(String(text)),
   command: name => command(String(name)),
   times: () => [...times],
+  texts: pictureTexts,
   table: () => tableText(),
   note: text => keepNote(-1, String(text)),
   page: pageText,

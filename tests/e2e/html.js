@@ -23,12 +23,11 @@ function check(what, good, ...found) {
 const equal = (what, expected, found) => check(what, JSON.stringify(expected) === JSON.stringify(found),
   `\n  expected ${JSON.stringify(expected)}\n  found    ${JSON.stringify(found)}`);
 
-// Before the page's own script: what is drawn on the canvas is noted, with where, and messages, which do not stay.
+// Before the page's own script: messages, which do not stay, are noted.
 // A finger stays long where a test says so (patient), not where the machine is slow.
 function spy() {
   window.ran = [];
   window.alert = text => window.ran.push(text);
-  window.drawn = [];
   window.said = "";
   window.patient = false;
   const later = window.setTimeout;
@@ -38,15 +37,6 @@ function spy() {
     if (box && !box.hidden)
       window.said = box.innerText;
   }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["hidden"] });
-  const canvas = CanvasRenderingContext2D.prototype, { setTransform, fillText } = canvas;
-  canvas.setTransform = function (...matrix) {
-    window.drawn = [];
-    return setTransform.apply(this, matrix);
-  };
-  canvas.fillText = function (text, x, y, width) {
-    window.drawn.push({ text, x, y, width, font: this.font, colour: this.fillStyle });
-    return fillText.call(this, text, x, y, width);
-  };
 }
 
 const problems = []; // on the console, thrown, or asked of the network
@@ -74,7 +64,7 @@ async function open(name, { hash = "", ...options } = {}) {
 const settle = page => page.evaluate(() => weft.quiet());
 const said = page => page.evaluate(() => window.said);
 const place = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(weft.place())));
-const drawn = page => page.evaluate(() => window.drawn);
+const drawn = page => page.evaluate(() => weft.texts());
 const factsOf = page => page.locator("#facts").innerText();
 const span = p => ({ from: Number(p.from), to: Number(p.to) });
 
@@ -526,7 +516,7 @@ async function findings() {
   await page.context().close();
   page = await open("diff.html");
   await until(page, () => /^Difference\ndiverges\nIn the good run 'ring.write'/.test(document.getElementById("facts").innerText));
-  await until(page, () => window.drawn.some(d => d.text === "alike until here"));
+  await until(page, () => weft.texts().some(d => d.text === "alike until here"));
   const captions = (await drawn(page)).filter(d => d.text === "alike until here");
   equal("where two runs diverge", 2, captions.length);
   check("… one below the other", captions[0]?.x === captions[1]?.x && captions[0]?.y < captions[1]?.y, captions);

@@ -46,9 +46,18 @@ function withText(text, f) {
   C.weft_drop(address);
 }
 
+// Letters stay empty here: only a browser can draw them.
+function paint(theme, ratio = 1) {
+  if (!C.weft_paint(theme, Math.round(900 * ratio), Math.round(500 * ratio), ratio))
+    throw new Error("no picture");
+  while (C.weft_letters() > 0);
+  if (C.weft_pixels() < 0)
+    throw new Error("no pixels");
+}
+
 function look() {
   C.weft_resize(900, 500);
-  C.weft_paint(0);
+  paint(0);
   C.weft_facts();
   C.weft_visible();
   C.weft_picture();
@@ -57,13 +66,13 @@ function look() {
     C.weft_point(400, 60 + 40 * i);
     C.weft_press(400, 60 + 40 * i, 1, 0);
     C.weft_release(400, 60 + 40 * i);
-    C.weft_paint(1);
+    paint(1, 1.25 + i / 4);
     C.weft_facts();
   }
   C.weft_analyse();
   for (let i = 0; i < 3; i++) {
     withText("e", key => C.weft_key(key, 0));
-    C.weft_paint(0);
+    paint(0);
     C.weft_facts();
     C.weft_picture();
   }
