@@ -118,6 +118,13 @@ static int32_t font_of(const struct weft_draw *d, int scale)
     return d->bold ? -d->size * scale : d->size * scale;
 }
 
+/* The room that a text has. */
+static int32_t room_of(const struct weft_draw *d, int scale)
+{
+    const int64_t room = ((int64_t)d->x1 - d->x0) * scale;
+    return room < INT32_MAX / 2 ? (int32_t)room : INT32_MAX / 2;
+}
+
 /* Can be composed of its characters. */
 static bool is_simple(uint32_t code)
 {
@@ -231,7 +238,7 @@ static bool want_text(struct letters *l, const struct weft_drawlist *list,
     const int32_t font = font_of(d, scale);
     struct letter_face *f = face_of(l, font);
     if (!is_simple_text(text, d->count))
-        return want(l, f, &(struct key){l, text, d->count, font, (d->x1 - d->x0) * scale});
+        return want(l, f, &(struct key){l, text, d->count, font, room_of(d, scale)});
     for (size_t at = 0; at < d->count;) {
         const struct key k = next_character(l, text, d->count, &at, font);
         if (!want(l, f, &k))
@@ -406,17 +413,18 @@ void letters_paint(const struct letters *l, const struct paint_pixels *p,
     const char *text = list->texts + d->first;
     const int32_t font = font_of(d, p->scale);
     const struct letter_face *f = known_face(l, font);
-    const int64_t x0 = (int64_t)d->x0 * p->scale, room = ((int64_t)d->x1 - d->x0) * p->scale;
+    const int64_t x0 = (int64_t)d->x0 * p->scale;
+    const int32_t room = room_of(d, p->scale);
     const int64_t y = ((int64_t)d->y0 * p->scale + WEFT_PX / 2) >> 6;
     if (!is_simple_text(text, d->count)) {
-        const uint32_t i = get(l, f, &(struct key){l, text, d->count, font, (int32_t)room});
+        const uint32_t i = get(l, f, &(struct key){l, text, d->count, font, room});
         if (i != UINT32_MAX)
             blend(l, &l->letter[i], &l->letter[i].mask[0], p, (x0 + WEFT_PX / 2) >> 6, y);
         return;
     }
     /* Condensed if this machine's font is wider than the one that the picture was made for. */
     const int64_t width = natural_width(l, f, text, d->count, font);
-    const int64_t most = room + p->scale * WEFT_PX;
+    const int64_t most = (int64_t)room + p->scale * WEFT_PX;
     int64_t along = 0;
     for (size_t at = 0; at < d->count;) {
         const struct key k = next_character(l, text, d->count, &at, font);

@@ -35,23 +35,25 @@ static int32_t thickness(int32_t size, double factor)
     return scaled > 0 || size <= 0 ? scaled : 1;
 }
 
-/* Columns of the new size, each with the shade that lies in its middle. */
+/* Columns of a pixel, within the picture, each with the shade that lies in its middle. */
 static bool scale_shades(struct weft_drawlist *out, const struct weft_drawlist *list,
                          struct weft_draw *d, const struct weft_draw *from, double factor)
 {
-    const int32_t width = from->size > 0 ? from->size : 1;
-    const uint64_t count =
-        d->x1 > d->x0 ? ((uint64_t)d->x1 - (uint64_t)d->x0 + WEFT_PX - 1) / WEFT_PX : 0;
-    if (count > SIDE_MAX * 4 ||
-        !weft_reserve_all(&out->shades, out->shade_count + count, &out->shades_room, 1))
+    const double width = from->size > 0 ? from->size * factor : factor, begin = d->x0;
+    d->x0 = d->x0 > 0 ? d->x0 : 0;
+    d->x1 = d->x1 < out->width ? d->x1 : out->width;
+    const uint32_t count =
+        d->x0 < d->x1 && from->count ? (uint32_t)(d->x1 - d->x0) / WEFT_PX + 1 : 0;
+    if (!weft_reserve_all(&out->shades, (uint64_t)out->shade_count + count, &out->shades_room, 1))
         return false;
     d->first = out->shade_count;
-    d->count = (uint32_t)count;
+    d->count = count;
     d->size = WEFT_PX;
+    d->alpha = count ? d->alpha : 0;
     for (uint32_t i = 0; i < count; i++) {
-        const double at = (i + 0.5) * WEFT_PX / factor / width;
-        const uint32_t column = at < from->count ? (uint32_t)at : from->count - 1;
-        out->shades[out->shade_count++] = from->count ? list->shades[from->first + column] : 0;
+        const double at = (d->x0 - begin + (i + 0.5) * WEFT_PX) / width;
+        out->shades[out->shade_count++] =
+            list->shades[from->first + (at < from->count ? (uint32_t)at : from->count - 1)];
     }
     return true;
 }

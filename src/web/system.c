@@ -3,12 +3,14 @@
 #include "web/system.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "read/alive.h"
 #include "read/input.h"
 #include "read/snapshot.h"
+#include "web/sort.h"
 
 static uint64_t state;
 
@@ -57,6 +59,11 @@ int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
     (void)err;
     *out = (struct weft_input){.fd = -1};
     return 0;
+}
+
+void qsort(void *items, size_t count, size_t bytes, int (*order)(const void *, const void *))
+{
+    web_sort(items, count, bytes, order);
 }
 
 /* The libc's own version would write to standard error, and so need streams. */
