@@ -352,7 +352,9 @@ static void blend_opacities(uint32_t *out, const uint8_t *mask, int count, uint3
 {
     for (int x = 0; x < count; x++) {
         const uint32_t part = alpha == 255 ? mask[x] : (mask[x] * alpha + 127) / 255;
-        if (part)
+        if (part == 255)
+            out[x] = ink;
+        else if (part)
             out[x] = scaled(ink, part) + scaled(out[x], 255 - part);
     }
 }
