@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/table.h"
 #include "format/utf8.h"
 #include "profile/join.h"
 #include "view/index.h"
@@ -85,7 +86,7 @@ static bool find_keys(uint64_t *key, const struct weft_model *m, enum weft_group
 
 struct kind {
     uint64_t key;
-    uint32_t count, group;
+    uint32_t count, number; /* number: in the order in which they were found */
 };
 
 static int by_count(const void *a, const void *b)
@@ -95,32 +96,25 @@ static int by_count(const void *a, const void *b)
     return weft_order(x->key, y->key);
 }
 
-static int by_key(const void *a, const void *b)
+/* Counts each key, and says of each promise which one it has. Returns an array that the caller frees, or NULL. */
+static struct kind *count_keys(uint32_t *of, const uint64_t *key, uint32_t n, uint32_t *kinds)
 {
-    const struct kind *x = a, *y = b;
-    return weft_order(x->key, y->key);
-}
-
-/* Counts each key. Returns an array that the caller frees, or NULL. */
-static struct kind *count_keys(const uint64_t *key, uint32_t n, uint32_t *kinds)
-{
-    uint64_t *sorted = malloc(((size_t)n + 1) * sizeof *sorted);
-    struct kind *kind = NULL;
-    if (!sorted)
-        return NULL;
-    memcpy(sorted, key, n * sizeof *sorted);
-    weft_sort(sorted, n, sizeof *sorted, weft_order_u64);
-    uint32_t distinct = 0;
-    for (uint32_t i = 0; i < n; i++)
-        distinct += i == 0 || sorted[i] != sorted[i - 1];
-    kind = malloc(((size_t)distinct + 1) * sizeof *kind);
+    struct weft_table t = {.room = 0};
+    struct kind *kind = malloc(sizeof *kind);
+    uint32_t room = kind != NULL;
+    const uint64_t seed = weft_seed();
     *kinds = 0;
-    for (uint32_t i = 0; kind && i < n; i++)
-        if (i && sorted[i] == sorted[i - 1])
-            kind[*kinds - 1].count++;
-        else
-            kind[(*kinds)++] = (struct kind){.key = sorted[i], .count = 1};
-    free(sorted);
+    for (uint32_t i = 0; kind && i < n; i++) {
+        const struct kind one = {.key = key[i], .number = *kinds};
+        of[i] = weft_table_add(&t, &kind, kinds, &room, sizeof *kind, sizeof one.key, &one, seed);
+        if (of[i] == UINT32_MAX) {
+            free(kind);
+            kind = NULL;
+        } else {
+            kind[of[i]].count++;
+        }
+    }
+    weft_table_drop(&t);
     return kind;
 }
 
@@ -169,23 +163,22 @@ static int sort_into(struct weft_groups *g, const struct weft_model *m, const ui
                      const struct weft_search *hits)
 {
     uint32_t kinds;
-    struct kind *kind = count_keys(key + 1, m->promises - 1, &kinds);
-    if (!kind)
+    struct kind *kind = count_keys(g->of + 1, key + 1, m->promises - 1, &kinds);
+    uint32_t *group = kind ? weft_resize(NULL, kinds, sizeof *group) : NULL;
+    if (!group) {
+        free(kind);
         return WEFT_E_NOMEM;
+    }
     weft_sort(kind, kinds, sizeof *kind, by_count);
     const bool has_others = kinds > WEFT_GROUPS_MAX;
     const uint32_t own = has_others ? WEFT_GROUPS_MAX - 1 : kinds;
     g->count = own + has_others;
-    for (uint32_t k = 0; k < own; k++)
-        kind[k].group = k;
-    qsort(kind, own, sizeof *kind, by_key);
-    for (uint32_t i = 1; i < m->promises; i++) {
-        const struct kind *x =
-            bsearch(&(struct kind){.key = key[i]}, kind, own, sizeof *kind, by_key);
-        g->of[i] = x ? x->group : own;
-    }
+    for (uint32_t k = 0; k < kinds; k++)
+        group[kind[k].number] = k < own ? k : own;
+    for (uint32_t i = 1; i < m->promises; i++)
+        g->of[i] = group[g->of[i]];
     name_groups(g, m, key, hits, has_others);
-    free(kind);
+    weft_free_all(kind, group);
     return 0;
 }
 
