@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "cli/common.h"
 #include "cli/report.h"
 #include "cli/trace_json.h"
@@ -19,6 +20,7 @@ enum {
 
 struct teller {
     const struct now *n;
+    const uint64_t *alike; /* of each thing, as in struct now_order */
     bool all;
     bool *told; /* of each thing: what it waits for was printed */
     struct step *step;
@@ -28,6 +30,7 @@ struct teller {
 /* What is still to be printed: a link and all that it leads to. */
 struct step {
     uint32_t link;
+    uint32_t more; /* links of the same thing to things that do the same: they are only counted */
     unsigned depth;
 };
 
@@ -69,16 +72,20 @@ static void print_frames(const struct teller *teller, const struct now_thing *t,
                cli_style(CLI_PLAIN));
 }
 
-/* A line about a thing: how it is reached, its name, what it does. */
-static void print_thing(const struct teller *teller, uint32_t thing, const char *how,
+/* A line about a thing: how it is reached, its name, what it does; more: how many others do the same. */
+static void print_thing(const struct teller *teller, uint32_t thing, const char *how, uint32_t more,
                         unsigned indent)
 {
     const struct now_thing *t = &teller->n->thing[thing];
-    char line[LINE], first[4 * DEPTH_MAX + 8], rest[4 * DEPTH_MAX + 8], waited[96] = "";
+    char line[LINE], first[4 * DEPTH_MAX + 8], rest[4 * DEPTH_MAX + 8], waited[96] = "",
+                                                                        others[96] = "";
+    if (more)
+        snprintf(others, sizeof others, " (and %s more that do%s the same)", weft_count(more).text,
+                 more == 1 ? "es" : "");
     if (t->waited_ns >= 0)
         snprintf(waited, sizeof waited, ", for %s", weft_duration(t->waited_ns).text);
-    snprintf(line, sizeof line, "%s%s%s%s%s%s%s", how ? how : "", how ? " " : "", name_of(t),
-             t->state ? ": " : "", t->state ? t->state : "", waited,
+    snprintf(line, sizeof line, "%s%s%s%s%s%s%s%s", how ? how : "", how ? " " : "", name_of(t),
+             t->state ? ": " : "", t->state ? t->state : "", waited, others,
              teller->told[thing] ? " (see above)" : "");
     snprintf(first, sizeof first, "%*s", (int)indent, "");
     snprintf(rest, sizeof rest, "%*s", (int)indent + INDENT, "");
@@ -93,26 +100,60 @@ static bool waits(const struct now *n, uint32_t thing)
     return first < n->links && n->link[first].from == thing;
 }
 
+/* Links of one thing that are alike, next to each other, each group in order. */
+static int by_likeness(const void *a, const void *b, void *teller)
+{
+    const struct teller *t = teller;
+    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    const struct now_link *l = t->n->link;
+    WEFT_ORDER(t->alike[l[x].to], t->alike[l[y].to]);
+    const int how = strcmp(l[x].how, l[y].how);
+    return how ? how : weft_order(x, y);
+}
+
+static bool are_alike(const struct teller *t, uint32_t x, uint32_t y)
+{
+    const struct now_link *l = t->n->link;
+    return !t->all && t->alike[l[x].to] && t->alike[l[x].to] == t->alike[l[y].to] &&
+           strcmp(l[x].how, l[y].how) == 0;
+}
+
+static int by_link_down(const void *a, const void *b)
+{
+    const struct step *x = a, *y = b;
+    return weft_order(y->link, x->link);
+}
+
 /* Its links are to be printed next, the first one first. */
 static void push_links(struct teller *t, uint32_t thing, unsigned depth)
 {
     const struct now *n = t->n;
-    uint32_t end = now_first_link(n, thing);
-    const uint32_t first = end;
-    while (end < n->links && n->link[end].from == thing)
-        end++;
-    while (end-- > first) {
-        if (!weft_reserve(&t->step, t->steps, &t->steps_room, sizeof *t->step)) {
+    const uint32_t first = now_first_link(n, thing), before = t->steps;
+    uint32_t count = 0;
+    while (first + count < n->links && n->link[first + count].from == thing)
+        count++;
+    uint32_t *link = weft_resize(NULL, count, sizeof *link);
+    for (uint32_t i = 0; link && i < count; i++)
+        link[i] = first + i;
+    if (link && count)
+        qsort_r(link, count, sizeof *link, by_likeness, t);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; link && end < count && are_alike(t, link[i], link[end]);)
+            end++;
+        if (!link || !weft_reserve(&t->step, t->steps, &t->steps_room, sizeof *t->step)) {
             cli_lacks_memory();
-            return;
+            break;
         }
-        t->step[t->steps++] = (struct step){end, depth};
+        t->step[t->steps++] = (struct step){link[i], end - i - 1, depth};
     }
+    if (t->steps > before)
+        qsort(t->step + before, t->steps - before, sizeof *t->step, by_link_down);
+    free(link);
 }
 
-static void print_tree(struct teller *t, uint32_t root, unsigned indent)
+static void print_tree(struct teller *t, uint32_t root, uint32_t more, unsigned indent)
 {
-    print_thing(t, root, NULL, indent);
+    print_thing(t, root, NULL, more, indent);
     t->told[root] = true;
     push_links(t, root, 1);
     while (t->steps) {
@@ -121,7 +162,7 @@ static void print_tree(struct teller *t, uint32_t root, unsigned indent)
         const unsigned depth = s.depth < DEPTH_MAX ? s.depth : DEPTH_MAX;
         char how[96];
         snprintf(how, sizeof how, "%s%s", l->how, l->any ? " (any of)" : "");
-        print_thing(t, l->to, how, indent + depth * INDENT);
+        print_thing(t, l->to, how, s.more, indent + depth * INDENT);
         if (!t->told[l->to] && waits(t->n, l->to))
             push_links(t, l->to, s.depth + 1);
         t->told[l->to] |= waits(t->n, l->to) || t->n->thing[l->to].frames;
@@ -149,10 +190,10 @@ static void print_cycle(struct teller *t, const struct now_story *story, uint32_
     while (at + 1 < count && n->thing[story[at].thing].kind != NOW_THREAD &&
            n->thing[story[at].thing].kind != NOW_TASK)
         at++;
-    print_tree(t, story[at].thing, INDENT);
+    print_tree(t, story[at].thing, 0, INDENT);
     for (uint32_t i = 0; i < count; i++)
         if (!t->told[story[i].thing])
-            print_tree(t, story[i].thing, INDENT);
+            print_tree(t, story[i].thing, 0, INDENT);
     putchar('\n');
 }
 
@@ -181,12 +222,7 @@ static void print_stories(struct teller *t, const struct now_story *story, uint3
             print_cycle(t, story + i, end - i);
             continue;
         }
-        print_tree(t, story[i].thing, 0);
-        if (end - i > 1)
-            printf("%*s%sand %s that do%s the same: %s%s%s\n", INDENT, "", cli_style(CLI_FAINT),
-                   weft_count(end - i - 1).text, end - i == 2 ? "es" : "",
-                   name_of(&t->n->thing[story[i + 1].thing]), end - i > 2 ? ", …" : "",
-                   cli_style(CLI_PLAIN));
+        print_tree(t, story[i].thing, end - i - 1, 0);
         putchar('\n');
     }
 }
@@ -194,18 +230,20 @@ static void print_stories(struct teller *t, const struct now_story *story, uint3
 void cli_now_print(const struct now *n, bool all)
 {
     struct teller t = {.n = n, .all = all, .told = calloc((size_t)n->things + 1, sizeof *t.told)};
-    struct now_story *story = NULL;
-    uint32_t stories = 0;
+    struct now_order order;
     print_head(n);
-    if (t.told && now_stories(n, &story, &stories))
-        print_stories(&t, story, stories);
-    else
+    if (now_order(n, &order) && t.told) {
+        t.alike = order.alike;
+        print_stories(&t, order.story, order.stories);
+    } else {
         cli_lacks_memory();
+    }
+    now_order_free(&order);
     for (uint32_t i = 0; i < n->remarks; i++)
         cli_wrap("", "", n->remark[i]);
     if (n->left_out)
         printf("%s more are not shown: there are too many.\n", weft_count(n->left_out).text);
-    weft_free_all(t.told, t.step, story);
+    weft_free_all(t.told, t.step);
 }
 
 /* ---- For programs ---- */

@@ -121,12 +121,20 @@ uint32_t now_first_link(const struct now *n, uint32_t thing);
 struct now_story {
     uint32_t thing;
     uint32_t cycle; /* its cycle, or 0 */
-    uint64_t alike; /* equal for things that do the same and wait for the same kinds of things */
+    uint64_t
+        alike; /* equal for things that do the same and wait for things that are alike; 0: it is on a cycle */
     unsigned
         rank; /* 0: on a cycle; then what waits for a cycle, tasks, what waits for locks, only for descriptors or
                        timers, for nothing */
 };
 
-/* They are sorted: by rank, those of one cycle together, those that are alike together. False: no memory. The caller
- * frees *story. */
-bool now_stories(const struct now *n, struct now_story **story, uint32_t *stories);
+struct now_order {
+    struct now_story
+        *story; /* sorted: by rank, those of one cycle together, those that are alike together */
+    uint32_t stories;
+    uint64_t *alike; /* of each thing */
+};
+
+/* False: no memory. now_order_free in either case. */
+bool now_order(const struct now *n, struct now_order *o);
+void now_order_free(struct now_order *o);

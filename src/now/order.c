@@ -146,33 +146,39 @@ static void add_unreached(const struct now *n, bool *reached, struct now_story *
     }
 }
 
-bool now_stories(const struct now *n, struct now_story **story, uint32_t *stories)
+bool now_order(const struct now *n, struct now_order *o)
 {
     const size_t things = (size_t)n->things + 1;
     struct walk w = {n, calloc(things, sizeof *w.next), calloc(things, sizeof *w.path),
                      calloc(things, sizeof *w.sum), calloc(things, sizeof *w.bad)};
     bool *waited_for = calloc(things, sizeof *waited_for),
          *reached = calloc(things, sizeof *reached);
-    *story = calloc(things, sizeof **story);
-    *stories = 0;
-    const bool ok = w.next && w.path && w.sum && w.bad && waited_for && reached && *story;
+    *o = (struct now_order){calloc(things, sizeof *o->story), 0, w.sum};
+    const bool ok = w.next && w.path && w.sum && w.bad && waited_for && reached && o->story;
     for (uint32_t i = 0; ok && i < n->links; i++)
         waited_for[n->link[i].to] |= n->link[i].to != n->link[i].from;
     for (uint32_t i = 0; ok && i < n->things; i++)
         walk(&w, i);
     for (uint32_t i = 0; ok && i < n->things; i++)
         if (begins_story(n, waited_for, i))
-            (*story)[(*stories)++] = (struct now_story){.thing = i};
+            o->story[o->stories++] = (struct now_story){.thing = i};
     if (ok)
-        add_unreached(n, reached, *story, stories, w.path);
-    for (uint32_t i = 0; i < *stories; i++) {
-        struct now_story *s = &(*story)[i];
+        add_unreached(n, reached, o->story, &o->stories, w.path);
+    for (uint32_t i = 0; ok && i < n->things; i++)
+        w.sum[i] = n->thing[i].cycle ? 0 : w.sum[i] ? w.sum[i] : 1;
+    for (uint32_t i = 0; i < o->stories; i++) {
+        struct now_story *s = &o->story[i];
         s->rank = rank(&w, s->thing);
         s->cycle = n->thing[s->thing].cycle;
-        s->alike = s->cycle ? 0 : w.sum[s->thing]; /* what is on a cycle is in order */
+        s->alike = w.sum[s->thing];
     }
-    if (*stories)
-        qsort(*story, *stories, sizeof **story, by_rank);
-    weft_free_all(w.next, w.path, w.sum, w.bad, waited_for, reached);
+    if (o->stories)
+        qsort(o->story, o->stories, sizeof *o->story, by_rank);
+    weft_free_all(w.next, w.path, w.bad, waited_for, reached);
     return ok;
+}
+
+void now_order_free(struct now_order *o)
+{
+    weft_free_all(o->story, o->alike);
 }

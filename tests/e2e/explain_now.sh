@@ -58,6 +58,30 @@ says "$tmp/text" "joins thread [0-9]+ 'hang': waits in pthread_cond_wait, with m
 equal 'circles' 0 "$(grep -c Deadlock "$tmp/out")"
 release
 
+# Many that do the same are one entry.
+cat >pool.py <<'END'
+import asyncio
+
+async def query(pool):
+    await pool.acquire()
+
+async def main():
+    pool = asyncio.Semaphore(2)
+    await asyncio.gather(*[query(pool) for _ in range(10)])
+
+asyncio.run(main())
+END
+python3 pool.py &
+pid=$!
+wait_for seen '8 of 10 not done'
+run 0 "$WEFT" explain "$pid"
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "^.*task Task-1: waits in main at main [^ ]*pool\.py:8 awaits asyncio\.gather of 10: 8 of 10 not done awaits task Task-[0-9]+: waits in Semaphore\.acquire \(and 7 more that do the same\) at "
+equal 'entries' 1 "$(grep -c 'Semaphore.acquire (and' "$tmp/out")"
+run 0 "$WEFT" explain --all "$pid"
+equal 'each of them' 8 "$(grep -c 'awaits task Task-' "$tmp/out")"
+release
+
 # A process that records is explained by its trace, unless --now asks for more.
 mkfifo orders
 "$CONTROLLED" <orders >answers 2>&1 &
