@@ -15,7 +15,7 @@ pid=
 hang() {
     "$node" "$program" "$@" >said 2>complaints &
     pid=$!
-    read -r -u "$said" -a words
+    read -r -t 300 -u "$said" -a words || fail "hang.js $* says nothing"
 }
 end() {
     silent complaints
