@@ -275,7 +275,8 @@ static bool find(struct node *d)
 static void look(struct node *d)
 {
     if (!find(d)) {
-        d->n->failed = true;
+        now_remark(d->n,
+                   "its promises were not looked at: there is no memory for a copy of its heap");
         return;
     }
     tasks(d);
