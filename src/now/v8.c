@@ -14,6 +14,7 @@
 enum {
     BLOCK_BYTES = 1 << 12,
     BLOCKS = 1 << 12,
+    UNREADABLE = 1,            /* beside the address of a block: it was tried */
     TABLE_BYTES_MAX = 1 << 26, /* of dynamic symbols or their names */
     COPY_MS = 1000,
     LIMIT_MS = 2500,
@@ -174,7 +175,9 @@ static const char *block_of(struct v8 *v, uint64_t at)
     char *block = v->block + slot * BLOCK_BYTES;
     if (v->block_at[slot] == start)
         return block;
-    v->block_at[slot] = UINT64_MAX;
+    if (v->block_at[slot] == (start | UNREADABLE))
+        return NULL;
+    v->block_at[slot] = start | UNREADABLE;
     if (!now_read(v->p, start, block, BLOCK_BYTES))
         return NULL;
     v->block_at[slot] = start;
