@@ -23,12 +23,12 @@ struct scan {
     struct map map[MAPS_MAX];
     uint32_t maps;
 
-    uint8_t filter[1 << 13]; /* a bit for each value that is looked for */
+    uint8_t filter[1 << 17]; /* a bit for each value that is looked for */
 };
 
 static uint32_t filter_bit(uint64_t value)
 {
-    return (uint32_t)((value >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 48);
+    return (uint32_t)((value >> 3) * UINT64_C(0x9e3779b97f4a7c15) >> 44);
 }
 
 static void filter_add(struct scan *s, uint64_t value)
