@@ -211,7 +211,8 @@ static void drop_interpreter(struct now *n, uint32_t thing)
     while (kept < t->frames && t->frame[kept].function &&
            strncmp(t->frame[kept].function, "Py", 2) != 0 &&
            strncmp(t->frame[kept].function, "_Py", 3) != 0 &&
-           strncmp(t->frame[kept].function, "cfunction_", 10) != 0)
+           strncmp(t->frame[kept].function, "cfunction_", 10) != 0 &&
+           strncmp(t->frame[kept].function, "method_", 7) != 0)
         kept++;
     now_drop_frames(n, thing, kept);
 }
