@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Derived from the headers that CPython installs, of the last but some release of each version (3.9.18, 3.10.13, 3.11.7,
- * 3.12.1, 3.13.0; the structures have not changed within a version since its first release): */
+/* Derived from the headers that CPython installs, of 3.9.18, 3.10.13, 3.11.7, 3.12.1 and 3.13.0, and tried with these, with
+ * 3.11.2 and with 3.13.5. That a version's other releases are alike is checked where it matters: the interpreter found by
+ * them must have a module sys of this version, and each object a type. */
 #include "now/python_layout.h"
 
 #include <stddef.h>
