@@ -13,7 +13,7 @@ says='import sys; print(sys.implementation.name, "%d.%02d" % sys.version_info[:2
 for python in /usr/bin/python3 /usr/bin/python3.* /usr/local/bin/python3.* ~/.pyenv/versions/*/bin/python3; do
     [ -x "$python" ] || continue
     case $("$python" -c "$says" 2>/dev/null) in
-        'cpython 3.09 True' | 'cpython 3.1'[0-3]' True') echo "$(realpath "$python")" ;;
+        'cpython 3.09 True' | 'cpython 3.1'[0-3]' True') realpath "$python" ;;
     esac
 done | sort -u >pythons
 [ -s pythons ] || missing 'a Python from 3.9 to 3.13'
