@@ -21,6 +21,8 @@ struct now_process {
     struct symbols_worker memory;
     struct now_mapping *mapping; /* sorted by start */
     uint32_t mappings, mappings_room;
+    bool
+        no_files; /* the files that it maps must not be opened here: a file system does not answer (look threads) */
 };
 
 /* Returns 0 or a negative WEFT_E code, with the reason as in now_open. now_process_close in either case. */
@@ -39,6 +41,3 @@ const struct now_mapping *now_mapping_at(const struct now_process *p, uint64_t a
  * another root directory or the file was replaced since; a child process reads it (symbols/worker.h). */
 void now_symbol_addresses(struct now_process *p, const char *object, const char *const *symbol,
                           uint32_t count, uint64_t *address);
-
-/* The same for one symbol. */
-uint64_t now_symbol_address(struct now_process *p, const char *object, const char *symbol);

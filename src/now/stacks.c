@@ -242,7 +242,7 @@ int now_stacks_read(struct now_threads *t)
     struct reader r = {
         .t = t, .unwinder = weft_unwinder_new(), .standing = malloc(sizeof *r.standing)};
     int rc = r.unwinder && r.standing ? 0 : WEFT_E_NOMEM;
-    if (rc == 0 && !t->no_files)
+    if (rc == 0 && !t->p->no_files)
         rc = map_all(&r);
     if (rc == 0)
         rc = read_all(&r);

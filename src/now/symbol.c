@@ -169,7 +169,7 @@ void now_symbol_addresses(struct now_process *p, const char *object, const char 
     struct symbols_worker w = {.fd = -1};
     struct found found = {{0}};
     const struct now_mapping *m;
-    unsigned losses = 0;
+    unsigned losses = p->no_files ? LOSSES_MAX : 0;
     for (uint32_t at = 0; losses < LOSSES_MAX && !found.address[0];) {
         if (!(m = next_object(p, object, &at)))
             break;
@@ -188,11 +188,4 @@ void now_symbol_addresses(struct now_process *p, const char *object, const char 
     symbols_worker_stop(&w);
     for (uint32_t i = 0; i < count; i++)
         address[i] = found.address[0] && i < SYMBOLS_MAX ? found.address[i] : 0;
-}
-
-uint64_t now_symbol_address(struct now_process *p, const char *object, const char *symbol)
-{
-    uint64_t address = 0;
-    now_symbol_addresses(p, object, &symbol, 1, &address);
-    return address;
 }

@@ -344,7 +344,7 @@ static int look(struct now_threads *t)
                    "does not answer",
                    (int)t->p->pid);
         now_objects_free(&t->objects);
-        t->no_files = true;
+        t->p->no_files = true;
     }
     for (uint32_t i = 0; i < t->objects.objects; i++)
         t->has_libc |= now_in_libc(t, t->objects.object[i].start);

@@ -47,7 +47,6 @@ struct now_threads {
     uint64_t *pc; /* innermost: an instruction; others: one byte before where they go on */
     uint32_t pcs, pcs_room;
     struct now_objects objects;
-    bool no_files; /* … must not be opened */
     bool has_libc; /* a C library is among them */
     struct now_names code, variables;
     char called[64];             /* of now_called_name */
