@@ -314,12 +314,23 @@ static int say_none(const struct search *s, struct weft_error *err)
     return WEFT_E_IO;
 }
 
+/* The caller may look at its memory. */
+static bool may_look(pid_t pid)
+{
+    char name[64];
+    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
+    const int fd = open(name, O_RDONLY | O_CLOEXEC);
+    cli_close(fd);
+    return fd >= 0;
+}
+
 bool cli_live_records_nothing(pid_t pid)
 {
     struct search s = {.pid = pid};
     find(&s);
     cli_close(s.fd);
-    return s.fd < 0 && !s.late && !s.found.kept && (kill(pid, 0) == 0 || errno != ESRCH);
+    return s.fd < 0 && !s.late && !s.found.kept && !s.found.other &&
+           (!s.found.forbidden || may_look(pid)) && (kill(pid, 0) == 0 || errno != ESRCH);
 }
 
 int cli_live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,

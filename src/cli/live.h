@@ -43,5 +43,5 @@ int cli_live_check_size(const struct weft_input *in, uint64_t limit, struct weft
  * mapped at this address, whose path is returned even if it cannot be opened; 0: any. path is "" if there is none. */
 int cli_live_find(pid_t pid, uint64_t at, char *path, size_t path_size);
 
-/* There is such a process, its files answer, and none of them is its trace. */
+/* There is such a process, it may be looked at, its files answer, and none of them is a trace. */
 bool cli_live_records_nothing(pid_t pid);

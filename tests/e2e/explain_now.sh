@@ -107,7 +107,7 @@ says "$tmp/err" 'is no process; --now takes process ids'
 # Another user's process
 if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
     hang abba
-    run 1 setpriv --reuid 65534 --clear-groups "$WEFT" explain "$pid"
+    run 1 setpriv --reuid 65534 --clear-groups "$WEFT" explain --now "$pid"
     says "$tmp/err" "process $pid may not be looked at: it is another user's"
     release
 else
