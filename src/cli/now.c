@@ -44,8 +44,13 @@ static uint32_t own_frames(const struct now_thing *t)
 {
     static const char *const begins[] = {"start_thread", "__libc_start_call_main",
                                          "__libc_start_main", "_start"};
+    static const char nameless[] =
+        "libc.so.6+0x"; /* where the library has no symbols of its own functions */
     uint32_t n = t->frames;
-    for (uint32_t i = t->frames; i-- > 1;)
+    while (n > 1 && t->frame[n - 1].function &&
+           strncmp(t->frame[n - 1].function, nameless, sizeof nameless - 1) == 0)
+        n--;
+    for (uint32_t i = n; i-- > 1;)
         for (unsigned k = 0; t->frame[i].function && k < sizeof begins / sizeof *begins; k++)
             if (strncmp(t->frame[i].function, begins[k], strlen(begins[k])) == 0)
                 n = i;
