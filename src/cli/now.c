@@ -39,21 +39,23 @@ static const char *name_of(const struct now_thing *t)
     return t->name ? t->name : "something without a name";
 }
 
+/* Functions in which threads begin; the last one is all those of the C library that have no symbol. */
+static bool begins_thread(const struct now_frame *f)
+{
+    static const char *const begins[] = {"start_thread", "clone", "__libc_start", "_start",
+                                         "libc.so.6+0x"};
+    for (unsigned i = 0; f->function && i < sizeof begins / sizeof *begins; i++)
+        if (strncmp(f->function, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
 /* How many frames there are without those at the outer end that every thread has. */
 static uint32_t own_frames(const struct now_thing *t)
 {
-    static const char *const begins[] = {"start_thread", "__libc_start_call_main",
-                                         "__libc_start_main", "_start"};
-    static const char nameless[] =
-        "libc.so.6+0x"; /* where the library has no symbols of its own functions */
     uint32_t n = t->frames;
-    while (n > 1 && t->frame[n - 1].function &&
-           strncmp(t->frame[n - 1].function, nameless, sizeof nameless - 1) == 0)
+    while (n > 1 && begins_thread(&t->frame[n - 1]))
         n--;
-    for (uint32_t i = n; i-- > 1;)
-        for (unsigned k = 0; t->frame[i].function && k < sizeof begins / sizeof *begins; k++)
-            if (strncmp(t->frame[i].function, begins[k], strlen(begins[k])) == 0)
-                n = i;
     return n;
 }
 
