@@ -118,7 +118,10 @@ static uint64_t modules_of(struct python *py, uint64_t interpreter)
     int64_t version;
     const uint64_t number =
         sys ? python_get(py, python_word(py, sys + PYTHON_MODULE_DICT), "hexversion") : 0;
-    return python_int(py, number, &version) && PYTHON_MINOR(version) == py->at.minor ? modules : 0;
+    if (!python_int(py, number, &version) || PYTHON_MINOR(version) != py->at.minor)
+        return 0;
+    py->version = (uint32_t)version;
+    return modules;
 }
 
 bool python_look(struct python *py, uint64_t runtime, uint32_t minor)

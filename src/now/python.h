@@ -50,6 +50,7 @@ struct python {
     struct now *now;
     struct python_source source;
     struct python_layout at;
+    uint32_t version;        /* as sys.hexversion */
     uint64_t reads, fetches; /* so far */
     uint64_t naming;         /* reads that names took */
     bool explained;          /* a remark says why nothing can be seen */

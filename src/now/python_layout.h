@@ -95,6 +95,7 @@ enum {
     PYTHON_FUTURE_CALLBACKS = 40,
     PYTHON_MEMBER_DEF = 40, /* of a descriptor; at 16 of it is the offset in objects */
     PYTHON_LOCK_LOCKED = 32,
+    PYTHON_LOCK_MUTEX = 16, /* from 3.13.1 on: a PyMutex, one byte (internal/pycore_lock.h) */
     PYTHON_RLOCK_OWNER = 24,
 };
 

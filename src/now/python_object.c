@@ -40,13 +40,22 @@ static void tell_queue(struct python *py, uint32_t thing, uint64_t queue)
         now_state(py->now, thing, "%" PRId64 " items", size);
 }
 
+/* From 3.13.1 on the byte of a lock has these bits; before, there is a semaphore. */
+enum { MUTEX_SINCE = 0x030d0100, MUTEX_LOCKED = 1, MUTEX_WAITED_FOR = 2 };
+
+static bool is_locked(struct python *py, uint64_t lock)
+{
+    return py->version >= MUTEX_SINCE
+               ? (python_u8(py, lock + PYTHON_LOCK_MUTEX) & MUTEX_LOCKED) != 0
+               : python_u8(py, lock + PYTHON_LOCK_LOCKED) != 0;
+}
+
 /* What can be said of a lock or its like. */
 static void tell_state(struct python *py, uint32_t thing, uint64_t object)
 {
     int64_t value;
     if (python_is(py, object, "_thread.lock"))
-        now_state(py->now, thing,
-                  python_u8(py, object + PYTHON_LOCK_LOCKED) ? "locked" : "not locked");
+        now_state(py->now, thing, is_locked(py, object) ? "locked" : "not locked");
     else if (python_is(py, object, "_thread.RLock"))
         now_state(py->now, thing,
                   python_word(py, object + PYTHON_RLOCK_OWNER) ? "locked" : "not locked");
@@ -283,18 +292,23 @@ static uint64_t lock_of(struct python *py, uint64_t value)
 }
 
 /* What a call from this frame waits for: it is on the stack, and the kernel knows the semaphore that it is made of. From 3.13 on
- * a SimpleQueue's is elsewhere: but a thread that waits for something, with one on its stack, waits for that. */
+ * a SimpleQueue's is elsewhere: but a thread that waits for something, with one on its stack, waits for that. From 3.13.1 on
+ * each thread waits with a semaphore of its own: then it is for the innermost lock that is waited for. */
 static uint64_t lock_waited_for(struct python *py, const struct python_frame *f, uint64_t futex)
 {
-    uint64_t queue = 0;
+    const uint8_t waited_for = MUTEX_LOCKED | MUTEX_WAITED_FOR;
+    uint64_t other = 0;
     for (uint32_t i = 0; futex && i < f->stacksize; i++) {
         const uint64_t lock = lock_of(py, python_stack(py, f, i));
         if (lock && python_word(py, lock + PYTHON_HEADER) == futex)
             return lock;
         if (py->at.minor >= PYTHON_3_13 && python_is(py, lock, "_queue.SimpleQueue"))
-            queue = lock;
+            other = lock;
+        if (py->version >= MUTEX_SINCE && python_is(py, lock, "_thread.lock") &&
+            (python_u8(py, lock + PYTHON_LOCK_MUTEX) & waited_for) == waited_for)
+            other = lock;
     }
-    return queue;
+    return other;
 }
 
 static uint32_t seek(struct now *n, enum now_kind kind, uint64_t key)
