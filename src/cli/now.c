@@ -84,15 +84,12 @@ static void print_thing(const struct teller *teller, uint32_t thing, const char 
                         unsigned indent)
 {
     const struct now_thing *t = &teller->n->thing[thing];
-    char line[LINE], first[4 * DEPTH_MAX + 8], rest[4 * DEPTH_MAX + 8], waited[96] = "",
-                                                                        others[96] = "";
+    char line[LINE], first[4 * DEPTH_MAX + 8], rest[4 * DEPTH_MAX + 8], others[96] = "";
     if (more)
         snprintf(others, sizeof others, " (and %s more that do%s the same)", weft_count(more).text,
                  more == 1 ? "es" : "");
-    if (t->waited_ns >= 0)
-        snprintf(waited, sizeof waited, ", for %s", weft_duration(t->waited_ns).text);
-    snprintf(line, sizeof line, "%s%s%s%s%s%s%s%s", how ? how : "", how ? " " : "", name_of(t),
-             t->state ? ": " : "", t->state ? t->state : "", waited, others,
+    snprintf(line, sizeof line, "%s%s%s%s%s%s%s", how ? how : "", how ? " " : "", name_of(t),
+             t->state ? ": " : "", t->state ? t->state : "", others,
              teller->told[thing] ? " (see above)" : "");
     snprintf(first, sizeof first, "%*s", (int)indent, "");
     snprintf(rest, sizeof rest, "%*s", (int)indent + INDENT, "");
@@ -271,8 +268,7 @@ static json_t *frame_json(const struct now_frame *f)
 static json_t *thing_json(const struct now_thing *t)
 {
     return CLI_OBJECT("kind", kind_names[t->kind], "key", t->key, "name", t->name, "state",
-                      t->state, "waited_ns", cli_json_if(t->waited_ns >= 0, (uint64_t)t->waited_ns),
-                      "cycle", cli_json_if(t->cycle != 0, t->cycle), "frames",
+                      t->state, "cycle", cli_json_if(t->cycle != 0, t->cycle), "frames",
                       CLI_LIST(i, t->frames, frame_json(&t->frame[i])), "frames_left_out",
                       t->frames_left_out);
 }

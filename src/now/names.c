@@ -39,13 +39,6 @@ struct finder {
     uint32_t before; /* functions of workers before this one, which numbers from 0 */
 };
 
-/* What is not there, or is another file, stays without names. */
-static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
-{
-    (void)data, (void)question, (void)state;
-    return 0;
-}
-
 /* "lock.0+0x28": compilers number the static variables of functions. */
 static void shorten_variable(char *name)
 {
@@ -157,7 +150,7 @@ int now_names_find(struct now_names *n, const struct now_process *p, const struc
                        .question = weft_resize(NULL, n->places, sizeof *f.question),
                        .first = weft_resize(NULL, n->places, sizeof *f.first),
                        .offset = weft_resize(NULL, n->places, sizeof *f.offset)};
-    const struct symbols_listener l = {&f, hear_state, hear_function, hear_answer};
+    const struct symbols_listener l = {&f, NULL, hear_function, hear_answer};
     int rc = f.question && f.first && f.offset && !n->failed ? 0 : WEFT_E_NOMEM;
     if (rc == 0) {
         compose(&f, p, o, variables);

@@ -55,7 +55,7 @@ uint32_t now_thing(struct now *n, enum now_kind kind, uint64_t key)
         n->failed = true;
         return NOW_NONE;
     }
-    n->thing[n->things] = (struct now_thing){.kind = kind, .key = key, .waited_ns = -1};
+    n->thing[n->things] = (struct now_thing){.kind = kind, .key = key};
     return *at = n->things++;
 }
 

@@ -44,7 +44,6 @@ struct now_thing {
     char *name; /* as in a sentence: "thread 4711 'worker'", "mutex log_lock" */
     char *
         state; /* what it does, in words: "waits in pthread_mutex_lock", "sleeps until …"; NULL: nothing to say */
-    int64_t waited_ns; /* for how long it has waited; -1: not known */
     struct now_frame *frame;
     uint32_t frames;
     uint32_t frames_left_out; /* further out than those kept */

@@ -33,13 +33,6 @@ static char *copy(const char *text)
     return to ? strcpy(to, text) : NULL;
 }
 
-/* What is not there, or is another file, stays without names. */
-static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
-{
-    (void)data, (void)question, (void)state;
-    return 0;
-}
-
 static int hear_function(void *data, uint32_t number, const struct symbols_named *named)
 {
     struct finder *f = data;
@@ -87,7 +80,7 @@ int weft_symbols_find(struct weft_symbol *s, uint32_t count, weft_progress_fn *p
     }
     const struct symbols_names_options o = {
         .debug_path = "+:.debug:/usr/lib/debug", .progress = progress, .progress_data = data};
-    const struct symbols_listener l = {&f, hear_state, hear_function, hear_answer};
+    const struct symbols_listener l = {&f, NULL, hear_function, hear_answer};
     if (rc == 0)
         rc = symbols_names_find(question, questions, &o, &l);
     forget(&f, 0);

@@ -236,6 +236,11 @@ static const void *take_bytes(struct hearer *h, size_t size)
     return h->bytes + h->at - size;
 }
 
+static int hear_state(struct hearer *h, enum symbols_file_state state)
+{
+    return h->l->state ? h->l->state(h->l->data, h->question, state) : 0;
+}
+
 static int hear_function(struct hearer *h, const struct head *head)
 {
     char text[3][TEXT_MAX_BYTES];
@@ -295,7 +300,7 @@ static int hear_message(struct hearer *h)
         const bool again = h->began; /* this worker replaced another */
         h->began = true;
         if (!again || head.value != SYMBOLS_FILE_OPEN) /* … and the file has become invalid */
-            return h->l->state(h->l->data, h->question, again ? SYMBOLS_FILE_ODD : head.value);
+            return hear_state(h, again ? SYMBOLS_FILE_ODD : head.value);
         return 0;
     }
     if (head.kind != END || !h->began)
@@ -373,7 +378,7 @@ static int listen_to(struct hearer *h)
 /* A worker was lost while it handled a file. */
 static int give_up_file(struct hearer *h, enum symbols_file_state why)
 {
-    int rc = h->l->state(h->l->data, h->question, why);
+    int rc = hear_state(h, why);
     next_question(h);
     return rc;
 }

@@ -26,7 +26,7 @@ struct symbols_answer {
 struct symbols_listener {
     void *data;
     /* The state of a question's file, before its answers; and a second time, with SYMBOLS_FILE_ODD
-     * or SYMBOLS_FILE_LATE, if it could not be read to its end. */
+     * or SYMBOLS_FILE_LATE, if it could not be read to its end. NULL: of no interest. */
     int (*state)(void *data, uint32_t question, enum symbols_file_state state);
     /* A function that later answers refer to: numbered from 0; after a worker was lost, from 0
      * again. */
