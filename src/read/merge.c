@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "read/seen.h"
 #include "read/weft.h"
 
 /* Signal handlers make times run backwards by a little; that is not damage. */
@@ -56,7 +57,8 @@ struct merge {
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
     size_t retired_bytes;
-    uint64_t last_ns; /* time up to which packets have been read */
+    uint64_t last_ns;  /* time up to which packets have been read */
+    uint64_t until_ns; /* later events are left for another look (follow.h) */
     bool finished;
 
     /* What the events of the batch point to; same indices. */
@@ -186,6 +188,49 @@ int read_merge_look(struct weft_file *f, read_look_fn *look, void *data, struct 
     return 0;
 }
 
+/* If the trace is followed, a stream goes on where the last look left it. Returns false if there is no memory. */
+static bool continue_stream(struct weft_file *f, uint32_t stream)
+{
+    struct stream_state *state = &f->streams.state[stream];
+    const struct seen_stream *s =
+        f->common.seen ? read_seen_stream(f->common.seen, f->streams.stream[stream].number) : NULL;
+    if (s && !state->running) {
+        state->next = s->next;
+        state->running = s->running;
+    }
+    return s || !f->common.seen;
+}
+
+static bool begin_stream(struct weft_file *f, struct source *s)
+{
+    const struct weft_form_context *c = &s->form;
+    uint32_t stream = read_streams_add(&f->streams, c->stream, c->thread, c->thread_name);
+    if (stream == WEFT_NO_STREAM || !continue_stream(f, stream))
+        return false;
+    s->stream = stream;
+    f->streams.state[stream].first = 0;
+    return true;
+}
+
+/* Goes past what was handed out in earlier looks. Returns false if there is no memory. */
+static bool skip_seen(struct weft_file *f, struct source *s)
+{
+    const uint64_t bytes = read_seen_bytes(f->common.seen, s->packet->sequence);
+    struct weft_event ev;
+    while (s->at + s->packet->header_bytes < bytes) {
+        const uint64_t unknown = s->form.unknown;
+        ptrdiff_t n = weft_form_decode(&ev, &s->form, s->bytes + s->at, s->size - s->at);
+        if (n == WEFT_DECODE_SHORT)
+            break;
+        s->at += (size_t)n;
+        s->events += ev.kind < WEFT_EVENT_KINDS || s->form.unknown != unknown;
+        if (ev.kind == WEFT_FORM_NEW_STREAM && !begin_stream(f, s))
+            return false;
+        look_ahead(f, s);
+    }
+    return true;
+}
+
 /* Opens the next packet, if it is still there. */
 static int open_next(struct weft_file *f, struct weft_error *err)
 {
@@ -206,6 +251,10 @@ static int open_next(struct weft_file *f, struct weft_error *err)
     s->stream = p->stream;
     s->key = (struct key){p->begin_ns, p->sequence};
     look_ahead(f, s);
+    if (f->common.seen && !skip_seen(f, s)) {
+        free(s);
+        return no_room(p, err);
+    }
     push(m, s);
     return 0;
 }
@@ -227,12 +276,15 @@ static void check_end(struct weft_file *f, const struct source *s)
                             s->events);
 }
 
-/* Closes the first packet in the heap, which has been read. */
-static void close_first(struct weft_file *f)
+/* Closes the first packet in the heap, which has been read, or is read on in another look. Returns false if there is no
+ * memory. */
+static bool close_first(struct weft_file *f)
 {
     struct merge *m = f->merge;
     struct source *s = m->heap[0];
-    check_end(f, s);
+    struct read_seen *seen = f->common.seen;
+    if (s->key.ns <= m->until_ns)
+        check_end(f, s);
     m->last_ns = s->key.ns;
     m->done_bytes += s->packet->content;
     f->common.facts.unknown_events += s->form.unknown;
@@ -242,6 +294,7 @@ static void close_first(struct weft_file *f)
     s->retired = m->retired;
     m->retired = s;
     m->retired_bytes += s->size;
+    return !seen || read_seen_note(seen, s->packet->sequence, s->packet->header_bytes + s->at);
 }
 
 static void free_retired(struct merge *m)
@@ -332,17 +385,6 @@ static void count_event(struct weft_file *f, struct source *s)
         stream->overwritten--;
 }
 
-static bool begin_stream(struct weft_file *f, struct source *s)
-{
-    const struct weft_form_context *c = &s->form;
-    uint32_t stream = read_streams_add(&f->streams, c->stream, c->thread, c->thread_name);
-    if (stream == WEFT_NO_STREAM)
-        return false;
-    s->stream = stream;
-    f->streams.state[stream].first = 0;
-    return true;
-}
-
 /* Returns true if another packet of the stream is still being read: the clock has gone back a
  * little. */
 static bool goes_on(const struct merge *m, const struct source *s)
@@ -360,7 +402,10 @@ static void find_gap(struct weft_file *f, const struct source *s, uint64_t runni
     struct stream_state *of = &f->streams.state[s->stream];
     const bool begun = s->stream != s->packet->stream; /* an event of this packet came already */
     const uint64_t before = begun ? 0 : s->packet->events_before;
-    const bool missing = of->running && before > of->next && !goes_on(f->merge, s);
+    const bool skipped = before > of->next && !goes_on(f->merge, s),
+               missing = of->running && skipped;
+    if (skipped && f->common.seen && f->common.seen->begun)
+        f->common.seen->lost += before - of->next;
     of->missing |= missing;
     of->gap |= missing || (of->running && of->running != running);
     of->next = before > of->next ? before : of->next;
@@ -507,7 +552,8 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
     struct merge *m = f->merge;
     struct pending *p = &f->pending_events;
     while (*count < WEFT_BATCH && (!m->heaped || m->next.ns <= m->heap[0]->key.ns)) {
-        bool packet = m->opened < f->packets, promoted = p->next_ns != UINT64_MAX;
+        bool packet = m->opened < f->packets && f->packet[m->opened].begin_ns <= m->until_ns;
+        bool promoted = p->next_ns != UINT64_MAX;
         if (!packet && !promoted)
             break;
         if (packet && promoted) /* the first packet is opened in any case: find_first needs it */
@@ -527,12 +573,25 @@ static int open_until_next(struct weft_file *f, size_t *count, struct weft_error
     return 0;
 }
 
-/* Everything has been read: computes the sums that the facts do not contain. */
-static void finish(struct weft_file *f)
+/* For the next look. Returns false if there is no memory. */
+static bool leave_streams(struct weft_file *f)
+{
+    bool ok = true;
+    for (uint32_t i = 0; f->common.seen && i < f->streams.count && ok; i++) {
+        struct seen_stream *s = read_seen_stream(f->common.seen, f->streams.stream[i].number);
+        ok = s != NULL;
+        if (s && f->streams.state[i].running)
+            *s = (struct seen_stream){f->streams.state[i].next, f->streams.state[i].running};
+    }
+    return ok;
+}
+
+/* Everything has been read: computes the sums that the facts do not contain. Returns false if there is no memory. */
+static bool finish(struct weft_file *f)
 {
     struct weft_reader_facts *facts = &f->common.facts;
     if (f->merge->finished)
-        return;
+        return true;
     f->merge->finished = true;
     uint64_t overwritten = 0, missing = 0, discarded = 0;
     for (uint32_t i = 0; i < f->streams.count; i++) {
@@ -558,6 +617,7 @@ static void finish(struct weft_file *f)
     facts->discarded_elsewhere = facts->discarded_events - discarded;
     facts->promotion.complete &= !facts->discarded_events && !facts->missing_packets &&
                                  !f->lost_packets && !f->common.damage.problems;
+    return leave_streams(f);
 }
 
 static void show_streams(struct weft_file *f)
@@ -579,20 +639,20 @@ ptrdiff_t read_merge_next(struct weft_reader *r, struct weft_error *err)
         if (count == WEFT_BATCH)
             break;
         if (!m->heaped) {
-            if (!append_last(f, &count))
+            if (!append_last(f, &count) || (count < WEFT_BATCH && !finish(f)))
                 return weft_no_memory(err);
-            if (count < WEFT_BATCH)
-                finish(f);
             break;
         }
         struct key limit = decode_limit(m);
-        bool more;
-        if (!decode(f, m->heap[0], limit, &count, &more))
+        bool more = false;
+        if (limit.ns > m->until_ns)
+            limit = (struct key){m->until_ns, UINT64_MAX};
+        if (m->heap[0]->key.ns <= m->until_ns && !decode(f, m->heap[0], limit, &count, &more))
             return weft_no_memory(err);
         if (more)
             sift_down(m);
-        else
-            close_first(f);
+        else if (!close_first(f))
+            return weft_no_memory(err);
         if (count == 0) /* nothing points into them */
             free_retired(m);
         if (m->retired_bytes > RETIRED_MAX)
@@ -607,6 +667,14 @@ int read_merge_begin(struct weft_file *f, struct weft_error *err)
 {
     f->merge = calloc(1, sizeof *f->merge);
     if (!f->merge)
+        return weft_no_memory(err);
+    f->merge->until_ns = UINT64_MAX;
+    if (f->common.seen && f->common.facts.clock_kind != WEFT_CLOCK_CALLER)
+        f->merge->until_ns = f->common.seen->until_ns;
+    bool ok = true;
+    for (uint32_t i = 0; i < f->streams.count; i++)
+        ok &= continue_stream(f, i);
+    if (!ok)
         return weft_no_memory(err);
     set_next(f);
     show_streams(f);

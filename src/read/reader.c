@@ -158,24 +158,32 @@ static int make_reader(struct weft_reader **out, struct weft_input *in, struct w
     return 0;
 }
 
-int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
+int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen *seen,
+              struct weft_error *err)
 {
     struct weft_reader *r = NULL;
-    struct weft_input in;
     *out = NULL;
-    int rc = weft_input_open(&in, path, err);
-    if (rc == 0)
-        rc = make_reader(&r, &in, err);
-    if (rc == 0)
+    int rc = make_reader(&r, in, err);
+    if (rc == 0) {
+        r->seen = seen;
         rc = r->format->index(r, err);
+    }
     if (rc == 0 && !r->is_trace)
         rc = not_a_trace(&r->input, &r->damage, err);
-    weft_input_close(&in);
+    weft_input_close(in);
     if (rc < 0)
         weft_reader_close(r);
     else
         *out = r;
     return rc;
+}
+
+int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
+{
+    struct weft_input in;
+    const int rc = weft_input_open(&in, path, err);
+    *out = NULL;
+    return rc < 0 ? rc : read_open(out, &in, NULL, err);
 }
 
 void weft_reader_close(struct weft_reader *r)

@@ -38,8 +38,11 @@ struct weft_reader_format {
     void (*fini)(struct weft_reader *r);
 };
 
+struct read_seen;
+
 struct weft_reader {
     const struct weft_reader_format *format;
+    struct read_seen *seen; /* if the trace is followed (follow.h); or NULL */
     struct weft_input input;
     struct weft_reader_facts facts;
     struct weft_damage damage;
@@ -62,6 +65,11 @@ static inline bool read_is_text(const char *text, size_t size, const char *wante
 {
     return size == strlen(wanted) && !memcmp(text, wanted, size);
 }
+
+/* Like weft_reader_open; the reader takes over in, also on failure. seen: what was handed out before; or NULL. Returns 0
+ * or a negative WEFT_E code; *out is then NULL. */
+int read_open(struct weft_reader **out, struct weft_input *in, struct read_seen *seen,
+              struct weft_error *err);
 
 #define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
 #include "read/formats.def"

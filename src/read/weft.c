@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The packets of a weft trace: what is stored about each, and their order. */
 #include "format/samples.h"
+#include "read/seen.h"
 #include "read/snapshot.h"
 #include "read/weft.h"
 
@@ -436,6 +437,24 @@ static int stand_still(struct weft_reader *r, struct weft_error *err)
     return 0;
 }
 
+/* Drops packets that have not grown since the last look. Returns false if there is no memory. */
+static bool leave_out_seen(struct weft_file *f)
+{
+    uint64_t kept = 0;
+    bool ok = true;
+    for (uint64_t i = 0; i < f->packets && ok; i++) {
+        const struct packet *p = &f->packet[i];
+        const uint64_t bytes = read_seen_bytes(f->common.seen, p->sequence);
+        if (bytes < p->content)
+            f->packet[kept++] = *p;
+        else
+            ok = read_seen_note(f->common.seen, p->sequence, bytes);
+    }
+    f->packets = kept;
+    f->pending_events.next_ns = UINT64_MAX;
+    return ok;
+}
+
 static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
@@ -443,7 +462,8 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     f->window = malloc(WINDOW);
     if (!f->window)
         return weft_no_memory(err);
-    int rc = stand_still(r, err);
+    const bool goes_on = r->seen && r->seen->begun;
+    int rc = goes_on ? 0 : stand_still(r, err);
     if (rc == 0)
         rc = read_packets(r, &packet_form, f->window, err);
     if (rc == 0)
@@ -466,7 +486,9 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (!order_packets(f))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its streams");
     describe_clock(f);
-    rc = read_pending_load(f, err);
+    if (goes_on && !leave_out_seen(f))
+        return weft_no_memory(err);
+    rc = goes_on ? 0 : read_pending_load(f, err);
     if (rc == 0)
         rc = read_merge_begin(f, err);
     return rc < 0 ? rc : read_drained_begin(f, err);

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+/* Each look is a reader of its own. It decodes the packets that have grown from their beginning, since what runs is known
+ * only from there, but hands out only what follows the last look. */
+#include "read/follow.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "base/order.h"
+#include "read/seen.h"
+#include "read/state.h"
+
+/* A thread reads the clock, then stores the event. And the clock of the events differs from ours by what converting it
+ * costs. */
+#define LATEST_NS 1000000
+
+struct weft_follow {
+    struct weft_input in;
+    struct weft_reader *reader;
+    bool read; /* the look was read to its end */
+    struct read_seen seen;
+};
+
+/* ---- What was handed out ---- */
+
+static int by_sequence(const void *a, const void *b)
+{
+    const struct seen_packet *x = a, *y = b;
+    return weft_order(x->sequence, y->sequence);
+}
+
+uint64_t read_seen_bytes(const struct read_seen *s, uint64_t sequence)
+{
+    const struct seen_packet key = {.sequence = sequence};
+    const struct seen_packet *p =
+        s->olds ? bsearch(&key, s->old, s->olds, sizeof *s->old, by_sequence) : NULL;
+    return p ? p->bytes : 0;
+}
+
+bool read_seen_note(struct read_seen *s, uint64_t sequence, uint64_t bytes)
+{
+    if (!weft_reserve(&s->new, s->news, &s->new_room, sizeof *s->new))
+        return false;
+    s->new[s->news++] = (struct seen_packet){sequence, bytes};
+    return true;
+}
+
+struct seen_stream *read_seen_stream(struct read_seen *s, uint32_t number)
+{
+    uint32_t at = weft_idmap_seek(s->by_number, number);
+    if (at == WEFT_IDMAP_NONE) {
+        at = s->streams;
+        if (!weft_reserve(&s->stream, s->streams, &s->streams_room, sizeof *s->stream) ||
+            !weft_idmap_put(s->by_number, number, at))
+            return NULL;
+        s->stream[s->streams++] = (struct seen_stream){0};
+    }
+    return &s->stream[at];
+}
+
+/* The look was read to its end. */
+static void remember(struct read_seen *s)
+{
+    struct seen_packet *packet = s->old;
+    const uint32_t room = s->old_room;
+    weft_sort(s->new, s->news, sizeof *s->new, by_sequence);
+    s->old = s->new;
+    s->olds = s->news;
+    s->old_room = s->new_room;
+    s->new = packet;
+    s->new_room = room;
+    s->begun = true;
+}
+
+/* ---- Looking ---- */
+
+int weft_follow_open(struct weft_follow **out, struct weft_input *in, struct weft_error *err)
+{
+    struct weft_follow *f = *out = in->copy ? NULL : calloc(1, sizeof *f);
+    if (f)
+        f->seen.by_number = weft_idmap_new();
+    if (f && f->seen.by_number) {
+        f->in = *in;
+        in->fd = -1;
+        return 0;
+    }
+    const int rc = in->copy ? weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                                             "cannot be followed: it is another machine's memory")
+                            : weft_no_memory(err);
+    weft_input_close(in);
+    weft_follow_close(f);
+    *out = NULL;
+    return rc;
+}
+
+int weft_follow_look(struct weft_follow *f, struct weft_error *err)
+{
+    struct stat st;
+    struct weft_input in = f->in;
+    weft_reader_close(f->reader);
+    f->reader = NULL;
+    f->read = false;
+    f->seen.news = 0;
+    f->seen.until_ns =
+        f->seen.begun ? (uint64_t)weft_monotonic_ns() - LATEST_NS : (uint64_t)UINT64_MAX;
+    in.fd = fcntl(f->in.fd, F_DUPFD_CLOEXEC, 3);
+    if (in.fd < 0 || fstat(in.fd, &st) < 0) {
+        weft_input_close(&in);
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be opened again: %s",
+                              strerror(errno));
+    }
+    in.size = (uint64_t)st.st_size;
+    return read_open(&f->reader, &in, &f->seen, err);
+}
+
+ptrdiff_t weft_follow_next(struct weft_follow *f, const struct weft_event **events,
+                           struct weft_error *err)
+{
+    const ptrdiff_t n = f->read || !f->reader ? 0 : weft_reader_next(f->reader, events, err);
+    if (n == 0 && f->reader && !f->read) {
+        f->read = true;
+        remember(&f->seen);
+    }
+    return n;
+}
+
+const struct weft_reader *weft_follow_reader(const struct weft_follow *f)
+{
+    return f->reader;
+}
+
+uint64_t weft_follow_lost(const struct weft_follow *f)
+{
+    return f->seen.lost;
+}
+
+void weft_follow_close(struct weft_follow *f)
+{
+    if (!f)
+        return;
+    weft_reader_close(f->reader);
+    weft_input_close(&f->in);
+    weft_idmap_free(f->seen.by_number);
+    weft_free_all(f->seen.old, f->seen.new, f->seen.stream, f);
+}
