@@ -35,25 +35,26 @@ struct live_promise {
     uint64_t creator;   /* the promise that created it, or WEFT_ID_LOOP */
     uint64_t waits_for; /* what it waits for; 0: nothing that is known. It may have ended since */
     uint64_t waits_since_ns;    /* since when it has waited for that */
-    uint64_t became;            /* what it became, which is pending, too; or 0 */
+    uint64_t became;            /* what it has become by now, which is pending, too; or 0 */
     uint64_t holder;            /* of a resource: who holds it; 0: nobody, or several do */
-    uint32_t label, type, file; /* live_name; 0: none. The label is the newest one */
+    uint32_t label, type, file; /* live_name; 0: none. The label is the first one */
     uint32_t line;
     uint32_t row;    /* live_row: where its latency will count */
     uint32_t thread; /* live_thread that created it; LIVE_NONE: not known */
     bool older;      /* it was created before that time, or its creation was not seen */
     bool background, should_resolve;
-    uint32_t next_became; /* internal: others that became the same, and where that list begins */
-    uint32_t first_became;
+    /* Internal: the list of those that became this one, by id, and how many they are. */
+    uint64_t first_became, next_became;
+    uint32_t became_this;
 };
 
-/* Promises of one type and label; live_rows says how many rows there are, also of labels that do not come any more.
+/* Promises of one type and label, with `#` for each number in the label; live_rows says how many rows there are, also of labels that do not come any more.
  * Everything but `pending` only grows, so what happened between two moments is a difference. */
 #define LIVE_BUCKETS 136u
 struct live_row {
     uint32_t type, label; /* live_name; row 0 has neither: it is for what has no room */
     uint32_t pending;
-    uint64_t created, fulfilled, failed, resolved, cancelled, forgotten;
+    uint64_t fulfilled, failed, resolved, cancelled, forgotten;
     uint64_t
         total_ns; /* of those that were fulfilled, failed or were resolved, from creation to end */
     /* … and how many of them took at most live_bucket_ns(i), and more than that of i - 1 */

@@ -22,6 +22,7 @@ struct weft_follow {
     struct weft_input in;
     struct weft_reader *reader;
     bool read; /* the look was read to its end */
+    uint64_t until_ns;
     struct read_seen seen;
 };
 
@@ -105,8 +106,8 @@ int weft_follow_look(struct weft_follow *f, struct weft_error *err)
     f->reader = NULL;
     f->read = false;
     f->seen.news = 0;
-    f->seen.until_ns =
-        f->seen.begun ? (uint64_t)weft_monotonic_ns() - LATEST_NS : (uint64_t)UINT64_MAX;
+    f->until_ns = (uint64_t)weft_monotonic_ns() - LATEST_NS;
+    f->seen.until_ns = f->seen.begun ? f->until_ns : UINT64_MAX;
     in.fd = fcntl(f->in.fd, F_DUPFD_CLOEXEC, 3);
     if (in.fd < 0 || fstat(in.fd, &st) < 0) {
         weft_input_close(&in);
@@ -131,6 +132,11 @@ ptrdiff_t weft_follow_next(struct weft_follow *f, const struct weft_event **even
 const struct weft_reader *weft_follow_reader(const struct weft_follow *f)
 {
     return f->reader;
+}
+
+uint64_t weft_follow_until_ns(const struct weft_follow *f)
+{
+    return f->until_ns;
 }
 
 uint64_t weft_follow_lost(const struct weft_follow *f)

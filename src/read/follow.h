@@ -39,6 +39,10 @@ ptrdiff_t weft_follow_next(struct weft_follow *f, const struct weft_event **even
  * look. */
 const struct weft_reader *weft_follow_reader(const struct weft_follow *f);
 
+/* Events up to then, on the clock of weft_monotonic_ns, have been handed out by the looks so far, unless a thread was slow
+ * to record them. */
+uint64_t weft_follow_until_ns(const struct weft_follow *f);
+
 /* How many events were overwritten before they were handed out, since the first look. */
 uint64_t weft_follow_lost(const struct weft_follow *f);
 
