@@ -42,3 +42,6 @@ bool read_seen_note(struct read_seen *s, uint64_t sequence, uint64_t bytes);
 
 /* What is known of the stream with that number, which is added. NULL: no memory. Valid until the next call. */
 struct seen_stream *read_seen_stream(struct read_seen *s, uint32_t number);
+
+/* The look was read to its end. */
+void read_seen_end(struct read_seen *s);
