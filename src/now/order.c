@@ -18,9 +18,9 @@ static uint64_t text_sum(const char *text, uint64_t sum)
 }
 
 /* Of the thing itself. On a cycle each is told by itself. */
-static uint64_t own_sum(const struct now_thing *t)
+static uint64_t own_sum(const struct now_thing *t, uint64_t seed)
 {
-    uint64_t sum = t->cycle ? weft_mix(t->key, t->kind + 1) : t->kind;
+    uint64_t sum = t->cycle ? weft_mix(t->key, t->kind + 1) : weft_mix(t->kind, seed);
     if (t->frames == 0)
         sum = text_sum(t->state, text_sum(t->name, sum));
     for (uint32_t i = 0; i < t->frames; i++)
@@ -31,8 +31,9 @@ static uint64_t own_sum(const struct now_thing *t)
 
 struct walk {
     const struct now *n;
-    uint32_t *
-        next; /* of each thing: the next link to be followed; 0: not reached yet, else one more than the link */
+    uint64_t seed; /* so that a process cannot choose what it looks like */
+    /* of each thing: the next link to be followed; 0: not reached yet, else one more than the link */
+    uint32_t *next;
     uint32_t *path;
     uint64_t *sum;
     bool *bad; /* it leads to a cycle */
@@ -42,7 +43,7 @@ struct walk {
 static void sum_up(struct walk *w, uint32_t thing)
 {
     const struct now *n = w->n;
-    uint64_t sum = own_sum(&n->thing[thing]);
+    uint64_t sum = own_sum(&n->thing[thing], w->seed);
     for (uint32_t i = now_first_link(n, thing); i < n->links && n->link[i].from == thing; i++) {
         sum += weft_mix(w->sum[n->link[i].to] ^ text_sum(n->link[i].how, 0), 1);
         w->bad[thing] |= w->bad[n->link[i].to] || n->thing[n->link[i].to].cycle;
@@ -146,15 +147,49 @@ static void add_unreached(const struct now *n, bool *reached, struct now_story *
     }
 }
 
+struct summed {
+    uint64_t sum;
+    uint32_t thing;
+};
+
+static int by_sum(const void *a, const void *b)
+{
+    const struct summed *x = a, *y = b;
+    WEFT_ORDER(x->sum, y->sum);
+    return weft_order(x->thing, y->thing);
+}
+
+/* Replaces the sum of each thing by one more than the first thing that has the same; 0 for those on a cycle. Returns
+ * false if there is no memory. */
+static bool number_alike(const struct now *n, uint64_t *sum)
+{
+    struct summed *all = calloc((size_t)n->things + 1, sizeof *all);
+    for (uint32_t i = 0; all && i < n->things; i++)
+        all[i] = (struct summed){sum[i], i};
+    if (all && n->things)
+        qsort(all, n->things, sizeof *all, by_sum);
+    for (uint32_t i = 0, first = 0; all && i < n->things; i++) {
+        first = all[i].sum == all[first].sum ? first : i;
+        sum[all[i].thing] = n->thing[all[i].thing].cycle ? 0 : (uint64_t)all[first].thing + 1;
+    }
+    const bool ok = all != NULL;
+    free(all);
+    return ok;
+}
+
 bool now_order(const struct now *n, struct now_order *o)
 {
     const size_t things = (size_t)n->things + 1;
-    struct walk w = {n, calloc(things, sizeof *w.next), calloc(things, sizeof *w.path),
-                     calloc(things, sizeof *w.sum), calloc(things, sizeof *w.bad)};
+    struct walk w = {n,
+                     weft_seed(),
+                     calloc(things, sizeof *w.next),
+                     calloc(things, sizeof *w.path),
+                     calloc(things, sizeof *w.sum),
+                     calloc(things, sizeof *w.bad)};
     bool *waited_for = calloc(things, sizeof *waited_for),
          *reached = calloc(things, sizeof *reached);
     *o = (struct now_order){calloc(things, sizeof *o->story), 0, w.sum};
-    const bool ok = w.next && w.path && w.sum && w.bad && waited_for && reached && o->story;
+    bool ok = w.next && w.path && w.sum && w.bad && waited_for && reached && o->story;
     for (uint32_t i = 0; ok && i < n->links; i++)
         waited_for[n->link[i].to] |= n->link[i].to != n->link[i].from;
     for (uint32_t i = 0; ok && i < n->things; i++)
@@ -164,9 +199,8 @@ bool now_order(const struct now *n, struct now_order *o)
             o->story[o->stories++] = (struct now_story){.thing = i};
     if (ok)
         add_unreached(n, reached, o->story, &o->stories, w.path);
-    for (uint32_t i = 0; ok && i < n->things; i++)
-        w.sum[i] = n->thing[i].cycle ? 0 : w.sum[i] ? w.sum[i] : 1;
-    for (uint32_t i = 0; i < o->stories; i++) {
+    ok = ok && number_alike(n, w.sum);
+    for (uint32_t i = 0; ok && i < o->stories; i++) {
         struct now_story *s = &o->story[i];
         s->rank = rank(&w, s->thing);
         s->cycle = n->thing[s->thing].cycle;
