@@ -112,6 +112,8 @@ void weft_impl_event(unsigned kind, weft_promise p);
 void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p);
 void weft_impl_hold(unsigned kind, weft_promise resource);
 void weft_impl_hold_by(unsigned kind, weft_promise holder, weft_promise resource);
+void weft_impl_span(unsigned kind, weft_promise p, const uint8_t *trace_id, const uint8_t *span_id);
+int weft_impl_traceparent(unsigned kind, weft_promise p, const char *header);
 void weft_impl_label(struct weft_text *place, weft_promise p, const char *text);
 void weft_impl_fail(struct weft_text *place, weft_promise p, const char *reason);
 void weft_impl_resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
@@ -136,7 +138,10 @@ enum { /* kinds for weft_impl_event and weft_impl_event_by: ids of src/format/ev
        WEFT_IMPL_BACKGROUND = 19,
        /* … for weft_impl_hold and weft_impl_hold_by */
        WEFT_IMPL_ACQUIRE = 22,
-       WEFT_IMPL_RELEASE = 23
+       WEFT_IMPL_RELEASE = 23,
+       /* … for weft_impl_span and weft_impl_traceparent */
+       WEFT_IMPL_SPAN = 25,
+       WEFT_IMPL_SPAN_PARENT = 26
 };
 
 #ifndef WEFT_DISABLE
@@ -464,6 +469,39 @@ WEFT_IMPL_CALL void weft_release_by(weft_promise holder, weft_promise resource)
 {
     if (WEFT_IMPL_ON())
         weft_impl_hold_by(WEFT_IMPL_RELEASE, holder, resource);
+}
+
+/* ---- Distributed traces ---- */
+
+/* The ids of W3C's Trace Context, which OpenTelemetry and others use: what is recorded here can then be found by the ids
+ * that they show. What a promise creates belongs to the same trace. Ids of which all bytes are 0 are ignored; of several
+ * calls for one promise, the last one counts. */
+
+/* p is this span of the trace: the one that the program sends on, in a request's traceparent. */
+WEFT_IMPL_CALL void weft_span(weft_promise p, const uint8_t trace_id[16], const uint8_t span_id[8])
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_span(WEFT_IMPL_SPAN, p, trace_id, span_id);
+}
+
+/* p was caused by this span, as a rule one of another program: p handles the request that came with it. */
+WEFT_IMPL_CALL void weft_span_parent(weft_promise p, const uint8_t trace_id[16],
+                                     const uint8_t span_id[8])
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_span(WEFT_IMPL_SPAN_PARENT, p, trace_id, span_id);
+}
+
+/* The same, with the value of a header traceparent: that of the request that p sends, or of the one that p handles. Returns
+ * 1 if it is valid; 0 if it is not, and then it is ignored, or if nothing is recorded. header may be NULL. */
+WEFT_IMPL_CALL int weft_traceparent_sent(weft_promise p, const char *header)
+{
+    return WEFT_IMPL_ON() ? weft_impl_traceparent(WEFT_IMPL_SPAN, p, header) : 0;
+}
+
+WEFT_IMPL_CALL int weft_traceparent_received(weft_promise p, const char *header)
+{
+    return WEFT_IMPL_ON() ? weft_impl_traceparent(WEFT_IMPL_SPAN_PARENT, p, header) : 0;
 }
 
 /* ---- Saying more ---- */

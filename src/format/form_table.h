@@ -19,6 +19,7 @@
 #define TOTAL64 +200000
 #define REASON32 +1000000
 #define RUNNING +10000000
+#define IDS +600000000
 #define DIGIT(n, power) ((n) / (power) % 10)
 
 /* How many words come before those of that digit. */
@@ -28,7 +29,8 @@
 #define BEFORE_VALUE(n) (BEFORE_TEXT(n) + DIGIT(n, 1000))
 #define BEFORE_TOTAL(n) (BEFORE_VALUE(n) + DIGIT(n, 10000))
 #define BEFORE_REASON(n) (BEFORE_TOTAL(n) + DIGIT(n, 100000))
-#define ALL_WORDS(n) (BEFORE_REASON(n) + DIGIT(n, 1000000))
+#define BEFORE_IDS(n) (BEFORE_REASON(n) + DIGIT(n, 1000000))
+#define ALL_WORDS(n) (BEFORE_IDS(n) + DIGIT(n, 100000000))
 
 static const struct weft_form_desc format_forms[256] = {
 #define FORM(count, number, NAME, KIND, FIELDS)                                                    \
@@ -43,10 +45,11 @@ static const struct weft_form_desc format_forms[256] = {
                FORMAT_FORM_HEAD + 4 * BEFORE_TEXT(0 FIELDS),                                       \
                FORMAT_FORM_HEAD + 4 * BEFORE_VALUE(0 FIELDS),                                      \
                FORMAT_FORM_HEAD + 4 * BEFORE_TOTAL(0 FIELDS),                                      \
-               FORMAT_FORM_HEAD + 4 * BEFORE_REASON(0 FIELDS)},                                    \
+               FORMAT_FORM_HEAD + 4 * BEFORE_REASON(0 FIELDS),                                     \
+               FORMAT_FORM_HEAD + 4 * BEFORE_IDS(0 FIELDS)},                                       \
         .words = {DIGIT(0 FIELDS, 1), DIGIT(0 FIELDS, 10), DIGIT(0 FIELDS, 100),                   \
                   DIGIT(0 FIELDS, 1000), DIGIT(0 FIELDS, 10000), DIGIT(0 FIELDS, 100000),          \
-                  DIGIT(0 FIELDS, 1000000)},                                                       \
+                  DIGIT(0 FIELDS, 1000000), DIGIT(0 FIELDS, 100000000)},                           \
     },
 #include "format/events.def"
 };
@@ -67,6 +70,7 @@ static const struct weft_form_desc format_forms[256] = {
 #undef TOTAL64
 #undef REASON32
 #undef RUNNING
+#undef IDS
 #undef DIGIT
 #undef BEFORE_B
 #undef BEFORE_SITE
@@ -74,4 +78,5 @@ static const struct weft_form_desc format_forms[256] = {
 #undef BEFORE_VALUE
 #undef BEFORE_TOTAL
 #undef BEFORE_REASON
+#undef BEFORE_IDS
 #undef ALL_WORDS

@@ -87,6 +87,7 @@ ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
                               .kind = f->kind,
                               .running = c->running};
     c->site = c->text = 0;
+    c->ids = f->words[WEFT_WORD_IDS] ? bytes + f->at[WEFT_WORD_IDS] : NULL;
     format_promises(f, bytes, c->base, c->running, &ev->a, &ev->b);
     if (f->words[WEFT_WORD_SITE] | f->words[WEFT_WORD_TEXT])
         decode_texts(ev, c, f, bytes);

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "format/events.h"
+#include "format/ids.h"
 #include "format/walk.h"
 
 struct weft_form_text {
@@ -30,6 +31,8 @@ struct weft_form_context {
      * type: site_text. */
     uint32_t site, text;
     struct weft_form_text site_text;
+    const unsigned char
+        *ids; /* WEFT_IDS_BYTES in the packet, which are the event's text; or NULL */
 
     /* About the stream that began last (WEFT_FORM_STREAM_BEGINS). */
     uint32_t stream, thread;

@@ -101,6 +101,7 @@ enum weft_form_word {
     WEFT_WORD_VALUE,
     WEFT_WORD_TOTAL,
     WEFT_WORD_REASON,
+    WEFT_WORD_IDS,
     WEFT_WORDS
 };
 
@@ -110,7 +111,7 @@ struct weft_form_desc {
     bool by_running;           /* a is what runs on the stream */
     bool is_unsigned;          /* the value is a duration */
     uint8_t at[WEFT_WORDS];    /* offset in the event, in bytes */
-    uint8_t words[WEFT_WORDS]; /* of four bytes each: 0, 1 or 2 */
+    uint8_t words[WEFT_WORDS]; /* of four bytes each: 0, 1 or 2; 6 of IDS */
 };
 
 /* Returns the promise at that place. */

@@ -457,6 +457,9 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev)
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
         return model_on_holds(b, ev);
+    case WEFT_EVENT_SPAN:
+    case WEFT_EVENT_SPAN_PARENT:
+        return model_on_span(b, ev);
     case WEFT_EVENT_KINDS:
         break;
     }

@@ -6,6 +6,7 @@
 #include "base/idmap.h"
 #include "model/model.h"
 #include "model/strings.h"
+#include "model/traced.h"
 
 /* What is known about a promise only while events are read is stored in fields that are not in use
  * yet, since there are many promises:
@@ -64,7 +65,7 @@ struct weft_builder {
     uint32_t hold_room;
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
         change_room, counter_room, origin_room, run_stream_room, again_room, missing_room,
-        preemption_room;
+        preemption_room, traced_room;
     /* a promise that somebody waits for counts as resolved, but may be pending */
     bool unsure;
     bool labels_late;     /* there are labels that belong before others of their promise */
@@ -147,6 +148,10 @@ int model_on_creates(struct weft_builder *b, const struct weft_event *ev);
  * promise became, and before anybody asks which resources are not fully known. */
 int model_on_holds(struct weft_builder *b, const struct weft_event *ev);
 int model_finish_holds(struct weft_builder *b);
+
+/* Spans of distributed traces; traced.c. The second function is called when all creators are known. */
+int model_on_span(struct weft_builder *b, const struct weft_event *ev);
+int model_finish_traced(struct weft_builder *b);
 
 /* What runs; running.c */
 

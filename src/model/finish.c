@@ -275,7 +275,8 @@ static int trim(struct weft_builder *b)
                 release(&m->missing, m->missings, sizeof *m->missing) &&
                 release(&m->pause, m->pauses, sizeof *m->pause) &&
                 release(&m->preemption, m->preemptions, sizeof *m->preemption) &&
-                release(&m->change, m->changes, sizeof *m->change);
+                release(&m->change, m->changes, sizeof *m->change) &&
+                release(&m->traced, m->traceds, sizeof *m->traced);
     return done ? 0 : weft_no_memory(b->err);
 }
 
@@ -304,6 +305,7 @@ int model_finish(struct weft_builder *b)
     TRY(model_rest(b));
     finish_promises(b->m);
     TRY(model_finish_holds(b));
+    TRY(model_finish_traced(b));
     chain(b);
     join_missing(b->m);
     TRY(end_all_pending(b));

@@ -28,7 +28,8 @@ void weft_model_free(struct weft_model *m)
         return;
     weft_free_all(m->promise, m->label, m->interaction, m->hold, m->run, m->run_stream,
                   m->stream_thread, m->again, m->idle, m->sleep, m->missing, m->origin, m->given_up,
-                  m->pause, m->preemption, m->change, m->counter, m->scale);
+                  m->pause, m->preemption, m->change, m->counter, m->scale, m->traced,
+                  m->traced_nearest);
     weft_strings_free(m->strings);
     weft_idmap_free(m->ids);
     free(m);

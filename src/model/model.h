@@ -268,6 +268,11 @@ struct weft_model {
     uint64_t promoted_events;
     struct weft_contradictions contradictions;
 
+    /* see traced.h: sorted by promise, then kind; for each promise the nearest one with ids, NULL if no promise has any */
+    struct weft_traced *traced;
+    uint32_t *traced_nearest;
+    uint32_t traceds;
+
     struct weft_strings *strings; /* see weft_model_text */
     struct weft_idmap *ids;
 };

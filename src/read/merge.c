@@ -64,6 +64,7 @@ struct merge {
     /* What the events of the batch point to; same indices. */
     struct weft_origin loose[WEFT_BATCH];
     char missing[WEFT_BATCH][2][12];
+    char ids[WEFT_BATCH][WEFT_IDS_TEXT];
     char *own[WEFT_BATCH * 2]; /* texts; to be freed before the next batch */
     unsigned owns;
 };
@@ -360,7 +361,11 @@ static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n,
 static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
                       const struct weft_form_context *c)
 {
-    if (ev->text) {
+    if (c->ids) {
+        format_ids_write(f->merge->ids[n], c->ids);
+        ev->text = f->merge->ids[n];
+        ev->text_size = WEFT_IDS_TEXT;
+    } else if (ev->text) {
         name_code(f, &ev->text, &ev->text_size);
     } else if (c->text) {
         ev->text =
@@ -442,7 +447,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 find_gap(f, s, ev->running);
             if (s->events == s->form.unknown)
                 report_gap(&f->streams.state[s->stream], ev);
-            if ((s->form.site | s->form.text || ev->kind == WEFT_EVENT_CREATES) &&
+            if ((s->form.site | s->form.text || s->form.ids || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
                 return false;
             count_event(f, s);
@@ -512,7 +517,8 @@ static bool append_promoted(struct weft_file *f, const struct promoted *p, uint6
     if (p->kind == WEFT_EVENT_CREATES && read_pending_was_created(f->pending_events.endings, p->id))
         return true;
     struct weft_event *ev = &f->common.batch[*count];
-    bool of_first = weft_event_kinds[p->kind].fields < 2 || p->kind == WEFT_EVENT_LABEL;
+    const struct weft_event_desc *d = &weft_event_kinds[p->kind];
+    const bool of_first = d->fields < 2 || d->field[1].field == WEFT_FIELD_TEXT;
     *ev = (struct weft_event){
         .time_ns = ns,
         .a = of_first ? p->id : p->other,

@@ -428,6 +428,8 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
             return true;
         break;
     case WEFT_EVENT_LABEL:
+    case WEFT_EVENT_SPAN:
+    case WEFT_EVENT_SPAN_PARENT:
         if (!other || other >= WEFT_STRING_INLINE)
             return true;
         ev.text = (uint32_t)other;

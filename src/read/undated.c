@@ -77,7 +77,7 @@ static void find_times(const struct finder *u, struct weft_file *f)
     for (uint64_t i = 0; i < p->events; i++) {
         const struct promoted *ev = &p->event[i];
         mention(u, p, ev->id, ev->ns);
-        if (ev->kind != WEFT_EVENT_LABEL)
+        if (ev->kind == WEFT_EVENT_CREATES || !ev->text)
             mention(u, p, ev->other, ev->ns);
     }
 }

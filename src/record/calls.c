@@ -13,6 +13,7 @@
  * A promise's home is the block of numbers of the packet in which it was created. A thread's hazard names the
  * home whose ended byte the thread is about to store (pool.c). */
 #include "format/events.h"
+#include "format/ids.h"
 #include "format/listed.h"
 #include "record/record.h"
 #include <weft/weft.h>
@@ -609,6 +610,46 @@ void weft_impl_label(struct weft_text *place, weft_promise p, const char *text)
         put_label(&pen, p, number);
     }
     pen_down(&pen);
+}
+
+/* The ids of a span, which are different in every request: they are in the event, unless the promise's number has no short
+ * form. */
+void weft_impl_span(unsigned kind, weft_promise p, const uint8_t *trace_id, const uint8_t *span_id)
+{
+    unsigned char ids[WEFT_IDS_BYTES];
+    char text[WEFT_IDS_TEXT];
+    const struct text_ref ref = {WEFT_STRING_INLINE, WEFT_IDS_TEXT, text};
+    struct pen pen;
+    uint32_t short_p;
+    memcpy(ids, trace_id, WEFT_TRACE_ID_BYTES);
+    memcpy(ids + WEFT_TRACE_ID_BYTES, span_id, WEFT_SPAN_ID_BYTES);
+    if (!pen_up_for(&pen, p && p != WEFT_LOOP && format_ids_valid(ids)))
+        return;
+    if (pen_room(&pen, TEXT_HEAD + (WEFT_IDS_TEXT + 3) / 4 * 4, p)) {
+        concerns(&pen, kind, p, 0);
+        if (short_id(pen.w, p, &short_p)) {
+            put_head(&pen, 7 * 32 + kind);
+            put32(&pen, short_p);
+            memcpy(pen.at, ids, sizeof ids);
+            pen.at += sizeof ids;
+        } else {
+            format_ids_write(text, ids);
+            put_text_before(&pen, &ref);
+            put_single(&pen, kind, 1, p);
+            put32(&pen, WEFT_STRING_INLINE);
+        }
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+int weft_impl_traceparent(unsigned kind, weft_promise p, const char *header)
+{
+    unsigned char ids[WEFT_IDS_BYTES];
+    if (!header || !format_traceparent_read(ids, header))
+        return 0;
+    weft_impl_span(kind, p, ids, ids + WEFT_TRACE_ID_BYTES);
+    return 1;
 }
 
 static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_promise p,

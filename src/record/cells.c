@@ -825,8 +825,8 @@ static int find_note(const struct weft_pending_cell *c, unsigned kind)
 }
 
 /* Where a note goes: in place of a note that it replaces, of an empty one (but waits leave room for a label and
- * a notification), or of a wait that is over. A note of what the promise became may also replace a notification
- * or a label. Returns -1 if there is no place. */
+ * a notification), or of a wait that is over. A note of what the promise became may also replace a notification,
+ * a label, or a span. Returns -1 if there is no place. */
 static int place_of_note(const struct weft_pending_cell *c, const struct note *n, bool extra)
 {
     const bool wait = is_wait(n->kind);
@@ -843,10 +843,12 @@ static int place_of_note(const struct weft_pending_cell *c, const struct note *n
     for (int i = 0; i < WEFT_PENDING_NOTES && wait; i++)
         if (is_over(c->note_tag[i] >> WEFT_NOTE_BITS, c->note_other[i]))
             return i;
-    const int notified = find_note(c, WEFT_EVENT_NOTIFIES);
-    if (n->kind == WEFT_EVENT_BECOMES)
-        return notified >= 0 ? notified : find_note(c, WEFT_EVENT_LABEL);
-    return -1;
+    static const uint8_t gives_way[] = {WEFT_EVENT_NOTIFIES, WEFT_EVENT_LABEL,
+                                        WEFT_EVENT_SPAN_PARENT, WEFT_EVENT_SPAN};
+    int at = -1;
+    for (size_t i = 0; i < sizeof gives_way && at < 0 && n->kind == WEFT_EVENT_BECOMES; i++)
+        at = find_note(c, gives_way[i]);
+    return at;
 }
 
 bool weft_record_cell_note(struct weft_pending_cell *c, const struct note *n)

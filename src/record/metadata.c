@@ -42,6 +42,8 @@ static const struct {
 #define TOTAL32 "i32 total; "
 #define TOTAL64 "i64 total; "
 #define REASON32 "u32 reason; "
+#define BYTES "integer { size = 8; align = 8; base = hex; } "
+#define IDS BYTES "trace_id[16]; " BYTES "span_id[8]; "
 #define FORM(words, number, NAME, KIND, FIELDS) {#NAME, "" FIELDS, (words)*32 + (number)},
 #include "format/events.def"
 };

@@ -26,6 +26,7 @@
  *
  * (The file is long because it is one walk, together with what is written down for it.) */
 #include "format/form_table.h"
+#include "format/ids.h"
 #include "format/listed.h"
 #include "record/cells.h"
 #include "record/record.h"
@@ -65,6 +66,7 @@ struct seen {
     unsigned kind;
     uint64_t ticks, a, b; /* as in the event table */
     uint32_t site, text;
+    const unsigned char *ids; /* of a span, in the event; or NULL: they are the text */
 };
 
 static unsigned char byte_of(uint64_t packet, uint64_t id)
@@ -197,7 +199,8 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
         return new;
     new = weft_record_cell_take(id, e->ticks, sort, important);
     *counted = !new.cell;
-    if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES)
+    if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES &&
+        e->kind != WEFT_EVENT_SPAN && e->kind != WEFT_EVENT_SPAN_PARENT)
         weft_record_roll_leave_out(sort, 1);
     if (new.cell && on_roll &&place == GONE) /* nothing else is left about it */
         weft_record_cell_undated(new.cell, sort);
@@ -388,6 +391,16 @@ static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
                : 0;
 }
 
+/* … for the ids of a span. */
+static uint32_t lasting_ids(struct walk *w, const struct seen *e)
+{
+    char text[WEFT_IDS_TEXT];
+    if (!e->ids)
+        return lasting(w, 0, e->text);
+    format_ids_write(text, e->ids);
+    return weft_record_text_pending(text, sizeof text);
+}
+
 /* Returns false if the promise has moved from the roll to a cell meanwhile, or has ended. */
 static bool try_to_create(struct walk *w, const struct seen *e)
 {
@@ -461,6 +474,13 @@ static void keep_creation(struct walk *w, const struct seen *e)
         ;
 }
 
+/* Returns false if a note about the promise would not be kept. */
+static bool may_be_pending(const struct walk *w, uint64_t id)
+{
+    uint64_t packet;
+    return w->own ? weft_record_cells_listed(id) : look_up(id, &packet) != ENDED;
+}
+
 static void keep_event(struct walk *w, const struct seen *e)
 {
     switch (e->kind) {
@@ -469,6 +489,11 @@ static void keep_event(struct walk *w, const struct seen *e)
         break;
     case WEFT_EVENT_LABEL:
         keep_note(w, e, e->a, lasting(w, 0, e->text));
+        break;
+    case WEFT_EVENT_SPAN:
+    case WEFT_EVENT_SPAN_PARENT:
+        if (may_be_pending(w, e->a)) /* a text that is stored stays */
+            keep_note(w, e, e->a, lasting_ids(w, e));
         break;
     case WEFT_EVENT_SHOULD_RESOLVE:
     case WEFT_EVENT_BACKGROUND:
@@ -493,10 +518,10 @@ static void keep_event(struct walk *w, const struct seen *e)
 /* Returns true if events of that kind are kept, or end a promise. */
 static bool matters(unsigned kind, bool all)
 {
-    const uint32_t kept = 1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL |
-                          1u << WEFT_EVENT_TRY_READ | 1u << WEFT_EVENT_NOTIFIES |
-                          1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND |
-                          1u << WEFT_EVENT_BECOMES;
+    const uint32_t kept =
+        1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL | 1u << WEFT_EVENT_TRY_READ |
+        1u << WEFT_EVENT_NOTIFIES | 1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND |
+        1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SPAN | 1u << WEFT_EVENT_SPAN_PARENT;
     const uint32_t endings = 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |
                              1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |
                              1u << WEFT_EVENT_FORGETS;
@@ -528,6 +553,7 @@ static uint32_t keep_form(struct walk *w, uint32_t at, bool *event, uint64_t oth
     format_promises(f, bytes, w->p->base, w->running, &e.a, &e.b);
     e.site = f->words[WEFT_WORD_SITE] ? format_u32(bytes + f->at[WEFT_WORD_SITE]) : 0;
     e.text = f->words[WEFT_WORD_TEXT] ? format_u32(bytes + f->at[WEFT_WORD_TEXT]) : 0;
+    e.ids = f->words[WEFT_WORD_IDS] ? bytes + f->at[WEFT_WORD_IDS] : NULL;
     if (other) /* what was running then is known from elsewhere */
         e.a = e.kind == WEFT_EVENT_TRY_READ || e.kind == WEFT_EVENT_NOTIFIES ? other : e.a;
     if (matters(e.kind, w->all))

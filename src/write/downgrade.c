@@ -105,6 +105,8 @@ unsigned weft_downgrade(struct weft_downgrade *d, struct weft_event out[WEFT_DOW
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
     case WEFT_EVENT_PREEMPTED:
+    case WEFT_EVENT_SPAN:
+    case WEFT_EVENT_SPAN_PARENT:
         d->left_out[ev->kind]++;
         return 0;
     default:

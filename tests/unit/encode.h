@@ -36,7 +36,7 @@ static inline void form_put_head(unsigned char *bytes, uint64_t ticks, unsigned 
 }
 
 /* Writes ev to bytes in that form; at most WEFT_FORM_MAX bytes. The form must be able to hold the event. Uses
- * base, site and text of c. Returns the size in bytes. */
+ * base, site, text and ids of c. Returns the size in bytes. */
 static inline size_t weft_form_encode(unsigned char *bytes, unsigned form,
                                       const struct weft_event *ev,
                                       const struct weft_form_context *c)
@@ -50,6 +50,9 @@ static inline size_t weft_form_encode(unsigned char *bytes, unsigned form,
     form_put_word(bytes, f, WEFT_WORD_VALUE, (uint64_t)ev->value);
     form_put_word(bytes, f, WEFT_WORD_TOTAL, (uint64_t)ev->total);
     form_put_word(bytes, f, WEFT_WORD_REASON, ev->type);
+    if (f->words[WEFT_WORD_IDS])
+        memcpy(bytes + f->at[WEFT_WORD_IDS],
+               c->ids ? c->ids : (const unsigned char[WEFT_IDS_BYTES]){0}, WEFT_IDS_BYTES);
     return f->bytes;
 }
 

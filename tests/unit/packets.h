@@ -201,6 +201,7 @@ static inline unsigned widest_form(unsigned kind)
     unsigned widest = 0;
     for (unsigned code = 0; code < 256; code++)
         if (weft_forms[code].bytes && weft_forms[code].kind == kind &&
+            !weft_forms[code].words[WEFT_WORD_IDS] &&
             weft_forms[code].bytes >= weft_forms[widest].bytes)
             widest = code;
     return widest;
@@ -301,6 +302,8 @@ static inline void names_packet(struct trace *t, const struct name_entry *e, uin
 EVENT_OF_ONE(forgets, FORGETS)
 EVENT_OF_ONE(should_resolve, SHOULD_RESOLVE)
 EVENT_OF_ONE(background, BACKGROUND)
+EVENT_OF_ONE(is_span, SPAN)
+EVENT_OF_ONE(in_span, SPAN_PARENT)
 #undef EVENT_OF_ONE
 
 #define EVENT_OF_TWO(name, kind_)                                                                  \

@@ -258,7 +258,10 @@ static void every_form_round_trips(void **state)
         for (size_t n = 0; n < 42; n++) {
             struct weft_event wanted = form_event(f, n, 4000 + n), found;
             struct weft_form_context c = {.base = BASE, .site = 100, .text = 200};
-            unsigned char bytes[64];
+            unsigned char bytes[64], ids[WEFT_IDS_BYTES];
+            for (size_t i = 0; i < sizeof ids; i++)
+                ids[i] = (unsigned char)(n * sizeof ids + i);
+            c.ids = ids;
             memset(bytes, 0xaa, sizeof bytes);
             assert_int_equal(weft_form_encode(bytes, code, &wanted, &c), f->bytes);
             assert_int_equal(bytes[f->bytes], 0xaa);
@@ -270,6 +273,10 @@ static void every_form_round_trips(void **state)
                 memcpy(copy, bytes, size);
                 ptrdiff_t got = weft_form_decode(&found, &c, copy, size);
                 assert_int_equal(got, size < f->bytes ? WEFT_DECODE_SHORT : f->bytes);
+                if (got > 0 && f->words[WEFT_WORD_IDS])
+                    assert_memory_equal(c.ids, ids, sizeof ids);
+                else if (got > 0)
+                    assert_null(c.ids);
                 free(copy);
             }
             assert_event(&found, &wanted);
@@ -281,7 +288,7 @@ static void every_form_round_trips(void **state)
             assert_int_equal(c.unknown, 0);
         }
     }
-    assert_int_equal(forms, 56);
+    assert_int_equal(forms, 60);
 }
 
 /* Each kind but those that only mirage's traces have can be written, with promises of 64 bits. */
@@ -461,16 +468,17 @@ static void write_table(FILE *out)
 static void put_words(FILE *out, unsigned code)
 {
     static const char *const names[] = {
-        [WEFT_WORD_A] = "a",          [WEFT_WORD_B] = "b",         [WEFT_WORD_SITE] = "site",
-        [WEFT_WORD_TEXT] = "text",    [WEFT_WORD_VALUE] = "value", [WEFT_WORD_TOTAL] = "total",
-        [WEFT_WORD_REASON] = "reason"};
+        [WEFT_WORD_A] = "a",           [WEFT_WORD_B] = "b",
+        [WEFT_WORD_SITE] = "site",     [WEFT_WORD_TEXT] = "text",
+        [WEFT_WORD_VALUE] = "value",   [WEFT_WORD_TOTAL] = "total",
+        [WEFT_WORD_REASON] = "reason", [WEFT_WORD_IDS] = "trace id:128, span id"};
     const struct weft_form_desc *f = &weft_forms[code];
     const char *comma = "";
     for (unsigned w = 0; w < WEFT_WORDS; w++) {
         if (f->words[w])
             fprintf(out, "%s %s%s", comma,
                     w == WEFT_WORD_VALUE && f->is_unsigned ? "duration" : names[w],
-                    f->words[w] == 2 ? ":64" : "");
+                    f->words[w] == 2 || w == WEFT_WORD_IDS ? ":64" : "");
         comma = f->words[w] ? "," : comma;
     }
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "model/model.h"
+#include "model/traced.h"
 #include "packets.h"
 
 /* ---- Building and describing ---- */
@@ -281,6 +282,90 @@ static void marks(void **state)
     expect_model(m, "1 task -1 0 5 became 3 - should\n"
                     "2 task -1 1 20 pending - - should background\n"
                     "3 task -1 2 20 pending - - should\n");
+}
+
+#define TRACE_A "4bf92f3577b34da6a3ce929d0e0e4736"
+#define TRACE_B "0af7651916cd43dd8448eb211c80319c"
+#define SPAN_1 "00f067aa0ba902b7"
+#define SPAN_2 "b7ad6b7169203331"
+
+static void print_ids(FILE *out, const struct weft_traced *t)
+{
+    char text[WEFT_IDS_TEXT + 1] = "none";
+    if (t)
+        format_ids_write(text, t->ids);
+    fprintf(out, " %s", text);
+}
+
+/* Of each promise, by number: the one with the nearest ids, and these ids; its own; its parent's. */
+static void expect_spans(struct weft_model *m, const char *wanted)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    uint32_t *sorted = weft_model_by_id(m);
+    for (uint32_t i = 0; i + 1 < m->promises; i++) {
+        const uint32_t p = sorted[i], nearest = weft_traced_nearest(m, p);
+        fprintf(out, "%" PRIu64 " by %" PRId64, m->promise[p].id,
+                nearest == WEFT_NONE ? -1 : (int64_t)m->promise[nearest].id);
+        print_ids(out, weft_traced_inherited(m, p));
+        print_ids(out, weft_traced_of(m, p, WEFT_TRACED_SPAN));
+        print_ids(out, weft_traced_of(m, p, WEFT_TRACED_PARENT));
+        fputc('\n', out);
+    }
+    fclose(out);
+    assert_string_equal(text, wanted);
+    free(text);
+    free(sorted);
+    weft_model_free(m);
+}
+
+static void spans_are_inherited(void **state)
+{
+    (void)state;
+    expect_spans(
+        BUILD(made(creates(0, LOOP, 1, 0), S_TASK), made(creates(1, 1, 2, 0), S_TASK),
+              first(with_text(in_span(2, 1), TRACE_A "-" SPAN_1)),
+              made(creates(3, 2, 3, 0), S_TASK),
+              first(with_text(is_span(4, 3), TRACE_B "-" SPAN_1)), /* replaced by the next one */
+              first(with_text(is_span(5, 3), TRACE_A "-" SPAN_2)),
+              first(with_text(in_span(6, 3), TRACE_B "-" SPAN_2)),
+              made(creates(7, 3, 4, 0), S_TASK), made(creates(8, LOOP, 5, 0), S_TASK)),
+        "1 by 1 " TRACE_A "-" SPAN_1 " none " TRACE_A "-" SPAN_1 "\n"
+        "2 by 1 " TRACE_A "-" SPAN_1 " none none\n"
+        "3 by 3 " TRACE_A "-" SPAN_2 " " TRACE_A "-" SPAN_2 " " TRACE_B "-" SPAN_2 "\n"
+        "4 by 3 " TRACE_A "-" SPAN_2 " none none\n"
+        "5 by -1 none none none\n");
+    /* Creators before they are created, and in a circle. */
+    expect_spans(BUILD(made(creates(0, 2, 1, 0), S_TASK), made(creates(1, 3, 2, 0), S_TASK),
+                       made(creates(2, 2, 3, 0), S_TASK), made(creates(3, 4, 5, 0), S_TASK),
+                       first(with_text(is_span(4, 4), TRACE_A "-" SPAN_1))),
+                 "1 by -1 none none none\n"
+                 "2 by -1 none none none\n"
+                 "3 by -1 none none none\n"
+                 "4 by 4 " TRACE_A "-" SPAN_1 " " TRACE_A "-" SPAN_1 " none\n"
+                 "5 by 4 " TRACE_A "-" SPAN_1 " none none\n");
+}
+
+static void what_is_no_span(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "",
+        TRACE_A,
+        TRACE_A "-",
+        TRACE_A "-" SPAN_1 "0",
+        TRACE_A "_" SPAN_1,
+        TRACE_A "-00F067aa0ba902b7",
+        "00000000000000000000000000000000-" SPAN_1,
+        TRACE_A "-0000000000000000",
+        "4bf92f3577b34da6a3ce929d0e0e473g-" SPAN_1,
+    };
+    for (size_t i = 0; i < COUNT(texts); i++)
+        expect_spans(BUILD(made(creates(0, LOOP, 1, 0), S_TASK),
+                           first(with_text(is_span(1, 1), texts[i])),
+                           first(with_text(is_span(2, LOOP), TRACE_A "-" SPAN_1))),
+                     "1 by -1 none none none\n");
 }
 
 static void notifying_is_a_sign_of_life(void **state)
@@ -599,6 +684,8 @@ int main(void)
         cmocka_unit_test(the_first_end_counts),
         cmocka_unit_test(what_another_one_became_ends_once),
         cmocka_unit_test(marks),
+        cmocka_unit_test(spans_are_inherited),
+        cmocka_unit_test(what_is_no_span),
         cmocka_unit_test(notifying_is_a_sign_of_life),
         cmocka_unit_test(who_holds_what),
         cmocka_unit_test(others_may_give_it_back),

@@ -438,6 +438,31 @@ static void waits_of_who_waits(void **state)
     trace_fini(&t);
 }
 
+/* The ids of spans are texts there. */
+static void spans(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t id = 66;
+    struct weft_pending_cell cell = {
+        .created_ticks = 30,
+        .creator = LOOP,
+        .packet = 1,
+        .site = n.site,
+        .note_tag = {NOTE(SPAN, 1), NOTE(SPAN_PARENT, 2), NOTE(SPAN, 3)},
+        .note_ticks = {40, 41, 42},
+        .note_other = {n.label, n.label, UINT64_C(1) << 40}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+    two_packets(&t, n.site, "");
+    expect(&t,
+           "30 0 creates -1 66 rpc promoted\n"
+           "40 - span 66 0 \"the lost reply\" promoted\n"
+           "41 - span_parent 66 0 \"the lost reply\" promoted\n" TWO_PACKETS,
+           NULL);
+    trace_fini(&t);
+}
+
 static void notes_of_other_kinds(void **state)
 {
     (void)state;
@@ -909,6 +934,7 @@ int main(void)
         cmocka_unit_test(only_the_place_or_a_packet),
         cmocka_unit_test(unknown_waiters),
         cmocka_unit_test(waits_of_who_waits),
+        cmocka_unit_test(spans),
         cmocka_unit_test(notes_of_other_kinds),
         cmocka_unit_test(a_note_in_two_cells),
         cmocka_unit_test(an_odd_version),

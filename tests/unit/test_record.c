@@ -130,6 +130,13 @@ static void adds_up(uint64_t recorded)
 
 static struct weft_counter queued = WEFT_COUNTER("queued");
 
+static const uint8_t trace_id[16] = {0x4b, 0xf9, 0x2f, 0x35, 0x77, 0xb3, 0x4d, 0xa6,
+                                     0xa3, 0xce, 0x92, 0x9d, 0x0e, 0x0e, 0x47, 0x36};
+static const uint8_t span_id[8] = {0x00, 0xf0, 0x67, 0xaa, 0x0b, 0xa9, 0x02, 0xb7}, no_id[16];
+#define IDS "4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7"
+#define HEADER "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+#define HEADER_IDS "0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331"
+
 static void test_every_call(void **state)
 {
     (void)state;
@@ -163,6 +170,11 @@ static void test_every_call(void **state)
     weft_label(a, "busy");
     weft_should_resolve(a);
     weft_background(b);
+    weft_span(a, trace_id, span_id);
+    weft_span_parent(c, trace_id, span_id);
+    weft_span(UINT64_C(1) << 40, trace_id, span_id); /* a number without a short form */
+    assert_int_equal(weft_traceparent_sent(b, HEADER), 1);
+    assert_int_equal(weft_traceparent_received(b, HEADER), 1);
     weft_counter_add(&queued, 5);
     weft_counter_add(&queued, -7);
     weft_counter_set(&queued, 9);
@@ -204,6 +216,11 @@ static void test_every_call(void **state)
     next("label %" PRId64 " \"busy\"", A);
     next("should_resolve %" PRId64, A);
     next("background %" PRId64, B);
+    next("span %" PRId64 " \"" IDS "\"", A);
+    next("span_parent 77 \"" IDS "\"");
+    next("span 1099511627776 \"" IDS "\"");
+    next("span %" PRId64 " \"" HEADER_IDS "\"", B);
+    next("span_parent %" PRId64 " \"" HEADER_IDS "\"", B);
     next("increase %" PRId64 " 5 \"queued\" = 5", A);
     next("increase %" PRId64 " -7 \"queued\" = -2", A);
     next("counter %" PRId64 " 9 \"queued\"", A);
@@ -216,7 +233,110 @@ static void test_every_call(void **state)
     next("gc 1500");
     next("fulfills -1 %" PRId64, A);
     end();
-    adds_up(39);
+    adds_up(44);
+}
+
+/* What is a header traceparent, by W3C's Trace Context. */
+static void test_traceparent(void **state)
+{
+    (void)state;
+#define TRACE "4bf92f3577b34da6a3ce929d0e0e4736"
+#define SPAN "00f067aa0ba902b7"
+    static const struct {
+        const char *header;
+        int valid;
+    } list[] = {
+        {HEADER, 1},
+        {"00-" TRACE "-" SPAN "-00", 1},
+        {"00-" TRACE "-" SPAN "-ff", 1},
+        {"01-" TRACE "-" SPAN "-01", 1},
+        {"fe-" TRACE "-" SPAN "-01-what is to come", 1},
+        {"01-" TRACE "-" SPAN "-01-", 1},
+        {"01-" TRACE "-" SPAN "-01.", 0},
+        {"00-" TRACE "-" SPAN "-01-", 0},
+        {"00-" TRACE "-" SPAN "-010", 0},
+        {"00-" TRACE "-" SPAN "-01 ", 0},
+        {" 00-" TRACE "-" SPAN "-01", 0},
+        {"ff-" TRACE "-" SPAN "-01", 0},
+        {"0-" TRACE "-" SPAN "-01", 0},
+        {"0g-" TRACE "-" SPAN "-01", 0},
+        {"0A-" TRACE "-" SPAN "-01", 0},
+        {"00-" TRACE "-" SPAN "-0", 0},
+        {"00-" TRACE "-" SPAN "-0G", 0},
+        {"00-" TRACE "-" SPAN "-", 0},
+        {"00-" TRACE "-" SPAN, 0},
+        {"00-" TRACE, 0},
+        {"", 0},
+        {"00_" TRACE "-" SPAN "-01", 0},
+        {"00-" TRACE "_" SPAN "-01", 0},
+        {"00-" TRACE "-" SPAN "_01", 0},
+        {"00-4BF92f3577b34da6a3ce929d0e0e4736-" SPAN "-01", 0},
+        {"00-" TRACE "-00F067aa0ba902b7-01", 0},
+        {"00-00000000000000000000000000000000-" SPAN "-01", 0},
+        {"00-" TRACE "-0000000000000000-01", 0},
+        {"00-00000000000000000000000000000001-" SPAN "-01", 1},
+        {"00-" TRACE "-0000000000000001-01", 1},
+    };
+    int valid = 0;
+    assert_int_equal(weft_traceparent_sent(5, HEADER), 0); /* nothing is recorded */
+    start(MIB);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        if (weft_traceparent_received(5, list[i].header) != list[i].valid)
+            fail_msg("\"%s\" should%s be valid", list[i].header, list[i].valid ? "" : " not");
+        valid += list[i].valid;
+    }
+    stop_and_read();
+    assert_int_equal(trace.events, valid);
+}
+
+/* How many events say that the promise is a span, or in one; "kept": they were overwritten. */
+static unsigned kept_spans(weft_promise p)
+{
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    unsigned kept = 0;
+    ptrdiff_t n;
+    assert_int_equal(weft_reader_open(&r, in_folder("t"), NULL), 0);
+    while ((n = weft_reader_next(r, &ev, NULL)) > 0)
+        for (const struct weft_event *last = ev + n; ev < last; ev++) {
+            if ((ev->kind != WEFT_EVENT_SPAN && ev->kind != WEFT_EVENT_SPAN_PARENT) || ev->a != p)
+                continue;
+            assert_true(ev->promoted);
+            assert_int_equal(ev->text_size, strlen(IDS));
+            assert_memory_equal(ev->text, IDS, strlen(IDS));
+            kept++;
+        }
+    assert_int_equal(n, 0);
+    weft_reader_close(r);
+    return kept;
+}
+
+/* The ids of a promise that hangs stay when their packet is overwritten, also if it is another one than that with the
+ * creation. */
+static void test_spans_are_kept(void **state)
+{
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        const weft_promise far = UINT64_C(1) << 40;
+        start(256 * KIB);
+        weft_promise hangs = own ? weft_create_id(WEFT_LOOP, far, "rpc", NULL)
+                                 : weft_create("rpc", NULL),
+                     ends = own ? weft_create_id(WEFT_LOOP, far + 1, "rpc", NULL)
+                                : weft_create("rpc", NULL);
+        weft_span_parent(hangs, trace_id, no_id); /* not valid */
+        weft_span_parent(hangs, trace_id, span_id);
+        weft_span_parent(ends, trace_id, span_id);
+        weft_fulfill(ends);
+        for (unsigned i = 0; i < 40000; i++) {
+            weft_suspend(WEFT_WAIT_FOR_WORK);
+            if (i == 20000)
+                weft_span(hangs, trace_id, span_id);
+        }
+        stop_and_read();
+        assert_true(trace.facts->overwritten_events > 40000 - 20000);
+        assert_int_equal(kept_spans(hangs), 2);
+        assert_int_equal(kept_spans(ends), 0);
+    }
 }
 
 /* Returned by weft_run: what ran, which can always be given back. */
@@ -275,6 +395,12 @@ static void test_untracked(void **state)
     weft_label(1, NULL);
     weft_should_resolve(0);
     weft_background(0);
+    weft_span(0, trace_id, span_id);
+    weft_span(WEFT_LOOP, trace_id, span_id);
+    weft_span_parent(1, no_id, span_id);
+    weft_span_parent(1, trace_id, no_id);
+    weft_traceparent_received(0, HEADER);
+    assert_int_equal(weft_traceparent_received(1, NULL), 0);
     weft_become(0, 1);
     weft_become(1, 0);
     weft_run(0);
@@ -1444,6 +1570,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_call),
+        TEST(traceparent),
+        TEST(spans_are_kept),
         TEST(run_returns),
         TEST(untracked),
         TEST(own_numbers),
