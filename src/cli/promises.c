@@ -4,10 +4,38 @@
 
 #include "cli/common.h"
 #include "cli/sink.h"
+#include "model/traced.h"
 
 static struct {
-    bool raw, full;
+    bool raw, full, ids;
+    const char *trace, *span; /* the first digits; NULL: all promises */
 } request;
+
+/* The beginning of an id of so many digits, in upper or lower case. */
+static char *take_digits(const struct cli_command *c, const struct cli_option *o, const char *text,
+                         size_t most, char *out)
+{
+    size_t n = 0;
+    for (; n < most && text[n]; n++)
+        out[n] = (char)(text[n] >= 'A' && text[n] <= 'F' ? text[n] | 0x20 : text[n]);
+    out[n] = '\0';
+    if (n == 0 || text[n] || strspn(out, "0123456789abcdef") != n)
+        cli_misuse(c->name, "--%s takes the first hexadecimal digits of an id, at most %zu",
+                   o->name, most);
+    return out;
+}
+
+static void take_trace(const struct cli_command *c, const struct cli_option *o, const char *text)
+{
+    static char digits[2 * WEFT_TRACE_ID_BYTES + 1];
+    request.trace = take_digits(c, o, text, sizeof digits - 1, digits);
+}
+
+static void take_span(const struct cli_command *c, const struct cli_option *o, const char *text)
+{
+    static char digits[2 * WEFT_SPAN_ID_BYTES + 1];
+    request.span = take_digits(c, o, text, sizeof digits - 1, digits);
+}
 
 static const struct cli_option options[] = {
     CLI_FLAG("raw", request.raw,
@@ -15,6 +43,12 @@ static const struct cli_option options[] = {
              "before it does something, starts with its first read"),
     CLI_FLAG("full", request.full,
              "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
+    CLI_FLAG("ids", request.ids,
+             "three more columns: trace_id, span_id, parent_span_id, of distributed traces"),
+    CLI_CALL("trace", take_trace, "HEX",
+             "only promises of the distributed trace whose id begins with HEX"),
+    CLI_CALL("span", take_span, "HEX",
+             "only promises that are a span whose id begins with HEX, or were caused by it"),
     CLI_END,
 };
 
@@ -41,6 +75,51 @@ static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8
         }
     }
     put_left_out(s, size - kept);
+}
+
+/* ---- Distributed traces ---- */
+
+static bool begins(const unsigned char *id, size_t size, const char *digits)
+{
+    char text[2 * WEFT_TRACE_ID_BYTES];
+    format_hex(text, id, size);
+    return strncmp(text, digits, strlen(digits)) == 0;
+}
+
+static bool is_span(const struct weft_traced *t)
+{
+    return t && begins(t->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES, request.span);
+}
+
+static bool is_wanted(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_traced *t = request.trace ? weft_traced_inherited(m, promise) : NULL;
+    if (request.trace && !(t && begins(t->ids, WEFT_TRACE_ID_BYTES, request.trace)))
+        return false;
+    return !request.span || is_span(weft_traced_of(m, promise, WEFT_TRACED_SPAN)) ||
+           is_span(weft_traced_of(m, promise, WEFT_TRACED_PARENT));
+}
+
+/* A column; t: whose, or NULL. */
+static void put_id_of(struct sink *s, const struct weft_traced *t, size_t at, size_t size)
+{
+    char text[2 * WEFT_TRACE_ID_BYTES];
+    put_byte(s, '\t');
+    if (!t) {
+        put_byte(s, '-');
+        return;
+    }
+    format_hex(text, t->ids + at, size);
+    put_bytes(s, text, 2 * size);
+}
+
+static void put_ids(struct sink *s, const struct weft_model *m, uint32_t promise)
+{
+    put_id_of(s, weft_traced_inherited(m, promise), 0, WEFT_TRACE_ID_BYTES);
+    put_id_of(s, weft_traced_of(m, promise, WEFT_TRACED_SPAN), WEFT_TRACE_ID_BYTES,
+              WEFT_SPAN_ID_BYTES);
+    put_id_of(s, weft_traced_of(m, promise, WEFT_TRACED_PARENT), WEFT_TRACE_ID_BYTES,
+              WEFT_SPAN_ID_BYTES);
 }
 
 static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index)
@@ -70,6 +149,8 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
         const char *text = weft_model_text(m, name, &size);
         put_label(s, text, size, !m->quirks.any_bytes);
     }
+    if (request.ids)
+        put_ids(s, m, index);
     put_byte(s, '\n');
 }
 
@@ -84,9 +165,11 @@ static int run(int files, char **file)
         cli_say("promises", "out of memory");
     if (sorted) {
         sink_open(&sink, request.full);
-        put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
+        put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel");
+        put_text(&sink, request.ids ? "\ttrace_id\tspan_id\tparent_span_id\n" : "\n");
         for (uint32_t i = 0; i + 1 < m->promises && !sink.error; i++)
-            put_promise(&sink, m, sorted[i]);
+            if (is_wanted(m, sorted[i]))
+                put_promise(&sink, m, sorted[i]);
         status = sink_close(&sink);
     }
     free(sorted);
@@ -102,7 +185,8 @@ const struct cli_command cli_promises = {
              "creator, start_ns, end_ns, outcome, becomes, label. The first line has these "
              "names.\n",
     .options = options,
-    .examples = "weft promises net.ctf | awk -F'\\t' '$6 == \"pending\"'",
+    .examples = "weft promises net.ctf | awk -F'\\t' '$6 == \"pending\"'\n"
+                "weft promises --ids --trace 4bf92f3577b34da6 server.weft",
     .least = 1,
     .most = 1,
     .completes = CLI_TRACES,

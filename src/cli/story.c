@@ -7,6 +7,7 @@
 #include "cli/explain.h"
 #include "cli/report.h"
 #include "cli/trace_json.h"
+#include "model/traced.h"
 
 /* ---- Paths ---- */
 
@@ -122,6 +123,27 @@ static json_t *again_json(const struct weft_model *m, uint32_t promise)
         CLI_LIST(i, all < LISTED ? all : LISTED, end_json(m, &m->interaction[first[i]])));
 }
 
+static json_t *hex_json(const unsigned char *bytes, size_t size)
+{
+    char text[2 * WEFT_TRACE_ID_BYTES + 1] = "";
+    format_hex(text, bytes, size);
+    return json_string(text);
+}
+
+/* Of the promise itself, or of its nearest creator that has one. */
+static json_t *trace_id_json(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_traced *t = weft_traced_inherited(m, promise);
+    return t ? hex_json(t->ids, WEFT_TRACE_ID_BYTES) : json_null();
+}
+
+static json_t *span_id_json(const struct weft_model *m, uint32_t promise,
+                            enum weft_traced_kind kind)
+{
+    const struct weft_traced *t = weft_traced_of(m, promise, kind);
+    return t ? hex_json(t->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES) : json_null();
+}
+
 static void add_beginning(json_t *o, const struct weft_model *m, const struct weft_story *s)
 {
     const struct weft_promise *p = &m->promise[s->promise];
@@ -131,7 +153,9 @@ static void add_beginning(json_t *o, const struct weft_model *m, const struct we
             p->becomes == WEFT_NONE ? json_null() : cli_json_id(m, s->final), "became_ns",
             p->becomes == WEFT_NONE ? json_null() : json_integer(p->end_ns), "resolver",
             cli_json_id(m, s->resolver), "ended_again", again_json(m, s->final), "reason",
-            cli_json_model_text(m, weft_model_reason(m, s->final)), "creators",
+            cli_json_model_text(m, weft_model_reason(m, s->final)), "trace_id",
+            trace_id_json(m, s->promise), "span_id", span_id_json(m, s->promise, WEFT_TRACED_SPAN),
+            "parent_span_id", span_id_json(m, s->promise, WEFT_TRACED_PARENT), "creators",
             CLI_LIST(i, s->creators, CLI_OBJECT(CLI_PROMISE(m, s->creator[i]))), "origin",
             origin_json(m, s->promise), "labels", labels_json(m, s->promise));
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explore/fact.h"
+#include "model/traced.h"
 
 enum { LABELS_SHOWN = 12, FEW = 4 };
 
@@ -76,6 +77,32 @@ static void add_creation(struct about *a)
     if (p->simplified && !a->s->l->raw) {
         explore_say_promise(a->f, a->s, FACT_HANGS_UNDER, weft_model_under(a->m, p), false);
         explore_say_time(a->f, FACT_SHOWN_FROM, weft_model_wake(a->m, p));
+    }
+}
+
+/* The id of the trace, whether it is the promise's own or a creator's; the promise's own spans. */
+static void add_spans(struct about *a)
+{
+    const uint32_t nearest = weft_traced_nearest(a->m, a->promise);
+    const struct weft_traced *any = weft_traced_inherited(a->m, a->promise);
+    char trace[2 * WEFT_TRACE_ID_BYTES + 1] = "", id[2 * WEFT_SPAN_ID_BYTES + 1] = "";
+    if (!any)
+        return;
+    format_hex(trace, any->ids, WEFT_TRACE_ID_BYTES);
+    explore_say(a->f,
+                nearest == a->promise ? explore_nowhere() : explore_promise(a->s, nearest, false),
+                FACT_TRACED, TEXT(id, trace),
+                TEXT(promise, nearest == a->promise ? "" : explore_named(a->s, nearest).text));
+    for (int kind = WEFT_TRACED_SPAN; kind >= WEFT_TRACED_PARENT; kind--) {
+        const struct weft_traced *t = weft_traced_of(a->m, a->promise, (enum weft_traced_kind)kind);
+        if (!t)
+            continue;
+        const bool same = memcmp(t->ids, any->ids, WEFT_TRACE_ID_BYTES) == 0;
+        format_hex(trace, t->ids, WEFT_TRACE_ID_BYTES);
+        format_hex(id, t->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
+        explore_say(a->f, explore_nowhere(),
+                    kind == WEFT_TRACED_SPAN ? FACT_OWN_SPAN : FACT_PARENT_SPAN, TEXT(id, id),
+                    TEXT(trace, same ? "" : trace));
     }
 }
 
@@ -383,6 +410,7 @@ int explore_facts_of_promise(struct explore_facts *f, const struct weft_scene *s
         explore_say(f, explore_nowhere(), FACT_TRACE_OF, TEXT(trace, f->trace));
     if (promise != WEFT_ROOT) {
         add_creation(&a);
+        add_spans(&a);
         add_end(&a);
     }
     if (f->path)

@@ -13,6 +13,7 @@
 
 #include "format/utf8.h"
 #include "model/strings.h"
+#include "model/traced.h"
 #include "pprof/profile.pb-c.h"
 #include "pprof/sums.h"
 #include "profile/build.h"
@@ -28,7 +29,7 @@
     Profile.n_##field = 1;                                                                         \
     Profile.field = &only
 
-enum { OUT_BYTES = 1 << 16, LABELS_MAX = 10, LINES_MAX = UINT16_MAX };
+enum { OUT_BYTES = 1 << 16, LABELS_MAX = 12, LINES_MAX = UINT16_MAX };
 
 struct writer {
     const struct weft_pprof_part *part;
@@ -378,15 +379,33 @@ static const char *promise_label(const struct weft_model *m, uint32_t promise)
     return name == WEFT_NONE ? "" : weft_model_text(m, name, NULL);
 }
 
+/* trace: of the nearest promise with ids; own: the promise's, or NULL. */
+static void ids_labels(struct writer *w, struct labels *l, const struct weft_traced *trace,
+                       const struct weft_traced *own)
+{
+    char id[2 * WEFT_TRACE_ID_BYTES + 1] = "";
+    format_hex(id, trace->ids, WEFT_TRACE_ID_BYTES);
+    label(w, l, "trace_id", id);
+    if (!own)
+        return;
+    format_hex(id, own->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
+    id[2 * WEFT_SPAN_ID_BYTES] = 0;
+    label(w, l, "span_id", id);
+}
+
 static void promise_labels(struct writer *w, struct labels *l, uint32_t promise)
 {
     const struct weft_model *m = w->p->model;
     const char *name = promise_label(m, promise);
+    const struct weft_traced *any = weft_traced_inherited(m, promise),
+                             *t = weft_traced_any(m, promise);
     uint32_t root = w->root[promise];
     number_label(w, l, "promise", m->promise[promise].id);
     label(w, l, "type", weft_model_type(m, promise));
     if (*name)
         label(w, l, "label", name);
+    if (any)
+        ids_labels(w, l, any, t);
     if (root != WEFT_NONE) {
         const char *of_root = promise_label(m, root);
         label(w, l, "root", *of_root ? of_root : weft_model_type(m, root));

@@ -185,6 +185,7 @@ struct weft_quirks {
 
 struct weft_reader_facts {
     const char *format; /* "weft", "mirage", … */
+    uint8_t uuid[16];   /* of the trace, random; zeros: the format has none */
     struct weft_quirks quirks;
     const char *clock;   /* what is known about it, as text for people */
     uint32_t clock_kind; /* enum weft_clock_kind; 0: not known */

@@ -272,6 +272,7 @@ static int add_any_packet(struct weft_reader *r, const struct read_packet *p,
     if (!f->has_uuid)
         memcpy(f->uuid, p->h.uuid, sizeof f->uuid);
     f->has_uuid = true;
+    memcpy(facts->uuid, f->uuid, sizeof facts->uuid);
     if (memcmp(f->uuid, p->h.uuid, sizeof f->uuid) != 0) {
         facts->other_packets++;
         return 0;

@@ -5,10 +5,12 @@
 
 #include "base/count.h"
 #include "base/duration.h"
+#include "model/traced.h"
 
 static const char *const prefixes[] = {
-    [VIEW_TERM_WORD] = "",          [VIEW_TERM_LABEL] = "label:", [VIEW_TERM_TYPE] = "type:",
-    [VIEW_TERM_REASON] = "reason:", [VIEW_TERM_ID] = "id:",       [VIEW_TERM_OUTCOME] = "outcome:",
+    [VIEW_TERM_WORD] = "",          [VIEW_TERM_LABEL] = "label:",     [VIEW_TERM_TYPE] = "type:",
+    [VIEW_TERM_REASON] = "reason:", [VIEW_TERM_ID] = "id:",           [VIEW_TERM_TRACE] = "trace:",
+    [VIEW_TERM_SPAN] = "span:",     [VIEW_TERM_OUTCOME] = "outcome:",
 };
 
 static char lower(char c)
@@ -66,7 +68,9 @@ static void add_term(struct view_query *q, struct view_term t)
         q->of_type |= bit;
     if (word || t.kind == VIEW_TERM_REASON)
         q->of_reason |= bit;
-    if (t.is_id || t.kind == VIEW_TERM_LONGER || t.kind == VIEW_TERM_SHORTER)
+    if (t.kind == VIEW_TERM_TRACE || t.kind == VIEW_TERM_SPAN)
+        q->traced |= bit;
+    if (t.is_id || q->traced & bit || t.kind == VIEW_TERM_LONGER || t.kind == VIEW_TERM_SHORTER)
         q->others |= bit;
     for (unsigned o = 0; t.kind == VIEW_TERM_OUTCOME && o <= WEFT_OUTCOME_COUNT; o++)
         if (is_outcome(o, text, t.size))
@@ -74,6 +78,28 @@ static void add_term(struct view_query *q, struct view_term t)
     q->texts += t.kind <= VIEW_TERM_REASON;
     q->all |= bit;
     q->term[q->terms++] = t;
+}
+
+/* Returns what is wrong with the value of a key. */
+static enum view_mistake mistake_of(enum view_term_kind kind, bool is_id, const char *text,
+                                    size_t size)
+{
+    const size_t digits = 2u * (kind == VIEW_TERM_TRACE ? WEFT_TRACE_ID_BYTES : WEFT_SPAN_ID_BYTES);
+    bool known = false;
+    switch (kind) {
+    case VIEW_TERM_ID:
+        return is_id ? VIEW_NO_MISTAKE : VIEW_NO_NUMBER;
+    case VIEW_TERM_TRACE:
+    case VIEW_TERM_SPAN:
+        known = size <= digits && strspn(text, "0123456789abcdef") >= size;
+        return known ? VIEW_NO_MISTAKE : kind == VIEW_TERM_TRACE ? VIEW_NO_TRACE : VIEW_NO_SPAN;
+    case VIEW_TERM_OUTCOME:
+        for (unsigned o = 0; o <= WEFT_OUTCOME_COUNT && !known; o++)
+            known = is_outcome(o, text, size);
+        return known ? VIEW_NO_MISTAKE : VIEW_NO_OUTCOME;
+    default:
+        return VIEW_NO_MISTAKE;
+    }
 }
 
 /* A word, in lower case at bytes + at; it is quoted from byte `quote` on (quote == size: not quoted). */
@@ -97,13 +123,9 @@ static void understand(struct view_query *q, uint16_t at, uint16_t size, uint16_
             return;
         t.is_id = kind == VIEW_TERM_ID &&
                   weft_parse_digits(text + n, size - (size_t)n, UINT64_MAX, &t.number);
-        bool known = kind != VIEW_TERM_OUTCOME;
-        for (unsigned o = 0; o <= WEFT_OUTCOME_COUNT && !known; o++)
-            known = is_outcome(o, text + n, size - (size_t)n);
-        if ((kind == VIEW_TERM_ID && !t.is_id) || !known) {
-            t.mistake = kind == VIEW_TERM_ID ? VIEW_NO_NUMBER : VIEW_NO_OUTCOME;
+        t.mistake = mistake_of((enum view_term_kind)kind, t.is_id, text + n, size - (size_t)n);
+        if (t.mistake)
             break;
-        }
         t.kind = (enum view_term_kind)kind;
         t.at = (uint16_t)(at + n);
         t.size = (uint16_t)(size - n);
@@ -193,6 +215,32 @@ uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t 
         if (t->kind <= VIEW_TERM_REASON && t->size <= within &&
             memmem(folded, within, q->bytes + t->at, t->size))
             words |= (uint16_t)(1u << i);
+    }
+    return words;
+}
+
+static bool begins(const struct view_query *q, const struct view_term *t,
+                   const unsigned char *bytes, size_t size)
+{
+    char text[2 * WEFT_TRACE_ID_BYTES];
+    format_hex(text, bytes, size);
+    return memcmp(text, q->bytes + t->at, t->size) == 0;
+}
+
+uint16_t view_query_traced(const struct view_query *q, const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_traced *trace = weft_traced_inherited(m, promise);
+    uint16_t words = 0;
+    for (uint32_t i = 0; i < q->terms && trace; i++) {
+        const struct view_term *t = &q->term[i];
+        bool found = t->kind == VIEW_TERM_TRACE && begins(q, t, trace->ids, WEFT_TRACE_ID_BYTES);
+        for (int kind = WEFT_TRACED_PARENT; kind <= WEFT_TRACED_SPAN && !found; kind++) {
+            const struct weft_traced *span =
+                weft_traced_of(m, promise, (enum weft_traced_kind)kind);
+            found = t->kind == VIEW_TERM_SPAN && span &&
+                    begins(q, t, span->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
+        }
+        words |= (uint16_t)((unsigned)found << i);
     }
     return words;
 }

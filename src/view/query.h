@@ -14,6 +14,8 @@ enum view_term_kind {
     VIEW_TERM_TYPE,
     VIEW_TERM_REASON,
     VIEW_TERM_ID,
+    VIEW_TERM_TRACE,
+    VIEW_TERM_SPAN,
     VIEW_TERM_OUTCOME,
     VIEW_TERM_LONGER,
     VIEW_TERM_SHORTER,
@@ -25,6 +27,8 @@ enum view_mistake {
     VIEW_NO_OUTCOME, /* outcome:foo */
     VIEW_NO_NUMBER,  /* id:foo */
     VIEW_NO_TIME,    /* >10, >10foo */
+    VIEW_NO_TRACE,   /* trace:foo; or more digits than an id has */
+    VIEW_NO_SPAN,
 };
 
 struct view_term {
@@ -43,6 +47,8 @@ struct view_query {
     /* Sets of words: those that may be found in labels, types and failures; those that ask for outcomes or for an
      * overdue promise; those that say how a counter changed; and those that view_query_match checks. */
     uint16_t of_label, of_type, of_reason, outcome[WEFT_OUTCOME_COUNT], overdue, amounts, others;
+    uint16_t
+        traced;     /* those that ask for a distributed trace, or a span; they are among `others` */
     uint16_t plain; /* words without a key: they are looked for in one text */
     char bytes[WEFT_SEARCH_BYTES];
 };
@@ -53,6 +59,10 @@ void view_query_parse(struct view_query *q, const char *query);
 /* The words found at the first `count` bytes of a text, at most VIEW_QUERY_CHUNK; size: the length of the text. */
 uint16_t view_query_find(const struct view_query *q, const char *text, uint32_t count,
                          uint32_t size);
+
+/* The words that ask for the trace of a promise, or for a span that it is or was caused by; m: the model that it is of. */
+uint16_t view_query_traced(const struct view_query *q, const struct weft_model *m,
+                           uint32_t promise);
 
 /* The words that ask for that number or for a promise that lasts so long. */
 uint16_t view_query_match(const struct view_query *q, uint64_t id, int64_t length_ns);

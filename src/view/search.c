@@ -11,6 +11,7 @@
 #include "base/duration.h"
 #include "base/order.h"
 #include "format/utf8.h"
+#include "model/traced.h"
 #include "model/strings.h"
 #include "view/query.h"
 
@@ -221,6 +222,8 @@ static uint32_t look_at_promises(struct weft_search *q, uint32_t steps)
             q->longest_ns = lasts > q->longest_ns ? lasts : q->longest_ns;
             q->shortest_ns = lasts < q->shortest_ns ? lasts : q->shortest_ns;
             words |= view_query_match(query, p->id, lasts);
+            if (query->traced)
+                words |= view_query_traced(query, m, q->at);
         }
         if ((words & query->all) == query->all)
             add_hit(q, q->at);
@@ -430,6 +433,13 @@ static bool say_mistake(struct weft_search *q, const struct view_term *t)
         snprintf(q->why, sizeof q->why,
                  "> and < take a time with a unit (ns, us, ms, s, min, h, d), as in >10ms");
         break;
+    case VIEW_NO_TRACE:
+    case VIEW_NO_SPAN:
+        snprintf(q->why, sizeof q->why,
+                 "%s: takes the first hexadecimal digits of an id, at most %u",
+                 t->mistake == VIEW_NO_TRACE ? "trace" : "span",
+                 2u * (t->mistake == VIEW_NO_TRACE ? WEFT_TRACE_ID_BYTES : WEFT_SPAN_ID_BYTES));
+        break;
     }
     return true;
 }
@@ -458,6 +468,15 @@ static bool say_missing(struct weft_search *q, const struct view_term *t, bool s
             return false;
         snprintf(q->why, sizeof q->why, "not found: there is no promise %" PRIu64, t->number);
         return true;
+    case VIEW_TERM_TRACE:
+    case VIEW_TERM_SPAN:
+        if (q->m->traceds == 0)
+            snprintf(q->why, sizeof q->why, "not found: the recording has no ids of %s",
+                     t->kind == VIEW_TERM_TRACE ? "distributed traces" : "spans");
+        else if (alone)
+            snprintf(q->why, sizeof q->why, "not found: no id of a %s begins with '%s'",
+                     t->kind == VIEW_TERM_TRACE ? "trace" : "span", word.text);
+        return q->m->traceds == 0 || alone;
     case VIEW_TERM_LONGER:
     case VIEW_TERM_SHORTER:
         if (alone && q->m->promises > 1)

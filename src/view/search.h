@@ -6,8 +6,9 @@
  * label, the type or the failure has them all. Only if there is no such promise, the words may be in different texts of
  * a promise.
  *
- * Words with a colon search one field, each by itself: label:TEXT type:TEXT reason:TEXT id:NUMBER outcome:failed (or
- * the beginning of an outcome's name; "overdue" counts as an outcome here); >10ms and <2s (ns us µs ms s min h d)
+ * Words with a colon search one field, each by itself: label:TEXT type:TEXT reason:TEXT id:NUMBER trace:HEX span:HEX
+ * (the first digits of the id of a distributed trace that the promise belongs to; of a span that it is, or that caused
+ * it; model/traced.h) outcome:failed (or the beginning of an outcome's name; "overdue" counts as an outcome here); >10ms and <2s (ns us µs ms s min h d)
  * compare how long a promise lasts (weft_layout_lasts). Everything else, and everything quoted, is searched for
  * literally; so is a value that makes no sense for its key (outcome:foo), of which weft_search_why says what is allowed
  * if nothing is found. label:"two words" also works. The change of a counter is a label (name+1) where it is drawn as

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "model/model.h"
-#include "trace.h"
+#include "packets.h"
 #include "view/search.h"
 
 enum { MILLION = 1000000 };
@@ -530,6 +530,80 @@ static void nothing_to_search(void **state)
     weft_model_free(m);
 }
 
+/* ---- Spans of distributed traces ---- */
+
+#define TRACE_A "4bf92f3577b34da6a3ce929d0e0e4736"
+#define TRACE_B "4bf92f0000000000a3ce929d0e0e4736"
+#define SPAN_1 "00f067aa0ba902b7"
+#define SPAN_2 "b7ad6b7169203331"
+
+/* 1 is caused by a span of A, and creates 2, which is one of it and creates 3; 4 is one of B; 5 has none. */
+static struct weft_model *traced(void)
+{
+    const struct step steps[] = {
+        {.ev = creates(0, LOOP, 1, 0)},
+        {.ev = with_text(in_span(1, 1), TRACE_A "-" SPAN_1)},
+        {.ev = creates(2, 1, 2, 0)},
+        {.ev = with_text(is_span(3, 2), TRACE_A "-" SPAN_2)},
+        {.ev = creates(4, 2, 3, 0)},
+        {.ev = creates(5, LOOP, 4, 0)},
+        {.ev = with_text(is_span(6, 4), TRACE_B "-" SPAN_1)},
+        {.ev = creates(7, LOOP, 5, 0)},
+    };
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    const uint32_t site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    steps_put(&t, steps, COUNT(steps), &site, LOOP);
+    return trace_model(&t);
+}
+
+static void expect_why(const struct weft_scene *s, const char *query, const char *wanted)
+{
+    struct weft_search *q = search(s, query, 0);
+    assert_string_equal(weft_search_why(q), wanted);
+    weft_search_free(q);
+}
+
+static void spans(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"trace:" TRACE_A, "1 2 3"},
+        {"trace:4BF92F3577B34DA6A3CE929D0E0E4736", "1 2 3"},
+        {"trace:4bf92f3", "1 2 3"},
+        {"trace:4bf92f", "1 2 3 4"},
+        {"trace:4", "1 2 3 4"},
+        {"trace:5", ""},
+        {"span:" SPAN_1, "1 4"},
+        {"span:0", "1 4"},
+        {"span:" SPAN_2, "2"},
+        {"span:" SPAN_2 " trace:" TRACE_B, ""},
+        {"span:" SPAN_1 " trace:" TRACE_B, "4"},
+        {"trace:4 type:task id:3", "3"},
+        {"trace:", ""},
+        {TRACE_A, ""},
+        {"\"trace:4\"", ""},
+    };
+    struct weft_model *m = traced(), *none = some();
+    struct weft_scene *s = scene_of(m), *without = scene_of(none);
+    for (unsigned i = 0; i < COUNT(cases); i++)
+        expect(s, cases[i][0], cases[i][1]);
+    expect_why(s, "trace:5", "not found: no id of a trace begins with '5'");
+    expect_why(s, "span:5", "not found: no id of a span begins with '5'");
+    expect_why(s, "trace:4 span:5", "not found");
+    expect_why(s, "trace:4x", "trace: takes the first hexadecimal digits of an id, at most 32");
+    expect_why(s, "span:" SPAN_1 "0",
+               "span: takes the first hexadecimal digits of an id, at most 16");
+    expect_why(without, "trace:4", "not found: the recording has no ids of distributed traces");
+    expect_why(without, "type:task span:4", "not found: the recording has no ids of spans");
+    weft_scene_free(s);
+    weft_scene_free(without);
+    weft_model_free(m);
+    weft_model_free(none);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -542,6 +616,7 @@ int main(void)
         cmocka_unit_test(half_way),
         cmocka_unit_test(long_texts),
         cmocka_unit_test(nothing_to_search),
+        cmocka_unit_test(spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
