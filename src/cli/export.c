@@ -296,7 +296,7 @@ static const struct cli_option options[] = {
     CLI_TEXT("to", request.format, "FORMAT", "one of those above:", .words = format_words,
              .required = true),
     CLI_TEXT("output", request.target, "OUT", "where to write", .letter = 'o', .required = true,
-             .completes = "ctf|pb.gz|prof"),
+             .completes = "ctf|jsonl|pb.gz|prof"),
     CLI_FLAG("full", request.full,
              "whole texts in events, however long; otherwise the first 500 bytes"),
     CLI_HEADING("Of samples only:"),
