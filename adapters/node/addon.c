@@ -309,6 +309,20 @@ static napi_value do_should(napi_env env, napi_callback_info info)
     return NULL;
 }
 
+/* traced(p, value of a header traceparent, whether p sent it): whatever is wrong with the header, it is ignored */
+static napi_value do_traced(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    char header
+        [TEXT_BYTES]; /* only later versions than the first may have more than 55 characters */
+    text(&c, 1, header, sizeof header);
+    if (truth(&c, 2))
+        weft_traceparent_sent(promise(&c, 0), header);
+    else
+        weft_traceparent_received(promise(&c, 0), header);
+    return NULL;
+}
+
 static napi_value do_background(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -464,31 +478,15 @@ static const struct {
     const char *name;
     napi_callback call;
 } functions[] = {
-    {"run", do_run},
-    {"wake", do_wake},
-    {"create", do_create},
-    {"begin", do_begin},
-    {"make", do_make},
-    {"site", do_site},
-    {"here", do_here},
-    {"learn", do_learn},
-    {"wait", do_wait},
-    {"suspend", do_suspend},
-    {"read", do_read},
-    {"settle", do_settle},
-    {"end", do_end},
-    {"label", do_label},
-    {"hold", do_hold},
-    {"counter", do_counter},
-    {"count", do_count},
-    {"path", do_path},
-    {"should", do_should},
-    {"start", do_start},
-    {"background", do_background},
-    {"recording", do_recording},
-    {"watch", do_watch},
-    {"watched", do_watched},
-    {"wrap", do_wrap},
+    {"run", do_run},         {"wake", do_wake},           {"create", do_create},
+    {"begin", do_begin},     {"make", do_make},           {"site", do_site},
+    {"here", do_here},       {"learn", do_learn},         {"wait", do_wait},
+    {"suspend", do_suspend}, {"read", do_read},           {"settle", do_settle},
+    {"end", do_end},         {"label", do_label},         {"hold", do_hold},
+    {"counter", do_counter}, {"count", do_count},         {"path", do_path},
+    {"should", do_should},   {"start", do_start},         {"background", do_background},
+    {"traced", do_traced},   {"recording", do_recording}, {"watch", do_watch},
+    {"watched", do_watched}, {"wrap", do_wrap},
 };
 
 __attribute__((visibility("default"))) int32_t node_api_module_get_api_version_v1(void);

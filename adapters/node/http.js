@@ -15,10 +15,39 @@ function path(url) {
   return text.slice(0, Math.min(end < 0 ? text.length : end, 120));
 }
 
+// ---- Headers traceparent (W3C's Trace Context) ----
+
+const TRACEPARENT = 'traceparent';
+
+// The value in a list of names and values, as they came; '' if there is none, or more than one: then it is not valid. The names
+// alone cost little; request.headers would be made for this.
+function traceparentOf(list) {
+  let found = '', count = 0;
+  for (let i = 0; i + 1 < list.length; i += 2)
+    if (list[i].length === TRACEPARENT.length && list[i].toLowerCase() === TRACEPARENT) {
+      found = list[i + 1];
+      count++;
+    }
+  return count === 1 ? found : '';
+}
+
+// The value in headers as they are sent.
+function traceparentIn(text) {
+  const lines = text.match(/^traceparent:.*$/gim);
+  return lines !== null && lines.length === 1 ? lines[0].slice(TRACEPARENT.length + 1).trim() : '';
+}
+
+function trace(r, header, sent) {
+  if (typeof header === 'string' && header !== '') native.traced(r.id, header, sent);
+}
+
+// ---- Requests ----
+
 function onRequest({ request, response }) {
   const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`, true);
   if (!r.own) return;
   rows.set(request, r);
+  trace(r, traceparentOf(request.rawHeaders), false);
   // Whatever its parser calls from now on belongs to it.
   resources.Mine.set(hooks.executionAsyncResource(), r);
   core.turnInto(r);
@@ -38,7 +67,12 @@ function onAnswer({ request, response }) {
 
 function onSend({ request }) {
   const r = resources.row('http', core.running(), `${request.method} ${request.host}${path(request.path)}`);
-  if (r.own) rows.set(request, r);
+  if (!r.own) return;
+  rows.set(request, r);
+  const header = request.getHeader(TRACEPARENT);
+  if (header !== undefined) trace(r, header, true);
+  // Headers that were given as a list are written at once.
+  else if (typeof request._header === 'string') trace(r, traceparentIn(request._header), true);
 }
 
 function end(request, how, why) {
@@ -55,6 +89,12 @@ function onFetch({ request }) {
   if (r.own) rows.set(request, r);
 }
 
+// Only here the headers are complete: others add theirs when the request is created.
+function onFetchSent({ request, headers }) {
+  const r = rows.get(request);
+  if (r && !r.done && typeof headers === 'string') trace(r, traceparentIn(headers), true);
+}
+
 const listeners = [
   ['http.server.request.start', onRequest],
   ['http.server.response.finish', onAnswer],
@@ -62,6 +102,7 @@ const listeners = [
   ['http.client.response.finish', ({ request }) => end(request, FULFILLED, '')],
   ['http.client.request.error', ({ request, error }) => end(request, FAILED, String(error && error.message))],
   ['undici:request:create', onFetch],
+  ['undici:client:sendHeaders', onFetchSent],
   ['undici:request:trailers', ({ request }) => end(request, FULFILLED, '')],
   ['undici:request:error', ({ request, error }) => end(request, error && error.name === 'AbortError' ? CANCELLED : FAILED, String(error && error.message))],
 ];

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "futures.h"
 #include "names.h"
@@ -53,7 +54,57 @@ static long number_of(PyObject *object)
 struct asked {
     PyObject *method, *path; /* owned, or NULL */
     bool upgrade;            /* upgraded to something that is not an answer and may last */
+    char traceparent
+        [128]; /* the value of this header; "": there is none, or more than one, which is not valid */
 };
+
+static bool is_pair(PyObject *pair)
+{
+    return (PyTuple_Check(pair) || PyList_Check(pair)) && PySequence_Size(pair) == 2;
+}
+
+/* Copies the bytes or ASCII text, cut: only later versions of the header than the first are longer. */
+static void copy_header(struct asked *a, PyObject *value)
+{
+    char *bytes = NULL;
+    Py_ssize_t size = 0;
+    *a->traceparent = 0;
+    if (PyUnicode_Check(value)) {
+        copy_text(a->traceparent, sizeof a->traceparent, value);
+    } else if (PyBytes_Check(value) && PyBytes_AsStringAndSize(value, &bytes, &size) == 0) {
+        const size_t most = sizeof a->traceparent - 1,
+                     n = (size_t)size < most ? (size_t)size : most;
+        memcpy(a->traceparent, bytes, n);
+        a->traceparent[n] = 0;
+    }
+    PyErr_Clear();
+}
+
+/* headers: a list or tuple of pairs of bytes, as aiohttp and ASGI have them, whose reference is taken; or NULL. */
+static void find_traceparent(struct asked *a, PyObject *headers)
+{
+    static const char name[] = "traceparent";
+    unsigned found = 0;
+    const Py_ssize_t count =
+        headers && (PyTuple_Check(headers) || PyList_Check(headers)) ? PySequence_Size(headers) : 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *pair = PySequence_GetItem(headers, i);
+        PyObject *key = pair && is_pair(pair) ? PySequence_GetItem(pair, 0) : NULL;
+        if (key && PyBytes_Check(key) && PyBytes_Size(key) == (Py_ssize_t)sizeof name - 1 &&
+            strncasecmp(PyBytes_AsString(key), name, sizeof name - 1) == 0) {
+            PyObject *value = PySequence_GetItem(pair, 1);
+            if (value && found++ == 0)
+                copy_header(a, value);
+            Py_XDECREF(value);
+        }
+        Py_XDECREF(key);
+        Py_XDECREF(pair);
+    }
+    if (found > 1)
+        *a->traceparent = 0;
+    PyErr_Clear();
+    Py_XDECREF(headers);
+}
 
 static void ask_aiohttp(PyObject *request, struct asked *a)
 {
@@ -67,6 +118,7 @@ static void ask_aiohttp(PyObject *request, struct asked *a)
     PyObject *upgrade = of(message, s_upgrade);
     a->upgrade = upgrade == Py_True;
     Py_XDECREF(upgrade);
+    find_traceparent(a, get(message, s_raw_headers));
     Py_DECREF(message);
 }
 
@@ -80,9 +132,13 @@ static void ask_tornado(PyObject *handler, struct asked *a)
     a->path = of(request, s_path);
     PyObject *headers = of(request, s_headers);
     PyObject *upgrade = headers ? PyMapping_GetItemString(headers, "Upgrade") : NULL;
-    if (!upgrade)
-        PyErr_Clear();
     a->upgrade = upgrade != NULL;
+    PyErr_Clear();
+    PyObject *traceparent = headers ? PyMapping_GetItemString(headers, "Traceparent") : NULL;
+    PyErr_Clear();
+    if (traceparent) /* several are joined by commas, which is not valid */
+        copy_header(a, traceparent);
+    Py_XDECREF(traceparent);
     Py_XDECREF(upgrade);
     Py_XDECREF(headers);
 }
@@ -93,13 +149,14 @@ static void ask_uvicorn(PyObject *cycle, struct asked *a)
     PyObject *scope = of(cycle, s_scope);
     a->method = item(scope, "method");
     a->path = item(scope, "path");
+    find_traceparent(a, item(scope, "headers"));
     Py_XDECREF(scope);
 }
 
 weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **answer)
 {
     char method[32], path[TEXT_BYTES - 40], label[TEXT_BYTES];
-    struct asked a = {NULL, NULL, false};
+    struct asked a = {.method = NULL};
     weft_promise id = 0;
     PyObject *who = local_of(coroutine, c->kind == CODE_AIOHTTP ? s_request : s_self);
     if (c->kind == CODE_AIOHTTP)
@@ -119,6 +176,8 @@ weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **an
             weft_background(id);
         else
             weft_should_resolve(id);
+        if (*a.traceparent)
+            weft_traceparent_received(id, a.traceparent);
         if (c->kind != CODE_AIOHTTP && !(*answer = PyWeakref_NewRef(who, NULL)))
             PyErr_Clear();
     }

@@ -7,9 +7,16 @@
 cat >get.py <<'END'
 import asyncio
 
+TRACED = {  # what comes with a request, by its path
+    "/users/7": "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000007-01\r\n",
+    "/users/8?x=1": "TraceParent: 01-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000008-00-more\r\n",
+    "/broken": "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000009-01-more\r\n",
+    "/missing": 2 * "traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-000000000000000a-01\r\n",
+}
+
 async def get(port, path):
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".encode())
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: a\r\n{TRACED[path]}Connection: close\r\n\r\n".encode())
     status = await reader.readline()
     await reader.read()
     writer.close()
@@ -133,6 +140,11 @@ for server in aiohttp uvicorn tornado; do
         "$(facts "$server.weft" '{name(f, "parent") for k, f in events if k == "creates" and rows[f["child"]][1] == "find"} >= {"GET /users/7", "GET /users/8"}')"
     equal "$server's requests must end" 4 \
         "$(facts "$server.weft" 'sum(k == "should_resolve" and rows[f["p"]][0] == "request" for k, f in events)')"
+    equal "spans that caused $server's requests" \
+        "[('GET /users/7', '4bf92f3577b34da6a3ce929d0e0e4736-0000000000000007'), ('GET /users/8', '4bf92f3577b34da6a3ce929d0e0e4736-0000000000000008')]" \
+        "$(facts "$server.weft" 'sorted((name(f, "p"), f["ids"].strip(chr(34))) for k, f in events if k == "span_parent")')"
+    equal "what $server did for them" "find user" \
+        "$("$WEFT" promises --trace 4bf92f "$server.weft" | awk -F '\t' '$8 == "find" { a = "find" } $2 == "request" { n++ } END { print a, n == 2 ? "user" : n }')"
     equal "what is wrong with $server" '' "$(findings "$server.weft")"
 done
 
