@@ -41,6 +41,10 @@ const listeners = [
     const id = meant(promise, 'promise', '');
     if (id) native.should(id);
   }],
+  ['weft:traceparent', ({ header, promise, sent }) => {
+    const id = meant(promise, 'promise', '');
+    if (id) native.traced(id, header, sent);
+  }],
   ['weft:request', ({ text }) => core.nameNext(text)],
   ['weft:hold', onHold],
   ['weft:counter', onCounter],

@@ -149,6 +149,7 @@ static PyMethodDef functions[] = {
     {"send", requests_send, METH_VARARGS, NULL},
     {"label", said_label, METH_VARARGS, NULL},
     {"mark", said_mark, METH_VARARGS, NULL},
+    {"traceparent", said_traceparent, METH_VARARGS, NULL},
     {"hold", said_hold, METH_VARARGS, NULL},
     {"begin", said_begin, METH_O, NULL},
     {"end", said_end, METH_VARARGS, NULL},

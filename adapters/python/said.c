@@ -61,6 +61,25 @@ PyObject *said_mark(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* (value of the header, future or None, whether it was sent) */
+PyObject *said_traceparent(PyObject *self, PyObject *args)
+{
+    PyObject *header, *future, *bytes;
+    int sent;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "UOp", &header, &future, &sent))
+        return NULL;
+    const weft_promise id = on() ? meant(future) : 0;
+    if (id && (bytes = bytes_of(header))) {
+        if (sent)
+            weft_traceparent_sent(id, PyBytes_AsString(bytes));
+        else
+            weft_traceparent_received(id, PyBytes_AsString(bytes));
+        Py_DECREF(bytes);
+    }
+    Py_RETURN_NONE;
+}
+
 /* ---- What is held ---- */
 
 /* The resource of that name, which exists as long as the process; 0: there is no memory. */

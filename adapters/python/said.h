@@ -7,6 +7,7 @@
 /* label(text, future or None), mark(future or None): None stands for the running task. */
 PyObject *said_label(PyObject *self, PyObject *args);
 PyObject *said_mark(PyObject *self, PyObject *args);
+PyObject *said_traceparent(PyObject *self, PyObject *args);
 PyObject *said_hold(PyObject *self, PyObject *args);
 
 /* begin(text): the running task works on a request from now on. Returns its number; 0: there is none. end(number, what

@@ -10,6 +10,12 @@ export function label(text: string, promise?: Promise<unknown>): void;
 export function mark(promise?: Promise<unknown>): void;
 
 /**
+ * That promise, or else the running call, handles a request that came with this value of the header traceparent (W3C's Trace
+ * Context, OpenTelemetry); sent: it sends one with it. A value that is not valid is ignored.
+ */
+export function traceparent(header: string, promise?: Promise<unknown>, options?: { sent?: boolean }): void;
+
+/**
  * Runs work at once, as one request of that name, which must be resolved: whatever is done for it hangs under it.
  * Ends as work does, with a recording and without.
  */

@@ -7,6 +7,7 @@ const { channel } = require('diagnostics_channel');
 
 const labels = channel('weft:label');
 const marks = channel('weft:mark');
+const traceparents = channel('weft:traceparent');
 const requests = channel('weft:request');
 const holds = channel('weft:hold');
 const counters = channel('weft:counter');
@@ -17,6 +18,10 @@ function label(text, promise) {
 
 function mark(promise) {
   if (marks.hasSubscribers) marks.publish({ promise });
+}
+
+function traceparent(header, promise, { sent = false } = {}) {
+  if (traceparents.hasSubscribers) traceparents.publish({ header: String(header), promise, sent: Boolean(sent) });
 }
 
 async function run(work) {
@@ -58,6 +63,7 @@ module.exports = {
   },
   label,
   mark,
+  traceparent,
   request,
   resource,
   counter,

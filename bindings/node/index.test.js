@@ -10,6 +10,7 @@ test('without a recording nothing happens', async () => {
   assert.strictEqual(weft.recording, false);
   weft.label('x');
   weft.mark(Promise.resolve());
+  weft.traceparent('00-1-2-01');
   weft.counter('n').add();
   weft.resource('pool').acquire();
   const r = weft.request('GET /', () => order.push('work'));
@@ -28,12 +29,14 @@ test('a request ends as its work', async () => {
 test('a recording hears what is said', async () => {
   const heard = [];
   const listen = (message, name) => heard.push([name, message]);
-  const names = ['label', 'mark', 'request', 'hold', 'counter'].map((n) => `weft:${n}`);
+  const names = ['label', 'mark', 'traceparent', 'request', 'hold', 'counter'].map((n) => `weft:${n}`);
   const p = Promise.resolve();
   names.forEach((n) => subscribe(n, listen));
   assert.strictEqual(weft.recording, true);
   weft.label(5, p);
   weft.mark();
+  weft.traceparent('00-1-2-01', p);
+  weft.traceparent(5, undefined, { sent: true });
   await weft.request('GET /', () => 1);
   const pool = weft.resource('pool');
   pool.wait(p);
@@ -47,6 +50,8 @@ test('a recording hears what is said', async () => {
   assert.deepStrictEqual(heard, [
     ['weft:label', { text: '5', promise: p }],
     ['weft:mark', { promise: undefined }],
+    ['weft:traceparent', { header: '00-1-2-01', promise: p, sent: false }],
+    ['weft:traceparent', { header: '5', promise: undefined, sent: true }],
     ['weft:request', { text: 'GET /' }],
     ['weft:hold', { name: 'pool', what: 'wait', promise: p }],
     ['weft:hold', { name: 'pool', what: 'acquire', promise: undefined }],

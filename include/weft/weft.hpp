@@ -222,6 +222,32 @@ class promise
         return label(text.c_str());
     }
 
+    /* See weft_span and weft_traceparent_sent. */
+    WEFT_IMPL_METHOD promise &span(const uint8_t trace_id[16], const uint8_t span_id[8]) noexcept
+    {
+        weft_span(id_, trace_id, span_id);
+        return *this;
+    }
+
+    WEFT_IMPL_METHOD promise &span_parent(const uint8_t trace_id[16],
+                                          const uint8_t span_id[8]) noexcept
+    {
+        weft_span_parent(id_, trace_id, span_id);
+        return *this;
+    }
+
+    WEFT_IMPL_METHOD promise &traceparent_sent(const char *header) noexcept
+    {
+        weft_traceparent_sent(id_, header);
+        return *this;
+    }
+
+    WEFT_IMPL_METHOD promise &traceparent_received(const char *header) noexcept
+    {
+        weft_traceparent_received(id_, header);
+        return *this;
+    }
+
     WEFT_IMPL_METHOD promise &should_resolve() noexcept
     {
         weft_should_resolve(id_);

@@ -26,6 +26,9 @@ async function main() {
   const lost = new Promise(() => {});
   weft.mark(lost);
   await weft.request('nightly', async () => {
+    weft.traceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01');
+    weft.traceparent('00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01', lost, { sent: true });
+    weft.traceparent('something else', lost);
     await job(1);
     await job(2);
   });
@@ -48,6 +51,8 @@ equal 'what is done for it' 'job app.js:5 job app.js:5' "$(awk -F '\t' '
 run 0 "$WEFT" dump app.weft
 says "$tmp/out" ' label p=[0-9]+ text="number 2"'
 says "$tmp/out" ' counter="jobs" .*value=20$'
+equal 'spans' 'span_parent 00f067aa0ba902b7;span b7ad6b7169203331;' \
+    "$(sed -nE 's/.* (span|span_parent) p=[0-9]+ ids="4bf92f3577b34da6a3ce929d0e0e4736-(.*)"$/\1 \2;/p' "$tmp/out" | tr -d '\n')"
 equal 'what was marked' 'never-resolved certain main app.js:13' "$(findings app.weft | head -n 1)"
 
 # Whoever fails keeps what it has.

@@ -43,6 +43,9 @@ async def lose(loop):
     lost = loop.create_future()
     weft.mark(lost)
     weft.label("nobody's", lost)
+    weft.traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01")
+    weft.traceparent("00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01", lost, sent=True)
+    weft.traceparent("something else", lost)
     kept.append(lost)
 
 
@@ -76,6 +79,8 @@ equal 'labels' "[('job', 'named \\\\\\\\udc80'), ('main', 'number 1'), ('job', '
     "$(facts app.weft '[(name(f, "p"), f["text"].strip("\"")) for k, f in events if k == "label"]')"
 equal 'counters' "['1', '2', '10', '12', '20', '22']" \
     "$(facts app.weft '[f["value"] for k, f in events if f.get("counter") == "\"jobs\""]')"
+equal 'spans' "[('span_parent', 'main', '00f067aa0ba902b7'), ('span', 'lose:30', 'b7ad6b7169203331')]" \
+    "$(facts app.weft '[(k, name(f, "p"), f["ids"].strip(chr(34))[33:]) for k, f in events if k.startswith("span")]')"
 equal 'what was marked' "never-resolved certain lose:30" "$(findings app.weft)"
 
 # ---- Who holds what ----

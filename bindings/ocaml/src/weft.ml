@@ -140,6 +140,14 @@ external label : (id[@untagged]) -> string -> unit
   = "weft_ml_label_byte" "weft_ml_label"
   [@@noalloc]
 
+external traceparent_sent : (id[@untagged]) -> string -> unit
+  = "weft_ml_traceparent_sent_byte" "weft_ml_traceparent_sent"
+  [@@noalloc]
+
+external traceparent_received : (id[@untagged]) -> string -> unit
+  = "weft_ml_traceparent_received_byte" "weft_ml_traceparent_received"
+  [@@noalloc]
+
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]

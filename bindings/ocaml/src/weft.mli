@@ -223,6 +223,19 @@ external label : (id[@untagged]) -> string -> unit
   [@@noalloc]
 (** Gives the promise a label, or a further one: what it does now. *)
 
+external traceparent_sent : (id[@untagged]) -> string -> unit
+  = "weft_ml_traceparent_sent_byte" "weft_ml_traceparent_sent"
+  [@@noalloc]
+(** The promise sends a request with this value of the header [traceparent] (W3C's
+    Trace Context, OpenTelemetry), so it is the span that this names. A value that
+    is not valid is ignored. *)
+
+external traceparent_received : (id[@untagged]) -> string -> unit
+  = "weft_ml_traceparent_received_byte" "weft_ml_traceparent_received"
+  [@@noalloc]
+(** The promise handles a request that came with this value: it was caused by the
+    span that this names. *)
+
 external should_resolve : (id[@untagged]) -> unit
   = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
   [@@noalloc]

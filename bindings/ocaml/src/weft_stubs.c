@@ -382,6 +382,23 @@ value weft_ml_label_byte(value p, value text)
     return weft_ml_label(Long_val(p), text);
 }
 
+#define HEADER(call)                                                                               \
+    value weft_ml_##call(intnat p, value header);                                                  \
+    value weft_ml_##call(intnat p, value header)                                                   \
+    {                                                                                              \
+        weft_##call(id_of(p), String_val(header));                                                 \
+        return Val_unit;                                                                           \
+    }                                                                                              \
+                                                                                                   \
+    value weft_ml_##call##_byte(value p, value header);                                            \
+    value weft_ml_##call##_byte(value p, value header)                                             \
+    {                                                                                              \
+        return weft_ml_##call(Long_val(p), header);                                                \
+    }
+
+HEADER(traceparent_sent)
+HEADER(traceparent_received)
+
 value weft_ml_fail(value reason, intnat p);
 value weft_ml_fail(value reason, intnat p)
 {

@@ -53,6 +53,11 @@ let () =
   Weft.acquire_by changed lock;
   Weft.release_by changed lock;
   Weft.label main "a longer label \xff\000 not this";
+  Weft.traceparent_received main
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  Weft.traceparent_sent changed
+    "00-4bf92f3577b34da6a3ce929d0e0e4736-b7ad6b7169203331-01";
+  Weft.traceparent_sent changed "not valid";
   Weft.should_resolve main;
   Weft.background changed;
   Weft.Counter.add queued 2;

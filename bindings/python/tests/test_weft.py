@@ -27,6 +27,7 @@ class Alone(unittest.TestCase):
             weft.label("x", asyncio.get_running_loop().create_future())
             weft.mark()
             weft.mark(asyncio.current_task())
+            weft.traceparent("00-1-2-01")
             weft.counter("n").add()
             weft.counter("n").set("no number")
             weft.resource("pool").acquire()
@@ -62,6 +63,8 @@ class Recorded(unittest.TestCase):
         future = object()
         weft.label(5, future)
         weft.mark()
+        weft.traceparent("00-1-2-01")
+        weft.traceparent(5, future, sent=True)
         queued = weft.counter("queued")
         queued.add()
         queued.set(3)
@@ -75,6 +78,8 @@ class Recorded(unittest.TestCase):
             [
                 ("label", "5", future),
                 ("mark", None),
+                ("traceparent", "00-1-2-01", None, False),
+                ("traceparent", "5", future, True),
                 ("count", "queued", 1, True),
                 ("count", "queued", 3, False),
                 ("hold", "pool", "acquire", None),

@@ -3,7 +3,7 @@
 
 from typing import Any, Awaitable, Callable, Optional, TypeVar
 
-__all__ = ["counter", "label", "mark", "recording", "request", "resource"]
+__all__ = ["counter", "label", "mark", "recording", "request", "resource", "traceparent"]
 
 T = TypeVar("T")
 
@@ -26,6 +26,14 @@ def mark(future: Optional[Any] = None) -> None:
     """It is an error if that task or future, or else the task that runs, is never resolved."""
     if _recorder is not None:
         _recorder.mark(future)
+
+
+def traceparent(header: str, future: Optional[Any] = None, *, sent: bool = False) -> None:
+    """That task or future, or else the task that runs, handles a request that came with this value of the header traceparent
+    (W3C's Trace Context, OpenTelemetry); sent: it sends one with it. A value that is not valid is ignored."""
+    say = getattr(_recorder, "traceparent", None)  # an older recorder has none
+    if say is not None:
+        say(str(header), future, sent)
 
 
 async def request(text: str, work: Callable[[], Awaitable[T]]) -> T:
