@@ -123,7 +123,7 @@ usage export -o "$tmp/x" "$good"
 usage export --to ctf "$good"
 usage export --to ctf -o - "$good"
 usage export --to parquet -o "$tmp/x" "$good"
-says "$tmp/err" 'ctf, mirage, pprof, pprof-legacy'
+says "$tmp/err" 'ctf, mirage, otlp, pprof, pprof-legacy'
 equal "files made by wrong usage" '' "$(find "$tmp" -name 'x*')"
 
 # Every command on files that are no traces: one line that names the file, status 1
