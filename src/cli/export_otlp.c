@@ -7,73 +7,56 @@
 #include "cli/common.h"
 #include "cli/exporter.h"
 #include "cli/otlp.h"
-#include "cli/trace_json.h"
 
 enum { PARTS_MAX = 1000 }; /* spans, links and events in a line */
 
-static json_t *resource_of(const struct weft_reader_facts *f, const char *path)
+static void put_resource(FILE *out, const struct weft_reader_facts *f, const char *path)
 {
     const struct weft_process_facts *p = &f->process;
     const char *program = p->program && *p->program ? p->program : path;
     const char *slash = strrchr(program, '/');
-    json_t *list = json_array();
-    cli_json_append(list, otlp_text("service.name", slash && slash[1] ? slash + 1 : program));
+    struct otlp_list list = {.out = out};
+    fputs("{\"attributes\":[", out);
+    otlp_text(&list, "service.name", slash && slash[1] ? slash + 1 : program);
     if (p->pid)
-        cli_json_append(list, otlp_number("process.pid", p->pid));
+        otlp_number(&list, "process.pid", p->pid);
     if (p->host && *p->host)
-        cli_json_append(list, otlp_text("host.name", p->host));
-    return CLI_OBJECT("attributes", list);
+        otlp_text(&list, "host.name", p->host);
+    fputs("]}", out);
 }
 
-/* Writes a line; takes the spans. Returns 0 or a negative WEFT_E code. */
-static int put_line(FILE *out, json_t *resource, json_t *spans, struct weft_error *err)
+/* Returns 0 or a negative WEFT_E code. */
+static int put_lines(struct otlp_writer *w, const struct weft_reader_facts *f, const char *path,
+                     struct weft_error *err)
 {
-    json_t *scopes = json_array(), *resources = json_array();
-    cli_json_append(scopes, CLI_OBJECT("scope", CLI_OBJECT("name", "weft", "version", WEFT_VERSION),
-                                       "spans", spans));
-    cli_json_append(resources, CLI_OBJECT("resource", json_incref(resource), "scopeSpans", scopes));
-    json_t *line = CLI_OBJECT("resourceSpans", resources);
-    const bool written = json_dumpf(line, out, JSON_COMPACT) == 0 && putc('\n', out) != EOF;
-    json_decref(line);
-    if (written)
-        return 0;
-    return weft_error_set(err, ferror(out) ? WEFT_E_IO : WEFT_E_NOMEM, WEFT_NO_OFFSET,
-                          "cannot be written");
-}
-
-static int put_spans(FILE *out, struct otlp_writer *w, json_t *resource, struct weft_error *err)
-{
-    json_t *spans = json_array();
-    uint32_t parts = 0;
-    int rc = 0;
-    for (uint32_t p = 1; p < w->h->m->promises && rc == 0; p++) {
-        cli_json_append(spans, otlp_span_json(w, p, &parts));
-        if (parts < PARTS_MAX)
-            continue;
-        rc = put_line(out, resource, spans, err);
-        spans = json_array();
-        parts = 0;
+    const uint32_t promises = w->h->m->promises;
+    for (uint32_t p = 1; p < promises && !ferror(w->out);) {
+        fputs("{\"resourceSpans\":[{\"resource\":", w->out);
+        put_resource(w->out, f, path);
+        fputs(",\"scopeSpans\":[{\"scope\":{\"name\":\"weft\",\"version\":\"" WEFT_VERSION
+              "\"},\"spans\":[",
+              w->out);
+        for (uint32_t parts = 0; p < promises && parts < PARTS_MAX; p++) {
+            if (parts)
+                putc(',', w->out);
+            parts += otlp_put_span(w, p);
+        }
+        fputs("]}]}]}\n", w->out);
     }
-    if (rc == 0 && parts)
-        return put_line(out, resource, spans, err);
-    json_decref(spans);
-    return rc;
+    return ferror(w->out) ? weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written") : 0;
 }
 
 static int write_otlp(FILE *out, const struct weft_history *h, const struct weft_reader_facts *f,
                       const char *path, struct weft_error *err)
 {
     const struct weft_model *m = h->m;
-    struct otlp_writer w = {
-        .h = h, .meter = {.h = h, .raw = true}, .wall_ns = m->has_wall ? m->wall_ns : 0};
-    json_t *resource = resource_of(f, path);
+    struct otlp_writer w = {.out = out,
+                            .h = h,
+                            .meter = {.h = h, .raw = true},
+                            .wall_ns = m->has_wall ? m->wall_ns : 0};
     int rc = otlp_ids_init(&w.ids, m, f);
     w.linked = calloc(m->promises, sizeof *w.linked);
-    if (rc < 0 || !w.linked)
-        rc = weft_no_memory(err);
-    else
-        rc = put_spans(out, &w, resource, err);
-    json_decref(resource);
+    rc = rc < 0 || !w.linked ? weft_no_memory(err) : put_lines(&w, f, path, err);
     weft_meter_fini(&w.meter);
     free(w.linked);
     otlp_ids_fini(&w.ids);

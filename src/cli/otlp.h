@@ -3,7 +3,7 @@
  * texts, enums as numbers). */
 #pragma once
 
-#include <jansson.h>
+#include <stdio.h>
 
 #include "analyse/history.h"
 #include "analyse/spent.h"
@@ -37,6 +37,7 @@ struct otlp_span otlp_ids_of(const struct otlp_ids *o, uint32_t promise);
 struct otlp_span otlp_parent_of(const struct otlp_ids *o, uint32_t promise);
 
 struct otlp_writer {
+    FILE *out;
     struct otlp_ids ids;
     const struct weft_history *h;
     struct weft_meter meter;
@@ -44,9 +45,15 @@ struct otlp_writer {
     int64_t wall_ns;  /* of the model's time 0, since 1970 */
 };
 
-/* A promise as a Span; *parts grows by how many spans, links and events that are. The caller owns it. NULL: no memory. */
-json_t *otlp_span_json(struct otlp_writer *w, uint32_t promise, uint32_t *parts);
+/* A JSON list that is being written: how many items it has, and how many there was no room for. */
+struct otlp_list {
+    FILE *out;
+    uint32_t count, dropped;
+};
 
-/* {"key": …, "value": {"stringValue": …}} and the like. */
-json_t *otlp_text(const char *key, const char *value);
-json_t *otlp_number(const char *key, uint64_t value);
+/* Writes a promise as a Span. Returns how many spans, links and events that are. Whether it was written: see ferror. */
+uint32_t otlp_put_span(struct otlp_writer *w, uint32_t promise);
+
+/* Writes an attribute, {"key": …, "value": {"stringValue": …}} and the like. value: any bytes. */
+void otlp_text(struct otlp_list *l, const char *key, const char *value);
+void otlp_number(struct otlp_list *l, const char *key, uint64_t value);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/otlp.h"
 #include "cli/report.h"
-#include "cli/trace_json.h"
+#include "format/utf8.h"
 
 enum {
     LINKS_MAX = 128, /* of one span; OpenTelemetry's own limits */
@@ -20,71 +20,145 @@ enum {
     FLAG_REMOTE = 0x200,
 };
 
-/* ---- Values ---- */
+/* ---- JSON ----
+ *
+ * jansson would take twenty times as long for it, and what is written is always of this form. Where an error occurs, the
+ * stream has it (ferror). */
 
-static json_t *number_text(uint64_t n)
+static void put(FILE *out, const char *text)
 {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, n);
-    return json_string(text);
+    fputs_unlocked(text, out);
 }
 
-static json_t *hex(const unsigned char *bytes, size_t size)
+static void put_u64(FILE *out, uint64_t n)
 {
-    char text[2 * WEFT_TRACE_ID_BYTES + 1] = "";
+    char digits[20], *at = digits + sizeof digits;
+    do
+        *--at = (char)('0' + n % 10);
+    while (n /= 10);
+    fwrite_unlocked(at, 1, (size_t)(digits + sizeof digits - at), out);
+}
+
+static bool is_plain(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (text[i] < 0x20 || text[i] > 0x7e || text[i] == '"' || text[i] == '\\')
+            return false;
+    return true;
+}
+
+static void put_escaped(FILE *out, const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        const unsigned char c = (unsigned char)text[i];
+        if (c == '"' || c == '\\')
+            putc_unlocked('\\', out);
+        if (c >= 0x20 && c != 0x7f)
+            putc_unlocked(c, out);
+        else
+            fprintf(out, "\\u%04x", c);
+    }
+}
+
+/* A text of any bytes, in quotes; what is not UTF-8 becomes U+FFFD. */
+static void put_text(FILE *out, const char *text, size_t size)
+{
+    putc_unlocked('"', out);
+    if (is_plain(text, size)) {
+        fwrite_unlocked(text, 1, size, out);
+    } else {
+        char *valid = malloc(3 * size + 1); /* one input byte may become three */
+        if (valid)
+            put_escaped(out, valid, weft_text_valid(valid, 3 * size, text, size));
+        else
+            cli_lacks_memory();
+        free(valid);
+    }
+    putc_unlocked('"', out);
+}
+
+static void put_model_text(FILE *out, const struct weft_model *m, uint32_t text)
+{
+    uint32_t size;
+    const char *t = weft_model_text(m, text, &size);
+    put_text(out, t, size);
+}
+
+static void put_hex(FILE *out, const unsigned char *bytes, size_t size)
+{
+    char text[2 * WEFT_TRACE_ID_BYTES];
     format_hex(text, bytes, size);
-    return json_string(text);
+    fwrite_unlocked(text, 1, 2 * size, out);
 }
 
-static json_t *trace_id(const struct otlp_span *s)
+/* "traceId":"…","spanId":"…" */
+static void put_ids(FILE *out, const struct otlp_span *s)
 {
-    return hex(s->ids, WEFT_TRACE_ID_BYTES);
+    put(out, "\"traceId\":\"");
+    put_hex(out, s->ids, WEFT_TRACE_ID_BYTES);
+    put(out, "\",\"spanId\":\"");
+    put_hex(out, s->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
+    put(out, "\"");
 }
 
-static json_t *span_id(const struct otlp_span *s)
-{
-    return hex(s->ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
-}
-
-static json_t *unix_time(const struct otlp_writer *w, int64_t time_ns)
+static void put_time(const struct otlp_writer *w, int64_t time_ns)
 {
     const int64_t ns = w->wall_ns + time_ns; /* both are within ± 2^62 */
-    return number_text(ns > 0 ? (uint64_t)ns : 0);
+    putc_unlocked('"', w->out);
+    put_u64(w->out, ns > 0 ? (uint64_t)ns : 0);
+    putc_unlocked('"', w->out);
 }
 
-json_t *otlp_text(const char *key, const char *value)
+static void put_flags(FILE *out, const struct otlp_span *of)
 {
-    return CLI_OBJECT("key", key, "value", CLI_OBJECT("stringValue", value));
+    put(out, ",\"flags\":");
+    put_u64(out, FLAG_KNOWS_REMOTE | (of->remote ? FLAG_REMOTE : 0));
 }
 
-json_t *otlp_number(const char *key, uint64_t value)
+/* Attributes follow one another: the first of them has no comma before it. */
+static void put_key(struct otlp_list *l, const char *key, const char *type)
 {
-    return CLI_OBJECT("key", key, "value",
-                      CLI_OBJECT("intValue", number_text(value < INT64_MAX ? value : INT64_MAX)));
+    put(l->out, l->count++ ? ",{\"key\":\"" : "{\"key\":\"");
+    put(l->out, key);
+    put(l->out, "\",\"value\":{\"");
+    put(l->out, type);
+    put(l->out, "\":");
+}
+
+void otlp_text(struct otlp_list *l, const char *key, const char *value)
+{
+    put_key(l, key, "stringValue");
+    put_text(l->out, value, strlen(value));
+    put(l->out, "}}");
+}
+
+void otlp_number(struct otlp_list *l, const char *key, uint64_t value)
+{
+    put_key(l, key, "intValue");
+    putc_unlocked('"', l->out);
+    put_u64(l->out, value < INT64_MAX ? value : INT64_MAX);
+    put(l->out, "\"}}");
 }
 
 /* ---- Links ---- */
 
-struct links {
-    json_t *list;
-    uint32_t count, dropped;
-};
-
-static void add_link(struct links *l, const struct otlp_span *to, const char *relation)
+static void add_link(struct otlp_list *l, const struct otlp_span *to, const char *relation)
 {
+    struct otlp_list why = {.out = l->out};
     if (l->count == LINKS_MAX) {
         l->dropped++;
         return;
     }
-    l->count++;
-    json_t *why = json_array();
-    cli_json_append(why, otlp_text("weft.relation", relation));
-    cli_json_append(l->list,
-                    CLI_OBJECT("traceId", trace_id(to), "spanId", span_id(to), "attributes", why,
-                               "flags", FLAG_KNOWS_REMOTE | (to->remote ? FLAG_REMOTE : 0)));
+    put(l->out, l->count++ ? ",{" : "{");
+    put_ids(l->out, to);
+    put(l->out, ",\"attributes\":[");
+    otlp_text(&why, "weft.relation", relation);
+    put(l->out, "]");
+    put_flags(l->out, to);
+    put(l->out, "}");
 }
 
-static void link_promise(struct otlp_writer *w, struct links *l, uint32_t promise, uint32_t to,
+static void link_promise(struct otlp_writer *w, struct otlp_list *l, uint32_t promise, uint32_t to,
                          const char *relation)
 {
     if (to == WEFT_ROOT || to == promise || w->linked[to] == promise)
@@ -96,14 +170,14 @@ static void link_promise(struct otlp_writer *w, struct links *l, uint32_t promis
 
 /* To what a span's place in the tree does not say: what it waited for, what it became; its creator and what caused it, if
  * they belong to another trace. */
-static struct links links_of(struct otlp_writer *w, uint32_t promise,
-                             const struct otlp_span *parent)
+static struct otlp_list put_links(struct otlp_writer *w, uint32_t promise,
+                                  const struct otlp_span *parent)
 {
     const struct weft_history *h = w->h;
     const struct weft_model *m = h->m;
     const struct weft_promise *p = &m->promise[promise];
     const struct weft_traced *cause = weft_traced_of(m, promise, WEFT_TRACED_PARENT);
-    struct links l = {.list = json_array()};
+    struct otlp_list l = {.out = w->out};
     if (cause && !(parent->known && memcmp(cause->ids, parent->ids, WEFT_IDS_BYTES) == 0)) {
         struct otlp_span span = {.known = true, .remote = true};
         memcpy(span.ids, cause->ids, sizeof span.ids);
@@ -121,125 +195,157 @@ static struct links links_of(struct otlp_writer *w, uint32_t promise,
 
 /* ---- Events ---- */
 
-struct events {
-    json_t *list;
-    uint32_t count, dropped;
-};
-
-static void add_event(struct otlp_writer *w, struct events *e, int64_t time_ns, json_t *name,
-                      json_t *attributes)
+/* Its name and attributes follow, and then "}". */
+static void begin_event(struct otlp_writer *w, struct otlp_list *l, int64_t time_ns)
 {
-    e->count++;
-    cli_json_append(e->list, CLI_OBJECT("timeUnixNano", unix_time(w, time_ns), "name", name,
-                                        "attributes", attributes));
+    put(l->out, l->count++ ? ",{\"timeUnixNano\":" : "{\"timeUnixNano\":");
+    put_time(w, time_ns);
+    put(l->out, ",\"name\":");
 }
 
 /* Labels but the first, which is the name; and the failure, as OpenTelemetry's conventions have it. */
-static struct events events_of(struct otlp_writer *w, uint32_t promise)
+static struct otlp_list put_events(struct otlp_writer *w, uint32_t promise)
 {
     const struct weft_model *m = w->h->m;
     const struct weft_promise *p = &m->promise[promise];
     const uint32_t reason = weft_model_reason(m, promise);
-    struct events e = {.list = json_array()};
+    struct otlp_list l = {.out = w->out}, why = l;
     bool first = true;
     for (uint32_t i = p->first_label; i != WEFT_NONE; i = m->label[i].next) {
         if (m->label[i].is_change)
             continue;
-        if (!first && e.count + 1 == EVENTS_MAX)
-            e.dropped++;
-        else if (!first)
-            add_event(w, &e, m->label[i].time_ns, cli_json_model_text(m, m->label[i].what),
-                      json_array());
+        if (!first && l.count + 1 == EVENTS_MAX) {
+            l.dropped++;
+        } else if (!first) {
+            begin_event(w, &l, m->label[i].time_ns);
+            put_model_text(w->out, m, m->label[i].what);
+            put(w->out, "}");
+        }
         first = false;
     }
     if (p->outcome == WEFT_FAILED && reason != WEFT_NONE) {
-        json_t *why = json_array();
-        cli_json_append(why, otlp_text("exception.message", weft_model_text(m, reason, NULL)));
-        add_event(w, &e, p->end_ns, json_string("exception"), why);
+        begin_event(w, &l, p->end_ns);
+        put(w->out, "\"exception\",\"attributes\":[");
+        otlp_text(&why, "exception.message", weft_model_text(m, reason, NULL));
+        put(w->out, "]}");
     }
-    return e;
+    return l;
 }
 
 /* ---- Attributes ---- */
 
-static void add_thread(json_t *list, const struct weft_model *m, const struct weft_promise *p)
+static void put_thread(struct otlp_list *l, const struct weft_model *m,
+                       const struct weft_promise *p)
 {
     const struct weft_stream_thread *t = m->stream_thread;
     if (p->first_run == WEFT_NONE || !t)
         return;
     t += m->run_stream ? m->run_stream[p->first_run] : 0;
     const char *name = weft_model_text(m, t->name, NULL);
-    cli_json_append(list, otlp_number("thread.id", t->thread));
+    otlp_number(l, "thread.id", t->thread);
     if (*name)
-        cli_json_append(list, otlp_text("thread.name", name));
+        otlp_text(l, "thread.name", name);
 }
 
-static json_t *attributes_of(struct otlp_writer *w, uint32_t promise)
+static void put_attributes(struct otlp_writer *w, uint32_t promise)
 {
     const struct weft_model *m = w->h->m;
     const struct weft_promise *p = &m->promise[promise];
     const uint32_t origin = weft_model_origin(m, promise);
+    struct otlp_list l = {.out = w->out};
     struct weft_spent spent;
-    json_t *list = json_array();
-    cli_json_append(list, otlp_number("weft.promise", p->id));
-    cli_json_append(list, otlp_text("weft.type", weft_model_type(m, promise)));
-    cli_json_append(list, otlp_text("weft.outcome", weft_outcome_name(p->outcome)));
+    otlp_number(&l, "weft.promise", p->id);
+    otlp_text(&l, "weft.type", weft_model_type(m, promise));
+    otlp_text(&l, "weft.outcome", weft_outcome_name(p->outcome));
     if (origin != WEFT_NONE) {
-        cli_json_append(
-            list, otlp_text("code.file.path", weft_model_text(m, m->origin[origin].file, NULL)));
+        otlp_text(&l, "code.file.path", weft_model_text(m, m->origin[origin].file, NULL));
         if (m->origin[origin].line)
-            cli_json_append(list, otlp_number("code.line.number", m->origin[origin].line));
+            otlp_number(&l, "code.line.number", m->origin[origin].line);
     }
-    add_thread(list, m, p);
+    put_thread(&l, m, p);
     if (weft_spent_find(&spent, &w->meter, promise) < 0) {
         cli_lacks_memory();
-        return list;
+        return;
     }
-    cli_json_append(list, otlp_number("weft.waiting_ns", (uint64_t)spent.waiting_ns));
-    cli_json_append(list, otlp_number("weft.ready_ns", (uint64_t)spent.ready_ns));
-    cli_json_append(list, otlp_number("weft.running_ns", (uint64_t)spent.running_ns));
-    return list;
+    otlp_number(&l, "weft.waiting_ns", (uint64_t)spent.waiting_ns);
+    otlp_number(&l, "weft.ready_ns", (uint64_t)spent.ready_ns);
+    otlp_number(&l, "weft.running_ns", (uint64_t)spent.running_ns);
 }
 
 /* ---- A span ---- */
 
-static json_t *status_of(const struct weft_model *m, uint32_t promise)
+static void put_status(FILE *out, const struct weft_model *m, uint32_t promise)
 {
     const uint32_t reason = weft_model_reason(m, promise);
-    if (m->promise[promise].outcome != WEFT_FAILED)
-        return json_object();
-    return CLI_OBJECT("code", STATUS_ERROR, "message",
-                      reason == WEFT_NONE ? "" : weft_model_text(m, reason, NULL));
+    put(out, ",\"status\":{");
+    if (m->promise[promise].outcome == WEFT_FAILED) {
+        put(out, "\"code\":");
+        put_u64(out, STATUS_ERROR);
+        if (reason != WEFT_NONE) {
+            put(out, ",\"message\":");
+            put_model_text(out, m, reason);
+        }
+    }
+    put(out, "}");
 }
 
-json_t *otlp_span_json(struct otlp_writer *w, uint32_t promise, uint32_t *parts)
+static void put_dropped(FILE *out, const char *key, uint32_t count)
+{
+    if (!count)
+        return;
+    put(out, key);
+    put_u64(out, count);
+}
+
+static void put_name(FILE *out, const struct weft_model *m, uint32_t promise)
+{
+    const uint32_t name = weft_model_name(m, promise);
+    put(out, ",\"name\":");
+    if (name != WEFT_NONE)
+        put_model_text(out, m, name);
+    else
+        put_text(out, weft_model_type(m, promise), strlen(weft_model_type(m, promise)));
+}
+
+static int kind_of(const struct weft_model *m, uint32_t promise)
+{
+    return weft_traced_of(m, promise, WEFT_TRACED_PARENT) ? KIND_SERVER
+           : weft_traced_of(m, promise, WEFT_TRACED_SPAN) ? KIND_CLIENT
+                                                          : KIND_INTERNAL;
+}
+
+uint32_t otlp_put_span(struct otlp_writer *w, uint32_t promise)
 {
     const struct weft_model *m = w->h->m;
     const struct weft_promise *p = &m->promise[promise];
-    const uint32_t name = weft_model_name(m, promise);
     const struct otlp_span own = otlp_ids_of(&w->ids, promise),
                            parent = otlp_parent_of(&w->ids, promise);
     const int64_t end_ns = p->outcome == WEFT_PENDING ? m->end_ns : p->end_ns;
-    const int kind = weft_traced_of(m, promise, WEFT_TRACED_PARENT) ? KIND_SERVER
-                     : weft_traced_of(m, promise, WEFT_TRACED_SPAN) ? KIND_CLIENT
-                                                                    : KIND_INTERNAL;
-    const struct links links = links_of(w, promise, &parent);
-    const struct events events = events_of(w, promise);
-    json_t *span = CLI_OBJECT("traceId", trace_id(&own), "spanId", span_id(&own));
-    if (parent.known)
-        CLI_SET(span, "parentSpanId", span_id(&parent), "flags",
-                FLAG_KNOWS_REMOTE | (parent.remote ? FLAG_REMOTE : 0));
-    CLI_SET(span, "name",
-            name == WEFT_NONE ? cli_json_string(weft_model_type(m, promise))
-                              : cli_json_model_text(m, name),
-            "kind", kind, "startTimeUnixNano", unix_time(w, p->start_ns), "endTimeUnixNano",
-            unix_time(w, end_ns > p->start_ns ? end_ns : p->start_ns), "attributes",
-            attributes_of(w, promise), "events", events.list, "links", links.list, "status",
-            status_of(m, promise));
-    if (events.dropped)
-        CLI_SET(span, "droppedEventsCount", events.dropped);
-    if (links.dropped)
-        CLI_SET(span, "droppedLinksCount", links.dropped);
-    *parts += 1 + links.count + events.count;
-    return span;
+    put(w->out, "{");
+    put_ids(w->out, &own);
+    if (parent.known) {
+        put(w->out, ",\"parentSpanId\":\"");
+        put_hex(w->out, parent.ids + WEFT_TRACE_ID_BYTES, WEFT_SPAN_ID_BYTES);
+        put(w->out, "\"");
+        put_flags(w->out, &parent);
+    }
+    put_name(w->out, m, promise);
+    put(w->out, ",\"kind\":");
+    put_u64(w->out, (uint64_t)kind_of(m, promise));
+    put(w->out, ",\"startTimeUnixNano\":");
+    put_time(w, p->start_ns);
+    put(w->out, ",\"endTimeUnixNano\":");
+    put_time(w, end_ns > p->start_ns ? end_ns : p->start_ns);
+    put(w->out, ",\"attributes\":[");
+    put_attributes(w, promise);
+    put(w->out, "],\"events\":[");
+    const struct otlp_list events = put_events(w, promise);
+    put(w->out, "],\"links\":[");
+    const struct otlp_list links = put_links(w, promise, &parent);
+    put(w->out, "]");
+    put_dropped(w->out, ",\"droppedEventsCount\":", events.dropped);
+    put_dropped(w->out, ",\"droppedLinksCount\":", links.dropped);
+    put_status(w->out, m, promise);
+    put(w->out, "}");
+    return 1 + events.count + links.count;
 }
