@@ -11,6 +11,7 @@
 
 #include "format/mirage.h"
 #include "format/walk.h"
+#include "read/elf_core.h"
 #include "read/packets.h"
 
 enum { WINDOW = 64 << 10, MARK = 24, ET_CORE_TYPE = 4 };
@@ -21,7 +22,9 @@ struct core {
     struct weft_error *err;
     uint64_t at, bytes; /* of the newest complete trace; bytes 0: there is none */
     uint64_t start_real_ns;
-    bool packets; /* there are other packets that may be readable */
+    bool own;         /* … it is a trace of the process that left the core */
+    uint32_t process; /* that process; 0: not known */
+    bool packets;     /* there are other packets that may be readable */
 };
 
 static bool is_core(const struct weft_input *in)
@@ -49,8 +52,10 @@ static int consider_trace(struct core *c, uint64_t at)
     if (rc <= 0 || !format_is_packet(&strings) || strings.class != WEFT_PACKET_STRINGS ||
         memcmp(strings.uuid, f.packet.uuid, sizeof strings.uuid) != 0)
         return rc < 0 ? rc : 0;
-    if (c->bytes && f.start_real_ns < c->start_real_ns)
+    const bool own = f.pid == c->process;
+    if (c->bytes && (own != c->own ? c->own : f.start_real_ns < c->start_real_ns))
         return 0;
+    c->own = own;
     c->at = at;
     if (__builtin_mul_overflow(f.event_packets, f.event_packet_bytes, &c->bytes) ||
         __builtin_add_overflow(f.events_at, c->bytes, &c->bytes) || c->bytes > left)
@@ -122,8 +127,12 @@ static int copy_out(const struct core *c, int fd)
 int read_core_open(struct weft_input *in, struct weft_error *err)
 {
     struct core c = {.in = in, .err = err};
+    struct weft_core *core;
     if (in->copy || !is_core(in))
         return 0;
+    if (weft_core_open(&core, in->fd) == 1)
+        c.process = core->process;
+    weft_core_close(core);
     int rc = search_packets(&c);
     if (rc < 0 || (!c.bytes && c.packets))
         return rc;

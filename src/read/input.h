@@ -51,7 +51,7 @@ ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size
 
 /* Finds the trace in a core file: the program recorded into its own memory, or its shared mappings
  * were dumped. If in is a core file, replaces in with a copy, in memory, of the newest complete weft
- * trace in it. If it only has other packets of weft's or mirage's, like the memory of a whole
+ * trace in it, of the process that left the core if there is one. If it only has other packets of weft's or mirage's, like the memory of a whole
  * machine, in stays as it is. Returns 0 or a negative WEFT_E code if there is no trace in it. */
 int read_core_open(struct weft_input *in, struct weft_error *err);
 
