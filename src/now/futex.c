@@ -414,7 +414,7 @@ static void tell_distant_owner(struct now_threads *t, uint32_t lock, const struc
 {
     char line[64];
     unsigned process;
-    const bool alike = t->threads && t->thread[0].number == t->thread[0].inner;
+    const bool alike = t->threads && !t->p->core && t->thread[0].number == t->thread[0].inner;
     FILE *status = NULL;
     snprintf(line, sizeof line, "/proc/%" PRIu64 "/status", f->owner);
     if (alike)
@@ -501,7 +501,7 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
 static struct now_limit limit_of(struct now_threads *t, const struct now_thread *thread)
 {
     const int op = (int)thread->at.arg[1], command = op & FUTEX_CMD_MASK;
-    int64_t ns = thread->at.arg[3] ? now_time_at(t, thread->call, thread->at.arg[3], false) : -1;
+    int64_t ns = thread->at.arg[3] && !thread->left ? now_time_at(t, thread->call, thread->at.arg[3], false) : -1;
     if (ns >= 0 && command != FUTEX_WAIT) {
         const bool wall = op & FUTEX_CLOCK_REALTIME || command == FUTEX_LOCK_PI;
         ns -= weft_clock_ns(wall ? CLOCK_REALTIME : CLOCK_MONOTONIC);

@@ -98,7 +98,7 @@ static struct symbols_place place_of(const struct now_process *p, const struct n
                                   .process = (uint32_t)p->pid,
                                   .start = m->start,
                                   .end = m->end};
-    if (!vdso && o->build_id_bytes == 0)
+    if (!vdso && o->build_id_bytes == 0 && !p->core)
         place.path = NULL;
     place.build_id.bytes = o->build_id_bytes;
     memcpy(place.build_id.id, o->build_id, sizeof place.build_id.id);

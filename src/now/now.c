@@ -310,6 +310,27 @@ int now_open(struct now **now, pid_t pid, struct weft_error *err)
     return rc;
 }
 
+int now_open_core(struct now **now, const struct weft_core *core, struct weft_error *err)
+{
+    char clean[sizeof core->program * 3];
+    struct now_process p;
+    struct now *n = *now = calloc(1, sizeof *n);
+    if (!n)
+        return weft_no_memory(err);
+    n->core = true;
+    n->pid = (pid_t)core->process;
+    n->program =
+        strndup(clean, weft_text_clean(clean, sizeof clean, core->program, strlen(core->program)));
+    int rc = now_process_open_core(&p, core, err);
+    if (rc == 0) {
+        now_look_threads(n, &p);
+        now_finish(n);
+        rc = n->failed || !n->program ? weft_no_memory(err) : 0;
+    }
+    now_process_close(&p);
+    return rc;
+}
+
 void now_free(struct now *n)
 {
     if (!n)

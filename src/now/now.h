@@ -61,6 +61,7 @@ struct now_link {
 struct now {
     pid_t pid;
     char *program; /* as ps shows it */
+    bool core;     /* it is how a process ended that left a core file */
     struct now_thing *thing;
     uint32_t things, things_room;
     struct now_link *link; /* after now_finish sorted by from; both ends are in range */
@@ -79,6 +80,11 @@ struct now {
  * a remark. The result belongs to the caller, now_free; NULL is allowed there. */
 int now_open(struct now **now, pid_t pid, struct weft_error *err);
 void now_free(struct now *n);
+
+/* The same for a process that has left a core file: its threads, in the order of the core, so that the one that received the
+ * signal is thing 0. What a core does not have is not known: what descriptors are, for example. */
+struct weft_core;
+int now_open_core(struct now **now, const struct weft_core *core, struct weft_error *err);
 
 /* ---- For the looks ---- */
 

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "now/now.h"
+#include "read/elf_core.h"
 #include "sample/distant.h"
 
 struct now_mapping {
@@ -15,7 +16,8 @@ struct now_mapping {
 };
 
 struct now_process {
-    pid_t pid;
+    const struct weft_core *core; /* what a process left; NULL: it is alive */
+    pid_t pid;                    /* of a core: 0, which no folder of /proc has */
     pid_t
         thread; /* one that is alive: if the first thread has ended, /proc/PID/mem, fd … are empty */
     struct symbols_worker memory;
@@ -27,6 +29,9 @@ struct now_process {
 
 /* Returns 0 or a negative WEFT_E code, with the reason as in now_open. now_process_close in either case. */
 int now_process_open(struct now_process *p, pid_t pid, struct weft_error *err);
+/* The same for a core, which must stay open. */
+int now_process_open_core(struct now_process *p, const struct weft_core *core,
+                          struct weft_error *err);
 void now_process_close(struct now_process *p);
 
 /* Reads exactly that many bytes. False: it cannot; then `to` is zeroed. */

@@ -50,12 +50,9 @@ static void put(struct now_registers *r, unsigned number, uint64_t value)
 }
 
 /* In ascending order of perf's numbers. */
-static bool read_registers(pid_t thread, struct now_registers *r)
+void now_registers_of(struct now_registers *r, const struct user_regs_struct *from)
 {
-    struct user_regs_struct u;
-    struct iovec to = {&u, sizeof u};
-    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &to) < 0 || to.iov_len != sizeof u)
-        return false; /* … a 32-bit program's */
+    const struct user_regs_struct u = *from;
     *r = (struct now_registers){0};
 #if defined(__x86_64__)
     const uint64_t low[] = {u.rax, u.rbx, u.rcx, u.rdx, u.rsi, u.rdi, u.rbp, u.rsp, u.rip};
@@ -72,6 +69,15 @@ static bool read_registers(pid_t thread, struct now_registers *r)
     put(r, PERF_REG_ARM64_PC, u.pc);
     r->sp = u.sp, r->pc = u.pc;
 #endif
+}
+
+static bool read_registers(pid_t thread, struct now_registers *r)
+{
+    struct user_regs_struct u;
+    struct iovec to = {&u, sizeof u};
+    if (ptrace(PTRACE_GETREGSET, thread, (void *)NT_PRSTATUS, &to) < 0 || to.iov_len != sizeof u)
+        return false; /* … a 32-bit program's */
+    now_registers_of(r, &u);
     return true;
 }
 
@@ -119,6 +125,12 @@ static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t ro
 }
 
 #else
+void now_registers_of(struct now_registers *r, const struct user_regs_struct *from)
+{
+    (void)from;
+    *r = (struct now_registers){0};
+}
+
 static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)
 {
     (void)thread, (void)mem, (void)stack, (void)room;

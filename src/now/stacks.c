@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/user.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -187,6 +188,50 @@ static int read_running(struct reader *r, struct now_thread *thread)
     return keep(r->t, thread, pcs, count);
 }
 
+/* Fills *r with what a core has of a thread. */
+static void take_registers(const struct weft_core_thread *left, struct now_registers *r)
+{
+    struct user_regs_struct u;
+    *r = (struct now_registers){0};
+    if (left->regs * sizeof *left->reg >= sizeof u) {
+        memcpy(&u, left->reg, sizeof u);
+        now_registers_of(r, &u);
+    }
+}
+
+static int read_left(struct reader *r, struct now_thread *thread)
+{
+    struct now_registers regs;
+    struct sample_standing *s = r->standing;
+    uint64_t pcs[PCS_MAX];
+    bool complete;
+    const struct weft_core_thread *left = thread->left;
+    take_registers(left, &regs);
+    thread->at = (struct sample_standing_at){.call = left->call, .sp = left->sp, .pc = left->pc};
+    memcpy(thread->at.arg, left->arg, sizeof left->arg);
+    thread->known = true;
+    if (r->stacks == STACKS_MAX || !regs.mask)
+        return 0;
+    r->stacks++;
+    s->bytes = sample_distant_read(&r->t->p->memory, left->sp, s->stack, sizeof s->stack);
+    keep_top(thread, s->stack, s->bytes);
+    const struct weft_unwind_input in = {.process = (uint32_t)r->t->p->pid,
+                                         .thread = thread->number,
+                                         .regs_mask = regs.mask,
+                                         .regs = regs.reg,
+                                         .stack = (const uint8_t *)s->stack,
+                                         .stack_bytes = s->bytes};
+    uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete);
+    if (!count) {
+        pcs[0] = left->pc;
+        count = 1;
+    }
+    if (keep(r->t, thread, pcs, count) < 0)
+        return WEFT_E_NOMEM;
+    find_called(r->t, thread);
+    return 0;
+}
+
 /* The kernel may not have the file, or not let us read it; or else threads have ended. */
 static void say_refused(struct reader *r)
 {
@@ -214,7 +259,7 @@ static int read_all(struct reader *r)
     struct now_threads *t = r->t;
     int rc = 0;
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
-        rc = read_standing(r, &t->thread[i]);
+        rc = t->thread[i].left ? read_left(r, &t->thread[i]) : read_standing(r, &t->thread[i]);
     /* Some may only have been about to wait. */
     for (uint32_t i = 0; i < t->threads && rc == 0; i++)
         if (!t->thread[i].known && r->stacks < STACKS_MAX && now_thread_again(t, &t->thread[i]))

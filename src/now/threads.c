@@ -15,6 +15,13 @@
 
 enum { THREADS_MAX = 10000 };
 
+/* Where the result of a system call takes the place of its first argument, a core no longer has it. */
+#if defined(__aarch64__)
+enum { HAS_FIRST_ARGUMENT = 0 };
+#else
+enum { HAS_FIRST_ARGUMENT = 1 };
+#endif
+
 /* ---- Which there are ---- */
 
 struct comm {
@@ -67,10 +74,34 @@ static void add_thread(struct now_threads *t, uint32_t number)
         t->n->failed = true;
 }
 
+/* Those of a core are in its order. */
+static void add_left_threads(struct now_threads *t, const struct weft_core *core)
+{
+    if (core->threads > THREADS_MAX)
+        now_remark(t->n, "%" PRIu32 " threads are not shown: only the first %d are",
+                   core->threads - THREADS_MAX, THREADS_MAX);
+    for (uint32_t i = 0; i < core->threads && i < THREADS_MAX; i++) {
+        const struct weft_core_thread *left = &core->thread[i];
+        const struct now_thread thread = {.number = left->number,
+                                          .inner = left->number,
+                                          .left = left,
+                                          .state = left->call >= 0 ? 'S' : 'R',
+                                          .thing = now_thing(t->n, NOW_THREAD, left->number)};
+        now_name(t->n, thread.thing, "thread %" PRIu32, left->number);
+        if (weft_reserve(&t->thread, t->threads, &t->room, sizeof thread))
+            t->thread[t->threads++] = thread;
+        else
+            t->n->failed = true;
+    }
+}
+
 static void add_threads(struct now_threads *t)
 {
     struct sample_numbers numbers = {0};
-    sample_numbers_read(&numbers, "/proc/%d/task", (int)t->p->pid);
+    if (t->p->core)
+        add_left_threads(t, t->p->core);
+    else
+        sample_numbers_read(&numbers, "/proc/%d/task", (int)t->p->pid);
     weft_sort(numbers.number, numbers.count, sizeof *numbers.number, weft_order_u32);
     if (numbers.count > THREADS_MAX)
         now_remark(t->n, "%" PRIu32 " threads are not shown: only the first %d are",
@@ -300,7 +331,7 @@ static struct place_in_kernel place_in_kernel(const struct now_threads *t,
 static void tell_state(struct now_threads *t, const struct now_thread *thread)
 {
     if (thread->state == 'R')
-        now_state(t->n, thread->thing, "runs");
+        now_state(t->n, thread->thing, thread->left ? "ran" : "runs");
     else if (thread->state == 'T')
         now_state(t->n, thread->thing, "is stopped by a signal; kill -CONT %d lets it go on",
                   (int)t->p->pid);
@@ -314,12 +345,27 @@ static void tell_state(struct now_threads *t, const struct now_thread *thread)
         now_state(t->n, thread->thing, "waits in the kernel%s", place_in_kernel(t, thread).text);
 }
 
+/* A core does not say what descriptors are. */
+static void tell_left(struct now_threads *t, const struct now_thread *thread)
+{
+    const char *name = thread->waits_in ? thread->waits_in : thread->call->name;
+    const bool one = thread->call->kind == NOW_CALL_DESCRIPTOR ||
+                     thread->call->kind == NOW_CALL_LOCKED || thread->call->kind == NOW_CALL_EPOLL;
+    if (one && HAS_FIRST_ARGUMENT)
+        now_state(t->n, thread->thing, "waits in %s, descriptor %" PRIu32, name,
+                  (uint32_t)thread->at.arg[0]);
+    else
+        now_state(t->n, thread->thing, "waits in %s", name);
+}
+
 static void tell_thread(struct now_threads *t, const struct now_thread *thread)
 {
     const bool waits = thread->state && strchr("SD", thread->state);
     tell_stack(t, thread);
     if (!thread->known || !thread->call || !waits)
         tell_state(t, thread);
+    else if (thread->left && thread->call->kind != NOW_CALL_FUTEX)
+        tell_left(t, thread);
     else if (thread->call->kind != NOW_CALL_FUTEX)
         now_waits_tell(t, thread);
     if (thread->known && thread->call && thread->state == 'D')
@@ -365,7 +411,7 @@ static int look(struct now_threads *t)
         tell_thread(t, &t->thread[i]);
     if (rc == 0)
         now_futexes_tell(t);
-    if (rc == 0)
+    if (rc == 0 && !t->p->core)
         now_ends_tell(t);
     return rc;
 }

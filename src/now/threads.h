@@ -18,7 +18,8 @@ struct now_thread {
     uint32_t number; /* first: they are sorted by it */
     uint32_t inner;  /* … as the process itself sees it: in a container another one */
     uint32_t thing;
-    char state;        /* R S D T t Z X, of /proc/PID/status; 0: it has ended */
+    const struct weft_core_thread *left; /* in a core; NULL: it is alive */
+    char state;                          /* R S D T t Z X, of /proc/PID/status; 0: it has ended */
     uint64_t switches; /* how often it had left a core when it was looked at first */
     bool known;        /* `at` is what it has done all the time */
     struct sample_standing_at at;
@@ -142,6 +143,10 @@ struct now_registers {
     uint64_t reg[64]; /* in order of the bits */
     uint64_t sp, pc;
 };
+
+/* The kernel's registers as perf's; mask 0: not on this machine. */
+struct user_regs_struct;
+void now_registers_of(struct now_registers *r, const struct user_regs_struct *from);
 
 /* Stops a thread for a moment to see its registers, and its stack from sp on; it goes on in any case, also if this
  * process is killed. Adds the time to n->stopped_ns. Returns false if it does not stop, or that is not permitted. */

@@ -35,6 +35,30 @@ int sample_distant_open(struct symbols_worker *w, int mem, int maps)
     return symbols_worker_start(w, &o, serve, NULL);
 }
 
+struct reader {
+    sample_distant_fn *read;
+    void *data;
+};
+
+static void serve_by(int fd, void *data)
+{
+    static char room[SAMPLE_DISTANT_BYTES];
+    const struct reader *r = data;
+    struct question q;
+    while (symbols_worker_get(fd, &q, sizeof q, -1)) {
+        const uint32_t done = q.what == READ ? (uint32_t)r->read(r->data, q.at, room, q.bytes) : 0;
+        if (!symbols_worker_put(fd, &done, sizeof done) || !symbols_worker_put(fd, room, done))
+            return;
+    }
+}
+
+int sample_distant_open_by(struct symbols_worker *w, int keep, sample_distant_fn *read, void *data)
+{
+    const struct symbols_worker_options o = {.aside = true, .keep = {keep, -1}};
+    struct reader r = {read, data};
+    return symbols_worker_start(w, &o, serve_by, &r);
+}
+
 /* to: NULL for WRITE; otherwise receives what was read. */
 static size_t ask(struct symbols_worker *w, enum what what, uint64_t at, const void *from, void *to,
                   size_t bytes)
