@@ -6,6 +6,7 @@
 
 #include "analyse/words.h"
 #include "cli/common.h"
+#include "cli/crash.h"
 #include "cli/explain.h"
 #include "cli/live.h"
 #include "cli/now.h"
@@ -376,7 +377,7 @@ static json_t *pause_json(const struct weft_model *m)
                       m->resumed_ns == WEFT_TIME_MAX ? json_null() : json_integer(m->resumed_ns));
 }
 
-static json_t *explained_json(const struct cli_explained *x)
+static json_t *explained_json(const struct cli_explained *x, const struct cli_crash *crash)
 {
     const struct weft_model *m = x->model;
     json_t *findings = json_array(), *kinds = json_array();
@@ -396,6 +397,8 @@ static json_t *explained_json(const struct cli_explained *x)
             (bool)(weft_model_is_empty(m)), "events_total", m->events_total, "promises",
             m->promises - 1, "span_ns", m->end_ns, "ended", weft_ended_name(m->ended));
     cli_json_exit(o, &m->exit);
+    if (crash)
+        CLI_SET(o, "crash", cli_crash_json(crash, x->history));
     CLI_SET(o, "overwritten", m->losses.overwritten, "pending_known", (bool)(!m->losses.pending),
             "paused", pause_json(m), "missing", m->losses.discarded);
     return o;
@@ -429,10 +432,21 @@ static int explain_now(const struct request *r, const char *path, pid_t pid, jso
         if (r->json)
             cli_json_append(traces, cli_now_json(n));
         else
-            cli_now_print(n, r->all);
+            cli_now_print(n, NOW_NONE, r->all);
     }
     now_free(n);
     return status;
+}
+
+/* A core without a trace: what its threads waited for. *empty: nothing was recorded. */
+static void explain_crash(const struct request *r, const char *path, const struct cli_crash *crash,
+                          json_t *traces)
+{
+    if (r->json)
+        cli_json_append(traces, CLI_OBJECT("file", cli_shown(path).text, "nothing_recorded", true,
+                                           "crash", cli_crash_json(crash, NULL)));
+    else
+        cli_crash_print(crash, path, NULL, r->all);
 }
 
 static int explain_all(const struct request *r, int files, char **path)
@@ -442,12 +456,15 @@ static int explain_all(const struct request *r, int files, char **path)
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
         struct cli_explained x = {0};
+        struct cli_crash *crash = r->promise || r->now ? NULL : cli_crash_open(path[i]);
         pid_t pid;
         if (is_looked_at(r, path[i], &pid)) {
             const int rc = explain_now(r, path[i], pid, traces, &fails);
             status = rc == CLI_DONE ? status : rc;
         } else if (r->now) {
             status = cli_fail(path[i], "is no process; --now takes process ids");
+        } else if (crash && *crash->no_trace) {
+            explain_crash(r, path[i], crash, traces);
         } else if (!explain_file(&x, r, path[i])) {
             status = CLI_FAILED;
         } else if (r->promise) {
@@ -458,13 +475,16 @@ static int explain_all(const struct request *r, int files, char **path)
             if (!look_at_slow(&x, r))
                 status = CLI_FAILED;
             fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
+            if (crash && !r->json)
+                cli_crash_print(crash, path[i], x.history, r->all);
             if (r->json)
-                cli_json_append(traces, explained_json(&x));
+                cli_json_append(traces, explained_json(&x, crash));
             else
                 cli_explained_print(&x);
         }
         if (!r->json && !r->promise && i + 1 < files)
             putchar('\n');
+        cli_crash_free(crash);
         free(x.shown);
         weft_slow_fini(&x.slow);
         weft_findings_fini(&x.found);

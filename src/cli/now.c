@@ -13,6 +13,7 @@
 
 enum {
     FRAMES_SHOWN = 8, /* of a stack */
+    STACK_SHOWN = 40, /* … of one that is printed alone */
     DEPTH_MAX = 24,   /* of a tree; what is deeper is not indented further */
     INDENT = 3,
     LINE = 1600,
@@ -59,10 +60,11 @@ static uint32_t own_frames(const struct now_thing *t)
     return n;
 }
 
-static void print_frames(const struct teller *teller, const struct now_thing *t, unsigned indent)
+/* most: of the frames, unless all are wanted. */
+static void print_frames(const struct now_thing *t, unsigned indent, bool all, uint32_t most)
 {
-    const uint32_t frames = teller->all ? t->frames : own_frames(t);
-    const uint32_t shown = teller->all || frames <= FRAMES_SHOWN + 1 ? frames : FRAMES_SHOWN;
+    const uint32_t frames = all ? t->frames : own_frames(t);
+    const uint32_t shown = all || frames <= most + 1 ? frames : most;
     for (uint32_t i = 0; i < shown; i++) {
         const struct now_frame *f = &t->frame[i];
         printf("%*s%s%s %s", (int)indent, "", cli_style(CLI_FAINT), i == 0 ? "at" : "in",
@@ -95,7 +97,7 @@ static void print_thing(const struct teller *teller, uint32_t thing, const char 
     snprintf(rest, sizeof rest, "%*s", (int)indent + INDENT, "");
     cli_wrap(first, rest, line);
     if (!teller->told[thing])
-        print_frames(teller, t, indent + INDENT);
+        print_frames(t, indent + INDENT, teller->all, FRAMES_SHOWN);
 }
 
 static bool waits(const struct now *n, uint32_t thing)
@@ -204,6 +206,11 @@ static void print_cycle(struct teller *t, const struct now_story *story, uint32_
 static void print_head(const struct now *n)
 {
     char line[LINE], stopped[160] = "It was not stopped for that.";
+    if (n->core) {
+        cli_wrap("", "", "What waited for what then:");
+        putchar('\n');
+        return;
+    }
     if (n->stopped_ns)
         snprintf(stopped, sizeof stopped, "It was stopped for %s for that.",
                  weft_duration((int64_t)n->stopped_ns).text);
@@ -231,12 +238,19 @@ static void print_stories(struct teller *t, const struct now_story *story, uint3
     }
 }
 
-void cli_now_print(const struct now *n, bool all)
+void cli_now_print_stack(const struct now *n, uint32_t thing, bool all)
+{
+    print_frames(&n->thing[thing], INDENT, all, STACK_SHOWN);
+}
+
+void cli_now_print(const struct now *n, uint32_t told, bool all)
 {
     struct teller t = {.n = n, .all = all, .told = calloc((size_t)n->things + 1, sizeof *t.told)};
     struct now_order order;
     print_head(n);
     if (now_order(n, &order) && t.told) {
+        if (told < n->things)
+            t.told[told] = true;
         t.alike = order.alike;
         print_stories(&t, order.story, order.stories);
     } else {
@@ -265,12 +279,16 @@ static json_t *frame_json(const struct now_frame *f)
                       cli_json_if(f->line != 0, f->line));
 }
 
+json_t *cli_now_frames_json(const struct now_thing *t)
+{
+    return CLI_LIST(i, t->frames, frame_json(&t->frame[i]));
+}
+
 static json_t *thing_json(const struct now_thing *t)
 {
     return CLI_OBJECT("kind", kind_names[t->kind], "key", t->key, "name", t->name, "state",
                       t->state, "cycle", cli_json_if(t->cycle != 0, t->cycle), "frames",
-                      CLI_LIST(i, t->frames, frame_json(&t->frame[i])), "frames_left_out",
-                      t->frames_left_out);
+                      cli_now_frames_json(t), "frames_left_out", t->frames_left_out);
 }
 
 static json_t *link_json(const struct now_link *l)

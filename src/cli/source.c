@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cli/core.h"
 #include "cli/live.h"
 #include "cli/memory.h"
 #include "cli/xen.h"
@@ -129,12 +130,32 @@ static bool is_file(const char *name)
     return !cli_is_xen(name) && !cli_live_process(name, &pid);
 }
 
+static const char *kept_path(const char *name)
+{
+    const struct kept *k = all_kept;
+    while (k && strcmp(k->name, name) != 0)
+        k = k->next;
+    return k ? k->path : NULL;
+}
+
+/* A core may only name the file that has the trace. Any other file is opened by its name. */
+static const char *find_file(const char *name, struct weft_error *err)
+{
+    const char *path = kept_path(name);
+    struct weft_core *core = path ? NULL : cli_core_open(name);
+    if (!core)
+        return path ? path : name;
+    const int fd = cli_core_trace(core, name, err);
+    weft_core_close(core);
+    return fd < 0 ? NULL : keep_open(name, fd, err);
+}
+
 /* titled: for the window, a program of its own. */
 static const char *find_or_copy(const char *name, bool titled, struct weft_error *err)
 {
-    for (const struct kept *k = all_kept; k; k = k->next)
-        if (strcmp(k->name, name) == 0)
-            return k->path;
+    const char *known = kept_path(name);
+    if (known)
+        return known;
     pid_t pid;
     const bool xen = cli_is_xen(name);
     int fd = !xen && cli_live_process(name, &pid) ? copy_process(pid, titled, err)
@@ -152,13 +173,13 @@ const char *cli_trace_path(const char *name, struct weft_error *err)
                        "is also what standard output goes to; let it go to another file");
         return NULL;
     }
-    return is_file(name) ? name : find_or_copy(name, false, err);
+    return is_file(name) ? find_file(name, err) : find_or_copy(name, false, err);
 }
 
 const char *cli_trace_path_for_exec(const char *name, struct weft_error *err)
 {
     int fd;
-    const char *path = is_file(name) ? name : find_or_copy(name, true, err);
+    const char *path = is_file(name) ? find_file(name, err) : find_or_copy(name, true, err);
     if (path && sscanf(path, "/proc/self/fd/%d", &fd) == 1)
         fcntl(fd, F_SETFD, 0);
     return path;

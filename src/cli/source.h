@@ -5,7 +5,7 @@
 #include "format/error.h"
 
 /* The path under which a trace is opened: the name itself or, for a Xen domain (cli/xen.h) or a process id
- * (cli_live_process), the path of an unnamed copy. The copy is made the first time and kept, so that a command that
+ * (cli_live_process), the path of an unnamed copy; for a core file (cli/core.h), that of its trace. The copy is made the first time and kept, so that a command that
  * opens it twice sees the same. Once a domain was copied, the memory of this process is limited to what the machine
  * has; beyond that, WEFT_E_NOMEM. Valid until the program ends. NULL: *err says why there is none. */
 const char *cli_trace_path(const char *name, struct weft_error *err);
