@@ -133,7 +133,11 @@ static void try_file(struct search *s, const struct weft_core_file *f, bool cert
     const int fd = symbols_regular_open(NULL, f->path), error = errno;
     if (fd < 0) {
         if (certain)
-            fail(s, error == EACCES || error == EPERM ? REFUSED : GONE, f->path);
+            fail(s,
+                 error == ENOENT || error == ENOTDIR ? GONE
+                 : error == EINVAL || error == ELOOP ? NO_TRACE
+                                                     : REFUSED,
+                 f->path);
         s->found.error = certain ? error : s->found.error;
     } else if (!weft_facts_read(fd, &facts)) {
         if (certain)
@@ -220,7 +224,7 @@ static int say(const struct search *s, struct weft_error *err)
     case NO_TRACE:
         return weft_error_set(
             err, WEFT_E_IO, WEFT_NO_OFFSET,
-            "is a core without the trace, which was in %s, but there is something else now%s", path,
+            "is a core without the trace, which was in %s, but that is something else now%s", path,
             dump);
     case OTHER:
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,

@@ -189,6 +189,9 @@ static void print_promise(const struct cli_crash *c, const struct weft_history *
         analyse_put_format(&t, "This thread has recorded nothing.");
     else if (promise == WEFT_NONE)
         analyse_put_format(&t, "Nothing ran on this thread, as far as the trace says.");
+    else if (promise == WEFT_ROOT)
+        analyse_put_format(&t, "When the trace ends, no promise ran on this thread, but the event "
+                               "loop.");
     else
         analyse_fill(&t, m, NULL,
                      j.run != WEFT_NONE
@@ -199,7 +202,7 @@ static void print_promise(const struct cli_crash *c, const struct weft_history *
                      ANALYSE_SLOTS(PROMISE(promise, promise), TIME(from, m->run[run].start_ns),
                                    TIME(to, m->run[run].end_ns),
                                    LENGTH(length, m->end_ns - m->run[run].start_ns)));
-    if (promise != WEFT_NONE) {
+    if (promise != WEFT_NONE && promise != WEFT_ROOT) {
         const uint32_t creators = creators_of(m, promise, creator);
         for (uint32_t i = 0; i < creators; i++) {
             analyse_put_format(&t, ", created by ");
@@ -280,8 +283,9 @@ void cli_crash_print(const struct cli_crash *c, const char *path, const struct w
     }
     if (c->now)
         cli_now_print(c->now, 0, all);
-    cli_wrap_filled("", "  ", NULL, "There is no trace: {path} {why}.",
-                    TEXT(path, cli_shown(path).text), TEXT(why, c->no_trace));
+    if (*c->no_trace)
+        cli_wrap_filled("", "  ", NULL, "There is no trace: {path} {why}.",
+                        TEXT(path, cli_shown(path).text), TEXT(why, c->no_trace));
 }
 
 /* ---- For programs ---- */
@@ -320,7 +324,7 @@ json_t *cli_crash_json(const struct cli_crash *c, const struct weft_history *h)
                    thing ? cli_now_frames_json(thing) : json_array(), "cut", (bool)c->core->cut,
                    "promise", run_json(c, h));
     if (!h)
-        CLI_SET(o, "no_trace", (const char *)c->no_trace, "now",
+        CLI_SET(o, "no_trace", *c->no_trace ? cli_json_string(c->no_trace) : json_null(), "now",
                 c->now ? cli_now_json(c->now) : json_null());
     return o;
 }

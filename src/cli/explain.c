@@ -140,9 +140,9 @@ static const struct cli_option options[] = {
              "words of labels that say something in this program, as in: may-last: accept idle",
              .completes = CLI_FILES),
     CLI_WORD("check", request.check_level, "certain|likely|possible",
-             "exit with 3 if something is found that is at least so certain, if nothing was "
-             "recorded, if not all that is pending is known, or if events in between are missing: "
-             "for tests",
+             "exit with 3 if something is found that is at least so certain, if not all that is "
+             "pending is known, or if events in between are missing, and with 1 if nothing was "
+             "recorded: for tests",
              .word = level_word, .alone = "likely", .given = &request.check, .shown = "likely"),
     CLI_FLAG("json", request.json, "print a JSON object"),
     CLI_FLAG("now", request.now,
@@ -438,15 +438,63 @@ static int explain_now(const struct request *r, const char *path, pid_t pid, jso
     return status;
 }
 
-/* A core without a trace: what its threads waited for. *empty: nothing was recorded. */
-static void explain_crash(const struct request *r, const char *path, const struct cli_crash *crash,
-                          json_t *traces)
+/* A core without a trace, or with --now: what its threads waited for. Returns an exit status. */
+static int explain_crash(const struct request *r, const char *path, const struct cli_crash *crash,
+                         json_t *traces, bool *fails)
 {
+    *fails |= r->check && crash->now && crash->now->cycles > 0;
     if (r->json)
-        cli_json_append(traces, CLI_OBJECT("file", cli_shown(path).text, "nothing_recorded", true,
-                                           "crash", cli_crash_json(crash, NULL)));
+        cli_json_append(
+            traces, CLI_OBJECT("file", cli_shown(path).text, "crash", cli_crash_json(crash, NULL)));
     else
         cli_crash_print(crash, path, NULL, r->all);
+    return r->check && !r->now ? cli_fail(path, "%s", crash->no_trace) : CLI_DONE;
+}
+
+/* Returns an exit status. */
+static int explain_trace(const struct request *r, const char *path, const struct cli_crash *crash,
+                         json_t *traces, bool *fails)
+{
+    struct cli_explained x;
+    int status = explain_file(&x, r, path) ? CLI_DONE : CLI_FAILED;
+    if (status == CLI_DONE && r->promise) {
+        status = cli_story_print(x.history, r->promise, r->json);
+    } else if (status == CLI_DONE) {
+        const struct weft_losses *lost = &x.model->losses;
+        *fails |= choose(&x, r);
+        *fails |= r->check && (lost->pending || lost->discarded);
+        if (!look_at_slow(&x, r))
+            status = CLI_FAILED;
+        if (crash && !r->json)
+            cli_crash_print(crash, path, x.history, r->all);
+        if (r->json)
+            cli_json_append(traces, explained_json(&x, crash));
+        else
+            cli_explained_print(&x);
+        if (r->check && weft_model_is_empty(x.model))
+            status = cli_fail(path, "nothing was recorded, so there is nothing to check");
+    }
+    free(x.shown);
+    weft_slow_fini(&x.slow);
+    weft_findings_fini(&x.found);
+    weft_history_free(x.history);
+    weft_model_free(x.model);
+    return status;
+}
+
+/* The same. */
+static int explain_one(const struct request *r, const char *path, json_t *traces, bool *fails)
+{
+    pid_t pid;
+    if (is_looked_at(r, path, &pid))
+        return explain_now(r, path, pid, traces, fails);
+    struct cli_crash *crash = r->promise ? NULL : cli_crash_open(path);
+    const int status = crash && (r->now || *crash->no_trace)
+                           ? explain_crash(r, path, crash, traces, fails)
+                       : r->now ? cli_fail(path, "is no process or core; --now takes process ids")
+                                : explain_trace(r, path, crash, traces, fails);
+    cli_crash_free(crash);
+    return status;
 }
 
 static int explain_all(const struct request *r, int files, char **path)
@@ -455,41 +503,10 @@ static int explain_all(const struct request *r, int files, char **path)
     bool fails = false;
     json_t *traces = json_array();
     for (int i = 0; i < files; i++) {
-        struct cli_explained x = {0};
-        struct cli_crash *crash = r->promise || r->now ? NULL : cli_crash_open(path[i]);
-        pid_t pid;
-        if (is_looked_at(r, path[i], &pid)) {
-            const int rc = explain_now(r, path[i], pid, traces, &fails);
-            status = rc == CLI_DONE ? status : rc;
-        } else if (r->now) {
-            status = cli_fail(path[i], "is no process; --now takes process ids");
-        } else if (crash && *crash->no_trace) {
-            explain_crash(r, path[i], crash, traces);
-        } else if (!explain_file(&x, r, path[i])) {
-            status = CLI_FAILED;
-        } else if (r->promise) {
-            status = cli_story_print(x.history, r->promise, r->json);
-        } else {
-            fails |= choose(&x, r);
-            const struct weft_losses *lost = &x.model->losses;
-            if (!look_at_slow(&x, r))
-                status = CLI_FAILED;
-            fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
-            if (crash && !r->json)
-                cli_crash_print(crash, path[i], x.history, r->all);
-            if (r->json)
-                cli_json_append(traces, explained_json(&x, crash));
-            else
-                cli_explained_print(&x);
-        }
+        const int one = explain_one(r, path[i], traces, &fails);
+        status = one == CLI_DONE ? status : one;
         if (!r->json && !r->promise && i + 1 < files)
             putchar('\n');
-        cli_crash_free(crash);
-        free(x.shown);
-        weft_slow_fini(&x.slow);
-        weft_findings_fini(&x.found);
-        weft_history_free(x.history);
-        weft_model_free(x.model);
     }
     if (r->json && !r->promise && files > 1)
         cli_json_print(CLI_OBJECT("traces", json_incref(traces)));

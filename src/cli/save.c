@@ -12,6 +12,7 @@
 #include "cli/live.h"
 #include "cli/names.h"
 #include "cli/save.h"
+#include "cli/source.h"
 #include "cli/xen.h"
 
 /* ---- Shared with save_xen.c ---- */
@@ -111,6 +112,12 @@ void cli_save_fini(struct cli_copy *c)
 
 /* ---- Files ---- */
 
+static int open_file(struct weft_input *in, const char *name, struct weft_error *err)
+{
+    const char *path = cli_trace_path(name, err); /* of a core: where its trace is */
+    return path ? weft_input_open(in, path, err) : err->code;
+}
+
 /* A process id, or the name of a file. */
 static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, size_t path_size)
 {
@@ -118,7 +125,7 @@ static bool open_source(struct cli_copy *c, struct weft_input *in, char *path, s
     pid_t pid;
     snprintf(path, path_size, "%s", r->source);
     int rc = cli_live_process(r->source, &pid) ? cli_live_open(in, pid, path, path_size, &c->err)
-                                               : weft_input_open(in, r->source, &c->err);
+                                               : open_file(in, r->source, &c->err);
     if (rc == 0)
         rc = cli_live_check_size(in, r->limit_bytes, &c->err);
     return rc == 0 || cli_complain(r->source, &c->err);

@@ -71,6 +71,28 @@ void now_registers_of(struct now_registers *r, const struct user_regs_struct *fr
 #endif
 }
 
+static void replace(struct now_registers *r, unsigned number, uint64_t value)
+{
+    r->reg[__builtin_popcountll(r->mask & ((UINT64_C(1) << number) - 1))] = value;
+}
+
+bool now_registers_return(struct now_registers *r, const uint64_t *stack, size_t bytes)
+{
+#if defined(__x86_64__)
+    if (bytes < sizeof *stack)
+        return false;
+    r->pc = stack[0];
+    r->sp += sizeof *stack;
+    replace(r, PERF_REG_X86_SP, r->sp);
+    replace(r, PERF_REG_X86_IP, r->pc);
+#else
+    (void)stack, (void)bytes;
+    r->pc = r->reg[PERF_REG_ARM64_LR];
+    replace(r, PERF_REG_ARM64_PC, r->pc);
+#endif
+    return true;
+}
+
 static bool read_registers(pid_t thread, struct now_registers *r)
 {
     struct user_regs_struct u;
@@ -129,6 +151,12 @@ void now_registers_of(struct now_registers *r, const struct user_regs_struct *fr
 {
     (void)from;
     *r = (struct now_registers){0};
+}
+
+bool now_registers_return(struct now_registers *r, const uint64_t *stack, size_t bytes)
+{
+    (void)r, (void)stack, (void)bytes;
+    return false;
 }
 
 static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)

@@ -199,6 +199,24 @@ static void take_registers(const struct weft_core_thread *left, struct now_regis
     }
 }
 
+/* A thread that has jumped to where no code is: a call leaves the address where it would go on on the stack, or in a
+ * register. Returns how many callers there are then, with the place itself. */
+static uint32_t unwind_lost(struct reader *r, const struct weft_unwind_input *from,
+                            const struct now_registers *regs, uint64_t *pcs)
+{
+    struct now_registers back = *regs;
+    struct weft_unwind_input in = *from;
+    bool complete;
+    pcs[0] = regs->pc;
+    if (!now_registers_return(&back, (const uint64_t *)(const void *)in.stack, in.stack_bytes) ||
+        !weft_unwinder_knows(r->unwinder, in.process, back.pc))
+        return 1;
+    in.regs = back.reg;
+    in.stack += back.sp - regs->sp;
+    in.stack_bytes -= back.sp - regs->sp;
+    return 1 + weft_unwinder_whole(r->unwinder, &in, pcs + 1, PCS_MAX - 1, &complete);
+}
+
 static int read_left(struct reader *r, struct now_thread *thread)
 {
     struct now_registers regs;
@@ -221,11 +239,9 @@ static int read_left(struct reader *r, struct now_thread *thread)
                                          .regs = regs.reg,
                                          .stack = (const uint8_t *)s->stack,
                                          .stack_bytes = s->bytes};
-    uint32_t count = weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete);
-    if (!count) {
-        pcs[0] = left->pc;
-        count = 1;
-    }
+    const uint32_t count = weft_unwinder_knows(r->unwinder, in.process, regs.pc)
+                               ? weft_unwinder_whole(r->unwinder, &in, pcs, PCS_MAX, &complete)
+                               : unwind_lost(r, &in, &regs, pcs);
     if (keep(r->t, thread, pcs, count) < 0)
         return WEFT_E_NOMEM;
     find_called(r->t, thread);

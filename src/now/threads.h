@@ -148,6 +148,10 @@ struct now_registers {
 struct user_regs_struct;
 void now_registers_of(struct now_registers *r, const struct user_regs_struct *from);
 
+/* Goes back to where the function was called whose first instruction was to be executed. The stack begins at r->sp. Returns
+ * false if that is not known. */
+bool now_registers_return(struct now_registers *r, const uint64_t *stack, size_t bytes);
+
 /* Stops a thread for a moment to see its registers, and its stack from sp on; it goes on in any case, also if this
  * process is killed. Adds the time to n->stopped_ns. Returns false if it does not stop, or that is not permitted. */
 struct now_runner;

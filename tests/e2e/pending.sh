@@ -117,12 +117,13 @@ equal 'they are events' 2 "$(grep -c " fulfills .* p=$(sed -n 's/.* child=\([0-9
 run 0 "$ENDS" nothing nothing.weft
 for check in --check --check=certain '--check --json'; do
     # shellcheck disable=SC2086 # words
-    run 3 "$WEFT" explain $check nothing.weft
+    run 1 "$WEFT" explain $check nothing.weft
+    says err 'nothing\.weft: nothing was recorded, so there is nothing to check'
     says out '(nothing was recorded of promises|"nothing_recorded": true)'
 done
 run 0 "$WEFT" explain nothing.weft
 says out 'nothing was recorded of promises'
-run 3 "$WEFT" explain --check twice.weft nothing.weft
+run 1 "$WEFT" explain --check twice.weft nothing.weft
 for pair in 'nothing nothing' 'twice nothing' 'nothing twice'; do
     # shellcheck disable=SC2086
     run 3 "$WEFT" diff --check ${pair/ /.weft }.weft
