@@ -146,8 +146,8 @@ static const struct cli_option options[] = {
              .word = level_word, .alone = "likely", .given = &request.check, .shown = "likely"),
     CLI_FLAG("json", request.json, "print a JSON object"),
     CLI_FLAG("now", request.now,
-             "what waits for what in process PID at this moment, seen from outside; without this "
-             "option, if it records nothing"),
+             "what waits for what in process PID at this moment, seen from outside, or did in the "
+             "process of a core; without this option, if it records nothing"),
     CLI_HEADING("Thresholds (times as in 20ms):"),
     TIME_ABOVE("hang", hang_ns,
                "how long something that hangs must not have moved, in a trace that did not end by "
@@ -533,13 +533,14 @@ const struct cli_command cli_explain = {
     .summary = "say what went wrong, in words, with the evidence",
     .usage = "[OPTION…] FILE…\n"
              "--promise NUMBER|LABEL [--json] FILE\n"
-             "[--now] [--json] [--all] PID…",
+             "[--now] [--json] [--all] PID|CORE…",
     .about =
         "Says what went wrong in a trace, the most important first: what happened, to which "
         "promise, what it cost, the events that show it, what suffered from it, and what "
         "usually mends it.\n"
         "Of a process that records nothing, says what waits for what in it at this moment: its "
-        "threads, locks, descriptors, and the tasks of Python and Node.js.\n",
+        "threads, locks, descriptors, and the tasks of Python and Node.js. Of a core file, says "
+        "first which thread ended the process, by which signal, and which promise ran on it.\n",
     .options = options,
     .examples = "weft explain bad.weft\n"
                 "weft explain 4711",

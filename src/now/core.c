@@ -11,7 +11,10 @@
 #include "now/process.h"
 #include "symbols/regular.h"
 
-enum { FILES_OPEN = 16 };
+enum {
+    FILES_OPEN = 16,
+    NAMED_MAX = 8192, /* mappings whose files are looked at; each is a question to the child */
+};
 
 /* ---- In the child ---- */
 
@@ -74,9 +77,10 @@ static int add(struct now_process *p, struct now_mapping m, const char *path)
     return 0;
 }
 
-static int add_part(struct now_process *p, const struct weft_core_part *part)
+static int add_part(struct now_process *p, const struct weft_core_part *part, uint32_t *named)
 {
-    const struct weft_core_file *f = weft_core_file_at(p->core, part->start);
+    const struct weft_core_file *f =
+        *named < NAMED_MAX ? weft_core_file_at(p->core, part->start) : NULL;
     const uint64_t end = part->start + part->size;
     const struct now_mapping m = {.start = part->start,
                                   .end = end,
@@ -84,6 +88,7 @@ static int add_part(struct now_process *p, const struct weft_core_part *part)
                                   .readable = part->readable,
                                   .writable = part->writable,
                                   .executable = part->executable};
+    *named += f != NULL;
     const uint64_t vdso = p->core->vdso, stack = p->core->stack_top;
     return add(p, m,
                f                                     ? f->path
@@ -102,9 +107,10 @@ static int by_start(const void *a, const void *b)
 static int add_all(struct now_process *p)
 {
     const struct weft_core *c = p->core;
+    uint32_t named = 0;
     for (uint32_t i = 0; i < c->parts; i++)
-        TRY(add_part(p, &c->part[i]));
-    for (uint32_t i = 0; i < c->files; i++) {
+        TRY(add_part(p, &c->part[i], &named));
+    for (uint32_t i = 0; i < c->files && named < NAMED_MAX; i++) {
         const struct weft_core_file *f = &c->file[i];
         if (weft_core_part_at(c, f->start))
             continue;
@@ -114,6 +120,7 @@ static int add_all(struct now_process *p)
                                       .readable = true,
                                       .executable = true};
         TRY(add(p, m, f->path));
+        named++;
     }
     if (p->mappings)
         qsort(p->mapping, p->mappings, sizeof *p->mapping, by_start);

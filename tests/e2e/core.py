@@ -59,21 +59,40 @@ def run(name, data, wanted=None, command=("explain", "--json")):
     return said
 
 
-whole = open(real, "rb").read()
-phnum = struct.unpack_from("<H", whole, 56)[0]
-notes_at, notes_end = 0, 0
-for i in range(phnum):
-    kind, _, at, _, _, size = struct.unpack_from("<2I4Q", whole, 64 + 56 * i)
-    if kind == PT_NOTE:
-        notes_at, notes_end = at, at + size
+
+def as_kernel(whole):
+    """The same core with its notes first, as the kernel writes it, and of large pieces of memory only the ends."""
+    heads, parts, notes = [], b"", b""
+    for i in range(struct.unpack_from("<H", whole, 56)[0]):
+        head = list(struct.unpack_from("<2I6Q", whole, 64 + 56 * i))
+        data = whole[head[2] : head[2] + head[5]]
+        if head[0] == PT_NOTE:
+            notes = data
+        elif head[0] == PT_LOAD:
+            kept = 1 << 16 if len(data) > 1 << 18 else len(data)
+            head[3], head[6] = head[3] + len(data) - kept, head[6] - len(data) + kept
+            heads.append((head, data[len(data) - kept :]))
+    at = 64 + 56 * (1 + len(heads))
+    out = struct.pack("<2I6Q", PT_NOTE, 0, at, 0, 0, len(notes), len(notes), 4)
+    at += len(notes)
+    for head, data in heads:
+        head[2], head[5] = at + len(parts), len(data)
+        out += struct.pack("<2I6Q", *head)
+        parts += data
+    return whole[:40] + bytes(8) + whole[48:56] + struct.pack("<4H", 1 + len(heads), 64, 0, 0) + out + notes + parts, at
+
+
+whole, memory_at = as_kernel(open(real, "rb").read())
+run("kernel.core", whole, b"parse_request")
 
 # It ends anywhere: densely in the headers and notes, then within the memory.
-cuts = {0, 1, 4, 17, 18, 19, 40, 63, 64, 65, 119, 120, 121, notes_at - 1, notes_at, notes_at + 1, notes_end - 1, notes_end}
-cuts |= set(range(notes_at, notes_end, max(1, (notes_end - notes_at) // 60)))
-cuts |= set(range(notes_end, len(whole), max(1, (len(whole) - notes_end) // 12)))
+cuts = {0, 1, 4, 17, 18, 19, 40, 63, 64, 65, 119, 120, 121, memory_at - 1, memory_at, memory_at + 1}
+cuts |= set(range(200, memory_at, max(1, memory_at // 25)))
+cuts |= set(range(memory_at, len(whole), max(1, (len(whole) - memory_at) // 8)))
 for cut in sorted(cuts):
-    run("cut.core", whole[:cut])
-run("cut.core", whole[: (notes_end + len(whole)) // 2], b'"cut": true')
+    run("cut.core", whole[:cut], b'"cut": true' if cut >= memory_at else None)
+run("cut.core", whole[:memory_at], b"The core file ends too early", ("explain",))
+run("cut.core", open(real, "rb").read()[: 1 << 20], b"says nothing of its threads", ("explain",))
 
 prpsinfo = note(NT_PRPSINFO, struct.pack("<4b4xQ2I4i16s80s", 0, 82, 0, 0, 0, 0, 0, 4711, 1, 1, 1, b"made\x1b[31m up", b"made up"))
 status = note(NT_PRSTATUS, struct.pack("<3iH2x2Q4i", 11, 0, 0, 11, 0, 0, 4711, 1, 1, 1).ljust(112, b"\0") + bytes(400))
