@@ -2,7 +2,7 @@
 """The command weft for gdb: what the process under the debugger, or that of a core, waits for.
 
     (gdb) source /usr/share/weft/gdb/weft.py      (not needed where gdb loads it with libweft itself)
-    (gdb) weft                                    weft explain
+    (gdb) weft                                    weft explain --pending
     (gdb) weft promises | info | stats | dump | explain --promise 'GET /users/7' | …
 
 It calls the program weft with a copy of the trace that is in the memory of the process. Nothing is called in the process,
@@ -146,7 +146,7 @@ def call(arguments, files):
 class Weft(gdb.Command):
     """Say what the process waits for, from what it has recorded with weft.
 
-    weft                    what went wrong, in words (weft explain)
+    weft                    what is pending, as a tree, and what went wrong (weft explain --pending)
     weft COMMAND [OPTION…]  any command of the program weft, which is given the trace: info, promises, dump, stats, …
     weft help [COMMAND]     what these are
 
@@ -157,7 +157,7 @@ also says which thread ended it, and what all threads waited for."""
         super().__init__("weft", gdb.COMMAND_STATUS)
 
     def invoke(self, argument, from_tty):
-        arguments = gdb.string_to_argv(argument) or ["explain"]
+        arguments = gdb.string_to_argv(argument) or ["explain", "--pending"]
         if arguments[0].startswith("-") and arguments[0] not in ("--version", "--help"):
             arguments.insert(0, "explain")
         if arguments[0] in ("help", "--version", "--help") or "--help" in arguments:

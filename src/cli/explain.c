@@ -10,6 +10,7 @@
 #include "cli/explain.h"
 #include "cli/live.h"
 #include "cli/now.h"
+#include "cli/pending.h"
 #include "cli/profiles.h"
 #include "cli/trace_json.h"
 #include "format/utf8.h"
@@ -26,7 +27,7 @@ struct request {
     struct weft_explain_options thresholds;
     enum weft_confidence least; /* to be shown */
     uint32_t only, ignore;      /* kinds of findings, as bits; only: 0: all */
-    bool json, check, all, now;
+    bool json, check, all, now, pending;
     enum weft_confidence check_level;
     const char *promise;
     struct accepted *accepted;
@@ -145,6 +146,9 @@ static const struct cli_option options[] = {
              "recorded: for tests",
              .word = level_word, .alone = "likely", .given = &request.check, .shown = "likely"),
     CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_FLAG("pending", request.pending,
+             "also all that is pending when the trace ends, as a tree: below each promise what it "
+             "waits for, and what it has created"),
     CLI_FLAG("now", request.now,
              "what waits for what in process PID at this moment, seen from outside, or did in the "
              "process of a core; without this option, if it records nothing"),
@@ -377,7 +381,8 @@ static json_t *pause_json(const struct weft_model *m)
                       m->resumed_ns == WEFT_TIME_MAX ? json_null() : json_integer(m->resumed_ns));
 }
 
-static json_t *explained_json(const struct cli_explained *x, const struct cli_crash *crash)
+static json_t *explained_json(const struct cli_explained *x, const struct cli_crash *crash,
+                              bool pending)
 {
     const struct weft_model *m = x->model;
     json_t *findings = json_array(), *kinds = json_array();
@@ -399,6 +404,8 @@ static json_t *explained_json(const struct cli_explained *x, const struct cli_cr
     cli_json_exit(o, &m->exit);
     if (crash)
         CLI_SET(o, "crash", cli_crash_json(crash, x->history));
+    if (pending)
+        CLI_SET(o, "pending", cli_pending_json(x->history));
     CLI_SET(o, "overwritten", m->losses.overwritten, "pending_known", (bool)(!m->losses.pending),
             "paused", pause_json(m), "missing", m->losses.discarded);
     return o;
@@ -467,8 +474,10 @@ static int explain_trace(const struct request *r, const char *path, const struct
             status = CLI_FAILED;
         if (crash && !r->json)
             cli_crash_print(crash, path, x.history, r->all);
+        if (r->pending && !r->json)
+            cli_pending_print(x.history, r->all);
         if (r->json)
-            cli_json_append(traces, explained_json(&x, crash));
+            cli_json_append(traces, explained_json(&x, crash, r->pending));
         else
             cli_explained_print(&x);
         if (r->check && weft_model_is_empty(x.model))

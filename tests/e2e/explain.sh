@@ -209,6 +209,53 @@ says "$tmp/out" '^1\. (deadlock|hang-root)'
 simulated "$tmp/graph.weft" 67108864 "$GRAPHS" resolved 100000
 run 0 "$WEFT" explain --promise first "$tmp/graph.weft"
 
+run 0 "$WEFT" explain --pending "$tmp/graph.weft"
+simulated "$tmp/graph.weft" 67108864 "$GRAPHS" tangle 100000
+run 0 "$WEFT" explain --pending "$tmp/graph.weft"
+run 0 "$WEFT" explain --pending --all "$tmp/graph.weft"
+
+# ---- What is pending, as a tree ----
+
+{
+    printf '%s\n' 'program server' 'thread 0 10 0 main' '0 create 1 task main' '0 create 2 lock table' '0 run 0 on 0'
+    for i in 10 20 30; do # requests that are alike, each with a query, which waits for one lock
+        printf '100 %s\n' "create $i request GET /$i by 1" "create $((i + 1)) query row $i by $i" \
+            "run $i on 0" "wait $((i + 1)) on 0" "run $((i + 1)) on 0" 'wait 2 on 0' 'run 0 on 0'
+    done
+    for i in 40 41 42 43; do
+        echo "200 create $i timer tick $i"
+    done
+    for i in 50 51 52; do # in a circle
+        echo "300 create $i task part $i"
+    done
+    printf '300 %s\n' 'run 50 on 0' 'wait 51 on 0' 'run 51 on 0' 'wait 52 on 0' 'run 52 on 0' 'wait 50 on 0' 'run 0 on 0' \
+        'create 60 task done' 'end 60 on 0' 'create 61 task crash' 'run 61 on 0'
+} | "$MKSAMPLES" "$tmp/tree.ctf"
+run 0 "$WEFT" explain --pending "$tmp/tree.ctf"
+# Sentences are at most 100 columns wide.
+sed 's/, pending for [^ ]* ns, from [^ ]*mksamples\.c:[0-9]*//; /^$/q' "$tmp/out" | sed -z ':a; s/\((and[^)\n]*\)\n *\([^)]*)\)/\1 \2/; ta' >"$tmp/tree"
+cat >"$tmp/expected" <<'EOF'
+16 promises pending:
+   'main' (task 1)
+      created 'GET /10' (request 3) (and 2 more like it)
+         waits for 'row 10' (query 4)
+            waits for 'table' (lock 2)
+   'tick 40' (timer 9) (and 3 more like it)
+   'crash' (task 17), runs
+   'part 50' (task 13)
+      waits for 'part 51' (task 14)
+         waits for 'part 52' (task 15)
+            waits for 'part 50' (task 13) (see above)
+
+EOF
+same 'the tree' "$tmp/expected" "$tmp/tree"
+run 0 "$WEFT" explain --pending --all "$tmp/tree.ctf"
+equal 'each promise once' '16 16' "$(sed -n '1d; /^$/q; /see above/!p' "$tmp/out" | sed "s/.*' (\([a-z]* [0-9]*\)).*/\1/" |
+    sort | uniq -c | awk '{ n += $1 } END { print NR, n }')"
+run 0 "$WEFT" explain --pending --json "$tmp/tree.ctf"
+equal 'as data' '16 [4] [2] True' "$(json "$tmp/out" \
+    '"%d %s %s %s" % (len(d["pending"]), *[p["waits_for"] for p in d["pending"][2:4]], d["pending"][-1]["running"])')"
+
 # ---- Whose core it was ----
 
 # blocked [out|outp]: a run of 40 ms, in which its thread is away from its core for 36 ms, since it waits, or since others have it

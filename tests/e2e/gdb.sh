@@ -15,7 +15,7 @@ script=$SOURCE_ROOT/data/gdb/weft.py
 debug() {
     local status=0
     checks=$((checks + 1))
-    gdb -nx -q -batch -iex 'set debuginfod enabled off' -iex 'set width 1000' -ex "source $script" "$@" \
+    gdb -nx -q -batch -iex 'set debuginfod enabled off' -ex 'set width 1000' -ex "source $script" "$@" \
         >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
     [ "$status" -lt 2 ] || fail "status $status of gdb: $*"
 }
@@ -41,17 +41,24 @@ silent <(ls -d "${TMPDIR:-/tmp}"/weft-????????/process-* 2>/dev/null)
 mkfifo ready
 WEFT_TRACE=$tmp/a.weft "$CRASHING" wait >ready &
 read -r _ pid <ready
-debug -ex 'weft dump' -ex 'weft explain' -ex 'generate-core-file a.core' -ex detach -p "$pid"
+debug -ex 'weft dump' -ex weft -ex 'generate-core-file a.core' -ex detach -p "$pid"
 grep -E '^[0-9]+ [0-9]+ [a-z_]+ [a-z]+=' "$tmp/out" >found
 "$WEFT" dump a.weft >expected
 same 'events of the process' expected found
 says "$tmp/out" "process-$pid: nothing found in 8 events"
+# What is pending, as a tree
+pending() {
+    tr -s ' \n' ' ' <"$tmp/out" >text
+    says text " 'accept' \(listener 1\), pending for [^(]* created 'from 192\.0\.2\.7' \(connection 2\), pending for [^(]* created 'GET /users/7' \(request 3\), pending for [^(]*, runs on thread [0-9]+ "
+}
+pending
 kill -0 "$pid" || fail 'it does not go on'
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null || :
 debug -ex 'weft dump' -ex weft -ex 'weft --now' "$CRASHING" a.core
 grep -E '^[0-9]+ [0-9]+ [a-z_]+ [a-z]+=' "$tmp/out" >found
 same 'events of the core' expected found
+pending
 says "$tmp/out" "a\.core: process $pid 'crashing': its core was made without a signal"
 [ "$(uname -m)" != x86_64 ] || says "$tmp/out" 'locks mutex table_lock'
 
