@@ -119,41 +119,52 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /* certain: the recorder had its trace there. */
-static void try_file(struct search *s, const struct weft_core_file *f, bool certain)
+static void try_file(struct search *s, const char *path, bool certain)
 {
     struct weft_facts_header facts;
     const uint64_t latest_ns = (uint64_t)s->core->written_ns + SLACK_NS;
-    if (f->path[0] != '/' || s->tries++ >= TRIES)
+    if (path[0] != '/' || s->tries++ >= TRIES)
         return;
-    if (ends_with(f->path, " (deleted)")) {
+    if (ends_with(path, " (deleted)")) {
         if (certain)
-            fail(s, strncmp(f->path, "/memfd:", 7) == 0 ? MEMORY : GONE, f->path);
+            fail(s, strncmp(path, "/memfd:", 7) == 0 ? MEMORY : GONE, path);
         return;
     }
-    const int fd = symbols_regular_open(NULL, f->path), error = errno;
+    const int fd = symbols_regular_open(NULL, path), error = errno;
     if (fd < 0) {
         if (certain)
             fail(s,
                  error == ENOENT || error == ENOTDIR ? GONE
                  : error == EINVAL || error == ELOOP ? NO_TRACE
                                                      : REFUSED,
-                 f->path);
+                 path);
         s->found.error = certain ? error : s->found.error;
     } else if (!weft_facts_read(fd, &facts)) {
         if (certain)
-            fail(s, NO_TRACE, f->path);
+            fail(s, NO_TRACE, path);
     } else if (s->core->process && facts.pid != s->core->process) {
         if (certain || s->found.why < OTHER)
             s->found.process = facts.pid;
-        fail(s, OTHER, f->path);
+        fail(s, OTHER, path);
     } else if (facts.start_real_ns > latest_ns) {
-        fail(s, LATER, f->path);
+        fail(s, LATER, path);
     } else {
-        fail(s, FOUND, f->path);
+        fail(s, FOUND, path);
         s->fd = fd;
         return;
     }
     cli_close(fd);
+}
+
+/* weft record and weft sample keep a trace that was there as FILE.old. */
+static void try_old(struct search *s, const char *path)
+{
+    char old[PATH_MAX];
+    const struct found before = s->found;
+    if ((size_t)snprintf(old, sizeof old, "%s.old", path) < sizeof old)
+        try_file(s, old, false);
+    if (s->fd < 0)
+        s->found = before;
 }
 
 /* What the recorder says; if nothing does, any file that was mapped from its beginning. */
@@ -164,14 +175,16 @@ static void find_trace(struct search *s)
     for (unsigned i = 0; i < s->traces->count && s->fd < 0; i++) {
         const struct weft_core_file *f = weft_core_file_at(c, s->traces->at[i]);
         if (f)
-            try_file(s, f, true);
+            try_file(s, f->path, true);
+        if (f && s->fd < 0)
+            try_old(s, f->path);
     }
     for (uint32_t i = 0; i < c->files && s->fd < 0 && !s->traces->count; i++) {
         const struct weft_core_file *f = &c->file[i];
         char magic[4];
         if (f->offset == 0 && (weft_core_read(c, f->start, magic, sizeof magic) < sizeof magic ||
                                memcmp(magic, "\177ELF", sizeof magic) != 0))
-            try_file(s, f, false);
+            try_file(s, f->path, false);
     }
 }
 

@@ -250,8 +250,12 @@ static void print_head(const struct cli_crash *c, const char *path, const struct
 {
     struct analyse_text t = {0};
     const struct weft_core_thread *first = thread_of(c);
-    analyse_put_format(&t, "%s: process %" PRIu32 " '%s'", cli_shown(path).text, c->core->process,
-                       clean(c->core->program).text);
+    analyse_put_format(&t, "%s: ", cli_shown(path).text);
+    if (c->core->process)
+        analyse_put_format(&t, "process %" PRIu32 " '%s'", c->core->process,
+                           clean(c->core->program).text);
+    else
+        analyse_put_format(&t, "a process without a number");
     if (!first) {
         analyse_put_format(&t, ": what is left of its core says nothing of its threads.");
     } else if (first->signal) {
@@ -277,6 +281,8 @@ void cli_crash_print(const struct cli_crash *c, const char *path, const struct w
     putchar('\n');
     if (c->core->cut)
         cli_wrap("", "", "The core file ends too early: not all that the process had is there.");
+    for (uint32_t i = 0; h && c->now && i < c->now->remarks; i++)
+        cli_wrap("   ", "   ", c->now->remark[i]);
     if (h) {
         print_promise(c, h);
         return;

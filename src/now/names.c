@@ -50,6 +50,17 @@ static void shorten_variable(char *name)
         memmove(name + end - 1, name + plus, strlen(name + plus) + 1);
 }
 
+static int hear_state(void *data, uint32_t question, enum symbols_file_state state)
+{
+    const struct finder *f = data;
+    const char *path = f->question[question].place.path;
+    if (state == SYMBOLS_FILE_MISSING && !f->n->missing)
+        f->n->missing = path;
+    if (state == SYMBOLS_FILE_OTHER && !f->n->other)
+        f->n->other = path;
+    return 0;
+}
+
 static int hear_function(void *data, uint32_t number, const struct symbols_named *named)
 {
     struct finder *f = data;
@@ -150,7 +161,7 @@ int now_names_find(struct now_names *n, const struct now_process *p, const struc
                        .question = weft_resize(NULL, n->places, sizeof *f.question),
                        .first = weft_resize(NULL, n->places, sizeof *f.first),
                        .offset = weft_resize(NULL, n->places, sizeof *f.offset)};
-    const struct symbols_listener l = {&f, NULL, hear_function, hear_answer};
+    const struct symbols_listener l = {&f, hear_state, hear_function, hear_answer};
     int rc = f.question && f.first && f.offset && !n->failed ? 0 : WEFT_E_NOMEM;
     if (rc == 0) {
         compose(&f, p, o, variables);

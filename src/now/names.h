@@ -28,6 +28,8 @@ struct now_names { /* all zero at first */
     uint32_t frames, frames_room;
     struct now_function *function;
     uint32_t functions, functions_room;
+    const char *missing,
+        *other;  /* a path: its file is not there; or is not the one that was mapped. NULL: none */
     bool failed; /* no memory */
 };
 

@@ -380,6 +380,20 @@ static bool is_foreign(const struct now_threads *t)
     return t->objects.objects && t->objects.object[0].wide != (sizeof(void *) == 8);
 }
 
+/* A core is looked at later than a process, and elsewhere. */
+static void tell_files(const struct now_threads *t)
+{
+    const char *missing = t->code.missing, *other = t->code.other;
+    if (missing)
+        now_remark(t->n, "%s is not here: functions, and callers, are missing where it is needed",
+                   missing);
+    if (other)
+        now_remark(t->n,
+                   "%s is not the file that ran, it has another build id: functions, and callers, "
+                   "are missing where that one is needed",
+                   other);
+}
+
 static int look(struct now_threads *t)
 {
     add_threads(t);
@@ -400,6 +414,8 @@ static int look(struct now_threads *t)
         rc = now_names_find(&t->code, t->p, &t->objects, false);
     if (rc < 0)
         return rc;
+    if (t->p->core)
+        tell_files(t);
     if (is_foreign(t))
         now_remark(t->n, "process %d is a 32-bit program: what its threads wait for is not known",
                    (int)t->p->pid);

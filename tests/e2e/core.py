@@ -52,7 +52,7 @@ def run(name, data, wanted=None, command=("explain", "--json")):
         print("FAILED:", name, "does not end")
         failed += 1
         return b""
-    said = done.stdout + done.stderr
+    said = b" ".join((done.stdout + done.stderr).split())
     if done.returncode not in (0, 1) or (wanted and wanted not in said) or b"Sanitizer" in said:
         print("FAILED:", name, "status", done.returncode, "expected", wanted, "found", said[:600])
         failed += 1

@@ -116,7 +116,11 @@ rm segv.weft
 mkdir segv.weft
 without 'but that is something else now'
 rmdir segv.weft
-mv kept.weft segv.weft
+mv kept.weft segv.weft.old
+cp jump.weft segv.weft
+run 0 "$WEFT" dump segv.core
+same 'events of a file that weft record has put aside' expected "$tmp/out"
+mv segv.weft.old segv.weft
 run 0 "$WEFT" dump segv.core
 same 'events of the file that is there again' expected "$tmp/out"
 
@@ -155,6 +159,18 @@ says "$tmp/text" "^memory\.core: process $pid 'crashing': its core was made with
 remember named 0x31
 run 1 "$WEFT" info named.core
 says "$tmp/err" 'recorded into shared memory, which was not dumped; set bit 1 of /proc/PID/coredump_filter'
+
+# The program has been built anew since; then it is gone
+cp "$CRASHING" server
+CRASHING=./server crash again segv
+cp /bin/sh server
+run 0 "$WEFT" explain again.core
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "in thread [0-9]+ 'server': at server\+0x[0-9a-f]+ .*/server is not the file that ran, it has another build id"
+rm server
+run 0 "$WEFT" explain again.core
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "at server\+0x[0-9a-f]+ .*/server is not here: functions, and callers, are missing"
 
 # ---- Cores that end too early, or that somebody has made up ----
 
