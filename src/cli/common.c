@@ -259,10 +259,39 @@ static bool say_unless(int rc, const char *path, const struct weft_error *err)
     return rc == 0 || cli_complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
 }
 
+/* The sources, and the traces that they only name (a core does): these are not written over either, and the output is no
+ * more readable than they are. Kept until the program ends. NULL: there are no such traces, or there is no memory. */
+static const char *const *with_named(const char *const *source, unsigned *sources)
+{
+    static struct list {
+        struct list *next;
+        const char *name[];
+    } * all;
+    unsigned count = 0;
+    for (unsigned i = 0; i < *sources; i++)
+        count += cli_trace_found(source[i]) != NULL;
+    struct list *l =
+        count ? malloc(sizeof *l + (*sources + (size_t)count) * sizeof *l->name) : NULL;
+    if (!l)
+        return NULL;
+    l->next = all;
+    all = l;
+    count = 0;
+    for (unsigned i = 0; i < *sources; i++) {
+        const char *found = cli_trace_found(source[i]);
+        l->name[count++] = source[i];
+        if (found)
+            l->name[count++] = found;
+    }
+    *sources = count;
+    return l->name;
+}
+
 bool cli_output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
                      const char *const *source, unsigned sources)
 {
-    const struct weft_output_options o = {kind, source, sources};
+    const char *const *all = with_named(source, &sources);
+    const struct weft_output_options o = {kind, all ? all : source, sources};
     struct weft_error err;
     return say_unless(weft_output_open(out, path, &o, &err), path, &err);
 }

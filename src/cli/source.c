@@ -130,7 +130,7 @@ static bool is_file(const char *name)
     return !cli_is_xen(name) && !cli_live_process(name, &pid);
 }
 
-static const char *kept_path(const char *name)
+const char *cli_trace_found(const char *name)
 {
     const struct kept *k = all_kept;
     while (k && strcmp(k->name, name) != 0)
@@ -141,7 +141,7 @@ static const char *kept_path(const char *name)
 /* A core may only name the file that has the trace. Any other file is opened by its name. */
 static const char *find_file(const char *name, struct weft_error *err)
 {
-    const char *path = kept_path(name);
+    const char *path = cli_trace_found(name);
     struct weft_core *core = path ? NULL : cli_core_open(name);
     if (!core)
         return path ? path : name;
@@ -153,7 +153,7 @@ static const char *find_file(const char *name, struct weft_error *err)
 /* titled: for the window, a program of its own. */
 static const char *find_or_copy(const char *name, bool titled, struct weft_error *err)
 {
-    const char *known = kept_path(name);
+    const char *known = cli_trace_found(name);
     if (known)
         return known;
     pid_t pid;

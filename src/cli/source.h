@@ -10,5 +10,8 @@
  * has; beyond that, WEFT_E_NOMEM. Valid until the program ends. NULL: *err says why there is none. */
 const char *cli_trace_path(const char *name, struct weft_error *err);
 
+/* Where cli_trace_path has found that trace if it is not the file of that name; or NULL. */
+const char *cli_trace_found(const char *name);
+
 /* The same for a program that replaces this one. */
 const char *cli_trace_path_for_exec(const char *name, struct weft_error *err);

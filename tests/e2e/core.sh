@@ -72,6 +72,9 @@ for command in info promises stats 'render -o x.svg' 'export --to mirage -o x.ct
     # shellcheck disable=SC2086 # words
     run 0 "$WEFT" $command segv.core
 done
+chmod 644 segv.core
+(umask 022; "$WEFT" render -o y.svg segv.core) || fail 'no picture'
+equal 'a picture is as private as the trace' 600 "$(stat -c %a y.svg)"
 run 0 "$WEFT" dump x.weft
 same 'events that were saved from it' expected "$tmp/out"
 
