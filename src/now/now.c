@@ -324,6 +324,7 @@ int now_open_core(struct now **now, const struct weft_core *core, struct weft_er
     int rc = now_process_open_core(&p, core, err);
     if (rc == 0) {
         now_look_threads(n, &p);
+        now_look_python(n, &p);
         now_finish(n);
         rc = n->failed || !n->program ? weft_no_memory(err) : 0;
     }

@@ -81,7 +81,7 @@ struct now {
 int now_open(struct now **now, pid_t pid, struct weft_error *err);
 void now_free(struct now *n);
 
-/* The same for a process that has left a core file: its threads, in the order of the core, so that the one that received the
+/* The same for a process that has left a core file, without Node's promises: its threads, in the order of the core, so that the one that received the
  * signal is thing 0. What a core does not have is not known: what descriptors are, for example. */
 struct weft_core;
 int now_open_core(struct now **now, const struct weft_core *core, struct weft_error *err);

@@ -202,7 +202,9 @@ static void link_timer(struct python *py, uint32_t thing, const struct python_fr
         return;
     const double left = when - (double)weft_monotonic_ns() / 1e9;
     const uint32_t to = now_thing(py->now, NOW_TIMER, timer);
-    if (left >= 0 && left < YEAR)
+    if (py->now->core) /* when it was made is not known by this clock */
+        now_name(py->now, to, "timer");
+    else if (left >= 0 && left < YEAR)
         now_name(py->now, to, "timer, due in %s", weft_duration((int64_t)(left * 1e9)).text);
     else
         now_name(py->now, to, left < 0 ? "timer, due now" : "timer, due in more than a year");

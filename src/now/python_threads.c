@@ -43,8 +43,10 @@ static uint64_t inner_number(pid_t pid, const char *thread)
 static void find_numbers(struct python *py)
 {
     char path[64];
+    for (uint32_t i = 0; py->now->core && i < py->threads; i++)
+        py->thread[i].number = py->thread[i].native;
     snprintf(path, sizeof path, "/proc/%d/task", (int)py->now->pid);
-    DIR *d = opendir(path);
+    DIR *d = py->now->core ? NULL : opendir(path);
     for (struct dirent *e; d && (e = readdir(d));) {
         const uint64_t outer = strtoull(e->d_name, NULL, 10);
         const uint64_t inner = outer ? inner_number(py->now->pid, e->d_name) : 0;
@@ -195,7 +197,7 @@ static uint64_t futex_of(struct python *py, uint64_t number)
     long call = -1;
     uint64_t word = 0;
     snprintf(path, sizeof path, "/proc/%d/task/%" PRIu64 "/syscall", (int)py->now->pid, number);
-    FILE *f = fopen(path, "re");
+    FILE *f = py->now->core ? NULL : fopen(path, "re");
     if (f && (fscanf(f, "%ld %" SCNx64, &call, &word) != 2 || call != SYS_futex))
         word = 0;
     if (f)

@@ -173,7 +173,9 @@ void now_symbol_addresses(struct now_process *p, const char *object, const char 
     for (uint32_t at = 0; losses < LOSSES_MAX && !found.address[0];) {
         if (!(m = next_object(p, object, &at)))
             break;
-        const int fd = has_code(p, m) ? open_mapped(p->pid, m) : -1;
+        const int fd = !has_code(p, m) ? -1
+                       : p->core       ? symbols_regular_open(NULL, m->path)
+                                       : open_mapped(p->pid, m);
         if (fd < 0)
             continue;
         if (w.pid <= 0 && symbols_worker_start(&w, &o, work, &what) < 0)

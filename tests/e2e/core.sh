@@ -175,6 +175,36 @@ run 0 "$WEFT" explain again.core
 tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
 says "$tmp/text" "at server\+0x[0-9a-f]+ .*/server is not here: functions, and callers, are missing"
 
+# What the tasks of Python wait for
+cat >hangs.py <<'EOF'
+import asyncio
+async def worker(lock):
+    async with lock:
+        await asyncio.get_running_loop().create_future()
+async def main():
+    lock = asyncio.Lock()
+    tasks = [asyncio.create_task(worker(lock), name="worker-%d" % i) for i in range(2)]
+    await asyncio.sleep(0)
+    print("ready", flush=True)
+    await asyncio.gather(*tasks)
+asyncio.run(main())
+EOF
+python=$(PATH=/usr/bin:/bin command -v python3)
+case $("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') in
+    3.9 | 3.1[0-3])
+        checks=$((checks + 1))
+        mkfifo ready
+        "$python" hangs.py >ready &
+        pid=$!
+        read -r _ <ready
+        "${debugger[@]}" -ex 'generate-core-file python.core' -ex kill -p "$pid" >python.log 2>&1 </dev/null || :
+        wait "$pid" 2>/dev/null || :
+        text "$WEFT" explain python.core
+        says "$tmp/text" 'task worker-1: waits in Lock\.acquire at Lock\.acquire .* in worker [^ ]*hangs\.py:3 locks asyncio\.Lock lock'
+        ;;
+    *) echo 'not tried: the tasks of this Python' ;;
+esac
+
 # ---- Cores that end too early, or that somebody has made up ----
 
 run 0 python3 "$SOURCE_ROOT/tests/e2e/core.py" "$WEFT" segv.core "$tmp"

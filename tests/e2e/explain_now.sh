@@ -102,7 +102,7 @@ says "$tmp/err" "there is no process $pid"
 run 1 "$WEFT" explain --now "$pid"
 says "$tmp/err" "there is no process $pid"
 run 1 "$WEFT" explain --now own.weft
-says "$tmp/err" 'is no process; --now takes process ids'
+says "$tmp/err" 'is no process or core; --now takes process ids'
 
 # Another user's process
 if [ "$(id -u)" -eq 0 ] && setpriv --reuid 65534 --clear-groups true 2>/dev/null; then
