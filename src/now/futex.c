@@ -501,7 +501,9 @@ static void tell_lock(struct now_threads *t, uint32_t lock, const struct futex *
 static struct now_limit limit_of(struct now_threads *t, const struct now_thread *thread)
 {
     const int op = (int)thread->at.arg[1], command = op & FUTEX_CMD_MASK;
-    int64_t ns = thread->at.arg[3] && !thread->left ? now_time_at(t, thread->call, thread->at.arg[3], false) : -1;
+    int64_t ns = thread->at.arg[3] && !thread->left
+                     ? now_time_at(t, thread->call, thread->at.arg[3], false)
+                     : -1;
     if (ns >= 0 && command != FUTEX_WAIT) {
         const bool wall = op & FUTEX_CLOCK_REALTIME || command == FUTEX_LOCK_PI;
         ns -= weft_clock_ns(wall ? CLOCK_REALTIME : CLOCK_MONOTONIC);
