@@ -446,6 +446,8 @@ static void on_promise(struct live *l, const struct weft_event *ev)
     case WEFT_EVENT_NOTIFIES:
     case WEFT_EVENT_PREEMPTED:
     case WEFT_EVENT_GC:
+    case WEFT_EVENT_SPAN:
+    case WEFT_EVENT_SPAN_PARENT:
     case WEFT_EVENT_KINDS:
         break;
     }
