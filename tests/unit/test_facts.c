@@ -481,6 +481,35 @@ static void own_trace(void **state)
     leave(&x);
 }
 
+#define TRACE_A "4bf92f3577b34da6a3ce929d0e0e4736"
+#define TRACE_B "0af7651916cd43dd8448eb211c80319c"
+
+static void spans(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t task = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    events_begin(&t, (struct weft_events_header){.sequence = 1, .running = LOOP});
+    events_put(&t, creates(0, LOOP, 1, 0), task);
+    events_put(&t, creates(0, 1, 2, 0), task);
+    events_put(&t, creates(0, LOOP, 3, 0), task);
+    events_put(&t, creates(0, LOOP, 4, 0), task);
+    events_put(&t, with_text(in_span(1, 1), TRACE_A "-00f067aa0ba902b7"), 0);
+    events_put(&t, with_text(is_span(2, 3), TRACE_A "-0000000000000003"), 0);
+    events_put(&t, with_text(in_span(3, 3), TRACE_B "-0000000000000004"), 0);
+    struct subject x = take(&t);
+    expect(about(&x, 1), "\ntrace id: " TRACE_A "\ncaused by span: 00f067aa0ba902b7\n");
+    expect(about(&x, 2), "\ntrace id: " TRACE_A ", of #1 task <p 1>\n");
+    expect_not(about(&x, 2), "span");
+    expect(about(&x, 3), "\ntrace id: " TRACE_A "\nspan id: 0000000000000003\ncaused by span: "
+                         "0000000000000004, of the trace " TRACE_B "\n");
+    expect_not(about(&x, 4), "trace id");
+    leave(&x);
+}
+
 static void what_is_held(void **state)
 {
     (void)state;
@@ -965,6 +994,7 @@ int main(void)
         cmocka_unit_test(simplified),
         cmocka_unit_test(lists_are_bounded),
         cmocka_unit_test(own_trace),
+        cmocka_unit_test(spans),
         cmocka_unit_test(what_is_held),
         cmocka_unit_test(a_hanging_trace),
         cmocka_unit_test(what_is_missing),

@@ -404,8 +404,10 @@ static struct step step(struct weft_event ev)
     return (struct step){.ev = ev};
 }
 
-/* 3 was created by 2 "PUT /x", and that by 1 "accept", which is meant to go on for ever. */
-static struct weft_model *model(void)
+#define TRACE_ID "4bf92f3577b34da6a3ce929d0e0e4736"
+
+/* 3 was created by 2 "PUT /x", and that by 1 "accept", which is meant to go on for ever. caused: by a span; is: 3 is one. */
+static struct weft_model *model_with(bool caused, bool is)
 {
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
@@ -417,17 +419,47 @@ static struct weft_model *model(void)
         step(creates(103, 1, 2, 0)),    step(label(104, 2, "PUT /x")), step(creates(105, 2, 3, 0)),
         step(switches(1500, 3)),        step(switches(2500, LOOP)),
     };
+    const struct weft_event parent = with_text(in_span(106, 2), TRACE_ID "-00f067aa0ba902b7"),
+                            span = with_text(is_span(107, 3), TRACE_ID "-b7ad6b7169203331");
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .pid = PID}, "");
     strings_packet(&t, &s);
     events_begin(&t, (struct weft_events_header){
                          .thread = TID, .sequence = 1, .begin_ticks = 100, .thread_name = "loop"});
     for (size_t i = 0; i < COUNT(steps); i++)
         events_put(&t, steps[i].ev, site[0]);
+    if (caused)
+        events_put(&t, parent, 0);
+    if (is)
+        events_put(&t, span, 0);
     assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
     assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
     weft_reader_close(r);
     trace_fini(&t);
     return m;
+}
+
+static struct weft_model *model(void)
+{
+    return model_with(false, false);
+}
+
+static void spans(void **state)
+{
+    (void)state;
+    static const char *const labels[] = {
+        "promise=3 type=task trace_id=" TRACE_ID " root=PUT /x thread=worker pid=70 tid=71 core=0",
+        "promise=3 type=task trace_id=" TRACE_ID
+        " span_id=b7ad6b7169203331 root=PUT /x thread=worker pid=70 tid=71 core=0"};
+    for (int is = 0; is < 2; is++) {
+        struct weft_model *m = model_with(true, is);
+        struct weft_profile *p = small();
+        assert_int_equal(weft_profile_join(p, m), 0);
+        struct written w = export(p, NULL);
+        expect_labels(&w, 1, labels[is]);
+        done(&w);
+        weft_profile_free(p);
+        weft_model_free(m);
+    }
 }
 
 static void promises(void **state)
@@ -734,6 +766,7 @@ int main(void)
         cmocka_unit_test(off_cpu),
         cmocka_unit_test(several_parts),
         cmocka_unit_test(promises),
+        cmocka_unit_test(spans),
         cmocka_unit_test(legacy),
         cmocka_unit_test(legacy_periods),
         cmocka_unit_test(legacy_same_addresses),
