@@ -47,10 +47,9 @@ static inline bool format_unhex(unsigned char *bytes, const char *text, size_t s
 /* Neither id may be all zeros. */
 static inline bool format_ids_valid(const unsigned char ids[WEFT_IDS_BYTES])
 {
-    unsigned trace = 0, span = 0;
-    for (size_t i = 0; i < WEFT_IDS_BYTES; i++)
-        *(i < WEFT_TRACE_ID_BYTES ? &trace : &span) |= ids[i];
-    return trace && span;
+    uint64_t words[WEFT_IDS_BYTES / sizeof(uint64_t)];
+    __builtin_memcpy(words, ids, sizeof words);
+    return (words[0] | words[1]) && words[2];
 }
 
 /* Reads the text that format_ids_write writes. Returns false for anything else, and for ids that are not valid. */
