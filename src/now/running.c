@@ -4,30 +4,20 @@
  * child that does this: it is killed if it is late, and dies with its parent.
  * The interruption is not seen by the thread: it is not in a system call, or the kernel repeats the call. */
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/resource.h>
 #include <sys/uio.h>
 #include <sys/user.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <asm/perf_regs.h>
 
 #include "base/clock.h"
 #include "now/threads.h"
-
-enum {
-    PATIENCE_NS = 500 * 1000 * 1000, /* for a thread to stop: it must be on a core for that */
-    NAP_NS = 30 * 1000,
-};
+#include "sample/stop.h"
 
 struct answer {
     int64_t stopped_ns;
@@ -103,39 +93,18 @@ static bool read_registers(pid_t thread, struct now_registers *r)
     return true;
 }
 
-/* Returns true once it has stopped. *sig: the signal that it was about to receive, which it must have then; *ns: when it
- * still ran. */
-static bool await_stop(pid_t thread, int *sig, int64_t *ns)
-{
-    const int64_t since_ns = weft_monotonic_ns();
-    int status;
-    *sig = 0;
-    for (int64_t now_ns = since_ns; now_ns - since_ns < PATIENCE_NS;) {
-        *ns = now_ns;
-        now_ns = weft_monotonic_ns();
-        const pid_t pid = waitpid(thread, &status, __WALL | WNOHANG);
-        if (pid < 0 || (pid == thread && !WIFSTOPPED(status)))
-            return false;
-        if (pid == thread) {
-            *sig = status >> 16 ? 0 : WSTOPSIG(status);
-            return true;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-    }
-    return false;
-}
-
 /* Returns false if the thread was not let go: then only the end of this process does that. */
 static bool look(pid_t thread, int mem, struct answer *a, void *stack, size_t room)
 {
     int64_t since_ns;
-    int sig;
+    int status;
     *a = (struct answer){0};
     if (ptrace(PTRACE_SEIZE, thread, NULL, NULL) < 0)
         return true;
     ptrace(PTRACE_INTERRUPT, thread, NULL, NULL);
-    if (!await_stop(thread, &sig, &since_ns))
+    if (!sample_stop_await(thread, &status, &since_ns))
         return false;
+    const int sig = sample_stop_signal(status);
     if (read_registers(thread, &a->regs)) {
         const ssize_t n = pread(mem, stack, room, (off_t)a->regs.sp);
         a->ok = true;
@@ -173,10 +142,7 @@ static void serve(int fd, void *data)
     struct answer a;
     uint32_t thread;
     (void)data;
-    /* It is to be stopped for a short time also where many others run. */
-    prctl(PR_SET_TIMERSLACK, 1);
-    if (sched_setscheduler(0, SCHED_RR, &(struct sched_param){.sched_priority = 1}) < 0)
-        setpriority(PRIO_PROCESS, 0, -20);
+    sample_stop_hasten();
     while (symbols_worker_get(fd, &thread, sizeof thread, -1)) {
         const bool gone_on = look((pid_t)thread, SYMBOLS_WORKER_FILES, &a, stack, sizeof stack);
         if (!symbols_worker_put(fd, &a, sizeof a) || !symbols_worker_put(fd, stack, a.bytes) ||
